@@ -1,0 +1,5 @@
+//! Decentralized protocols, what each node sees of them, and what that costs in privacy.
+
+pub mod error;
+
+pub use error::Error;

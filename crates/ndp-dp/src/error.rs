@@ -1,0 +1,35 @@
+//! The errors of this crate: the condition that failed, and the value that failed it.
+
+/// Why an accountant refused its input.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Sigma is zero, negative, infinite or NaN.
+    #[error("sigma must be positive and finite, got {0}")]
+    InvalidSigma(f64),
+    /// The noise multiplier is zero, negative, infinite or NaN.
+    #[error("the noise multiplier must be positive and finite, got {0}")]
+    InvalidNoiseMultiplier(f64),
+    /// The sensitivity is zero, negative, infinite or NaN.
+    #[error("the sensitivity must be positive and finite, got {0}")]
+    InvalidSensitivity(f64),
+    /// The Rényi order is not a finite number above 1.
+    #[error("the Rényi order alpha must be finite and above 1, got {0}")]
+    InvalidOrder(f64),
+    /// Delta is outside the open interval (0, 1), or NaN.
+    #[error("delta must lie strictly between 0 and 1, got {0}")]
+    InvalidDelta(f64),
+    /// A unit loss is outside [0, 1], or NaN.
+    #[error("a unit loss must lie in [0, 1], got {0}")]
+    InvalidUnitLoss(f64),
+    /// A named parameter is outside its domain.
+    #[error("{name} must {condition}, got {value}")]
+    InvalidParameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What it must satisfy, as the end of a sentence: `be at least 1`.
+        condition: &'static str,
+        /// The value given.
+        value: f64,
+    },
+}

@@ -1,0 +1,13 @@
+//! Accounting for differential privacy.
+//!
+//! Every number that leaves this crate says in its type what it may be used for: see [`grade`].
+
+pub mod error;
+pub mod grade;
+pub mod pairwise;
+pub mod quantities;
+
+pub use error::Error;
+pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
+pub use pairwise::{ObserverLoss, PairwiseLoss, UnitLoss};
+pub use quantities::{Delta, NoiseMultiplier, Order, Sensitivity, Sigma};

@@ -1,0 +1,104 @@
+//! Pairwise losses: how much one node learns about another.
+//!
+//! The losses of linear Gaussian protocols are stored as *unit losses*, the fraction of the local
+//! loss `c₀ = α Δ² / (2σ²)` that reaches the observer. From a unit loss follow the Gaussian
+//! parameter `μ = (Δ/σ) √unit`, the Rényi loss `c₀ · unit` at any order, and exact `(ε, δ)`.
+
+use crate::{Error, Order, Sensitivity, Sigma};
+use serde::Serialize;
+
+/// A loss as a fraction of the local loss, in `[0, 1]`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+pub struct UnitLoss(f64);
+
+impl UnitLoss {
+    /// Takes a fraction of the local loss.
+    ///
+    /// # Errors
+    /// [`Error::InvalidUnitLoss`] outside `[0, 1]`, NaN included.
+    pub fn new(unit: f64) -> Result<Self, Error> {
+        if (0.0..=1.0).contains(&unit) { Ok(Self(unit)) } else { Err(Error::InvalidUnitLoss(unit)) }
+    }
+
+    /// The fraction.
+    #[must_use]
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// Gaussian-DP parameter `μ = (Δ/σ) √unit` of a view with this loss.
+    #[must_use]
+    pub fn mu(self, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
+        sensitivity.get() / sigma.get() * self.0.sqrt()
+    }
+
+    /// Rényi loss `α Δ² unit / (2σ²)` at `order`, in nats.
+    #[must_use]
+    pub fn rdp(self, order: Order, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
+        let ratio = sensitivity.get() / sigma.get();
+        order.get() * ratio * ratio / 2.0 * self.0
+    }
+}
+
+/// What one observer learns about every node: `unit[u]` is the fraction of `u`'s local loss.
+///
+/// The entry of the observer itself (and of every colluder) is its loss to itself, and is
+/// left out of means. Printed losses may exceed 1; guarantees never do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ObserverLoss {
+    /// The observing node.
+    pub observer: usize,
+    /// Loss of every node `u` towards the observer, as a fraction of the local loss.
+    pub unit: Vec<f64>,
+}
+
+/// What every node learns about every other: `n` by `n`, row `u` is the exposed node, column
+/// `v` the observer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairwiseLoss {
+    n: usize,
+    unit: Vec<f64>,
+}
+
+impl PairwiseLoss {
+    /// Takes the losses row by row (row = exposed node).
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless there are `n²` of them.
+    pub fn from_rows(n: usize, unit: Vec<f64>) -> Result<Self, Error> {
+        if n.checked_mul(n) == Some(unit.len()) {
+            Ok(Self { n, unit })
+        } else {
+            Err(Error::InvalidParameter {
+                name: "the number of pairwise losses",
+                condition: "be the square of the number of nodes",
+                value: unit.len() as f64,
+            })
+        }
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.n
+    }
+
+    /// What `v` learns about `u`, as a fraction of the local loss.
+    ///
+    /// # Panics
+    /// When a node is out of range.
+    #[must_use]
+    pub fn get(&self, u: usize, v: usize) -> f64 {
+        assert!(u < self.n && v < self.n, "node out of range");
+        self.unit[u * self.n + v]
+    }
+
+    /// The losses of node `u` towards every observer.
+    ///
+    /// # Panics
+    /// When the node is out of range.
+    #[must_use]
+    pub fn row(&self, u: usize) -> &[f64] {
+        &self.unit[u * self.n..][..self.n]
+    }
+}

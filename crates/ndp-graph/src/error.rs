@@ -1,0 +1,88 @@
+//! The errors of this crate: the condition that failed, and the value that failed it.
+
+/// Why a graph or matrix was refused.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A graph without nodes.
+    #[error("a graph needs at least one node")]
+    EmptyGraph,
+    /// More nodes than an index of 32 bits can name.
+    #[error("a graph may have at most 2^32 - 2 nodes, got {0}")]
+    TooManyNodes(usize),
+    /// A node that is not in the graph.
+    #[error("node {node} is out of range: the graph has {nodes} nodes")]
+    NodeOutOfRange {
+        /// The node.
+        node: usize,
+        /// The number of nodes.
+        nodes: usize,
+    },
+    /// An edge from a node to itself.
+    #[error("self-loop at node {0}: graphs are simple")]
+    SelfLoop(usize),
+    /// The same edge twice.
+    #[error("edge {0}-{1} is given twice: graphs are simple")]
+    RepeatedEdge(usize, usize),
+    /// A graph in pieces where one piece is needed.
+    #[error("the graph is not connected: it has {0} components")]
+    Disconnected(usize),
+    /// A row of a stochastic matrix does not sum to 1.
+    #[error("row {row} of the matrix sums to {sum}, not 1")]
+    NotStochastic {
+        /// The row.
+        row: usize,
+        /// Its sum.
+        sum: f64,
+    },
+    /// A negative or non-finite entry.
+    #[error("entry ({row}, {column}) of the matrix is {value}: it must be finite and nonnegative")]
+    InvalidWeight {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// `W[u][v]` differs from `W[v][u]`.
+    #[error("the matrix is not symmetric at ({row}, {column}): the entries differ by {difference}")]
+    NotSymmetric {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The difference.
+        difference: f64,
+    },
+    /// A nonzero entry that is neither on an edge nor on the diagonal.
+    #[error("the matrix has weight {value} at ({row}, {column}), which is no edge of the graph")]
+    OffSupport {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// Sizes that do not fit each other.
+    #[error("{what}: expected {expected}, got {got}")]
+    Shape {
+        /// What has the wrong size.
+        what: &'static str,
+        /// The size it should have.
+        expected: usize,
+        /// The size it has.
+        got: usize,
+    },
+    /// A named parameter is outside its domain.
+    #[error("{name} must {condition}, got {value}")]
+    InvalidParameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What it must satisfy, as the end of a sentence: `lie in [0, 1]`.
+        condition: &'static str,
+        /// The value given.
+        value: f64,
+    },
+}

@@ -1,0 +1,241 @@
+//! Simple undirected graphs with nodes `0..n`.
+
+use crate::Error;
+
+/// A simple undirected graph: nodes `0..n`, no self-loop, no repeated edge, neighbors sorted.
+///
+/// Nodes may carry labels (those of the file they were read from) and positions in the plane
+/// (those of a geometric generator).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graph {
+    starts: Vec<usize>,
+    neighbors: Vec<u32>,
+    labels: Option<Vec<String>>,
+    positions: Option<Vec<[f64; 2]>>,
+}
+
+impl Graph {
+    /// The graph with nodes `0..n` and the given edges, each listed once in either direction.
+    ///
+    /// # Errors
+    /// [`Error::EmptyGraph`], [`Error::TooManyNodes`], [`Error::NodeOutOfRange`],
+    /// [`Error::SelfLoop`], [`Error::RepeatedEdge`].
+    pub fn from_edges(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Result<Self, Error> {
+        if n == 0 {
+            return Err(Error::EmptyGraph);
+        }
+        if n >= u32::MAX as usize {
+            return Err(Error::TooManyNodes(n));
+        }
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        for (u, v) in edges {
+            for node in [u, v] {
+                if node >= n {
+                    return Err(Error::NodeOutOfRange { node, nodes: n });
+                }
+            }
+            if u == v {
+                return Err(Error::SelfLoop(u));
+            }
+            pairs.push((u as u32, v as u32));
+            pairs.push((v as u32, u as u32));
+        }
+        pairs.sort_unstable();
+        if let Some(twice) = pairs.windows(2).find(|w| w[0] == w[1]) {
+            return Err(Error::RepeatedEdge(twice[0].0 as usize, twice[0].1 as usize));
+        }
+        let mut starts = vec![0; n + 1];
+        for &(u, _) in &pairs {
+            starts[u as usize + 1] += 1;
+        }
+        for i in 0..n {
+            starts[i + 1] += starts[i];
+        }
+        let neighbors = pairs.into_iter().map(|(_, v)| v).collect();
+        Ok(Self { starts, neighbors, labels: None, positions: None })
+    }
+
+    /// Number of nodes, at least 1.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of edges.
+    #[must_use]
+    pub fn edge_count(&self) -> usize {
+        self.neighbors.len() / 2
+    }
+
+    /// The neighbors of `v`, ascending.
+    ///
+    /// # Panics
+    /// When `v` is out of range.
+    #[must_use]
+    pub fn neighbors(&self, v: usize) -> &[u32] {
+        &self.neighbors[self.starts[v]..self.starts[v + 1]]
+    }
+
+    /// Number of neighbors of `v`.
+    ///
+    /// # Panics
+    /// When `v` is out of range.
+    #[must_use]
+    pub fn degree(&self, v: usize) -> usize {
+        self.starts[v + 1] - self.starts[v]
+    }
+
+    /// Whether `u` and `v` are joined by an edge.
+    ///
+    /// # Panics
+    /// When `u` is out of range.
+    #[must_use]
+    pub fn has_edge(&self, u: usize, v: usize) -> bool {
+        u32::try_from(v).is_ok_and(|v| self.neighbors(u).binary_search(&v).is_ok())
+    }
+
+    /// Every edge once, as `(u, v)` with `u < v`, in lexicographic order.
+    pub fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.node_count()).flat_map(move |u| {
+            self.neighbors(u).iter().map(|&v| v as usize).filter(move |&v| u < v).map(move |v| (u, v))
+        })
+    }
+
+    /// The same graph with a label for each node.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one label per node.
+    pub fn with_labels(mut self, labels: Vec<String>) -> Result<Self, Error> {
+        let (expected, got) = (self.node_count(), labels.len());
+        if expected != got {
+            return Err(Error::Shape { what: "labels", expected, got });
+        }
+        self.labels = Some(labels);
+        Ok(self)
+    }
+
+    /// The same graph with a position in the plane for each node.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one position per node.
+    pub fn with_positions(mut self, positions: Vec<[f64; 2]>) -> Result<Self, Error> {
+        let (expected, got) = (self.node_count(), positions.len());
+        if expected != got {
+            return Err(Error::Shape { what: "positions", expected, got });
+        }
+        self.positions = Some(positions);
+        Ok(self)
+    }
+
+    /// The labels of the nodes, if they have any.
+    #[must_use]
+    pub fn labels(&self) -> Option<&[String]> {
+        self.labels.as_deref()
+    }
+
+    /// The positions of the nodes, if they have any.
+    #[must_use]
+    pub fn positions(&self) -> Option<&[[f64; 2]]> {
+        self.positions.as_deref()
+    }
+
+    /// Hop distance from `source` to every node, `None` for nodes it cannot reach.
+    ///
+    /// # Panics
+    /// When `source` is out of range.
+    #[must_use]
+    pub fn distances(&self, source: usize) -> Vec<Option<u32>> {
+        let mut distances = vec![None; self.node_count()];
+        distances[source] = Some(0);
+        let mut frontier = vec![source];
+        let mut hops = 0;
+        while !frontier.is_empty() {
+            hops += 1;
+            let mut next = Vec::new();
+            for u in frontier {
+                for &v in self.neighbors(u) {
+                    let distance = &mut distances[v as usize];
+                    if distance.is_none() {
+                        *distance = Some(hops);
+                        next.push(v as usize);
+                    }
+                }
+            }
+            frontier = next;
+        }
+        distances
+    }
+
+    /// The component of every node, numbered by its smallest node.
+    #[must_use]
+    pub fn components(&self) -> Vec<usize> {
+        let mut component = vec![usize::MAX; self.node_count()];
+        let mut count = 0;
+        for start in 0..self.node_count() {
+            if component[start] != usize::MAX {
+                continue;
+            }
+            component[start] = count;
+            let mut stack = vec![start];
+            while let Some(u) = stack.pop() {
+                for &v in self.neighbors(u) {
+                    if component[v as usize] == usize::MAX {
+                        component[v as usize] = count;
+                        stack.push(v as usize);
+                    }
+                }
+            }
+            count += 1;
+        }
+        component
+    }
+
+    /// Number of connected components.
+    #[must_use]
+    pub fn component_count(&self) -> usize {
+        self.components().into_iter().max().map_or(0, |last| last + 1)
+    }
+
+    /// Whether every node reaches every other.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.component_count() == 1
+    }
+
+    /// Nothing if the graph is connected.
+    ///
+    /// # Errors
+    /// [`Error::Disconnected`] with the number of components.
+    pub fn require_connected(&self) -> Result<(), Error> {
+        match self.component_count() {
+            1 => Ok(()),
+            count => Err(Error::Disconnected(count)),
+        }
+    }
+
+    /// The largest component (of equals the one with the smallest node), its nodes renumbered
+    /// in ascending order, labels and positions kept; and the original index of each of its nodes.
+    #[must_use]
+    pub fn largest_component(&self) -> (Self, Vec<usize>) {
+        let component = self.components();
+        let mut sizes = vec![0usize; self.component_count()];
+        for &c in &component {
+            sizes[c] += 1;
+        }
+        let largest = (0..sizes.len()).rev().max_by_key(|&c| sizes[c]).unwrap_or(0);
+        let kept: Vec<usize> = (0..self.node_count()).filter(|&v| component[v] == largest).collect();
+        let mut index = vec![u32::MAX; self.node_count()];
+        for (i, &v) in kept.iter().enumerate() {
+            index[v] = i as u32;
+        }
+        let mut starts = vec![0];
+        let mut neighbors = Vec::new();
+        for &v in &kept {
+            neighbors.extend(self.neighbors(v).iter().map(|&w| index[w as usize]));
+            starts.push(neighbors.len());
+        }
+        let labels = self.labels.as_ref().map(|all| kept.iter().map(|&v| all[v].clone()).collect());
+        let positions = self.positions.as_ref().map(|all| kept.iter().map(|&v| all[v]).collect());
+        (Self { starts, neighbors, labels, positions }, kept)
+    }
+}

@@ -1,0 +1,14 @@
+//! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
+
+pub mod csr;
+pub mod error;
+pub mod generators;
+pub mod gossip_matrix;
+pub mod graph;
+pub mod transition_matrix;
+
+pub use csr::Csr;
+pub use error::Error;
+pub use gossip_matrix::GossipMatrix;
+pub use graph::Graph;
+pub use transition_matrix::TransitionMatrix;

@@ -1,0 +1,3 @@
+//! The chores of the workspace: `cargo xtask reproduce`, `test`, `bench`, `ci`, `tidy`, `bless`.
+
+fn main() {}
