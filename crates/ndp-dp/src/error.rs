@@ -19,6 +19,12 @@ pub enum Error {
     /// Delta is outside the open interval (0, 1), or NaN.
     #[error("delta must lie strictly between 0 and 1, got {0}")]
     InvalidDelta(f64),
+    /// Epsilon is negative, infinite or NaN.
+    #[error("epsilon must be nonnegative and finite, got {0}")]
+    InvalidEpsilon(f64),
+    /// A Gaussian parameter mu is negative or NaN.
+    #[error("the Gaussian parameter mu must be nonnegative, got {0}")]
+    InvalidMu(f64),
     /// A unit loss is outside [0, 1], or NaN.
     #[error("a unit loss must lie in [0, 1], got {0}")]
     InvalidUnitLoss(f64),

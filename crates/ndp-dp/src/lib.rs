@@ -3,9 +3,13 @@
 //! Every number that leaves this crate says in its type what it may be used for: see [`grade`].
 
 pub mod error;
+pub mod gaussian;
 pub mod grade;
+pub mod logspace;
 pub mod pairwise;
 pub mod quantities;
+mod search;
+pub mod special;
 
 pub use error::Error;
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};

@@ -1,0 +1,361 @@
+//! The Gaussian profile: the exact `(ε, δ)` of Gaussian noise.
+//!
+//! Noise of standard deviation `σ` on a query of sensitivity `Δ` has the Gaussian parameter `μ = Δ/σ`,
+//! and is `(ε, δ)`-DP exactly when `δ ≥ θ_ε(μ)` with
+//!
+//! `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `Q` the standard normal upper tail.
+//!
+//! Adaptive Gaussian releases `μ_i` compose exactly to `μ = √(Σ μ_i²)`. The neighboring relation is the
+//! one under which the sensitivity was taken; the observer sees the noisy output.
+//!
+//! The kernels [`theta`], [`log_theta`] and [`one_minus_theta`] are plain numbers for use in other formulas;
+//! the functions below them carry grades.
+//!
+//! # References
+//! - Balle and Wang, *Improving the Gaussian mechanism for differential privacy*, ICML 2018,
+//!   arXiv:1805.06530: Theorem 8 (the profile).
+//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Corollary 2.13 (the profile),
+//!   Corollary 3.3 (composition).
+//! - Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014: Theorem A.1 (the classic noise).
+
+use crate::special::{LN_SQRT_2PI, SQRT_2PI, mills_difference, mills_ratio, normal_tail};
+use crate::{Delta, Error, Exact, Sensitivity, Sigma, UpperBound, search};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// The Gaussian profile `θ_ε(μ)`, for `ε ≥ 0` and `μ ≥ 0`, both perhaps infinite.
+///
+/// Increasing in `μ` (0 at 0, 1 at ∞), decreasing in `ε`. Relative accuracy about 1e-14 times
+/// `1 + |ln θ|`. Outside its domain (negative or NaN) it gives the vacuous 1.
+#[must_use]
+pub fn theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 1.0,
+        Case::Private => 0.0,
+        Case::Tail(a) => libm::exp(log_tail_form(a, mu)),
+        Case::Bulk(a) => {
+            let small = bulk_form(epsilon, mu, a);
+            if small < 0.5 { small } else { 1.0 - complement(a, mu) }
+        }
+    }
+}
+
+/// `ln θ_ε(μ)`, finite also where `θ` underflows; domain as [`theta`].
+#[must_use]
+pub fn log_theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => f64::NEG_INFINITY,
+        Case::Tail(a) => log_tail_form(a, mu),
+        Case::Bulk(a) => {
+            let small = bulk_form(epsilon, mu, a);
+            if small < 0.5 { libm::log(small) } else { libm::log1p(-complement(a, mu)) }
+        }
+    }
+}
+
+/// `1 − θ_ε(μ) = Q(μ/2 − ε/μ) + e^ε Q(μ/2 + ε/μ)`, a sum of positive terms; domain as [`theta`].
+#[must_use]
+pub fn one_minus_theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => 1.0,
+        Case::Tail(a) => 1.0 - libm::exp(log_tail_form(a, mu)),
+        Case::Bulk(a) => complement(a, mu),
+    }
+}
+
+/// How to evaluate the profile: `a = ε/μ − μ/2` is the lower of its two arguments.
+enum Case {
+    Vacuous,
+    Private,
+    Tail(f64),
+    Bulk(f64),
+}
+
+impl Case {
+    fn of(epsilon: f64, mu: f64) -> Self {
+        if !(epsilon >= 0.0 && mu >= 0.0) || mu.is_infinite() {
+            return Self::Vacuous;
+        }
+        if mu == 0.0 || epsilon.is_infinite() {
+            return Self::Private;
+        }
+        let a = epsilon / mu - 0.5 * mu;
+        if a >= 0.0 { Self::Tail(a) } else { Self::Bulk(a) }
+    }
+}
+
+/// `ln(φ(a) (R(a) − R(a + μ)))` for `a ≥ 0`, from the identity `φ(a) = e^ε φ(a + μ)`.
+fn log_tail_form(a: f64, mu: f64) -> f64 {
+    if a > 1e150 {
+        return f64::NEG_INFINITY;
+    }
+    -0.5 * a * a - LN_SQRT_2PI + libm::log(mills_difference(a, mu))
+}
+
+/// `[erf(b/√2) + erf(−a/√2)]/2 − (e^ε − 1) Q(b)` for `a < 0`, `b = a + μ`: no cancellation at small `μ`.
+fn bulk_form(epsilon: f64, mu: f64, a: f64) -> f64 {
+    let b = epsilon / mu + 0.5 * mu;
+    let probability = 0.5 * (libm::erf(b * FRAC_1_SQRT_2) + libm::erf(-a * FRAC_1_SQRT_2));
+    // e^ε may overflow although e^ε Q(b) = φ(a) R(b) does not.
+    let weighted = if epsilon < 1.0 {
+        libm::expm1(epsilon) * normal_tail(b)
+    } else {
+        scaled_tail(a, b) - normal_tail(b)
+    };
+    (probability - weighted).max(0.0)
+}
+
+/// `Q(−a) + e^ε Q(b)` for `a < 0`, `b = a + μ`.
+fn complement(a: f64, mu: f64) -> f64 {
+    normal_tail(-a) + scaled_tail(a, a + mu)
+}
+
+/// `e^ε Q(b) = φ(a) R(b)`.
+fn scaled_tail(a: f64, b: f64) -> f64 {
+    libm::exp(-0.5 * a * a) * mills_ratio(b) / SQRT_2PI
+}
+
+/// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
+///
+/// # Examples
+/// ```
+/// let delta = ndp_dp::gaussian::delta(1.0, 0.5)?;
+/// assert!((delta.value() - 0.006_829_594_983_114_575).abs() < 1e-15);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+pub fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
+    check_epsilon(epsilon)?;
+    check_mu(mu)?;
+    Ok(Exact::new(theta(epsilon, mu)))
+}
+
+/// The natural logarithm of [`delta`], for values below the smallest float.
+///
+/// # Errors
+/// As [`delta`].
+pub fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
+    check_epsilon(epsilon)?;
+    check_mu(mu)?;
+    Ok(Exact::new(log_theta(epsilon, mu)))
+}
+
+/// The smallest `ε` such that a view with Gaussian parameter `mu` is `(ε, δ)`-DP: the first float at which
+/// the profile was seen to be at most `δ`.
+///
+/// 0 when `δ` covers the total variation, `∞` when no finite `ε` does (`mu` infinite or beyond 1e154).
+///
+/// # Errors
+/// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
+pub fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
+    check_mu(mu)?;
+    let target = libm::log(delta.get());
+    let smallest = search::smallest(0.0, f64::MAX, |epsilon| log_theta(epsilon, mu) <= target);
+    Ok(Exact::new(smallest.unwrap_or(f64::INFINITY)))
+}
+
+/// The largest Gaussian parameter `μ` for which `(ε, δ)`-DP holds: the last float at which the profile was
+/// seen to be at most `δ`.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+pub fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
+    check_epsilon(epsilon)?;
+    let target = libm::log(delta.get());
+    // The profile is 0 at μ = 0, so the search has an answer.
+    Ok(search::largest(0.0, f64::MAX, |mu| log_theta(epsilon, mu) <= target).unwrap_or(0.0))
+}
+
+/// The smallest noise that makes a query of the given sensitivity `(ε, δ)`-DP: `σ = Δ/μ(ε, δ)`, rounded up.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidSigma`] when the noise overflows.
+///
+/// # References
+/// Balle and Wang 2018, Algorithm 1 (the analytic Gaussian mechanism), arXiv:1805.06530.
+pub fn sigma_analytic(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> Result<Sigma, Error> {
+    Sigma::new((sensitivity.get() / mu(epsilon, delta)?).next_up())
+}
+
+/// The classic noise `σ = Δ √(2 ln(1.25/δ))/ε`, which is `(ε, δ)`-DP for `0 < ε < 1`: sound, larger than
+/// [`sigma_analytic`].
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 < ε < 1`, where the theorem is proved; [`Error::InvalidSigma`] when
+/// the noise overflows.
+///
+/// # References
+/// Dwork and Roth 2014, Theorem A.1.
+pub fn sigma_classic(
+    epsilon: f64,
+    delta: Delta,
+    sensitivity: Sensitivity,
+) -> Result<UpperBound<Sigma>, Error> {
+    if !(0.0 < epsilon && epsilon < 1.0) {
+        return Err(Error::InvalidParameter {
+            name: "the epsilon of the classic Gaussian mechanism",
+            condition: "lie strictly between 0 and 1",
+            value: epsilon,
+        });
+    }
+    let sigma = sensitivity.get() * (2.0 * libm::log(1.25 / delta.get())).sqrt() / epsilon;
+    Ok(UpperBound::new(Sigma::new(sigma)?))
+}
+
+/// The trade-off function of `μ`-Gaussian DP at type I error `alpha`: the least type II error of any test
+/// between the two datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`.
+///
+/// # Errors
+/// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`, [`Error::InvalidParameter`] unless `0 ≤ α ≤ 1`.
+///
+/// # References
+/// Dong, Roth and Su 2019, Definition 2.6, arXiv:1905.02383.
+pub fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
+    check_mu(mu)?;
+    if !(0.0..=1.0).contains(&alpha) {
+        return Err(Error::InvalidParameter {
+            name: "the type I error",
+            condition: "lie between 0 and 1",
+            value: alpha,
+        });
+    }
+    if alpha == 1.0 || alpha == 0.0 {
+        return Ok(Exact::new(1.0 - alpha));
+    }
+    // Φ^{−1}(1 − α) = −Φ^{−1}(α), which keeps the digits of a small α.
+    Ok(Exact::new(normal_tail(crate::special::normal_quantile(alpha) + mu)))
+}
+
+/// The Gaussian parameter of adaptive Gaussian releases together: `√(Σ μᵢ²)`, 0 for none.
+///
+/// # Errors
+/// [`Error::InvalidMu`] unless every `0 ≤ μᵢ ≤ ∞`.
+///
+/// # References
+/// Dong, Roth and Su 2019, Corollary 3.3, arXiv:1905.02383.
+pub fn compose(mus: &[f64]) -> Result<Exact<f64>, Error> {
+    let mut norm = 0.0;
+    for &mu in mus {
+        check_mu(mu)?;
+        norm = libm::hypot(norm, mu);
+    }
+    Ok(Exact::new(norm))
+}
+
+pub(crate) fn check_mu(mu: f64) -> Result<(), Error> {
+    if 0.0 <= mu { Ok(()) } else { Err(Error::InvalidMu(mu)) }
+}
+
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), Error> {
+    if 0.0 <= epsilon && epsilon.is_finite() { Ok(()) } else { Err(Error::InvalidEpsilon(epsilon)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn d(delta: f64) -> Delta {
+        Delta::new(delta).unwrap()
+    }
+
+    /// 50-digit values of the specifications.
+    #[test]
+    fn profile_matches_reference_values() {
+        let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-13);
+        check(theta(1.0, 0.5), 0.006_829_594_983_114_575);
+        check(theta(0.0, 2.0), 0.682_689_492_137_085_9);
+        check(theta(3.0, 0.2), 2.163_785_770_856_661e-52);
+        check(theta(0.5, 1.0), 0.238_421_708_134_876_63);
+        check(log_theta(2.0, 0.02), -5_013.041_651_795_685);
+        check(log_theta(4.0, 0.01), -80_015.507_069_062_84);
+        check(log_theta(3.0, 0.05), -1_810.604_504_782_551_7);
+        check(log_theta(3.0, 0.0475), -2_005.218_106_923_986_6);
+        check(one_minus_theta(0.5, 12.0), 2.531_516_772_840_641e-9);
+        check(one_minus_theta(0.475, 12.0), 2.500_270_978_413_629e-9);
+    }
+
+    /// Root-found 50-digit values of the specification; tolerance 1e-12 instead of its 1e-9.
+    #[test]
+    fn inverses_match_reference_values() -> Result<(), Error> {
+        let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-12);
+        let two = Sensitivity::new(2.0)?;
+        check(*epsilon(0.7, d(1e-6))?.value(), 3.270_557_675_274_129_8);
+        check(*epsilon(2.0, d(1e-8))?.value(), 12.749_246_399_635_697);
+        check(mu(0.7, d(1e-6))?, 0.169_884_684_388_362_88);
+        check(mu(2.0, d(1e-8))?, 0.376_942_180_252_054_8);
+        check(sigma_analytic(0.5, d(1e-6), two)?.get(), 16.115_236_961_450_09);
+        check(sigma_analytic(0.475, d(9.5e-7), two)?.get(), 16.952_374_687_889_736);
+        check(sigma_classic(0.5, d(1e-6), two)?.value().get(), 21.195_210_107_401_896);
+        check(sigma_classic(0.25, d(1e-5), Sensitivity::new(1.0)?)?.value().get(), 19.379_221_050_421_556);
+        Ok(())
+    }
+
+    #[test]
+    fn inverses_return_the_verified_end() -> Result<(), Error> {
+        for delta in [1e-300, 1e-30, 1e-6, 0.3] {
+            for m in [1e-3, 0.1, 1.0, 7.0, 60.0] {
+                let e = *epsilon(m, d(delta))?.value();
+                assert!(log_theta(e, m) <= delta.ln());
+                assert!(e == 0.0 || log_theta(e.next_down(), m) > delta.ln());
+                let back = mu(e, d(delta))?;
+                assert!(log_theta(e, back) <= delta.ln());
+                assert!(back >= m);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn limits_are_the_right_ones() -> Result<(), Error> {
+        assert_eq!(theta(1.0, 0.0), 0.0);
+        assert_eq!(theta(1.0, f64::INFINITY), 1.0);
+        assert_eq!(theta(f64::NAN, 1.0), 1.0);
+        assert_eq!(theta(-1.0, 1.0), 1.0);
+        assert_eq!(one_minus_theta(1.0, 0.0), 1.0);
+        assert_eq!(log_theta(1e4, 1e-300), f64::NEG_INFINITY);
+        assert_relative_eq!(theta(1e4, 1e6), 1.0);
+        assert_eq!(*epsilon(0.0, d(1e-6))?.value(), 0.0);
+        assert_eq!(*epsilon(f64::INFINITY, d(0.5))?.value(), f64::INFINITY);
+        assert_eq!(*epsilon(1e200, d(0.5))?.value(), f64::INFINITY);
+        assert_eq!(*compose(&[])?.value(), 0.0);
+        assert_relative_eq!(*compose(&[3.0, 4.0])?.value(), 5.0);
+        assert!(
+            delta(f64::NAN, 1.0).is_err() && delta(1.0, -1.0).is_err() && mu(f64::INFINITY, d(0.1)).is_err()
+        );
+        assert!(sigma_classic(1.0, d(1e-6), Sensitivity::new(1.0)?).is_err());
+        Ok(())
+    }
+
+    /// The three evaluation forms meet: a step over each switch moves the value by no more than the step.
+    #[test]
+    fn forms_agree_at_their_switches() {
+        for mu in [0.01_f64, 0.0499, 0.0501, 0.5, 2.0, 5.0, 30.0] {
+            let turn = mu * mu / 2.0;
+            let (below, above) = (theta(turn * (1.0 - 1e-13), mu), theta(turn * (1.0 + 1e-13), mu));
+            assert_relative_eq!(below, above, max_relative = 1e-11 * mu.max(1.0));
+        }
+    }
+
+    /// Type I and II errors of the optimal test trade off symmetrically, and `δ(0) = 1 − 2 β` at the fixed point.
+    #[test]
+    fn trade_off_is_the_profile_s_dual() -> Result<(), Error> {
+        for mu in [0.0, 0.1, 1.0, 4.0] {
+            for alpha in [0.0, 1e-12, 0.01, 0.3, 0.5, 1.0] {
+                let beta = *trade_off(alpha, mu)?.value();
+                assert!(beta <= 1.0 - alpha + 1e-15);
+                // Duality: β ≥ 1 − δ(ε) − e^ε α for every ε.
+                for e in [0.0, 0.2, 1.0, 3.0] {
+                    assert!(beta >= 1.0 - theta(e, mu) - libm::exp(e) * alpha - 1e-15);
+                }
+            }
+        }
+        let fixed = normal_tail(0.5);
+        assert_relative_eq!(*trade_off(fixed, 1.0)?.value(), fixed, max_relative = 1e-14);
+        assert_relative_eq!(1.0 - 2.0 * fixed, theta(0.0, 1.0), max_relative = 1e-14);
+        Ok(())
+    }
+}
