@@ -27,6 +27,32 @@ pub enum Error {
     /// A graph in pieces where one piece is needed.
     #[error("the graph is not connected: it has {0} components")]
     Disconnected(usize),
+    /// No draw of a random graph was connected.
+    #[error("none of {tries} draws of {family} was connected")]
+    NeverConnected {
+        /// The family drawn from.
+        family: &'static str,
+        /// How many graphs were drawn.
+        tries: usize,
+    },
+    /// A random construction got stuck every time.
+    #[error("none of {tries} attempts to build {family} succeeded")]
+    NeverBuilt {
+        /// What was to be built.
+        family: &'static str,
+        /// How many attempts were made.
+        tries: usize,
+    },
+    /// Something that would not fit in memory, refused before the work starts.
+    #[error("{what} would need {size:.3e} entries, at most {limit:.3e} are allowed")]
+    TooLarge {
+        /// What was asked for.
+        what: &'static str,
+        /// How many entries it has, or is expected to have.
+        size: f64,
+        /// How many entries are allowed.
+        limit: f64,
+    },
     /// A row of a stochastic matrix does not sum to 1.
     #[error("row {row} of the matrix sums to {sum}, not 1")]
     NotStochastic {

@@ -1,12 +1,13 @@
 //! Deterministic graph families, named as in networkx.
 
-use crate::{Error, Graph};
+use crate::{Csr, Error, Graph, TransitionMatrix};
 
 /// The complete graph on `n` nodes.
 ///
 /// # Errors
-/// [`Error::EmptyGraph`] for `n = 0`.
+/// [`Error::EmptyGraph`] for `n = 0`; [`Error::TooLarge`] beyond `2^30` edges.
 pub fn complete_graph(n: usize) -> Result<Graph, Error> {
+    check_edges("the complete graph", pairs(n))?;
     Graph::from_edges(n, (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))))
 }
 
@@ -23,14 +24,23 @@ pub fn path_graph(n: usize) -> Result<Graph, Error> {
 /// # Errors
 /// [`Error::InvalidParameter`] for `n < 3`, where the cycle is not a simple graph.
 pub fn cycle_graph(n: usize) -> Result<Graph, Error> {
-    if n < 3 {
-        return Err(Error::InvalidParameter {
-            name: "the length of a cycle",
-            condition: "be at least 3",
-            value: n as f64,
-        });
-    }
+    at_least("the length of a cycle", "be at least 3", n, 3)?;
     Graph::from_edges(n, (0..n).map(|v| (v, (v + 1) % n)))
+}
+
+/// The random walk that goes around the directed cycle `0 → 1 → … → n-1 → 0`, one node per step.
+///
+/// It is periodic with period `n`, doubly stochastic, and not symmetric for `n > 2`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for `n < 2`.
+pub fn directed_cycle(n: usize) -> Result<TransitionMatrix, Error> {
+    at_least("the length of a directed cycle", "be at least 2", n, 2)?;
+    if n >= u32::MAX as usize {
+        return Err(Error::TooManyNodes(n));
+    }
+    let rows = (0..n).map(|u| [(((u + 1) % n) as u32, 1.0)]);
+    Ok(TransitionMatrix::from_checked_csr(Csr::from_rows(n, rows)))
 }
 
 /// The star with hub 0 and leaves `1..=n`: as in networkx it has `n + 1` nodes.
@@ -38,14 +48,17 @@ pub fn cycle_graph(n: usize) -> Result<Graph, Error> {
 /// # Errors
 /// [`Error::TooManyNodes`].
 pub fn star_graph(n: usize) -> Result<Graph, Error> {
-    Graph::from_edges(n + 1, (1..=n).map(|leaf| (0, leaf)))
+    Graph::from_edges(n.saturating_add(1), (1..=n).map(|leaf| (0, leaf)))
 }
 
 /// The `m` by `n` grid; node `i n + j` is at row `i`, column `j`, and has that position.
 ///
 /// # Errors
-/// [`Error::EmptyGraph`] when a side is 0.
+/// [`Error::EmptyGraph`] when a side is 0, [`Error::TooManyNodes`].
 pub fn grid_2d_graph(m: usize, n: usize) -> Result<Graph, Error> {
+    if m.saturating_mul(n) >= u32::MAX as usize {
+        return Err(Error::TooManyNodes(m.saturating_mul(n)));
+    }
     let down = (1..m).flat_map(|i| (0..n).map(move |j| ((i - 1) * n + j, i * n + j)));
     let right = (0..m).flat_map(|i| (1..n).map(move |j| (i * n + j - 1, i * n + j)));
     let positions = (0..m).flat_map(|i| (0..n).map(move |j| [j as f64, i as f64])).collect();
@@ -69,4 +82,139 @@ pub fn hypercube_graph(n: u32) -> Result<Graph, Error> {
         nodes,
         (0..nodes).flat_map(|u| (0..n).map(move |bit| (u, u ^ (1 << bit))).filter(|&(u, v)| u < v)),
     )
+}
+
+/// The torus with the given sides, in any dimension: the product of one cycle per side.
+///
+/// The node with coordinates `c_0, c_1, …` is `(c_0 sides[1] + c_1) sides[2] + …` (row-major).
+///
+/// # Errors
+/// [`Error::EmptyGraph`] without a side, [`Error::InvalidParameter`] for a side below 3 (its cycle
+/// is not a simple graph), [`Error::TooManyNodes`], [`Error::TooLarge`] beyond `2^30` edges.
+pub fn torus_graph(sides: &[usize]) -> Result<Graph, Error> {
+    if sides.is_empty() {
+        return Err(Error::EmptyGraph);
+    }
+    let mut n = 1usize;
+    for &side in sides {
+        at_least("the side of a torus", "be at least 3", side, 3)?;
+        n = n.saturating_mul(side);
+    }
+    if n >= u32::MAX as usize {
+        return Err(Error::TooManyNodes(n));
+    }
+    check_edges("the torus", n as f64 * sides.len() as f64)?;
+    let mut stride = n;
+    let along = sides.iter().flat_map(|&side| {
+        stride /= side;
+        let stride = stride;
+        (0..n).map(move |u| {
+            let last = u / stride % side == side - 1;
+            (u, if last { u - (side - 1) * stride } else { u + stride })
+        })
+    });
+    Graph::from_edges(n, along)
+}
+
+/// `num_cliques` complete graphs of `clique_size` nodes each, joined in a ring by single edges.
+///
+/// Clique `i` has the nodes `i clique_size ..`; its second node is joined to the first node of the
+/// next clique, as in networkx.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless both arguments are at least 2; [`Error::TooManyNodes`],
+/// [`Error::TooLarge`] beyond `2^30` edges.
+pub fn ring_of_cliques(num_cliques: usize, clique_size: usize) -> Result<Graph, Error> {
+    at_least("the number of cliques", "be at least 2", num_cliques, 2)?;
+    at_least("the size of a clique", "be at least 2", clique_size, 2)?;
+    check_edges("the ring of cliques", num_cliques as f64 * (1.0 + pairs(clique_size)))?;
+    let n = num_cliques * clique_size;
+    let cliques = (0..num_cliques).flat_map(|i| {
+        let nodes = i * clique_size..(i + 1) * clique_size;
+        nodes.clone().flat_map(move |u| (u + 1..nodes.end).map(move |v| (u, v)))
+    });
+    let ring = (0..num_cliques).map(|i| (i * clique_size + 1, (i + 1) * clique_size % n));
+    Graph::from_edges(n, cliques.chain(ring))
+}
+
+/// The number of pairs of `n` nodes.
+pub(crate) fn pairs(n: usize) -> f64 {
+    0.5 * n as f64 * (n as f64 - 1.0)
+}
+
+/// Refuses a graph whose edges would not fit in memory, before they are listed.
+pub(crate) fn check_edges(what: &'static str, size: f64) -> Result<(), Error> {
+    let limit = f64::from(1 << 30);
+    if size <= limit { Ok(()) } else { Err(Error::TooLarge { what, size, limit }) }
+}
+
+fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {
+    if least <= value {
+        Ok(())
+    } else {
+        Err(Error::InvalidParameter { name, condition, value: value as f64 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn torus_is_a_product_of_cycles() -> Result<(), Error> {
+        assert_eq!(torus_graph(&[7])?, cycle_graph(7)?);
+        let torus = torus_graph(&[3, 4, 5])?;
+        assert_eq!((torus.node_count(), torus.edge_count()), (60, 180));
+        let coordinates = |u: usize| [u / 20, u / 5 % 4, u % 5];
+        for u in 0..60 {
+            for v in 0..60 {
+                let steps: Vec<bool> = (0..3)
+                    .filter(|&axis| coordinates(u)[axis] != coordinates(v)[axis])
+                    .map(|axis| {
+                        let side = [3, 4, 5][axis];
+                        let gap = coordinates(u)[axis].abs_diff(coordinates(v)[axis]);
+                        gap == 1 || gap == side - 1
+                    })
+                    .collect();
+                assert_eq!(torus.has_edge(u, v), steps == [true], "{u} {v}");
+            }
+        }
+        Ok(())
+    }
+
+    /// `ring_of_cliques(5, 4)` of networkx: 20 nodes, 5 * 6 + 5 edges, clique ends joined.
+    #[test]
+    fn ring_of_cliques_joins_second_to_first() -> Result<(), Error> {
+        let graph = ring_of_cliques(5, 4)?;
+        assert_eq!((graph.node_count(), graph.edge_count()), (20, 35));
+        assert!(graph.is_connected());
+        for (u, v) in [(1, 4), (5, 8), (9, 12), (13, 16), (17, 0)] {
+            assert!(graph.has_edge(u, v));
+        }
+        assert_eq!(ring_of_cliques(2, 2)?, Graph::from_edges(4, [(0, 1), (2, 3), (1, 2), (3, 0)])?);
+        Ok(())
+    }
+
+    #[test]
+    fn directed_cycle_goes_one_way() -> Result<(), Error> {
+        let walk = directed_cycle(5)?;
+        for u in 0..5 {
+            assert_eq!(walk.csr().row(u), (&[((u + 1) % 5) as u32][..], &[1.0][..]));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn impossible_parameters_are_named() {
+        assert!(matches!(star_graph(usize::MAX), Err(Error::TooManyNodes(_))));
+        assert!(matches!(grid_2d_graph(1 << 40, 1 << 40), Err(Error::TooManyNodes(_))));
+        assert_eq!(torus_graph(&[]), Err(Error::EmptyGraph));
+        assert!(matches!(torus_graph(&[3, 2]), Err(Error::InvalidParameter { value: 2.0, .. })));
+        assert!(matches!(torus_graph(&[usize::MAX, usize::MAX]), Err(Error::TooManyNodes(_))));
+        assert!(matches!(directed_cycle(1), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(ring_of_cliques(1, 5), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(ring_of_cliques(5, 1), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(ring_of_cliques(3, usize::MAX / 2), Err(Error::TooLarge { .. })));
+        assert!(matches!(complete_graph(1_000_000), Err(Error::TooLarge { .. })));
+    }
 }

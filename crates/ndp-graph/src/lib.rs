@@ -1,10 +1,12 @@
 //! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
 
 pub mod csr;
+pub mod davis;
 pub mod error;
 pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;
+pub mod random;
 pub mod transition_matrix;
 
 pub use csr::Csr;

@@ -1,0 +1,47 @@
+//! Random graph families, named and parametrised as in networkx.
+//!
+//! The law of each family is stated with it; the same generator state gives the same graph on
+//! every machine.
+
+mod attachment;
+mod erdos_renyi;
+mod geometric;
+mod regular;
+
+pub use attachment::{barabasi_albert_graph, watts_strogatz_graph};
+pub use erdos_renyi::{connected_erdos_renyi, erdos_renyi_graph, stochastic_block_model};
+pub use geometric::{connected_random_geometric, random_geometric_graph};
+pub use regular::random_regular_graph;
+
+use crate::{Error, Graph};
+
+/// Draws until a graph is connected, at most `tries` times: the law of `draw` given connectivity.
+fn first_connected(
+    family: &'static str,
+    tries: usize,
+    mut draw: impl FnMut() -> Result<Graph, Error>,
+) -> Result<Graph, Error> {
+    if tries == 0 {
+        return Err(Error::InvalidParameter {
+            name: "the number of tries",
+            condition: "be at least 1",
+            value: 0.0,
+        });
+    }
+    for _ in 0..tries {
+        let graph = draw()?;
+        if graph.is_connected() {
+            return Ok(graph);
+        }
+    }
+    Err(Error::NeverConnected { family, tries })
+}
+
+/// Refuses what is not a probability, NaN included.
+fn check_probability(name: &'static str, p: f64) -> Result<(), Error> {
+    if (0.0..=1.0).contains(&p) {
+        Ok(())
+    } else {
+        Err(Error::InvalidParameter { name, condition: "lie in [0, 1]", value: p })
+    }
+}
