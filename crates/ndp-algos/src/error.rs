@@ -41,4 +41,29 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
+    /// A contribution outside the interval its sensitivity was taken from.
+    #[error("node {node} contributes {value}, outside [{low}, {high}]")]
+    ContributionOutOfBounds {
+        /// The contributing node.
+        node: usize,
+        /// Its contribution.
+        value: f64,
+        /// Lower end of the interval.
+        low: f64,
+        /// Upper end of the interval.
+        high: f64,
+    },
+    /// A label outside the domain of a histogram.
+    #[error("node {node} reports label {label}, but there are {labels} labels")]
+    LabelOutOfRange {
+        /// The reporting node.
+        node: usize,
+        /// Its label.
+        label: usize,
+        /// The number of labels.
+        labels: usize,
+    },
+    /// The protocol or its setting admits no privacy guarantee.
+    #[error("no guarantee: {0}")]
+    NoGuarantee(&'static str),
 }

@@ -1,0 +1,34 @@
+//! Token walks: a token goes from node to node, and each node adds to it.
+//!
+//! - [`ring`]: a fixed ring, passed several times; real sums and histograms.
+//! - [`complete`]: a uniform walk on all nodes; real sums and histograms.
+//!
+//! In both, the contributions of *all* nodes are fixed before the run: they are functions of the node and the
+//! number of its visit, never of the token, which the signatures enforce. A node that reacted to the noise
+//! already in the token would void every guarantee here.
+//!
+//! What a node sees are the tokens it receives. Handing the final token to the nodes is one more observation:
+//! [`FinalToken`] says whether it happens, and every accountant takes it into account.
+//!
+//! # References
+//! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326.
+
+pub mod complete;
+pub mod noise;
+pub mod ring;
+pub mod tally;
+
+pub use noise::{Bounds, TokenNoise};
+pub use tally::{Dense, Sparse, Tally};
+
+/// What becomes of the token after the last step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FinalToken {
+    /// It stays with the last node: nobody else learns the result.
+    #[default]
+    Withheld,
+    /// It is handed to every node as it is.
+    Published,
+    /// The last node hides its own last steps (how, each protocol says), then it is handed to every node.
+    Masked,
+}

@@ -1,0 +1,14 @@
+//! The token on a directed ring, passed `K` times: nodes `0, 1, …, n−1`, then `0` again.
+//!
+//! The order of the nodes is public. A node receives the token once per round; between two receptions it
+//! knows that every other node acted once.
+//!
+//! - [`RingSum`]: the sum of real contributions, noise on every `(n−1)`-th step or a share on every step.
+//!
+//! # References
+//! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,
+//! Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
+
+pub mod sum;
+
+pub use sum::{Placement, RingSum, RingSumRun, RingView};

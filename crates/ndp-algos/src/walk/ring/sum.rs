@@ -1,0 +1,471 @@
+//! Real summation on the ring: where the noise goes, what a run looks like, what a node sees.
+
+use crate::Error;
+use crate::walk::{Bounds, FinalToken, TokenNoise};
+use ndarray::ArrayView2;
+use ndp_dp::Sigma;
+use rand::Rng;
+
+/// Which steps add noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// Full noise on one step in `n − 1`, the first step included (Algorithm 1). No protection against two
+    /// colluding nodes.
+    Counter,
+    /// A share `σ/√(n−1)` on every step, full noise `σ` on the first (Remark 1 of the paper, with `n − 1` in
+    /// place of its `n`: a node sees only `n − 1` foreign shares). Gaussian noise only.
+    Distributed,
+}
+
+/// Real summation on a ring of `n` nodes in `K` rounds.
+///
+/// Each node adds its contribution of the round; noise is added as [`Placement`] says, by the node that
+/// holds the token. With [`FinalToken::Masked`] the last step carries full noise whatever the placement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RingSum {
+    n: usize,
+    rounds: usize,
+    bounds: Bounds,
+    noise: TokenNoise,
+    placement: Placement,
+    final_token: FinalToken,
+}
+
+impl RingSum {
+    /// A ring of `n` nodes passed `rounds` times, contributions in `bounds`, full noise `noise`; the final
+    /// token is withheld.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `n · rounds` fits, or for Laplace noise
+    /// with [`Placement::Distributed`].
+    pub fn new(
+        n: usize,
+        rounds: usize,
+        bounds: Bounds,
+        noise: TokenNoise,
+        placement: Placement,
+    ) -> Result<Self, Error> {
+        check_ring(n, rounds)?;
+        if placement == Placement::Distributed && !matches!(noise, TokenNoise::Gaussian(_)) {
+            return Err(Error::NoGuarantee("distributed noise must be Gaussian, whose shares add up"));
+        }
+        Ok(Self { n, rounds, bounds, noise, placement, final_token: FinalToken::Withheld })
+    }
+
+    /// The same protocol, with the final token treated as `final_token` says.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] for [`FinalToken::Published`] under [`Placement::Counter`] when no noise is
+    /// scheduled on the last step: the last nodes would show their raw sum.
+    pub fn with_final_token(self, final_token: FinalToken) -> Result<Self, Error> {
+        if final_token == FinalToken::Published
+            && self.placement == Placement::Counter
+            && !self.is_scheduled(self.step_count() - 1)
+        {
+            return Err(Error::NoGuarantee(
+                "the final token of the ring holds steps without noise; publish it masked",
+            ));
+        }
+        Ok(Self { final_token, ..self })
+    }
+
+    /// Number of nodes `n`.
+    #[must_use]
+    pub const fn node_count(&self) -> usize {
+        self.n
+    }
+
+    /// Number of rounds `K`.
+    #[must_use]
+    pub const fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// The interval of the contributions.
+    #[must_use]
+    pub const fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The full noise.
+    #[must_use]
+    pub const fn noise(&self) -> TokenNoise {
+        self.noise
+    }
+
+    /// Where the noise goes.
+    #[must_use]
+    pub const fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    /// What becomes of the final token.
+    #[must_use]
+    pub const fn final_token(&self) -> FinalToken {
+        self.final_token
+    }
+
+    /// Number of steps `K n`.
+    #[must_use]
+    pub const fn step_count(&self) -> usize {
+        self.n * self.rounds
+    }
+
+    /// The protocol with another full noise `sigma`.
+    #[must_use]
+    pub fn with_gaussian_noise(self, sigma: Sigma) -> Self {
+        Self { noise: TokenNoise::Gaussian(sigma), ..self }
+    }
+
+    /// How many steps carry full noise under [`Placement::Counter`], masking apart: `⌈K n/(n−1)⌉`.
+    #[must_use]
+    pub const fn noise_count(&self) -> usize {
+        self.step_count().div_ceil(self.n - 1)
+    }
+
+    /// Whether the noise counter is at zero on step `step` (from 0).
+    const fn is_scheduled(&self, step: usize) -> bool {
+        step.is_multiple_of(self.n - 1)
+    }
+
+    /// Standard deviation of the noise added on step `step` (from 0), 0 for none.
+    #[must_use]
+    pub fn step_std(&self, step: usize) -> f64 {
+        let full = self.noise.std();
+        let masked = self.final_token == FinalToken::Masked && step + 1 == self.step_count();
+        match self.placement {
+            _ if masked => full,
+            Placement::Counter if self.is_scheduled(step) => full,
+            Placement::Counter => 0.0,
+            Placement::Distributed if step == 0 => full,
+            Placement::Distributed => full / ((self.n - 1) as f64).sqrt(),
+        }
+    }
+
+    /// Standard deviation of the final token around the sum of all contributions, of which it is an unbiased
+    /// estimate.
+    ///
+    /// `σ √⌈K n/(n−1)⌉` with the counter (one more noise if masked), `σ √(1 + (K n − 1)/(n−1))` distributed
+    /// (when masked, the last share counts as a full noise).
+    #[must_use]
+    pub fn output_std(&self) -> f64 {
+        let masked = self.final_token == FinalToken::Masked;
+        let last = self.step_count() - 1;
+        let shares = match self.placement {
+            Placement::Counter => {
+                let extra = usize::from(masked && !self.is_scheduled(last));
+                (self.noise_count() + extra) as f64
+            }
+            Placement::Distributed => {
+                let ordinary = last - usize::from(masked);
+                1.0 + ordinary as f64 / (self.n - 1) as f64 + f64::from(u8::from(masked))
+            }
+        };
+        self.noise.std() * shares.sqrt()
+    }
+
+    /// Runs the protocol on `contributions`, `K` by `n`: row `k` is a round, column `u` a node.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`] for a value outside the bounds.
+    pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<RingSumRun, Error> {
+        check_shape(contributions.dim(), self.n, self.rounds)?;
+        let mut token = 0.0;
+        let mut tokens = Vec::with_capacity(self.step_count());
+        for (step, &x) in contributions.iter().enumerate() {
+            token += self.bounds.check(step % self.n, x)?;
+            let std = self.step_std(step);
+            if std > 0.0 {
+                token += std / self.noise.std() * self.noise.sample(rng);
+            }
+            tokens.push(token);
+        }
+        Ok(RingSumRun { n: self.n, final_token: self.final_token, tokens })
+    }
+}
+
+/// A run of [`RingSum`]: the token after every step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RingSumRun {
+    n: usize,
+    final_token: FinalToken,
+    tokens: Vec<f64>,
+}
+
+impl RingSumRun {
+    /// The token after every step. No node sees all of this: it is for tests and measures of accuracy.
+    #[must_use]
+    pub fn tokens(&self) -> &[f64] {
+        &self.tokens
+    }
+
+    /// What node `v` sees.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`].
+    pub fn view(&self, v: usize) -> Result<RingView, Error> {
+        check_node(v, self.n)?;
+        let received = (v..self.tokens.len())
+            .step_by(self.n)
+            .map(|step| if step == 0 { 0.0 } else { self.tokens[step - 1] })
+            .collect();
+        let published = match self.final_token {
+            FinalToken::Withheld => None,
+            FinalToken::Published | FinalToken::Masked => self.tokens.last().copied(),
+        };
+        Ok(RingView { received, published })
+    }
+
+    /// The final token, which every node learns when it is published.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] when the protocol withholds it.
+    pub fn published(&self) -> Result<f64, Error> {
+        match (self.final_token, self.tokens.last()) {
+            (FinalToken::Published | FinalToken::Masked, Some(&token)) => Ok(token),
+            _ => Err(Error::NoGuarantee("the protocol withholds the final token; ask for it to be masked")),
+        }
+    }
+}
+
+/// What a node of a ring sees: the token each time it receives it, and the published one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RingView {
+    /// The token before the node's own step, round by round (0 for node 0 in the first round).
+    pub received: Vec<f64>,
+    /// The final token, if it is published.
+    pub published: Option<f64>,
+}
+
+/// `n ≥ 2` nodes, `rounds ≥ 1`, and a product that fits.
+pub(crate) fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
+    let refuse =
+        |name, condition, value: usize| Err(Error::InvalidParameter { name, condition, value: value as f64 });
+    if n < 2 {
+        return refuse("the number of nodes of a ring", "be at least 2", n);
+    }
+    if rounds < 1 {
+        return refuse("the number of rounds", "be at least 1", rounds);
+    }
+    match n.checked_mul(rounds) {
+        Some(steps) if steps <= MOST_STEPS => Ok(()),
+        _ => refuse("the number of rounds", "keep the number of steps below 2^32", rounds),
+    }
+}
+
+/// Node `v` of `n`.
+pub(crate) fn check_node(v: usize, n: usize) -> Result<(), Error> {
+    if v < n { Ok(()) } else { Err(Error::NodeOutOfRange { node: v, nodes: n }) }
+}
+
+/// A table of `rounds` by `n`.
+pub(crate) fn check_shape(shape: (usize, usize), n: usize, rounds: usize) -> Result<(), Error> {
+    if shape.0 != rounds {
+        return Err(Error::Shape { what: "rounds of contributions", expected: rounds, got: shape.0 });
+    }
+    if shape.1 != n {
+        return Err(Error::Shape { what: "contributing nodes", expected: n, got: shape.1 });
+    }
+    Ok(())
+}
+
+/// Beyond this a run could not be held in memory; accountants refuse it too, to keep one domain.
+const MOST_STEPS: usize = u32::MAX as usize;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use ndarray::Array2;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    fn unit(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
+        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(1.0)?), placement)
+    }
+
+    /// The counter of Algorithm 1, written as the paper writes it: 0-based steps that add noise.
+    fn noisy_steps(n: usize, rounds: usize) -> Vec<usize> {
+        let mut counter = 0;
+        let mut steps = Vec::new();
+        for step in 0..n * rounds {
+            if counter == 0 {
+                steps.push(step);
+                counter = n - 2;
+            } else {
+                counter -= 1;
+            }
+        }
+        steps
+    }
+
+    /// All `n ≤ 11`, `K ≤ 7`: the count is the ceiling, the printed floor is wrong.
+    #[test]
+    fn counter_adds_noise_as_often_as_stated() -> Result<(), Error> {
+        for n in 2..=11 {
+            for rounds in 1..=7 {
+                let ring = unit(n, rounds, Placement::Counter)?;
+                let steps = noisy_steps(n, rounds);
+                assert_eq!(steps.len(), ring.noise_count());
+                for step in 0..n * rounds {
+                    assert_eq!(ring.step_std(step) > 0.0, steps.contains(&step));
+                }
+                let floor = n * rounds / (n - 1);
+                assert_eq!(floor != ring.noise_count(), rounds % (n - 1) != 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// All `n ≤ 9`, `K ≤ 5`: exactly one foreign noise between two receptions, and before the first
+    /// reception of every node but node 0.
+    #[test]
+    fn windows_hold_exactly_one_foreign_noise() {
+        for n in 2..=9 {
+            for rounds in 1..=5 {
+                let steps = noisy_steps(n, rounds);
+                for v in 0..n {
+                    for k in 0..rounds {
+                        let reception = k * n + v;
+                        let from = if k == 0 { 0 } else { reception - n + 1 };
+                        let foreign = steps.iter().filter(|&&s| (from..reception).contains(&s)).count();
+                        assert_eq!(foreign, usize::from(k > 0 || v > 0), "n={n} K={rounds} v={v} k={k}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Table of the specification.
+    #[test]
+    fn counts_and_spreads_match_reference_values() -> Result<(), Error> {
+        for (n, rounds, count) in [(3, 3, 5), (4, 3, 4), (10, 3, 4)] {
+            assert_eq!(unit(n, rounds, Placement::Counter)?.noise_count(), count);
+        }
+        let std = |n, rounds, sigma, placement| -> Result<f64, Error> {
+            Ok(unit(n, rounds, placement)?.with_gaussian_noise(Sigma::new(sigma)?).output_std())
+        };
+        assert_relative_eq!(std(10, 3, 1.0, Placement::Counter)?, 2.0, max_relative = 1e-14);
+        assert_relative_eq!(
+            std(11, 4, 2.0, Placement::Counter)?,
+            4.472_135_954_999_579,
+            max_relative = 1e-14
+        );
+        assert_relative_eq!(
+            std(17, 4, 1.0, Placement::Distributed)?,
+            2.277_608_394_786_075,
+            max_relative = 1e-14
+        );
+        assert_relative_eq!(
+            std(18, 5, 2.0, Placement::Distributed)?,
+            4.994_114_182_774_382,
+            max_relative = 1e-14
+        );
+        let share = |n, sigma| -> Result<f64, Error> {
+            Ok(unit(n, 2, Placement::Distributed)?.with_gaussian_noise(Sigma::new(sigma)?).step_std(1))
+        };
+        assert_relative_eq!(share(17, 1.0)?, 0.25, max_relative = 1e-14);
+        assert_relative_eq!(share(18, 2.0)?, 0.485_071_250_072_665_94, max_relative = 1e-14);
+        Ok(())
+    }
+
+    /// `output_std` against the sum of the variances of the steps, every placement and publication.
+    #[test]
+    fn spread_is_the_sum_of_the_steps() -> Result<(), Error> {
+        for n in 2..=8 {
+            for rounds in 1..=5 {
+                for placement in [Placement::Counter, Placement::Distributed] {
+                    for final_token in [FinalToken::Withheld, FinalToken::Masked] {
+                        let ring = unit(n, rounds, placement)?.with_final_token(final_token)?;
+                        let variance: f64 = (0..n * rounds).map(|t| ring.step_std(t).powi(2)).sum();
+                        assert_relative_eq!(ring.output_std(), variance.sqrt(), max_relative = 1e-13);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// 20 000 runs: mean within 5 standard errors of the true sum, variance within 5 of the stated one.
+    #[test]
+    fn estimate_is_unbiased_with_the_stated_spread() -> Result<(), Error> {
+        let rng = &mut ChaCha8Rng::seed_from_u64(5);
+        let bounds = Bounds::new(-1.0, 1.0)?;
+        let data = Array2::from_shape_fn((3, 6), |(k, u)| ((k * 6 + u) as f64 * 0.37).sin());
+        let sigma = Sigma::new(0.7)?;
+        for (noise, placement, final_token) in [
+            (TokenNoise::Gaussian(sigma), Placement::Counter, FinalToken::Withheld),
+            (TokenNoise::Laplace(sigma), Placement::Counter, FinalToken::Masked),
+            (TokenNoise::Gaussian(sigma), Placement::Distributed, FinalToken::Masked),
+        ] {
+            let ring = RingSum::new(6, 3, bounds, noise, placement)?.with_final_token(final_token)?;
+            let runs = 20_000;
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for _ in 0..runs {
+                let error = ring.run(data.view(), rng)?.tokens().last().copied().unwrap_or(0.0) - data.sum();
+                sum += error;
+                squares += error * error;
+            }
+            let std = ring.output_std();
+            assert!((sum / runs as f64).abs() < 5.0 * std / (runs as f64).sqrt());
+            let ratio = squares / runs as f64 / (std * std);
+            // The fourth moment of a sum of Laplace draws is at most twice the normal one.
+            assert!((ratio - 1.0).abs() < 5.0 * (5.0 / runs as f64).sqrt(), "{ratio}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn view_is_what_arrives() -> Result<(), Error> {
+        let rng = &mut ChaCha8Rng::seed_from_u64(1);
+        let ring = unit(4, 3, Placement::Counter)?.with_final_token(FinalToken::Masked)?;
+        let run = ring.run(Array2::from_elem((3, 4), 0.5).view(), rng)?;
+        let view = run.view(2)?;
+        assert_eq!(view.received, [run.tokens()[1], run.tokens()[5], run.tokens()[9]]);
+        assert_eq!(view.published, Some(run.published()?));
+        assert_eq!(run.view(0)?.received[0], 0.0);
+        assert!(matches!(run.view(4), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
+        Ok(())
+    }
+
+    /// Defect: with the final token in hand, node 1 of a ring of 3 in 2 rounds reads the last contribution of
+    /// node 2 exactly. The protocol therefore refuses to publish it unmasked.
+    #[test]
+    fn publishing_the_plain_token_would_leak_raw_data() -> Result<(), Error> {
+        let rng = &mut ChaCha8Rng::seed_from_u64(3);
+        let ring = unit(3, 2, Placement::Counter)?;
+        let data = Array2::from_shape_fn((2, 3), |(k, u)| 0.1 * (3 * k + u) as f64);
+        let run = ring.run(data.view(), rng)?;
+        // Node 1 knows the token it sent (its own contribution and noise are its own).
+        let (sent, published) = (run.tokens()[4], run.tokens()[5]);
+        assert_relative_eq!(published - sent, data[(1, 2)], epsilon = 1e-12);
+        assert!(matches!(run.published(), Err(Error::NoGuarantee(_))));
+        assert!(matches!(ring.with_final_token(FinalToken::Published), Err(Error::NoGuarantee(_))));
+        // A noise is already scheduled on the last step iff K = 1 mod (n − 1), or n = 2.
+        for n in 2..=7 {
+            for rounds in 1..=9 {
+                let accepted =
+                    unit(n, rounds, Placement::Counter)?.with_final_token(FinalToken::Published).is_ok();
+                assert_eq!(accepted, n == 2 || rounds % (n - 1) == 1 % (n - 1), "n={n} K={rounds}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() -> Result<(), Error> {
+        for (n, rounds) in [(1, 3), (0, 3), (3, 0), (usize::MAX, 3)] {
+            assert!(matches!(unit(n, rounds, Placement::Counter), Err(Error::InvalidParameter { .. })));
+        }
+        let laplace = TokenNoise::Laplace(Sigma::new(1.0)?);
+        let bounds = Bounds::new(0.0, 1.0)?;
+        assert!(RingSum::new(3, 1, bounds, laplace, Placement::Distributed).is_err());
+        let rng = &mut ChaCha8Rng::seed_from_u64(3);
+        let ring = unit(3, 2, Placement::Counter)?;
+        assert!(matches!(ring.run(Array2::zeros((3, 3)).view(), rng), Err(Error::Shape { .. })));
+        assert!(matches!(ring.run(Array2::zeros((2, 2)).view(), rng), Err(Error::Shape { .. })));
+        let too_large = ring.run(Array2::from_elem((2, 3), 1.5).view(), rng);
+        assert!(matches!(too_large, Err(Error::ContributionOutOfBounds { node: 0, .. })));
+        Ok(())
+    }
+}
