@@ -43,16 +43,6 @@ pub enum Error {
         /// How many attempts were made.
         tries: usize,
     },
-    /// Something that would not fit in memory, refused before the work starts.
-    #[error("{what} would need {size:.3e} entries, at most {limit:.3e} are allowed")]
-    TooLarge {
-        /// What was asked for.
-        what: &'static str,
-        /// How many entries it has, or is expected to have.
-        size: f64,
-        /// How many entries are allowed.
-        limit: f64,
-    },
     /// A row of a stochastic matrix does not sum to 1.
     #[error("row {row} of the matrix sums to {sum}, not 1")]
     NotStochastic {
@@ -90,6 +80,16 @@ pub enum Error {
         column: usize,
         /// The entry.
         value: f64,
+    },
+    /// A result that would not fit in memory, refused before any work.
+    #[error("{what} would take {bytes} bytes, more than the limit of {limit}")]
+    TooLarge {
+        /// What would be too large.
+        what: &'static str,
+        /// Bytes it would take.
+        bytes: u128,
+        /// Bytes allowed, [`MEMORY_LIMIT`](crate::memory::MEMORY_LIMIT).
+        limit: u128,
     },
     /// Sizes that do not fit each other.
     #[error("{what}: expected {expected}, got {got}")]

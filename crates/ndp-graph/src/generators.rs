@@ -1,11 +1,12 @@
 //! Deterministic graph families, named as in networkx.
 
+use crate::memory::require_memory;
 use crate::{Csr, Error, Graph, TransitionMatrix};
 
 /// The complete graph on `n` nodes.
 ///
 /// # Errors
-/// [`Error::EmptyGraph`] for `n = 0`; [`Error::TooLarge`] beyond `2^30` edges.
+/// [`Error::EmptyGraph`] for `n = 0`; [`Error::TooLarge`].
 pub fn complete_graph(n: usize) -> Result<Graph, Error> {
     check_edges("the complete graph", pairs(n))?;
     Graph::from_edges(n, (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))))
@@ -90,7 +91,7 @@ pub fn hypercube_graph(n: u32) -> Result<Graph, Error> {
 ///
 /// # Errors
 /// [`Error::EmptyGraph`] without a side, [`Error::InvalidParameter`] for a side below 3 (its cycle
-/// is not a simple graph), [`Error::TooManyNodes`], [`Error::TooLarge`] beyond `2^30` edges.
+/// is not a simple graph), [`Error::TooManyNodes`], [`Error::TooLarge`].
 pub fn torus_graph(sides: &[usize]) -> Result<Graph, Error> {
     if sides.is_empty() {
         return Err(Error::EmptyGraph);
@@ -123,7 +124,7 @@ pub fn torus_graph(sides: &[usize]) -> Result<Graph, Error> {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless both arguments are at least 2; [`Error::TooManyNodes`],
-/// [`Error::TooLarge`] beyond `2^30` edges.
+/// [`Error::TooLarge`].
 pub fn ring_of_cliques(num_cliques: usize, clique_size: usize) -> Result<Graph, Error> {
     at_least("the number of cliques", "be at least 2", num_cliques, 2)?;
     at_least("the size of a clique", "be at least 2", clique_size, 2)?;
@@ -142,10 +143,10 @@ pub(crate) fn pairs(n: usize) -> f64 {
     0.5 * n as f64 * (n as f64 - 1.0)
 }
 
-/// Refuses a graph whose edges would not fit in memory, before they are listed.
-pub(crate) fn check_edges(what: &'static str, size: f64) -> Result<(), Error> {
-    let limit = f64::from(1 << 30);
-    if size <= limit { Ok(()) } else { Err(Error::TooLarge { what, size, limit }) }
+/// Refuses a graph whose edges, as many as given or expected, would not fit in memory.
+pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
+    // An edge takes two entries of 4 bytes in the graph and two of 8 while it is sorted.
+    require_memory(what, (24.0 * edges) as u128)
 }
 
 fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {

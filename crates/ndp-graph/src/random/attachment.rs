@@ -12,8 +12,7 @@ use rand::{Rng, RngExt};
 /// before the new node came, redrawing repeats. The graph is connected and has `m (n - m)` edges.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `1 ≤ m < n`; [`Error::TooManyNodes`]; [`Error::TooLarge`]
-/// beyond `2^30` edges.
+/// [`Error::InvalidParameter`] unless `1 ≤ m < n`; [`Error::TooManyNodes`]; [`Error::TooLarge`].
 ///
 /// # References
 /// - Barabási, Albert, *Emergence of scaling in random networks*, Science 286, 1999.
@@ -60,7 +59,7 @@ pub fn barabasi_albert_graph(n: usize, m: usize, rng: &mut impl Rng) -> Result<G
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `k ≤ n` and `p` lies in `[0, 1]`; [`Error::EmptyGraph`],
-/// [`Error::TooManyNodes`]; [`Error::TooLarge`] beyond `2^30` edges.
+/// [`Error::TooManyNodes`]; [`Error::TooLarge`].
 ///
 /// # References
 /// - Watts, Strogatz, *Collective dynamics of small-world networks*, Nature 393, 1998.

@@ -11,7 +11,7 @@ use rand::{Rng, RngExt};
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `p` lies in `[0, 1]`; [`Error::EmptyGraph`],
-/// [`Error::TooManyNodes`]; [`Error::TooLarge`] beyond `2^30` expected edges.
+/// [`Error::TooManyNodes`]; [`Error::TooLarge`].
 ///
 /// # Complexity
 /// Proportional to the nodes plus the edges drawn: absent pairs are skipped, not visited.
@@ -46,7 +46,7 @@ pub fn connected_erdos_renyi(n: usize, p: f64, tries: usize, rng: &mut impl Rng)
 /// # Errors
 /// [`Error::Shape`] unless `p` has one row and one column per block; [`Error::InvalidParameter`]
 /// unless its entries lie in `[0, 1]`; [`Error::NotSymmetric`]; [`Error::EmptyGraph`],
-/// [`Error::TooManyNodes`]; [`Error::TooLarge`] beyond `2^30` expected edges.
+/// [`Error::TooManyNodes`]; [`Error::TooLarge`].
 pub fn stochastic_block_model(
     sizes: &[usize],
     p: ArrayView2<'_, f64>,

@@ -11,7 +11,7 @@ use rand::{Rng, RngExt};
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `radius` is positive and finite; [`Error::EmptyGraph`],
-/// [`Error::TooManyNodes`]; [`Error::TooLarge`] beyond `2^30` expected edges.
+/// [`Error::TooManyNodes`]; [`Error::TooLarge`].
 ///
 /// # Complexity
 /// Proportional to the nodes plus the edges: only cells of side `radius` or more that touch are
@@ -52,25 +52,33 @@ pub fn connected_random_geometric(
 fn close_pairs(positions: &[[f64; 2]], radius: f64) -> Vec<(usize, usize)> {
     // More cells than points would only cost memory.
     let side = ((1.0 / radius) as usize).min((positions.len() as f64).sqrt() as usize).max(1);
-    let cell_of = |position: &[f64; 2]| {
-        let along = |x: f64| ((x * side as f64) as usize).min(side - 1);
-        (along(position[0]), along(position[1]))
-    };
-    let mut cells: Vec<Vec<usize>> = vec![Vec::new(); side * side];
+    let along = |x: f64| ((x * side as f64) as usize).min(side - 1);
+    let cell_of = |position: &[f64; 2]| along(position[0]) * side + along(position[1]);
+    // The points of cell c, ascending, are points[starts[c]..starts[c + 1]].
+    let mut starts = vec![0; side * side + 1];
+    for position in positions {
+        starts[cell_of(position) + 1] += 1;
+    }
+    for cell in 0..side * side {
+        starts[cell + 1] += starts[cell];
+    }
+    let mut next = starts.clone();
+    let mut points = vec![0; positions.len()];
     for (v, position) in positions.iter().enumerate() {
-        let (i, j) = cell_of(position);
-        cells[i * side + j].push(v);
+        let slot = &mut next[cell_of(position)];
+        points[*slot] = v;
+        *slot += 1;
     }
     let mut edges = Vec::new();
     for (u, position) in positions.iter().enumerate() {
-        let (i, j) = cell_of(position);
+        let (i, j) = (along(position[0]), along(position[1]));
         for near_i in i.saturating_sub(1)..=(i + 1).min(side - 1) {
-            for near_j in j.saturating_sub(1)..=(j + 1).min(side - 1) {
-                for &v in &cells[near_i * side + near_j] {
-                    let (x, y) = (position[0] - positions[v][0], position[1] - positions[v][1]);
-                    if u < v && x * x + y * y <= radius * radius {
-                        edges.push((u, v));
-                    }
+            // The up to three cells of a row lie next to each other.
+            let (first, last) = (near_i * side + j.saturating_sub(1), near_i * side + (j + 1).min(side - 1));
+            for &v in &points[starts[first]..starts[last + 1]] {
+                let (x, y) = (position[0] - positions[v][0], position[1] - positions[v][1]);
+                if u < v && x * x + y * y <= radius * radius {
+                    edges.push((u, v));
                 }
             }
         }

@@ -12,7 +12,7 @@ use rand::{Rng, RngExt};
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `d < n` and `n d` is even; [`Error::EmptyGraph`],
-/// [`Error::TooManyNodes`]; [`Error::TooLarge`] beyond `2^30` edges; [`Error::NeverBuilt`] when
+/// [`Error::TooManyNodes`]; [`Error::TooLarge`]; [`Error::NeverBuilt`] when
 /// every attempt got stuck, which has negligible probability.
 ///
 /// # References
@@ -44,18 +44,51 @@ pub fn random_regular_graph(d: usize, n: usize, rng: &mut impl Rng) -> Result<Gr
     check_edges("the regular graph", 0.5 * n as f64 * d as f64)?;
     let sparse = d.min(n - 1 - d);
     let attempt = if sparse <= 4 { pairing } else { steger_wormald };
-    let adjacency = (0..TRIES)
+    let graph = (0..TRIES)
         .find_map(|_| attempt(sparse, n, rng))
         .ok_or(Error::NeverBuilt { family: "the regular graph", tries: TRIES })?;
-    if sparse == d {
-        let edges = (0..n).flat_map(|u| adjacency[u].iter().map(move |&v| (u, v)).filter(|&(u, v)| u < v));
-        Graph::from_edges(n, edges)
-    } else {
-        let edges = (0..n).flat_map(|u| {
-            let absent = &adjacency[u];
-            (u + 1..n).filter(|v| !absent.contains(v)).map(move |v| (u, v))
-        });
-        Graph::from_edges(n, edges)
+    let mut edges = Vec::new();
+    for u in 0..n {
+        if sparse == d {
+            let later = graph.neighbors(u).iter().map(|&v| v as usize).filter(|&v| u < v);
+            edges.extend(later.map(|v| (u, v)));
+        } else {
+            edges.extend((u + 1..n).filter(|&v| !graph.has_edge(u, v)).map(|v| (u, v)));
+        }
+    }
+    Graph::from_edges(n, edges)
+}
+
+/// A graph of degrees at most `d` that grows edge by edge: row `u` has `degrees[u]` neighbors.
+struct Growing {
+    d: usize,
+    degrees: Vec<usize>,
+    neighbors: Vec<u32>,
+}
+
+impl Growing {
+    fn new(d: usize, n: usize) -> Self {
+        Self { d, degrees: vec![0; n], neighbors: vec![0; n * d] }
+    }
+
+    fn neighbors(&self, u: usize) -> &[u32] {
+        &self.neighbors[u * self.d..u * self.d + self.degrees[u]]
+    }
+
+    fn has_edge(&self, u: usize, v: usize) -> bool {
+        self.neighbors(u).contains(&(v as u32))
+    }
+
+    /// Whether the edge keeps the graph simple.
+    fn fits(&self, u: usize, v: usize) -> bool {
+        u != v && !self.has_edge(u, v)
+    }
+
+    fn add(&mut self, u: usize, v: usize) {
+        for (from, to) in [(u, v), (v, u)] {
+            self.neighbors[from * self.d + self.degrees[from]] = to as u32;
+            self.degrees[from] += 1;
+        }
     }
 }
 
@@ -64,56 +97,47 @@ pub fn random_regular_graph(d: usize, n: usize, rng: &mut impl Rng) -> Result<Gr
 const TRIES: usize = 10_000;
 
 /// A uniform perfect matching of the `n d` half-edges, if it makes a simple graph.
-fn pairing<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Vec<Vec<usize>>> {
-    let mut adjacency = vec![Vec::with_capacity(d); n];
-    let mut halves: Vec<usize> = (0..n * d).map(|half| half / d).collect();
+fn pairing<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
+    let mut graph = Growing::new(d, n);
+    let mut halves: Vec<u32> = (0..n * d).map(|half| (half / d) as u32).collect();
     while let Some(u) = halves.pop() {
         // The last half-edge is matched with a uniform one of the others: a uniform matching.
         // Stopping at the first clash rejects the same matchings as looking at the whole.
         let v = halves.swap_remove(rng.random_range(0..halves.len()));
-        if u == v || adjacency[u].contains(&v) {
+        if !graph.fits(u as usize, v as usize) {
             return None;
         }
-        adjacency[u].push(v);
-        adjacency[v].push(u);
+        graph.add(u as usize, v as usize);
     }
-    Some(adjacency)
+    Some(graph)
 }
 
 /// Matches two uniform half-edges among those that fit, until none is left or none fits.
-fn steger_wormald<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Vec<Vec<usize>>> {
-    let mut adjacency = vec![Vec::with_capacity(d); n];
-    let mut halves: Vec<usize> = (0..n * d).map(|half| half / d).collect();
-    let fits = |adjacency: &[Vec<usize>], u: usize, v: usize| u != v && !adjacency[u].contains(&v);
+fn steger_wormald<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
+    let mut graph = Growing::new(d, n);
+    let mut halves: Vec<u32> = (0..n * d).map(|half| (half / d) as u32).collect();
     while !halves.is_empty() {
-        let (i, j) = fitting_pair(&halves, |u, v| fits(&adjacency, u, v), rng)?;
-        let (u, v) = (halves[i], halves[j]);
-        adjacency[u].push(v);
-        adjacency[v].push(u);
+        let (i, j) = fitting_pair(&halves, &graph, rng)?;
+        graph.add(halves[i] as usize, halves[j] as usize);
         halves.swap_remove(i.max(j));
         halves.swap_remove(i.min(j));
     }
-    Some(adjacency)
+    Some(graph)
 }
 
 /// A uniform pair of positions `i ≠ j` whose nodes fit, or nothing if none does.
-fn fitting_pair<R: Rng>(
-    halves: &[usize],
-    fits: impl Fn(usize, usize) -> bool,
-    rng: &mut R,
-) -> Option<(usize, usize)> {
+fn fitting_pair<R: Rng>(halves: &[u32], graph: &Growing, rng: &mut R) -> Option<(usize, usize)> {
     let count = halves.len();
+    let fits = |i: usize, j: usize| graph.fits(halves[i] as usize, halves[j] as usize);
     // Rejection first; once it fails this often, few half-edges are left and listing is cheap.
     for _ in 0..count + 20 {
         let (i, j) = (rng.random_range(0..count), rng.random_range(0..count));
-        if i != j && fits(halves[i], halves[j]) {
+        if i != j && fits(i, j) {
             return Some((i, j));
         }
     }
-    let listed: Vec<(usize, usize)> = (0..count)
-        .flat_map(|i| (0..i).map(move |j| (i, j)))
-        .filter(|&(i, j)| fits(halves[i], halves[j]))
-        .collect();
+    let listed: Vec<(usize, usize)> =
+        (0..count).flat_map(|i| (0..i).map(move |j| (i, j))).filter(|&(i, j)| fits(i, j)).collect();
     if listed.is_empty() { None } else { Some(listed[rng.random_range(0..listed.len())]) }
 }
 
@@ -158,9 +182,9 @@ mod tests {
         let mut counts = vec![0.0; reach.len()];
         let mut draws = 0.0;
         for _ in 0..30_000 {
-            if let Some(adjacency) = steger_wormald(d, n, &mut rng) {
-                let mask =
-                    (0..n).flat_map(|u| adjacency[u].iter().map(move |&v| bit(u, v))).fold(0, |a, b| a | b);
+            if let Some(graph) = steger_wormald(d, n, &mut rng) {
+                let edges = (0..n).flat_map(|u| graph.neighbors(u).iter().map(move |&v| bit(u, v as usize)));
+                let mask = edges.fold(0, |a, b| a | b);
                 counts[mask] += 1.0;
                 draws += 1.0;
             }
