@@ -1,8 +1,38 @@
 //! A figure as plain data: what is written to CSV and JSON, and all that a picture is drawn from.
+//!
+//! A [`Figure`] is a title, parameters, words (what the paper claims, what is true) and one or
+//! several [`Panel`]s. A panel shows curves, a heat map, the drawing of a graph, or a table. Every
+//! number in it carries a [`Kind`]: one of the four privacy grades, or `data`.
+//!
+//! ```
+//! use ndp_dp::Grade;
+//! use ndp_experiments::figure::{Axis, Check, Figure, Panel, Series};
+//!
+//! let loss = Panel::curves("path of 3 nodes", Axis::linear("distance"), Axis::log("unit loss"))
+//!     .with(Series::new("printed", Grade::Printed).points([(1.0, 4.0 / 3.0), (2.0, 1.0 / 3.0)]))
+//!     .with(Series::new("exact", Grade::Exact).points([(1.0, 1.0), (2.0, 1.0)]));
+//! let figure = Figure::new("The printed sum is no bound")
+//!     .parameter("T", 2)
+//!     .claim("Theorem 1 bounds what node 2 learns about node 0.")
+//!     .finding("It does not: node 2 recovers the noisy value of node 0.")
+//!     .check(Check::covers("printed", "exact"))
+//!     .panel(loss);
+//! assert!(figure.validate().is_ok());
+//! ```
 
-use serde::Serialize;
+pub mod check;
+pub mod kind;
+pub mod matrix;
+pub mod series;
+
+pub use check::Check;
+pub use kind::Kind;
+pub use matrix::{Drawing, MAX_EDGES, Matrix};
+pub use series::{Mark, Point, Series};
+
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How large a figure is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -14,63 +44,20 @@ pub enum Scale {
     Quick,
 }
 
-/// What a series may be used for: a privacy grade, or no privacy claim at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(untagged)]
-pub enum Kind {
-    /// A privacy number of this grade.
-    Graded(ndp_dp::Grade),
-    /// No privacy claim: accuracies, errors, the data themselves. Written `data`.
-    #[serde(serialize_with = "serialize_data")]
-    Data,
-}
+impl Scale {
+    /// One of two values of a parameter.
+    pub fn pick<T>(self, paper: T, quick: T) -> T {
+        match self {
+            Self::Paper => paper,
+            Self::Quick => quick,
+        }
+    }
 
-fn serialize_data<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str("data")
-}
-
-/// One point of a curve, with the range it stands for (minimum and maximum, or an interval).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Point {
-    /// Abscissa.
-    pub x: f64,
-    /// Ordinate.
-    pub y: f64,
-    /// Lower end of the range, if there is one.
-    pub low: Option<f64>,
-    /// Upper end of the range, if there is one.
-    pub high: Option<f64>,
-}
-
-/// A named curve of one panel.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Series {
-    /// Title of the panel it is drawn in.
-    pub panel: String,
-    /// Its name in the legend and the CSV.
-    pub name: String,
-    /// What it may be used for.
-    pub kind: Kind,
-    /// The points, in drawing order.
-    pub points: Vec<Point>,
-}
-
-/// An entry of a matrix or of a drawing, for `panel,series,grade,row,column,value` tables.
-///
-/// A drawing of a graph with coloured nodes stores per node `v` the rows `(v, 0)` = horizontal
-/// position, `(v, 1)` = vertical position, `(v, 2)` = colour value.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Matrix {
-    /// Title of the panel it is drawn in.
-    pub panel: String,
-    /// Its name in the CSV.
-    pub name: String,
-    /// What it may be used for.
-    pub kind: Kind,
-    /// Entries row by row.
-    pub values: ndarray::Array2<f64>,
-    /// Edges to draw, for a drawing of a graph; empty for a heat map.
-    pub edges: Vec<(usize, usize)>,
+    /// Its name in paths and JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        self.pick("paper", "quick")
+    }
 }
 
 /// How an axis is scaled.
@@ -79,11 +66,11 @@ pub struct Matrix {
 pub enum AxisScale {
     /// Equal steps.
     Linear,
-    /// Equal ratios.
+    /// Equal ratios. Values that are not positive are marked on the lower edge.
     Log,
 }
 
-/// Label, scale and (if fixed) range of an axis.
+/// Label, scale and drawn range of an axis, or of the colours of a panel.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Axis {
     /// What it shows, with its unit.
@@ -92,66 +79,302 @@ pub struct Axis {
     pub scale: AxisScale,
     /// Drawn range; by the data if absent. The CSV is never clipped.
     pub range: Option<[f64; 2]>,
+    /// Values above are drawn at this value, as the papers clip losses at the local loss. The
+    /// CSV is never clipped.
+    pub clamp: Option<f64>,
 }
 
-/// What a figure shows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+impl Axis {
+    /// An axis of equal steps.
+    pub fn linear(label: impl Into<String>) -> Self {
+        Self { label: label.into(), scale: AxisScale::Linear, range: None, clamp: None }
+    }
+
+    /// An axis of equal ratios.
+    pub fn log(label: impl Into<String>) -> Self {
+        Self { scale: AxisScale::Log, ..Self::linear(label) }
+    }
+
+    /// The same axis with a fixed drawn range.
+    #[must_use]
+    pub fn range(mut self, low: f64, high: f64) -> Self {
+        self.range = Some([low, high]);
+        self
+    }
+
+    /// The same axis, values above `most` drawn at `most`.
+    #[must_use]
+    pub fn clamped_at(mut self, most: f64) -> Self {
+        self.clamp = Some(most);
+        self
+    }
+}
+
+/// What a panel shows.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Curves, in one or several panels.
+    /// Curves, points, histograms.
     Curves {
-        /// Horizontal axis of every panel.
+        /// Horizontal axis.
         x: Axis,
-        /// Vertical axis of every panel.
+        /// Vertical axis.
         y: Axis,
         /// The curves.
         series: Vec<Series>,
     },
-    /// Heat maps or graph drawings, in one or several panels.
-    Matrices {
-        /// Label of the colour bar.
-        label: String,
+    /// A matrix, one coloured cell per entry, row 0 on top.
+    HeatMap {
         /// Scale and range of the colours.
         color: Axis,
-        /// The matrices.
-        matrices: Vec<Matrix>,
+        /// The entries.
+        matrix: Matrix,
     },
-    /// A table: rows in `series` order, drawn as text; the CSV is that of its curves.
+    /// A graph, its nodes coloured by a value.
+    Drawing {
+        /// Scale and range of the colours.
+        color: Axis,
+        /// The graph.
+        drawing: Drawing,
+    },
+    /// The same numbers as curves would show, as a table: one row per abscissa, one column per
+    /// series.
     Table {
-        /// Column headers.
-        headers: Vec<String>,
-        /// Cells, row by row.
-        rows: Vec<Vec<String>>,
-        /// The same numbers as series, for the CSV.
+        /// Header of the first column.
+        rows: String,
+        /// Name of the row at an abscissa; the number itself where there is none.
+        names: Vec<(f64, String)>,
+        /// The columns.
         series: Vec<Series>,
     },
 }
 
-/// A finished figure. The papers' claim beside what is true is told in words by the fields below.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One frame of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// Its title, unique within the figure: the column `panel` of the CSV.
+    pub title: String,
+    /// What it shows.
+    pub content: Content,
+}
+
+impl Panel {
+    /// A panel of curves; add them by [`Panel::with`].
+    pub fn curves(title: impl Into<String>, x: Axis, y: Axis) -> Self {
+        Self { title: title.into(), content: Content::Curves { x, y, series: Vec::new() } }
+    }
+
+    /// A table whose first column is named `rows`; add the other columns by [`Panel::with`].
+    pub fn table(title: impl Into<String>, rows: impl Into<String>) -> Self {
+        let content = Content::Table { rows: rows.into(), names: Vec::new(), series: Vec::new() };
+        Self { title: title.into(), content }
+    }
+
+    /// A heat map of a matrix.
+    pub fn heat_map(title: impl Into<String>, color: Axis, matrix: Matrix) -> Self {
+        Self { title: title.into(), content: Content::HeatMap { color, matrix } }
+    }
+
+    /// A drawing of a graph.
+    pub fn drawing(title: impl Into<String>, color: Axis, drawing: Drawing) -> Self {
+        Self { title: title.into(), content: Content::Drawing { color, drawing } }
+    }
+
+    /// The panel with one more curve or column. Heat maps and drawings have none and stay as
+    /// they are.
+    #[must_use]
+    pub fn with(mut self, series: Series) -> Self {
+        if let Content::Curves { series: all, .. } | Content::Table { series: all, .. } = &mut self.content {
+            all.push(series);
+        }
+        self
+    }
+
+    /// The panel with several more curves or columns.
+    #[must_use]
+    pub fn with_all(self, series: impl IntoIterator<Item = Series>) -> Self {
+        series.into_iter().fold(self, Self::with)
+    }
+
+    /// The table with a name for the row at abscissa `x`.
+    #[must_use]
+    pub fn row_name(mut self, x: f64, name: impl Into<String>) -> Self {
+        if let Content::Table { names, .. } = &mut self.content {
+            names.push((x, name.into()));
+        }
+        self
+    }
+
+    /// The curves or columns of the panel; none for a heat map or a drawing.
+    #[must_use]
+    pub fn series(&self) -> &[Series] {
+        match &self.content {
+            Content::Curves { series, .. } | Content::Table { series, .. } => series,
+            Content::HeatMap { .. } | Content::Drawing { .. } => &[],
+        }
+    }
+}
+
+/// Where a data set came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Which data set.
+    pub name: String,
+    /// Whether it is the real one; a figure of a stand-in is never compared with a reference.
+    pub real: bool,
+    /// SHA-256 of the parsed content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// A finished figure.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Title, drawn above the picture; stand-in data are named here.
+    /// Title, drawn above the picture.
     pub title: String,
     /// Every parameter, by name.
     pub parameters: BTreeMap<String, Value>,
-    /// Numbers about the result that are not in the CSV (times, correlations), by name.
+    /// Numbers about the result that are not in the CSV (correlations, ranks), by name.
     pub notes: BTreeMap<String, Value>,
+    /// Numbers about this run on this machine (times, memory), by name; never compared.
+    pub measurements: BTreeMap<String, Value>,
     /// What the paper claims with this figure, in one sentence.
     pub claim: String,
     /// What is true, and known deviations from the paper, in sentences.
     pub findings: Vec<String>,
-    /// The picture and the table.
-    pub content: Content,
-    /// Whether the figure was computed on real data, a stand-in, or needs none.
+    /// How the report decides from the CSV whether the claim holds.
+    pub checks: Vec<Check>,
+    /// The pictures.
+    pub panels: Vec<Panel>,
+    /// The data sets it was computed from.
     pub provenance: Vec<Provenance>,
 }
 
-/// Where a data set came from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Provenance {
-    /// Which data set.
-    pub name: String,
-    /// Whether it is the real one; a stand-in is never compared with a reference.
-    pub real: bool,
-    /// Hash of the parsed content.
-    pub sha256: String,
+impl Figure {
+    /// A figure without content.
+    pub fn new(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            parameters: BTreeMap::new(),
+            notes: BTreeMap::new(),
+            measurements: BTreeMap::new(),
+            claim: String::new(),
+            findings: Vec::new(),
+            checks: Vec::new(),
+            panels: Vec::new(),
+            provenance: Vec::new(),
+        }
+    }
+
+    /// Adds a parameter. All of them, also those that are constants of the file.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.parameters.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a number about the result. It must not depend on the machine.
+    #[must_use]
+    pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.notes.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a number about this run on this machine: a time, a peak of memory.
+    #[must_use]
+    pub fn measurement(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.measurements.insert(name.into(), value.into());
+        self
+    }
+
+    /// States what the paper claims with this figure, in one sentence.
+    #[must_use]
+    pub fn claim(mut self, sentence: impl Into<String>) -> Self {
+        self.claim = sentence.into();
+        self
+    }
+
+    /// Adds a sentence on what is true, or on a known deviation from the paper.
+    #[must_use]
+    pub fn finding(mut self, sentence: impl Into<String>) -> Self {
+        self.findings.push(sentence.into());
+        self
+    }
+
+    /// Adds a comparison that decides whether the claim holds.
+    #[must_use]
+    pub fn check(mut self, check: Check) -> Self {
+        self.checks.push(check);
+        self
+    }
+
+    /// Adds a panel.
+    #[must_use]
+    pub fn panel(mut self, panel: Panel) -> Self {
+        self.panels.push(panel);
+        self
+    }
+
+    /// Names a data set the figure was computed from.
+    #[must_use]
+    pub fn computed_from(mut self, source: &Provenance) -> Self {
+        self.provenance.push(source.clone());
+        self
+    }
+
+    /// Whether some data set is a generated stand-in.
+    #[must_use]
+    pub fn has_stand_in(&self) -> bool {
+        self.provenance.iter().any(|source| !source.real)
+    }
+
+    /// Checks what the output relies on.
+    ///
+    /// # Errors
+    /// A sentence naming the first of these that fails: some panel; titles of panels, and names
+    /// of series within a panel, not empty and unique; no NaN; checks that name existing series.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.panels.is_empty() {
+            return Err("the figure has no panel".into());
+        }
+        let mut titles = BTreeSet::new();
+        let mut names = BTreeSet::new();
+        for panel in &self.panels {
+            let title = &panel.title;
+            if title.is_empty() || !titles.insert(title) {
+                return Err(format!("the panel title {title:?} is empty or used twice"));
+            }
+            let mut in_panel = BTreeSet::new();
+            for series in panel.series() {
+                if series.name.is_empty() || !in_panel.insert(&series.name) {
+                    return Err(format!(
+                        "panel {title:?}: series {:?} is unnamed or there twice",
+                        series.name
+                    ));
+                }
+                let nan = |p: &Point| {
+                    [Some(p.x), Some(p.y), p.low, p.high].iter().flatten().any(|value| value.is_nan())
+                };
+                if let Some(point) = series.points.iter().find(|point| nan(point)) {
+                    return Err(format!("panel {title:?}: series {:?} holds {point:?}", series.name));
+                }
+                names.insert(series.name.clone());
+            }
+            match &panel.content {
+                Content::HeatMap { matrix, .. } => {
+                    matrix.validate().map_err(|e| format!("panel {title:?}: {e}"))?;
+                    names.insert(matrix.name.clone());
+                }
+                Content::Drawing { drawing, .. } => {
+                    drawing.validate().map_err(|e| format!("panel {title:?}: {e}"))?;
+                    names.insert(drawing.name.clone());
+                }
+                Content::Curves { .. } | Content::Table { .. } => {}
+            }
+        }
+        for check in &self.checks {
+            if let Some(missing) = check.names().iter().find(|&&name| !names.contains(name)) {
+                return Err(format!("a check names the series {missing:?}, which no panel has"));
+            }
+        }
+        Ok(())
+    }
 }

@@ -1,0 +1,149 @@
+//! Heat maps, and drawings of graphs with coloured nodes.
+
+use super::Kind;
+use ndarray::Array2;
+use ndp_graph::Graph;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+/// The most edges a drawing shows: beyond, they would hide the nodes.
+pub const MAX_EDGES: usize = 5000;
+
+/// A matrix of values, drawn as a heat map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    /// Its name in the CSV.
+    pub name: String,
+    /// What it may be used for.
+    pub kind: Kind,
+    /// Entries, row 0 on top. NaN is an entry that is left out (a diagonal).
+    pub values: Array2<f64>,
+    /// Names of the rows, drawn when there are few; indices if absent.
+    pub row_names: Option<Vec<String>>,
+    /// Names of the columns, drawn when there are few; indices if absent.
+    pub column_names: Option<Vec<String>>,
+}
+
+impl Matrix {
+    /// A matrix of `values`.
+    pub fn new(name: impl Into<String>, kind: impl Into<Kind>, values: Array2<f64>) -> Self {
+        Self { name: name.into(), kind: kind.into(), values, row_names: None, column_names: None }
+    }
+
+    /// The matrix with the same names for its rows and its columns.
+    #[must_use]
+    pub fn named(mut self, names: &[String]) -> Self {
+        self.row_names = Some(names.to_vec());
+        self.column_names = Some(names.to_vec());
+        self
+    }
+
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let (rows, columns) = self.values.dim();
+        for (names, count) in [(&self.row_names, rows), (&self.column_names, columns)] {
+            if names.as_ref().is_some_and(|names| names.len() != count) {
+                return Err(format!("matrix {:?} needs {count} names on a side", self.name));
+            }
+        }
+        if self.name.is_empty() || rows * columns == 0 {
+            return Err(format!("matrix {:?} is unnamed or empty", self.name));
+        }
+        Ok(())
+    }
+}
+
+/// A graph whose nodes are coloured by a value.
+///
+/// In the CSV every node `v` has the rows `(v, 0)` = horizontal position, `(v, 1)` = vertical
+/// position, `(v, 2)` = value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// Its name in the CSV.
+    pub name: String,
+    /// What the values may be used for.
+    pub kind: Kind,
+    /// Position of every node, in any unit; `y` grows upwards.
+    pub positions: Vec<[f64; 2]>,
+    /// Value of every node. NaN is a node without value (the observer), drawn in grey.
+    pub values: Vec<f64>,
+    /// The edges that are drawn: all, or a sample of [`MAX_EDGES`].
+    pub edges: Vec<(usize, usize)>,
+    /// The number of edges of the graph.
+    pub edge_count: usize,
+    /// Nodes drawn large, with a ring.
+    pub marked: Vec<usize>,
+}
+
+impl Drawing {
+    /// A drawing of `graph` at `positions` with `values`, one per node. Of more than
+    /// [`MAX_EDGES`] edges a sample is drawn, the same for the same graph; the picture says so.
+    pub fn new(
+        name: impl Into<String>,
+        kind: impl Into<Kind>,
+        graph: &Graph,
+        positions: Vec<[f64; 2]>,
+        values: Vec<f64>,
+    ) -> Self {
+        let mut edges: Vec<(usize, usize)> = graph.edges().collect();
+        let edge_count = edges.len();
+        if edge_count > MAX_EDGES {
+            let (sample, _) = edges.partial_shuffle(&mut ChaCha8Rng::seed_from_u64(0), MAX_EDGES);
+            edges = sample.to_vec();
+            edges.sort_unstable();
+        }
+        Self {
+            name: name.into(),
+            kind: kind.into(),
+            positions,
+            values,
+            edges,
+            edge_count,
+            marked: Vec::new(),
+        }
+    }
+
+    /// The drawing with node `v` drawn large, with a ring.
+    #[must_use]
+    pub fn mark(mut self, v: usize) -> Self {
+        self.marked.push(v);
+        self
+    }
+
+    pub(super) fn validate(&self) -> Result<(), String> {
+        let n = self.positions.len();
+        let in_range = |v: usize| v < n;
+        if self.name.is_empty() || n == 0 || self.values.len() != n {
+            return Err(format!(
+                "drawing {:?} is unnamed, empty, or has {} values at {n} positions",
+                self.name,
+                self.values.len()
+            ));
+        }
+        if self.positions.iter().flatten().any(|x| !x.is_finite()) {
+            return Err(format!("drawing {:?} has a position that is not finite", self.name));
+        }
+        let ends = self.edges.iter().flat_map(|&(u, v)| [u, v]);
+        if let Some(v) = ends.chain(self.marked.iter().copied()).find(|&v| !in_range(v)) {
+            return Err(format!("drawing {:?} has {n} nodes and names node {v}", self.name));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_graph::generators::complete_graph;
+
+    #[test]
+    fn many_edges_are_sampled_always_alike() {
+        let graph = complete_graph(120).unwrap();
+        let draw = || Drawing::new("d", Kind::Data, &graph, vec![[0.0, 0.0]; 120], vec![0.0; 120]);
+        assert_eq!(draw().edges.len(), MAX_EDGES);
+        assert_eq!(draw().edge_count, 120 * 119 / 2);
+        assert_eq!(draw(), draw());
+        assert!(draw().validate().is_ok());
+        assert!(draw().mark(120).validate().is_err());
+    }
+}

@@ -1,0 +1,179 @@
+//! Curves, point clouds and histograms.
+
+use super::Kind;
+
+/// One point of a curve, with the range it stands for (minimum and maximum, or an interval).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Abscissa.
+    pub x: f64,
+    /// Ordinate.
+    pub y: f64,
+    /// Lower end of the range, if there is one.
+    pub low: Option<f64>,
+    /// Upper end of the range, if there is one.
+    pub high: Option<f64>,
+}
+
+impl From<(f64, f64)> for Point {
+    fn from((x, y): (f64, f64)) -> Self {
+        Self { x, y, low: None, high: None }
+    }
+}
+
+/// How the points of a series are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A line, with a marker on every point when there are few.
+    Line,
+    /// Markers only.
+    Points,
+    /// Steps over bins centred at the abscissas: a histogram.
+    Bars,
+}
+
+/// A named curve of one panel, or a column of a table.
+///
+/// Colour, dashes and markers follow from the kind and from the order in which names appear in
+/// the figure: the same name looks the same in every panel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend and the CSV, unique within its panel.
+    pub name: String,
+    /// What it may be used for.
+    pub kind: Kind,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// Place `[i, count]` in an ordered family of `count` curves (sizes, probabilities): drawn
+    /// in shades of one hue, light to dark.
+    pub shade: Option<[usize; 2]>,
+    /// The points, in drawing order.
+    pub points: Vec<Point>,
+}
+
+impl Series {
+    /// A series without points.
+    pub fn new(name: impl Into<String>, kind: impl Into<Kind>) -> Self {
+        Self { name: name.into(), kind: kind.into(), mark: Mark::Line, shade: None, points: Vec::new() }
+    }
+
+    /// A series that makes no privacy claim.
+    pub fn data(name: impl Into<String>) -> Self {
+        Self::new(name, Kind::Data)
+    }
+
+    /// The series with more points `(x, y)`.
+    #[must_use]
+    pub fn points<P: Into<Point>>(mut self, points: impl IntoIterator<Item = P>) -> Self {
+        self.points.extend(points.into_iter().map(Into::into));
+        self
+    }
+
+    /// The series with one more point that stands for the range from `low` to `high`.
+    #[must_use]
+    pub fn ranged(mut self, x: f64, y: f64, low: f64, high: f64) -> Self {
+        self.points.push(Point { x, y, low: Some(low), high: Some(high) });
+        self
+    }
+
+    /// The series with one point per distinct abscissa of `pairs`, ascending: the mean in `y`,
+    /// the minimum and the maximum in `low` and `high`.
+    #[must_use]
+    pub fn by_class(mut self, pairs: impl IntoIterator<Item = (f64, f64)>) -> Self {
+        let mut pairs: Vec<(f64, f64)> = pairs.into_iter().collect();
+        // Stable: within a class the values are added in the order given.
+        pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for class in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let values = class.iter().map(|&(_, y)| y);
+            let mean = values.clone().sum::<f64>() / class.len() as f64;
+            let low = values.clone().fold(f64::INFINITY, f64::min);
+            let high = values.fold(f64::NEG_INFINITY, f64::max);
+            // A rounded mean of equal values may leave their range.
+            self = self.ranged(class[0].0, mean.clamp(low, high), low, high);
+        }
+        self
+    }
+
+    /// The series as the mean curve of several `runs` over the same abscissas `x`: the mean in
+    /// `y`, mean minus and plus one standard deviation (of the runs, not of the mean) in `low`
+    /// and `high`. Runs that are shorter than `x` end the curve.
+    #[must_use]
+    pub fn mean_of_runs(mut self, x: &[f64], runs: &[Vec<f64>]) -> Self {
+        let count = runs.len() as f64;
+        for (i, &x) in x.iter().enumerate() {
+            let Some(values) = runs.iter().map(|run| run.get(i).copied()).collect::<Option<Vec<f64>>>()
+            else {
+                break;
+            };
+            let mean = values.iter().sum::<f64>() / count;
+            let squares = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>();
+            let deviation = if values.len() > 1 { (squares / (count - 1.0)).sqrt() } else { 0.0 };
+            self = self.ranged(x, mean, mean - deviation, mean + deviation);
+        }
+        self
+    }
+
+    /// The series as a histogram of `values`: shares of all values in the bins between
+    /// consecutive `edges` (the last bin holds its upper edge too), at the centres of the bins.
+    #[must_use]
+    pub fn histogram(mut self, values: &[f64], edges: &[f64]) -> Self {
+        self.mark = Mark::Bars;
+        let bins = edges.len().saturating_sub(1);
+        let inside = |v: f64, bin: usize| {
+            edges[bin] <= v && (v < edges[bin + 1] || (bin + 1 == bins && v == edges[bin + 1]))
+        };
+        for bin in 0..bins {
+            let count = values.iter().filter(|&&v| inside(v, bin)).count();
+            let centre = f64::midpoint(edges[bin], edges[bin + 1]);
+            self.points.push((centre, count as f64 / values.len().max(1) as f64).into());
+        }
+        self
+    }
+
+    /// The series drawn as markers without a line.
+    #[must_use]
+    pub fn scattered(mut self) -> Self {
+        self.mark = Mark::Points;
+        self
+    }
+
+    /// The series as number `i` of an ordered family of `count`.
+    #[must_use]
+    pub fn shade(mut self, i: usize, count: usize) -> Self {
+        self.shade = Some([i, count]);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_hold_mean_minimum_and_maximum() {
+        let series = Series::data("s").by_class([(2.0, 1.0), (1.0, 5.0), (2.0, 4.0), (2.0, 1.0)]);
+        let want = [
+            Point { x: 1.0, y: 5.0, low: Some(5.0), high: Some(5.0) },
+            Point { x: 2.0, y: 2.0, low: Some(1.0), high: Some(4.0) },
+        ];
+        assert_eq!(series.points, want);
+    }
+
+    #[test]
+    fn runs_give_mean_and_sample_deviation() {
+        let runs = [vec![1.0, 2.0], vec![3.0, 2.0]];
+        let series = Series::data("s").mean_of_runs(&[10.0, 20.0, 30.0], &runs);
+        let root = 2.0_f64.sqrt();
+        let want = [
+            Point { x: 10.0, y: 2.0, low: Some(2.0 - root), high: Some(2.0 + root) },
+            Point { x: 20.0, y: 2.0, low: Some(2.0), high: Some(2.0) },
+        ];
+        assert_eq!(series.points, want);
+    }
+
+    #[test]
+    fn the_last_bin_of_a_histogram_is_closed() {
+        let series = Series::data("s").histogram(&[0.0, 0.5, 1.0, 2.0], &[0.0, 1.0, 2.0]);
+        assert_eq!(series.points, [Point::from((0.5, 0.5)), Point::from((1.5, 0.5))]);
+    }
+}
