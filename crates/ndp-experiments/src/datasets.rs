@@ -1,0 +1,175 @@
+//! The data sets of the papers: found, parsed, checked; or a marked stand-in. The only part of
+//! the crate that reads data files.
+//!
+//! A data set is looked up in `--data DIR`, then in `$NDP_DATA`, then in `data/` (which
+//! `cargo xtask data` fills from the official sources). Its *parsed content* is hashed and
+//! compared with a constant, so that another packing of the same data is accepted and altered
+//! data are not. When no folder has it, a generated stand-in of the same shape takes its place;
+//! its [`Provenance`] says so, and everything made from it does too.
+
+mod archive;
+mod facebook;
+mod houses;
+
+pub use facebook::EGOS;
+pub use houses::{FEATURES, Houses};
+
+use crate::figure::Provenance;
+use ndp_graph::Graph;
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
+
+/// Why a data set could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The folder that was named does not exist.
+    #[error("the data folder {0} does not exist")]
+    NoFolder(PathBuf),
+    /// A file cannot be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A line that is not what the format demands.
+    #[error("{path}, line {line}: {problem}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The content is not that of the data set.
+    #[error(
+        "{path} is not the data set {name}: its parsed content has SHA-256 {got}, expected {expected}; \
+         remove the file, or fetch it again with `cargo xtask data`"
+    )]
+    WrongContent {
+        /// The data set.
+        name: String,
+        /// The file.
+        path: PathBuf,
+        /// The hash it has.
+        got: String,
+        /// The hash it should have.
+        expected: String,
+    },
+    /// No data set of that name.
+    #[error("there is no Facebook ego network {0}")]
+    NoSuchEgo(u32),
+    /// A graph that cannot be built.
+    #[error(transparent)]
+    Graph(#[from] ndp_graph::Error),
+}
+
+/// A data set with its origin.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loaded<T> {
+    /// The data.
+    pub value: T,
+    /// Where they came from: to be named by
+    /// [`Figure::computed_from`](crate::figure::Figure::computed_from).
+    pub source: Provenance,
+}
+
+/// The folders in which data sets are looked up.
+#[derive(Clone, Debug, Default)]
+pub struct Data {
+    folders: Vec<PathBuf>,
+}
+
+impl Data {
+    /// Looks in `explicit`, then in `$NDP_DATA`, then in `data/`.
+    ///
+    /// # Errors
+    /// [`DataError::NoFolder`] when `explicit` or `$NDP_DATA` is given but is not a folder.
+    pub fn locate(explicit: Option<&Path>) -> Result<Self, DataError> {
+        let named = explicit.map(Path::to_path_buf);
+        let variable = std::env::var_os("NDP_DATA").filter(|value| !value.is_empty()).map(PathBuf::from);
+        let mut folders = Vec::new();
+        for folder in [named, variable].into_iter().flatten() {
+            if !folder.is_dir() {
+                return Err(DataError::NoFolder(folder));
+            }
+            folders.push(folder);
+        }
+        folders.push(PathBuf::from("data"));
+        Ok(Self { folders })
+    }
+
+    /// Looks nowhere: every data set is a stand-in.
+    #[must_use]
+    pub fn stand_ins() -> Self {
+        Self::default()
+    }
+
+    /// Looks in one folder only.
+    #[must_use]
+    pub fn only(folder: &Path) -> Self {
+        Self { folders: vec![folder.to_path_buf()] }
+    }
+
+    /// OpenML 823: 20640 census blocks, 8 features and a label, in file order.
+    ///
+    /// # Errors
+    /// [`DataError`] when a file is there but unreadable, malformed or not the data set.
+    pub fn houses(&self) -> Result<Loaded<Houses>, DataError> {
+        houses::load(self)
+    }
+
+    /// The Facebook network of one of the [`EGOS`]: the friends and their friendships, the ego
+    /// left out, labelled by their original ids. It may be disconnected.
+    ///
+    /// # Errors
+    /// [`DataError::NoSuchEgo`]; otherwise as [`Data::houses`].
+    pub fn ego(&self, ego: u32) -> Result<Loaded<Graph>, DataError> {
+        facebook::load_ego(self, ego)
+    }
+
+    /// The ten ego networks merged, egos included: 4039 nodes, 88234 edges, connected.
+    ///
+    /// # Errors
+    /// As [`Data::houses`].
+    pub fn facebook_combined(&self) -> Result<Loaded<Graph>, DataError> {
+        facebook::load_combined(self)
+    }
+
+    /// The first of `names` that exists in the first folder that has one.
+    fn find(&self, names: &[String]) -> Option<PathBuf> {
+        self.folders.iter().flat_map(|f| names.iter().map(move |n| f.join(n))).find(|path| path.is_file())
+    }
+}
+
+/// The provenance of content with this hash, or the error when a real data set has another.
+fn provenance(name: &str, path: Option<&Path>, got: String, expected: &str) -> Result<Provenance, DataError> {
+    if let Some(path) = path
+        && got != expected
+    {
+        return Err(DataError::WrongContent {
+            name: name.into(),
+            path: path.into(),
+            got,
+            expected: expected.into(),
+        });
+    }
+    Ok(Provenance { name: name.into(), real: path.is_some(), sha256: got })
+}
+
+/// SHA-256 of the lines, each ended by a line feed, in hexadecimal.
+fn hash_lines(lines: impl Iterator<Item = String>) -> String {
+    let mut hash = Sha256::new();
+    for line in lines {
+        hash.update(line.as_bytes());
+        hash.update(b"\n");
+    }
+    hex(&hash.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,192 @@
+//! The Facebook ego networks of SNAP.
+//!
+//! McAuley, Leskovec, *Learning to Discover Social Circles in Ego Networks*, NIPS 2012.
+
+use super::archive::{read, read_text, tar_member, text};
+use super::{Data, DataError, Loaded, hash_lines, provenance};
+use ndp_graph::Graph;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The ten egos, in the order of the data set's page.
+pub const EGOS: [u32; 10] = [0, 107, 348, 414, 686, 698, 1684, 1912, 3437, 3980];
+
+/// Shape and content hash of a network.
+struct Network {
+    nodes: usize,
+    edges: usize,
+    sha256: &'static str,
+}
+
+pub(super) fn load_ego(data: &Data, ego: u32) -> Result<Loaded<Graph>, DataError> {
+    let network =
+        EGOS.iter().position(|&e| e == ego).map(|i| &NETWORKS[i]).ok_or(DataError::NoSuchEgo(ego))?;
+    let file = format!("{ego}.edges");
+    let name = format!("facebook ego {ego}");
+    let names = [format!("facebook/{file}"), file.clone()];
+    if let Some(path) = data.find(&names) {
+        return real(&name, &path, &read_text(&path)?, network);
+    }
+    let archives = ["facebook.tar.gz", "facebook/facebook.tar.gz", "facebook.tar"].map(String::from);
+    if let Some(path) = data.find(&archives) {
+        let archive = read(&path)?;
+        let member = tar_member(&archive, &file).ok_or_else(|| DataError::Read {
+            path: path.clone(),
+            source: std::io::Error::new(std::io::ErrorKind::NotFound, format!("no member {file}")),
+        })?;
+        return real(&name, &path, &text(member.to_vec(), &path)?, network);
+    }
+    stand_in(&name, network, u64::from(ego))
+}
+
+pub(super) fn load_combined(data: &Data) -> Result<Loaded<Graph>, DataError> {
+    let name = "facebook combined";
+    let names = ["facebook/facebook_combined.txt.gz", "facebook_combined.txt.gz", "facebook_combined.txt"]
+        .map(String::from);
+    match data.find(&names) {
+        Some(path) => real(name, &path, &read_text(&path)?, &COMBINED),
+        None => stand_in(name, &COMBINED, u64::MAX),
+    }
+}
+
+fn real(name: &str, path: &Path, text: &str, network: &Network) -> Result<Loaded<Graph>, DataError> {
+    let pairs = parse(text, path)?;
+    let source = provenance(name, Some(path), hash(&pairs), network.sha256)?;
+    Ok(Loaded { value: graph(&pairs)?, source })
+}
+
+/// The distinct edges `u v`, smaller id first, ascending, self-loops left out.
+fn parse(text: &str, path: &Path) -> Result<BTreeSet<(u64, u64)>, DataError> {
+    let mut pairs = BTreeSet::new();
+    for (i, line) in text.lines().enumerate() {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let ids: Option<Vec<u64>> = line.split_whitespace().map(|id| id.parse().ok()).collect();
+        match ids.as_deref() {
+            Some(&[u, v]) if u == v => {}
+            Some(&[u, v]) => {
+                pairs.insert((u.min(v), u.max(v)));
+            }
+            _ => {
+                let problem = format!("expected two node ids, got {line:?}");
+                return Err(DataError::Malformed { path: path.into(), line: i + 1, problem });
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+fn hash(pairs: &BTreeSet<(u64, u64)>) -> String {
+    hash_lines(pairs.iter().map(|(u, v)| format!("{u} {v}")))
+}
+
+/// The graph of the edges, its nodes in the order of their ids, labelled by them.
+fn graph(pairs: &BTreeSet<(u64, u64)>) -> Result<Graph, ndp_graph::Error> {
+    let ids: Vec<u64> =
+        pairs.iter().flat_map(|&(u, v)| [u, v]).collect::<BTreeSet<u64>>().into_iter().collect();
+    let index = |id: u64| ids.partition_point(|&other| other < id);
+    let labels = ids.iter().map(u64::to_string).collect();
+    Graph::from_edges(ids.len(), pairs.iter().map(|&(u, v)| (index(u), index(v))))?.with_labels(labels)
+}
+
+/// A connected graph with as many nodes and edges, in loose groups, always the same.
+fn stand_in(name: &str, network: &Network, number: u64) -> Result<Loaded<Graph>, DataError> {
+    let mut rng = ChaCha8Rng::seed_from_u64(number);
+    let n = network.nodes as u64;
+    let mut pairs: BTreeSet<(u64, u64)> = (1..n).map(|v| (rng.random_range(0..v), v)).collect();
+    let group = (n / 12).max(2);
+    while pairs.len() < network.edges {
+        let u = rng.random_range(0..n);
+        // Most friendships stay in the group; a group alone could not hold all the edges.
+        let v = if rng.random_bool(0.7) {
+            u / group * group + rng.random_range(0..group)
+        } else {
+            rng.random_range(0..n)
+        };
+        if v < n && u != v {
+            pairs.insert((u.min(v), u.max(v)));
+        }
+    }
+    let source = provenance(name, None, hash(&pairs), network.sha256)?;
+    Ok(Loaded { value: graph(&pairs)?, source })
+}
+
+const fn network(nodes: usize, edges: usize, sha256: &'static str) -> Network {
+    Network { nodes, edges, sha256 }
+}
+
+/// In the order of [`EGOS`].
+const NETWORKS: [Network; 10] = [
+    network(333, 2519, "2b9ca24e03600a0cb199ffe6680b9c19829237f70d4411985e1b226403299d29"),
+    network(1034, 26749, "e2cdd068c7e559c2cad775de188d2b8f65fd2a892e34a89442944eb0f505f76d"),
+    network(224, 3192, "ba4ac14b1b7c6e5321a7b5ba9d98fc7cf2e7d86dcdb6286c9b9ce223308a5822"),
+    network(150, 1693, "de93806b5aff2ad6dcee7158aab6fa16393bc190f2442d9c75528a77e74be7da"),
+    network(168, 1656, "057ceef4eec08209bbc1aab0f3735bcca2331cbe69ffa12107926fd16611d63c"),
+    network(61, 270, "9bda7429cc6495cb1e774c064efe43241162adc72a75d35fbbb51236e0ccd76f"),
+    network(786, 14024, "8c7d19775f0f16f38ad7e36e10f4acc13a9b2d14fc929705a36451ac6a92690f"),
+    network(747, 30025, "8536a1fe9cafa58c0ed7a9ec2522080c0b65f3cda40f3fa099f33d446e65c05b"),
+    network(534, 4813, "7753a773d46a52fcb54c98e0f2edcab14f45b6b2ff75fa6aa213f407fc742d05"),
+    network(52, 146, "45dd882b9baebca7338444e730e84770fec78db21d5540ff30b1628ffde0536e"),
+];
+
+const COMBINED: Network =
+    network(4039, 88234, "f41c026ed8af3cc3359f1ca5573d0605fb09ae0eefa34544b820fd8c6e2ef296");
+
+#[cfg(test)]
+mod tests {
+    use super::super::archive::tests::tar;
+    use super::*;
+
+    #[test]
+    fn both_directions_repeats_and_loops_give_one_edge() -> Result<(), DataError> {
+        let text = "# comment\n10 2\n2 10\n\n3 3\n2 3\r\n";
+        let pairs = parse(text, Path::new("t"))?;
+        assert_eq!(pairs, BTreeSet::from([(2, 10), (2, 3)]));
+        let graph = graph(&pairs)?;
+        assert_eq!(graph.labels(), Some(&["2", "3", "10"].map(String::from)[..]));
+        assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+        assert_eq!(hash(&pairs), hash_lines(["2 3", "2 10"].into_iter().map(String::from)));
+        Ok(())
+    }
+
+    #[test]
+    fn junk_is_named_with_its_line() {
+        for (text, line) in [("1 2\n1 x\n", 2), ("1 2 3\n", 1), ("1\n", 1), ("-1 2\n", 1)] {
+            match parse(text, Path::new("t")) {
+                Err(DataError::Malformed { line: got, .. }) => assert_eq!(got, line),
+                other => panic!("{text:?} gave {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn stand_ins_have_the_shape_of_the_data_and_say_so() -> Result<(), DataError> {
+        for (ego, network) in EGOS.into_iter().zip(&NETWORKS) {
+            let loaded = Data::stand_ins().ego(ego)?;
+            assert_eq!(loaded.value.node_count(), network.nodes);
+            assert_eq!(loaded.value.edge_count(), network.edges);
+            assert!(loaded.value.is_connected());
+            assert!(!loaded.source.real);
+            assert_eq!(loaded, Data::stand_ins().ego(ego)?);
+        }
+        assert!(matches!(Data::stand_ins().ego(1), Err(DataError::NoSuchEgo(1))));
+        Ok(())
+    }
+
+    #[test]
+    fn other_content_is_refused_from_a_file_and_from_the_archive() -> Result<(), std::io::Error> {
+        let folder = crate::testing::folder("facebook-wrong");
+        std::fs::write(folder.join("0.edges"), "1 2\n2 1\n")?;
+        assert!(matches!(Data::only(&folder).ego(0), Err(DataError::WrongContent { .. })));
+        std::fs::write(folder.join("facebook.tar"), tar(&[("facebook/107.edges", b"1 2\n")]))?;
+        assert!(matches!(Data::only(&folder).ego(107), Err(DataError::WrongContent { .. })));
+        assert!(matches!(Data::only(&folder).ego(348), Err(DataError::Read { .. })));
+        std::fs::write(folder.join("facebook_combined.txt.gz"), "not compressed")?;
+        assert!(matches!(Data::only(&folder).facebook_combined(), Err(DataError::Read { .. })));
+        Ok(())
+    }
+}
