@@ -1,0 +1,26 @@
+//! The command line, declared once.
+#![allow(missing_docs, unreachable_pub, reason = "xflags writes this code")]
+
+use std::path::PathBuf;
+
+xflags::xflags! {
+    /// Reproduces the figures of five papers on decentralized privacy, beside what is true.
+    cmd ndp-experiments {
+        /// A figure (`muffliato/fig3`), a paper (`muffliato`), or `all`.
+        optional figure: String
+        /// Small sizes: everything together takes less than a minute.
+        optional --quick
+        /// Where all randomness comes from; 42 if not given.
+        optional --seed seed: u64
+        /// The output folder; `out` if not given.
+        optional --out out: PathBuf
+        /// Where data sets are looked up first.
+        optional --data data: PathBuf
+        /// Number of threads; the numbers do not depend on it.
+        optional --threads threads: usize
+        /// Leave the figures as they are that an earlier run completed.
+        optional --resume
+        /// List the figures and stop.
+        optional --list
+    }
+}

@@ -1,0 +1,17 @@
+//! Every figure and table of five papers on decentralized privacy, reproduced beside what is true.
+//!
+//! A [`figure::Figure`] is plain data, computed by a pure function that [`registry`] lists.
+//! [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
+//! [`reference`] compares their numbers with the committed ones; [`run`] does this for one figure
+//! after the other. [`datasets`] is the only part that reads data files.
+
+pub mod datasets;
+pub mod figure;
+pub mod figures;
+pub mod output;
+pub mod registry;
+pub mod run;
+pub mod seed;
+
+#[cfg(test)]
+mod testing;

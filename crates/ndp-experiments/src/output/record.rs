@@ -1,0 +1,136 @@
+//! What the JSON beside a figure says.
+
+use crate::figure::{Check, Content, Figure, Panel, Provenance, Scale};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Everything about a figure but its numbers and pictures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its id.
+    pub id: String,
+    /// What it shows, in a few words.
+    pub what: String,
+    /// Its title.
+    pub title: String,
+    /// What the paper claims with it.
+    pub claim: String,
+    /// What is true, and known deviations.
+    pub findings: Vec<String>,
+    /// How the report decides whether the claim holds.
+    pub checks: Vec<Check>,
+    /// Version of this program.
+    pub version: String,
+    /// `paper` or `quick`.
+    pub scale: String,
+    /// The seed.
+    pub seed: u64,
+    /// Every parameter.
+    pub parameters: BTreeMap<String, Value>,
+    /// Numbers about the result that are not in the CSV.
+    pub notes: BTreeMap<String, Value>,
+    /// The data sets.
+    pub provenance: Vec<Provenance>,
+    /// How the numbers may differ from the committed reference.
+    pub tolerance: Tolerance,
+    /// The panels without their numbers: titles, axes, names of rows.
+    pub panels: Vec<Value>,
+    /// The other files of the figure, relative to the output folder.
+    pub files: Vec<String>,
+    /// What depends on the machine.
+    pub run: Run,
+}
+
+/// What depends on the machine, and on nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Time to compute the figure, in seconds.
+    pub seconds: f64,
+    /// Number of threads.
+    pub threads: usize,
+    /// Times and memory that the figure measured itself.
+    pub measurements: BTreeMap<String, Value>,
+}
+
+impl Record {
+    /// The record of a figure that was written to `files`.
+    pub(super) fn new(
+        entry: &Entry,
+        figure: &Figure,
+        scale: Scale,
+        seed: Seed,
+        files: Vec<String>,
+        run: Run,
+    ) -> Self {
+        Self {
+            id: entry.id.into(),
+            what: entry.what.into(),
+            title: figure.title.clone(),
+            claim: figure.claim.clone(),
+            findings: figure.findings.clone(),
+            checks: figure.checks.clone(),
+            version: VERSION.into(),
+            scale: scale.as_str().into(),
+            seed: seed.0,
+            parameters: figure.parameters.clone(),
+            notes: figure.notes.clone(),
+            provenance: figure.provenance.clone(),
+            tolerance: entry.tolerance,
+            panels: figure.panels.iter().map(describe).collect(),
+            files,
+            run,
+        }
+    }
+
+    /// The JSON text.
+    pub(super) fn to_json(&self) -> String {
+        // Only maps with keys that are no strings fail to serialise; there are none.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The record of figure `id` under `out`, if it is there and readable.
+    #[must_use]
+    pub fn read(out: &Path, id: &str) -> Option<Self> {
+        let text = std::fs::read_to_string(out.join(format!("{id}.json"))).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Whether this is the figure that a run with this version, scale and seed would make, with
+    /// all its files in place.
+    #[must_use]
+    pub fn is_current(&self, out: &Path, scale: Scale, seed: Seed) -> bool {
+        self.version == VERSION
+            && self.scale == scale.as_str()
+            && self.seed == seed.0
+            && self.files.iter().all(|file| out.join(file).is_file())
+    }
+
+    /// Whether some data set is a stand-in.
+    #[must_use]
+    pub fn has_stand_in(&self) -> bool {
+        self.provenance.iter().any(|source| !source.real)
+    }
+}
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn describe(panel: &Panel) -> Value {
+    match &panel.content {
+        Content::Curves { x, y, .. } => json!({"curves": panel.title, "x": x, "y": y}),
+        Content::Table { rows, names, .. } => json!({"table": panel.title, "rows": rows, "names": names}),
+        Content::HeatMap { color, .. } => json!({"heat map": panel.title, "color": color}),
+        Content::Drawing { color, drawing } => json!({
+            "drawing": panel.title,
+            "color": color,
+            "edges": drawing.edge_count,
+            "edges drawn": drawing.edges.len(),
+            "marked": drawing.marked,
+        }),
+    }
+}

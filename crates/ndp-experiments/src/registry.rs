@@ -1,0 +1,192 @@
+//! Every figure: its id, its paper, its function.
+//!
+//! # How to add a figure
+//!
+//! 1. Write `src/figures/<paper>/<id>.rs`: parameters as constants on top, `pub const ENTRY`, one
+//!    pure function. It opens no file, prints nothing, and all its randomness comes from the seed.
+//! 2. Add two lines to `src/figures/<paper>.rs`: `pub mod <id>;` and `<id>::ENTRY,`.
+//! 3. `cargo xtask reproduce --quick --figure <paper>/<id>`, open the picture, then
+//!    `cargo xtask bless --quick --figure <paper>/<id>` commits its reference.
+//!
+//! ```
+//! use ndp_dp::Grade;
+//! use ndp_experiments::datasets::Data;
+//! use ndp_experiments::figure::{Axis, Check, Figure, Panel, Scale, Series};
+//! use ndp_experiments::registry::{Entry, Tolerance};
+//! use ndp_experiments::seed::Seed;
+//!
+//! const STEPS: usize = 19;
+//!
+//! /// `muffliato/example`: loss against distance.
+//! pub const ENTRY: Entry = Entry {
+//!     id: "muffliato/example",
+//!     what: "loss against distance on the path with 3 nodes",
+//!     needs: &[],
+//!     minutes: 0.1,
+//!     tolerance: Tolerance::DETERMINISTIC,
+//!     figure,
+//! };
+//!
+//! fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
+//!     let steps = scale.pick(STEPS, 2);
+//!     let _graph_rng = seed.fork("graph").trial(0);
+//!     let exact = Series::new("exact, towards node 0", Grade::Exact).by_class([(1.0, 1.0), (2.0, 1.0)]);
+//!     let printed = Series::new("printed, towards node 0", Grade::Printed).by_class([(1.0, 1.3), (2.0, 0.3)]);
+//!     let panel = Panel::curves("path of 3", Axis::linear("distance"), Axis::log("unit loss").clamped_at(1.0))
+//!         .with_all([exact, printed]);
+//!     Ok(Figure::new("Loss against distance")
+//!         .parameter("T", steps)
+//!         .claim("The loss decays with the distance.")
+//!         .finding("It does not: the end of the path learns everything.")
+//!         .check(Check::covers("printed, towards node 0", "exact, towards node 0"))
+//!         .panel(panel))
+//! }
+//! # let figure = figure(Scale::Quick, Seed::DEFAULT, &Data::stand_ins())?;
+//! # assert_eq!(figure.validate(), Ok(()));
+//! # Ok::<(), anyhow::Error>(())
+//! ```
+//!
+//! A figure of a data set calls [`Data`] and names the source by
+//! [`Figure::computed_from`](crate::figure::Figure::computed_from); that a stand-in was used is
+//! then said everywhere without further doing.
+
+use crate::datasets::Data;
+use crate::figure::{Figure, Scale};
+use crate::figures;
+use crate::seed::Seed;
+use serde::{Deserialize, Serialize};
+
+/// A figure that can be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its id: folder and name of its files.
+    pub id: &'static str,
+    /// What it shows, in a few words.
+    pub what: &'static str,
+    /// The data sets it uses; without them it runs on stand-ins.
+    pub needs: &'static [Need],
+    /// About how long it takes at paper scale on two cores.
+    pub minutes: f64,
+    /// How far its numbers may be from the committed reference.
+    pub tolerance: Tolerance,
+    /// Computes it.
+    pub figure: fn(Scale, Seed, &Data) -> anyhow::Result<Figure>,
+}
+
+impl Entry {
+    /// The paper it belongs to: the first part of its id.
+    #[must_use]
+    pub fn paper(&self) -> &'static str {
+        self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
+    }
+}
+
+/// A data set that a figure uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Need {
+    /// OpenML 823.
+    Houses,
+    /// The Facebook ego networks.
+    Facebook,
+}
+
+impl Need {
+    /// Its name in lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Houses => "houses",
+            Self::Facebook => "facebook",
+        }
+    }
+}
+
+/// How far a number may be from its reference: `|a - b| <= absolute + relative max(|a|, |b|)`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tolerance {
+    /// Relative to the larger of the two.
+    pub relative: f64,
+    /// In the unit of the number.
+    pub absolute: f64,
+}
+
+impl Tolerance {
+    /// For figures without randomness: room for another machine's `exp` and `ln`.
+    pub const DETERMINISTIC: Self = Self { relative: 1e-9, absolute: 1e-12 };
+
+    /// For figures of seeded randomness, where a last digit may change the course of a run.
+    pub const SEEDED: Self = Self { relative: 1e-6, absolute: 1e-9 };
+}
+
+/// A paper with its figures.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// First part of the ids, and name of the folder.
+    pub id: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its figures, in the order of the report.
+    pub figures: &'static [Entry],
+}
+
+/// The papers, in the order of the report.
+pub const PAPERS: [Paper; 5] = [
+    Paper {
+        id: "network-dp",
+        title: "Privacy Amplification by Decentralization",
+        figures: figures::network_dp::FIGURES,
+    },
+    Paper {
+        id: "contraction-fl",
+        title: "Differentially Private Federated Learning: An Information-Theoretic Perspective",
+        figures: figures::contraction_fl::FIGURES,
+    },
+    Paper {
+        id: "muffliato",
+        title: "Muffliato: Peer-to-Peer Privacy Amplification for Decentralized Optimization and Averaging",
+        figures: figures::muffliato::FIGURES,
+    },
+    Paper {
+        id: "random-walk",
+        title: "Differentially Private Decentralized Learning with Random Walks",
+        figures: figures::random_walk::FIGURES,
+    },
+    Paper { id: "beyond", title: "Beyond the papers", figures: figures::beyond::FIGURES },
+];
+
+/// Every figure, in the order of the report.
+pub fn all() -> impl Iterator<Item = &'static Entry> {
+    PAPERS.iter().flat_map(|paper| paper.figures)
+}
+
+/// The figures that `name` selects: all, those of one paper, or the one with this id.
+#[must_use]
+pub fn select(name: &str) -> Vec<&'static Entry> {
+    all().filter(|entry| name == "all" || name == entry.id || name == entry.paper()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique_and_in_the_folder_of_their_paper() {
+        let mut seen = BTreeSet::new();
+        for paper in &PAPERS {
+            for entry in paper.figures {
+                assert_eq!(entry.paper(), paper.id, "{}", entry.id);
+                assert!(seen.insert(entry.id), "{} is registered twice", entry.id);
+                assert!(entry.minutes > 0.0 && !entry.what.is_empty(), "{}", entry.id);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_selects_all_a_paper_or_one() {
+        assert_eq!(select("all").len(), all().count());
+        assert!(select("muffliato").iter().all(|entry| entry.paper() == "muffliato"));
+        assert!(select("muffliato/nothing").is_empty());
+    }
+}
