@@ -81,6 +81,44 @@ pub enum Error {
         /// The entry.
         value: f64,
     },
+    /// A NaN or infinite entry where any finite number would do.
+    #[error("entry ({row}, {column}) of the matrix is {value}: it must be finite")]
+    NotFinite {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+    },
+    /// A matrix that has no Cholesky factor.
+    #[error("the matrix is not positive definite: the pivot of row {row} is not positive")]
+    NotPositiveDefinite {
+        /// The row of the first pivot that is not positive.
+        row: usize,
+    },
+    /// A linear system without a unique solution.
+    #[error("the matrix is singular: the pivot of row {row} is zero or too small")]
+    Singular {
+        /// The row of the pivot.
+        row: usize,
+    },
+    /// A gossip matrix that does not average, however long it runs.
+    #[error("the matrix does not mix: besides 1 it has the eigenvalue {eigenvalue}, of absolute value 1")]
+    DoesNotMix {
+        /// The eigenvalue, up to rounding.
+        eigenvalue: f64,
+    },
+    /// An iteration that was stopped before it reached its accuracy.
+    #[error("{what} did not converge: the error bound is {residual} after {steps} steps")]
+    NoConvergence {
+        /// The iteration.
+        what: &'static str,
+        /// Steps taken.
+        steps: usize,
+        /// The bound on the error that it had reached.
+        residual: f64,
+    },
     /// A result that would not fit in memory, refused before any work.
     #[error("{what} would take {bytes} bytes, more than the limit of {limit}")]
     TooLarge {

@@ -35,27 +35,35 @@ impl GossipMatrix {
     /// `W[u][v] = 1 / (max(d_u, d_v) + 1)` on every edge, the rest on the diagonal.
     #[must_use]
     pub fn metropolis(graph: &Graph) -> Self {
-        Self::by_degrees(graph, Weights::Metropolis, |a, b| 1.0 / (a.max(b) + 1) as f64)
+        Self::by_degrees(graph, Weights::Metropolis, 1, |a, b| a.max(b) + 1)
     }
 
     /// `W[u][v] = 1 / max(d_u, d_v)` on every edge, the rest on the diagonal.
     #[must_use]
     pub fn max_degree(graph: &Graph) -> Self {
-        Self::by_degrees(graph, Weights::MaxDegree, |a, b| 1.0 / a.max(b) as f64)
+        Self::by_degrees(graph, Weights::MaxDegree, 0, |a, b| a.max(b))
     }
 
     /// `W[u][v] = 1 / (d_u + d_v + 1)` on every edge, the rest on the diagonal.
     #[must_use]
     pub fn sum_degree(graph: &Graph) -> Self {
-        Self::by_degrees(graph, Weights::SumDegree, |a, b| 1.0 / (a + b + 1) as f64)
+        Self::by_degrees(graph, Weights::SumDegree, 1, |a, b| a + b + 1)
     }
 
     /// `W[u][v] = 1 / d` on every edge of a `d`-regular graph: the simple random walk.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] naming the first degree that differs from that of node 0.
+    /// [`Error::InvalidParameter`] for a graph without edges, or naming the first degree that differs from
+    /// that of node 0.
     pub fn regular(graph: &Graph) -> Result<Self, Error> {
         let degree = graph.degree(0);
+        if degree == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the degree of node 0",
+                condition: "be at least 1 for regular weights",
+                value: 0.0,
+            });
+        }
         if let Some(v) = (0..graph.node_count()).find(|&v| graph.degree(v) != degree) {
             return Err(Error::InvalidParameter {
                 name: "the degree of every node",
@@ -63,7 +71,7 @@ impl GossipMatrix {
                 value: graph.degree(v) as f64,
             });
         }
-        Ok(Self::by_degrees(graph, Weights::Regular, |a, _| 1.0 / a as f64))
+        Ok(Self::by_degrees(graph, Weights::Regular, 0, |a, _| a))
     }
 
     /// `(1 - laziness) W + laziness I`.
@@ -136,17 +144,29 @@ impl GossipMatrix {
         })
     }
 
-    fn by_degrees(graph: &Graph, weights: Weights, weight: impl Fn(usize, usize) -> f64) -> Self {
+    /// Weight `1 / denominator(d_u, d_v)` on every edge, where the denominator is at least `d_u + spare`.
+    fn by_degrees(
+        graph: &Graph,
+        weights: Weights,
+        spare: usize,
+        denominator: impl Fn(usize, usize) -> usize,
+    ) -> Self {
         let n = graph.node_count();
         let rows = (0..n).map(|u| {
-            let mut row: Vec<(u32, f64)> = graph
-                .neighbors(u)
-                .iter()
-                .map(|&v| (v, weight(graph.degree(u), graph.degree(v as usize))))
-                .collect();
-            let rest = 1.0 - row.iter().map(|&(_, w)| w).sum::<f64>();
-            let slot = row.partition_point(|&(v, _)| (v as usize) < u);
-            row.insert(slot, (u as u32, if rest.abs() < 1e-15 { 0.0 } else { rest }));
+            let degree = graph.degree(u);
+            // An isolated node keeps everything.
+            let least = (degree + spare).max(1);
+            // The diagonal is 1 minus the row's other entries, written as a sum of nonnegative terms: the
+            // subtraction itself leaves rounding errors where the diagonal is zero, some of them negative
+            // (8e-12 at the hub of a star with 10^6 leaves).
+            let mut diagonal = (least - degree) as f64 / least as f64;
+            let mut row = Vec::with_capacity(degree + 1);
+            for &v in graph.neighbors(u) {
+                let total = denominator(degree, graph.degree(v as usize));
+                diagonal += (total - least) as f64 / least as f64 / total as f64;
+                row.push((v, 1.0 / total as f64));
+            }
+            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (u as u32, diagonal));
             row
         });
         Self { graph: graph.clone(), matrix: Csr::from_rows(n, rows), weights, laziness: 0.0 }
@@ -193,8 +213,10 @@ impl GossipMatrix {
     }
 
     /// The matrix with every zero written out.
-    #[must_use]
-    pub fn to_dense(&self) -> Array2<f64> {
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when `8 n²` bytes are more than the limit.
+    pub fn to_dense(&self) -> Result<Array2<f64>, Error> {
         self.matrix.to_dense()
     }
 }

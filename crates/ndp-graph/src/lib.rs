@@ -6,12 +6,15 @@ pub mod error;
 pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;
+pub mod linalg;
 pub mod memory;
 pub mod random;
+pub mod spectrum;
 pub mod transition_matrix;
 
 pub use csr::Csr;
 pub use error::Error;
 pub use gossip_matrix::GossipMatrix;
 pub use graph::Graph;
+pub use spectrum::Spectrum;
 pub use transition_matrix::TransitionMatrix;

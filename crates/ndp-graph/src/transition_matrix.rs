@@ -64,8 +64,10 @@ impl TransitionMatrix {
     }
 
     /// The matrix with every zero written out.
-    #[must_use]
-    pub fn to_dense(&self) -> Array2<f64> {
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] when `8 n²` bytes are more than the limit.
+    pub fn to_dense(&self) -> Result<Array2<f64>, Error> {
         self.matrix.to_dense()
     }
 }

@@ -1,0 +1,251 @@
+//! Dense linear algebra on `f64`, `ndarray` in and out: the only module that knows the backend.
+//!
+//! The backend is [faer](https://docs.rs/faer), which reads and writes the memory of the arrays themselves;
+//! an array that is contiguous in neither order is copied once. Every call uses the constant
+//! parallelism: with that of the thread pool, the bits of an eigendecomposition
+//! would depend on the number of threads.
+//!
+//! faer's generic code is compiled in the crate that calls it; kept behind these few functions it is
+//! compiled once.
+
+use crate::{Error, memory::require_dense};
+use faer::diag::DiagMut;
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::{cholesky::llt, evd, lu::partial_pivoting, matmul};
+use faer::{Accum, MatMut, MatRef, Par};
+use ndarray::{Array1, Array2, ArrayView2, CowArray, Ix2, ShapeBuilder, s};
+use std::num::NonZeroUsize;
+
+/// The eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SymEigen {
+    /// `n` eigenvalues, ascending, repeated by multiplicity.
+    pub values: Array1<f64>,
+    /// `n` by `n`; column `k` is the eigenvector of `values[k]`.
+    pub vectors: Array2<f64>,
+}
+
+/// The Cholesky factor of a symmetric positive definite matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cholesky {
+    lower: Array2<f64>,
+}
+
+impl Cholesky {
+    /// The lower triangular `L` of `A = L Lᵀ`, its diagonal positive.
+    #[must_use]
+    pub fn lower(&self) -> &Array2<f64> {
+        &self.lower
+    }
+
+    /// The `X` of `A X = B`, one column per right-hand side.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless `b` has as many rows as `A`, [`Error::NotFinite`].
+    pub fn solve(&self, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+        require_shape("rows of the right-hand side", self.lower.nrows(), b.nrows())?;
+        require_finite(b)?;
+        let mut x = column_major(b);
+        let scratch = llt::solve::solve_in_place_scratch::<f64>(b.nrows(), b.ncols(), PARALLELISM);
+        llt::solve::solve_in_place(
+            to_faer(&self.lower.view().into()),
+            to_faer_mut(&mut x),
+            PARALLELISM,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+        Ok(x)
+    }
+}
+
+/// The eigenvalues and eigenvectors of a symmetric matrix.
+///
+/// # Errors
+/// [`Error::Shape`] unless it is square, [`Error::NotFinite`], [`Error::NotSymmetric`] (beyond
+/// `1e-12` of the largest entry), [`Error::TooLarge`], [`Error::NoConvergence`].
+///
+/// # Complexity
+/// `O(n³)`.
+pub fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
+    require_symmetric(matrix)?;
+    let n = matrix.nrows();
+    let mut vectors = Array2::zeros((n, n).f());
+    let values = decompose(matrix, Some(&mut vectors))?;
+    Ok(SymEigen { values, vectors })
+}
+
+/// The eigenvalues of a symmetric matrix, ascending.
+///
+/// # Errors
+/// Those of [`sym_eigen`].
+pub fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
+    require_symmetric(matrix)?;
+    decompose(matrix, None)
+}
+
+/// The product `A B`.
+///
+/// # Errors
+/// [`Error::Shape`] unless `a` has as many columns as `b` has rows, [`Error::TooLarge`].
+pub fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    require_shape("rows of the right factor", a.ncols(), b.nrows())?;
+    require_dense("the product", a.nrows(), b.ncols())?;
+    let mut product = Array2::zeros((a.nrows(), b.ncols()).f());
+    let (a, b) = (contiguous(a), contiguous(b));
+    matmul::matmul(to_faer_mut(&mut product), Accum::Replace, to_faer(&a), to_faer(&b), 1.0, PARALLELISM);
+    Ok(product)
+}
+
+/// The factor `L` of a symmetric positive definite `A = L Lᵀ`.
+///
+/// # Errors
+/// Those of [`sym_eigen`], and [`Error::NotPositiveDefinite`].
+pub fn cholesky(matrix: ArrayView2<'_, f64>) -> Result<Cholesky, Error> {
+    require_symmetric(matrix)?;
+    let n = matrix.nrows();
+    let mut lower = column_major(matrix);
+    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, PARALLELISM, Default::default());
+    llt::factor::cholesky_in_place(
+        to_faer_mut(&mut lower),
+        Default::default(),
+        PARALLELISM,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|llt::factor::LltError::NonPositivePivot { index }| Error::NotPositiveDefinite { row: index })?;
+    for (row, mut entries) in lower.rows_mut().into_iter().enumerate() {
+        entries.slice_mut(s![row + 1..]).fill(0.0);
+    }
+    Ok(Cholesky { lower })
+}
+
+/// The `X` of `A X = B`, by elimination with partial pivoting; one column per right-hand side.
+///
+/// # Errors
+/// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`],
+/// [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly zero or the solution overflows. Any other
+/// nearly singular system is solved; its solution is then inaccurate.
+pub fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    require_square(a)?;
+    let n = a.nrows();
+    require_shape("rows of the right-hand side", n, b.nrows())?;
+    require_finite(a)?;
+    require_finite(b)?;
+    let mut factors = column_major(a);
+    let mut x = column_major(b);
+    let (mut forward, mut backward) = (vec![0usize; n], vec![0usize; n]);
+    let scratch =
+        partial_pivoting::factor::lu_in_place_scratch::<usize, f64>(n, n, PARALLELISM, Default::default());
+    let (_, permutation) = partial_pivoting::factor::lu_in_place(
+        to_faer_mut(&mut factors),
+        &mut forward,
+        &mut backward,
+        PARALLELISM,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    );
+    let pivots = factors.diag().mapv(f64::abs);
+    if let Some(row) = pivots.iter().position(|&pivot| pivot == 0.0 || !pivot.is_finite()) {
+        return Err(Error::Singular { row });
+    }
+    let scratch = partial_pivoting::solve::solve_in_place_scratch::<usize, f64>(n, b.ncols(), PARALLELISM);
+    partial_pivoting::solve::solve_in_place(
+        to_faer(&factors.view().into()),
+        to_faer(&factors.view().into()),
+        permutation,
+        to_faer_mut(&mut x),
+        PARALLELISM,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+    );
+    if x.iter().any(|value| !value.is_finite()) {
+        let row = (0..n).min_by(|&i, &j| pivots[i].total_cmp(&pivots[j])).unwrap_or(0);
+        return Err(Error::Singular { row });
+    }
+    Ok(x)
+}
+
+/// The eigenvalues of a symmetric matrix; the eigenvectors too if there is a place for them.
+fn decompose(matrix: ArrayView2<'_, f64>, vectors: Option<&mut Array2<f64>>) -> Result<Array1<f64>, Error> {
+    let n = matrix.nrows();
+    let mut values = vec![0.0; n];
+    let compute =
+        if vectors.is_some() { evd::ComputeEigenvectors::Yes } else { evd::ComputeEigenvectors::No };
+    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, compute, PARALLELISM, Default::default());
+    evd::self_adjoint_evd(
+        to_faer(&contiguous(matrix)),
+        DiagMut::from_slice_mut(&mut values),
+        vectors.map(to_faer_mut),
+        PARALLELISM,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .map_err(|_| Error::NoConvergence { what: "the eigensolver", steps: n, residual: f64::INFINITY })?;
+    Ok(Array1::from(values))
+}
+
+/// The same memory as a faer matrix.
+fn to_faer<'a>(matrix: &'a CowArray<'_, f64, Ix2>) -> MatRef<'a, f64> {
+    let (rows, columns) = matrix.dim();
+    match (matrix.as_slice(), matrix.as_slice_memory_order()) {
+        (Some(slice), _) => MatRef::from_row_major_slice(slice, rows, columns),
+        (None, Some(slice)) => MatRef::from_column_major_slice(slice, rows, columns),
+        (None, None) => unreachable!("every caller passes what `contiguous` or `column_major` made"),
+    }
+}
+
+/// The same memory as a faer matrix, of an array that [`column_major`] or `zeros(_.f())` made.
+fn to_faer_mut(matrix: &mut Array2<f64>) -> MatMut<'_, f64> {
+    let (rows, columns) = matrix.dim();
+    debug_assert!(matrix.t().is_standard_layout());
+    let slice = matrix.as_slice_memory_order_mut().expect("an owned column-major array is contiguous");
+    MatMut::from_column_major_slice_mut(slice, rows, columns)
+}
+
+/// The array itself if it is contiguous in row or column order, else a copy.
+fn contiguous(matrix: ArrayView2<'_, f64>) -> CowArray<'_, f64, Ix2> {
+    if matrix.is_standard_layout() || matrix.t().is_standard_layout() {
+        matrix.into()
+    } else {
+        column_major(matrix).into()
+    }
+}
+
+/// A copy in column order.
+fn column_major(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut copy = Array2::zeros(matrix.raw_dim().f());
+    copy.assign(&matrix);
+    copy
+}
+
+fn require_symmetric(matrix: ArrayView2<'_, f64>) -> Result<(), Error> {
+    require_square(matrix)?;
+    require_finite(matrix)?;
+    let scale = matrix.iter().fold(0.0f64, |max, value| max.max(value.abs()));
+    for ((row, column), &value) in matrix.indexed_iter() {
+        let difference = (value - matrix[(column, row)]).abs();
+        if column < row && difference > 1e-12 * scale {
+            return Err(Error::NotSymmetric { row, column, difference });
+        }
+    }
+    Ok(())
+}
+
+/// The scratch space and the results take about four times the matrix.
+fn require_square(matrix: ArrayView2<'_, f64>) -> Result<(), Error> {
+    let n = matrix.nrows();
+    require_shape("columns of a square matrix", n, matrix.ncols())?;
+    require_dense("dense linear algebra", n, n)
+}
+
+fn require_finite(matrix: ArrayView2<'_, f64>) -> Result<(), Error> {
+    match matrix.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        None => Ok(()),
+        Some(((row, column), &value)) => Err(Error::NotFinite { row, column, value }),
+    }
+}
+
+fn require_shape(what: &'static str, expected: usize, got: usize) -> Result<(), Error> {
+    if expected == got { Ok(()) } else { Err(Error::Shape { what, expected, got }) }
+}
+
+/// faer splits the work in this many parts whatever the size of the pool that runs them.
+const PARALLELISM: Par = Par::Rayon(NonZeroUsize::new(2).expect("2 is not 0"));

@@ -1,0 +1,214 @@
+//! Eigenvalues of gossip matrices and their spectral gaps.
+//!
+//! A gossip matrix has the eigenvalues `1 = λ_1 ≥ λ_2 ≥ … ≥ λ_n ≥ -1`. Two gaps are in use, and they are not
+//! the same number:
+//!
+//! * `gap_abs = 1 - max(|λ_2|, |λ_n|)` governs `x ← W x` and its Chebyshev acceleration;
+//! * `gap_signed = 1 - λ_2` is enough for randomized gossip and for lazy matrices, and may exceed 1.
+//!
+//! # References
+//! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 2, which
+//!   leaves out the *value* 1 and so gives a positive gap to disconnected graphs; here they are refused.
+
+use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
+use crate::{Csr, Error, GossipMatrix};
+use ndarray::{ArrayView1, ArrayView2};
+
+/// All eigenvalues and eigenvectors of a gossip matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spectrum {
+    eigen: SymEigen,
+    mixing: Mixing,
+}
+
+/// The extreme eigenvalues of a gossip matrix besides the 1 of the constant vector.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extremes {
+    /// `λ_2`, the largest.
+    pub second: f64,
+    /// `λ_n`, the smallest.
+    pub last: f64,
+}
+
+impl Spectrum {
+    /// The eigendecomposition of `matrix`.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`], [`Error::NoConvergence`].
+    ///
+    /// # Complexity
+    /// `O(n³)` time, `O(n²)` memory.
+    pub fn new(matrix: &GossipMatrix) -> Result<Self, Error> {
+        Ok(Self { eigen: sym_eigen(matrix.to_dense()?.view())?, mixing: Mixing::of(matrix.csr()) })
+    }
+
+    /// Number of nodes, and of eigenvalues.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.eigen.values.len()
+    }
+
+    /// The eigenvalues, ascending, repeated by multiplicity: the last is 1.
+    #[must_use]
+    pub fn values(&self) -> ArrayView1<'_, f64> {
+        self.eigen.values.view()
+    }
+
+    /// Orthonormal eigenvectors, `n` by `n`; column `k` belongs to `values()[k]`.
+    #[must_use]
+    pub fn vectors(&self) -> ArrayView2<'_, f64> {
+        self.eigen.vectors.view()
+    }
+
+    /// `λ_2` and `λ_n`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`].
+    pub fn extremes(&self) -> Result<Extremes, Error> {
+        self.mixing.require_connected(self.node_count())?;
+        Ok(self.mixing.extremes(self.eigen.values[self.node_count() - 2], self.eigen.values[0]))
+    }
+
+    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`.
+    ///
+    /// # Errors
+    /// As [`gap_abs`](fn@gap_abs).
+    pub fn gap_abs(&self) -> Result<f64, Error> {
+        self.extremes()?.gap_abs()
+    }
+
+    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0`.
+    ///
+    /// # Errors
+    /// As [`gap_signed`](fn@gap_signed).
+    pub fn gap_signed(&self) -> Result<f64, Error> {
+        self.extremes()?.gap_signed()
+    }
+}
+
+impl Extremes {
+    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding.
+    pub fn gap_abs(self) -> Result<f64, Error> {
+        let eigenvalue = if self.second.abs() >= self.last.abs() { self.second } else { self.last };
+        gap(eigenvalue, eigenvalue.abs())
+    }
+
+    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0`.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotMix`] when `λ_2` is 1 up to rounding.
+    pub fn gap_signed(self) -> Result<f64, Error> {
+        gap(self.second, self.second)
+    }
+}
+
+/// `λ_2` and `λ_n` of a gossip matrix, by the dense eigensolver up to [`DENSE_NODES`] nodes, by Lanczos
+/// iteration above.
+///
+/// The absolute error is below `1e-12`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`] when the positive entries of `W`
+/// do not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`].
+pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
+    let n = matrix.node_count();
+    let mixing = Mixing::of(matrix.csr());
+    mixing.require_connected(n)?;
+    let values = sym_eigenvalues(matrix.to_dense()?.view())?;
+    Ok(mixing.extremes(values[n - 2], values[0]))
+}
+
+/// `gap_abs = 1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`: the rate at which `x ← W x` reaches consensus,
+/// `‖W^t x - x̄‖ ≤ (1 - gap_abs)^t ‖x - x̄‖`.
+///
+/// # Errors
+/// Those of [`extremes`], and [`Error::DoesNotMix`] when the gap is zero: for connected graphs exactly when
+/// the graph is bipartite and the diagonal of `W` is zero. Take metropolis or lazy weights then.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::gap_abs};
+/// let w = GossipMatrix::metropolis(&cycle_graph(8)?);
+/// assert!((gap_abs(&w)? - 0.195262145875635).abs() < 1e-12);
+/// assert!(gap_abs(&GossipMatrix::max_degree(&cycle_graph(8)?)).is_err());
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
+pub fn gap_abs(matrix: &GossipMatrix) -> Result<f64, Error> {
+    extremes(matrix)?.gap_abs()
+}
+
+/// `gap_signed = 1 - λ_2`, positive, above 1 when `λ_2 < 0` (complete graph with `max_degree` weights).
+///
+/// # Errors
+/// Those of [`extremes`], and [`Error::DoesNotMix`] when `λ_2` is 1 up to rounding.
+pub fn gap_signed(matrix: &GossipMatrix) -> Result<f64, Error> {
+    extremes(matrix)?.gap_signed()
+}
+
+/// What the positive entries of a symmetric stochastic matrix say about its eigenvalues 1 and -1,
+/// without rounding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Mixing {
+    components: usize,
+    /// Whether every step of positive weight changes sides of a bipartition: then `λ_n = -1`.
+    alternates: bool,
+}
+
+impl Mixing {
+    fn of(matrix: &Csr) -> Self {
+        let n = matrix.node_count();
+        let mut side: Vec<Option<bool>> = vec![None; n];
+        let (mut components, mut alternates) = (0, true);
+        let mut stack = Vec::new();
+        for start in 0..n {
+            if side[start].is_some() {
+                continue;
+            }
+            components += 1;
+            side[start] = Some(false);
+            stack.push((start, false));
+            while let Some((u, here)) = stack.pop() {
+                let (columns, weights) = matrix.row(u);
+                for (&v, _) in columns.iter().zip(weights).filter(|&(_, &w)| w > 0.0) {
+                    match side[v as usize] {
+                        None => {
+                            side[v as usize] = Some(!here);
+                            stack.push((v as usize, !here));
+                        }
+                        Some(there) => alternates &= there != here,
+                    }
+                }
+            }
+        }
+        Self { components, alternates }
+    }
+
+    fn require_connected(self, nodes: usize) -> Result<(), Error> {
+        if nodes < 2 {
+            return Err(Error::InvalidParameter {
+                name: "the number of nodes",
+                condition: "be at least 2 for a spectral gap",
+                value: nodes as f64,
+            });
+        }
+        if self.components == 1 { Ok(()) } else { Err(Error::Disconnected(self.components)) }
+    }
+
+    fn extremes(self, second: f64, last: f64) -> Extremes {
+        Extremes { second, last: if self.alternates { -1.0 } else { last } }
+    }
+}
+
+fn gap(eigenvalue: f64, value: f64) -> Result<f64, Error> {
+    let gap = 1.0 - value;
+    if gap > RESOLUTION { Ok(gap) } else { Err(Error::DoesNotMix { eigenvalue }) }
+}
+
+/// Gaps below this are rounding errors of the eigensolver.
+const RESOLUTION: f64 = 1e-13;
+
+/// Up to this many nodes the extreme eigenvalues come from the dense eigensolver.
+pub const DENSE_NODES: usize = 2048;

@@ -1,0 +1,126 @@
+//! Values computed elsewhere: closed forms and the reference values of the sources.
+
+use approx::assert_abs_diff_eq;
+use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
+use ndp_graph::spectrum::{self, Spectrum, gap_abs, gap_signed};
+use ndp_graph::{Error, GossipMatrix};
+use std::f64::consts::TAU;
+
+fn assert_spectrum(matrix: &GossipMatrix, mut expected: Vec<f64>) -> Result<(), Error> {
+    expected.sort_by(f64::total_cmp);
+    let spectrum = Spectrum::new(matrix)?;
+    assert_eq!(spectrum.node_count(), expected.len());
+    for (value, expected) in spectrum.values().iter().zip(expected) {
+        assert_abs_diff_eq!(*value, expected, epsilon = 1e-13);
+    }
+    Ok(())
+}
+
+#[test]
+fn path_of_four() -> Result<(), Error> {
+    let w = GossipMatrix::metropolis(&path_graph(4)?);
+    assert_spectrum(&w, vec![-0.138071187457698, 1.0 / 3.0, 0.804737854124365, 1.0])?;
+    assert_abs_diff_eq!(gap_abs(&w)?, 0.195262145875635, epsilon = 1e-13);
+    assert_abs_diff_eq!(gap_signed(&w)?, 0.195262145875635, epsilon = 1e-13);
+    Ok(())
+}
+
+#[test]
+fn cube_of_eight() -> Result<(), Error> {
+    let w = GossipMatrix::metropolis(&hypercube_graph(3)?);
+    assert_spectrum(&w, vec![1.0, 0.5, 0.5, 0.5, 0.0, 0.0, 0.0, -0.5])?;
+    assert_abs_diff_eq!(gap_abs(&w)?, 0.5, epsilon = 1e-14);
+    Ok(())
+}
+
+#[test]
+fn path_of_three_with_max_degree_weights() -> Result<(), Error> {
+    assert_spectrum(&GossipMatrix::max_degree(&path_graph(3)?), vec![1.0, 0.5, -0.5])
+}
+
+/// `(1 + 2 cos(2 π k / n)) / 3`.
+#[test]
+fn rings_with_metropolis_weights() -> Result<(), Error> {
+    for n in [3, 4, 7, 8, 64, 129] {
+        let expected = (0..n).map(|k| (1.0 + 2.0 * (TAU * k as f64 / n as f64).cos()) / 3.0).collect();
+        assert_spectrum(&GossipMatrix::metropolis(&cycle_graph(n)?), expected)?;
+    }
+    Ok(())
+}
+
+/// `1 - 2 j / (m + 1)` with multiplicity `C(m, j)`.
+#[test]
+fn hypercubes_with_metropolis_weights() -> Result<(), Error> {
+    for m in 1..=7u32 {
+        let expected =
+            (0..1u32 << m).map(|k| 1.0 - 2.0 * f64::from(k.count_ones()) / f64::from(m + 1)).collect();
+        assert_spectrum(&GossipMatrix::metropolis(&hypercube_graph(m)?), expected)?;
+    }
+    Ok(())
+}
+
+/// `maxdeg`: 1, `1 - 1/(n-1)` (`n - 2` times), `-1/(n-1)`; `metropolis`: 1, `1 - 1/n` (`n - 2` times), 0.
+#[test]
+fn stars() -> Result<(), Error> {
+    for n in [3, 4, 10, 50] {
+        let star = star_graph(n - 1)?;
+        let with_ends = |middle: f64, last: f64| {
+            let mut values = vec![middle; n];
+            (values[0], values[1]) = (1.0, last);
+            values
+        };
+        let leaves = (n - 1) as f64;
+        assert_spectrum(&GossipMatrix::max_degree(&star), with_ends(1.0 - 1.0 / leaves, -1.0 / leaves))?;
+        assert_spectrum(&GossipMatrix::metropolis(&star), with_ends(1.0 - 1.0 / n as f64, 0.0))?;
+    }
+    Ok(())
+}
+
+/// Metropolis weights on the complete graph average in one step; `maxdeg` has a signed gap above 1.
+#[test]
+fn complete_graphs() -> Result<(), Error> {
+    for n in [2, 3, 8, 40] {
+        let graph = complete_graph(n)?;
+        let averaging = GossipMatrix::metropolis(&graph);
+        assert!(averaging.to_dense()?.iter().all(|&w| (w - 1.0 / n as f64).abs() < 1e-16));
+        assert_abs_diff_eq!(gap_abs(&averaging)?, 1.0, epsilon = 1e-14);
+        let walk = GossipMatrix::max_degree(&graph);
+        let small = -1.0 / (n - 1) as f64;
+        let mut expected = vec![small; n];
+        expected[0] = 1.0;
+        assert_spectrum(&walk, expected)?;
+        assert_abs_diff_eq!(gap_signed(&walk)?, 1.0 - small, epsilon = 1e-14);
+        if n > 2 {
+            assert_abs_diff_eq!(gap_abs(&walk)?, 1.0 + small, epsilon = 1e-14);
+        }
+    }
+    Ok(())
+}
+
+/// `maxdeg` on a regular bipartite graph has the eigenvalue -1: it does not mix, half-lazy it does.
+#[test]
+fn regular_bipartite_graphs_do_not_mix_without_a_diagonal() -> Result<(), Error> {
+    for graph in [hypercube_graph(4)?, cycle_graph(10)?, path_graph(2)?] {
+        for w in [GossipMatrix::max_degree(&graph), GossipMatrix::regular(&graph)?] {
+            assert_eq!(gap_abs(&w), Err(Error::DoesNotMix { eigenvalue: -1.0 }));
+            assert_eq!(Spectrum::new(&w)?.gap_abs(), Err(Error::DoesNotMix { eigenvalue: -1.0 }));
+            let signed = gap_signed(&w)?;
+            assert_abs_diff_eq!(gap_abs(&w.lazy(0.5)?)?, signed / 2.0, epsilon = 1e-13);
+        }
+        assert!(gap_abs(&GossipMatrix::metropolis(&graph))? > 0.0);
+    }
+    Ok(())
+}
+
+/// As a set difference the gap of a disconnected graph would be positive; it is refused.
+#[test]
+fn disconnected_graphs_have_no_gap() -> Result<(), Error> {
+    let two_edges = ndp_graph::Graph::from_edges(4, [(0, 1), (2, 3)])?;
+    let w = GossipMatrix::metropolis(&two_edges);
+    assert_eq!(gap_abs(&w), Err(Error::Disconnected(2)));
+    assert_eq!(gap_signed(&w), Err(Error::Disconnected(2)));
+    assert_eq!(Spectrum::new(&w)?.extremes(), Err(Error::Disconnected(2)));
+    let one = GossipMatrix::metropolis(&path_graph(1)?);
+    assert!(matches!(spectrum::extremes(&one), Err(Error::InvalidParameter { .. })));
+    assert_spectrum(&one, vec![1.0])
+}
