@@ -66,4 +66,55 @@ pub enum Error {
     /// The protocol or its setting admits no privacy guarantee.
     #[error("no guarantee: {0}")]
     NoGuarantee(&'static str),
+    /// Gradients that grow without limit where a bound is needed.
+    #[error(
+        "gradients are unbounded over the domain: bound the domain, or clip the gradient of every example"
+    )]
+    Unbounded,
+    /// A step so long that it may move two models apart.
+    #[error("the step size must be at most 2/beta = {limit}, got {step}: longer steps are not non-expansive")]
+    StepTooLong {
+        /// The step size.
+        step: f64,
+        /// `2/β`.
+        limit: f64,
+    },
+    /// A cell that is NaN or infinite.
+    #[error("the cell at row {row}, column {column} (from 0) is not a finite number")]
+    NotANumber {
+        /// The row, from 0.
+        row: usize,
+        /// The column, from 0; the label is the column after the last feature.
+        column: usize,
+    },
+    /// A column without spread, which cannot be standardised.
+    #[error("column {0} (from 0) has the same value in every row and cannot be standardised")]
+    ConstantColumn(usize),
+    /// A label that is neither -1 nor +1.
+    #[error("labels must be -1 or +1, row {row} has {label}")]
+    InvalidLabel {
+        /// The row, from 0.
+        row: usize,
+        /// Its label.
+        label: f64,
+    },
+    /// Only one class of labels.
+    #[error("every label is {0}: two classes are needed")]
+    OneClass(f64),
+    /// Fewer examples than users.
+    #[error("{rows} rows cannot be dealt to {users} users: every user needs at least one")]
+    TooFewRows {
+        /// Number of examples.
+        rows: usize,
+        /// Number of users.
+        users: usize,
+    },
+    /// A table of numbers that cannot be read.
+    #[error("line {line}: {problem}")]
+    Csv {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
 }

@@ -1,0 +1,446 @@
+//! Examples with labels: read, scaled, split, and dealt out to users.
+
+use crate::Error;
+use crate::sgd::objective::dot;
+use ndarray::{Array2, ArrayView2, Axis};
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+use std::io::BufRead;
+
+/// Examples (rows) with features (columns) and one label each, all finite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    features: Array2<f64>,
+    labels: Vec<f64>,
+}
+
+impl Dataset {
+    /// Takes features, one row per example, and their labels.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one label per row and at least one row and column;
+    /// [`Error::NotANumber`] naming row and column of a cell that is NaN or infinite (the label
+    /// counts as the column after the last).
+    pub fn new(features: Array2<f64>, labels: Vec<f64>) -> Result<Self, Error> {
+        let (rows, columns) = features.dim();
+        if rows != labels.len() {
+            return Err(Error::Shape { what: "labels", expected: rows, got: labels.len() });
+        }
+        if rows == 0 || columns == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the number of examples and of features",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        for ((row, column), value) in features.indexed_iter() {
+            if !value.is_finite() {
+                return Err(Error::NotANumber { row, column });
+            }
+        }
+        if let Some(row) = labels.iter().position(|y| !y.is_finite()) {
+            return Err(Error::NotANumber { row, column: columns });
+        }
+        Ok(Self { features: features.as_standard_layout().into_owned(), labels })
+    }
+
+    /// Reads comma-separated text whose first line names the columns; the column named `label`
+    /// becomes the label, all others features in their order.
+    ///
+    /// # Errors
+    /// [`Error::Csv`] naming the line for anything that is not a table of numbers or lacks the
+    /// label column, and those of [`new`](Self::new).
+    pub fn from_csv(text: impl BufRead, label: &str) -> Result<Self, Error> {
+        let at = |line: usize, problem: String| Error::Csv { line, problem };
+        let mut lines = text.lines().enumerate();
+        let header = match lines.next() {
+            Some((_, line)) => line.map_err(|e| at(1, e.to_string()))?,
+            None => return Err(at(1, "the file is empty".to_owned())),
+        };
+        let names: Vec<&str> = header.trim_end_matches('\r').split(',').map(str::trim).collect();
+        let label_column = names
+            .iter()
+            .position(|name| *name == label)
+            .ok_or_else(|| at(1, format!("no column is named '{label}'; there are: {}", names.join(", "))))?;
+        let (mut features, mut labels) = (Vec::new(), Vec::new());
+        for (index, line) in lines {
+            let line = line.map_err(|e| at(index + 1, e.to_string()))?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let mut cells = 0;
+            for (column, cell) in line.trim_end_matches('\r').split(',').map(str::trim).enumerate() {
+                let value: f64 = cell
+                    .parse()
+                    .map_err(|_| at(index + 1, format!("column {} is no number: '{cell}'", column + 1)))?;
+                if column == label_column {
+                    labels.push(value)
+                } else {
+                    features.push(value)
+                }
+                cells += 1;
+            }
+            if cells != names.len() {
+                return Err(at(index + 1, format!("{cells} cells where the header has {}", names.len())));
+            }
+        }
+        let rows = labels.len();
+        let features = Array2::from_shape_vec((rows, names.len() - 1), features)
+            .map_err(|_| at(1, "rows of unequal length".to_owned()))?;
+        Self::new(features, labels)
+    }
+
+    /// Number of examples.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Never true: a data set has at least one example.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.labels.is_empty()
+    }
+
+    /// Number of features.
+    #[must_use]
+    pub fn feature_count(&self) -> usize {
+        self.features.ncols()
+    }
+
+    /// The features, one row per example.
+    #[must_use]
+    pub fn features(&self) -> ArrayView2<'_, f64> {
+        self.features.view()
+    }
+
+    /// The features of one example.
+    ///
+    /// # Panics
+    /// When the row is out of range.
+    #[must_use]
+    pub fn row(&self, row: usize) -> &[f64] {
+        let width = self.features.ncols();
+        let all = self.features.as_slice().expect("features are stored in standard layout");
+        &all[row * width..][..width]
+    }
+
+    /// The labels.
+    #[must_use]
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Nothing if every label is `-1` or `+1` and both occur.
+    ///
+    /// # Errors
+    /// [`Error::InvalidLabel`] naming the row, [`Error::OneClass`].
+    pub fn require_binary(&self) -> Result<(), Error> {
+        if let Some(row) = self.labels.iter().position(|&y| y != 1.0 && y != -1.0) {
+            return Err(Error::InvalidLabel { row, label: self.labels[row] });
+        }
+        if self.labels.iter().all(|&y| y == self.labels[0]) {
+            return Err(Error::OneClass(self.labels[0]));
+        }
+        Ok(())
+    }
+
+    /// Largest norm of a row, and largest size of a label.
+    #[must_use]
+    pub fn bounds(&self) -> (f64, f64) {
+        let norm = (0..self.len()).map(|i| dot(self.row(i), self.row(i)).sqrt()).fold(0.0, f64::max);
+        (norm, self.labels.iter().fold(0.0, |m, y| y.abs().max(m)))
+    }
+
+    /// Every feature shifted to mean 0 and scaled to variance 1 (dividing by the number of rows).
+    ///
+    /// # Errors
+    /// [`Error::ConstantColumn`] naming a column without spread.
+    pub fn standardized(&self) -> Result<Self, Error> {
+        let mut features = self.features.clone();
+        let rows = self.len() as f64;
+        for (column, mut values) in features.axis_iter_mut(Axis(1)).enumerate() {
+            let mean = values.sum() / rows;
+            values -= mean;
+            let spread = (values.iter().map(|x| x * x).sum::<f64>() / rows).sqrt();
+            // Rounding leaves a spread of order 1e-16 |mean| in a column of equal numbers.
+            if spread <= 1e-14 * mean.abs() {
+                return Err(Error::ConstantColumn(column));
+            }
+            values /= spread;
+        }
+        Ok(Self { features, labels: self.labels.clone() })
+    }
+
+    /// Every row scaled to norm 1; rows of zeros stay.
+    #[must_use]
+    pub fn with_unit_rows(&self) -> Self {
+        let mut features = self.features.clone();
+        for mut row in features.rows_mut() {
+            let norm = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            if norm > 0.0 {
+                row /= norm;
+            }
+        }
+        Self { features, labels: self.labels.clone() }
+    }
+
+    /// The given rows, in the given order.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when a row does not exist or none is given.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
+        if let Some(&got) = rows.iter().find(|&&row| row >= self.len()) {
+            return Err(Error::Shape { what: "row", expected: self.len(), got });
+        }
+        Self::new(self.features.select(Axis(0), rows), rows.iter().map(|&row| self.labels[row]).collect())
+    }
+
+    /// A random split into training and test examples with the same share of every label in
+    /// both, each part in random order; `test_count` examples are for testing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless both parts get at least one example.
+    pub fn stratified_split(&self, test_count: usize, rng: &mut impl Rng) -> Result<(Self, Self), Error> {
+        if test_count == 0 || test_count >= self.len() {
+            return Err(Error::InvalidParameter {
+                name: "the number of test examples",
+                condition: "leave examples on both sides of the split",
+                value: test_count as f64,
+            });
+        }
+        let mut order: Vec<usize> = (0..self.len()).collect();
+        order.shuffle(rng);
+        order.sort_by(|&a, &b| self.labels[a].total_cmp(&self.labels[b]));
+        // Walking through the classes one after the other, every stretch gives its share.
+        let share = |k: usize| k * test_count / self.len();
+        let is_test = |k: usize| share(k + 1) > share(k);
+        let (mut train, mut test) = (Vec::new(), Vec::new());
+        for (k, row) in order.into_iter().enumerate() {
+            if is_test(k) { test.push(row) } else { train.push(row) }
+        }
+        train.shuffle(rng);
+        test.shuffle(rng);
+        Ok((self.select(&train)?, self.select(&test)?))
+    }
+
+    /// A linear problem with known noise: features uniform on the unit sphere, labels the sign
+    /// of `θ·x` plus logistic noise, for the given `θ`.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn synthetic_logistic(rows: usize, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
+        let columns = model.len();
+        let mut features = Array2::zeros((rows, columns));
+        let mut labels = Vec::with_capacity(rows);
+        for mut row in features.rows_mut() {
+            row.iter_mut().for_each(|x| *x = rng.sample::<f64, _>(rand_distr::StandardNormal));
+            let norm = row.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
+            row /= norm;
+            let product: f64 = row.iter().zip(model).map(|(x, t)| x * t).sum();
+            let uniform: f64 = rng.random();
+            labels.push(if uniform < 1.0 / (1.0 + (-product).exp()) { 1.0 } else { -1.0 });
+        }
+        Self::new(features, labels)
+    }
+}
+
+/// How examples are dealt out to users.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Deal {
+    /// At random: all users alike.
+    Random,
+    /// By label: sorted by label and cut, so that almost every user has one class only.
+    ByLabel,
+    /// In between: every example keeps its place in the sorted order with this probability and
+    /// is dealt at random otherwise; `0` is [`Deal::Random`], `1` is [`Deal::ByLabel`].
+    Mixed(f64),
+}
+
+/// A data set dealt out to users, the same number of examples to each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Users {
+    data: Dataset,
+    per_user: usize,
+}
+
+impl Users {
+    /// Deals `data` to `users` users; examples that do not fill a round are left out.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`] when there are fewer examples than users, [`Error::InvalidParameter`]
+    /// for no users or a mixing probability outside `[0, 1]`.
+    pub fn deal(data: &Dataset, users: usize, deal: Deal, rng: &mut impl Rng) -> Result<Self, Error> {
+        if users == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the number of users",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        if data.len() < users {
+            return Err(Error::TooFewRows { rows: data.len(), users });
+        }
+        let sorted_share = match deal {
+            Deal::Random => 0.0,
+            Deal::ByLabel => 1.0,
+            Deal::Mixed(share) if (0.0..=1.0).contains(&share) => share,
+            Deal::Mixed(share) => {
+                return Err(Error::InvalidParameter {
+                    name: "the mixing probability",
+                    condition: "lie in [0, 1]",
+                    value: share,
+                });
+            }
+        };
+        let mut order: Vec<usize> = (0..data.len()).collect();
+        order.shuffle(rng);
+        let per_user = data.len() / users;
+        order.truncate(per_user * users);
+        order.sort_by(|&a, &b| data.labels[a].total_cmp(&data.labels[b]));
+        let free: Vec<usize> = (0..order.len()).filter(|_| !rng.random_bool(sorted_share)).collect();
+        let mut moved: Vec<usize> = free.iter().map(|&place| order[place]).collect();
+        moved.shuffle(rng);
+        for (place, row) in free.into_iter().zip(moved) {
+            order[place] = row;
+        }
+        Ok(Self { data: data.select(&order)?, per_user })
+    }
+
+    /// Gives consecutive examples to each of `users` users, in the order of the data set.
+    ///
+    /// # Errors
+    /// [`Error::TooFewRows`], [`Error::InvalidParameter`] for no users.
+    pub fn consecutive(data: &Dataset, users: usize) -> Result<Self, Error> {
+        if users == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the number of users",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        let per_user = data.len() / users;
+        if per_user == 0 {
+            return Err(Error::TooFewRows { rows: data.len(), users });
+        }
+        Ok(Self { data: data.select(&(0..per_user * users).collect::<Vec<_>>())?, per_user })
+    }
+
+    /// Number of users.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.data.len() / self.per_user
+    }
+
+    /// Number of examples of every user.
+    #[must_use]
+    pub fn per_user(&self) -> usize {
+        self.per_user
+    }
+
+    /// All examples, those of user `u` at rows `u * per_user()..(u + 1) * per_user()`.
+    #[must_use]
+    pub fn data(&self) -> &Dataset {
+        &self.data
+    }
+
+    /// The rows of user `u`.
+    #[must_use]
+    pub fn rows(&self, u: usize) -> std::ops::Range<usize> {
+        u * self.per_user..(u + 1) * self.per_user
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    fn toy() -> Result<Dataset, Error> {
+        let rows = 100;
+        let features = Array2::from_shape_fn((rows, 2), |(i, j)| (i * (j + 1)) as f64);
+        Dataset::new(features, (0..rows).map(|i| if i < 30 { 1.0 } else { -1.0 }).collect())
+    }
+
+    #[test]
+    fn csv_reads_the_named_label_and_names_bad_lines() -> Result<(), Error> {
+        let data = Dataset::from_csv("a,y,b\n1,1,2\r\n\n3,-1,4\n".as_bytes(), "y")?;
+        assert_eq!(data.features(), array![[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(data.labels(), [1.0, -1.0]);
+        let error = |text: &str| Dataset::from_csv(text.as_bytes(), "y").map(|_| ()).unwrap_err();
+        assert!(matches!(error("a,b\n1,2\n"), Error::Csv { line: 1, .. }));
+        assert!(matches!(error("a,y\n1,2\n1,x\n"), Error::Csv { line: 3, .. }));
+        assert!(matches!(error("a,y\n1,2,3\n"), Error::Csv { line: 2, .. }));
+        assert!(matches!(error(""), Error::Csv { line: 1, .. }));
+        assert_eq!(error("a,y\n1,2\nNaN,1\n"), Error::NotANumber { row: 1, column: 0 });
+        assert!(error("a,y\n").to_string().contains("at least 1"));
+        Ok(())
+    }
+
+    #[test]
+    fn standardizing_gives_mean_zero_variance_one_and_names_constant_columns() -> Result<(), Error> {
+        let scaled = toy()?.standardized()?;
+        for column in scaled.features().axis_iter(Axis(1)) {
+            assert!(column.sum().abs() < 1e-10);
+            assert!((column.iter().map(|x| x * x).sum::<f64>() - 100.0).abs() < 1e-10);
+        }
+        assert!((scaled.with_unit_rows().bounds().0 - 1.0).abs() < 1e-12);
+        let constant = Dataset::new(array![[1.0, 0.1], [2.0, 0.1], [3.0, 0.1]], vec![1.0, 1.0, -1.0])?;
+        assert_eq!(constant.standardized(), Err(Error::ConstantColumn(1)));
+        Ok(())
+    }
+
+    #[test]
+    fn labels_are_checked() -> Result<(), Error> {
+        toy()?.require_binary()?;
+        let bad = Dataset::new(array![[1.0], [2.0]], vec![1.0, 0.0])?;
+        assert_eq!(bad.require_binary(), Err(Error::InvalidLabel { row: 1, label: 0.0 }));
+        let one = Dataset::new(array![[1.0], [2.0]], vec![1.0, 1.0])?;
+        assert_eq!(one.require_binary(), Err(Error::OneClass(1.0)));
+        Ok(())
+    }
+
+    #[test]
+    fn a_split_is_a_partition_with_equal_shares() -> Result<(), Error> {
+        let data = toy()?;
+        let (train, test) = data.stratified_split(20, &mut ChaCha8Rng::seed_from_u64(1))?;
+        assert_eq!((train.len(), test.len()), (80, 20));
+        assert_eq!(test.labels().iter().filter(|&&y| y > 0.0).count(), 6);
+        let mut rows: Vec<i64> =
+            (0..80).map(|i| train.row(i)[0] as i64).chain((0..20).map(|i| test.row(i)[0] as i64)).collect();
+        rows.sort_unstable();
+        assert_eq!(rows, (0..100).collect::<Vec<_>>());
+        assert!(data.stratified_split(100, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
+        Ok(())
+    }
+
+    /// Mean over users of |mean label - overall mean|: 0 for alike users, about .42 for one class each.
+    fn heterogeneity(deal: Deal) -> Result<f64, Error> {
+        let users = Users::deal(&toy()?, 10, deal, &mut ChaCha8Rng::seed_from_u64(7))?;
+        let mean = |u: usize| users.rows(u).map(|i| users.data().labels()[i]).sum::<f64>() / 10.0;
+        Ok((0..10).map(|u| (mean(u) + 0.4).abs()).sum::<f64>() / 10.0)
+    }
+
+    #[test]
+    fn the_knob_goes_from_alike_to_one_class_each() -> Result<(), Error> {
+        let levels = [Deal::Random, Deal::Mixed(0.0), Deal::Mixed(0.5), Deal::Mixed(1.0), Deal::ByLabel];
+        let [random, zero, half, one, sorted] = {
+            let mut out = [0.0; 5];
+            for (slot, deal) in out.iter_mut().zip(levels) {
+                *slot = heterogeneity(deal)?;
+            }
+            out
+        };
+        assert_eq!((random, one), (zero, sorted));
+        assert!(random < half && half < sorted, "{random} {half} {sorted}");
+        assert!((sorted - 0.84).abs() < 1e-12);
+        assert!(matches!(heterogeneity(Deal::Mixed(f64::NAN)), Err(Error::InvalidParameter { .. })));
+        assert_eq!(
+            Users::deal(&toy()?, 101, Deal::Random, &mut ChaCha8Rng::seed_from_u64(7)).map(|_| ()),
+            Err(Error::TooFewRows { rows: 100, users: 101 })
+        );
+        Ok(())
+    }
+}

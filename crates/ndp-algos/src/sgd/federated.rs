@@ -1,0 +1,127 @@
+//! Federated SGD with a trusted aggregator, only the last model released.
+//!
+//! Users are dealt once, at random, into `⌊n/m⌋` batches of `m`; every batch takes part in one
+//! round: `W_t = Π(W_{t-1} - (1/m) Σ_j η (∇ℓ(W_{t-1}; x_j) + Z_j))`, `Z_j ~ N(0, σ² I)`. This is
+//! Algorithm 1 of *Differentially Private Federated Learning: An Information-Theoretic
+//! Perspective* (Asoodeh, Calmon); drawing every batch afresh from all users is not covered by
+//! its theorem, and is not offered. The bounds are in [`ndp_dp`]; they hold against a reader of the
+//! last model only, not against the users, who see the models of their rounds.
+
+use crate::Error;
+use crate::sgd::dataset::Users;
+use crate::sgd::history::{Evaluation, History};
+use crate::sgd::objective::{Domain, Objective, dot};
+use crate::sgd::positive;
+use ndp_dp::Sigma;
+use rand::seq::SliceRandom;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+
+/// A run of federated SGD, noise left open.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FederatedSgd {
+    /// Users per batch, `m`.
+    pub batch: usize,
+    /// Step size `η`, applied to gradient and noise alike.
+    pub step_size: f64,
+    /// The ball on which models are projected; the theorem needs one.
+    pub domain: Domain,
+    /// First model, inside the domain; zeros if absent.
+    pub initial: Option<Vec<f64>>,
+}
+
+/// What a run leaves: only the last model is released.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FederatedRun {
+    /// The released model.
+    pub model: Vec<f64>,
+    /// Measurements along the run, for the aggregator's eyes: releasing them voids the bound.
+    pub history: History,
+    /// Number of rounds `⌊n/m⌋`.
+    pub rounds: usize,
+}
+
+impl FederatedSgd {
+    /// Runs all rounds. `noise` is the standard deviation per coordinate and user, `None` for no
+    /// noise (and no privacy).
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is positive and the first
+    /// model lies in the domain; [`Error::Shape`] for a first model of the wrong length.
+    pub fn run<O: Objective>(
+        &self,
+        objective: &O,
+        users: &Users,
+        noise: Option<Sigma>,
+        evaluation: Option<&Evaluation>,
+        rng: &mut impl Rng,
+    ) -> Result<FederatedRun, Error> {
+        let n = users.count();
+        let data = users.data();
+        let dimension = objective.dimension(data.feature_count());
+        let mut model = self.first_model(n, dimension)?;
+        let mut order: Vec<usize> = (0..n).collect();
+        order.shuffle(rng);
+        let sigma = noise.map_or(0.0, Sigma::get);
+        let share = 1.0 / (self.batch * users.per_user()) as f64;
+        let mut history = History::default();
+        let mut gradient = vec![0.0; dimension];
+        let rounds = n / self.batch;
+        for (t, batch) in order.chunks_exact(self.batch).enumerate() {
+            let due = evaluation.filter(|e| e.is_due(t));
+            if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
+                history.objective.push(value);
+            }
+            gradient.fill(0.0);
+            for &user in batch {
+                for row in users.rows(user) {
+                    objective.add_gradient(&model, data.row(row), data.labels()[row], share, &mut gradient);
+                }
+                if sigma > 0.0 {
+                    for g in &mut gradient {
+                        *g += sigma / self.batch as f64 * rng.sample::<f64, _>(StandardNormal);
+                    }
+                }
+            }
+            for (m, g) in model.iter_mut().zip(&gradient) {
+                *m -= self.step_size * g;
+            }
+            self.domain.project(&mut model);
+            if let Some(evaluation) = due {
+                history.steps.push(t);
+                history.accuracy.push(evaluation.accuracy(&model));
+            }
+        }
+        Ok(FederatedRun { model, history, rounds })
+    }
+
+    fn first_model(&self, users: usize, dimension: usize) -> Result<Vec<f64>, Error> {
+        if self.batch == 0 || self.batch > users {
+            return Err(Error::InvalidParameter {
+                name: "the batch size",
+                condition: "lie between 1 and the number of users",
+                value: self.batch as f64,
+            });
+        }
+        positive("the step size", self.step_size)?;
+        let model = self.initial.clone().unwrap_or_else(|| vec![0.0; dimension]);
+        if model.len() != dimension {
+            return Err(Error::Shape {
+                what: "length of the first model",
+                expected: dimension,
+                got: model.len(),
+            });
+        }
+        let norm = dot(&model, &model).sqrt();
+        // Written so that NaN fails.
+        if norm <= self.domain.radius() {
+            Ok(model)
+        } else {
+            Err(Error::InvalidParameter {
+                name: "the norm of the first model",
+                condition: "be within the domain",
+                value: norm,
+            })
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Muffliato-SGD: a private gradient step at every node, then rounds of gossip.
+//!
+//! Round `t`: every node takes `ψ_v = θ_v - ν g_v + ν Z_v`, `Z_v ~ N(0, σ² I)`, and the nodes mix
+//! their `ψ` by `K` gossip steps. Algorithm 3 of *Muffliato* (2206.05091). Noise is added after
+//! any clipping and never clipped itself, except [`as released`](MuffliatoSgd::clip_after_noise).
+
+use crate::Error;
+use crate::sgd::dataset::Users;
+use crate::sgd::history::{Evaluation, History};
+use crate::sgd::objective::{Domain, Objective, clip_norm};
+use crate::sgd::positive;
+use ndarray::{Array2, Axis};
+use ndp_dp::Sigma;
+use ndp_graph::GossipMatrix;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+use rayon::prelude::*;
+
+/// How the nodes mix their models in one round.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mixing {
+    /// `K` steps `x ← W x`.
+    Plain {
+        /// The gossip matrix `W`.
+        matrix: GossipMatrix,
+        /// `K`.
+        steps: usize,
+    },
+    /// `K` steps of the Chebyshev recursion `x^{k+1} = g W x^k + (1 - g) x^{k-1}`, from `x^1 = W x^0`.
+    Accelerated {
+        /// The gossip matrix `W`.
+        matrix: GossipMatrix,
+        /// `K`.
+        steps: usize,
+        /// The recursion's parameter `g`, in `[1, 2)`.
+        parameter: f64,
+    },
+    /// The released program's recursion, which starts from `x^{-1} = 0` and so multiplies the mean.
+    AsReleased {
+        /// The gossip matrix `W`.
+        matrix: GossipMatrix,
+        /// `K`.
+        steps: usize,
+        /// The recursion's parameter `g`, in `[1, 2)`.
+        parameter: f64,
+    },
+    /// `log₂ n` steps in which node `v` averages with `v xor 2^k`: exact consensus.
+    OnePeerHypercube,
+    /// A trusted server averages: exact consensus, and no one else sees a model.
+    Server,
+}
+
+impl Mixing {
+    /// Mixes the rows of `models`.
+    fn apply(&self, models: &mut Array2<f64>) -> Result<(), Error> {
+        let n = models.nrows();
+        match self {
+            Self::Plain { matrix, steps } => {
+                require_size(matrix, n)?;
+                for _ in 0..*steps {
+                    *models = multiply(matrix, models);
+                }
+            }
+            Self::Accelerated { matrix, steps, parameter } => {
+                require_size(matrix, n)?;
+                if *steps > 0 {
+                    let first = multiply(matrix, models);
+                    chebyshev(
+                        matrix,
+                        std::mem::replace(models, first.clone()),
+                        first,
+                        steps - 1,
+                        *parameter,
+                        models,
+                    );
+                }
+            }
+            Self::AsReleased { matrix, steps, parameter } => {
+                require_size(matrix, n)?;
+                let zero = Array2::zeros(models.raw_dim());
+                chebyshev(matrix, zero, models.clone(), *steps, *parameter, models);
+            }
+            Self::OnePeerHypercube => {
+                if !n.is_power_of_two() {
+                    return Err(Error::InvalidParameter {
+                        name: "the number of nodes",
+                        condition: "be a power of two for a one-peer hypercube",
+                        value: n as f64,
+                    });
+                }
+                for bit in 0..n.trailing_zeros() {
+                    let before = models.clone();
+                    for v in 0..n {
+                        let mean = (&before.row(v) + &before.row(v ^ (1 << bit))) / 2.0;
+                        models.row_mut(v).assign(&mean);
+                    }
+                }
+            }
+            Self::Server => {
+                let mean = models.sum_axis(Axis(0)) / n as f64;
+                models.rows_mut().into_iter().for_each(|mut row| row.assign(&mean));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn require_size(matrix: &GossipMatrix, nodes: usize) -> Result<(), Error> {
+    if matrix.node_count() == nodes {
+        Ok(())
+    } else {
+        Err(Error::Shape { what: "nodes of the gossip matrix", expected: nodes, got: matrix.node_count() })
+    }
+}
+
+/// `steps` steps of the recursion from `(previous, current)`; leaves the last state in `models`.
+fn chebyshev(
+    matrix: &GossipMatrix,
+    mut previous: Array2<f64>,
+    mut current: Array2<f64>,
+    steps: usize,
+    parameter: f64,
+    models: &mut Array2<f64>,
+) {
+    for _ in 0..steps {
+        let mut next = multiply(matrix, &current);
+        next.zip_mut_with(&previous, |x, p| *x = parameter * *x + (1.0 - parameter) * p);
+        previous = std::mem::replace(&mut current, next);
+    }
+    *models = current;
+}
+
+/// `W X` for one row of `X` per node.
+fn multiply(matrix: &GossipMatrix, models: &Array2<f64>) -> Array2<f64> {
+    let dimension = models.ncols();
+    let models = models.as_slice().expect("models are in standard layout");
+    let mut out = vec![0.0; models.len()];
+    out.par_chunks_exact_mut(dimension).enumerate().for_each(|(v, row)| {
+        let (columns, weights) = matrix.csr().row(v);
+        for (&w, &weight) in columns.iter().zip(weights) {
+            for (x, y) in row.iter_mut().zip(&models[w as usize * dimension..]) {
+                *x += weight * y;
+            }
+        }
+    });
+    Array2::from_shape_vec((matrix.node_count(), dimension), out).expect("one row per node")
+}
+
+/// Which examples a node's gradient uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// All of them: gradient descent.
+    Full,
+    /// This many, drawn with replacement, independently of the data.
+    Sample(usize),
+}
+
+/// A run of Muffliato-SGD, noise and mixing left open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MuffliatoSgd {
+    /// Number of rounds `T`.
+    pub rounds: usize,
+    /// Step size `ν`.
+    pub step_size: f64,
+    /// Examples of a gradient.
+    pub batch: Batch,
+    /// Where models live; they are projected before the gradient is taken, never between noise
+    /// and gossip.
+    pub domain: Domain,
+    /// Norm to which gradient *plus noise* is clipped in the released program; `None` is sound.
+    pub clip_after_noise: Option<f64>,
+}
+
+/// What a run of Muffliato-SGD leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MuffliatoRun {
+    /// The last models, one row per node.
+    pub models: Array2<f64>,
+    /// Measurements: entry 0 before the first round, entry `t` after round `t`.
+    pub history: History,
+}
+
+impl MuffliatoSgd {
+    /// Runs all rounds from the model 0 at every node. `noise` is the standard deviation per
+    /// coordinate of a gradient, `None` for no noise (and no privacy); `mixing` is asked anew in
+    /// every round.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`], [`Error::Shape`] for a matrix that is not on the users, and
+    /// whatever `mixing` returns.
+    pub fn run<O: Objective, R: Rng>(
+        &self,
+        objective: &O,
+        users: &Users,
+        noise: Option<Sigma>,
+        mut mixing: impl FnMut(usize, &mut R) -> Result<Mixing, Error>,
+        evaluation: Option<&Evaluation>,
+        rng: &mut R,
+    ) -> Result<MuffliatoRun, Error> {
+        self.check()?;
+        let data = users.data();
+        let dimension = objective.dimension(data.feature_count());
+        let mut models = Array2::zeros((users.count(), dimension));
+        let mut history = History::default();
+        let mut gradient = vec![0.0; dimension];
+        let mut model = vec![0.0; dimension];
+        record(&mut history, 0, &models, objective, evaluation);
+        for round in 0..self.rounds {
+            for user in 0..users.count() {
+                model.copy_from_slice(models.row(user).as_slice().expect("models are in standard layout"));
+                self.domain.project(&mut model);
+                self.gradient(objective, users, user, &model, &mut gradient, rng);
+                if let Some(sigma) = noise {
+                    for g in &mut gradient {
+                        *g += sigma.get() * rng.sample::<f64, _>(StandardNormal);
+                    }
+                }
+                if let Some(clip) = self.clip_after_noise {
+                    clip_norm(&mut gradient, clip);
+                }
+                for ((m, from), g) in models.row_mut(user).iter_mut().zip(&model).zip(&gradient) {
+                    *m = from - self.step_size * g;
+                }
+            }
+            mixing(round, rng)?.apply(&mut models)?;
+            record(&mut history, round + 1, &models, objective, evaluation);
+        }
+        Ok(MuffliatoRun { models, history })
+    }
+
+    fn gradient<O: Objective>(
+        &self,
+        objective: &O,
+        users: &Users,
+        user: usize,
+        model: &[f64],
+        gradient: &mut [f64],
+        rng: &mut impl Rng,
+    ) {
+        gradient.fill(0.0);
+        let data = users.data();
+        let mut add = |row: usize, share: f64| {
+            objective.add_gradient(model, data.row(row), data.labels()[row], share, gradient);
+        };
+        match self.batch {
+            Batch::Full => users.rows(user).for_each(|row| add(row, 1.0 / users.per_user() as f64)),
+            Batch::Sample(count) => {
+                for _ in 0..count {
+                    add(rng.random_range(users.rows(user)), 1.0 / count as f64);
+                }
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        positive("the number of rounds", self.rounds as f64)?;
+        positive("the step size", self.step_size)?;
+        if let Batch::Sample(count) = self.batch {
+            positive("the batch size", count as f64)?;
+        }
+        self.clip_after_noise.map_or(Ok(()), |clip| positive("the clipping norm", clip))
+    }
+}
+
+/// Means over nodes: objective and accuracy of each node's own model, distance to their mean.
+fn record<O: Objective>(
+    history: &mut History,
+    round: usize,
+    models: &Array2<f64>,
+    objective: &O,
+    evaluation: Option<&Evaluation>,
+) {
+    let Some(evaluation) = evaluation.filter(|e| e.is_due(round)) else { return };
+    let n = models.nrows() as f64;
+    let rows: Vec<Vec<f64>> = models.rows().into_iter().map(|row| row.to_vec()).collect();
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / n;
+    history.steps.push(round);
+    history.accuracy.push(mean(rows.par_iter().map(|model| evaluation.accuracy(model)).collect()));
+    let objectives: Option<Vec<f64>> =
+        rows.par_iter().map(|model| evaluation.objective(objective, model)).collect();
+    history.objective.extend(objectives.map(mean));
+    let center = models.sum_axis(Axis(0)) / n;
+    let spread: f64 = models.rows().into_iter().map(|row| (&row - &center).mapv(|x| x * x).sum()).sum();
+    history.consensus_error.push(spread / n);
+}

@@ -1,0 +1,24 @@
+//! Private stochastic gradient descent: by a walking token, by gossip, by a server.
+
+pub mod dataset;
+pub mod federated;
+pub mod gossip;
+pub mod history;
+pub mod objective;
+pub mod rounds;
+pub mod walk;
+
+pub use dataset::{Dataset, Deal, Users};
+pub use history::{Evaluation, History};
+pub use objective::{Constants, Domain, Linear, LinearLoss, Logistic, MeanEstimation, Objective, Squared};
+
+use crate::Error;
+
+/// Nothing if `value` is positive and finite.
+fn positive(name: &'static str, value: f64) -> Result<(), Error> {
+    if 0.0 < value && value.is_finite() {
+        Ok(())
+    } else {
+        Err(Error::InvalidParameter { name, condition: "be positive and finite", value })
+    }
+}

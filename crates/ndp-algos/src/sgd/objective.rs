@@ -1,0 +1,430 @@
+//! Objectives: the loss of one example, its gradient, and the constants that privacy rests on.
+
+use crate::Error;
+use crate::sgd::positive;
+
+/// What is known of an objective over all examples and all models it may meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Constants {
+    /// Largest norm of a gradient, `L`; infinite where the domain does not bound it.
+    pub lipschitz: f64,
+    /// Largest distance between the gradients of two examples at one model; at most `2 L`.
+    pub sensitivity: f64,
+    /// Smoothness `β`: largest curvature.
+    pub smoothness: f64,
+    /// Strong convexity `μ`: smallest curvature, `0` for a merely convex objective.
+    pub strong_convexity: f64,
+}
+
+impl Constants {
+    /// Nothing if the gradients of any two examples are within a finite distance.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`] when that distance grows without limit over the domain.
+    pub fn require_bounded(&self) -> Result<(), Error> {
+        if self.sensitivity.is_finite() { Ok(()) } else { Err(Error::Unbounded) }
+    }
+
+    /// Nothing if a gradient step of size `step` never moves two models apart: `0 < step ≤ 2/β`.
+    ///
+    /// # Errors
+    /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
+    pub fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
+        positive("the step size", step)?;
+        let limit = 2.0 / self.smoothness;
+        if step <= limit { Ok(()) } else { Err(Error::StepTooLong { step, limit }) }
+    }
+
+    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`.
+    #[must_use]
+    pub fn contraction(&self, step: f64) -> f64 {
+        (1.0 - step * self.strong_convexity).abs().max((1.0 - step * self.smoothness).abs())
+    }
+}
+
+/// Where models live.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    /// All of `R^d`.
+    Unbounded,
+    /// The ball of this radius around the origin, on which iterates are projected.
+    Ball(f64),
+}
+
+impl Domain {
+    /// The ball of the given radius.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless the radius is positive and finite.
+    pub fn ball(radius: f64) -> Result<Self, Error> {
+        positive("the radius", radius)?;
+        Ok(Self::Ball(radius))
+    }
+
+    /// Largest norm of a model.
+    #[must_use]
+    pub fn radius(self) -> f64 {
+        match self {
+            Self::Unbounded => f64::INFINITY,
+            Self::Ball(radius) => radius,
+        }
+    }
+
+    /// Moves `model` to the nearest point of the domain.
+    pub fn project(self, model: &mut [f64]) {
+        if let Self::Ball(radius) = self {
+            clip_norm(model, radius);
+        }
+    }
+}
+
+/// Scales `vector` down to the given norm if it is longer.
+pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
+    let length = dot(vector, vector).sqrt();
+    if length > norm {
+        let factor = norm / length;
+        vector.iter_mut().for_each(|x| *x *= factor);
+    }
+}
+
+/// `a·b` in four independent sums: a single one would wait for every addition in turn.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a4, a_rest) = a.as_chunks::<4>();
+    let (b4, b_rest) = b.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (x, y) in a4.iter().zip(b4) {
+        for k in 0..4 {
+            sums[k] += x[k] * y[k];
+        }
+    }
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
+}
+
+/// A loss `ℓ(θ; x, y)` of one example, differentiable in the model `θ`.
+///
+/// Implement it for an objective of your own: every trainer and accountant takes it from there.
+/// What [`constants`](Self::constants) claims is what the guarantees rest on.
+pub trait Objective: Sync {
+    /// Length of a model for examples with `features` features.
+    fn dimension(&self, features: usize) -> usize {
+        features
+    }
+
+    /// `ℓ(θ; x, y)`.
+    fn value(&self, model: &[f64], features: &[f64], label: f64) -> f64;
+
+    /// Adds `weight · ∇ℓ(θ; x, y)` to `gradient`.
+    fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]);
+
+    /// Constants over all examples with `‖x‖ ≤ feature_norm`, `|y| ≤ label_size` and all models
+    /// of `domain`.
+    fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants;
+}
+
+/// A loss of the product `s = θ·x` alone: `ℓ = φ(s, y)`, convex in `s`.
+pub trait LinearLoss: Sync {
+    /// `φ(s, y)`.
+    fn value(&self, product: f64, label: f64) -> f64;
+
+    /// `φ'(s, y)` in `s`, nondecreasing.
+    fn derivative(&self, product: f64, label: f64) -> f64;
+
+    /// Largest `φ''`.
+    fn curvature(&self) -> f64;
+
+    /// Largest `|φ'|` over `|s| ≤ product` and `|y| ≤ label_size`.
+    fn slope(&self, product: f64, label_size: f64) -> f64;
+
+    /// A product at which `φ' = slope`, if there is one.
+    fn product_at(&self, slope: f64, label: f64) -> Option<f64>;
+}
+
+/// `φ(s, y) = ln(1 + e^{-ys})` for labels `y = ±1`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Logistic;
+
+impl LinearLoss for Logistic {
+    fn value(&self, product: f64, label: f64) -> f64 {
+        let margin = label * product;
+        (-margin.abs()).exp().ln_1p() + (-margin).max(0.0)
+    }
+
+    fn derivative(&self, product: f64, label: f64) -> f64 {
+        -label / (1.0 + (label * product).exp())
+    }
+
+    fn curvature(&self) -> f64 {
+        0.25
+    }
+
+    fn slope(&self, _: f64, _: f64) -> f64 {
+        1.0
+    }
+
+    fn product_at(&self, slope: f64, label: f64) -> Option<f64> {
+        // -y/(1 + e^{ys}) = slope.
+        let odds = -label / slope - 1.0;
+        (odds > 0.0 && odds.is_finite()).then(|| odds.ln() / label)
+    }
+}
+
+/// `φ(s, y) = (s - y)² / 2`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Squared;
+
+impl LinearLoss for Squared {
+    fn value(&self, product: f64, label: f64) -> f64 {
+        (product - label).powi(2) / 2.0
+    }
+
+    fn derivative(&self, product: f64, label: f64) -> f64 {
+        product - label
+    }
+
+    fn curvature(&self) -> f64 {
+        1.0
+    }
+
+    fn slope(&self, product: f64, label_size: f64) -> f64 {
+        product + label_size
+    }
+
+    fn product_at(&self, slope: f64, label: f64) -> Option<f64> {
+        Some(label + slope)
+    }
+}
+
+/// A linear model: `ℓ(θ; x, y) = φ(θ·x, y) + l2 ‖θ‖²/2`, perhaps with an intercept (a last
+/// feature that is always 1) and perhaps with clipped example gradients.
+///
+/// Clipping the gradient of every *example* to norm `c` replaces `φ` by its Huberised form, linear
+/// where `|φ'| ‖x‖` would exceed `c`: still convex and no less smooth, so a clipped step is
+/// non-expansive as before, and every gradient is at most `c` (before the `l2` term).
+/// Clipping the average over a node's examples has no such form.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Linear<F> {
+    /// The loss `φ` of the product.
+    pub loss: F,
+    /// Weight of the ridge `‖θ‖²/2`.
+    pub l2: f64,
+    /// Whether the model ends with an intercept.
+    pub intercept: bool,
+    /// Norm to which the gradient of every example is clipped.
+    pub clip: Option<f64>,
+}
+
+impl<F: LinearLoss> Linear<F> {
+    /// The plain loss: no ridge, no intercept, no clipping.
+    pub const fn new(loss: F) -> Self {
+        Self { loss, l2: 0.0, intercept: false, clip: None }
+    }
+
+    /// The same with a ridge.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `l2` is nonnegative and finite.
+    pub fn with_ridge(self, l2: f64) -> Result<Self, Error> {
+        if 0.0 <= l2 && l2.is_finite() {
+            Ok(Self { l2, ..self })
+        } else {
+            Err(Error::InvalidParameter {
+                name: "the ridge",
+                condition: "be nonnegative and finite",
+                value: l2,
+            })
+        }
+    }
+
+    /// The same with an intercept.
+    #[must_use]
+    pub fn with_intercept(self) -> Self {
+        Self { intercept: true, ..self }
+    }
+
+    /// The same with the gradient of every example clipped to norm `clip`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `clip` is positive and finite.
+    pub fn with_example_clipping(self, clip: f64) -> Result<Self, Error> {
+        positive("the clipping norm", clip)?;
+        Ok(Self { clip: Some(clip), ..self })
+    }
+
+    /// `θ·x`, the intercept included.
+    pub fn product(&self, model: &[f64], features: &[f64]) -> f64 {
+        let product = dot(&model[..features.len()], features);
+        if self.intercept { product + model[features.len()] } else { product }
+    }
+
+    fn norm(&self, features: &[f64]) -> f64 {
+        (dot(features, features) + if self.intercept { 1.0 } else { 0.0 }).sqrt()
+    }
+
+    /// Largest `|φ'|` allowed for this example.
+    fn slope_limit(&self, features: &[f64]) -> f64 {
+        self.clip.map_or(f64::INFINITY, |clip| clip / self.norm(features))
+    }
+}
+
+impl<F: LinearLoss> Objective for Linear<F> {
+    fn dimension(&self, features: usize) -> usize {
+        features + usize::from(self.intercept)
+    }
+
+    fn value(&self, model: &[f64], features: &[f64], label: f64) -> f64 {
+        let product = self.product(model, features);
+        let limit = self.slope_limit(features);
+        let slope = self.loss.derivative(product, label);
+        let knee =
+            if slope.abs() > limit { self.loss.product_at(limit.copysign(slope), label) } else { None };
+        let fit = match knee {
+            Some(knee) => self.loss.value(knee, label) + limit * (product - knee).abs(),
+            None => self.loss.value(product, label),
+        };
+        fit + self.l2 / 2.0 * dot(model, model)
+    }
+
+    fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
+        let mut slope = self.loss.derivative(self.product(model, features), label);
+        if self.clip.is_some() {
+            let limit = self.slope_limit(features);
+            slope = slope.clamp(-limit, limit);
+        }
+        let factor = weight * slope;
+        for (g, x) in gradient.iter_mut().zip(features) {
+            *g += factor * x;
+        }
+        if self.intercept {
+            gradient[features.len()] += factor;
+        }
+        if self.l2 > 0.0 {
+            for (g, t) in gradient.iter_mut().zip(model) {
+                *g += weight * self.l2 * t;
+            }
+        }
+    }
+
+    fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants {
+        let norm = if self.intercept { feature_norm.hypot(1.0) } else { feature_norm };
+        let unclipped = norm * self.loss.slope(norm * domain.radius(), label_size);
+        let fit = self.clip.map_or(unclipped, |clip| clip.min(unclipped));
+        // The ridge pulls every example alike: it never tells two of them apart.
+        let ridge = if self.l2 > 0.0 { self.l2 * domain.radius() } else { 0.0 };
+        Constants {
+            lipschitz: fit + ridge,
+            sensitivity: 2.0 * fit,
+            smoothness: self.loss.curvature() * norm * norm + self.l2,
+            strong_convexity: self.l2,
+        }
+    }
+}
+
+/// Mean estimation: `ℓ(θ; x) = ‖θ - x‖²/2`, whose minimiser is the mean; labels are ignored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanEstimation;
+
+impl Objective for MeanEstimation {
+    fn value(&self, model: &[f64], features: &[f64], _: f64) -> f64 {
+        model.iter().zip(features).map(|(t, x)| (t - x) * (t - x)).sum::<f64>() / 2.0
+    }
+
+    fn add_gradient(&self, model: &[f64], features: &[f64], _: f64, weight: f64, gradient: &mut [f64]) {
+        for ((g, t), x) in gradient.iter_mut().zip(model).zip(features) {
+            *g += weight * (t - x);
+        }
+    }
+
+    fn constants(&self, feature_norm: f64, _: f64, domain: Domain) -> Constants {
+        Constants {
+            lipschitz: domain.radius() + feature_norm,
+            sensitivity: 2.0 * feature_norm,
+            smoothness: 1.0,
+            strong_convexity: 1.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_gradient(objective: &dyn Objective, model: &[f64], features: &[f64], label: f64) {
+        let mut gradient = vec![0.0; model.len()];
+        objective.add_gradient(model, features, label, 1.0, &mut gradient);
+        for k in 0..model.len() {
+            let shifted = |h: f64| {
+                let mut moved = model.to_vec();
+                moved[k] += h;
+                objective.value(&moved, features, label)
+            };
+            let h = 1e-5;
+            let slope = (shifted(h) - shifted(-h)) / (2.0 * h);
+            assert!((slope - gradient[k]).abs() < 1e-8, "coordinate {k}: {slope} against {}", gradient[k]);
+        }
+    }
+
+    #[test]
+    fn gradients_are_the_slopes_of_the_values() -> Result<(), Error> {
+        let features = [0.3, -1.2, 0.7];
+        for label in [-1.0, 1.0] {
+            for scale in [0.1, 1.0, 5.0] {
+                let model = [0.4 * scale, -0.9 * scale, 0.2 * scale];
+                let with_intercept = [model[0], model[1], model[2], -0.3 * scale];
+                check_gradient(&Linear::new(Logistic).with_ridge(0.2)?, &model, &features, label);
+                check_gradient(&Linear::new(Squared).with_ridge(0.1)?, &model, &features, label);
+                check_gradient(&Linear::new(Logistic).with_example_clipping(0.3)?, &model, &features, label);
+                check_gradient(&Linear::new(Squared).with_example_clipping(0.5)?, &model, &features, label);
+                check_gradient(&Linear::new(Logistic).with_intercept(), &with_intercept, &features, label);
+                check_gradient(&MeanEstimation, &model, &features, label);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn clipped_gradients_are_short_and_their_steps_stay_nonexpansive() -> Result<(), Error> {
+        let objective = Linear::new(Squared).with_example_clipping(0.5)?;
+        let features = [0.6, 0.8];
+        let constants = objective.constants(1.0, 1.0, Domain::Unbounded);
+        assert_eq!(constants.lipschitz, 0.5);
+        constants.require_nonexpansive(2.0)?;
+        for i in 0..50 {
+            let (a, b) = (f64::from(i) * 0.17 - 4.0, f64::from(i * i % 13) * 0.5 - 3.0);
+            let (p, q) = ([a, b], [b, -a]);
+            let step = |model: &[f64; 2]| {
+                let mut gradient = [0.0; 2];
+                objective.add_gradient(model, &features, 1.0, 1.0, &mut gradient);
+                assert!(dot(&gradient, &gradient).sqrt() <= 0.5 + 1e-12);
+                [model[0] - 2.0 * gradient[0], model[1] - 2.0 * gradient[1]]
+            };
+            let (p2, q2) = (step(&p), step(&q));
+            let before = (p[0] - q[0]).hypot(p[1] - q[1]);
+            let after = (p2[0] - q2[0]).hypot(p2[1] - q2[1]);
+            assert!(after <= before * (1.0 + 1e-12), "{after} exceeds {before}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn constants_know_when_they_are_infinite() -> Result<(), Error> {
+        let ridge = Linear::new(Squared);
+        assert_eq!(ridge.constants(1.0, 1.0, Domain::Unbounded).require_bounded(), Err(Error::Unbounded));
+        let bounded = ridge.constants(2.0, 1.0, Domain::ball(3.0)?);
+        assert_eq!(bounded.lipschitz, 2.0 * (2.0 * 3.0 + 1.0));
+        assert_eq!(bounded.smoothness, 4.0);
+        let logistic = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+        assert_eq!((logistic.lipschitz, logistic.sensitivity, logistic.smoothness), (1.0, 2.0, 0.25));
+        assert_eq!(logistic.require_nonexpansive(8.1), Err(Error::StepTooLong { step: 8.1, limit: 8.0 }));
+        assert!(Domain::ball(f64::NAN).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn logistic_loss_survives_extreme_products() {
+        assert_eq!(Logistic.value(1000.0, 1.0), 0.0);
+        assert_eq!(Logistic.value(-1000.0, 1.0), 1000.0);
+        assert_eq!(Logistic.derivative(-1000.0, 1.0), -1.0);
+        assert_eq!(Logistic.derivative(1000.0, 1.0), 0.0);
+    }
+}

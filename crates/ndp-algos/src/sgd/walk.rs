@@ -1,0 +1,243 @@
+//! Private SGD by a token that walks from user to user.
+//!
+//! At every step the holder adds its noisy gradient to the model and sends it on:
+//! `θ ← Π(θ - η (∇f_v(θ) + Z))`, `Z ~ N(0, σ² I)`. On the complete graph this is Algorithm 4 of
+//! *Privacy Amplification by Decentralization* (2012.05326), on any graph Algorithm 1 of
+//! *Differentially Private Decentralized Learning with Random Walks* (2402.07471). The same loop,
+//! with noise for another trust model, is local and centralized DP-SGD.
+
+use crate::Error;
+use crate::sgd::dataset::Users;
+use crate::sgd::history::{Evaluation, History};
+use crate::sgd::objective::{Domain, Objective, clip_norm};
+use crate::sgd::positive;
+use ndp_dp::Sigma;
+use ndp_graph::TransitionMatrix;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+
+/// Where the token goes next.
+#[derive(Clone, Copy, Debug)]
+pub enum Route<'a> {
+    /// To a user drawn uniformly from all, the holder included: the complete graph.
+    Complete,
+    /// To a neighbor drawn from the holder's row.
+    Graph(&'a TransitionMatrix),
+}
+
+impl Route<'_> {
+    /// Draws the user after `holder` among `users`.
+    fn next(self, holder: usize, users: usize, rng: &mut impl Rng) -> usize {
+        match self {
+            Self::Complete => rng.random_range(0..users),
+            Self::Graph(matrix) => {
+                let (columns, weights) = matrix.csr().row(holder);
+                let mut left: f64 = rng.random();
+                for (&column, &weight) in columns.iter().zip(weights) {
+                    left -= weight;
+                    if left < 0.0 {
+                        return column as usize;
+                    }
+                }
+                // Rounding may leave a remainder of order 1e-16: the last possible user takes it.
+                columns
+                    .iter()
+                    .zip(weights)
+                    .rev()
+                    .find(|&(_, &w)| w > 0.0)
+                    .map_or(holder, |(&c, _)| c as usize)
+            }
+        }
+    }
+}
+
+/// Who holds the token first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// This user.
+    User(usize),
+    /// A user drawn uniformly.
+    Uniform,
+}
+
+/// What a user does whose contributions are used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverCap {
+    /// Adds noise but no gradient: later noise is what protects earlier contributions.
+    NoiseOnly,
+    /// Sends the token on untouched; no walk amplification covers this.
+    ForwardUnchanged,
+}
+
+/// The order of noise and clipping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Update {
+    /// Noise is added to the gradient, nothing is clipped afterwards (clip examples in the
+    /// objective if need be).
+    Sound,
+    /// As in the released programs: gradient plus noise, clipped together to this norm. Only for
+    /// reproducing published curves; no amplification theorem covers it.
+    AsReleased {
+        /// Norm to which gradient plus noise is clipped.
+        clip: f64,
+    },
+}
+
+/// The step size `η_t` of step `t = 0, 1, …`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepSize {
+    /// `η_t = η`.
+    Constant(f64),
+    /// `η_t = η / √(t + 1)`; not covered by the closed amplification theorem.
+    InverseRoot(f64),
+}
+
+impl StepSize {
+    /// The first and longest step.
+    #[must_use]
+    pub fn longest(self) -> f64 {
+        match self {
+            Self::Constant(step) | Self::InverseRoot(step) => step,
+        }
+    }
+
+    /// The size of step `t`.
+    #[must_use]
+    pub fn at(self, t: usize) -> f64 {
+        match self {
+            Self::Constant(step) => step,
+            Self::InverseRoot(step) => step / ((t + 1) as f64).sqrt(),
+        }
+    }
+}
+
+/// A run of walk SGD, noise left open.
+#[derive(Clone, Copy, Debug)]
+pub struct WalkSgd<'a> {
+    /// Where the token goes.
+    pub route: Route<'a>,
+    /// Where it starts.
+    pub start: Start,
+    /// Number of steps `T`, one contribution (or noise) each.
+    pub steps: usize,
+    /// Step size.
+    pub step_size: StepSize,
+    /// Where models live.
+    pub domain: Domain,
+    /// Most gradients a user may add; `None` for no limit.
+    pub cap: Option<usize>,
+    /// What happens beyond the cap.
+    pub over_cap: OverCap,
+    /// The order of noise and clipping.
+    pub update: Update,
+}
+
+/// What a run of walk SGD leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WalkRun {
+    /// The last model.
+    pub model: Vec<f64>,
+    /// Measurements along the run.
+    pub history: History,
+    /// Gradients added by each user.
+    pub contributions: Vec<usize>,
+}
+
+impl WalkSgd<'_> {
+    /// Walks once from the model 0. `noise` is the standard deviation per coordinate, `None` for
+    /// no noise at all (and no privacy).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when the matrix is not on the users, [`Error::NodeOutOfRange`] for a start
+    /// outside them, [`Error::InvalidParameter`] for zero steps or a step size that is not positive.
+    pub fn run<O: Objective>(
+        &self,
+        objective: &O,
+        users: &Users,
+        noise: Option<Sigma>,
+        evaluation: Option<&Evaluation>,
+        rng: &mut impl Rng,
+    ) -> Result<WalkRun, Error> {
+        self.check(users.count())?;
+        let n = users.count();
+        let data = users.data();
+        let dimension = objective.dimension(data.feature_count());
+        let share = 1.0 / users.per_user() as f64;
+        let sigma = noise.map_or(0.0, Sigma::get);
+        let cap = self.cap.unwrap_or(usize::MAX);
+        let mut model = vec![0.0; dimension];
+        let mut gradient = vec![0.0; dimension];
+        let mut contributions = vec![0; n];
+        let mut history = History::default();
+        let mut holder = match self.start {
+            Start::User(user) => user,
+            Start::Uniform => rng.random_range(0..n),
+        };
+        for t in 0..self.steps {
+            let due = evaluation.filter(|e| e.is_due(t));
+            if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
+                history.objective.push(value);
+            }
+            let contributes = contributions[holder] < cap;
+            if contributes || self.over_cap == OverCap::NoiseOnly {
+                gradient.fill(0.0);
+                if contributes {
+                    contributions[holder] += 1;
+                    for row in users.rows(holder) {
+                        objective.add_gradient(
+                            &model,
+                            data.row(row),
+                            data.labels()[row],
+                            share,
+                            &mut gradient,
+                        );
+                    }
+                }
+                if sigma > 0.0 {
+                    for g in &mut gradient {
+                        *g += sigma * rng.sample::<f64, _>(StandardNormal);
+                    }
+                }
+                if let Update::AsReleased { clip } = self.update {
+                    clip_norm(&mut gradient, clip);
+                }
+                let step = self.step_size.at(t);
+                for (m, g) in model.iter_mut().zip(&gradient) {
+                    *m -= step * g;
+                }
+                self.domain.project(&mut model);
+            }
+            if let Some(evaluation) = due {
+                history.steps.push(t);
+                history.accuracy.push(evaluation.accuracy(&model));
+            }
+            holder = self.route.next(holder, n, rng);
+        }
+        Ok(WalkRun { model, history, contributions })
+    }
+
+    fn check(&self, users: usize) -> Result<(), Error> {
+        if let Route::Graph(matrix) = self.route
+            && matrix.node_count() != users
+        {
+            return Err(Error::Shape { what: "users", expected: matrix.node_count(), got: users });
+        }
+        if let Start::User(node) = self.start
+            && node >= users
+        {
+            return Err(Error::NodeOutOfRange { node, nodes: users });
+        }
+        if self.steps == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the number of steps",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        positive("the step size", self.step_size.longest())?;
+        match self.update {
+            Update::Sound => Ok(()),
+            Update::AsReleased { clip } => positive("the clipping norm", clip),
+        }
+    }
+}
