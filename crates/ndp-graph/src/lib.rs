@@ -6,6 +6,7 @@ pub mod error;
 pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;
+pub mod lanczos;
 pub mod linalg;
 pub mod memory;
 pub mod random;

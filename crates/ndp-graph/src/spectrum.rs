@@ -10,6 +10,7 @@
 //! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 2, which
 //!   leaves out the *value* 1 and so gives a positive gap to disconnected graphs; here they are refused.
 
+use crate::lanczos::lanczos_extremes;
 use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
@@ -117,6 +118,10 @@ pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
     let n = matrix.node_count();
     let mixing = Mixing::of(matrix.csr());
     mixing.require_connected(n)?;
+    if n > DENSE_NODES {
+        let Extremes { second, last } = lanczos_extremes(matrix)?.extremes;
+        return Ok(mixing.extremes(second, last));
+    }
     let values = sym_eigenvalues(matrix.to_dense()?.view())?;
     Ok(mixing.extremes(values[n - 2], values[0]))
 }

@@ -1,7 +1,9 @@
 //! Values computed elsewhere: closed forms and the reference values of the sources.
 
 use approx::assert_abs_diff_eq;
-use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
+use ndp_graph::generators::{
+    complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph, torus_graph,
+};
 use ndp_graph::spectrum::{self, Spectrum, gap_abs, gap_signed};
 use ndp_graph::{Error, GossipMatrix};
 use std::f64::consts::TAU;
@@ -123,4 +125,45 @@ fn disconnected_graphs_have_no_gap() -> Result<(), Error> {
     let one = GossipMatrix::metropolis(&path_graph(1)?);
     assert!(matches!(spectrum::extremes(&one), Err(Error::InvalidParameter { .. })));
     assert_spectrum(&one, vec![1.0])
+}
+
+/// `1 - λ` of the torus: `(1 + 2 Σ_i cos(2 π k_i / side_i)) / (1 + 2 dimensions)`, smallest `k ≠ 0` and
+/// `k_i = side_i / 2`.
+fn torus_extremes(sides: &[usize]) -> (f64, f64) {
+    let total = (1 + 2 * sides.len()) as f64;
+    let slowest = sides.iter().max().map_or(0.0, |&side| TAU / side as f64);
+    let second = 1.0 - 4.0 * (slowest / 2.0).sin().powi(2) / total;
+    let fastest: f64 = sides.iter().map(|&side| (TAU * (side / 2) as f64 / side as f64).cos()).sum();
+    (second, (1.0 + 2.0 * fastest) / total)
+}
+
+/// Lanczos, stopping on its own residual bound, at n = 10^5.
+#[test]
+fn lanczos_matches_closed_forms_at_a_hundred_thousand_nodes() -> Result<(), Error> {
+    for sides in [&[316, 316][..], &[46, 46, 47], &[10, 10, 10, 10, 10]] {
+        let (second, last) = torus_extremes(sides);
+        let found = spectrum::extremes(&GossipMatrix::metropolis(&torus_graph(sides)?))?;
+        assert_abs_diff_eq!(found.second, second, epsilon = 1e-12);
+        assert_abs_diff_eq!(found.last, last, epsilon = 1e-12);
+    }
+    let found = spectrum::extremes(&GossipMatrix::metropolis(&hypercube_graph(17)?))?;
+    assert_abs_diff_eq!(found.second, 1.0 - 2.0 / 18.0, epsilon = 1e-12);
+    assert_abs_diff_eq!(found.last, -1.0 + 2.0 / 18.0, epsilon = 1e-12);
+    Ok(())
+}
+
+/// A gap of 1.5e-6, an eigenvalue -1 of exact sign, and stars: just above the dense sizes.
+#[test]
+fn lanczos_matches_closed_forms_on_slow_and_degenerate_graphs() -> Result<(), Error> {
+    let n = 3000;
+    let ring = spectrum::extremes(&GossipMatrix::metropolis(&cycle_graph(n)?))?;
+    assert_abs_diff_eq!(ring.second, 1.0 - 4.0 / 3.0 * (TAU / 2.0 / n as f64).sin().powi(2), epsilon = 1e-12);
+    assert_abs_diff_eq!(ring.last, -1.0 / 3.0, epsilon = 1e-12);
+    let walk = spectrum::extremes(&GossipMatrix::max_degree(&hypercube_graph(12)?))?;
+    assert_eq!(walk.last, -1.0);
+    assert_abs_diff_eq!(walk.second, 1.0 - 2.0 / 12.0, epsilon = 1e-12);
+    let star = GossipMatrix::max_degree(&star_graph(99_999)?);
+    assert_abs_diff_eq!(gap_signed(&star)?, 1.0 / 99_999.0, epsilon = 1e-12);
+    assert_abs_diff_eq!(spectrum::extremes(&star)?.last, -1.0 / 99_999.0, epsilon = 1e-12);
+    Ok(())
 }
