@@ -1,0 +1,327 @@
+//! Trainers against independent optima, exact stationary errors and simple laws.
+
+use ndarray::{Array1, Array2};
+use ndp_algos::Error;
+use ndp_algos::sgd::federated::FederatedSgd;
+use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::{
+    Constants, Dataset, Deal, Domain, Evaluation, Linear, Logistic, MeanEstimation, Objective,
+};
+use ndp_algos::sgd::{Squared, Users};
+use ndp_dp::Sigma;
+use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+const WALK: WalkSgd<'_> = WalkSgd {
+    route: Route::Complete,
+    start: Start::Uniform,
+    steps: 1,
+    step_size: StepSize::Constant(1.0),
+    domain: Domain::Unbounded,
+    cap: None,
+    over_cap: OverCap::NoiseOnly,
+    update: Update::Sound,
+};
+
+const DESCENT: MuffliatoSgd = MuffliatoSgd {
+    rounds: 1,
+    step_size: 1.0,
+    batch: Batch::Full,
+    domain: Domain::Unbounded,
+    clip_after_noise: None,
+};
+
+/// Newton's method on logistic regression with ridge, by Gaussian elimination: shares no code
+/// with the trainers.
+fn newton_logistic(data: &Dataset, l2: f64) -> Array1<f64> {
+    let d = data.feature_count();
+    let n = data.len() as f64;
+    let mut theta = Array1::<f64>::zeros(d);
+    for _ in 0..50 {
+        let mut gradient = &theta * l2;
+        let mut hessian = Array2::<f64>::eye(d) * l2;
+        for (row, &y) in data.features().rows().into_iter().zip(data.labels()) {
+            let p = 1.0 / (1.0 + (y * row.dot(&theta)).exp());
+            for i in 0..d {
+                gradient[i] -= y * p * row[i] / n;
+                for j in 0..d {
+                    hessian[(i, j)] += p * (1.0 - p) * row[i] * row[j] / n;
+                }
+            }
+        }
+        theta = theta - solve(hessian, gradient);
+    }
+    theta
+}
+
+fn solve(mut a: Array2<f64>, mut b: Array1<f64>) -> Array1<f64> {
+    let d = b.len();
+    for k in 0..d {
+        for i in k + 1..d {
+            let factor = a[(i, k)] / a[(k, k)];
+            for j in k..d {
+                a[(i, j)] -= factor * a[(k, j)];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    for k in (0..d).rev() {
+        for j in k + 1..d {
+            b[k] -= a[(k, j)] * b[j];
+        }
+        b[k] /= a[(k, k)];
+    }
+    b
+}
+
+fn assert_near(model: &[f64], optimum: &Array1<f64>) {
+    for (m, o) in model.iter().zip(optimum) {
+        assert!((m - o).abs() < 1e-6, "{model:?} is not {optimum}");
+    }
+}
+
+#[test]
+fn full_gradients_reach_newtons_minimiser() -> Result<(), Error> {
+    let data = Dataset::synthetic_logistic(64, &[2.0, -1.0, 0.5], &mut rng(1))?;
+    let objective = Linear::new(Logistic).with_ridge(0.1)?;
+    let optimum = newton_logistic(&data, 0.1);
+
+    // One node.
+    let one = Users::consecutive(&data, 1)?;
+    let walk = WalkSgd { steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
+    assert_near(&walk.run(&objective, &one, None, None, &mut rng(2))?.model, &optimum);
+
+    // Exact consensus in three ways.
+    let users = Users::deal(&data, 8, Deal::ByLabel, &mut rng(3))?;
+    let descent = MuffliatoSgd { rounds: 400, step_size: 2.0, ..DESCENT };
+    let complete = GossipMatrix::metropolis(&generators::complete_graph(8)?);
+    for mixing in [Mixing::Server, Mixing::OnePeerHypercube, Mixing::Plain { matrix: complete, steps: 1 }] {
+        let run = descent.run(&objective, &users, None, |_, _| Ok(mixing.clone()), None, &mut rng(4))?;
+        for model in run.models.rows() {
+            assert_near(&model.to_vec(), &optimum);
+        }
+    }
+    Ok(())
+}
+
+/// With the same data at every node no consensus is needed: the walk descends the common objective.
+#[test]
+fn identical_data_make_the_walk_gradient_descent() -> Result<(), Error> {
+    let part = Dataset::synthetic_logistic(20, &[1.0, 1.0], &mut rng(5))?;
+    let copies: Vec<usize> = (0..6).flat_map(|_| 0..20).collect();
+    let users = Users::consecutive(&part.select(&copies)?, 6)?;
+    let objective = Linear::new(Logistic).with_ridge(0.2)?;
+    let ring = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(6)?));
+    let walk = WalkSgd { route: Route::Graph(&ring), steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
+    assert_near(&walk.run(&objective, &users, None, None, &mut rng(6))?.model, &newton_logistic(&part, 0.2));
+    Ok(())
+}
+
+#[test]
+fn ridge_regression_reaches_the_normal_equations() -> Result<(), Error> {
+    let features = Array2::from_shape_fn((12, 2), |(i, j)| ((i * 7 + j * 3) % 5) as f64 / 5.0 - 0.4);
+    let labels: Vec<f64> = (0..12).map(|i| f64::from(i % 3) - 1.0).collect();
+    let data = Dataset::new(features.clone(), labels.clone())?;
+    let gram = features.t().dot(&features) / 12.0 + Array2::<f64>::eye(2) * 0.05;
+    let optimum = solve(gram, features.t().dot(&Array1::from(labels)) / 12.0);
+    let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(100.0)?, initial: None };
+    // Federated rounds see every user once: descend by giving 300 users the same data.
+    let many = data.select(&(0..12 * 300).map(|i| i % 12).collect::<Vec<_>>())?;
+    let objective = Linear::new(Squared).with_ridge(0.05)?;
+    let run = server.run(&objective, &Users::consecutive(&many, 300)?, None, None, &mut rng(7))?;
+    assert_eq!(run.rounds, 300);
+    assert_near(&run.model, &optimum);
+    Ok(())
+}
+
+/// Stationary error of the noisy walk on mean estimation against its exact formula
+/// (the averaging formula for walks, with `f_v = (x - y_v)²/2`): within 4 standard errors.
+#[test]
+fn the_noisy_walk_has_the_predicted_error() -> Result<(), Error> {
+    let (n, steps, gamma, variance) = (6usize, 40usize, 0.2f64, 0.5f64);
+    let values = Array2::from_shape_fn((n, 1), |(i, _)| i as f64);
+    let users = Users::consecutive(&Dataset::new(values, vec![0.0; n])?, n)?;
+    let gossip = GossipMatrix::metropolis(&generators::cycle_graph(n)?);
+    let matrix = TransitionMatrix::from(&gossip);
+
+    let mean = 2.5;
+    let centered: Vec<f64> = (0..n).map(|i| i as f64 - mean).collect();
+    let a = 1.0 - gamma;
+    let mut moved = centered.clone();
+    let mut covariance = Vec::new();
+    for _ in 0..steps {
+        covariance.push(centered.iter().zip(&moved).map(|(x, y)| x * y).sum::<f64>() / n as f64);
+        let mut next = vec![0.0; n];
+        gossip.csr().multiply(&moved, &mut next);
+        moved = next;
+    }
+    let mut exact = a.powi(2 * steps as i32) * mean * mean;
+    for i in 0..steps {
+        for j in 0..steps {
+            exact += gamma * gamma * a.powi((2 * steps - 2 - i - j) as i32) * covariance[i.abs_diff(j)];
+        }
+        exact += gamma * gamma * variance * a.powi(2 * i as i32);
+    }
+
+    let walk = WalkSgd { route: Route::Graph(&matrix), steps, step_size: StepSize::Constant(gamma), ..WALK };
+    let sigma = Sigma::new(variance.sqrt())?;
+    let trials = 20_000;
+    let mut generator = rng(8);
+    let errors: Vec<f64> = (0..trials)
+        .map(|_| {
+            let run = walk.run(&MeanEstimation, &users, Some(sigma), None, &mut generator)?;
+            Ok((run.model[0] - mean).powi(2))
+        })
+        .collect::<Result<_, Error>>()?;
+    let average = errors.iter().sum::<f64>() / f64::from(trials);
+    let spread = errors.iter().map(|e| (e - average).powi(2)).sum::<f64>() / f64::from(trials);
+    let standard_error = (spread / f64::from(trials)).sqrt();
+    assert!((average - exact).abs() < 4.0 * standard_error, "{average} is not {exact} ± {standard_error}");
+    Ok(())
+}
+
+/// The noise of one step has the variance asked for, over all coordinates (4 standard errors).
+#[test]
+fn noise_has_its_variance() -> Result<(), Error> {
+    let users = Users::consecutive(&Dataset::new(Array2::zeros((1, 2000)), vec![0.0])?, 1)?;
+    let sigma = Sigma::new(1.5)?;
+    let check = |model: &[f64], expected: f64| {
+        let count = model.len() as f64;
+        let variance = model.iter().map(|x| x * x).sum::<f64>() / count;
+        assert!(
+            (variance - expected).abs() < 4.0 * expected * (2.0 / count).sqrt(),
+            "{variance} is not {expected}"
+        );
+    };
+    let walk = WalkSgd { step_size: StepSize::Constant(0.5), ..WALK };
+    check(&walk.run(&MeanEstimation, &users, Some(sigma), None, &mut rng(9))?.model, 0.25 * 2.25);
+    let descent = MuffliatoSgd { step_size: 0.5, batch: Batch::Sample(3), ..DESCENT };
+    let run =
+        descent.run(&MeanEstimation, &users, Some(sigma), |_, _| Ok(Mixing::Server), None, &mut rng(10))?;
+    check(&run.models.row(0).to_vec(), 0.25 * 2.25);
+    // Averaging a batch of 4 divides the variance by 4.
+    let four = Users::consecutive(&Dataset::new(Array2::zeros((4, 2000)), vec![0.0; 4])?, 4)?;
+    let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::ball(1e6)?, initial: None };
+    check(&server.run(&MeanEstimation, &four, Some(sigma), None, &mut rng(11))?.model, 0.25 * 2.25 / 4.0);
+    Ok(())
+}
+
+#[test]
+fn gossip_keeps_the_mean_and_the_released_recursion_does_not() -> Result<(), Error> {
+    let n = 8;
+    let values = Array2::from_shape_fn((n, 1), |(i, _)| (i * i) as f64);
+    let users = Users::consecutive(&Dataset::new(values, vec![0.0; n])?, n)?;
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(n)?);
+    // One unit step of mean estimation puts every node at its own value, so the mean is known.
+    let after = |mixing: Mixing| -> Result<f64, Error> {
+        let run = DESCENT.run(&MeanEstimation, &users, None, |_, _| Ok(mixing.clone()), None, &mut rng(1))?;
+        Ok(run.models.sum() / n as f64)
+    };
+    let mean = 17.5;
+    let (steps, parameter): (usize, f64) = (60, 1.4);
+    assert!((after(Mixing::Plain { matrix: matrix.clone(), steps })? - mean).abs() < 1e-10);
+    assert!((after(Mixing::Accelerated { matrix: matrix.clone(), steps, parameter })? - mean).abs() < 1e-10);
+    assert!((after(Mixing::OnePeerHypercube)? - mean).abs() < 1e-10);
+    let multiplied = after(Mixing::AsReleased { matrix, steps, parameter })?;
+    let factor = (1.0 - (parameter - 1.0).powi(steps as i32 + 1)) / (2.0 - parameter);
+    assert!((multiplied - factor * mean).abs() < 1e-9, "{multiplied} is not {factor} times {mean}");
+    Ok(())
+}
+
+#[test]
+fn caps_hold_and_what_happens_beyond_them_differs() -> Result<(), Error> {
+    let data = Dataset::synthetic_logistic(40, &[1.0, 0.0], &mut rng(1))?;
+    let users = Users::consecutive(&data, 4)?;
+    let objective = Linear::new(Logistic);
+    let capped = WalkSgd { steps: 200, step_size: StepSize::Constant(0.1), cap: Some(3), ..WALK };
+    let run = capped.run(&objective, &users, Some(Sigma::new(1.0)?), None, &mut rng(2))?;
+    assert_eq!(run.contributions, [3; 4]);
+    let beyond = |over_cap, sigma: Option<Sigma>| -> Result<Vec<f64>, Error> {
+        let walk = WalkSgd { over_cap, cap: Some(0), ..capped };
+        Ok(walk.run(&objective, &users, sigma, None, &mut rng(3))?.model)
+    };
+    assert_eq!(beyond(OverCap::ForwardUnchanged, Some(Sigma::new(1.0)?))?, [0.0, 0.0]);
+    assert_ne!(beyond(OverCap::NoiseOnly, Some(Sigma::new(1.0)?))?, [0.0, 0.0]);
+    assert_eq!(beyond(OverCap::NoiseOnly, None)?, [0.0, 0.0]);
+    Ok(())
+}
+
+#[test]
+fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
+    let data = Dataset::synthetic_logistic(400, &[4.0, -4.0], &mut rng(1))?;
+    let users = Users::consecutive(&data, 4)?;
+    let objective = Linear::new(Logistic);
+    let evaluation = Evaluation::new(50, &data)?.with_objective(data.clone());
+    let walk = WalkSgd { steps: 200, step_size: StepSize::Constant(1.0), ..WALK };
+    let history = walk.run(&objective, &users, None, Some(&evaluation), &mut rng(2))?.history;
+    assert_eq!(history.steps, [0, 50, 100, 150]);
+    assert!((history.objective[0] - 2.0f64.ln()).abs() < 1e-12, "the model 0 has the loss ln 2");
+    assert!(history.objective[3] < history.objective[1]);
+    // The accuracy recorded at step 150 is that of the model after 151 updates.
+    let last = WalkSgd { steps: 151, ..walk }.run(&objective, &users, None, None, &mut rng(2))?.model;
+    let right = (0..400)
+        .filter(|&i| (data.row(i)[0] * last[0] + data.row(i)[1] * last[1] > 0.0) == (data.labels()[i] > 0.0))
+        .count();
+    assert!((right as f64 / 400.0 - history.accuracy[3]).abs() < 1e-12);
+    assert!(Evaluation::new(0, &data).is_err());
+    Ok(())
+}
+
+/// A user's own objective: the trainers ask for nothing but the trait.
+#[test]
+fn an_objective_of_ones_own_trains() -> Result<(), Error> {
+    struct Cosh;
+    impl Objective for Cosh {
+        fn value(&self, model: &[f64], x: &[f64], _: f64) -> f64 {
+            (model[0] - x[0]).cosh()
+        }
+        fn add_gradient(&self, model: &[f64], x: &[f64], _: f64, weight: f64, gradient: &mut [f64]) {
+            gradient[0] += weight * (model[0] - x[0]).sinh();
+        }
+        fn constants(&self, feature_norm: f64, _: f64, domain: Domain) -> Constants {
+            let reach = domain.radius() + feature_norm;
+            Constants {
+                lipschitz: reach.sinh(),
+                sensitivity: 2.0 * reach.sinh(),
+                smoothness: reach.cosh(),
+                strong_convexity: 1.0,
+            }
+        }
+    }
+    let data = Dataset::new(Array2::from_shape_fn((2, 1), |(i, _)| 3.0 * i as f64 - 1.0), vec![0.0; 2])?;
+    let users = Users::consecutive(&data, 1)?;
+    let walk = WalkSgd { steps: 500, step_size: StepSize::Constant(0.3), ..WALK };
+    let model = walk.run(&Cosh, &users, None, None, &mut rng(1))?.model;
+    assert!((model[0] - 0.5).abs() < 1e-9, "by symmetry the minimum is halfway, got {}", model[0]);
+    Ok(())
+}
+
+#[test]
+fn bad_input_is_refused() -> Result<(), Error> {
+    let data = Dataset::synthetic_logistic(40, &[1.0, 0.0], &mut rng(1))?;
+    let users = Users::consecutive(&data, 4)?;
+    let objective = Linear::new(Logistic);
+    let fails = |walk: WalkSgd<'_>| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
+    assert!(fails(WalkSgd { steps: 0, ..WALK }));
+    assert!(fails(WalkSgd { step_size: StepSize::Constant(f64::NAN), ..WALK }));
+    assert!(fails(WalkSgd { start: Start::User(4), ..WALK }));
+    assert!(fails(WalkSgd { update: Update::AsReleased { clip: 0.0 }, ..WALK }));
+    let small = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(3)?));
+    assert!(fails(WalkSgd { route: Route::Graph(&small), ..WALK }));
+    for batch in [0, 5] {
+        let server = FederatedSgd { batch, step_size: 1.0, domain: Domain::ball(1.0)?, initial: None };
+        assert!(server.run(&objective, &users, None, None, &mut rng(1)).is_err());
+    }
+    let initial = Some(vec![1.0, 1.0]);
+    let outside = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(1.0)?, initial };
+    assert!(outside.run(&objective, &users, None, None, &mut rng(1)).is_err());
+    assert!(objective.with_example_clipping(-1.0).is_err());
+    assert!(objective.with_ridge(f64::INFINITY).is_err());
+    Ok(())
+}
