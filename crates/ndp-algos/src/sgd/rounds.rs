@@ -150,9 +150,9 @@ mod tests {
     use ndp_graph::{GossipMatrix, Graph, generators};
 
     /// Orthonormal rows spanning `e_v` and the messages `e_w W^t`, `t < steps`, of `v`'s neighbors.
-    fn basis(matrix: &GossipMatrix, v: usize, steps: usize) -> Array2<f64> {
+    fn basis(matrix: &GossipMatrix, v: usize, steps: usize) -> Result<Array2<f64>, Error> {
         let n = matrix.node_count();
-        let dense = matrix.to_dense();
+        let dense = matrix.to_dense()?;
         let mut power = Array2::eye(n);
         let mut rows: Vec<Array1<f64>> = Vec::new();
         let mut add = |row: Array1<f64>| {
@@ -176,11 +176,12 @@ mod tests {
             }
             power = power.dot(&dense);
         }
-        Array2::from_shape_fn((rows.len(), n), |(i, j)| rows[i][j])
+        Ok(Array2::from_shape_fn((rows.len(), n), |(i, j)| rows[i][j]))
     }
 
-    fn power(matrix: &GossipMatrix, steps: usize) -> Array2<f64> {
-        (0..steps).fold(Array2::eye(matrix.node_count()), |m, _| m.dot(&matrix.to_dense()))
+    fn power(matrix: &GossipMatrix, steps: usize) -> Result<Array2<f64>, Error> {
+        let dense = matrix.to_dense()?;
+        Ok((0..steps).fold(Array2::eye(matrix.node_count()), |m, _| m.dot(&dense)))
     }
 
     /// The exact loss when every step is `θ_w ↦ slope_w θ_w`, from the stacked Gaussian system
@@ -192,16 +193,16 @@ mod tests {
         steps: usize,
         rounds: usize,
         slope: &[f64],
-    ) -> f64 {
+    ) -> Result<f64, Error> {
         let n = matrix.node_count();
-        let dense = matrix.to_dense();
+        let dense = matrix.to_dense()?;
         let columns = n * rounds;
         // ψ as rows over the noises of all rounds, then the mean shift as a last column.
         let mut psi = Array2::<f64>::zeros((n, columns + 1));
         let mut view: Vec<Array1<f64>> = Vec::new();
         for t in 0..rounds {
             if t > 0 {
-                psi = power(matrix, steps).dot(&psi);
+                psi = power(matrix, steps)?.dot(&psi);
                 for w in 0..n {
                     psi.row_mut(w).mapv_inplace(|x| slope[w] * x);
                 }
@@ -238,7 +239,7 @@ mod tests {
                 kept.push(rest);
             }
         }
-        loss
+        Ok(loss)
     }
 
     fn bound(
@@ -250,7 +251,7 @@ mod tests {
         q: f64,
     ) -> Result<(Vec<f64>, f64), Error> {
         let matrix = GossipMatrix::metropolis(graph);
-        let round = Round::from_basis(&basis(&matrix, v, steps), &power(&matrix, steps))?;
+        let round = Round::from_basis(&basis(&matrix, v, steps)?, &power(&matrix, steps)?)?;
         let rounds = vec![&round; rounds];
         let q = vec![q; graph.node_count()];
         Ok((shift_charges(&rounds, u, &q)?, shift_loss(&rounds, u, &q)?.into_value()))
@@ -266,7 +267,7 @@ mod tests {
         let path = generators::path_graph(3)?;
         let matrix = GossipMatrix::metropolis(&path);
         close(bound(&path, 0, 2, 1, 2, 1.0)?.1, 1.0 / 9.0);
-        close(exact_instance(&matrix, 0, 2, 1, 2, &[1.0; 3]), 0.1);
+        close(exact_instance(&matrix, 0, 2, 1, 2, &[1.0; 3])?, 0.1);
 
         let ring = generators::cycle_graph(6)?;
         let (charges, total) = bound(&ring, 0, 3, 2, 3, 0.5)?;
@@ -276,7 +277,7 @@ mod tests {
         {
             close(charge, expected);
         }
-        let exact = exact_instance(&GossipMatrix::metropolis(&ring), 0, 3, 2, 3, &[0.5; 6]);
+        let exact = exact_instance(&GossipMatrix::metropolis(&ring), 0, 3, 2, 3, &[0.5; 6])?;
         close(exact, 0.070_311_520_341_078_1);
 
         let path = generators::path_graph(6)?;
@@ -285,7 +286,10 @@ mod tests {
         for (charge, expected) in charges.into_iter().zip([0.0, 1.0 / 9.0, 0.308_641_975_308_642]) {
             close(charge, expected);
         }
-        close(exact_instance(&GossipMatrix::metropolis(&path), 0, 2, 1, 3, &[1.0; 6]), 0.346_153_846_153_846);
+        close(
+            exact_instance(&GossipMatrix::metropolis(&path), 0, 2, 1, 3, &[1.0; 6])?,
+            0.346_153_846_153_846,
+        );
         Ok(())
     }
 
@@ -306,7 +310,7 @@ mod tests {
             let (steps, rounds) = (rng.random_range(1..4), rng.random_range(2..6));
             let q = rng.random_range(0.0..1.5);
             let slope: Vec<f64> = (0..n).map(|_| rng.random_range(-q..=q)).collect();
-            let exact = exact_instance(&GossipMatrix::metropolis(&graph), u, v, steps, rounds, &slope);
+            let exact = exact_instance(&GossipMatrix::metropolis(&graph), u, v, steps, rounds, &slope)?;
             let (_, bound) = bound(&graph, u, v, steps, rounds, q)?;
             let local = exact.min(rounds as f64);
             assert!(bound >= local - 1e-9, "trial {trial}: {exact} exceeds {bound}");
