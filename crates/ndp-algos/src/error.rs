@@ -21,6 +21,27 @@ pub enum Error {
     /// The exposed node is the observer, or a member of the coalition.
     #[error("node {0} is both source and observer: its loss to itself is not a privacy loss")]
     SourceIsObserver(usize),
+    /// A coalition without members.
+    #[error("a coalition needs at least one member")]
+    EmptyCoalition,
+    /// The same node twice in a coalition.
+    #[error("node {0} is given twice in the coalition")]
+    RepeatedMember(usize),
+    /// The observer sees a combination of inputs that carries no noise at all.
+    #[error(
+        "the observer sees a combination of inputs without noise that reveals node {0}: its loss is infinite"
+    )]
+    NoiselessView(usize),
+    /// Work that would not fit in the memory allowed, named before it starts.
+    #[error("{what} would take {bytes} bytes, more than the limit of {limit}")]
+    TooLarge {
+        /// What would not fit.
+        what: &'static str,
+        /// The memory it would take.
+        bytes: u64,
+        /// The memory allowed.
+        limit: u64,
+    },
     /// Sizes that do not fit each other.
     #[error("{what}: expected {expected}, got {got}")]
     Shape {

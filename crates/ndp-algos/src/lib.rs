@@ -1,7 +1,13 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
 pub mod error;
+pub mod loss;
+pub mod protocol;
 pub mod sgd;
+pub mod view;
 pub mod walk;
 
 pub use error::Error;
+pub use loss::LossReport;
+pub use protocol::{OwnNoise, Protocol};
+pub use view::View;

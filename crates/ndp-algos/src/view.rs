@@ -1,0 +1,98 @@
+//! The view of a linear Gaussian protocol: which combinations of inputs and noises are seen.
+
+use crate::{Error, protocol::checked_coalition};
+use ndarray::{Array2, ArrayView2};
+
+/// What a coalition of nodes (mostly one node) sees in a linear Gaussian protocol.
+///
+/// Row `k` of the view is the value `Σ_u inputs[k][u] · x_u + Σ_j noises[k][j] · z_j`, where `x_u`
+/// is the input of node `u` and the `z_j` are independent noises with standard deviation `σ` per
+/// coordinate, the same in all rows. A noise of another strength has its factor in its column.
+/// Of the `known` noises the coalition knows the value, having drawn them itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    coalition: Vec<usize>,
+    inputs: Array2<f64>,
+    noises: Array2<f64>,
+    known: Vec<usize>,
+}
+
+impl View {
+    /// The view of `coalition` with the given rows over the `n` inputs (`rows` by `n`) and over the
+    /// noises (`rows` by number of noises), and the noises it knows.
+    ///
+    /// # Errors
+    /// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
+    /// [`Error::Shape`] when the two blocks have different numbers of rows;
+    /// [`Error::InvalidParameter`] for an entry that is not finite, or a known noise that is out of
+    /// range or given twice.
+    pub fn new(
+        coalition: &[usize],
+        inputs: Array2<f64>,
+        noises: Array2<f64>,
+        known: &[usize],
+    ) -> Result<Self, Error> {
+        let coalition = checked_coalition(coalition, inputs.ncols())?;
+        if inputs.nrows() != noises.nrows() {
+            return Err(Error::Shape {
+                what: "rows of the view over the noises",
+                expected: inputs.nrows(),
+                got: noises.nrows(),
+            });
+        }
+        if let Some(&value) = inputs.iter().chain(&noises).find(|x| !x.is_finite()) {
+            return Err(Error::InvalidParameter {
+                name: "every entry of a view",
+                condition: "be finite",
+                value,
+            });
+        }
+        let mut known = known.to_vec();
+        known.sort_unstable();
+        let bad = known.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0]);
+        if let Some(j) = bad.or(known.iter().copied().find(|&j| j >= noises.ncols())) {
+            return Err(Error::InvalidParameter {
+                name: "a known noise",
+                condition: "be one of the view's noises, given once",
+                value: j as f64,
+            });
+        }
+        Ok(Self { coalition, inputs, noises, known })
+    }
+
+    /// The observing nodes, ascending.
+    #[must_use]
+    pub fn coalition(&self) -> &[usize] {
+        &self.coalition
+    }
+
+    /// Coefficients of the inputs: one row per observed value, one column per node.
+    #[must_use]
+    pub fn inputs(&self) -> ArrayView2<'_, f64> {
+        self.inputs.view()
+    }
+
+    /// Coefficients of the noises, in units of `σ`: one row per observed value.
+    #[must_use]
+    pub fn noises(&self) -> ArrayView2<'_, f64> {
+        self.noises.view()
+    }
+
+    /// The noises whose values the coalition knows, ascending.
+    #[must_use]
+    pub fn known_noises(&self) -> &[usize] {
+        &self.known
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.inputs.ncols()
+    }
+
+    /// Number of observed values (messages).
+    #[must_use]
+    pub fn row_count(&self) -> usize {
+        self.inputs.nrows()
+    }
+}
