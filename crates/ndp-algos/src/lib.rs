@@ -1,6 +1,7 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
 pub mod error;
+pub mod gossip;
 pub mod loss;
 pub mod protocol;
 pub mod sgd;

@@ -1,0 +1,236 @@
+//! The exact loss of gossip with a fixed matrix, by block Krylov with ranks decided modulo primes.
+//!
+//! The view of `v` after `T` rounds is spanned by the rows `e_wᵀ Wᵗ` for its neighbors `w` and `t < T`,
+//! and by `e_v` when it uses its own noise. With `P` the projector on that span the unit loss of `u`
+//! is `‖P e_u‖²`. Plain and accelerated gossip span the same space, so they lose the same.
+//!
+//! The rows `Wᵗ e_w` are exponentially dependent, so new orthonormal directions are propagated
+//! instead of powers, and whether a direction is new is decided by a computation modulo primes that
+//! runs in lockstep. A tolerance cannot decide it: on ordinary graphs rounding is amplified past
+//! any threshold. Matrices given entry by entry have no exact entries, so there a tolerance is
+//! used, which errs on the safe side, and the grade is `UpperBound`.
+
+use super::modular::{Kept, Start, kept_candidates};
+use super::synchronous::outside_neighbors;
+use crate::protocol::checked_coalition;
+use crate::{Error, LossReport, OwnNoise};
+use ndp_dp::{Exact, Guarantee, ObserverLoss, UpperBound};
+use ndp_graph::{Csr, GossipMatrix, Graph};
+
+/// How [`exact_loss`] works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExactOptions {
+    /// Whether the observer uses the noise it drew.
+    pub own_noise: OwnNoise,
+    /// The most memory the work may take, in bytes; it is estimated before the work starts.
+    pub memory_limit: u64,
+}
+
+impl Default for ExactOptions {
+    /// Own noise known, at most 8 GiB.
+    fn default() -> Self {
+        Self { own_noise: OwnNoise::Known, memory_limit: 8 << 30 }
+    }
+}
+
+/// Unit loss of every node towards `observer` after `rounds` rounds of gossip with `matrix`, plain or
+/// accelerated.
+///
+/// Holds against an honest-but-curious `observer` who sees every message of its neighbors and knows
+/// the graph and the matrix. `Exact` when the reported margin (from a second run that takes the
+/// neighbors in reverse order, and from what was left of directions that are not new) is at most
+/// `1e-9`; otherwise `UpperBound`, the margin added.
+///
+/// # Errors
+/// [`Error::NodeOutOfRange`]; [`Error::TooLarge`] beyond the memory limit.
+///
+/// # Complexity
+/// `O(r nnz(W) + n r²)` time and `O(n r)` memory for rank `r ≤ min(n, 1 + T d_v)`.
+pub fn exact_loss(
+    matrix: &GossipMatrix,
+    observer: usize,
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    let coalition = checked_coalition(&[observer], matrix.node_count())?;
+    account(matrix, coalition, rounds, options)
+}
+
+/// Unit loss of every node towards the nodes of `coalition` together, who share all their messages and
+/// noises.
+///
+/// As [`exact_loss`], with the messages of all neighbors outside the coalition. Members' own noises
+/// are known whatever the options say.
+///
+/// # Errors
+/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], and those of [`exact_loss`].
+pub fn exact_coalition_loss(
+    matrix: &GossipMatrix,
+    coalition: &[usize],
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    let coalition = checked_coalition(coalition, matrix.node_count())?;
+    account(matrix, coalition, rounds, ExactOptions { own_noise: OwnNoise::Known, ..options })
+}
+
+/// Unit loss 1 within `rounds` hops of `observer` and 0 beyond: true for every matrix on the graph,
+/// without numerics.
+///
+/// # Errors
+/// [`Error::NodeOutOfRange`].
+pub fn hop_bound(graph: &Graph, observer: usize, rounds: usize) -> Result<UpperBound<ObserverLoss>, Error> {
+    let coalition = checked_coalition(&[observer], graph.node_count())?;
+    let unit =
+        within_hops(graph, &coalition, rounds).into_iter().map(|near| f64::from(u8::from(near))).collect();
+    Ok(UpperBound::new(ObserverLoss { observer, unit }))
+}
+
+fn account(
+    matrix: &GossipMatrix,
+    coalition: Vec<usize>,
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    let graph = matrix.graph();
+    let mut seeds = outside_neighbors(graph, &coalition);
+    let known: &[usize] = if options.own_noise == OwnNoise::Known { &coalition } else { &[] };
+    let n = matrix.node_count();
+    require_memory(n, Start { known, seeds: &seeds, rounds }, options.memory_limit)?;
+
+    let forward = run(matrix, Start { known, seeds: &seeds, rounds });
+    let observer = coalition[0];
+    let (unit, rank, margin, exact) = if forward.rank == n {
+        // Rank n, proven modulo a prime: the view determines every noisy input.
+        (vec![1.0; n], n, 0.0, forward.certain)
+    } else {
+        seeds.reverse();
+        let backward = run(matrix, Start { known, seeds: &seeds, rounds });
+        let difference =
+            forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let floor = if forward.certain { 1e-13 } else { TOLERANCE };
+        let margin = difference.max(forward.dropped).max(backward.dropped).max(floor);
+        let exact = forward.certain && forward.rank == backward.rank && margin <= 1e-9;
+        let near = within_hops(graph, &coalition, rounds);
+        let unit = (0..n).map(|u| match (near[u], exact) {
+            (false, _) => 0.0,
+            (true, true) => forward.unit[u].min(1.0),
+            (true, false) => (forward.unit[u].max(backward.unit[u]) + margin).min(1.0),
+        });
+        (unit.collect(), forward.rank.max(backward.rank), margin, exact)
+    };
+    let loss = ObserverLoss { observer, unit };
+    let loss: Guarantee<_> = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
+    Ok(LossReport { coalition, loss, rank, margin })
+}
+
+/// Who can reach a member of the coalition in `rounds` hops, members included.
+fn within_hops(graph: &Graph, coalition: &[usize], rounds: usize) -> Vec<bool> {
+    let mut near = vec![false; graph.node_count()];
+    let mut frontier = coalition.to_vec();
+    frontier.iter().for_each(|&v| near[v] = true);
+    for _ in 0..rounds {
+        let mut next = Vec::new();
+        for v in frontier {
+            for &w in graph.neighbors(v) {
+                if !std::mem::replace(&mut near[w as usize], true) {
+                    next.push(w as usize);
+                }
+            }
+        }
+        frontier = next;
+        if frontier.is_empty() {
+            break;
+        }
+    }
+    near
+}
+
+fn require_memory(n: usize, start: Start<'_>, limit: u64) -> Result<(), Error> {
+    let columns = start.rank_limit(n) as u64 + 3 * start.seeds.len() as u64;
+    let bytes = columns.saturating_mul(8 * n as u64);
+    if bytes > limit {
+        return Err(Error::TooLarge { what: "the orthonormal basis of the view", bytes, limit });
+    }
+    Ok(())
+}
+
+struct Run {
+    unit: Vec<f64>,
+    rank: usize,
+    /// Largest relative residual of a direction that is not new.
+    dropped: f64,
+    /// Whether the rank was decided modulo primes.
+    certain: bool,
+}
+
+fn run(matrix: &GossipMatrix, start: Start<'_>) -> Run {
+    let Some(kept) = kept_candidates(matrix, start, 0) else { return krylov(matrix.csr(), start, None) };
+    let first = krylov(matrix.csr(), start, Some(&kept));
+    if first.dropped <= SUSPICIOUS {
+        return first;
+    }
+    match kept_candidates(matrix, start, 1) {
+        Some(again) if again > kept => krylov(matrix.csr(), start, Some(&again)),
+        _ => first,
+    }
+}
+
+/// The float half of the block Krylov algorithm, following the decisions in `kept`, or a tolerance.
+fn krylov(w: &Csr, start: Start<'_>, kept: Option<&Kept>) -> Run {
+    let n = w.node_count();
+    let unit = |node: usize| {
+        let mut column = vec![0.0; n];
+        column[node] = 1.0;
+        column
+    };
+    let mut basis: Vec<Vec<f64>> = start.known.iter().map(|&v| unit(v)).collect();
+    let mut new = basis.len()..basis.len();
+    if start.rounds > 0 {
+        basis.extend(start.seeds.iter().map(|&w| unit(w)));
+        new.end = basis.len();
+    }
+    let mut dropped: f64 = 0.0;
+    for t in 1..start.rounds {
+        if new.is_empty() || basis.len() == n || kept.is_some_and(|kept| kept.len() < t) {
+            break;
+        }
+        let first = basis.len();
+        for (k, from) in new.enumerate() {
+            let mut y = vec![0.0; n];
+            w.multiply(&basis[from], &mut y);
+            let before = norm(&y);
+            for _ in 0..3 {
+                for q in &basis {
+                    let overlap: f64 = q.iter().zip(&y).map(|(a, b)| a * b).sum();
+                    y.iter_mut().zip(q).for_each(|(y, q)| *y -= overlap * q);
+                }
+            }
+            let left = norm(&y);
+            let relative = if before > 0.0 { left / before } else { 0.0 };
+            if relative > 0.0 && kept.map_or(relative > TOLERANCE, |kept| kept[t - 1][k]) {
+                y.iter_mut().for_each(|y| *y /= left);
+                basis.push(y);
+            } else {
+                // A new direction of which floats keep nothing is as doubtful as can be.
+                let lost = kept.is_some_and(|kept| kept[t - 1][k]);
+                dropped = dropped.max(if lost { 1.0 } else { relative });
+            }
+        }
+        new = first..basis.len();
+    }
+    let mut unit = vec![0.0; n];
+    for q in &basis {
+        unit.iter_mut().zip(q).for_each(|(sum, q)| *sum += q * q);
+    }
+    Run { unit, rank: basis.len(), dropped, certain: kept.is_some() }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Without exact entries a direction is new when more than this share of it is left.
+const TOLERANCE: f64 = 1e-10;
+/// A direction that is not new leaves rounding errors behind; more than this hints at an unlucky prime.
+const SUSPICIOUS: f64 = 1e-3;

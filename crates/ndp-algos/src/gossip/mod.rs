@@ -1,0 +1,20 @@
+//! Gossip averaging with local noise (Muffliato): the protocols, what each node sees, what that costs.
+//!
+//! Every node holds `x_v`, adds noise `η_v` of standard deviation `σ` once, and then averages with its
+//! neighbors `T` times. An observer's view is a set of linear combinations of the noisy values
+//! `x + η`: its exact loss is a projection ([`exact`]). The papers' sums over messages are in
+//! [`printed`]; they are no guarantee.
+//!
+//! # References
+//! - Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for
+//!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
+
+pub mod closed_form;
+pub mod exact;
+mod modular;
+pub mod printed;
+pub mod synchronous;
+pub mod utility;
+
+pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};
+pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

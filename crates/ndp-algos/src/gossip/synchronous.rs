@@ -1,0 +1,311 @@
+//! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
+
+use crate::protocol::checked_coalition;
+use crate::{Error, OwnNoise, Protocol, View};
+use ndarray::{Array2, ArrayView2};
+use ndp_dp::Sigma;
+use ndp_graph::{Csr, GossipMatrix};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+/// How the states are combined from round to round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Acceleration {
+    /// `x^{t+1} = W x^t`.
+    Plain,
+    /// `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this `g`.
+    ///
+    /// The first step is a plain one: starting the recursion from `x^{-1} = 0` instead would
+    /// multiply the mean by up to `1 / (2 - g)`.
+    Chebyshev(f64),
+}
+
+/// Synchronous gossip averaging with a fixed matrix `W` for `T` rounds, noise added once at the start.
+///
+/// In round `t = 0..T-1` every node sends its state `x_v^t` to all its neighbors, with
+/// `x^0 = x + η`. The output is `x^T`, which nobody sends.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SynchronousGossip {
+    matrix: GossipMatrix,
+    rounds: usize,
+    acceleration: Acceleration,
+    own_noise: OwnNoise,
+}
+
+impl SynchronousGossip {
+    /// Plain gossip with `matrix` for `rounds` rounds; observers use their own noise.
+    #[must_use]
+    pub fn new(matrix: GossipMatrix, rounds: usize) -> Self {
+        Self { matrix, rounds, acceleration: Acceleration::Plain, own_noise: OwnNoise::Known }
+    }
+
+    /// The same with Chebyshev acceleration.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `parameter` lies in `[1, 2)`.
+    pub fn accelerated(mut self, parameter: f64) -> Result<Self, Error> {
+        if !(1.0..2.0).contains(&parameter) {
+            return Err(Error::InvalidParameter {
+                name: "the Chebyshev parameter",
+                condition: "lie in [1, 2)",
+                value: parameter,
+            });
+        }
+        self.acceleration = Acceleration::Chebyshev(parameter);
+        Ok(self)
+    }
+
+    /// The same with observers that use, or throw away, the noise they drew.
+    #[must_use]
+    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    /// The gossip matrix `W`.
+    #[must_use]
+    pub fn matrix(&self) -> &GossipMatrix {
+        &self.matrix
+    }
+
+    /// The number of rounds `T`.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.rounds
+    }
+
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard
+    /// deviation `sigma` per coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one row per node and at least one column;
+    /// [`Error::InvalidParameter`] for a value that is not finite.
+    pub fn run(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        rng: &mut impl Rng,
+    ) -> Result<Transcript, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
+            let z: f64 = StandardNormal.sample(rng);
+            sigma.get() * z
+        });
+        let mut states = self.propagate(&values + &noise);
+        let output = states.pop().expect("the start is a state");
+        Ok(Transcript { noise, messages: states, output })
+    }
+
+    /// `x^0, …, x^T` from a given start: every state is a polynomial in `W` applied to the start.
+    fn propagate(&self, start: Array2<f64>) -> Vec<Array2<f64>> {
+        let w = self.matrix.csr();
+        let mut states = Vec::with_capacity(self.rounds + 1);
+        states.push(start);
+        for t in 0..self.rounds {
+            let mut next = apply(w, states[t].view());
+            if let (Acceleration::Chebyshev(g), true) = (self.acceleration, t > 0) {
+                let before = &states[t - 1];
+                next.zip_mut_with(before, |y, x| *y = g * *y + (1.0 - g) * x);
+            }
+            states.push(next);
+        }
+        states
+    }
+
+    fn senders(&self, coalition: &[usize]) -> Vec<usize> {
+        outside_neighbors(self.matrix.graph(), coalition)
+    }
+}
+
+impl Protocol for SynchronousGossip {
+    fn node_count(&self) -> usize {
+        self.matrix.node_count()
+    }
+
+    /// The rows `(P_t(W))_w` over inputs and over noises, for rounds `t = 0..T-1` and, within a
+    /// round, the neighbors `w` outside the coalition in ascending order.
+    ///
+    /// Meant for attacks on transcripts and for small cases; exact losses of large ones come from
+    /// [`gossip::exact_loss`](crate::gossip::exact_loss), which does not write the rows down.
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let n = self.node_count();
+        let coalition = checked_coalition(coalition, n)?;
+        let senders = self.senders(&coalition);
+        let entries = (senders.len() as u64 * n as u64).saturating_mul(self.rounds as u64 + 1);
+        let bytes = entries.saturating_mul(2 * 8);
+        if bytes > VIEW_LIMIT {
+            return Err(Error::TooLarge { what: "a view written out row by row", bytes, limit: VIEW_LIMIT });
+        }
+        // W is symmetric, so column j of P_t(W) E is row senders[j] of P_t(W).
+        let start = Array2::from_shape_fn((n, senders.len()), |(u, j)| f64::from(u8::from(u == senders[j])));
+        let states = self.propagate(start);
+        let mut rows = Array2::zeros((self.rounds * senders.len(), n));
+        for (t, state) in states.iter().take(self.rounds).enumerate() {
+            let mut block = rows.slice_mut(ndarray::s![t * senders.len()..(t + 1) * senders.len(), ..]);
+            block.assign(&state.t());
+        }
+        let known = match self.own_noise {
+            OwnNoise::Known => coalition.clone(),
+            OwnNoise::Unknown => Vec::new(),
+        };
+        View::new(&coalition, rows.clone(), rows, &known)
+    }
+}
+
+/// Everything that was drawn and sent in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transcript {
+    /// The noise each node drew: `n` by `d`.
+    pub noise: Array2<f64>,
+    /// The states sent in rounds `0..T`, each `n` by `d`.
+    pub messages: Vec<Array2<f64>>,
+    /// The final state of every node: `n` by `d`.
+    pub output: Array2<f64>,
+}
+
+impl Transcript {
+    /// What `coalition` received on `graph`, one row per message in the order of the rows of
+    /// [`Protocol::coalition_view`]: `rows` by `d`.
+    ///
+    /// # Errors
+    /// As [`Protocol::coalition_view`].
+    pub fn received(&self, graph: &ndp_graph::Graph, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.output.nrows())?;
+        let senders = outside_neighbors(graph, &coalition);
+        let mut rows = Array2::zeros((self.messages.len() * senders.len(), self.output.ncols()));
+        let sent = self.messages.iter().flat_map(|state| senders.iter().map(move |&w| state.row(w)));
+        for (mut row, message) in rows.rows_mut().into_iter().zip(sent) {
+            row.assign(&message);
+        }
+        Ok(rows)
+    }
+}
+
+/// The neighbors of a coalition (ascending) that are not in it, ascending.
+pub(crate) fn outside_neighbors(graph: &ndp_graph::Graph, coalition: &[usize]) -> Vec<usize> {
+    let neighbors = coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
+    let mut outside: Vec<usize> = neighbors.filter(|w| coalition.binary_search(w).is_err()).collect();
+    outside.sort_unstable();
+    outside.dedup();
+    outside
+}
+
+pub(crate) fn check_values(values: ArrayView2<'_, f64>, nodes: usize) -> Result<(), Error> {
+    if values.nrows() != nodes {
+        return Err(Error::Shape { what: "rows of the values", expected: nodes, got: values.nrows() });
+    }
+    if values.ncols() == 0 {
+        return Err(Error::Shape { what: "columns of the values (at least)", expected: 1, got: 0 });
+    }
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(&value) => {
+            Err(Error::InvalidParameter { name: "every value to average", condition: "be finite", value })
+        }
+        None => Ok(()),
+    }
+}
+
+/// `W X` for a matrix of values.
+pub(crate) fn apply(w: &Csr, x: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut y = Array2::zeros(x.raw_dim());
+    for (i, mut row) in y.rows_mut().into_iter().enumerate() {
+        let (columns, weights) = w.row(i);
+        for (&j, &weight) in columns.iter().zip(weights) {
+            row.scaled_add(weight, &x.row(j as usize));
+        }
+    }
+    y
+}
+
+/// Views written out row by row may take this many bytes.
+const VIEW_LIMIT: u64 = 4 << 30;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_abs_diff_eq;
+    use ndarray::{Axis, array};
+    use ndp_graph::generators;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    fn protocols() -> Result<Vec<SynchronousGossip>, Error> {
+        let graph = generators::grid_2d_graph(3, 4)?;
+        let plain = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 7);
+        Ok(vec![plain.clone(), plain.accelerated(1.4)?])
+    }
+
+    fn assert_close<'a>(a: impl Iterator<Item = &'a f64>, b: impl Iterator<Item = &'a f64>) {
+        a.zip(b).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-11));
+    }
+
+    /// What is received is what the rows of the view say of inputs and noises.
+    #[test]
+    fn transcripts_satisfy_their_views() -> Result<(), Error> {
+        for protocol in protocols()? {
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let values = Array2::from_shape_fn((12, 3), |(v, k)| (v * v + k) as f64);
+            let sigma = Sigma::new(0.7)?;
+            let run = protocol.run(values.view(), sigma, &mut rng)?;
+            for coalition in [vec![5], vec![0, 6]] {
+                let view = protocol.coalition_view(&coalition)?;
+                let received = run.received(protocol.matrix().graph(), &coalition)?;
+                let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
+                assert_eq!(received.dim(), (view.row_count(), 3));
+                assert_close(received.iter(), predicted.iter());
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_mean_is_preserved() -> Result<(), Error> {
+        for protocol in protocols()? {
+            let mut rng = ChaCha8Rng::seed_from_u64(2);
+            let values = Array2::from_shape_fn((12, 2), |(v, k)| (v + 5 * k) as f64);
+            let run = protocol.run(values.view(), Sigma::new(1.0)?, &mut rng)?;
+            let mean = (&values + &run.noise).sum_axis(Axis(0));
+            for state in run.messages.iter().chain([&run.output]) {
+                assert_close(state.sum_axis(Axis(0)).iter(), mean.iter());
+            }
+        }
+        Ok(())
+    }
+
+    /// `x² = g W x¹ + (1 - g) x⁰` after `x¹ = W x⁰`, on the triangle with one heavy node.
+    #[test]
+    fn the_first_accelerated_step_is_plain() -> Result<(), Error> {
+        let matrix = GossipMatrix::max_degree(&generators::complete_graph(3)?);
+        let protocol = SynchronousGossip::new(matrix, 2).accelerated(1.5)?;
+        let states = protocol.propagate(array![[8.0], [0.0], [0.0]]);
+        assert_eq!(states[1], array![[0.0], [4.0], [4.0]]);
+        assert_eq!(states[2], array![[1.5 * 4.0 - 4.0], [3.0], [3.0]]);
+        Ok(())
+    }
+
+    /// The first draws for a seed: a change here changes every seeded run.
+    #[test]
+    fn draws_are_pinned() -> Result<(), Error> {
+        let protocol = &protocols()?[0];
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let run = protocol.run(Array2::zeros((12, 1)).view(), Sigma::new(1.0)?, &mut rng)?;
+        assert_eq!(run.noise[(0, 0)], -0.775_371_933_217_797_1);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_values_are_refused() -> Result<(), Error> {
+        let protocol = &protocols()?[0];
+        let sigma = Sigma::new(1.0)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let mut run = |values: Array2<f64>| protocol.run(values.view(), sigma, &mut rng);
+        assert!(matches!(run(Array2::zeros((11, 1))), Err(Error::Shape { .. })));
+        assert!(matches!(run(Array2::zeros((12, 0))), Err(Error::Shape { .. })));
+        assert!(matches!(run(Array2::from_elem((12, 1), f64::NAN)), Err(Error::InvalidParameter { .. })));
+        for parameter in [0.99, 2.0, f64::NAN] {
+            assert!(protocol.clone().accelerated(parameter).is_err());
+        }
+        assert!(matches!(protocol.view(12), Err(Error::NodeOutOfRange { .. })));
+        Ok(())
+    }
+}

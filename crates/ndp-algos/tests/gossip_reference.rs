@@ -1,0 +1,311 @@
+//! Losses of synchronous gossip against values computed elsewhere.
+
+use approx::{assert_abs_diff_eq, assert_relative_eq};
+use ndp_algos::gossip::printed::{self, Powers};
+use ndp_algos::gossip::{ExactOptions, closed_form, exact_coalition_loss, exact_loss};
+use ndp_algos::{Error, OwnNoise};
+use ndp_dp::Grade;
+use ndp_graph::{GossipMatrix, Graph, generators};
+
+type Result<T> = std::result::Result<T, Error>;
+
+fn metropolis(graph: &Graph) -> GossipMatrix {
+    GossipMatrix::metropolis(graph)
+}
+
+fn unknown() -> ExactOptions {
+    ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() }
+}
+
+/// Losses and rank, checked to be graded `Exact`.
+fn exact(matrix: &GossipMatrix, v: usize, rounds: usize, options: ExactOptions) -> Result<(Vec<f64>, usize)> {
+    let report = exact_loss(matrix, v, rounds, options)?;
+    assert_eq!(report.loss.grade(), Grade::Exact);
+    assert!(report.margin <= 1e-9);
+    Ok((report.loss.into_value().unit, report.rank))
+}
+
+fn assert_units(units: &[f64], expected: &[f64]) {
+    assert_eq!(units.len(), expected.len());
+    for (unit, expected) in units.iter().zip(expected) {
+        assert_abs_diff_eq!(*unit, *expected, epsilon = 1e-13);
+    }
+}
+
+/// The counterexample that decides the design: Theorem 1 and Corollary 1 print a third of the local
+/// loss for a pair without any amplification.
+#[test]
+fn theorem_1_is_false_on_the_path_with_three_nodes() -> Result<()> {
+    let w = metropolis(&generators::path_graph(3)?);
+    let printed = printed::theorem1_towards(&w, 2, 2, Powers::FromZero)?.into_value().unit[0];
+    assert_relative_eq!(printed, 1.0 / 3.0, max_relative = 1e-14);
+    let corollary = printed::corollary1_towards(&w, 2, 2)?.into_value().unit[0];
+    assert_relative_eq!(corollary, 1.0 / 3.0, max_relative = 1e-14);
+    assert_abs_diff_eq!(exact(&w, 2, 2, unknown())?.0[0], 0.5, epsilon = 1e-14);
+    assert_eq!(exact(&w, 2, 2, ExactOptions::default())?, (vec![1.0; 3], 3));
+
+    let w = GossipMatrix::max_degree(&generators::path_graph(3)?);
+    let printed = printed::theorem1_towards(&w, 2, 2, Powers::FromZero)?.into_value().unit[0];
+    assert_relative_eq!(printed, 0.5, max_relative = 1e-14);
+    assert_abs_diff_eq!(exact(&w, 2, 2, unknown())?.0[0], 0.5, epsilon = 1e-14);
+    assert_abs_diff_eq!(exact(&w, 2, 2, ExactOptions::default())?.0[0], 1.0, epsilon = 1e-14);
+    Ok(())
+}
+
+/// From the last node of a path to the first with `T = n - 1`: printed values fade, the loss is 1.
+#[test]
+fn printed_values_fade_along_paths_where_nothing_is_hidden() -> Result<()> {
+    for (n, expected) in [(4, 4.35e-2), (5, 5.24e-3), (6, 6.21e-4), (8, 8.54e-6), (10, 1.15e-7)] {
+        let w = metropolis(&generators::path_graph(n)?);
+        let printed = printed::theorem1_towards(&w, n - 1, n - 1, Powers::FromZero)?.into_value().unit[0];
+        // The reference gives three digits.
+        assert_relative_eq!(printed, expected, max_relative = 5e-3);
+        assert_eq!(exact(&w, n - 1, n - 1, ExactOptions::default())?.0[0], 1.0);
+    }
+    Ok(())
+}
+
+struct Case {
+    graph: Graph,
+    observer: usize,
+    rounds: usize,
+    printed: Vec<f64>,
+    own_unknown: (Vec<f64>, Option<usize>),
+    own_known: (Vec<f64>, usize),
+}
+
+#[test]
+fn small_graphs() -> Result<()> {
+    let third = 1.0 / 3.0;
+    let cases = [
+        Case {
+            graph: generators::path_graph(3)?,
+            observer: 2,
+            rounds: 2,
+            printed: vec![third, 4.0 * third, third],
+            own_unknown: (vec![0.5, 1.0, 0.5], Some(2)),
+            own_known: (vec![1.0; 3], 3),
+        },
+        Case {
+            graph: generators::path_graph(4)?,
+            observer: 3,
+            rounds: 3,
+            printed: vec![
+                0.043_478_260_869_565_2,
+                0.507_246_376_811_594,
+                1.724_637_681_159_42,
+                0.724_637_681_159_42,
+            ],
+            own_unknown: (vec![2.0 * third, 2.0 * third, 1.0, 2.0 * third], None),
+            own_known: (vec![1.0; 4], 4),
+        },
+        Case {
+            graph: generators::cycle_graph(5)?,
+            observer: 0,
+            rounds: 2,
+            printed: vec![2.0 * third, 4.0 * third, third, third, 4.0 * third],
+            own_unknown: (vec![2.0 * third, 1.0, 2.0 * third, 2.0 * third, 1.0], None),
+            own_known: (vec![1.0; 5], 5),
+        },
+        Case {
+            graph: generators::star_graph(4)?,
+            observer: 1,
+            rounds: 3,
+            printed: vec![1.4, 0.4, 0.4, 0.4, 0.4],
+            own_unknown: (vec![1.0, 0.25, 0.25, 0.25, 0.25], Some(2)),
+            own_known: (vec![1.0, 1.0, third, third, third], 3),
+        },
+    ];
+    for case in cases {
+        let w = metropolis(&case.graph);
+        let printed = printed::theorem1_towards(&w, case.observer, case.rounds, Powers::FromZero)?;
+        for (value, expected) in printed.into_value().unit.iter().zip(&case.printed) {
+            assert_relative_eq!(*value, *expected, max_relative = 1e-13);
+        }
+        let (units, rank) = exact(&w, case.observer, case.rounds, unknown())?;
+        assert_units(&units, &case.own_unknown.0);
+        assert_eq!(rank, case.own_unknown.1.unwrap_or(rank));
+        let (units, rank) = exact(&w, case.observer, case.rounds, ExactOptions::default())?;
+        assert_units(&units, &case.own_known.0);
+        assert_eq!(rank, case.own_known.1);
+    }
+    Ok(())
+}
+
+#[test]
+fn cube() -> Result<()> {
+    let w = metropolis(&generators::hypercube_graph(3)?);
+    let printed = printed::theorem1_towards(&w, 0, 4, Powers::FromZero)?.into_value().unit;
+    for (distance, expected) in
+        [(1, 2.166_176_470_588_24), (2, 1.133_823_529_411_76), (3, 0.498_529_411_764_706)]
+    {
+        assert_relative_eq!(printed[(1 << distance) - 1], expected, max_relative = 1e-13);
+    }
+    assert_eq!(exact(&w, 0, 4, ExactOptions::default())?.0, vec![1.0; 8]);
+    Ok(())
+}
+
+/// The setting of Figure 1(a) on the hypercube: 11 dimensions, 19 rounds; values by distance.
+#[test]
+fn hypercube_of_figure_1a() -> Result<()> {
+    let w = metropolis(&generators::hypercube_graph(11)?);
+    let (units, rank) = exact(&w, 0, 19, ExactOptions::default())?;
+    assert_eq!(rank, 11 * 10 + 2);
+    let shares = [1.0, 5.0, 15.0, 30.0, 42.0, 42.0, 30.0, 15.0, 5.0, 1.0, 1.0].map(|x| 1.0 / x);
+    let printed = printed::theorem1_towards(&w, 0, 19, Powers::FromZero)?.into_value().unit;
+    let program = printed::theorem1_towards(&w, 0, 19, Powers::FromOne)?.into_value().unit;
+    // The last three columns: the theorem's sum to three digits (as the reference has it), and both
+    // sums to the digits of the authors' program.
+    let theorem = [
+        2.252_920_937_838_596,
+        0.633_730_757_977_889_2,
+        0.238_520_502_337_007_97,
+        0.118_081_795_127_119_93,
+        0.069_952_130_554_588_61,
+        0.045_358_723_106_218_74,
+        0.031_721_476_808_607_68,
+        0.022_547_991_487_865_07,
+    ];
+    let released = [
+        1.260_649_721_360_095,
+        0.641_630_038_505_945_8,
+        0.244_926_228_399_072_1,
+        0.124_631_591_245_793_4,
+        0.075_202_095_723_478_97,
+        0.050_729_280_062_333_224,
+        0.035_969_091_852_136_13,
+        0.026_895_454_328_703_758,
+    ];
+    for k in 1..=11 {
+        let u = (1 << k) - 1;
+        assert_abs_diff_eq!(units[u], shares[k - 1], epsilon = 1e-12);
+        if k <= 8 {
+            assert_relative_eq!(printed[u], theorem[k - 1], max_relative = 1e-12);
+            assert_relative_eq!(program[u], released[k - 1], max_relative = 1e-12);
+        }
+    }
+    assert_abs_diff_eq!(printed[(1 << 9) - 1], 0.0168, epsilon = 5e-5);
+    assert_abs_diff_eq!(printed[(1 << 10) - 1], 0.0123, epsilon = 5e-5);
+    assert_abs_diff_eq!(printed[(1 << 11) - 1], 0.00945, epsilon = 5e-6);
+    Ok(())
+}
+
+fn torus(rows: usize, columns: usize) -> Result<Graph> {
+    let node = |i: usize, j: usize| (i % rows) * columns + j % columns;
+    let cells = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
+    let edges = cells.flat_map(|(i, j)| [(node(i, j), node(i + 1, j)), (node(i, j), node(i, j + 1))]);
+    Ok(Graph::from_edges(rows * columns, edges)?)
+}
+
+/// Zachary's karate club, unweighted.
+fn karate_club() -> Result<Graph> {
+    let later: [(usize, &[usize]); 26] = [
+        (0, &[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31]),
+        (1, &[2, 3, 7, 13, 17, 19, 21, 30]),
+        (2, &[3, 7, 8, 9, 13, 27, 28, 32]),
+        (3, &[7, 12, 13]),
+        (4, &[6, 10]),
+        (5, &[6, 10, 16]),
+        (6, &[16]),
+        (8, &[30, 32, 33]),
+        (9, &[33]),
+        (13, &[33]),
+        (14, &[32, 33]),
+        (15, &[32, 33]),
+        (18, &[32, 33]),
+        (19, &[33]),
+        (20, &[32, 33]),
+        (22, &[32, 33]),
+        (23, &[25, 27, 29, 32, 33]),
+        (24, &[25, 27, 31]),
+        (25, &[31]),
+        (26, &[29, 33]),
+        (27, &[33]),
+        (28, &[31, 33]),
+        (29, &[32, 33]),
+        (30, &[32, 33]),
+        (31, &[32, 33]),
+        (32, &[33]),
+    ];
+    let edges = later.iter().flat_map(|&(u, more)| more.iter().map(move |&v| (u, v)));
+    Ok(Graph::from_edges(34, edges)?)
+}
+
+/// Ranks that no tolerance finds: rounding grows past any threshold over these chains.
+#[test]
+fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
+    let torus = metropolis(&torus(8, 9)?);
+    for v in [0, 31, 71] {
+        assert_eq!(exact_loss(&torus, v, 74, ExactOptions::default())?.rank, 60);
+    }
+    let cube = metropolis(&generators::hypercube_graph(9)?);
+    assert_eq!(exact_loss(&cube, 5, 11, ExactOptions::default())?.rank, 74);
+    let club = karate_club()?;
+    assert_eq!((club.edge_count(), club.degree(11)), (78, 1));
+    let report = exact_loss(&metropolis(&club), 11, 36, ExactOptions::default())?;
+    assert_eq!(report.rank, 27);
+    assert_eq!(report.loss.grade(), Grade::Exact);
+    assert_abs_diff_eq!(report.loss.value().unit.iter().sum::<f64>(), 27.0, epsilon = 1e-9);
+
+    // Entry by entry, the same matrix can only be treated by a tolerance: safe, and not called exact.
+    let given = GossipMatrix::from_dense(&club, metropolis(&club).to_dense()?.view())?;
+    let bound = exact_loss(&given, 11, 36, ExactOptions::default())?;
+    assert_eq!(bound.loss.grade(), Grade::UpperBound);
+    assert!(bound.rank >= 27);
+    for (bound, exact) in bound.loss.value().unit.iter().zip(&report.loss.value().unit) {
+        assert!(*bound >= exact - 1e-10 && *bound <= 1.0);
+    }
+    Ok(())
+}
+
+/// Enough messages do not make the rank full: legs 1, 3, 5; the ends are out of reach.
+#[test]
+fn spider() -> Result<()> {
+    let edges = [(0, 1), (0, 2), (2, 3), (0, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 9)];
+    let w = metropolis(&Graph::from_edges(10, edges)?);
+    let (units, rank) = exact(&w, 0, 4, ExactOptions::default())?;
+    // Node 3 is two hops away, nodes 6 and 7 at most four: all determined. Nodes 8 and 9 are beyond.
+    assert_eq!(rank, 8);
+    for (u, unit) in units.iter().enumerate() {
+        assert_abs_diff_eq!(*unit, if u < 8 { 1.0 } else { 0.0 }, epsilon = 1e-13);
+    }
+    Ok(())
+}
+
+/// Two opposite nodes of a ring of 8 see everything in two rounds.
+#[test]
+fn coalition_on_a_ring() -> Result<()> {
+    let w = metropolis(&generators::cycle_graph(8)?);
+    let report = exact_coalition_loss(&w, &[4, 0], 2, ExactOptions::default())?;
+    assert_eq!((report.rank, report.coalition.as_slice()), (8, &[0, 4][..]));
+    assert_units(&report.loss.value().unit, &[1.0; 8]);
+    assert_eq!(report.unit(4), Err(Error::SourceIsObserver(4)));
+    assert_abs_diff_eq!(*report.mean().value(), 6.0 / 8.0, epsilon = 1e-13);
+    Ok(())
+}
+
+#[test]
+fn hypercube_law() -> Result<()> {
+    for m in 1..=7 {
+        let graph = generators::hypercube_graph(m)?;
+        for w in [metropolis(&graph), GossipMatrix::max_degree(&graph)] {
+            for (observer, rounds) in [(0, 0), (0, 1), (1, 2), (0, 3), (1, m as usize), (0, m as usize + 3)] {
+                let law = closed_form::hypercube(m, observer, rounds)?.into_value();
+                assert_units(&exact(&w, observer, rounds, ExactOptions::default())?.0, &law.unit);
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn path_end_law() -> Result<()> {
+    for n in [1, 2, 5, 9] {
+        for rounds in [0, 1, 3, 8, 20] {
+            let law = closed_form::path_end(n, rounds)?.into_value();
+            let w = metropolis(&generators::path_graph(n)?);
+            assert_units(&exact(&w, 0, rounds, ExactOptions::default())?.0, &law.unit);
+        }
+    }
+    Ok(())
+}
