@@ -203,8 +203,8 @@ mod tests {
         for t in 0..rounds {
             if t > 0 {
                 psi = power(matrix, steps)?.dot(&psi);
-                for w in 0..n {
-                    psi.row_mut(w).mapv_inplace(|x| slope[w] * x);
+                for (mut row, a) in psi.rows_mut().into_iter().zip(slope) {
+                    row.mapv_inplace(|x| a * x);
                 }
             }
             for w in 0..n {
