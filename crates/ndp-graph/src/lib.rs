@@ -1,5 +1,6 @@
 //! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
 
+pub mod chebyshev;
 pub mod csr;
 pub mod davis;
 pub mod error;
