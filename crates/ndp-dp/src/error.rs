@@ -28,6 +28,16 @@ pub enum Error {
     /// A unit loss is outside [0, 1], or NaN.
     #[error("a unit loss must lie in [0, 1], got {0}")]
     InvalidUnitLoss(f64),
+    /// A target lies beyond the best value that can be reached.
+    #[error("a {what} of {target} cannot be reached: the limit is {best}")]
+    NotAchievable {
+        /// The quantity: `total delta`.
+        what: &'static str,
+        /// The value asked for.
+        target: f64,
+        /// The best value that can be reached.
+        best: f64,
+    },
     /// A named parameter is outside its domain.
     #[error("{name} must {condition}, got {value}")]
     InvalidParameter {
@@ -38,4 +48,14 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
+}
+
+/// Refuses a parameter that does not meet its condition, which must be written so that NaN fails it.
+pub(crate) fn ensure(
+    met: bool,
+    name: &'static str,
+    condition: &'static str,
+    value: f64,
+) -> Result<(), Error> {
+    if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
 }

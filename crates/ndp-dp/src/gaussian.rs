@@ -18,6 +18,7 @@
 //!   Corollary 3.3 (composition).
 //! - Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014: Theorem A.1 (the classic noise).
 
+use crate::error::ensure;
 use crate::special::{LN_SQRT_2PI, SQRT_2PI, mills_difference, mills_ratio, normal_tail};
 use crate::{Delta, Error, Exact, Sensitivity, Sigma, UpperBound, search};
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -194,13 +195,8 @@ pub fn sigma_classic(
     delta: Delta,
     sensitivity: Sensitivity,
 ) -> Result<UpperBound<Sigma>, Error> {
-    if !(0.0 < epsilon && epsilon < 1.0) {
-        return Err(Error::InvalidParameter {
-            name: "the epsilon of the classic Gaussian mechanism",
-            condition: "lie strictly between 0 and 1",
-            value: epsilon,
-        });
-    }
+    let proved = 0.0 < epsilon && epsilon < 1.0;
+    ensure(proved, "the epsilon of the classic Gaussian mechanism", "lie strictly between 0 and 1", epsilon)?;
     let sigma = sensitivity.get() * (2.0 * libm::log(1.25 / delta.get())).sqrt() / epsilon;
     Ok(UpperBound::new(Sigma::new(sigma)?))
 }
@@ -215,13 +211,7 @@ pub fn sigma_classic(
 /// Dong, Roth and Su 2019, Definition 2.6, arXiv:1905.02383.
 pub fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     check_mu(mu)?;
-    if !(0.0..=1.0).contains(&alpha) {
-        return Err(Error::InvalidParameter {
-            name: "the type I error",
-            condition: "lie between 0 and 1",
-            value: alpha,
-        });
-    }
+    ensure((0.0..=1.0).contains(&alpha), "the type I error", "lie between 0 and 1", alpha)?;
     if alpha == 1.0 || alpha == 0.0 {
         return Ok(Exact::new(1.0 - alpha));
     }

@@ -2,15 +2,20 @@
 //!
 //! Every number that leaves this crate says in its type what it may be used for: see [`grade`].
 
+pub mod approx_dp;
+pub mod composition;
 pub mod error;
 pub mod gaussian;
 pub mod grade;
+pub mod incomplete;
 pub mod logspace;
 pub mod pairwise;
 pub mod quantities;
 mod search;
 pub mod special;
+pub mod tails;
 
+pub use approx_dp::ApproxDp;
 pub use error::Error;
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
 pub use pairwise::{ObserverLoss, PairwiseLoss, UnitLoss};

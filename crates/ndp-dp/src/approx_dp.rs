@@ -1,0 +1,58 @@
+//! Approximate differential privacy: the pair `(ε, δ)`.
+
+use crate::Error;
+use crate::error::ensure;
+use serde::Serialize;
+
+/// `(ε, δ)`-differential privacy: `P(A) ≤ e^ε Q(A) + δ` for every event and both orders of two
+/// neighboring datasets.
+///
+/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ApproxDp {
+    epsilon: f64,
+    delta: f64,
+}
+
+impl ApproxDp {
+    /// Takes a pair.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ ε ≤ ∞` and `0 ≤ δ ≤ 1`, NaN included.
+    pub fn new(epsilon: f64, delta: f64) -> Result<Self, Error> {
+        ensure(0.0 <= epsilon, "epsilon", "be nonnegative", epsilon)?;
+        ensure(
+            (0.0..=1.0).contains(&delta),
+            "the delta of an (epsilon, delta) pair",
+            "lie between 0 and 1",
+            delta,
+        )?;
+        Ok(Self { epsilon, delta })
+    }
+
+    /// Pure differential privacy, `δ = 0`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn pure(epsilon: f64) -> Result<Self, Error> {
+        Self::new(epsilon, 0.0)
+    }
+
+    /// A pair computed by this crate: `ε` cut at 0 from below, `δ` at 1 from above.
+    pub(crate) fn clamped(epsilon: f64, delta: f64) -> Self {
+        debug_assert!(!epsilon.is_nan() && !delta.is_nan());
+        Self { epsilon: epsilon.max(0.0), delta: delta.clamp(0.0, 1.0) }
+    }
+
+    /// `ε`, in nats.
+    #[must_use]
+    pub const fn epsilon(self) -> f64 {
+        self.epsilon
+    }
+
+    /// `δ`.
+    #[must_use]
+    pub const fn delta(self) -> f64 {
+        self.delta
+    }
+}

@@ -1,0 +1,233 @@
+//! Regularised incomplete gamma and beta functions, in log space, with full relative accuracy in both tails.
+//!
+//! Both are a density times a continued fraction (or a positive series). The densities are Loader's
+//! saddle-point form: `ln Γ` of a large argument has an absolute error of many units in the last place
+//! of the answer (2e-7 at 1e8), while here every large term is a nonnegative deviance
+//! `a (t − ln(1 + t))` computed from a deviation known exactly.
+//!
+//! Parameters above [`MAX_PARAMETER`] give NaN, like all others outside the domain.
+//!
+//! Measured against 40-digit values (`tests/special_functions.rs`): relative error below 1e-13 for
+//! parameters up to 1e8, values down to 1e-300, logarithms beyond.
+//!
+//! # References
+//! - Loader, *Fast and accurate computation of binomial probabilities*, 2000.
+//! - DiDonato and Morris, *Algorithm 708*, ACM TOMS 18, 1992: the fraction of the incomplete beta function.
+//! - NIST Digital Library of Mathematical Functions, 8.7.1, 8.9.2 (incomplete gamma), 8.17.22 (incomplete beta).
+
+use crate::logspace::log1m_exp;
+use crate::special::LN_SQRT_2PI;
+
+/// The largest parameter accepted: near the mean, `√a` steps are taken.
+pub const MAX_PARAMETER: f64 = 1e13;
+
+/// `ln P(a, x)`, `P(a, x) = ∫_0^x t^{a−1} e^{−t} dt / Γ(a)`, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN elsewhere.
+///
+/// # Complexity
+/// `O(√a)` near `x = a`, a few dozen steps away from it.
+#[must_use]
+pub fn log_gamma_p(a: f64, x: f64) -> f64 {
+    match gamma_side(a, x) {
+        Side::Lower(p) => p,
+        Side::Upper(q) => log1m_exp(q),
+    }
+}
+
+/// `ln Q(a, x)`, `Q = 1 − P` of [`log_gamma_p`]: the upper tail, for `0 < a ≤ 1e13` and `x ≥ 0`; NaN elsewhere.
+#[must_use]
+pub fn log_gamma_q(a: f64, x: f64) -> f64 {
+    match gamma_side(a, x) {
+        Side::Lower(p) => log1m_exp(p),
+        Side::Upper(q) => q,
+    }
+}
+
+/// `ln I_x(a, b)`, `I_x(a, b) = ∫_0^x t^{a−1} (1 − t)^{b−1} dt / B(a, b)`, for `0 < a, b ≤ 1e13`
+/// and `0 ≤ x ≤ 1`; NaN elsewhere.
+///
+/// # Complexity
+/// `O(√max(a, b))` near the mean `x = a/(a + b)`, a few dozen steps away from it.
+#[must_use]
+pub fn log_beta_i(a: f64, b: f64, x: f64) -> f64 {
+    match beta_side(a, b, x) {
+        Side::Lower(p) => p,
+        Side::Upper(q) => log1m_exp(q),
+    }
+}
+
+/// `ln(1 − I_x(a, b))`, see [`log_beta_i`].
+#[must_use]
+pub fn log_beta_i_complement(a: f64, b: f64, x: f64) -> f64 {
+    match beta_side(a, b, x) {
+        Side::Lower(p) => log1m_exp(p),
+        Side::Upper(q) => q,
+    }
+}
+
+/// The logarithm of the tail that was computed directly; the other follows by complement.
+enum Side {
+    Lower(f64),
+    Upper(f64),
+}
+
+fn gamma_side(a: f64, x: f64) -> Side {
+    if !(0.0 < a && a <= MAX_PARAMETER && 0.0 <= x) {
+        return Side::Lower(f64::NAN);
+    }
+    if x == 0.0 {
+        return Side::Lower(f64::NEG_INFINITY);
+    }
+    if x.is_infinite() {
+        return Side::Upper(f64::NEG_INFINITY);
+    }
+    let density = log_poisson_density(a, x);
+    if x < a + 1.0 {
+        // P = x^a e^{−x}/Γ(a+1) · Σ x^n/((a+1)…(a+n)).
+        let mut term = 1.0;
+        let mut sum = 1.0;
+        let mut n = a;
+        while term > sum * 1e-17 {
+            n += 1.0;
+            term *= x / n;
+            sum += term;
+        }
+        return Side::Lower((density + libm::log(sum)).min(0.0));
+    }
+    // Q = x^a e^{−x}/Γ(a) · 1/(x+1−a − 1(1−a)/(x+3−a − 2(2−a)/(x+5−a − …))).
+    let mut n = 0.0;
+    let fraction = continued_fraction(x + 1.0 - a, || {
+        n += 1.0;
+        (n * (a - n), (x - a) + 2.0 * n + 1.0)
+    });
+    Side::Upper((density + libm::log(a / fraction)).min(0.0))
+}
+
+fn beta_side(a: f64, b: f64, x: f64) -> Side {
+    if !(0.0 < a && a <= MAX_PARAMETER && 0.0 < b && b <= MAX_PARAMETER && (0.0..=1.0).contains(&x)) {
+        return Side::Lower(f64::NAN);
+    }
+    if x == 0.0 {
+        return Side::Lower(f64::NEG_INFINITY);
+    }
+    if x == 1.0 {
+        return Side::Upper(f64::NEG_INFINITY);
+    }
+    let deviation = deviation(a, b, x);
+    let density = log_beta_density(a, b, x, deviation);
+    if deviation >= 0.0 {
+        Side::Lower(beta_tail(a, b, x, deviation, density))
+    } else {
+        Side::Upper(beta_tail(b, a, 1.0 - x, -deviation, density))
+    }
+}
+
+/// `ln I_x(a, b)` below the mean, from `ln [x^a (1−x)^b / B(a, b)]` and `a − (a+b) x ≥ 0`.
+fn beta_tail(a: f64, b: f64, x: f64, deviation: f64, density: f64) -> f64 {
+    let mut n = 0.0;
+    let fraction = continued_fraction(a * (deviation + 1.0) / (a + 1.0), || {
+        n += 1.0;
+        let odd = a + 2.0 * n - 1.0;
+        let numerator = (a + n - 1.0) / odd * ((a + b + n - 1.0) / odd) * n * (b - n) * x * x;
+        let denominator =
+            n + n * (b - n) * x / odd + (a + n) * (deviation + 1.0 + n * (2.0 - x)) / (odd + 2.0);
+        (numerator, denominator)
+    });
+    (density - libm::log(fraction)).min(0.0)
+}
+
+/// `b₀ + a₁/(b₁ + a₂/(b₂ + …))` by the modified Lentz method; `next` yields `(aₙ, bₙ)`.
+fn continued_fraction(first: f64, mut next: impl FnMut() -> (f64, f64)) -> f64 {
+    const TINY: f64 = 1e-290;
+    let guard = |x: f64| if x.abs() < TINY { TINY } else { x };
+    let mut value = guard(first);
+    let mut c = value;
+    let mut d = 0.0;
+    // The fractions used need about √a terms; the bound only keeps a defect from hanging.
+    for _ in 0..10_000_000 {
+        let (numerator, denominator) = next();
+        d = 1.0 / guard(denominator + numerator * d);
+        c = guard(denominator + numerator / c);
+        let factor = c * d;
+        value *= factor;
+        if (factor - 1.0).abs() < 2e-16 {
+            break;
+        }
+    }
+    value
+}
+
+/// `a − (a + b) x`, exact up to its own rounding: it decides how far in the tail the point lies.
+pub(crate) fn deviation(a: f64, b: f64, x: f64) -> f64 {
+    let (n, n_low) = two_sum(a, b);
+    let (product, product_low) = two_product(n, x);
+    let (difference, difference_low) = two_sum(a, -product);
+    difference + (difference_low - product_low - n_low * x)
+}
+
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+fn two_product(a: f64, b: f64) -> (f64, f64) {
+    let product = a * b;
+    (product, libm::fma(a, b, -product))
+}
+
+/// `ln [x^a (1−x)^b / B(a, b)]` from `deviation = a − (a+b) x`.
+fn log_beta_density(a: f64, b: f64, x: f64, deviation: f64) -> f64 {
+    let n = a + b;
+    log_binomial_saddle(a, b, x, deviation) + libm::log(a / n * b)
+}
+
+/// `ln [Γ(n+1)/(Γ(a+1)Γ(b+1)) x^a (1−x)^b]`, `n = a + b`, `deviation = a − n x`, for `a, b > 0`.
+pub(crate) fn log_binomial_saddle(a: f64, b: f64, x: f64, deviation: f64) -> f64 {
+    let n = a + b;
+    let deviance = deviance(a, n * x, deviation) + deviance(b, n * (1.0 - x), -deviation);
+    stirling_error(n)
+        - stirling_error(a)
+        - stirling_error(b)
+        - deviance
+        - 0.5 * libm::log(a / n * b)
+        - LN_SQRT_2PI
+}
+
+/// `ln [x^a e^{−x}/Γ(a+1)]` for `a > 0`.
+fn log_poisson_density(a: f64, x: f64) -> f64 {
+    -stirling_error(a) - deviance(a, x, a - x) - 0.5 * libm::log(a) - LN_SQRT_2PI
+}
+
+/// `m ln(m/e) − (m − e) ≥ 0` from `m > 0`, the expected `e > 0` and the accurate `deviation = m − e`,
+/// without cancellation near 0.
+fn deviance(m: f64, e: f64, deviation: f64) -> f64 {
+    let t = -deviation / m;
+    if t.abs() > 0.6 {
+        return m * libm::log(m / e) - deviation;
+    }
+    // m (t − ln(1 + t)); with r = t/(2+t): ln(1+t) = 2r (1 + r²/3 + r⁴/5 + …) and t − 2r = rt.
+    let r = t / (2.0 + t);
+    let y = r * r;
+    let mut power = y;
+    let mut sum = 0.0;
+    let mut k = 3.0;
+    while power > 1e-18 * y {
+        sum += power / k;
+        power *= y;
+        k += 2.0;
+    }
+    m * r * (t - 2.0 * sum)
+}
+
+/// `ln Γ(x+1) − [(x + ½) ln x − x + ln √(2π)]` for `x > 0`.
+pub(crate) fn stirling_error(x: f64) -> f64 {
+    if x < 16.0 {
+        return libm::lgamma(x + 1.0) - (x + 0.5) * libm::log(x) + x - LN_SQRT_2PI;
+    }
+    let y = 1.0 / (x * x);
+    // Bernoulli numbers B_{2k}/(2k(2k−1)); the first neglected term is below 2e-18 at 16.
+    (1.0 / 12.0
+        - y * (1.0 / 360.0
+            - y * (1.0 / 1260.0 - y * (1.0 / 1680.0 - y * (1.0 / 1188.0 - y * 691.0 / 360_360.0)))))
+        / x
+}

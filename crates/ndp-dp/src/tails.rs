@@ -1,0 +1,256 @@
+//! How often a random event happens, at most: binomial tails and their quantiles.
+//!
+//! A user who is drawn with probability `p` at each of `T` steps contributes `X ~ Bin(T, p)` times. An
+//! accountant that charges a fixed number `N` of contributions fails with probability `P(X > N)`, which
+//! goes into `δ`.
+//!
+//! # References
+//! - Bernstein's inequality in the form `P(X ≥ Tp + x) ≤ exp(−x²/(2(Tp + x/3)))`, loosened to its root.
+//! - Mitzenmacher and Upfal, *Probability and computing*, 2005: Theorem 4.4(2), the Chernoff bound, which
+//!   needs a relative deviation of at most 1.
+
+use crate::error::ensure;
+use crate::incomplete::{deviation, log_beta_i, log_binomial_saddle};
+use crate::special::normal_quantile;
+use crate::{Delta, Error, Exact, UpperBound};
+
+/// The most trials accepted: beyond, a count is no longer exact as a float, and tails take too long.
+pub const MAX_TRIALS: u64 = 1_000_000_000_000;
+
+/// `ln P(X = k)` for `X ~ Bin(trials, p)`: exact, `−∞` where the probability is 0.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `trials ≤` [`MAX_TRIALS`].
+pub fn log_binomial_pmf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
+    check(trials, p)?;
+    Ok(Exact::new(log_pmf(k, trials, p)))
+}
+
+/// `ln P(X > k)` for `X ~ Bin(trials, p)`: exact, `−∞` where the probability is 0.
+///
+/// # Errors
+/// As [`log_binomial_pmf`].
+pub fn log_binomial_tail(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
+    check(trials, p)?;
+    Ok(Exact::new(log_tail(k, trials, p)))
+}
+
+/// `ln P(X ≤ k)` for `X ~ Bin(trials, p)`: exact.
+///
+/// # Errors
+/// As [`log_binomial_pmf`].
+pub fn log_binomial_cdf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
+    check(trials, p)?;
+    if k >= trials {
+        return Ok(Exact::new(0.0));
+    }
+    // X ≤ k exactly when the failures, Bin(trials, 1 − p), exceed trials − k − 1.
+    Ok(Exact::new(crate::incomplete::log_beta_i_complement(k as f64 + 1.0, (trials - k) as f64, p)))
+}
+
+/// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within 1e-11 of `ln δ̂` goes up).
+///
+/// # Errors
+/// As [`log_binomial_pmf`].
+///
+/// # Complexity
+/// A few incomplete beta functions, `O(√trials)` each.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, tails};
+/// // A user drawn with probability 1/100 contributes at most 151 times in 10 000 steps, but for 1e-6.
+/// assert_eq!(*tails::n_exact(10_000, 0.01, Delta::new(1e-6)?)?.value(), 151);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Error> {
+    check(trials, p)?;
+    // The margin covers the error of the tail, so that the count returned is never too small.
+    let target = libm::log(delta_hat.get()) - 1e-11;
+    let enough = |n: u64| log_tail(n, trials, p) <= target;
+    // Start at the Cornish–Fisher quantile and gallop away from it.
+    let mean = trials as f64 * p;
+    let z = -normal_quantile(delta_hat.get());
+    let guess = mean + z * (mean * (1.0 - p)).sqrt() + (z * z - 1.0) * (1.0 - 2.0 * p) / 6.0;
+    let guess = (guess.clamp(0.0, trials as f64) as u64).min(trials);
+    let (mut fails, mut verified, mut step);
+    if enough(guess) {
+        (verified, step) = (guess, 1);
+        loop {
+            if verified == 0 {
+                return Ok(Exact::new(0));
+            }
+            fails = verified.saturating_sub(step);
+            if !enough(fails) {
+                break;
+            }
+            (verified, step) = (fails, step.saturating_mul(2));
+        }
+    } else {
+        (fails, step) = (guess, 1_u64);
+        loop {
+            verified = fails.saturating_add(step).min(trials);
+            if enough(verified) {
+                break;
+            }
+            (fails, step) = (verified, step.saturating_mul(2));
+        }
+    }
+    while verified - fails > 1 {
+        let middle = fails + (verified - fails) / 2;
+        if enough(middle) { verified = middle } else { fails = middle }
+    }
+    Ok(Exact::new(verified))
+}
+
+/// `N = Tp + (l + √(l² + 8 l T p))/2`, `l = ln(1/δ̂)`: `P(Bin(T, p) > N) ≤ δ̂` for every `T` and `p`.
+///
+/// # Errors
+/// As [`log_binomial_pmf`].
+pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
+    check(trials, p)?;
+    let mean = trials as f64 * p;
+    let l = -libm::log(delta_hat.get());
+    Ok(UpperBound::new(mean + 0.5 * (l + (l * l + 8.0 * l * mean).sqrt())))
+}
+
+/// Whether the Chernoff count is a bound: `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1.
+///
+/// # Errors
+/// As [`log_binomial_pmf`].
+pub fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
+    check(trials, p)?;
+    Ok(trials as f64 * p >= -3.0 * libm::log(delta_hat.get()))
+}
+
+/// `N = Tp + √(3 T p ln(1/δ̂))` where it is a bound: then `P(Bin(T, p) ≥ N) ≤ δ̂`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] outside the range of [`n_chernoff_valid`], where the formula is false: at `T = n = 1000`,
+/// `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise as [`log_binomial_pmf`].
+pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
+    let mean = trials as f64 * p;
+    let valid = n_chernoff_valid(trials, p, delta_hat)?;
+    ensure(valid, "the mean of a Chernoff count", "be at least 3 ln(1/delta)", mean)?;
+    Ok(UpperBound::new(mean + (-3.0 * mean * libm::log(delta_hat.get())).sqrt()))
+}
+
+fn check(trials: u64, p: f64) -> Result<(), Error> {
+    ensure(trials <= MAX_TRIALS, "the number of trials", "be at most 1e12", trials as f64)?;
+    check_probability(p)
+}
+
+pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
+    ensure((0.0..=1.0).contains(&p), "a probability", "lie between 0 and 1", p)
+}
+
+pub(crate) fn log_pmf(k: u64, trials: u64, p: f64) -> f64 {
+    let (n, k) = (trials as f64, k as f64);
+    if k > n || (p == 0.0 && k > 0.0) || (p == 1.0 && k < n) {
+        return f64::NEG_INFINITY;
+    }
+    // The saddle-point form needs both counts positive.
+    if k == 0.0 {
+        return if n == 0.0 { 0.0 } else { n * libm::log1p(-p) };
+    }
+    if k == n {
+        return n * libm::log(p);
+    }
+    log_binomial_saddle(k, n - k, p, deviation(k, n - k, p)).min(0.0)
+}
+
+pub(crate) fn log_tail(k: u64, trials: u64, p: f64) -> f64 {
+    if k >= trials {
+        return f64::NEG_INFINITY;
+    }
+    log_beta_i(k as f64 + 1.0, (trials - k) as f64, p)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn d(delta: f64) -> Delta {
+        Delta::new(delta).unwrap()
+    }
+
+    /// 50-digit values of the specification.
+    #[test]
+    fn counts_match_reference_values() -> Result<(), Error> {
+        let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-14);
+        check(*n_chernoff(10_000, 0.01, d(1e-6))?.value(), 164.378_980_788_680_42);
+        check(*n_chernoff(2_000, 0.05, d(1e-5))?.value(), 158.769_700_011_919_99);
+        assert!(n_chernoff_valid(10_000, 0.01, d(1e-6))?);
+        assert!(!n_chernoff_valid(1_000, 0.002, d(1e-6))?);
+        check(*n_bernstein(10_000, 0.01, d(1e-6))?.value(), 159.924_914_714_274_03);
+        check(*n_bernstein(10_000, 0.0095, d(9.5e-7))?.value(), 153.728_814_794_660_2);
+        assert_eq!(*n_exact(10_000, 0.01, d(1e-6))?.value(), 151);
+        assert_eq!(*n_exact(2_000, 0.05, d(1e-5))?.value(), 144);
+        assert_eq!(*n_exact(1_000, 0.001, d(1e-5))?.value(), 8);
+        Ok(())
+    }
+
+    /// The printed use of the Chernoff count outside its range: it claims at most 1e-6 where the truth is 1.003e-5.
+    #[test]
+    fn chernoff_is_refused_where_it_is_false() -> Result<(), Error> {
+        let printed = 1.0 + (3.0_f64 * (1e6_f64).ln()).sqrt();
+        assert_relative_eq!(printed, 7.438, max_relative = 1e-4);
+        let truth = log_binomial_tail(7, 1_000, 0.001)?.value().exp();
+        assert_relative_eq!(truth, 1.003e-5, max_relative = 1e-3);
+        assert!(n_chernoff(1_000, 0.001, d(1e-6)).is_err());
+        Ok(())
+    }
+
+    /// Against sums of probabilities built by multiplication, which share nothing with the fast path.
+    #[test]
+    fn tails_match_direct_sums() -> Result<(), Error> {
+        for trials in [1_u64, 2, 7, 40] {
+            for p in [0.0, 1e-9, 0.1, 0.5, 0.97, 1.0] {
+                let mut row = vec![1.0];
+                for _ in 0..trials {
+                    let mut next = vec![0.0; row.len() + 1];
+                    for (k, mass) in row.iter().enumerate() {
+                        next[k] += mass * (1.0 - p);
+                        next[k + 1] += mass * p;
+                    }
+                    row = next;
+                }
+                for k in 0..=trials {
+                    let i = k as usize;
+                    let close = |log: f64, direct: f64| {
+                        assert_relative_eq!(log.exp(), direct, max_relative = 1e-12, epsilon = 1e-300);
+                    };
+                    close(*log_binomial_pmf(k, trials, p)?.value(), row[i]);
+                    close(*log_binomial_tail(k, trials, p)?.value(), row[i + 1..].iter().sum());
+                    close(*log_binomial_cdf(k, trials, p)?.value(), row[..=i].iter().sum());
+                }
+                for delta in [1e-12, 1e-3, 0.2] {
+                    let n = *n_exact(trials, p, d(delta))?.value() as usize;
+                    assert!(row[n + 1..].iter().sum::<f64>() <= delta);
+                    assert!(n == 0 || row[n..].iter().sum::<f64>() > delta * (1.0 - 1e-10));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn counts_are_ordered_and_extremes_are_handled() -> Result<(), Error> {
+        for trials in [0, 1, 50, 1_000_000, MAX_TRIALS] {
+            for p in [0.0, 1e-12, 0.3, 1.0] {
+                for delta in [1e-300, 1e-6, 0.5, 1.0 - 1e-15] {
+                    let exact = *n_exact(trials, p, d(delta))?.value();
+                    assert!(exact <= trials);
+                    assert!(exact as f64 <= n_bernstein(trials, p, d(delta))?.value() + 1e-9);
+                    if n_chernoff_valid(trials, p, d(delta))? {
+                        assert!(exact as f64 <= n_chernoff(trials, p, d(delta))?.value().ceil());
+                    }
+                }
+            }
+        }
+        assert!(n_exact(MAX_TRIALS + 1, 0.5, d(0.1)).is_err());
+        assert!(n_exact(5, f64::NAN, d(0.1)).is_err() && n_exact(5, -0.1, d(0.1)).is_err());
+        Ok(())
+    }
+}
