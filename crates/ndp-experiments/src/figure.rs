@@ -244,6 +244,8 @@ pub struct Figure {
     pub checks: Vec<Check>,
     /// The pictures.
     pub panels: Vec<Panel>,
+    /// How many panels stand side by side; by their number if absent.
+    pub columns: Option<usize>,
     /// The data sets it was computed from.
     pub provenance: Vec<Provenance>,
 }
@@ -260,6 +262,7 @@ impl Figure {
             findings: Vec::new(),
             checks: Vec::new(),
             panels: Vec::new(),
+            columns: None,
             provenance: Vec::new(),
         }
     }
@@ -310,6 +313,13 @@ impl Figure {
     #[must_use]
     pub fn panel(mut self, panel: Panel) -> Self {
         self.panels.push(panel);
+        self
+    }
+
+    /// Sets how many panels stand side by side.
+    #[must_use]
+    pub fn columns(mut self, columns: usize) -> Self {
+        self.columns = Some(columns.max(1));
         self
     }
 

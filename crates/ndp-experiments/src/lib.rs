@@ -8,7 +8,9 @@
 pub mod datasets;
 pub mod figure;
 pub mod figures;
+pub mod layout;
 pub mod output;
+pub mod plot;
 pub mod registry;
 pub mod run;
 pub mod seed;

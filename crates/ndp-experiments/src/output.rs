@@ -13,6 +13,7 @@ pub mod table;
 pub use record::{Record, Run};
 
 use crate::figure::{Figure, Scale};
+use crate::plot;
 use crate::registry::Entry;
 use crate::seed::Seed;
 use std::fs;
@@ -79,6 +80,12 @@ pub fn write_figure(
     for (ending, text) in table::tables(&figure) {
         let name = format!("{}{ending}.csv", entry.id);
         write(&out.join(&name), text.as_bytes())?;
+        files.push(name);
+    }
+    let picture = plot::draw(&figure).map_err(OutputError::Malformed)?;
+    for (ending, bytes) in [("svg", picture.svg.as_bytes()), ("png", &picture.png)] {
+        let name = format!("{}.{ending}", entry.id);
+        write(&out.join(&name), bytes)?;
         files.push(name);
     }
     let record = Record::new(entry, &figure, scale, seed, files, run);

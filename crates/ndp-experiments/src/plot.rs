@@ -1,0 +1,143 @@
+//! Drawing a figure, as SVG and as PNG.
+//!
+//! Layout, axes, curves and colours are ours; [`canvas`] hands lines, circles and letters to
+//! kuva, which knows the font and the file formats. kuva's own plots are not used: their clip
+//! paths are numbered by a global counter, so that a picture would depend on what was drawn
+//! before it, and they have no colour bar for graphs. Nothing here depends on threads or time.
+
+mod axes;
+mod canvas;
+mod colors;
+mod curves;
+mod frame;
+mod heat;
+mod legend;
+mod nodes;
+mod style;
+mod table;
+
+use crate::figure::{Axis, Content, Figure};
+use canvas::{Anchor, BLACK, Canvas, text_width, wrap};
+use frame::Rect;
+use style::Styles;
+
+/// A figure in both formats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// As vector graphics.
+    pub svg: String,
+    /// As pixels, two per unit of the SVG.
+    pub png: Vec<u8>,
+}
+
+/// Draws a figure.
+///
+/// # Errors
+/// What kuva says, when it cannot encode the PNG.
+pub fn draw(figure: &Figure) -> Result<Picture, String> {
+    let styles = Styles::of(figure);
+    let count = figure.panels.len();
+    let columns = figure.columns.unwrap_or(match count {
+        0..=3 => count.max(1),
+        4 => 2,
+        5..=9 => 3,
+        _ => 4,
+    });
+    let rows = count.div_ceil(columns);
+    let cell_width = match columns {
+        1 => 760.0,
+        2 => 540.0,
+        3 => 420.0,
+        4 => 350.0,
+        _ => 280.0,
+    };
+    let width = cell_width * columns as f64 + 2.0 * MARGIN;
+    let title = wrap(&figure.title, TITLE_SIZE, width - 2.0 * MARGIN);
+    let top = MARGIN + title.len() as f64 * (TITLE_SIZE + 6.0) + 6.0;
+    let heights: Vec<f64> = (0..rows)
+        .map(|row| {
+            let panels = figure.panels.iter().skip(row * columns).take(columns);
+            panels.map(|panel| height(&panel.content, cell_width)).fold(0.0, f64::max)
+        })
+        .collect();
+    let panels_height: f64 = heights.iter().sum();
+    let legend = legend::Legend::new(&styles, width - 2.0 * MARGIN);
+    let mut canvas = Canvas::new(width, top + panels_height + legend.height() + MARGIN);
+    for (i, line) in title.iter().enumerate() {
+        let y = MARGIN + (i + 1) as f64 * (TITLE_SIZE + 6.0) - 6.0;
+        canvas.text(width / 2.0, y, line, TITLE_SIZE, Anchor::Middle, BLACK);
+    }
+    let mut y = top;
+    for (row, &height) in heights.iter().enumerate() {
+        for (column, panel) in figure.panels.iter().skip(row * columns).take(columns).enumerate() {
+            let cell = Rect {
+                x: MARGIN + column as f64 * cell_width,
+                y,
+                width: cell_width - 14.0,
+                height: height - 14.0,
+            };
+            let inner = panel_title(&mut canvas, cell, &panel.title);
+            match &panel.content {
+                Content::Curves { x, y, series } => {
+                    curves::draw(&mut canvas, inner, (x, y), series, &styles);
+                }
+                Content::HeatMap { color, matrix } => {
+                    heat::draw(&mut canvas, inner, color, color_range(figure, color), matrix);
+                }
+                Content::Drawing { color, drawing } => {
+                    nodes::draw(&mut canvas, inner, color, color_range(figure, color), drawing);
+                }
+                Content::Table { rows, names, series } => {
+                    table::draw(&mut canvas, inner, rows, names, series)
+                }
+            }
+        }
+        y += height;
+    }
+    legend.draw(&mut canvas, MARGIN, top + panels_height);
+    canvas.finish()
+}
+
+/// Height of the cell of a panel.
+fn height(content: &Content, cell_width: f64) -> f64 {
+    match content {
+        Content::Curves { .. } => 40.0 + cell_width * if cell_width > 600.0 { 0.6 } else { 0.74 },
+        // The colour bar and its label stand beside a square.
+        Content::HeatMap { .. } | Content::Drawing { .. } => cell_width - 60.0,
+        Content::Table { series, .. } => 50.0 + table::height(series),
+    }
+}
+
+/// Writes the title of a panel above it; returns what is left for the panel.
+fn panel_title(canvas: &mut Canvas, cell: Rect, title: &str) -> Rect {
+    let mut size = 13.0;
+    while size > 9.0 && text_width(title, size) > cell.width {
+        size -= 1.0;
+    }
+    let lines = wrap(title, size, cell.width);
+    for (i, line) in lines.iter().take(2).enumerate() {
+        let y = cell.y + (i + 1) as f64 * (size + 3.0);
+        canvas.text(cell.x + cell.width / 2.0, y, line, size, Anchor::Middle, BLACK);
+    }
+    let used = lines.len().min(2) as f64 * (size + 3.0) + 8.0;
+    Rect { y: cell.y + used, height: cell.height - used, ..cell }
+}
+
+/// The range of a colour scale: as given, or that of all panels with the same label, so that
+/// they can be compared.
+fn color_range(figure: &Figure, color: &Axis) -> [f64; 2] {
+    let values = figure.panels.iter().flat_map(|panel| match &panel.content {
+        Content::HeatMap { color: c, matrix } if c.label == color.label => {
+            matrix.values.iter().copied().collect()
+        }
+        Content::Drawing { color: c, drawing } if c.label == color.label => drawing.values.clone(),
+        _ => Vec::new(),
+    });
+    axes::data_range(color, values, 0.0)
+}
+
+const MARGIN: f64 = 16.0;
+const TITLE_SIZE: f64 = 17.0;
+
+#[cfg(test)]
+mod tests;

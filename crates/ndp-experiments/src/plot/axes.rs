@@ -1,0 +1,264 @@
+//! From numbers to places: ranges, ticks and the frame of a panel of curves.
+
+use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, text_width};
+use super::frame::Rect;
+use crate::figure::{Axis, AxisScale};
+
+/// Size of the letters at ticks.
+pub(super) const TICK_SIZE: f64 = 11.0;
+const LABEL_SIZE: f64 = 12.0;
+
+/// The drawn range of an axis over `values`, widened by `padding` of its length on both sides
+/// where the axis leaves it open. Values that cannot be drawn do not count.
+pub(super) fn data_range(axis: &Axis, values: impl Iterator<Item = f64>, padding: f64) -> [f64; 2] {
+    if let Some(range) = axis.range {
+        return range;
+    }
+    let log = axis.scale == AxisScale::Log;
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for value in values.filter(|v| v.is_finite() && (!log || *v > 0.0)) {
+        let value = axis.clamp.map_or(value, |most| value.min(most));
+        low = low.min(value);
+        high = high.max(value);
+    }
+    if low > high {
+        return [0.1, 1.0];
+    }
+    if log {
+        if high / low < 1.0 + 1e-9 {
+            return [low / 2.0, high * 2.0];
+        }
+        let room = (high / low).powf(padding);
+        [low / room, high * room]
+    } else {
+        if high - low < 1e-9 * high.abs().max(1e-300) {
+            let room = if high == 0.0 { 1.0 } else { 0.1 * high.abs() };
+            return [low - room, high + room];
+        }
+        let room = padding * (high - low);
+        // A scale of positive numbers that nearly reaches zero starts at zero.
+        let start = if low >= 0.0 && low < 0.25 * high { 0.0_f64.min(low) } else { low - room };
+        [start, high + room]
+    }
+}
+
+/// Places the numbers of an axis between two pixels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mapping {
+    pub(super) scale: AxisScale,
+    pub(super) range: [f64; 2],
+    pub(super) pixels: [f64; 2],
+    clamp: Option<f64>,
+}
+
+impl Mapping {
+    pub(super) fn new(axis: &Axis, range: [f64; 2], pixels: [f64; 2]) -> Self {
+        Self { scale: axis.scale, range, pixels, clamp: axis.clamp }
+    }
+
+    /// How far `value` is along the axis: 0 at its start, 1 at its end; none for what has no
+    /// place on it.
+    pub(super) fn share(&self, value: f64) -> Option<f64> {
+        if value.is_nan() {
+            return None;
+        }
+        let value = self.clamp.map_or(value, |most| value.min(most));
+        let [low, high] = self.range;
+        let share = match self.scale {
+            AxisScale::Linear => (value - low) / (high - low),
+            AxisScale::Log if value > 0.0 => (value / low).ln() / (high / low).ln(),
+            AxisScale::Log => return None,
+        };
+        share.is_finite().then_some(share)
+    }
+
+    /// The pixel of `value`.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        let [start, end] = self.pixels;
+        // Far outside, pixels would overflow in the PNG; the line is cut at the frame anyway.
+        self.share(value).map(|share| start + share.clamp(-50.0, 50.0) * (end - start))
+    }
+
+    /// The ticks with a label, and the smaller ones without.
+    pub(super) fn ticks(&self, most: usize) -> (Vec<(f64, String)>, Vec<f64>) {
+        match self.scale {
+            AxisScale::Linear => (linear_ticks(self.range, most), Vec::new()),
+            AxisScale::Log => log_ticks(self.range, most),
+        }
+    }
+}
+
+/// Multiples of 1, 2 or 5 times a power of ten.
+fn linear_ticks([low, high]: [f64; 2], most: usize) -> Vec<(f64, String)> {
+    let raw = (high - low) / most.max(1) as f64;
+    let power = 10.0_f64.powf(raw.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|&s| s >= raw).unwrap_or(raw);
+    if !(step > 0.0 && step.is_finite()) {
+        return Vec::new();
+    }
+    let slack = 1e-9 * (high - low);
+    let first = ((low - slack) / step).ceil() as i64;
+    let decimals = (-step.log10().floor()).max(0.0) as usize;
+    let mut ticks = Vec::new();
+    for i in first..first + 50 {
+        let value = i as f64 * step;
+        if value > high + slack {
+            break;
+        }
+        let large = value.abs() >= 1e5 || (step < 1e-4 && value != 0.0);
+        let label = if large { power_of_ten(value) } else { format!("{value:.decimals$}") };
+        ticks.push((value, label));
+    }
+    ticks
+}
+
+/// Powers of ten, every so many; between them 2 and 5 when there are few.
+fn log_ticks([low, high]: [f64; 2], most: usize) -> (Vec<(f64, String)>, Vec<f64>) {
+    let (first, last) = (low.log10(), high.log10());
+    let inside = |v: f64| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(&v);
+    let decades = last - first;
+    let digits: &[f64] = if decades < 1.0 {
+        &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0]
+    } else if decades < 2.5 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let every = (decades / most.max(1) as f64).ceil().max(1.0) as i64;
+    let mut major = Vec::new();
+    let mut minor = Vec::new();
+    for exponent in first.floor() as i64..=last.ceil() as i64 {
+        let power = 10.0_f64.powi(exponent as i32);
+        for &digit in digits {
+            if inside(digit * power) && exponent.rem_euclid(every) == 0 {
+                major.push((digit * power, power_of_ten(digit * power)));
+            }
+        }
+        if every == 1 {
+            minor.extend((2..10).map(|digit| f64::from(digit) * power).filter(|&v| inside(v)));
+        } else if inside(power) {
+            minor.push(power);
+        }
+    }
+    (major, minor)
+}
+
+/// A number as a reader writes it: plain, or as a power of ten.
+pub(super) fn power_of_ten(value: f64) -> String {
+    if value == 0.0 || (0.000_9..99_999.5).contains(&value.abs()) {
+        let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+        return rounded.to_string();
+    }
+    let text = format!("{value:.2e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
+    let raised: String = exponent.chars().map(superscript).collect();
+    match mantissa {
+        "1" => format!("10{raised}"),
+        "-1" => format!("-10{raised}"),
+        _ => format!("{mantissa}·10{raised}"),
+    }
+}
+
+fn superscript(c: char) -> char {
+    let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    match c.to_digit(10) {
+        Some(digit) => digits[digit as usize],
+        None => '⁻',
+    }
+}
+
+/// Draws the frame, the grid, the ticks and the labels of a panel of curves; returns the two
+/// mappings and the frame.
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    cell: Rect,
+    (x, y): (&Axis, &Axis),
+    (x_range, y_range): ([f64; 2], [f64; 2]),
+) -> (Mapping, Mapping, Rect) {
+    let vertical = Mapping::new(y, y_range, [0.0, 1.0]);
+    let (y_ticks, _) = vertical.ticks(6);
+    let widest = y_ticks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
+    let frame = cell.inset(widest + 34.0, 2.0, 10.0, 42.0);
+    let across = Mapping::new(x, x_range, [frame.x, frame.right()]);
+    let up = Mapping::new(y, y_range, [frame.bottom(), frame.y]);
+    let (major, minor) = across.ticks(if frame.width > 320.0 { 8 } else { 5 });
+    for value in minor {
+        if let Some(px) = across.place(value) {
+            canvas.line((px, frame.bottom()), (px, frame.bottom() + 2.5), GREY, 0.8);
+        }
+    }
+    for (value, label) in major {
+        let Some(px) = across.place(value) else { continue };
+        canvas.line((px, frame.y), (px, frame.bottom()), PALE, 1.0);
+        canvas.line((px, frame.bottom()), (px, frame.bottom() + 4.5), BLACK, 1.0);
+        canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
+    }
+    let (major, minor) = up.ticks(6);
+    for value in minor {
+        if let Some(py) = up.place(value) {
+            canvas.line((frame.x - 2.5, py), (frame.x, py), GREY, 0.8);
+        }
+    }
+    for (value, label) in major {
+        let Some(py) = up.place(value) else { continue };
+        canvas.line((frame.x, py), (frame.right(), py), PALE, 1.0);
+        canvas.line((frame.x - 4.5, py), (frame.x, py), BLACK, 1.0);
+        canvas.text(frame.x - 7.0, py + 4.0, &label, TICK_SIZE, Anchor::End, BLACK);
+    }
+    let corners = [
+        (frame.x, frame.y),
+        (frame.right(), frame.y),
+        (frame.right(), frame.bottom()),
+        (frame.x, frame.bottom()),
+        (frame.x, frame.y),
+    ];
+    for side in corners.windows(2) {
+        canvas.line(side[0], side[1], BLACK, 1.0);
+    }
+    let middle = frame.x + frame.width / 2.0;
+    canvas.text(middle, frame.bottom() + 35.0, &x.label, LABEL_SIZE, Anchor::Middle, BLACK);
+    canvas.upward_text(cell.x + 13.0, frame.y + frame.height / 2.0, &y.label, LABEL_SIZE);
+    (across, up, frame)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(ticks: Vec<(f64, String)>) -> Vec<String> {
+        ticks.into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        assert_eq!(labels(linear_ticks([0.0, 1.0], 6)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(linear_ticks([0.0, 25.5], 6)), ["0", "5", "10", "15", "20", "25"]);
+        assert_eq!(labels(linear_ticks([0.0, 3e5], 3)), ["0", "10⁵", "2·10⁵", "3·10⁵"]);
+        assert_eq!(labels(log_ticks([1e-5, 1.2], 6).0), ["10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"]);
+        assert_eq!(labels(log_ticks([0.3, 7.0], 6).0), ["0.5", "1", "2", "5"]);
+        assert_eq!(labels(log_ticks([1.0, 1e10], 6).0), ["1", "100", "10000", "10⁶", "10⁸", "10¹⁰"]);
+        assert!(linear_ticks([1.0, 1.0], 6).len() < 60);
+    }
+
+    #[test]
+    fn ranges_leave_out_what_cannot_be_drawn() {
+        let values = [0.0, 1e-3, 0.1, f64::INFINITY, f64::NAN, 30.0];
+        let log = Axis::log("l").clamped_at(1.0);
+        assert_eq!(data_range(&log, values.into_iter(), 0.0), [1e-3, 1.0]);
+        assert_eq!(data_range(&Axis::linear("l"), values.into_iter(), 0.0), [0.0, 30.0]);
+        assert_eq!(data_range(&log.range(0.5, 2.0), values.into_iter(), 0.0), [0.5, 2.0]);
+        assert_eq!(data_range(&Axis::linear("l"), [].into_iter(), 0.0), [0.1, 1.0]);
+        assert_eq!(data_range(&Axis::linear("l"), [3.0].into_iter(), 0.0), [2.7, 3.3]);
+    }
+
+    #[test]
+    fn nothing_has_a_place_below_zero_on_a_log_axis() {
+        let map = Mapping::new(&Axis::log("l").clamped_at(10.0), [0.1, 10.0], [100.0, 0.0]);
+        assert_eq!(map.place(0.0), None);
+        assert_eq!(map.place(-1.0), None);
+        assert_eq!(map.place(f64::NAN), None);
+        assert!((map.place(1.0).unwrap() - 50.0).abs() < 1e-9);
+        assert!(map.place(1e9).unwrap().abs() < 1e-9);
+    }
+}

@@ -1,0 +1,269 @@
+//! Lines, shapes and letters: the only file that knows kuva.
+
+use super::Picture;
+use kuva::backend::png::PngBackend;
+use kuva::backend::svg::SvgBackend;
+use kuva::render::color::Color;
+use kuva::render::render::{PathData, Primitive, Scene, TextAnchor};
+
+/// A colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Rgb(pub(super) u8, pub(super) u8, pub(super) u8);
+
+impl Rgb {
+    /// The colour that is `share` of the way to `other`.
+    pub(super) fn towards(self, other: Self, share: f64) -> Self {
+        let mix = |a: u8, b: u8| (f64::from(a) + share * (f64::from(b) - f64::from(a))).round() as u8;
+        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
+    }
+}
+
+impl From<Rgb> for Color {
+    fn from(Rgb(r, g, b): Rgb) -> Self {
+        Self::Rgb(r, g, b)
+    }
+}
+
+pub(super) const BLACK: Rgb = Rgb(0x22, 0x22, 0x22);
+pub(super) const GREY: Rgb = Rgb(0x77, 0x77, 0x77);
+pub(super) const PALE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
+pub(super) const WHITE: Rgb = Rgb(0xff, 0xff, 0xff);
+
+/// Which part of a text stands at its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a line is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Stroke {
+    pub(super) color: Rgb,
+    pub(super) width: f64,
+    /// Lengths of dashes and gaps in turn; none for a solid line.
+    pub(super) dashes: &'static [f64],
+}
+
+/// A picture in progress.
+pub(super) struct Canvas {
+    scene: Scene,
+}
+
+impl Canvas {
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        let mut scene = Scene::new(width.ceil(), height.ceil());
+        scene.font_family = Some("DejaVu Sans, Verdana, Arial, sans-serif".into());
+        Self { scene }
+    }
+
+    /// A line through `points`. Dashes are cut here, by the length along the whole line: kuva
+    /// starts them anew on every segment.
+    pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke) {
+        let parts =
+            if stroke.dashes.is_empty() { vec![points.to_vec()] } else { dash(points, stroke.dashes) };
+        for points in parts {
+            self.scene.add(Primitive::PolyLine {
+                points,
+                stroke: stroke.color.into(),
+                stroke_width: stroke.width,
+                stroke_dasharray: None,
+            });
+        }
+    }
+
+    pub(super) fn line(&mut self, p: (f64, f64), q: (f64, f64), color: Rgb, width: f64) {
+        self.polyline(&[p, q], Stroke { color, width, dashes: &[] });
+    }
+
+    /// A filled polygon.
+    pub(super) fn polygon(
+        &mut self,
+        points: &[(f64, f64)],
+        fill: Option<Rgb>,
+        opacity: f64,
+        outline: Option<Rgb>,
+    ) {
+        let mut d = String::new();
+        for (i, (x, y)) in points.iter().enumerate() {
+            d.push_str(&format!("{}{x:.2} {y:.2} ", if i == 0 { "M" } else { "L" }));
+        }
+        d.push('Z');
+        self.scene.add(Primitive::Path(Box::new(PathData {
+            d,
+            fill: fill.map(Color::from),
+            stroke: outline.map_or(Color::None, Color::from),
+            stroke_width: if outline.is_some() { 1.2 } else { 0.0 },
+            opacity: (opacity < 1.0).then_some(opacity),
+            stroke_dasharray: None,
+        })));
+    }
+
+    pub(super) fn circle(&mut self, (cx, cy): (f64, f64), r: f64, fill: Rgb, outline: Option<(Rgb, f64)>) {
+        self.scene.add(Primitive::Circle {
+            cx,
+            cy,
+            r,
+            fill: fill.into(),
+            fill_opacity: None,
+            stroke: outline.map(|(color, _)| color.into()),
+            stroke_width: outline.map(|(_, width)| width),
+        });
+    }
+
+    pub(super) fn circle_outline(&mut self, (cx, cy): (f64, f64), r: f64, color: Rgb, width: f64) {
+        self.scene.add(Primitive::Circle {
+            cx,
+            cy,
+            r,
+            fill: Color::None,
+            fill_opacity: None,
+            stroke: Some(color.into()),
+            stroke_width: Some(width),
+        });
+    }
+
+    /// Filled rectangles `(x, y, width, height, colour)`.
+    pub(super) fn cells(&mut self, cells: &[(f64, f64, f64, f64, Rgb)]) {
+        self.scene.add(Primitive::RectBatch {
+            x: cells.iter().map(|c| c.0).collect(),
+            y: cells.iter().map(|c| c.1).collect(),
+            w: cells.iter().map(|c| c.2).collect(),
+            h: cells.iter().map(|c| c.3).collect(),
+            fills: cells.iter().map(|c| c.4.into()).collect(),
+        });
+    }
+
+    pub(super) fn text(&mut self, x: f64, y: f64, text: &str, size: f64, anchor: Anchor, color: Rgb) {
+        self.turned_text(x, y, text, size, anchor, color, None);
+    }
+
+    /// Text that reads upwards.
+    pub(super) fn upward_text(&mut self, x: f64, y: f64, text: &str, size: f64) {
+        self.turned_text(x, y, text, size, Anchor::Middle, BLACK, Some(-90.0));
+    }
+
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the fields of kuva's primitive, for the two callers above"
+    )]
+    fn turned_text(
+        &mut self,
+        x: f64,
+        y: f64,
+        text: &str,
+        size: f64,
+        anchor: Anchor,
+        color: Rgb,
+        rotate: Option<f64>,
+    ) {
+        self.scene.add(Primitive::Text {
+            x,
+            y,
+            // kuva reads text between two dollars as a formula.
+            content: text.replace('$', "\\$"),
+            size: size as u32,
+            anchor: match anchor {
+                Anchor::Start => TextAnchor::Start,
+                Anchor::Middle => TextAnchor::Middle,
+                Anchor::End => TextAnchor::End,
+            },
+            rotate,
+            bold: false,
+            color: Some(color.into()),
+        });
+    }
+
+    pub(super) fn finish(self) -> Result<Picture, String> {
+        let png = PngBackend::new().with_scale(2.0).render_scene(&self.scene)?;
+        // Without a view box the picture cannot be shown smaller than it is.
+        let view = format!("<svg viewBox=\"0 0 {} {}\" ", self.scene.width, self.scene.height);
+        let svg = SvgBackend::new().render_scene(&self.scene).replacen("<svg ", &view, 1);
+        Ok(Picture { svg, png })
+    }
+}
+
+/// The dashes of a line.
+fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
+    let mut parts = Vec::new();
+    let mut part = points.first().map_or(Vec::new(), |&p| vec![p]);
+    let (mut phase, mut left) = (0, lengths[0]);
+    for pair in points.windows(2) {
+        let [p, q] = [pair[0], pair[1]];
+        let length = (q.0 - p.0).hypot(q.1 - p.1);
+        let mut done = 0.0;
+        while length - done > left {
+            done += left;
+            let at = (p.0 + (q.0 - p.0) * done / length, p.1 + (q.1 - p.1) * done / length);
+            if phase % 2 == 0 {
+                part.push(at);
+                parts.push(std::mem::take(&mut part));
+            } else {
+                part = vec![at];
+            }
+            phase += 1;
+            left = lengths[phase % lengths.len()];
+        }
+        left -= length - done;
+        if phase % 2 == 0 {
+            part.push(q);
+        }
+    }
+    if part.len() > 1 {
+        parts.push(part);
+    }
+    parts
+}
+
+/// About how wide a text is in DejaVu Sans.
+pub(super) fn text_width(text: &str, size: f64) -> f64 {
+    let em: f64 = text
+        .chars()
+        .map(|c| match c {
+            'i' | 'j' | 'l' | 'I' | 'J' | '.' | ',' | ':' | ';' | '\'' | '|' => 0.3,
+            'f' | 't' | 'r' | '(' | ')' | '[' | ']' | ' ' | '-' | '/' => 0.38,
+            'm' | 'w' | 'M' | 'W' | '@' | '%' | '=' | '<' | '>' | '+' | '≤' | '≥' => 0.85,
+            '⁰' | '¹' | '²' | '³' | '⁴' | '⁵' | '⁶' | '⁷' | '⁸' | '⁹' | '⁻' => 0.4,
+            'A'..='Z' => 0.7,
+            _ => 0.61,
+        })
+        .sum();
+    em * size
+}
+
+/// The text in lines no wider than `width`, broken at spaces.
+pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(line, size) + text_width(word, size) + 0.4 * size <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_go_on_around_corners() {
+        let corner = [(0.0, 0.0), (3.0, 0.0), (3.0, 3.0)];
+        let parts = dash(&corner, &[2.0, 2.0]);
+        assert_eq!(parts, [vec![(0.0, 0.0), (2.0, 0.0)], vec![(3.0, 1.0), (3.0, 3.0)]]);
+        let bent = dash(&corner, &[4.0, 1.0]);
+        assert_eq!(bent, [vec![(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)], vec![(3.0, 2.0), (3.0, 3.0)]]);
+    }
+
+    #[test]
+    fn lines_are_broken_at_spaces() {
+        assert_eq!(wrap("aa bb cc", 10.0, 40.0), ["aa bb", "cc"]);
+        assert_eq!(wrap("muchtoolong x", 10.0, 20.0), ["muchtoolong", "x"]);
+        assert!(wrap("", 10.0, 20.0).is_empty());
+    }
+}

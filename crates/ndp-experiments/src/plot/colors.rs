@@ -1,0 +1,78 @@
+//! Colours for numbers, and the bar that explains them.
+
+use super::axes::{Mapping, TICK_SIZE};
+use super::canvas::{Anchor, BLACK, Canvas, Rgb};
+use super::frame::Rect;
+use crate::figure::Axis;
+
+/// Dark violet to yellow: equal steps look equal, also without colour and to the colour-blind.
+/// Every eighth of the palette known as viridis (van der Walt, Smith, 2015).
+const STOPS: [Rgb; 9] = [
+    Rgb(68, 1, 84),
+    Rgb(71, 44, 122),
+    Rgb(59, 81, 139),
+    Rgb(44, 113, 142),
+    Rgb(33, 144, 141),
+    Rgb(39, 173, 129),
+    Rgb(92, 200, 99),
+    Rgb(170, 220, 50),
+    Rgb(253, 231, 37),
+];
+
+/// The colour a share of the way along the scale, in 256 steps.
+pub(super) fn color(share: f64) -> Rgb {
+    let step = (share.clamp(0.0, 1.0) * 255.0).round() / 255.0;
+    let place = step * (STOPS.len() - 1) as f64;
+    let i = (place as usize).min(STOPS.len() - 2);
+    STOPS[i].towards(STOPS[i + 1], place - i as f64)
+}
+
+/// What has no place on the scale: zero where colours are logarithmic gets the lowest colour.
+pub(super) fn color_of(map: &Mapping, value: f64) -> Option<Rgb> {
+    if value.is_nan() {
+        return None;
+    }
+    Some(color(map.share(value).unwrap_or(if value > 0.0 { 1.0 } else { 0.0 })))
+}
+
+/// Width that the bar needs beside a panel.
+pub(super) const BAR_ROOM: f64 = 88.0;
+
+/// Draws the bar of a colour scale along the right edge of `cell`; returns the mapping.
+pub(super) fn bar(canvas: &mut Canvas, cell: Rect, axis: &Axis, range: [f64; 2]) -> Mapping {
+    const STRIPES: usize = 128;
+    let map = Mapping::new(axis, range, [cell.bottom(), cell.y]);
+    let x = cell.right() - BAR_ROOM + 18.0;
+    let stripe = cell.height / STRIPES as f64;
+    let cells: Vec<(f64, f64, f64, f64, Rgb)> = (0..STRIPES)
+        .map(|i| {
+            let y = cell.bottom() - (i + 1) as f64 * stripe;
+            // A little overlap leaves no seams.
+            (x, y, 14.0, stripe + 0.4, color((i as f64 + 0.5) / STRIPES as f64))
+        })
+        .collect();
+    canvas.cells(&cells);
+    for (value, label) in map.ticks(6).0 {
+        let Some(y) = map.place(value) else { continue };
+        canvas.line((x + 14.0, y), (x + 18.0, y), BLACK, 1.0);
+        canvas.text(x + 20.0, y + 4.0, &label, TICK_SIZE, Anchor::Start, BLACK);
+    }
+    canvas.upward_text(x - 5.0, cell.y + cell.height / 2.0, &axis.label, TICK_SIZE);
+    map
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scale_runs_from_end_to_end() {
+        assert_eq!(color(0.0), STOPS[0]);
+        assert_eq!(color(1.0), STOPS[8]);
+        assert_eq!(color(7.0), STOPS[8]);
+        let map = Mapping::new(&Axis::log("l"), [0.1, 1.0], [0.0, 1.0]);
+        assert_eq!(color_of(&map, 0.0), Some(STOPS[0]));
+        assert_eq!(color_of(&map, f64::INFINITY), Some(STOPS[8]));
+        assert_eq!(color_of(&map, f64::NAN), None);
+    }
+}

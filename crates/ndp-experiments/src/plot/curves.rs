@@ -1,0 +1,148 @@
+//! A panel of curves, points and histograms.
+
+use super::axes::{self, Mapping, data_range};
+use super::canvas::{Canvas, WHITE};
+use super::frame::Rect;
+use super::style::{Marker, Style, Styles};
+use crate::figure::{Axis, AxisScale, Mark, Point, Series};
+
+/// More points than this are drawn without markers, their ranges as a band.
+const FEW: usize = 40;
+
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    cell: Rect,
+    (x, y): (&Axis, &Axis),
+    series: &[Series],
+    styles: &Styles,
+) {
+    let points = || series.iter().flat_map(|s| &s.points);
+    let bars = series.iter().any(|s| s.mark == Mark::Bars);
+    let x_range = data_range(x, points().map(|p| p.x), if bars { 0.06 } else { 0.03 });
+    let ends = points().flat_map(|p| [Some(p.y), p.low, p.high]).flatten();
+    let zero = (bars && y.scale == AxisScale::Linear).then_some(0.0);
+    let y_range = data_range(y, ends.chain(zero), 0.05);
+    let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range));
+    let panel = Place { across, up, frame };
+    for s in series {
+        let style = styles.get(s);
+        match s.mark {
+            Mark::Bars => panel.bars(canvas, s, style),
+            Mark::Line => {
+                panel.ranges(canvas, s, style);
+                panel.line(canvas, s, style);
+            }
+            Mark::Points => panel.ranges(canvas, s, style),
+        }
+        panel.markers(canvas, s, style);
+    }
+}
+
+/// Where the numbers of the panel go.
+struct Place {
+    across: Mapping,
+    up: Mapping,
+    frame: Rect,
+}
+
+impl Place {
+    fn at(&self, x: f64, y: f64) -> Option<(f64, f64)> {
+        Some((self.across.place(x)?, self.up.place(y)?))
+    }
+
+    /// The line through the points; it is broken where a value has no place.
+    fn line(&self, canvas: &mut Canvas, series: &Series, style: Style) {
+        let places: Vec<Option<(f64, f64)>> = series.points.iter().map(|p| self.at(p.x, p.y)).collect();
+        for run in places.split(Option::is_none) {
+            let run: Vec<(f64, f64)> = run.iter().flatten().copied().collect();
+            for part in self.frame.clip(&run) {
+                canvas.polyline(&part, style.stroke);
+            }
+        }
+    }
+
+    /// The ranges of the points: whiskers, or a band when there are many.
+    fn ranges(&self, canvas: &mut Canvas, series: &Series, style: Style) {
+        let ranged: Vec<(f64, f64, f64)> = series
+            .points
+            .iter()
+            .filter_map(|p| {
+                let (low, high) = (p.low?, p.high?);
+                let px = self.across.place(p.x)?;
+                let top = self.up.place(high)?.clamp(self.frame.y, self.frame.bottom());
+                // A range that starts at zero reaches the edge of a log axis.
+                let bottom = self.up.place(low).unwrap_or(self.frame.bottom());
+                Some((px, bottom.clamp(self.frame.y, self.frame.bottom()), top))
+            })
+            .filter(|&(px, ..)| (self.frame.x..=self.frame.right()).contains(&px))
+            .collect();
+        if series.mark == Mark::Line && series.points.len() > FEW {
+            let upper = ranged.iter().map(|&(px, _, top)| (px, top));
+            let lower = ranged.iter().rev().map(|&(px, bottom, _)| (px, bottom));
+            let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
+            if outline.len() > 3 {
+                canvas.polygon(&outline, Some(style.stroke.color), 0.15, None);
+            }
+            return;
+        }
+        let color = style.stroke.color.towards(WHITE, 0.35);
+        for (px, bottom, top) in ranged.into_iter().filter(|(_, bottom, top)| bottom - top > 0.5) {
+            canvas.line((px, bottom), (px, top), color, 1.0);
+            for y in [bottom, top] {
+                canvas.line((px - 3.0, y), (px + 3.0, y), color, 1.0);
+            }
+        }
+    }
+
+    /// Markers, if there are few points; a hollow triangle on the edge for every value that is
+    /// beyond the axis: zero on a log axis, infinity.
+    fn markers(&self, canvas: &mut Canvas, series: &Series, style: Style) {
+        let color = style.stroke.color;
+        let many = series.points.len() > FEW;
+        for &Point { x, y, .. } in &series.points {
+            let Some(px) = self.across.place(x) else { continue };
+            match self.up.place(y) {
+                Some(py) if self.frame.contains((px, py)) => {
+                    let size = if many { 1.6 } else { 3.0 };
+                    if series.mark == Mark::Points || (!many && series.mark == Mark::Line) {
+                        let marker = if many { Marker::Disc } else { style.marker };
+                        marker.draw(canvas, (px, py), size, color);
+                    }
+                }
+                Some(_) => {}
+                None if many || series.mark == Mark::Bars => {}
+                None => {
+                    let (edge, tip) = if y > 0.0 { (self.frame.y, -1.0) } else { (self.frame.bottom(), 1.0) };
+                    let corners = [(-3.5, -5.0), (3.5, -5.0), (0.0, 1.0)];
+                    let corners: Vec<(f64, f64)> =
+                        corners.iter().map(|&(dx, dy)| (px + dx, edge + tip * dy)).collect();
+                    canvas.polygon(&corners, None, 1.0, Some(color));
+                }
+            }
+        }
+    }
+
+    /// Filled steps over the bins around the abscissas.
+    fn bars(&self, canvas: &mut Canvas, series: &Series, style: Style) {
+        let centres: Vec<f64> = series.points.iter().filter_map(|p| self.across.place(p.x)).collect();
+        if centres.len() != series.points.len() || centres.is_empty() {
+            return;
+        }
+        let last = centres.len() - 1;
+        let half = |i: usize, j: usize| (centres[j] - centres[i]) / 2.0;
+        let base = self.up.place(0.0).unwrap_or(self.frame.bottom()).min(self.frame.bottom());
+        let mut steps = Vec::new();
+        for (i, point) in series.points.iter().enumerate() {
+            let before = if i > 0 { half(i - 1, i) } else { half(0, last.min(1)).max(2.0) };
+            let after = if i < last { half(i, i + 1) } else { before };
+            let top = self.up.place(point.y).unwrap_or(base).clamp(self.frame.y, base);
+            steps.push((centres[i] - before, top));
+            steps.push((centres[i] + after, top));
+        }
+        let (first, end) = (steps[0].0, steps[steps.len() - 1].0);
+        let outline: Vec<(f64, f64)> =
+            std::iter::once((first, base)).chain(steps).chain([(end, base)]).collect();
+        canvas.polygon(&outline, Some(style.stroke.color), 0.22, None);
+        canvas.polyline(&outline, style.stroke);
+    }
+}

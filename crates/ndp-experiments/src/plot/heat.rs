@@ -1,0 +1,51 @@
+//! A matrix as coloured cells.
+
+use super::axes::TICK_SIZE;
+use super::canvas::{Anchor, BLACK, Canvas, PALE, Rgb};
+use super::colors::{BAR_ROOM, bar, color_of};
+use super::frame::Rect;
+use super::style::graded_name;
+use crate::figure::{Axis, Matrix};
+
+pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], matrix: &Matrix) {
+    let (rows, columns) = matrix.values.dim();
+    let area = cell.inset(42.0, 2.0, BAR_ROOM, 42.0);
+    // Square cells, as large as fit.
+    let side = (area.width / columns as f64).min(area.height / rows as f64);
+    let area = Rect { width: side * columns as f64, height: side * rows as f64, ..area };
+    let beside = Rect { x: area.x, y: area.y, width: area.width + BAR_ROOM, height: area.height };
+    let map = bar(canvas, beside, color, range);
+    let mut cells = Vec::new();
+    for (i, row) in matrix.values.rows().into_iter().enumerate() {
+        // Neighbours of equal colour are drawn as one: a picture of 324 by 324 cells stays small.
+        let mut start = 0;
+        let paint = |value: f64| color_of(&map, value).unwrap_or(PALE);
+        let colors: Vec<Rgb> = row.iter().map(|&value| paint(value)).collect();
+        for run in colors.chunk_by(PartialEq::eq) {
+            let (x, y) = (area.x + start as f64 * side, area.y + i as f64 * side);
+            // A little overlap leaves no seams.
+            cells.push((x, y, side * run.len() as f64 + 0.3, side + 0.3, run[0]));
+            start += run.len();
+        }
+    }
+    canvas.cells(&cells);
+    for k in shown(rows) {
+        let label = matrix.row_names.as_ref().map_or_else(|| k.to_string(), |names| names[k].clone());
+        let y = area.y + (k as f64 + 0.5) * side + 4.0;
+        canvas.text(area.x - 5.0, y, &label, TICK_SIZE, Anchor::End, BLACK);
+    }
+    for k in shown(columns) {
+        let label = matrix.column_names.as_ref().map_or_else(|| k.to_string(), |names| names[k].clone());
+        let x = area.x + (k as f64 + 0.5) * side;
+        canvas.text(x, area.bottom() + 15.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
+    }
+    let name = graded_name(&matrix.name, matrix.kind);
+    canvas.text(area.x + area.width / 2.0, area.bottom() + 33.0, &name, TICK_SIZE, Anchor::Middle, BLACK);
+}
+
+/// The rows or columns that are named: all of a few, else about eight.
+fn shown(count: usize) -> impl Iterator<Item = usize> {
+    let rough = count.div_ceil(9);
+    let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].into_iter().find(|&s| s >= rough).unwrap_or(rough);
+    (0..count).step_by(step.max(1))
+}

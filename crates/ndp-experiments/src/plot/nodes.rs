@@ -1,0 +1,59 @@
+//! A graph with coloured nodes.
+
+use super::axes::TICK_SIZE;
+use super::canvas::{Anchor, BLACK, Canvas, GREY, Rgb, WHITE};
+use super::colors::{BAR_ROOM, bar, color_of};
+use super::frame::Rect;
+use super::style::graded_name;
+use crate::figure::{Axis, Drawing};
+
+const EDGE: Rgb = Rgb(0xd2, 0xd2, 0xd2);
+
+pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], drawing: &Drawing) {
+    let area = cell.inset(8.0, 4.0, BAR_ROOM, 26.0);
+    let beside = Rect { width: area.width + BAR_ROOM, ..area };
+    let map = bar(canvas, beside, color, range);
+    let places = places(area, &drawing.positions);
+    let n = places.len();
+    let width = if drawing.edges.len() > 1000 { 0.5 } else { 0.9 };
+    for &(u, v) in &drawing.edges {
+        canvas.line(places[u], places[v], EDGE, width);
+    }
+    let radius = (60.0 / (n as f64).sqrt()).clamp(1.8, 7.0);
+    // Low values first: what matters is not hidden.
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&a, &b| drawing.values[a].total_cmp(&drawing.values[b]));
+    for v in order {
+        let fill = color_of(&map, drawing.values[v]).unwrap_or(GREY);
+        let outline = (radius > 2.5).then_some((WHITE, 0.5));
+        canvas.circle(places[v], radius, fill, outline);
+    }
+    for &v in &drawing.marked {
+        let fill = color_of(&map, drawing.values[v]).unwrap_or(GREY);
+        canvas.circle(places[v], (1.6 * radius).max(5.0), fill, Some((WHITE, 1.0)));
+        canvas.circle_outline(places[v], (1.6 * radius).max(5.0) + 1.5, Rgb(0xd6, 0x28, 0x28), 1.8);
+    }
+    let mut caption = graded_name(&drawing.name, drawing.kind);
+    if drawing.edges.len() < drawing.edge_count {
+        caption.push_str(&format!("; {} of {} edges drawn", drawing.edges.len(), drawing.edge_count));
+    }
+    let middle = area.x + area.width / 2.0;
+    canvas.text(middle, area.bottom() + 20.0, &caption, TICK_SIZE, Anchor::Middle, BLACK);
+}
+
+/// The positions moved and scaled into `area`, in their own proportions.
+fn places(area: Rect, positions: &[[f64; 2]]) -> Vec<(f64, f64)> {
+    let bounds = |axis: usize| {
+        let values = positions.iter().map(|p| p[axis]);
+        let low = values.clone().fold(f64::INFINITY, f64::min);
+        (low, values.fold(f64::NEG_INFINITY, f64::max) - low)
+    };
+    let ((left, across), (down, up)) = (bounds(0), bounds(1));
+    let room = 8.0;
+    let scale = ((area.width - 2.0 * room) / across).min((area.height - 2.0 * room) / up);
+    // All nodes on one point, or on a line.
+    let scale = if scale.is_finite() { scale } else { 1.0 };
+    let x0 = area.x + (area.width - scale * across) / 2.0;
+    let y0 = area.bottom() - (area.height - scale * up) / 2.0;
+    positions.iter().map(|[x, y]| (x0 + scale * (x - left), y0 - scale * (y - down))).collect()
+}

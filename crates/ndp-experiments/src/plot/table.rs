@@ -1,0 +1,77 @@
+//! A table as a picture. The report shows it as text besides.
+
+use super::axes::power_of_ten;
+use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, text_width, wrap};
+use super::frame::Rect;
+use crate::figure::{Point, Series};
+
+const SIZE: f64 = 12.0;
+const ROW: f64 = 20.0;
+const HEADER: f64 = 48.0;
+
+/// The abscissas of all columns, in the order in which they first appear.
+pub(crate) fn abscissas(series: &[Series]) -> Vec<f64> {
+    let mut all: Vec<f64> = Vec::new();
+    for point in series.iter().flat_map(|s| &s.points) {
+        if !all.contains(&point.x) {
+            all.push(point.x);
+        }
+    }
+    all
+}
+
+/// The text of a cell: the number, with its range if it has one.
+pub(crate) fn cell_text(point: &Point) -> String {
+    match (point.low, point.high) {
+        (Some(low), Some(high)) if (high - point.y - (point.y - low)).abs() < 1e-9 * (high - low).abs() => {
+            format!("{} ± {}", short(point.y), short(high - point.y))
+        }
+        (Some(low), Some(high)) => format!("{} [{}, {}]", short(point.y), short(low), short(high)),
+        _ => short(point.y),
+    }
+}
+
+fn short(value: f64) -> String {
+    power_of_ten(value)
+}
+
+pub(super) fn height(series: &[Series]) -> f64 {
+    HEADER + abscissas(series).len() as f64 * ROW
+}
+
+pub(super) fn draw(canvas: &mut Canvas, cell: Rect, rows: &str, names: &[(f64, String)], series: &[Series]) {
+    let abscissas = abscissas(series);
+    let name = |x: f64| names.iter().find(|(at, _)| *at == x).map_or_else(|| short(x), |(_, n)| n.clone());
+    let first = abscissas
+        .iter()
+        .map(|&x| text_width(&name(x), SIZE))
+        .fold(text_width(rows, SIZE), f64::max)
+        .min(cell.width * 0.4)
+        + 14.0;
+    let width = (cell.width - first) / series.len().max(1) as f64;
+    canvas.text(cell.x + 4.0, cell.y + HEADER - 8.0, rows, SIZE, Anchor::Start, BLACK);
+    for (j, s) in series.iter().enumerate() {
+        let right = cell.x + first + (j + 1) as f64 * width - 6.0;
+        let lines = wrap(&s.name, 11.0, width - 8.0);
+        for (i, line) in lines.iter().take(2).enumerate() {
+            canvas.text(right, cell.y + 12.0 + 13.0 * i as f64, line, 11.0, Anchor::End, BLACK);
+        }
+        canvas.text(right, cell.y + HEADER - 8.0, s.kind.as_str(), 10.0, Anchor::End, GREY);
+    }
+    let line = |canvas: &mut Canvas, y: f64, color| {
+        canvas.line((cell.x, y), (cell.right(), y), color, 1.0);
+    };
+    line(canvas, cell.y + HEADER - 3.0, BLACK);
+    for (i, &x) in abscissas.iter().enumerate() {
+        let baseline = cell.y + HEADER + (i as f64 + 0.7) * ROW;
+        canvas.text(cell.x + 4.0, baseline, &name(x), SIZE, Anchor::Start, BLACK);
+        for (j, s) in series.iter().enumerate() {
+            let Some(point) = s.points.iter().find(|p| p.x == x) else { continue };
+            let text = cell_text(point);
+            let size = if text_width(&text, SIZE) < width - 8.0 { SIZE } else { 10.0 };
+            let right = cell.x + first + (j + 1) as f64 * width - 6.0;
+            canvas.text(right, baseline, &text, size, Anchor::End, BLACK);
+        }
+        line(canvas, cell.y + HEADER + (i + 1) as f64 * ROW, PALE);
+    }
+}

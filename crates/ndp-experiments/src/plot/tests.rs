@@ -1,0 +1,93 @@
+use super::*;
+use crate::figure::{Drawing, Kind, Matrix, Panel, Series};
+use ndarray::Array2;
+use ndp_dp::Grade;
+use ndp_graph::generators::grid_2d_graph;
+
+/// A figure with everything that can be drawn, hard cases included.
+pub(crate) fn everything() -> Figure {
+    let curve = |name: &str, grade: Grade, shift: f64| {
+        let pairs =
+            (1..12).flat_map(move |k| [0.7, 1.0, 1.4].map(|f| (f64::from(k), f * shift * 0.5_f64.powi(k))));
+        Series::new(name, grade).by_class(pairs)
+    };
+    let loss =
+        Panel::curves("loss by distance", Axis::linear("distance"), Axis::log("unit loss").clamped_at(1.0))
+            .with(
+                curve("exact, towards node 0", Grade::Exact, 6.0)
+                    .points([(12.0, 0.0), (13.0, f64::INFINITY)]),
+            )
+            .with(curve("renewal accountant", Grade::UpperBound, 9.0))
+            .with(curve("Theorem 1", Grade::Printed, 0.6))
+            .with(curve("attack", Grade::Estimate, 2.0));
+    let dense = (0..200).map(|i| f64::from(i) / 20.0);
+    let accuracy = dense
+        .clone()
+        .fold(Series::data("accuracy"), |s, x| s.ranged(x, x.sin(), x.sin() - 0.2, x.sin() + 0.2));
+    let wave = Panel::curves("accuracy", Axis::linear("step"), Axis::linear("accuracy").range(-0.9, 1.0))
+        .with(accuracy)
+        .with(Series::data("points").scattered().points(dense.map(|x| (x, 0.5 * x.cos()))));
+    let values: Vec<f64> = (0..500).map(|i| f64::from(i * i % 97) / 97.0).collect();
+    let edges: Vec<f64> = (0..=10).map(|i| f64::from(i) / 10.0).collect();
+    let histogram = Panel::curves("histogram", Axis::linear("loss"), Axis::linear("share of nodes"))
+        .with(Series::new("sound", Grade::UpperBound).histogram(&values, &edges));
+    let family = (0..4).fold(Panel::curves("family", Axis::log("n"), Axis::log("error")), |panel, i| {
+        let name = format!("size {i}");
+        let points = (1..8).map(move |k| (10.0_f64.powi(k), f64::from(i + 1) / f64::from(k)));
+        panel.with(Series::new(name, Grade::Exact).shade(i as usize, 4).points(points))
+    });
+    let mut matrix = Array2::from_shape_fn((12, 12), |(i, j)| 1.0 / (1.0 + (i as f64 - j as f64).abs()));
+    matrix[(3, 3)] = f64::NAN;
+    matrix[(5, 5)] = 0.0;
+    let heat = Panel::heat_map("matrix", Axis::log("loss"), Matrix::new("log loss", Grade::Printed, matrix));
+    let graph = grid_2d_graph(9, 12).unwrap();
+    let positions = graph.positions().unwrap().to_vec();
+    let values = (0..graph.node_count()).map(|v| if v == 0 { f64::NAN } else { 1.0 / v as f64 }).collect();
+    let drawing = Drawing::new("exact", Grade::Exact, &graph, positions, values).mark(0);
+    let drawn = Panel::drawing("grid", Axis::log("unit loss"), drawing);
+    let table = Panel::table("accuracies", "graph")
+        .row_name(0.0, "complete")
+        .row_name(1.0, "2-torus")
+        .with(Series::data("gossip").ranged(0.0, 0.65, 0.55, 0.75).ranged(1.0, 0.7, 0.6, 0.8))
+        .with(Series::new("mean squared error", Grade::UpperBound).points([(0.0, 1.2e-7), (1.0, 123_456.0)]));
+    Figure::new("Everything that can be drawn: ε ≤ α Δ² / (2σ²), $not math$, <tags> & \"quotes\"")
+        .panel(loss)
+        .panel(wave)
+        .panel(histogram)
+        .panel(family)
+        .panel(heat)
+        .panel(drawn)
+        .panel(table)
+}
+
+#[test]
+fn everything_is_drawn_and_always_alike() {
+    let figure = everything();
+    figure.validate().unwrap();
+    let picture = draw(&figure).unwrap();
+    // What was drawn in between must not matter.
+    draw(&Figure::new("other").panel(figure.panels[0].clone())).unwrap();
+    assert_eq!(draw(&figure).unwrap(), picture);
+    assert!(picture.svg.starts_with("<svg viewBox=\"0 0 "));
+    for text in
+        ["exact, towards node 0", "Theorem 1 (printed)", "renewal accountant (upper bound)", "0.65 ± 0.1"]
+    {
+        assert!(picture.svg.contains(text), "{text}");
+    }
+    assert!(!picture.svg.contains("NaN") && !picture.svg.contains("inf"));
+    assert_eq!(&picture.png[..8], b"\x89PNG\r\n\x1a\n");
+}
+
+#[test]
+fn a_panel_without_points_or_with_one_value_is_drawn() {
+    let empty = Panel::curves("empty", Axis::log("x"), Axis::log("y")).with(Series::data("none"));
+    let level = Panel::curves("level", Axis::linear("x"), Axis::linear("y"))
+        .with(Series::data("level").points([(0.0, 0.0), (1.0, 0.0)]));
+    let zeros = Panel::curves("zeros", Axis::linear("x"), Axis::log("y"))
+        .with(Series::new("zeros", Grade::Exact).points([(0.0, 0.0), (1.0, 0.0)]));
+    let cell = Panel::heat_map("cell", Axis::log("c"), Matrix::new("m", Kind::Data, Array2::zeros((1, 1))));
+    for panel in [empty, level, zeros, cell] {
+        let picture = draw(&Figure::new("t").panel(panel)).unwrap();
+        assert!(!picture.svg.contains("NaN") && !picture.svg.contains("inf"));
+    }
+}
