@@ -14,6 +14,7 @@
 
 pub mod averaged;
 pub mod path;
+pub mod realised;
 mod segment;
 
 pub use path::{CompleteWalk, Path};
