@@ -7,6 +7,7 @@ pub mod error;
 pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;
+pub mod hitting;
 pub mod lanczos;
 pub mod linalg;
 pub mod memory;

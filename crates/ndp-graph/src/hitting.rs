@@ -1,0 +1,697 @@
+//! Laws of the first visits of a random walk, by taboo recursion.
+//!
+//! A walk with transition matrix `W` starts from a law `p` at time 0. Pushing the law forward
+//! and deleting what lands on a set of *targets*,
+//!
+//! ```text
+//! p ← p W,    h_t(i) = p(targets[i]),    p(targets) ← 0,        t = 1, 2, …, T
+//! ```
+//!
+//! gives the law of the first visit of the set after time 0, in `O(T · nonzeros)` for all `t`
+//! at once and without cancellation: every term is nonnegative.
+//!
+//! For a symmetric `W` half of the steps are enough. With `Q` the matrix restricted to the other
+//! nodes and `r_x = Q`-column of target `x`, the probability of going from `x` to `y` in `t` steps
+//! without meeting a target in between is `⟨Q^j r_x, Q^k r_y⟩` for any `j + k = t − 2`.
+//!
+//! # References
+//! - Levin, Peres, *Markov Chains and Mixing Times*, second edition, chapter 10 (hitting times).
+
+use crate::memory::require_dense;
+use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
+use std::borrow::Cow;
+
+/// Where a walk starts, time 0.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Start {
+    /// At one node.
+    Node(usize),
+    /// At a node drawn uniformly.
+    Uniform,
+    /// At a node drawn from a given law: one probability per node.
+    Law(Vec<f64>),
+}
+
+impl Start {
+    /// The probability of every one of `n` nodes.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`] for a walk started outside the graph; for a given law
+    /// [`Error::Shape`] unless it has `n` entries, [`Error::InvalidParameter`] unless they are
+    /// nonnegative and sum to 1 within `1e-9`.
+    pub fn law(&self, n: usize) -> Result<Vec<f64>, Error> {
+        match self {
+            &Self::Node(node) => {
+                require_node(node, n)?;
+                let mut law = vec![0.0; n];
+                law[node] = 1.0;
+                Ok(law)
+            }
+            Self::Uniform if n == 0 => Err(Error::EmptyGraph),
+            Self::Uniform => Ok(vec![1.0 / n as f64; n]),
+            Self::Law(law) => {
+                if law.len() != n {
+                    return Err(Error::Shape { what: "start law", expected: n, got: law.len() });
+                }
+                if let Some(&value) = law.iter().find(|p| !(0.0 <= **p && p.is_finite())) {
+                    return Err(Error::InvalidParameter {
+                        name: "every start probability",
+                        condition: "be finite and nonnegative",
+                        value,
+                    });
+                }
+                let sum: f64 = law.iter().sum();
+                if (sum - 1.0).abs() > 1e-9 {
+                    return Err(Error::InvalidParameter {
+                        name: "the sum of the start probabilities",
+                        condition: "be 1 within 1e-9",
+                        value: sum,
+                    });
+                }
+                Ok(law.clone())
+            }
+        }
+    }
+}
+
+/// The first visits of a walk to a set of targets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstVisits {
+    /// `at[i][t]`: probability that the first visit after time 0 is at time `t`, at `targets[i]`.
+    /// Entry 0 is 0.
+    pub at: Vec<Vec<f64>>,
+    /// `none[t]`: probability of no visit at the times `1..=t`. Entry 0 is the mass of the start.
+    pub none: Vec<f64>,
+}
+
+impl FirstVisits {
+    /// Probability that the first visit of the set after time 0 is at time `t`, for every `t`.
+    #[must_use]
+    pub fn to_any(&self) -> Vec<f64> {
+        (0..self.none.len()).map(|t| self.at.iter().map(|law| law[t]).sum()).collect()
+    }
+}
+
+/// The first visits of a walk to a pair of nodes `{u, v}`: everything that an accountant of the
+/// loss from `u` to `v` needs to know about the graph.
+///
+/// All vectors have `horizon + 1` entries, entry `t` for time `t`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairLaws {
+    u: usize,
+    v: usize,
+    u_to_u: Vec<f64>,
+    u_to_v: Vec<f64>,
+    v_to_u: Vec<f64>,
+    v_to_v: Vec<f64>,
+    start_to_u: Vec<f64>,
+    start_to_v: Vec<f64>,
+    error_per_step: f64,
+    error_at_once: f64,
+}
+
+impl PairLaws {
+    /// The exposed node.
+    #[must_use]
+    pub fn u(&self) -> usize {
+        self.u
+    }
+
+    /// The observer.
+    #[must_use]
+    pub fn v(&self) -> usize {
+        self.v
+    }
+
+    /// Number of steps `T`.
+    #[must_use]
+    pub fn horizon(&self) -> usize {
+        self.u_to_u.len() - 1
+    }
+
+    /// `P_u(the first visit of {u, v} after time 0 is at time t, at u)`.
+    #[must_use]
+    pub fn u_to_u(&self) -> &[f64] {
+        &self.u_to_u
+    }
+
+    /// `P_u(the first visit of {u, v} after time 0 is at time t, at v)`.
+    #[must_use]
+    pub fn u_to_v(&self) -> &[f64] {
+        &self.u_to_v
+    }
+
+    /// `P_v(the first visit of {u, v} after time 0 is at time t, at u)`.
+    #[must_use]
+    pub fn v_to_u(&self) -> &[f64] {
+        &self.v_to_u
+    }
+
+    /// `P_v(the first visit of {u, v} after time 0 is at time t, at v)`.
+    #[must_use]
+    pub fn v_to_v(&self) -> &[f64] {
+        &self.v_to_v
+    }
+
+    /// Probability that the walk, started from its start law, is for the first time in `{u, v}`
+    /// at time `t`, time 0 included, and is at `u` then.
+    #[must_use]
+    pub fn start_to_u(&self) -> &[f64] {
+        &self.start_to_u
+    }
+
+    /// Probability that the walk, started from its start law, is for the first time in `{u, v}`
+    /// at time `t`, time 0 included, and is at `v` then.
+    #[must_use]
+    pub fn start_to_v(&self) -> &[f64] {
+        &self.start_to_v
+    }
+
+    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
+    /// whose sum is not exactly 1.
+    #[must_use]
+    pub fn relative_error(&self, t: usize) -> f64 {
+        self.error_at_once + t as f64 * self.error_per_step
+    }
+}
+
+/// A transition matrix laid out for pushing laws forward: for every node the nodes from which the
+/// walk may come.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators, hitting::{Start, Walk}};
+/// let w = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
+/// let law = Walk::from(&w).first_visits(&Start::Node(0), &[5], 10)?;
+/// assert!((law.at[0][1] - 1.0 / 3.0).abs() < 1e-15); // one step to the neighbor
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Walk<'a> {
+    /// Row `j` holds the `W[i][j]`, that is `Wᵀ`.
+    incoming: Cow<'a, Csr>,
+    symmetric: bool,
+    error_per_step: f64,
+}
+
+impl<'a> From<&'a GossipMatrix> for Walk<'a> {
+    fn from(matrix: &'a GossipMatrix) -> Self {
+        Self::new(matrix.csr())
+    }
+}
+
+impl<'a> From<&'a TransitionMatrix> for Walk<'a> {
+    fn from(matrix: &'a TransitionMatrix) -> Self {
+        Self::new(matrix.csr())
+    }
+}
+
+impl<'a> Walk<'a> {
+    /// Takes rows that sum to 1; a symmetric matrix (equal bit by bit to its transpose) is borrowed.
+    fn new(outgoing: &'a Csr) -> Self {
+        let transpose = outgoing.transpose();
+        let widest = |m: &Csr| (0..m.node_count()).map(|i| m.row(i).0.len()).max().unwrap_or(0);
+        let defect = (0..outgoing.node_count())
+            .map(|i| (outgoing.row(i).1.iter().sum::<f64>() - 1.0).abs())
+            .fold(0.0, f64::max);
+        // A dot product of k nonnegative terms loses at most k units of the last place; the sum of
+        // a row is known to as many.
+        let roundings = widest(outgoing) + widest(&transpose) + 2;
+        let error_per_step = defect + roundings as f64 * f64::EPSILON;
+        let symmetric = *outgoing == transpose;
+        let incoming = if symmetric { Cow::Borrowed(outgoing) } else { Cow::Owned(transpose) };
+        Self { incoming, symmetric, error_per_step }
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.incoming.node_count()
+    }
+
+    /// Whether the matrix equals its transpose bit by bit.
+    #[must_use]
+    pub fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// Relative error of a probability per step of the walk: rounding, and rows of the matrix
+    /// whose sum is not exactly 1.
+    #[must_use]
+    pub fn error_per_step(&self) -> f64 {
+        self.error_per_step
+    }
+
+    /// One step: `out = law · W`.
+    ///
+    /// # Panics
+    /// When `law` or `out` has the wrong length.
+    pub fn step(&self, law: &[f64], out: &mut [f64]) {
+        self.incoming.multiply(law, out);
+    }
+
+    /// The same walk in reversed time, with matrix `Wᵀ`.
+    ///
+    /// # Errors
+    /// [`Error::NotStochastic`] unless every column of `W` sums to 1 within `1e-9`: only then is
+    /// the uniform law stationary and `Wᵀ` a transition matrix.
+    pub fn reversed(&self) -> Result<Walk<'static>, Error> {
+        for j in 0..self.node_count() {
+            let sum: f64 = self.incoming.row(j).1.iter().sum();
+            if (sum - 1.0).abs() > 1e-9 {
+                return Err(Error::NotStochastic { row: j, sum });
+            }
+        }
+        let reversed = Walk::new(&self.incoming);
+        Ok(Walk { incoming: Cow::Owned(reversed.incoming.into_owned()), ..reversed })
+    }
+
+    /// The first visits to a set of distinct `targets` at the times `1..=horizon`.
+    ///
+    /// # Errors
+    /// As [`Start::law`]; [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] for no target, a
+    /// target given twice, or a horizon of 0; [`Error::TooLarge`] for a horizon whose laws do not
+    /// fit in memory.
+    ///
+    /// # Complexity
+    /// `O(horizon · nonzeros)`.
+    pub fn first_visits(
+        &self,
+        start: &Start,
+        targets: &[usize],
+        horizon: usize,
+    ) -> Result<FirstVisits, Error> {
+        let law = start.law(self.node_count())?;
+        self.first_visits_of_mass(&law, targets, horizon)
+    }
+
+    /// As [`first_visits`](Self::first_visits) from nonnegative weights that need not sum to 1.
+    ///
+    /// # Errors
+    /// As [`first_visits`](Self::first_visits), but for the sum.
+    pub fn first_visits_of_mass(
+        &self,
+        mass: &[f64],
+        targets: &[usize],
+        horizon: usize,
+    ) -> Result<FirstVisits, Error> {
+        let n = self.node_count();
+        if mass.len() != n {
+            return Err(Error::Shape { what: "start weights", expected: n, got: mass.len() });
+        }
+        if let Some(&value) = mass.iter().find(|p| !(0.0 <= **p && p.is_finite())) {
+            return Err(Error::InvalidParameter {
+                name: "every start weight",
+                condition: "be finite and nonnegative",
+                value,
+            });
+        }
+        require_targets(targets, n)?;
+        require_horizon(horizon, targets.len() + 1)?;
+        let mut lanes = Lanes::new(mass.iter().map(|&p| [p]).collect());
+        let mut visits = FirstVisits {
+            at: vec![vec![0.0; horizon + 1]; targets.len()],
+            none: Vec::with_capacity(horizon + 1),
+        };
+        visits.none.push(mass.iter().sum());
+        for t in 1..=horizon {
+            lanes.step(&self.incoming);
+            for (law, &target) in visits.at.iter_mut().zip(targets) {
+                law[t] = lanes.take(target)[0];
+            }
+            visits.none.push(lanes.law.iter().map(|p| p[0]).sum());
+        }
+        Ok(visits)
+    }
+
+    /// The first visits to the pair `{u, v}` from `u`, from `v` and from the start.
+    ///
+    /// # Errors
+    /// As [`first_visits`](Self::first_visits) with the targets `u` and `v`.
+    ///
+    /// # Complexity
+    /// `O(horizon · nonzeros)`, with half the steps for a symmetric matrix.
+    pub fn pair_laws(&self, u: usize, v: usize, start: &Start, horizon: usize) -> Result<PairLaws, Error> {
+        let n = self.node_count();
+        require_targets(&[u, v], n)?;
+        require_horizon(horizon, 6)?;
+        let start = start.law(n)?;
+        Ok(if self.symmetric {
+            self.pair_laws_by_halves(u, v, &start, horizon)
+        } else {
+            self.pair_laws_step_by_step(u, v, &start, horizon)
+        })
+    }
+
+    fn pair_laws_step_by_step(&self, u: usize, v: usize, start: &[f64], horizon: usize) -> PairLaws {
+        let mut laws = PairLaws::at_time_0(u, v, start, horizon, self.error_per_step);
+        let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
+        lanes.law[u] = [1.0, 0.0, 0.0];
+        lanes.law[v] = [0.0, 1.0, 0.0];
+        for t in 1..=horizon {
+            lanes.step(&self.incoming);
+            [laws.u_to_u[t], laws.v_to_u[t], laws.start_to_u[t]] = lanes.take(u);
+            [laws.u_to_v[t], laws.v_to_v[t], laws.start_to_v[t]] = lanes.take(v);
+        }
+        laws
+    }
+
+    /// `P_x(first visit of {u, v} at t, at y) = ⟨Q^j r_x, Q^k r_y⟩`, `j + k = t − 2`, and the same
+    /// from the start with `⟨Q^j s, Q^k r_y⟩`, `j + k = t − 1`, where `s` is the start without `u`, `v`.
+    fn pair_laws_by_halves(&self, u: usize, v: usize, start: &[f64], horizon: usize) -> PairLaws {
+        let mut laws = PairLaws::at_time_0(u, v, start, horizon, self.error_per_step);
+        // The inner products add one rounding per node.
+        laws.error_at_once = self.node_count() as f64 * f64::EPSILON;
+        // Lanes: W e_u and W e_v restricted to the other nodes, and the restricted start.
+        let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
+        for (lane, x) in [u, v].into_iter().enumerate() {
+            let (columns, weights) = self.incoming.row(x);
+            for (&y, &w) in columns.iter().zip(weights) {
+                lanes.law[y as usize][lane] = w;
+            }
+        }
+        let [uu, uv, _] = lanes.take(u);
+        let [vu, vv, _] = lanes.take(v);
+        [laws.u_to_u[1], laws.u_to_v[1], laws.v_to_u[1], laws.v_to_v[1]] = [uu, uv, vu, vv];
+        for k in (0..=horizon).step_by(2) {
+            laws.put(k, products(&lanes.law, &lanes.law));
+            lanes.step(&self.incoming);
+            lanes.take(u);
+            lanes.take(v);
+            laws.put(k + 1, products(&lanes.previous, &lanes.law));
+        }
+        laws
+    }
+}
+
+impl PairLaws {
+    fn at_time_0(u: usize, v: usize, start: &[f64], horizon: usize, error_per_step: f64) -> Self {
+        let zeros = || vec![0.0; horizon + 1];
+        let mut laws = Self {
+            u,
+            v,
+            u_to_u: zeros(),
+            u_to_v: zeros(),
+            v_to_u: zeros(),
+            v_to_v: zeros(),
+            start_to_u: zeros(),
+            start_to_v: zeros(),
+            error_per_step,
+            error_at_once: 0.0,
+        };
+        laws.start_to_u[0] = start[u];
+        laws.start_to_v[0] = start[v];
+        laws
+    }
+
+    /// Files the inner products of `Q^j` and `Q^k` columns, `steps = j + k`, under their times.
+    fn put(&mut self, steps: usize, [uu, uv, vv, su, sv]: [f64; 5]) {
+        if let Some(entry) = self.start_to_u.get_mut(steps + 1) {
+            *entry = su;
+            self.start_to_v[steps + 1] = sv;
+        }
+        if let Some(entry) = self.u_to_u.get_mut(steps + 2) {
+            *entry = uu;
+            self.u_to_v[steps + 2] = uv;
+            self.v_to_u[steps + 2] = uv;
+            self.v_to_v[steps + 2] = vv;
+        }
+    }
+}
+
+/// `K` laws pushed forward together: the graph is read once for all of them.
+struct Lanes<const K: usize> {
+    law: Vec<[f64; K]>,
+    previous: Vec<[f64; K]>,
+}
+
+impl<const K: usize> Lanes<K> {
+    fn new(law: Vec<[f64; K]>) -> Self {
+        Self { previous: law.clone(), law }
+    }
+
+    /// `law ← law · W`, keeping the law before the step in `previous`.
+    fn step(&mut self, incoming: &Csr) {
+        std::mem::swap(&mut self.law, &mut self.previous);
+        let (columns, weights) = (incoming.columns(), incoming.weights());
+        for (out, bounds) in self.law.iter_mut().zip(incoming.starts().windows(2)) {
+            let range = bounds[0]..bounds[1];
+            let mut sum = [0.0; K];
+            for (&i, &w) in columns[range.clone()].iter().zip(&weights[range]) {
+                let from = &self.previous[i as usize];
+                for lane in 0..K {
+                    sum[lane] += w * from[lane];
+                }
+            }
+            *out = sum;
+        }
+    }
+
+    /// Removes and returns what has landed on a node.
+    fn take(&mut self, node: usize) -> [f64; K] {
+        std::mem::replace(&mut self.law[node], [0.0; K])
+    }
+}
+
+/// Inner products of the lanes `(u, v, s)` of two laws: `uu, uv, vv, su, sv`.
+fn products(a: &[[f64; 3]], b: &[[f64; 3]]) -> [f64; 5] {
+    a.iter().zip(b).fold([0.0; 5], |[uu, uv, vv, su, sv], (&[u, v, s], &[x, y, _])| {
+        [uu + u * x, uv + u * y, vv + v * y, su + s * x, sv + s * y]
+    })
+}
+
+fn require_node(node: usize, nodes: usize) -> Result<(), Error> {
+    if node < nodes { Ok(()) } else { Err(Error::NodeOutOfRange { node, nodes }) }
+}
+
+fn require_targets(targets: &[usize], n: usize) -> Result<(), Error> {
+    if targets.is_empty() {
+        return Err(Error::InvalidParameter {
+            name: "the number of targets",
+            condition: "be at least 1",
+            value: 0.0,
+        });
+    }
+    let mut sorted = targets.to_vec();
+    sorted.sort_unstable();
+    for &target in targets {
+        require_node(target, n)?;
+    }
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => Err(Error::InvalidParameter {
+            name: "every target",
+            condition: "be given once",
+            value: pair[0] as f64,
+        }),
+    }
+}
+
+/// A horizon of at least 1 for which `laws` vectors fit in memory together.
+fn require_horizon(horizon: usize, laws: usize) -> Result<(), Error> {
+    if horizon == 0 {
+        return Err(Error::InvalidParameter {
+            name: "the number of steps",
+            condition: "be at least 1",
+            value: 0.0,
+        });
+    }
+    require_dense("the laws of first visits", laws, horizon)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
+    use approx::assert_relative_eq;
+    use ndarray::{Array2, array};
+    use proptest::prelude::*;
+
+    /// A walk that is neither symmetric nor doubly stochastic.
+    fn crooked() -> TransitionMatrix {
+        let rows =
+            array![[0.1, 0.6, 0.3, 0.0], [0.2, 0.0, 0.5, 0.3], [0.7, 0.1, 0.1, 0.1], [0.0, 0.9, 0.0, 0.1]];
+        TransitionMatrix::from_dense(rows.view()).unwrap()
+    }
+
+    /// The definition: every path of `t` steps from `x` that meets the targets last and only last.
+    fn by_enumeration(w: &Array2<f64>, x: usize, targets: &[usize], t: usize, y: usize) -> f64 {
+        if t == 0 {
+            return if x == y { 1.0 } else { 0.0 };
+        }
+        (0..w.nrows())
+            .filter(|z| t == 1 || !targets.contains(z))
+            .map(|z| w[(x, z)] * by_enumeration(w, z, targets, t - 1, y))
+            .sum()
+    }
+
+    /// Section 4 of the specification of walks, made there with exact fractions.
+    #[test]
+    fn first_passage_matches_the_reference_table() {
+        let star = GossipMatrix::max_degree(&star_graph(5).unwrap());
+        let rows = [
+            (
+                GossipMatrix::metropolis(&path_graph(4).unwrap()),
+                0,
+                3,
+                [0.0, 0.0, 1.0 / 27.0, 4.0 / 81.0, 13.0 / 243.0],
+            ),
+            (
+                GossipMatrix::metropolis(&cycle_graph(6).unwrap()),
+                0,
+                5,
+                [1.0 / 3.0, 1.0 / 9.0, 2.0 / 27.0, 4.0 / 81.0, 10.0 / 243.0],
+            ),
+            (star, 1, 0, [0.2, 0.16, 0.128, 0.1024, 0.08192]),
+            (
+                GossipMatrix::metropolis(&complete_graph(5).unwrap()),
+                0,
+                4,
+                [0.2, 0.16, 0.128, 0.1024, 0.08192],
+            ),
+            (
+                GossipMatrix::max_degree(&hypercube_graph(3).unwrap()),
+                0,
+                7,
+                [0.0, 0.0, 2.0 / 9.0, 0.0, 14.0 / 81.0],
+            ),
+        ];
+        for (w, u, v, expected) in rows {
+            let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], 10).unwrap();
+            for (t, expected) in (1..).zip(expected) {
+                assert_relative_eq!(visits.at[0][t], expected, max_relative = 1e-13);
+            }
+            // What has not arrived is still on its way.
+            let arrived: f64 = visits.at[0].iter().sum();
+            assert_relative_eq!(visits.none[10], 1.0 - arrived, max_relative = 1e-13);
+        }
+    }
+
+    #[test]
+    fn the_recursion_is_the_sum_over_paths() {
+        let w = crooked();
+        let dense = w.to_dense().unwrap();
+        let targets = [3, 1];
+        for x in 0..4 {
+            let visits = Walk::from(&w).first_visits(&Start::Node(x), &targets, 6).unwrap();
+            for t in 1..=6 {
+                for (law, &y) in visits.at.iter().zip(&targets) {
+                    let expected = by_enumeration(&dense, x, &targets, t, y);
+                    assert_relative_eq!(law[t], expected, max_relative = 1e-14);
+                }
+                assert_relative_eq!(
+                    visits.to_any()[t],
+                    visits.at[0][t] + visits.at[1][t],
+                    max_relative = 1e-15
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn pair_laws_are_first_visits_for_any_matrix() {
+        let crooked = crooked();
+        let path = GossipMatrix::metropolis(&path_graph(4).unwrap());
+        let law = Start::Law(vec![0.4, 0.1, 0.3, 0.2]);
+        for walk in [Walk::from(&crooked), Walk::from(&path)] {
+            for horizon in [1, 2, 3, 8, 9] {
+                let laws = walk.pair_laws(2, 0, &law, horizon).unwrap();
+                let from = |x| walk.first_visits(&Start::Node(x), &[2, 0], horizon).unwrap().at;
+                let mut start =
+                    walk.first_visits_of_mass(&[0.0, 0.1, 0.0, 0.2], &[2, 0], horizon).unwrap().at;
+                (start[0][0], start[1][0]) = (0.3, 0.4);
+                let pairs = [
+                    (laws.u_to_u(), &from(2)[0]),
+                    (laws.u_to_v(), &from(2)[1]),
+                    (laws.v_to_u(), &from(0)[0]),
+                    (laws.v_to_v(), &from(0)[1]),
+                    (laws.start_to_u(), &start[0]),
+                    (laws.start_to_v(), &start[1]),
+                ];
+                for (fast, slow) in pairs {
+                    assert_eq!(fast.len(), horizon + 1);
+                    for (t, (a, b)) in fast.iter().zip(slow).enumerate() {
+                        assert!((a - b).abs() <= b * laws.relative_error(t), "{a} {b} at {t}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reversal_exchanges_the_ends() {
+        // Doubly stochastic, not symmetric.
+        let rows = array![[0.1, 0.6, 0.3], [0.2, 0.3, 0.5], [0.7, 0.1, 0.2]];
+        let w = TransitionMatrix::from_dense(rows.view()).unwrap();
+        let walk = Walk::from(&w);
+        assert!(!walk.is_symmetric());
+        let reversed = walk.reversed().unwrap();
+        for (x, y) in [(0, 1), (1, 0), (0, 0)] {
+            let index = |node| [0, 1].iter().position(|&z| z == node).unwrap();
+            let forward = &walk.first_visits(&Start::Node(x), &[0, 1], 12).unwrap().at[index(y)];
+            let backward = &reversed.first_visits(&Start::Node(y), &[0, 1], 12).unwrap().at[index(x)];
+            for (a, b) in forward.iter().zip(backward) {
+                assert_relative_eq!(a, b, max_relative = 1e-14);
+            }
+        }
+        assert!(matches!(Walk::from(&crooked()).reversed(), Err(Error::NotStochastic { .. })));
+    }
+
+    #[test]
+    fn a_uniform_start_meets_the_target_as_kac_says() {
+        // P_uniform(no visit of v at 0..=T) = 1 − Σ_{L ≤ T} P_v(no visit at 1..=L) / n.
+        let w = GossipMatrix::metropolis(&cycle_graph(7).unwrap());
+        let walk = Walk::from(&w);
+        let none = walk.first_visits(&Start::Node(3), &[3], 40).unwrap().none;
+        let elsewhere: Vec<f64> = (0..7).map(|x| if x == 3 { 0.0 } else { 1.0 / 7.0 }).collect();
+        let never = walk.first_visits_of_mass(&elsewhere, &[3], 40).unwrap().none[40];
+        assert_relative_eq!(never, 1.0 - none.iter().sum::<f64>() / 7.0, max_relative = 1e-11);
+    }
+
+    proptest! {
+        /// First passage is at most occupation, and nothing is lost.
+        #[test]
+        fn first_passage_is_below_occupation(
+            weights in proptest::collection::vec(0.01..1.0f64, 25), u in 0usize..5, v in 0usize..5
+        ) {
+            let mut rows = Array2::from_shape_vec((5, 5), weights).unwrap();
+            for mut row in rows.rows_mut() {
+                let sum = row.sum();
+                row /= sum;
+            }
+            let w = TransitionMatrix::from_dense(rows.view()).unwrap();
+            let walk = Walk::from(&w);
+            let visits = walk.first_visits(&Start::Node(u), &[v], 12).unwrap();
+            let mut law = Start::Node(u).law(5).unwrap();
+            let mut next = law.clone();
+            let mut arrived = 0.0;
+            for t in 1..=12 {
+                walk.step(&law, &mut next);
+                std::mem::swap(&mut law, &mut next);
+                prop_assert!(visits.at[0][t] <= law[v] * (1.0 + 1e-13));
+                arrived += visits.at[0][t];
+                prop_assert!((arrived + visits.none[t] - 1.0).abs() < 1e-13);
+            }
+        }
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let w = GossipMatrix::metropolis(&cycle_graph(5).unwrap());
+        let walk = Walk::from(&w);
+        let out = Error::NodeOutOfRange { node: 5, nodes: 5 };
+        assert_eq!(walk.first_visits(&Start::Node(5), &[1], 3), Err(out.clone()));
+        assert_eq!(walk.first_visits(&Start::Node(0), &[1, 5], 3), Err(out.clone()));
+        assert_eq!(walk.pair_laws(0, 5, &Start::Uniform, 3), Err(out));
+        assert!(matches!(walk.first_visits(&Start::Uniform, &[], 3), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(walk.pair_laws(1, 1, &Start::Uniform, 3), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(walk.pair_laws(0, 1, &Start::Uniform, 0), Err(Error::InvalidParameter { .. })));
+        let huge = walk.pair_laws(0, 1, &Start::Uniform, usize::MAX);
+        assert!(matches!(huge, Err(Error::TooLarge { .. })));
+        for law in [vec![0.5; 5], vec![f64::NAN; 5], vec![1.0; 4], vec![-0.5, 1.5, 0.0, 0.0, 0.0]] {
+            assert!(Start::Law(law).law(5).is_err());
+        }
+        assert!(walk.first_visits_of_mass(&[f64::INFINITY; 5], &[0], 3).is_err());
+    }
+}
