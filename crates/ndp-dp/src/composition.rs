@@ -2,7 +2,7 @@
 //!
 //! All rules hold for adaptive composition, under the neighboring relation of the parts, against an
 //! observer of all outputs. [`best`] takes the smallest `ε` at a total `δ` and says which rule won.
-//! Gaussian releases should not come here: they compose exactly, see [`crate::gaussian::compose`].
+//! Gaussian releases should not come here: they compose exactly, see [`crate::Gdp`].
 //!
 //! # References
 //! - Dwork, Rothblum and Vadhan, *Boosting and differential privacy*, FOCS 2010: Theorem III.3 (advanced).

@@ -153,9 +153,14 @@ pub fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
 /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
 pub fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
     check_mu(mu)?;
+    Ok(Exact::new(epsilon_of(mu, delta)))
+}
+
+/// [`epsilon`] for a valid `mu`.
+pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     let target = libm::log(delta.get());
     let smallest = search::smallest(0.0, f64::MAX, |epsilon| log_theta(epsilon, mu) <= target);
-    Ok(Exact::new(smallest.unwrap_or(f64::INFINITY)))
+    smallest.unwrap_or(f64::INFINITY)
 }
 
 /// The largest Gaussian parameter `μ` for which `(ε, δ)`-DP holds: the last float at which the profile was

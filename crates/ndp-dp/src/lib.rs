@@ -4,19 +4,26 @@
 
 pub mod approx_dp;
 pub mod composition;
+pub mod conversion;
 pub mod error;
 pub mod gaussian;
+pub mod gdp;
 pub mod grade;
 pub mod incomplete;
 pub mod logspace;
 pub mod pairwise;
 pub mod quantities;
+pub mod rdp;
 mod search;
 pub mod special;
 pub mod tails;
+pub mod zcdp;
 
 pub use approx_dp::ApproxDp;
 pub use error::Error;
+pub use gdp::{Gaussian, GaussianAccountant, Gdp};
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
 pub use pairwise::{ObserverLoss, PairwiseLoss, UnitLoss};
 pub use quantities::{Delta, NoiseMultiplier, Order, Sensitivity, Sigma};
+pub use rdp::{Mechanism, Rdp, RdpAccountant};
+pub use zcdp::Zcdp;

@@ -1,0 +1,263 @@
+//! From Rényi differential privacy to `(ε, δ)`, and back.
+//!
+//! Two conversions of one point `(α, ρ)` of a Rényi curve are offered, Mironov's and the optimal one, which is
+//! never worse. Any order gives a guarantee, so [`best_epsilon`] and [`best_delta`] may search the order freely:
+//! a search that misses the minimum returns a larger bound, never a false one.
+//!
+//! # References
+//! - Mironov, *Rényi differential privacy*, CSF 2017, arXiv:1702.07476: Proposition 3.
+//! - Balle, Barthe, Gaboardi, Hsu and Sato, *Hypothesis testing interpretations and Rényi differential privacy*,
+//!   AISTATS 2020, arXiv:1905.09982: Theorem 21; Canonne, Kamath and Steinke, *The discrete Gaussian for
+//!   differential privacy*, 2020, arXiv:2004.00010: Proposition 12 (the optimal conversion).
+//! - Bretagnolle and Huber, *Estimation des densités : risque minimax*, 1979: `TV ≤ √(1 − e^{−KL})`.
+
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
+use crate::{ApproxDp, Delta, Error, Order, UpperBound};
+
+/// A guarantee and the order of the Rényi curve it was read at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Converted {
+    /// The guarantee.
+    pub approx_dp: ApproxDp,
+    /// The order that gave it; `None` when no order was used: the loss is 0, infinite, or nothing helped.
+    pub order: Option<Order>,
+}
+
+/// Mironov's conversion `ε = ρ + ln(1/δ)/(α − 1)` of an `(α, ρ)`-RDP guarantee.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`.
+pub fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
+    check_rho(rho)?;
+    Ok(UpperBound::new(rho - libm::log(delta.get()) / (order.get() - 1.0)))
+}
+
+/// Mironov's conversion solved for `δ = exp((α − 1)(ρ − ε))`, at most 1.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`, [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<f64>, Error> {
+    check_rho(rho)?;
+    check_epsilon(epsilon)?;
+    Ok(UpperBound::new(libm::exp((order.get() - 1.0) * (rho - epsilon)).min(1.0)))
+}
+
+/// The optimal conversion `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` of an `(α, ρ)`-RDP guarantee, at least 0.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`.
+pub fn optimal_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
+    check_rho(rho)?;
+    Ok(UpperBound::new(epsilon_at(rho, order, delta)))
+}
+
+/// The optimal conversion solved for `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)`, at most 1.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`, [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+pub fn optimal_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<f64>, Error> {
+    check_rho(rho)?;
+    check_epsilon(epsilon)?;
+    Ok(UpperBound::new(libm::exp(log_delta_at(rho, order, epsilon).min(0.0))))
+}
+
+/// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2 to 1e6,
+/// then golden sections around its best point.
+///
+/// `curve` returns an upper bound of the Rényi divergence of the given order, perhaps infinite (NaN counts
+/// as infinite). `ε = ∞` when no order gives a finite bound.
+///
+/// # Complexity
+/// About 130 evaluations of the curve. For dear curves use [`best_epsilon_on`] with a few orders.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, UpperBound, conversion};
+/// // zCDP with ρ = 0.1: the divergence of order α is at most 0.1 α.
+/// let best = conversion::best_epsilon(|order| UpperBound::new(0.1 * order.get()), Delta::new(1e-6)?);
+/// assert!(best.value().approx_dp.epsilon() < 0.1 + 2.0 * (0.1 * 1e6_f64.ln()).sqrt());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+pub fn best_epsilon(curve: impl Fn(Order) -> UpperBound<f64>, delta: Delta) -> UpperBound<Converted> {
+    let (order, epsilon) = minimize(|order| epsilon_at(curve(order).into_value(), order, delta));
+    converted(epsilon, delta.get(), order)
+}
+
+/// [`best_epsilon`] over the given orders only.
+pub fn best_epsilon_on(
+    orders: &[Order],
+    curve: impl Fn(Order) -> UpperBound<f64>,
+    delta: Delta,
+) -> UpperBound<Converted> {
+    let (order, epsilon) = minimize_on(orders, |order| epsilon_at(curve(order).into_value(), order, delta));
+    converted(epsilon, delta.get(), order)
+}
+
+/// The smallest `δ` that a Rényi curve gives at `ε`, over all orders; the search of [`best_epsilon`].
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+pub fn best_delta(
+    curve: impl Fn(Order) -> UpperBound<f64>,
+    epsilon: f64,
+) -> Result<UpperBound<Converted>, Error> {
+    check_epsilon(epsilon)?;
+    let (order, log_delta) = minimize(|order| log_delta_at(curve(order).into_value(), order, epsilon));
+    Ok(converted(epsilon, libm::exp(log_delta.min(0.0)), order))
+}
+
+fn converted(epsilon: f64, delta: f64, order: Option<Order>) -> UpperBound<Converted> {
+    UpperBound::new(Converted { approx_dp: ApproxDp::clamped(epsilon, delta), order })
+}
+
+/// The optimal conversion, or 0 where total variation alone gives `(0, δ)`.
+pub(crate) fn epsilon_at(rho: f64, order: Order, delta: Delta) -> f64 {
+    let (alpha, delta) = (order.get(), delta.get());
+    // Floating-point `max` would turn a NaN into the perfect 0.
+    if rho.is_nan() || rho.is_infinite() {
+        return f64::INFINITY;
+    }
+    // The divergence bounds KL, and TV² ≤ 1 − e^{−KL}: when δ² covers that, the formula would miss it.
+    if delta * delta >= -libm::expm1(-rho) {
+        return 0.0;
+    }
+    (rho + libm::log1p(-1.0 / alpha) - (libm::log(delta) + libm::log(alpha)) / (alpha - 1.0)).max(0.0)
+}
+
+/// `ln δ` of the optimal conversion, or of total variation where that is smaller.
+pub(crate) fn log_delta_at(rho: f64, order: Order, epsilon: f64) -> f64 {
+    let alpha = order.get();
+    if rho.is_nan() || rho.is_infinite() {
+        return 0.0;
+    }
+    let total_variation = 0.5 * libm::log(-libm::expm1(-rho));
+    let optimal =
+        (alpha - 1.0) * (rho - epsilon) + (alpha - 1.0) * libm::log1p(-1.0 / alpha) - libm::log(alpha);
+    optimal.min(total_variation)
+}
+
+/// The order and value of the smallest finite objective found on the whole range of orders.
+fn minimize(objective: impl Fn(Order) -> f64) -> (Option<Order>, f64) {
+    let at = |log_excess: f64| match Order::new(1.0 + libm::exp(log_excess)) {
+        Ok(order) => (Some(order), objective(order)),
+        Err(_) => (None, f64::INFINITY),
+    };
+    let (low, step, points) = (libm::log(1e-2), libm::log(10.0) / 10.0, 81);
+    let mut best = (None, f64::INFINITY);
+    let mut center = low;
+    for i in 0..points {
+        let x = low + step * f64::from(i);
+        let candidate = at(x);
+        if candidate.1 < best.1 {
+            (best, center) = (candidate, x);
+        }
+    }
+    if best.0.is_none() {
+        return best;
+    }
+    // Golden sections; every point visited is a candidate, whether or not the objective is unimodal.
+    const GOLDEN: f64 = 0.618_033_988_749_894_9;
+    let (mut a, mut b) = (center - step, center + step);
+    let (mut x, mut y) = (b - GOLDEN * (b - a), a + GOLDEN * (b - a));
+    let (mut at_x, mut at_y) = (at(x), at(y));
+    for _ in 0..40 {
+        for candidate in [at_x, at_y] {
+            if candidate.1 < best.1 {
+                best = candidate;
+            }
+        }
+        if at_x.1 <= at_y.1 {
+            (b, y, at_y) = (y, x, at_x);
+            x = b - GOLDEN * (b - a);
+            at_x = at(x);
+        } else {
+            (a, x, at_x) = (x, y, at_y);
+            y = a + GOLDEN * (b - a);
+            at_y = at(y);
+        }
+    }
+    best
+}
+
+fn minimize_on(orders: &[Order], objective: impl Fn(Order) -> f64) -> (Option<Order>, f64) {
+    let mut best = (None, f64::INFINITY);
+    for &order in orders {
+        let value = objective(order);
+        if value < best.1 {
+            best = (Some(order), value);
+        }
+    }
+    best
+}
+
+fn check_rho(rho: f64) -> Result<(), Error> {
+    ensure(0.0 <= rho, "a Rényi divergence", "be nonnegative", rho)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn order(alpha: f64) -> Order {
+        Order::new(alpha).unwrap()
+    }
+
+    fn d(delta: f64) -> Delta {
+        Delta::new(delta).unwrap()
+    }
+
+    /// 50-digit values of the specification.
+    #[test]
+    fn conversions_match_reference_values() -> Result<(), Error> {
+        let check = |value: UpperBound<f64>, reference: f64| {
+            assert_relative_eq!(value.into_value(), reference, max_relative = 1e-13);
+        };
+        check(mironov_epsilon(0.2, order(5.0), d(1e-6))?, 3.653_877_639_491_068_5);
+        check(mironov_epsilon(0.19, order(5.0), d(9.5e-7))?, 3.656_700_963_087_956);
+        check(optimal_epsilon(0.2, order(5.0), d(1e-6))?, 3.028_374_610_068_334);
+        check(optimal_epsilon(0.7, order(20.0), d(1e-5))?, 1.096_980_031_476_462);
+        check(optimal_delta(0.2, order(8.0), 2.0)?, 1.655_220_712_404_659_6e-7);
+        check(optimal_delta(0.19, order(8.0), 2.0)?, 1.543_317_562_826_425_5e-7);
+        Ok(())
+    }
+
+    /// A Gaussian's curve, whose exact profile no conversion may undercut and the best nearly reaches.
+    #[test]
+    fn best_conversions_lie_between_the_truth_and_every_single_order() -> Result<(), Error> {
+        for mu in [0.01_f64, 0.3, 1.0, 6.0] {
+            let curve = |order: Order| UpperBound::new(order.get() * mu * mu / 2.0);
+            for delta in [1e-12, 1e-5, 0.01] {
+                let best = best_epsilon(curve, d(delta)).into_value();
+                let exact = crate::gaussian::epsilon(mu, d(delta))?.into_value();
+                assert!(exact <= best.approx_dp.epsilon());
+                for alpha in [1.01, 1.5, 2.0, 5.0, 17.0, 300.0, 5000.0] {
+                    let one = optimal_epsilon(curve(order(alpha)).into_value(), order(alpha), d(delta))?;
+                    let mironov = mironov_epsilon(curve(order(alpha)).into_value(), order(alpha), d(delta))?;
+                    assert!(best.approx_dp.epsilon() <= *one.value() * (1.0 + 1e-9) && one <= mironov);
+                }
+                if best.approx_dp.epsilon() > 0.0 {
+                    let back = best_delta(curve, best.approx_dp.epsilon())?.into_value();
+                    assert_relative_eq!(back.approx_dp.delta(), delta, max_relative = 1e-6);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn extremes_are_limits_or_errors() -> Result<(), Error> {
+        assert!(mironov_epsilon(-0.1, order(2.0), d(0.1)).is_err());
+        assert!(optimal_delta(f64::NAN, order(2.0), 1.0).is_err());
+        assert!(best_delta(|_| UpperBound::new(1.0), f64::NAN).is_err());
+        let useless = best_epsilon(|_| UpperBound::new(f64::INFINITY), d(0.1)).into_value();
+        assert_eq!((useless.approx_dp.epsilon(), useless.order), (f64::INFINITY, None));
+        let broken = best_epsilon(|_| UpperBound::new(f64::NAN), d(0.1)).into_value();
+        assert_eq!(broken.approx_dp.epsilon(), f64::INFINITY);
+        assert_eq!(best_epsilon(|_| UpperBound::new(0.0), d(1e-6)).value().approx_dp.epsilon(), 0.0);
+        assert_eq!(best_delta(|_| UpperBound::new(f64::INFINITY), 1.0)?.value().approx_dp.delta(), 1.0);
+        assert_eq!(best_delta(|_| UpperBound::new(0.0), 1.0)?.value().approx_dp.delta(), 0.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,233 @@
+//! Gaussian differential privacy: the exact account of Gaussian noise.
+//!
+//! A view is `μ`-Gaussian-DP when telling two neighboring datasets apart from it is at least as hard as
+//! telling `N(0, 1)` from `N(μ, 1)`. Adaptive composition adds the squares of `μ`, without loss. Values are
+//! exact for that pair of normal laws: exact for a Gaussian release of known sensitivity, an upper
+//! bound for any other `μ`-Gaussian-DP release.
+//!
+//! # References
+//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.6, Theorem 2.7
+//!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6 (Rényi).
+
+use crate::gaussian::{self, check_mu};
+use crate::{
+    ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, Zcdp,
+};
+use serde::Serialize;
+
+/// `μ`-Gaussian differential privacy, `0 ≤ μ ≤ ∞`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+pub struct Gdp(f64);
+
+impl Gdp {
+    /// Takes a Gaussian parameter.
+    ///
+    /// # Errors
+    /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`, NaN included.
+    pub fn new(mu: f64) -> Result<Self, Error> {
+        check_mu(mu)?;
+        Ok(Self(mu))
+    }
+
+    /// The largest `μ` whose profile meets `(ε, δ)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn within(epsilon: f64, delta: Delta) -> Result<Self, Error> {
+        Ok(Self(gaussian::mu(epsilon, delta)?))
+    }
+
+    /// The Gaussian parameter `μ`.
+    #[must_use]
+    pub const fn mu(self) -> f64 {
+        self.0
+    }
+
+    /// Both releases together: `√(μ² + μ'²)`.
+    #[must_use]
+    pub fn compose(self, other: Self) -> Self {
+        Self(libm::hypot(self.0, other.0))
+    }
+
+    /// `count` releases together: `√count μ`.
+    #[must_use]
+    pub fn repeat(self, count: u64) -> Self {
+        Self(if count == 0 { 0.0 } else { (count as f64).sqrt() * self.0 })
+    }
+
+    /// The `δ` at `epsilon`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn delta(self, epsilon: f64) -> Result<Exact<f64>, Error> {
+        gaussian::delta(epsilon, self.0)
+    }
+
+    /// The natural logarithm of `δ` at `epsilon`, also where `δ` is below the smallest float.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn log_delta(self, epsilon: f64) -> Result<Exact<f64>, Error> {
+        gaussian::log_delta(epsilon, self.0)
+    }
+
+    /// The smallest `ε` at `delta`, rounded up to a verified float.
+    #[must_use]
+    pub fn to_approx_dp(self, delta: Delta) -> Exact<ApproxDp> {
+        Exact::new(ApproxDp::clamped(gaussian::epsilon_of(self.0, delta), delta.get()))
+    }
+
+    /// The Rényi divergence `α μ²/2`.
+    #[must_use]
+    pub fn rdp(self, order: Order) -> Exact<f64> {
+        Exact::new(order.get() * self.0 * self.0 / 2.0)
+    }
+
+    /// The concentrated guarantee `ρ = μ²/2`.
+    #[must_use]
+    pub fn to_zcdp(self) -> Exact<Zcdp> {
+        Exact::new(Zcdp::unchecked(self.0 * self.0 / 2.0))
+    }
+
+    /// The least type II error of a test with type I error `alpha`, see [`gaussian::trade_off`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ alpha ≤ 1`.
+    pub fn trade_off(self, alpha: f64) -> Result<Exact<f64>, Error> {
+        gaussian::trade_off(alpha, self.0)
+    }
+}
+
+/// Gaussian noise of standard deviation `sigma` on a query of the given sensitivity.
+///
+/// The guarantee is for the neighboring relation under which the sensitivity was taken, against an observer of the noisy
+/// output.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Gaussian {
+    /// Sensitivity `Δ` of the query, in the Euclidean norm.
+    pub sensitivity: Sensitivity,
+    /// Standard deviation `σ` of the noise on every coordinate.
+    pub sigma: Sigma,
+}
+
+impl Gaussian {
+    /// Noise of `multiplier` times the sensitivity, for queries of sensitivity 1.
+    ///
+    /// # Errors
+    /// None for a multiplier within the range of [`Sigma`], that is always.
+    pub fn with_multiplier(multiplier: NoiseMultiplier) -> Result<Self, Error> {
+        let sensitivity = Sensitivity::new(1.0)?;
+        Ok(Self { sensitivity, sigma: multiplier.sigma(sensitivity)? })
+    }
+
+    /// The least noise that makes the query `(ε, δ)`-DP, rounded up: [`gaussian::sigma_analytic`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidSigma`] when the noise overflows.
+    pub fn within(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> Result<Self, Error> {
+        Ok(Self { sensitivity, sigma: gaussian::sigma_analytic(epsilon, delta, sensitivity)? })
+    }
+
+    /// The Gaussian parameter `μ = Δ/σ`: exact when the sensitivity is attained.
+    #[must_use]
+    pub fn gdp(&self) -> Exact<Gdp> {
+        Exact::new(Gdp(self.sensitivity.get() / self.sigma.get()))
+    }
+}
+
+impl Mechanism for Gaussian {
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        self.gdp().into_value().rdp(order).into()
+    }
+}
+
+/// The exact account of everything released with Gaussian noise: squares of `μ` add up.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Gaussian, GaussianAccountant, Sensitivity, Sigma};
+/// let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(4.0)? };
+/// let spent = GaussianAccountant::default().compose(&release, 30).to_approx_dp(Delta::new(1e-5)?);
+/// assert!(spent.value().epsilon() < 6.81, "the Rényi route gives 6.813");
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GaussianAccountant {
+    squares: f64,
+}
+
+impl GaussianAccountant {
+    /// Adds `count` releases of `mechanism`, each free to depend on the outputs of the others.
+    #[must_use]
+    pub fn compose(self, mechanism: &Gaussian, count: u64) -> Self {
+        self.compose_gdp(mechanism.gdp().into_value(), count)
+    }
+
+    /// Adds `count` releases that are each `gdp`; the result is exact when they are Gaussian.
+    #[must_use]
+    pub fn compose_gdp(mut self, gdp: Gdp, count: u64) -> Self {
+        if count > 0 {
+            self.squares += count as f64 * gdp.0 * gdp.0;
+        }
+        self
+    }
+
+    /// The Gaussian parameter of everything released.
+    #[must_use]
+    pub fn gdp(&self) -> Exact<Gdp> {
+        Exact::new(Gdp(self.squares.sqrt()))
+    }
+
+    /// The smallest `ε` such that everything released is `(ε, δ)`-DP.
+    #[must_use]
+    pub fn to_approx_dp(&self, delta: Delta) -> Exact<ApproxDp> {
+        self.gdp().into_value().to_approx_dp(delta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn d(delta: f64) -> Delta {
+        Delta::new(delta).unwrap()
+    }
+
+    #[test]
+    fn composition_adds_squares() -> Result<(), Error> {
+        let (three, four) = (Gdp::new(3.0)?, Gdp::new(4.0)?);
+        assert_relative_eq!(three.compose(four).mu(), 5.0);
+        assert_relative_eq!(three.repeat(9).mu(), 9.0);
+        assert_eq!(Gdp::new(f64::INFINITY)?.repeat(0).mu(), 0.0);
+        let spent = GaussianAccountant::default().compose_gdp(three, 1).compose_gdp(four, 1);
+        assert_relative_eq!(spent.gdp().value().mu(), 5.0);
+        assert_relative_eq!(*three.rdp(Order::new(2.0)?).value(), 9.0);
+        assert_relative_eq!(three.to_zcdp().value().rho(), 4.5);
+        Ok(())
+    }
+
+    /// Network DP specification, section 15: `ring_gaussian_exact_delta`.
+    #[test]
+    fn composed_profile_matches_reference_values() -> Result<(), Error> {
+        let delta = |mu: f64| -> Result<f64, Error> { Ok(Gdp::new(mu)?.repeat(5).delta(1.0)?.into_value()) };
+        assert_relative_eq!(delta(0.2)?, 0.003_185_055_378_333_48, max_relative = 1e-13);
+        assert_relative_eq!(delta(0.19)?, 0.002_148_407_181_129_714, max_relative = 1e-13);
+        Ok(())
+    }
+
+    #[test]
+    fn targets_are_met_and_not_wasted() -> Result<(), Error> {
+        for (epsilon, delta) in [(0.5, 1e-6), (3.0, 1e-300), (20.0, 0.1), (1e4, 1e-10)] {
+            let sensitivity = Sensitivity::new(2.5)?;
+            let release = Gaussian::within(epsilon, d(delta), sensitivity)?;
+            let reached = release.gdp().value().to_approx_dp(d(delta)).into_value().epsilon();
+            assert!(reached <= epsilon && reached >= epsilon * (1.0 - 1e-9), "{reached} for {epsilon}");
+        }
+        assert!(Gdp::new(f64::NAN).is_err() && Gdp::new(-1.0).is_err());
+        assert_eq!(GaussianAccountant::default().to_approx_dp(d(0.1)).value().epsilon(), 0.0);
+        let lost = GaussianAccountant::default().compose_gdp(Gdp::new(f64::INFINITY)?, 1);
+        assert_eq!(lost.to_approx_dp(d(0.1)).value().epsilon(), f64::INFINITY);
+        Ok(())
+    }
+}

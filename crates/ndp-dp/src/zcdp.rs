@@ -1,0 +1,107 @@
+//! Zero-concentrated differential privacy: Rényi divergence at most `ρ α` at every order.
+//!
+//! # References
+//! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3 (conversion),
+//!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
+
+use crate::{ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
+use serde::Serialize;
+
+/// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+pub struct Zcdp(f64);
+
+impl Zcdp {
+    /// Takes a concentrated parameter.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`, NaN included.
+    pub fn new(rho: f64) -> Result<Self, Error> {
+        ensure(0.0 <= rho, "the concentrated parameter rho", "be nonnegative", rho)?;
+        Ok(Self(rho))
+    }
+
+    pub(crate) const fn unchecked(rho: f64) -> Self {
+        Self(rho)
+    }
+
+    /// The concentrated guarantee `ρ = ε²/2` of any pure `ε`-DP release.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ ε ≤ ∞`.
+    pub fn from_pure(epsilon: f64) -> Result<UpperBound<Self>, Error> {
+        ensure(0.0 <= epsilon, "epsilon", "be nonnegative", epsilon)?;
+        Ok(UpperBound::new(Self(epsilon * epsilon / 2.0)))
+    }
+
+    /// The parameter `ρ`.
+    #[must_use]
+    pub const fn rho(self) -> f64 {
+        self.0
+    }
+
+    /// Both releases together: `ρ + ρ'`.
+    #[must_use]
+    pub fn compose(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+
+    /// `count` releases together: `count ρ`.
+    #[must_use]
+    pub fn repeat(self, count: u64) -> Self {
+        Self(if count == 0 { 0.0 } else { count as f64 * self.0 })
+    }
+
+    /// The closed conversion `ε = ρ + 2 √(ρ ln(1/δ))`.
+    #[must_use]
+    pub fn closed_epsilon(self, delta: Delta) -> UpperBound<f64> {
+        UpperBound::new(self.0 + 2.0 * (-self.0 * libm::log(delta.get())).sqrt())
+    }
+
+    /// The smallest `ε` at `delta` over all orders by the optimal conversion, never above the closed one.
+    #[must_use]
+    pub fn to_approx_dp(self, delta: Delta) -> UpperBound<ApproxDp> {
+        let searched =
+            conversion::best_epsilon(|order| self.rdp(order).into_upper_bound(), delta).into_value();
+        let epsilon = searched.approx_dp.epsilon().min(self.closed_epsilon(delta).into_value());
+        UpperBound::new(ApproxDp::clamped(epsilon, delta.get()))
+    }
+}
+
+impl Mechanism for Zcdp {
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        UpperBound::new(order.get() * self.0).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    #[test]
+    fn conversions_are_ordered() -> Result<(), Error> {
+        for rho in [0.0, 1e-6, 0.02, 0.5, 30.0] {
+            for delta in [1e-100, 1e-9, 0.01] {
+                let (zcdp, delta) = (Zcdp::new(rho)?, Delta::new(delta)?);
+                let exact = crate::gaussian::epsilon((2.0 * rho).sqrt(), delta)?.into_value();
+                let best = zcdp.to_approx_dp(delta).into_value().epsilon();
+                assert!(exact <= best && best <= zcdp.closed_epsilon(delta).into_value());
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn closed_form_and_composition() -> Result<(), Error> {
+        let zcdp = Zcdp::new(0.01)?.compose(Zcdp::new(0.03)?).repeat(5);
+        assert_relative_eq!(zcdp.rho(), 0.2, max_relative = 1e-15);
+        // 0.2 + 2 √(0.2 ln 1e6).
+        let closed = zcdp.closed_epsilon(Delta::new(1e-6)?).into_value();
+        assert_relative_eq!(closed, 3.524_516_272_538_22, max_relative = 1e-12);
+        assert_relative_eq!(Zcdp::from_pure(0.4)?.value().rho(), 0.08, max_relative = 1e-15);
+        assert!(Zcdp::new(f64::NAN).is_err() && Zcdp::from_pure(-1.0).is_err());
+        assert_eq!(Zcdp::new(f64::INFINITY)?.to_approx_dp(Delta::new(0.5)?).value().epsilon(), f64::INFINITY);
+        Ok(())
+    }
+}
