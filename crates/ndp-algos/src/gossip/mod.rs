@@ -11,10 +11,12 @@
 
 pub mod closed_form;
 pub mod exact;
+pub mod fresh;
 mod modular;
 pub mod printed;
 pub mod synchronous;
 pub mod utility;
 
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};
+pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

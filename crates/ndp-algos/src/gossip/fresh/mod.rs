@@ -1,0 +1,18 @@
+//! Gossip with fresh noise at every step: the recommended repair of Muffliato.
+//!
+//! `x^0 = x + τ_0 z^0`, then `x^t = W x^{t-1} + τ_t z^t` for `t = 1..T-1`, and the output
+//! `x^T = W x^{T-1}`. Every node perturbs its own state before it sends it, so what an observer has
+//! seen never determines what it has not, and the loss decays with the distance again.
+//!
+//! The losses are exact ([`FreshNoiseGossip::loss`]), so is the error of the average
+//! ([`FreshNoiseGossip::noise_error`]), and the best noise for a given loss solves a convex
+//! problem ([`optimize`]).
+
+mod filter;
+pub mod optimize;
+mod protocol;
+mod schedule;
+
+pub use optimize::{Optimized, Pairs, Stopping, Target, optimize};
+pub use protocol::{FreshNoiseGossip, FreshTranscript};
+pub use schedule::NoiseSchedule;

@@ -1,0 +1,297 @@
+//! The least noise error for a given loss, with a certificate of how far from optimal it stopped.
+//!
+//! With `L_uv(s) = bᵀ Σ(s)⁻¹ b`, the squared Gaussian parameter `μ²/Δ²` of what `v` learns about `u`,
+//!
+//! ```text
+//! minimise  Σ_t m_t s_t   subject to   mean or max of L_uv(s) ≤ target,   s_0 ≥ floor,   s_t ≥ 0
+//! ```
+//!
+//! is convex: `bᵀ Σ⁻¹ b` is jointly convex and `Σ` linear in `s`. Each step minimises a majoriser:
+//! `L(s') ≤ Σ_r q_r / s'_r` with `q_r = -s_r² ∂L/∂s_r`, equal at `s' = s`. For a maximum the weights of
+//! the pairs move towards those that exceed the target.
+//!
+//! Two traps make the floor mandatory. Over *all* pairs the worst are neighbors, with `L = 1/s_0`
+//! whatever follows; and when neighbors are left out, `s_0 → 0` is optimal: they would receive
+//! raw data.
+
+use super::protocol::FreshNoiseGossip;
+use super::schedule::NoiseSchedule;
+use crate::Error;
+use crate::gossip::synchronous::{apply, outside_neighbors};
+use ndarray::{Array2, ArrayView1, s};
+use ndp_graph::linalg::cholesky;
+use ndp_graph::{GossipMatrix, Graph};
+use rayon::prelude::*;
+
+/// What is bounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The mean of `L_uv` over the pairs.
+    Mean,
+    /// The largest `L_uv` among the pairs.
+    Worst,
+}
+
+/// The pairs whose losses count: for each observer, its sources.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pairs(Vec<(usize, Vec<usize>)>);
+
+impl Pairs {
+    /// All sources at least `distance` hops from each of the given observers.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`], [`Error::InvalidParameter`] when no pair is that far apart.
+    pub fn at_least(graph: &Graph, distance: u32, observers: &[usize]) -> Result<Self, Error> {
+        let nodes = graph.node_count();
+        let mut pairs = Vec::with_capacity(observers.len());
+        for &node in observers {
+            if node >= nodes {
+                return Err(Error::NodeOutOfRange { node, nodes });
+            }
+            let hops = graph.distances(node);
+            let far = |&u: &usize| u != node && hops[u].is_none_or(|d| d >= distance);
+            let sources: Vec<usize> = (0..nodes).filter(far).collect();
+            if !sources.is_empty() {
+                pairs.push((node, sources));
+            }
+        }
+        if pairs.is_empty() {
+            return Err(Error::InvalidParameter {
+                name: "the distance of pairs",
+                condition: "leave at least one pair",
+                value: f64::from(distance),
+            });
+        }
+        Ok(Self(pairs))
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|(_, sources)| sources.len()).sum()
+    }
+}
+
+/// The schedule found, and how good it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optimized {
+    /// The noise of every round; it meets target and floor.
+    pub schedule: NoiseSchedule,
+    /// Its noise error `Σ_t m_t s_t`.
+    pub error: f64,
+    /// No schedule that meets target and floor has a smaller error than this.
+    pub error_lower_bound: f64,
+    /// Its mean or largest `L_uv`, at most the target.
+    pub loss: f64,
+    /// Steps taken.
+    pub iterations: usize,
+}
+
+/// When to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stopping {
+    /// Stop when the error is within this factor (minus 1) of its lower bound.
+    pub tolerance: f64,
+    /// Stop after this many steps in any case.
+    pub iterations: usize,
+}
+
+impl Default for Stopping {
+    fn default() -> Self {
+        Self { tolerance: 1e-3, iterations: 300 }
+    }
+}
+
+/// The schedule of `rounds` rounds with the least noise error whose losses meet `target`
+/// (in units of `μ²/Δ²`; an RDP loss is `α Δ²/2` times it) and whose first variance is at least `floor`.
+///
+/// A local loss of at most `ε` for neighbors needs `floor = α Δ² / (2ε)`; only pure means over *all*
+/// pairs may go without (`floor = 0`).
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for no rounds, a target that is not positive and finite, a floor that
+/// is negative, infinite or NaN; a matrix too large to be dense.
+pub fn optimize(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    pairs: &Pairs,
+    target: (Target, f64),
+    floor: f64,
+    stopping: Stopping,
+) -> Result<Optimized, Error> {
+    let (kind, bound) = target;
+    if !(0.0 < bound && bound.is_finite()) {
+        return Err(Error::InvalidParameter {
+            name: "the target loss",
+            condition: "be positive and finite",
+            value: bound,
+        });
+    }
+    if !(0.0 <= floor && floor.is_finite()) {
+        return Err(Error::InvalidParameter {
+            name: "the floor of the first variance",
+            condition: "be nonnegative and finite",
+            value: floor,
+        });
+    }
+    let costs = FreshNoiseGossip::error_weights(matrix, rounds)?;
+    let observers = pairs
+        .0
+        .par_iter()
+        .map(|(v, sources)| Observer::new(matrix, rounds, *v, sources))
+        .collect::<Result<Vec<_>, Error>>()?;
+
+    let start = floor.max(1.0);
+    let mut variances: Vec<f64> =
+        (0..rounds).map(|t| if t == 0 { start } else { start / rounds as f64 }).collect();
+    NoiseSchedule::new(variances.clone())?;
+    let mut weights = vec![1.0 / pairs.count() as f64; pairs.count()];
+    let mut best: Option<Optimized> = None;
+    let mut lower: f64 = costs[0] * floor;
+    for iteration in 1..=stopping.iterations.max(1) {
+        let (losses, slopes) = evaluate(&observers, &variances, &weights)?;
+        let mean: f64 = losses.iter().zip(&weights).map(|(l, w)| l * w).sum();
+        let attained = match kind {
+            Target::Mean => mean,
+            Target::Worst => losses.iter().fold(0.0, |m, &l| l.max(m)),
+        };
+        // L is homogeneous of degree -1, so this scale meets the target; it must keep the floor.
+        let scale = (attained / bound).max(floor / variances[0]);
+        let error = scale * dot(&costs, &variances);
+        if best.as_ref().is_none_or(|b| error < b.error) {
+            let schedule = NoiseSchedule::new(variances.iter().map(|s| s * scale).collect())?;
+            let loss = attained / scale;
+            best = Some(Optimized { schedule, error, error_lower_bound: 0.0, loss, iterations: iteration });
+        }
+        // Convexity, at the scale where the linearised constraint is tightest.
+        let steepest = slopes.iter().zip(&costs).fold(0.0f64, |m, (g, c)| m.max(g / c));
+        lower = lower.max(costs[0] * floor + (mean * mean / bound - slopes[0] * floor).max(0.0) / steepest);
+        let found = best.as_mut().expect("the first step sets it");
+        found.error_lower_bound = lower.min(found.error);
+        found.iterations = iteration;
+        if found.error <= lower * (1.0 + stopping.tolerance) {
+            break;
+        }
+        let pull: Vec<f64> = variances.iter().zip(&slopes).map(|(s, g)| s * s * g).collect();
+        variances = majorised_step(&pull, &costs, bound, floor);
+        if kind == Target::Worst {
+            for (weight, loss) in weights.iter_mut().zip(&losses) {
+                *weight *= loss / attained;
+            }
+            let total: f64 = weights.iter().sum();
+            weights.iter_mut().for_each(|w| *w /= total);
+        }
+    }
+    best.ok_or(Error::InvalidParameter {
+        name: "the number of steps",
+        condition: "be at least 1",
+        value: 0.0,
+    })
+}
+
+/// Minimises `Σ c_r s_r` subject to `Σ q_r / s_r ≤ bound` and `s_0 ≥ floor`.
+fn majorised_step(pull: &[f64], costs: &[f64], bound: f64, floor: f64) -> Vec<f64> {
+    let roots: Vec<f64> = pull.iter().zip(costs).map(|(q, c)| (q * c).sqrt()).collect();
+    let spread = |from: usize, bound: f64| {
+        let total: f64 = roots[from..].iter().sum();
+        (from..pull.len()).map(move |r| (pull[r] / costs[r]).sqrt() * total / bound).collect::<Vec<f64>>()
+    };
+    let mut step = spread(0, bound);
+    if step[0] < floor {
+        let left = bound - pull[0] / floor;
+        step.truncate(1);
+        step[0] = floor;
+        // Without room under the floor the scale of the next evaluation restores feasibility.
+        step.extend(spread(1, if left > 0.0 { left } else { bound }));
+    }
+    // A round without noise would leave Σ singular; the certificate does not depend on this.
+    let least = step[0] * 1e-7;
+    step.iter_mut().for_each(|s| *s = s.max(least));
+    step
+}
+
+/// Losses of all pairs, and `-∂/∂s_r` of their weighted sum.
+fn evaluate(
+    observers: &[Observer],
+    variances: &[f64],
+    weights: &[f64],
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let mut offset = 0;
+    let offsets: Vec<usize> = observers
+        .iter()
+        .map(|o| {
+            offset += o.shifts.ncols();
+            offset - o.shifts.ncols()
+        })
+        .collect();
+    let parts = observers
+        .par_iter()
+        .zip(offsets)
+        .map(|(o, from)| o.evaluate(variances, &weights[from..from + o.shifts.ncols()]))
+        .collect::<Result<Vec<_>, Error>>()?;
+    let mut losses = Vec::with_capacity(weights.len());
+    let mut slopes = vec![0.0; variances.len()];
+    for (part, slope) in parts {
+        losses.extend(part);
+        slopes.iter_mut().zip(slope).for_each(|(total, g)| *total += g);
+    }
+    Ok((losses, slopes))
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// What one observer's losses are computed from.
+struct Observer {
+    /// Number of senders.
+    senders: usize,
+    /// `F[(k,i),(l,j)] = (W^k J W^l)_{ij}` between senders, `J` leaving out the observer's own noise.
+    overlaps: Array2<f64>,
+    /// `b` of every source: rows `(t, w)`, one column per source.
+    shifts: Array2<f64>,
+}
+
+impl Observer {
+    fn new(matrix: &GossipMatrix, rounds: usize, v: usize, sources: &[usize]) -> Result<Self, Error> {
+        let senders = outside_neighbors(matrix.graph(), &[v]);
+        let (n, d) = (matrix.node_count(), senders.len());
+        let mut powers = Array2::zeros((rounds * d, n));
+        let mut power = Array2::from_shape_fn((n, d), |(u, j)| f64::from(u8::from(u == senders[j])));
+        for k in 0..rounds {
+            if k > 0 {
+                power = apply(matrix.csr(), power.view());
+            }
+            powers.slice_mut(s![k * d..(k + 1) * d, ..]).assign(&power.t());
+        }
+        let shifts = powers.select(ndarray::Axis(1), sources);
+        powers.column_mut(v).fill(0.0);
+        let overlaps = powers.dot(&powers.t());
+        Ok(Self { senders: d, overlaps, shifts })
+    }
+
+    /// Losses of this observer's pairs, and `-∂/∂s_r` of their weighted sum.
+    fn evaluate(&self, variances: &[f64], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
+        let (rounds, d) = (variances.len(), self.senders);
+        let size = rounds * d;
+        let mut sigma = Array2::<f64>::zeros((size, size));
+        for (r, &variance) in variances.iter().enumerate() {
+            let left = size - r * d;
+            sigma
+                .slice_mut(s![r * d.., r * d..])
+                .scaled_add(variance, &self.overlaps.slice(s![..left, ..left]));
+        }
+        let solved = cholesky(((&sigma + &sigma.t()) / 2.0).view())?.solve(self.shifts.view())?;
+        let quadratic = |(b, y): (ArrayView1<'_, f64>, ArrayView1<'_, f64>)| b.dot(&y);
+        let losses = self.shifts.columns().into_iter().zip(solved.columns()).map(quadratic).collect();
+        // -∂L/∂s_r = yᵀ (F shifted by r rounds) y, summed over the sources with their weights.
+        let mut slopes = Vec::with_capacity(rounds);
+        let mut weighted = solved.clone();
+        weighted.columns_mut().into_iter().zip(weights).for_each(|(mut y, &w)| y *= w);
+        let products = weighted.dot(&solved.t());
+        for r in 0..rounds {
+            let left = size - r * d;
+            let shifted = products.slice(s![r * d.., r * d..]);
+            slopes.push((&shifted * &self.overlaps.slice(s![..left, ..left])).sum());
+        }
+        Ok((losses, slopes))
+    }
+}

@@ -1,0 +1,225 @@
+//! The protocol on real values, what each node sees, and what that costs.
+
+use super::filter::hidden_losses;
+use super::schedule::NoiseSchedule;
+use crate::gossip::exact::{ExactOptions, exact_coalition_loss};
+use crate::gossip::synchronous::{Transcript, apply, check_values, outside_neighbors};
+use crate::loss::{LossReport, exact_loss};
+use crate::protocol::checked_coalition;
+use crate::{Error, OwnNoise, Protocol, View};
+use ndarray::{Array2, ArrayView2, s};
+use ndp_dp::{Exact, ObserverLoss};
+use ndp_graph::GossipMatrix;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+/// Gossip with fresh noise: `x^0 = x + τ_0 z^0`, `x^t = W x^{t-1} + τ_t z^t`, output `W x^{T-1}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FreshNoiseGossip {
+    matrix: GossipMatrix,
+    schedule: NoiseSchedule,
+    own_noise: OwnNoise,
+}
+
+/// What happened in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FreshTranscript {
+    /// The first noise, all messages and the output.
+    pub transcript: Transcript,
+    /// The noises of rounds `1..T`, each `n` by `d`.
+    pub later_noises: Vec<Array2<f64>>,
+}
+
+impl FreshNoiseGossip {
+    /// The protocol with this matrix and these noises; it runs as many rounds as the schedule has.
+    #[must_use]
+    pub fn new(matrix: GossipMatrix, schedule: NoiseSchedule) -> Self {
+        Self { matrix, schedule, own_noise: OwnNoise::Known }
+    }
+
+    /// The same, observed by nodes that use or throw away the noise they drew.
+    #[must_use]
+    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    /// The gossip matrix `W`.
+    #[must_use]
+    pub fn matrix(&self) -> &GossipMatrix {
+        &self.matrix
+    }
+
+    /// The noises of all rounds.
+    #[must_use]
+    pub fn schedule(&self) -> &NoiseSchedule {
+        &self.schedule
+    }
+
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`).
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one row per node and at least one column;
+    /// [`Error::InvalidParameter`] for a value that is not finite.
+    pub fn run(&self, values: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<FreshTranscript, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let mut noises = Vec::with_capacity(self.schedule.rounds());
+        let mut messages: Vec<Array2<f64>> = Vec::with_capacity(self.schedule.rounds());
+        for (t, variance) in self.schedule.variances().iter().enumerate() {
+            let tau = variance.sqrt();
+            let noise: Array2<f64> = Array2::from_shape_fn(values.raw_dim(), |_| {
+                let z: f64 = StandardNormal.sample(rng);
+                tau * z
+            });
+            let before = match t {
+                0 => values.to_owned(),
+                _ => apply(self.matrix.csr(), messages[t - 1].view()),
+            };
+            messages.push(before + &noise);
+            noises.push(noise);
+        }
+        let output = apply(self.matrix.csr(), messages[messages.len() - 1].view());
+        let later_noises = noises.split_off(1);
+        let noise = noises.remove(0);
+        Ok(FreshTranscript { transcript: Transcript { noise, messages, output }, later_noises })
+    }
+
+    /// What the observer learns about every node, as a fraction of the local loss
+    /// `c₀ = α Δ² / (2 s_0)`: `s_0 bᵀ Σ⁻¹ b`, `b` the mean shift and `Σ` the covariance of its view.
+    ///
+    /// Direct neighbors have 1, nodes beyond `T` hops 0.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`], or a view or matrix too large to write down.
+    pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
+        self.coalition_loss(&[observer])
+    }
+
+    /// What a coalition learns about every node, its members' entries being 1.
+    ///
+    /// `Exact` by a filter when every `s_t ≥ 1e-8 s_0` and the observers know their noises;
+    /// otherwise by orthogonalising the view, whose report says `Exact` or `UpperBound`. One
+    /// shot of noise is plain gossip, and so is its loss.
+    ///
+    /// # Errors
+    /// Those of [`loss`](Self::loss), and a coalition that is empty or names a node twice.
+    pub fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let rounds = self.schedule.rounds();
+        let later = &self.schedule.variances()[1..];
+        if rounds > 1 && later.iter().all(|&s| s == 0.0) {
+            let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
+            return exact_coalition_loss(&self.matrix, coalition, rounds, options);
+        }
+        // Against 80-digit arithmetic the filter's error is at most 1e-14 for ratios down to
+        // 1e-6 and 3e-11 down to 1e-10.
+        if self.own_noise == OwnNoise::Unknown || self.schedule.smallest_ratio() < 1e-8 {
+            return exact_loss(&self.coalition_view(coalition)?);
+        }
+        let n = self.matrix.node_count();
+        let coalition = checked_coalition(coalition, n)?;
+        let senders = outside_neighbors(self.matrix.graph(), &coalition);
+        let known = |v: &usize| coalition.binary_search(v).is_ok() || senders.binary_search(v).is_ok();
+        let hidden: Vec<usize> = (0..n).filter(|v| !known(v)).collect();
+        let dense = self.matrix.to_dense()?;
+        let losses = hidden_losses(dense.view(), &senders, &hidden, self.schedule.variances())?;
+        let mut unit = vec![1.0; n];
+        for (&u, loss) in hidden.iter().zip(losses) {
+            unit[u] = loss.clamp(0.0, 1.0);
+        }
+        let rank = coalition.len() + senders.len() * rounds;
+        let loss = Exact::new(ObserverLoss { observer: coalition[0], unit });
+        Ok(LossReport { coalition, loss: loss.into(), rank, margin: 1e-10 })
+    }
+
+    /// `m_t = ‖W^{T-t}‖_F² / n`: what a unit of variance in round `t` adds to the mean squared
+    /// error of the output. Tends to `1/n` for early rounds; late noise costs most.
+    ///
+    /// # Errors
+    /// A matrix too large to be dense.
+    pub fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
+        let n = matrix.node_count();
+        let mut power = matrix.to_dense()?;
+        let mut weights = Vec::with_capacity(rounds);
+        for t in 0..rounds {
+            if t > 0 {
+                power = apply(matrix.csr(), power.view());
+            }
+            weights.push(power.iter().map(|x| x * x).sum::<f64>() / n as f64);
+        }
+        weights.reverse();
+        Ok(weights)
+    }
+
+    /// The share of the noise in the mean squared error `(1/n) Σ_v E (x_v^T - x̄)²` per coordinate:
+    /// `Σ_t s_t m_t`, exact.
+    ///
+    /// # Errors
+    /// A matrix too large to be dense.
+    pub fn noise_error(&self) -> Result<f64, Error> {
+        let weights = Self::error_weights(&self.matrix, self.schedule.rounds())?;
+        Ok(weights.iter().zip(self.schedule.variances()).map(|(m, s)| m * s).sum())
+    }
+
+    /// The mean squared error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on the given values (`n` by `d`), exact:
+    /// `(1/n) ‖W^T x - x̄ 1‖² + d Σ_t s_t m_t`.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), and a matrix too large to be dense.
+    pub fn mean_squared_error(&self, values: ArrayView2<'_, f64>) -> Result<f64, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let n = values.nrows() as f64;
+        let mean = values.sum_axis(ndarray::Axis(0)) / n;
+        let mut state = values.to_owned();
+        for _ in 0..self.schedule.rounds() {
+            state = apply(self.matrix.csr(), state.view());
+        }
+        let bias: f64 = (state - &mean).iter().map(|x| x * x).sum::<f64>() / n;
+        Ok(bias + values.ncols() as f64 * self.noise_error()?)
+    }
+}
+
+impl Protocol for FreshNoiseGossip {
+    fn node_count(&self) -> usize {
+        self.matrix.node_count()
+    }
+
+    /// Rows `(W^t)_w` over the inputs and `(τ_r/τ_0) (W^{t-r})_w` over the noises of rounds
+    /// `r ≤ t`, for rounds `t = 0..T` and, within a round, the neighbors `w` outside the coalition in
+    /// ascending order. Noise `r n + w` is that of node `w` in round `r`; the unit is `σ = τ_0`.
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let n = self.node_count();
+        let rounds = self.schedule.rounds();
+        let coalition = checked_coalition(coalition, n)?;
+        let senders = outside_neighbors(self.matrix.graph(), &coalition);
+        let rows = senders.len() * rounds;
+        let bytes = (rows as u64).saturating_mul(n as u64 * (rounds as u64 + 1) * 8);
+        if bytes > VIEW_LIMIT {
+            return Err(Error::TooLarge { what: "a view written out row by row", bytes, limit: VIEW_LIMIT });
+        }
+        let mut inputs = Array2::zeros((rows, n));
+        let mut noises = Array2::zeros((rows, rounds * n));
+        let mut power =
+            Array2::from_shape_fn((n, senders.len()), |(u, j)| f64::from(u8::from(u == senders[j])));
+        for age in 0..rounds {
+            if age > 0 {
+                power = apply(self.matrix.csr(), power.view());
+            }
+            // A message of round t carries the noise of round t - age through `age` steps.
+            for t in age..rounds {
+                let r = t - age;
+                let factor = (self.schedule.variances()[r] / self.schedule.first()).sqrt();
+                let block = t * senders.len()..(t + 1) * senders.len();
+                noises.slice_mut(s![block, r * n..(r + 1) * n]).assign(&(&power.t() * factor));
+            }
+            inputs.slice_mut(s![age * senders.len()..(age + 1) * senders.len(), ..]).assign(&power.t());
+        }
+        let known: Vec<usize> = match self.own_noise {
+            OwnNoise::Known => (0..rounds).flat_map(|r| coalition.iter().map(move |v| r * n + v)).collect(),
+            OwnNoise::Unknown => Vec::new(),
+        };
+        View::new(&coalition, inputs, noises, &known)
+    }
+}
+
+/// Views written out row by row may take this many bytes.
+const VIEW_LIMIT: u64 = 4 << 30;

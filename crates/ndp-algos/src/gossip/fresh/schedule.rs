@@ -1,0 +1,76 @@
+//! How much noise is added in each round.
+
+use crate::Error;
+use ndp_dp::Sigma;
+use serde::Serialize;
+
+/// The variances `s_t = τ_t²` per coordinate of the noise that every node adds in rounds
+/// `t = 0..T`: `s_0 > 0`, the others nonnegative.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct NoiseSchedule(Vec<f64>);
+
+impl NoiseSchedule {
+    /// Takes the variances of all rounds.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for no rounds, a first variance that is not positive, or one
+    /// that is negative, infinite or NaN.
+    pub fn new(variances: Vec<f64>) -> Result<Self, Error> {
+        let fail = |name, condition, value| Err(Error::InvalidParameter { name, condition, value });
+        match variances.first() {
+            None => return fail("the number of rounds", "be at least 1", 0.0),
+            Some(&first) if !(0.0 < first && first.is_finite()) => {
+                return fail("the first noise variance", "be positive and finite", first);
+            }
+            Some(_) => {}
+        }
+        // Written so that NaN fails.
+        match variances.iter().find(|&&s| !(0.0 <= s && s.is_finite())) {
+            Some(&s) => fail("every noise variance", "be nonnegative and finite", s),
+            None => Ok(Self(variances)),
+        }
+    }
+
+    /// All noise in round 0: Muffliato itself.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for no rounds.
+    pub fn one_shot(sigma: Sigma, rounds: usize) -> Result<Self, Error> {
+        Self::flat(sigma, rounds, 0.0)
+    }
+
+    /// `s_0 = σ²` and `s_t = ρσ²/(T-1)` after it: the variance of the average grows by `1 + ρ`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN.
+    pub fn flat(sigma: Sigma, rounds: usize, rho: f64) -> Result<Self, Error> {
+        let variance = sigma.get() * sigma.get();
+        let later = if rounds > 1 { rho * variance / (rounds - 1) as f64 } else { 0.0 };
+        Self::new((0..rounds).map(|t| if t == 0 { variance } else { later }).collect())
+    }
+
+    /// The variances `s_0, …, s_{T-1}`.
+    #[must_use]
+    pub fn variances(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// The number of rounds `T`, at least 1.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The variance `s_0` of the first noise, which sets the local loss `c₀ = α Δ² / (2 s_0)`.
+    #[must_use]
+    pub fn first(&self) -> f64 {
+        self.0[0]
+    }
+
+    /// Smallest `s_t / s_0` after round 0; infinite for one round.
+    #[must_use]
+    pub(super) fn smallest_ratio(&self) -> f64 {
+        self.0[1..].iter().fold(f64::INFINITY, |least, s| least.min(s / self.0[0]))
+    }
+}
