@@ -15,17 +15,20 @@ pub fn complete_graph(n: usize) -> Result<Graph, Error> {
 /// The path `0 - 1 - … - n-1`.
 ///
 /// # Errors
-/// [`Error::EmptyGraph`] for `n = 0`.
+/// [`Error::EmptyGraph`] for `n = 0`, [`Error::TooManyNodes`], [`Error::TooLarge`].
 pub fn path_graph(n: usize) -> Result<Graph, Error> {
+    check_edges("the path", n as f64)?;
     Graph::from_edges(n, (1..n).map(|v| (v - 1, v)))
 }
 
 /// The cycle on `n ≥ 3` nodes.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for `n < 3`, where the cycle is not a simple graph.
+/// [`Error::InvalidParameter`] for `n < 3`, where the cycle is not a simple graph; [`Error::TooManyNodes`],
+/// [`Error::TooLarge`].
 pub fn cycle_graph(n: usize) -> Result<Graph, Error> {
     at_least("the length of a cycle", "be at least 3", n, 3)?;
+    check_edges("the cycle", n as f64)?;
     Graph::from_edges(n, (0..n).map(|v| (v, (v + 1) % n)))
 }
 
@@ -34,12 +37,10 @@ pub fn cycle_graph(n: usize) -> Result<Graph, Error> {
 /// It is periodic with period `n`, doubly stochastic, and not symmetric for `n > 2`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for `n < 2`.
+/// [`Error::InvalidParameter`] for `n < 2`, [`Error::TooLarge`].
 pub fn directed_cycle(n: usize) -> Result<TransitionMatrix, Error> {
     at_least("the length of a directed cycle", "be at least 2", n, 2)?;
-    if n >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(n));
-    }
+    check_edges("the directed cycle", n as f64)?;
     let rows = (0..n).map(|u| [(((u + 1) % n) as u32, 1.0)]);
     Ok(TransitionMatrix::from_checked_csr(Csr::from_rows(n, rows)))
 }
@@ -47,19 +48,21 @@ pub fn directed_cycle(n: usize) -> Result<TransitionMatrix, Error> {
 /// The star with hub 0 and leaves `1..=n`: as in networkx it has `n + 1` nodes.
 ///
 /// # Errors
-/// [`Error::TooManyNodes`].
+/// [`Error::TooManyNodes`], [`Error::TooLarge`].
 pub fn star_graph(n: usize) -> Result<Graph, Error> {
+    check_edges("the star", n as f64)?;
     Graph::from_edges(n.saturating_add(1), (1..=n).map(|leaf| (0, leaf)))
 }
 
 /// The `m` by `n` grid; node `i n + j` is at row `i`, column `j`, and has that position.
 ///
 /// # Errors
-/// [`Error::EmptyGraph`] when a side is 0, [`Error::TooManyNodes`].
+/// [`Error::EmptyGraph`] when a side is 0, [`Error::TooManyNodes`], [`Error::TooLarge`].
 pub fn grid_2d_graph(m: usize, n: usize) -> Result<Graph, Error> {
-    if m.saturating_mul(n) >= u32::MAX as usize {
-        return Err(Error::TooManyNodes(m.saturating_mul(n)));
+    if m == 0 || n == 0 {
+        return Err(Error::EmptyGraph);
     }
+    check_edges("the grid", 2.0 * m as f64 * n as f64)?;
     let down = (1..m).flat_map(|i| (0..n).map(move |j| ((i - 1) * n + j, i * n + j)));
     let right = (0..m).flat_map(|i| (1..n).map(move |j| (i * n + j - 1, i * n + j)));
     let positions = (0..m).flat_map(|i| (0..n).map(move |j| [j as f64, i as f64])).collect();
@@ -69,15 +72,9 @@ pub fn grid_2d_graph(m: usize, n: usize) -> Result<Graph, Error> {
 /// The hypercube on `2^n` nodes: two nodes are joined when they differ in one bit.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for `n > 26`, beyond which the edges do not fit in memory.
+/// [`Error::TooLarge`] for `n > 25`.
 pub fn hypercube_graph(n: u32) -> Result<Graph, Error> {
-    if n > 26 {
-        return Err(Error::InvalidParameter {
-            name: "the dimension of a hypercube",
-            condition: "be at most 26",
-            value: f64::from(n),
-        });
-    }
+    check_edges("the hypercube", f64::from(n) * 2f64.powi(n.min(1000) as i32 - 1))?;
     let nodes = 1usize << n;
     Graph::from_edges(
         nodes,
@@ -145,7 +142,7 @@ pub(crate) fn pairs(n: usize) -> f64 {
 
 /// Refuses a graph whose edges, as many as given or expected, would not fit in memory.
 pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
-    // An edge takes two entries of 4 bytes in the graph and two of 8 while it is sorted.
+    // An edge takes 8 bytes in the graph, and up to 16 in the growing list that it is built from.
     require_memory(what, (24.0 * edges) as u128)
 }
 
@@ -207,15 +204,99 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_named() {
-        assert!(matches!(star_graph(usize::MAX), Err(Error::TooManyNodes(_))));
-        assert!(matches!(grid_2d_graph(1 << 40, 1 << 40), Err(Error::TooManyNodes(_))));
+        assert_eq!(complete_graph(0), Err(Error::EmptyGraph));
+        assert_eq!(path_graph(0), Err(Error::EmptyGraph));
+        for n in 0..3 {
+            assert!(matches!(cycle_graph(n), Err(Error::InvalidParameter { .. })));
+        }
+        assert_eq!(grid_2d_graph(0, 5), Err(Error::EmptyGraph));
+        assert_eq!(grid_2d_graph(5, 0), Err(Error::EmptyGraph));
+        assert_eq!(grid_2d_graph(0, usize::MAX), Err(Error::EmptyGraph));
         assert_eq!(torus_graph(&[]), Err(Error::EmptyGraph));
         assert!(matches!(torus_graph(&[3, 2]), Err(Error::InvalidParameter { value: 2.0, .. })));
         assert!(matches!(torus_graph(&[usize::MAX, usize::MAX]), Err(Error::TooManyNodes(_))));
         assert!(matches!(directed_cycle(1), Err(Error::InvalidParameter { .. })));
         assert!(matches!(ring_of_cliques(1, 5), Err(Error::InvalidParameter { .. })));
         assert!(matches!(ring_of_cliques(5, 1), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(ring_of_cliques(3, usize::MAX / 2), Err(Error::TooLarge { .. })));
-        assert!(matches!(complete_graph(1_000_000), Err(Error::TooLarge { .. })));
+    }
+
+    /// Refused at once, with the memory it would take.
+    #[test]
+    fn absurd_sizes_are_refused_before_the_work_starts() {
+        for graph in [
+            complete_graph(1_000_000),
+            complete_graph(usize::MAX),
+            path_graph(1 << 31),
+            path_graph(usize::MAX),
+            cycle_graph(usize::MAX),
+            star_graph(1 << 31),
+            star_graph(usize::MAX),
+            grid_2d_graph(1 << 40, 1 << 40),
+            grid_2d_graph(usize::MAX, 1),
+            hypercube_graph(26),
+            hypercube_graph(64),
+            hypercube_graph(u32::MAX),
+            torus_graph(&[1 << 15, 1 << 15]),
+            ring_of_cliques(3, usize::MAX / 2),
+        ] {
+            match graph {
+                Err(Error::TooLarge { bytes, limit, .. }) => assert!(bytes > limit),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(matches!(directed_cycle(usize::MAX), Err(Error::TooLarge { .. })));
+        let error = complete_graph(1_000_000).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the complete graph would take 11999988000000 bytes, more than the limit of 17179869184"
+        );
+    }
+
+    #[test]
+    fn deterministic_families_are_what_their_names_say() -> Result<(), Error> {
+        for n in 1..8 {
+            let complete = complete_graph(n)?;
+            assert_eq!((complete.node_count(), complete.edge_count()), (n, n * (n - 1) / 2));
+            let path = path_graph(n)?;
+            assert_eq!(path.distances(0), (0..n as u32).map(Some).collect::<Vec<_>>());
+            let star = star_graph(n)?;
+            assert_eq!((star.node_count(), star.degree(0)), (n + 1, n));
+            assert!((1..=n).all(|leaf| star.neighbors(leaf) == [0]));
+        }
+        for n in 3..9 {
+            let cycle = cycle_graph(n)?;
+            assert!(cycle.is_connected() && (0..n).all(|v| cycle.degree(v) == 2));
+        }
+        assert_eq!(star_graph(0)?.node_count(), 1);
+        Ok(())
+    }
+
+    /// The grid of the experiments, 45 by 45; its distances are those of the 1-norm.
+    #[test]
+    fn grids_have_city_block_distances() -> Result<(), Error> {
+        let grid = grid_2d_graph(45, 45)?;
+        assert_eq!((grid.node_count(), grid.edge_count()), (2025, 2 * 45 * 44));
+        for (v, distance) in grid.distances(1035).into_iter().enumerate() {
+            let (row, column) = (v / 45, v % 45);
+            assert_eq!(distance, Some((row.abs_diff(23) + column.abs_diff(0)) as u32));
+        }
+        let flat = grid_2d_graph(2, 3)?;
+        assert_eq!(flat.positions().map(|all| all[4]), Some([1.0, 1.0]));
+        assert_eq!(
+            grid_2d_graph(1, 6)?.edges().collect::<Vec<_>>(),
+            path_graph(6)?.edges().collect::<Vec<_>>()
+        );
+        Ok(())
+    }
+
+    #[test]
+    fn hypercubes_have_hamming_distances() -> Result<(), Error> {
+        for m in 0..8 {
+            let cube = hypercube_graph(m)?;
+            let bits = (0..1u32 << m).map(|v| Some(v.count_ones())).collect::<Vec<_>>();
+            assert_eq!(cube.distances(0), bits);
+            assert_eq!(cube.edge_count(), (m as usize) << m >> 1);
+        }
+        Ok(())
     }
 }

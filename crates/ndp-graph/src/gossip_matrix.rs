@@ -1,6 +1,7 @@
 //! Gossip matrices: symmetric, doubly stochastic, supported on the edges and the diagonal.
 
-use crate::{Csr, Error, Graph};
+use crate::csr::{Csr, accurate_sum};
+use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
 
 /// How a [`GossipMatrix`] got its entries; named schemes have rational entries, which the exact
@@ -98,11 +99,12 @@ impl GossipMatrix {
         Ok(Self { graph: self.graph.clone(), matrix, weights: self.weights, laziness: total })
     }
 
-    /// A given matrix, `n` by `n`, checked against the graph.
+    /// A given matrix, `n` by `n`, checked against the graph. Entries that differ from their transposed ones by
+    /// rounding are replaced by the mean of the two.
     ///
     /// # Errors
-    /// [`Error::Shape`], [`Error::InvalidWeight`], [`Error::OffSupport`], [`Error::NotSymmetric`]
-    /// (beyond `1e-12`), [`Error::NotStochastic`] (beyond `1e-12`).
+    /// [`Error::Shape`], [`Error::InvalidWeight`] (below `-1e-15`), [`Error::OffSupport`],
+    /// [`Error::NotSymmetric`] (beyond `1e-12`), [`Error::NotStochastic`] (beyond `1e-12`).
     pub fn from_dense(graph: &Graph, matrix: ArrayView2<'_, f64>) -> Result<Self, Error> {
         let n = graph.node_count();
         for got in [matrix.nrows(), matrix.ncols()] {
@@ -115,9 +117,7 @@ impl GossipMatrix {
             let mut row = Vec::with_capacity(graph.degree(u) + 1);
             for v in 0..n {
                 let value = matrix[(u, v)];
-                if !(value.is_finite() && value >= -1e-15) {
-                    return Err(Error::InvalidWeight { row: u, column: v, value });
-                }
+                nonnegative(value, u, v)?;
                 let on_support = u == v || graph.has_edge(u, v);
                 if !on_support && value != 0.0 {
                     return Err(Error::OffSupport { row: u, column: v, value });
@@ -127,13 +127,48 @@ impl GossipMatrix {
                     return Err(Error::NotSymmetric { row: u, column: v, difference });
                 }
                 if on_support {
-                    row.push((v as u32, value.max(0.0)));
+                    row.push((v as u32, (0.5 * (value + matrix[(v, u)])).max(0.0)));
                 }
             }
-            let sum: f64 = row.iter().map(|&(_, w)| w).sum();
+            let sum = accurate_sum(row.iter().map(|&(_, w)| w));
             if (sum - 1.0).abs() > 1e-12 {
                 return Err(Error::NotStochastic { row: u, sum });
             }
+            rows.push(row);
+        }
+        Ok(Self {
+            graph: graph.clone(),
+            matrix: Csr::from_rows(n, rows),
+            weights: Weights::Given,
+            laziness: 0.0,
+        })
+    }
+
+    /// `W[u][v] = weight(u, v)` on every edge, asked for once with `u < v`, the rest on the diagonal.
+    ///
+    /// # Errors
+    /// [`Error::InvalidWeight`] naming a weight that is negative (below `-1e-15`), infinite or NaN, or the
+    /// diagonal entry of a node whose edges weigh more than 1.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{GossipMatrix, generators::path_graph};
+    /// let w = GossipMatrix::from_edge_weights(&path_graph(3)?, |u, _| if u == 0 { 0.25 } else { 0.5 })?;
+    /// assert_eq!([w.get(1, 0), w.get(1, 1), w.get(1, 2)], [0.25, 0.25, 0.5]);
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
+    pub fn from_edge_weights(graph: &Graph, weight: impl Fn(usize, usize) -> f64) -> Result<Self, Error> {
+        let n = graph.node_count();
+        let mut rows = Vec::with_capacity(n);
+        for u in 0..n {
+            let mut row = Vec::with_capacity(graph.degree(u) + 1);
+            for &v in graph.neighbors(u) {
+                let value = weight(u.min(v as usize), u.max(v as usize));
+                row.push((v, nonnegative(value, u, v as usize)?));
+            }
+            let diagonal = 1.0 - accurate_sum(row.iter().map(|&(_, w)| w));
+            let diagonal = if diagonal.abs() < TINY { 0.0 } else { nonnegative(diagonal, u, u)? };
+            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (u as u32, diagonal));
             rows.push(row);
         }
         Ok(Self {
@@ -218,5 +253,173 @@ impl GossipMatrix {
     /// [`Error::TooLarge`] when `8 n²` bytes are more than the limit.
     pub fn to_dense(&self) -> Result<Array2<f64>, Error> {
         self.matrix.to_dense()
+    }
+}
+
+/// The value, negative rounding errors replaced by 0.
+fn nonnegative(value: f64, row: usize, column: usize) -> Result<f64, Error> {
+    if value.is_finite() && -TINY <= value {
+        Ok(value.max(0.0))
+    } else {
+        Err(Error::InvalidWeight { row, column, value })
+    }
+}
+
+/// Smaller entries are rounding errors.
+const TINY: f64 = 1e-15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
+    use ndarray::{Array2, arr2};
+
+    /// By hand: the path 0-1-2 has degrees 1, 2, 1.
+    #[test]
+    fn named_weights_on_a_path() -> Result<(), Error> {
+        let path = path_graph(3)?;
+        let (third, quarter) = (1.0 / 3.0, 0.25);
+        for (matrix, expected) in [
+            (
+                GossipMatrix::metropolis(&path),
+                [[2.0 * third, third, 0.0], [third; 3], [0.0, third, 2.0 * third]],
+            ),
+            (GossipMatrix::max_degree(&path), [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]),
+            (
+                GossipMatrix::sum_degree(&path),
+                [[0.75, quarter, 0.0], [quarter, 0.5, quarter], [0.0, quarter, 0.75]],
+            ),
+        ] {
+            let difference = matrix.to_dense()? - arr2(&expected);
+            assert!(difference.iter().all(|x| x.abs() < 1e-16), "{matrix:?}");
+        }
+        Ok(())
+    }
+
+    /// Where `1 - Σ` would leave rounding errors, the diagonal is exact: zero for `max_degree` on regular graphs
+    /// and at the hub of a star, `1/n` for metropolis on complete graphs.
+    #[test]
+    fn diagonals_have_no_rounding_errors() -> Result<(), Error> {
+        for n in [3, 10, 49, 50, 1000] {
+            let complete = complete_graph(n)?;
+            let metropolis = GossipMatrix::metropolis(&complete);
+            assert!((0..n).all(|u| metropolis.get(u, u) == 1.0 / n as f64));
+            for matrix in [GossipMatrix::max_degree(&complete), GossipMatrix::regular(&complete)?] {
+                assert!((0..n).all(|u| matrix.get(u, u) == 0.0));
+            }
+        }
+        let star = GossipMatrix::max_degree(&star_graph(1_000_000)?);
+        assert_eq!(star.get(0, 0), 0.0);
+        Ok(())
+    }
+
+    #[test]
+    fn regular_weights_need_a_regular_graph() -> Result<(), Error> {
+        let cube = GossipMatrix::regular(&hypercube_graph(3)?)?;
+        assert!((0..8).all(|u| cube.csr().row(u).1.iter().filter(|&&w| w == 1.0 / 3.0).count() == 3));
+        let error = GossipMatrix::regular(&path_graph(3)?).unwrap_err();
+        assert!(matches!(error, Error::InvalidParameter { value: 2.0, .. }), "{error}");
+        let isolated = Graph::from_edges(3, [])?;
+        assert!(matches!(GossipMatrix::regular(&isolated), Err(Error::InvalidParameter { value: 0.0, .. })));
+        Ok(())
+    }
+
+    /// Nodes without neighbors keep everything.
+    #[test]
+    fn isolated_nodes_keep_their_value() -> Result<(), Error> {
+        let isolated = Graph::from_edges(2, [])?;
+        for matrix in [
+            GossipMatrix::metropolis(&isolated),
+            GossipMatrix::max_degree(&isolated),
+            GossipMatrix::sum_degree(&isolated),
+        ] {
+            assert_eq!(matrix.to_dense()?, Array2::<f64>::eye(2));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn laziness_adds_up() -> Result<(), Error> {
+        let w = GossipMatrix::max_degree(&cycle_graph(5)?);
+        let lazy = w.lazy(0.5)?.lazy(0.2)?;
+        assert!((lazy.laziness() - 0.6).abs() < 1e-15);
+        let expected = w.to_dense()? * 0.4 + Array2::<f64>::eye(5) * 0.6;
+        assert!((lazy.to_dense()? - expected).iter().all(|x| x.abs() < 1e-15));
+        assert_eq!(w.lazy(0.0)?, w);
+        for bad in [1.0, -0.1, f64::NAN, f64::INFINITY] {
+            assert!(matches!(w.lazy(bad), Err(Error::InvalidParameter { name: "laziness", .. })));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn given_matrices_are_checked() -> Result<(), Error> {
+        let path = path_graph(3)?;
+        let w = GossipMatrix::sum_degree(&path).to_dense()?;
+        let given = GossipMatrix::from_dense(&path, w.view())?;
+        assert_eq!(given.to_dense()?, w);
+        assert_eq!((given.weights(), given.laziness()), (Weights::Given, 0.0));
+        assert_eq!(given.graph(), &path);
+
+        let changed = |changes: &[(usize, usize, f64)]| {
+            let mut matrix = w.clone();
+            for &(u, v, by) in changes {
+                matrix[(u, v)] += by;
+            }
+            GossipMatrix::from_dense(&path, matrix.view())
+        };
+        assert!(changed(&[(0, 1, 5e-13), (0, 0, -5e-13)]).is_ok());
+        assert!(changed(&[(0, 2, -1e-16), (2, 0, -1e-16)]).is_err(), "off the support nothing is rounded");
+        for (changes, expected) in [
+            (&[(0, 1, 0.25)][..], "the matrix is not symmetric at (0, 1): the entries differ by 0.25"),
+            (&[(0, 0, 0.5)], "row 0 of the matrix sums to 1.5, not 1"),
+            (
+                &[(0, 2, 0.25), (2, 0, 0.25)],
+                "the matrix has weight 0.25 at (0, 2), which is no edge of the graph",
+            ),
+            (&[(1, 1, -1.0)], "entry (1, 1) of the matrix is -0.5: it must be finite and nonnegative"),
+            (&[(1, 2, f64::NAN)], "entry (1, 2) of the matrix is NaN: it must be finite and nonnegative"),
+            (
+                &[(1, 2, f64::INFINITY)],
+                "entry (1, 2) of the matrix is inf: it must be finite and nonnegative",
+            ),
+        ] {
+            assert_eq!(changed(changes).unwrap_err().to_string(), expected);
+        }
+        for shape in [(2, 3), (3, 2), (4, 4), (0, 0)] {
+            let matrix = Array2::zeros(shape);
+            assert!(matches!(
+                GossipMatrix::from_dense(&path, matrix.view()),
+                Err(Error::Shape { expected: 3, .. })
+            ));
+        }
+        Ok(())
+    }
+
+    /// An edge of weight zero still carries messages: it stays in the matrix and in the graph.
+    #[test]
+    fn zero_weights_stay_on_the_support() -> Result<(), Error> {
+        let path = path_graph(3)?;
+        let given = GossipMatrix::from_dense(&path, Array2::<f64>::eye(3).view())?;
+        assert_eq!(given.csr().nonzero_count(), 7);
+        let weights = GossipMatrix::from_edge_weights(&path, |_, _| 0.0)?;
+        assert_eq!(given, weights);
+        Ok(())
+    }
+
+    #[test]
+    fn edge_weights_are_checked() -> Result<(), Error> {
+        let path = path_graph(3)?;
+        let third = GossipMatrix::from_edge_weights(&path, |_, _| 1.0 / 3.0)?;
+        assert!((third.get(1, 1) - 1.0 / 3.0).abs() < 1e-16);
+        let full = GossipMatrix::from_edge_weights(&path, |_, _| 0.5)?;
+        assert_eq!(full.get(1, 1), 0.0);
+        for (weight, row, column) in [(-0.1, 0, 1), (0.6, 1, 1), (f64::NAN, 0, 1), (f64::INFINITY, 0, 1)] {
+            match GossipMatrix::from_edge_weights(&path, |_, _| weight) {
+                Err(Error::InvalidWeight { row: r, column: c, .. }) => assert_eq!((r, c), (row, column)),
+                other => panic!("{weight}: {other:?}"),
+            }
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Simple undirected graphs with nodes `0..n`.
 
-use crate::Error;
+use crate::{Error, memory::require_memory};
 
 /// A simple undirected graph: nodes `0..n`, no self-loop, no repeated edge, neighbors sorted.
 ///
@@ -18,8 +18,20 @@ impl Graph {
     /// The graph with nodes `0..n` and the given edges, each listed once in either direction.
     ///
     /// # Errors
-    /// [`Error::EmptyGraph`], [`Error::TooManyNodes`], [`Error::NodeOutOfRange`],
+    /// [`Error::EmptyGraph`], [`Error::TooManyNodes`], [`Error::TooLarge`], [`Error::NodeOutOfRange`],
     /// [`Error::SelfLoop`], [`Error::RepeatedEdge`].
+    ///
+    /// # Complexity
+    /// `O(n + m log d)` for `m` edges and largest degree `d`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{Error, Graph};
+    /// let triangle = Graph::from_edges(3, [(0, 1), (2, 1), (0, 2)])?;
+    /// assert_eq!(triangle.neighbors(1), [0, 2]);
+    /// assert_eq!(Graph::from_edges(2, [(0, 1), (1, 0)]), Err(Error::RepeatedEdge(0, 1)));
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn from_edges(n: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Result<Self, Error> {
         if n == 0 {
             return Err(Error::EmptyGraph);
@@ -27,7 +39,9 @@ impl Graph {
         if n >= u32::MAX as usize {
             return Err(Error::TooManyNodes(n));
         }
+        require_memory("the nodes of the graph", 16 * n as u128)?;
         let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let mut starts = vec![0; n + 1];
         for (u, v) in edges {
             for node in [u, v] {
                 if node >= n {
@@ -37,21 +51,28 @@ impl Graph {
             if u == v {
                 return Err(Error::SelfLoop(u));
             }
+            starts[u + 1] += 1;
+            starts[v + 1] += 1;
             pairs.push((u as u32, v as u32));
-            pairs.push((v as u32, u as u32));
-        }
-        pairs.sort_unstable();
-        if let Some(twice) = pairs.windows(2).find(|w| w[0] == w[1]) {
-            return Err(Error::RepeatedEdge(twice[0].0 as usize, twice[0].1 as usize));
-        }
-        let mut starts = vec![0; n + 1];
-        for &(u, _) in &pairs {
-            starts[u as usize + 1] += 1;
         }
         for i in 0..n {
             starts[i + 1] += starts[i];
         }
-        let neighbors = pairs.into_iter().map(|(_, v)| v).collect();
+        let mut next = starts.clone();
+        let mut neighbors = vec![0; starts[n]];
+        for (u, v) in pairs {
+            for (from, to) in [(u, v), (v, u)] {
+                neighbors[next[from as usize]] = to;
+                next[from as usize] += 1;
+            }
+        }
+        for u in 0..n {
+            let row = &mut neighbors[starts[u]..starts[u + 1]];
+            row.sort_unstable();
+            if let Some(twice) = row.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Error::RepeatedEdge(u, twice[0] as usize));
+            }
+        }
         Ok(Self { starts, neighbors, labels: None, positions: None })
     }
 
@@ -117,11 +138,15 @@ impl Graph {
     /// The same graph with a position in the plane for each node.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless there is one position per node.
+    /// [`Error::Shape`] unless there is one position per node, [`Error::InvalidParameter`] for a coordinate
+    /// that is not finite.
     pub fn with_positions(mut self, positions: Vec<[f64; 2]>) -> Result<Self, Error> {
         let (expected, got) = (self.node_count(), positions.len());
         if expected != got {
             return Err(Error::Shape { what: "positions", expected, got });
+        }
+        if let Some(&value) = positions.as_flattened().iter().find(|value| !value.is_finite()) {
+            return Err(Error::InvalidParameter { name: "a coordinate", condition: "be finite", value });
         }
         self.positions = Some(positions);
         Ok(self)
@@ -237,5 +262,85 @@ impl Graph {
         let labels = self.labels.as_ref().map(|all| kept.iter().map(|&v| all[v].clone()).collect());
         let positions = self.positions.as_ref().map(|all| kept.iter().map(|&v| all[v]).collect());
         (Self { starts, neighbors, labels, positions }, kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::{cycle_graph, grid_2d_graph, path_graph};
+
+    #[test]
+    fn edges_come_in_any_order_and_direction() -> Result<(), Error> {
+        let graph = Graph::from_edges(4, [(3, 0), (1, 0), (2, 3)])?;
+        assert_eq!((graph.node_count(), graph.edge_count()), (4, 3));
+        assert_eq!(graph.neighbors(0), [1, 3]);
+        assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 3), (2, 3)]);
+        assert_eq!(graph, Graph::from_edges(4, [(3, 2), (0, 1), (0, 3)])?);
+        assert!(graph.has_edge(3, 0) && graph.has_edge(0, 3) && !graph.has_edge(1, 2));
+        assert!(!graph.has_edge(0, 4) && !graph.has_edge(0, usize::MAX));
+        Ok(())
+    }
+
+    #[test]
+    fn graphs_that_are_not_simple_are_refused() {
+        assert_eq!(Graph::from_edges(0, []), Err(Error::EmptyGraph));
+        assert_eq!(Graph::from_edges(3, [(0, 1), (2, 2)]), Err(Error::SelfLoop(2)));
+        assert_eq!(Graph::from_edges(3, [(0, 1), (1, 2), (0, 1)]), Err(Error::RepeatedEdge(0, 1)));
+        assert_eq!(Graph::from_edges(3, [(2, 1), (1, 2)]), Err(Error::RepeatedEdge(1, 2)));
+        let error = Error::NodeOutOfRange { node: 3, nodes: 3 };
+        assert_eq!(Graph::from_edges(3, [(0, 3)]), Err(error));
+        assert!(matches!(Graph::from_edges(3, [(usize::MAX, 0)]), Err(Error::NodeOutOfRange { .. })));
+        let absurd = u32::MAX as usize;
+        assert_eq!(Graph::from_edges(absurd, []), Err(Error::TooManyNodes(absurd)));
+        assert_eq!(Graph::from_edges(usize::MAX, []), Err(Error::TooManyNodes(usize::MAX)));
+        assert!(matches!(Graph::from_edges(absurd - 1, []), Err(Error::TooLarge { .. })));
+    }
+
+    #[test]
+    fn attributes_need_one_per_node() -> Result<(), Error> {
+        let path = path_graph(2)?;
+        let label = || String::from("a");
+        let error = Error::Shape { what: "labels", expected: 2, got: 1 };
+        assert_eq!(path.clone().with_labels(vec![label()]), Err(error));
+        let error = Error::Shape { what: "positions", expected: 2, got: 3 };
+        assert_eq!(path.clone().with_positions(vec![[0.0; 2]; 3]), Err(error));
+        for bad in [f64::NAN, f64::INFINITY] {
+            let positions = vec![[0.0, 1.0], [bad, 0.0]];
+            assert!(matches!(path.clone().with_positions(positions), Err(Error::InvalidParameter { .. })));
+        }
+        let named = path.with_labels(vec![label(), "b".into()])?;
+        assert_eq!(named.labels(), Some(&[label(), "b".into()][..]));
+        Ok(())
+    }
+
+    #[test]
+    fn components_are_numbered_by_their_smallest_node() -> Result<(), Error> {
+        let graph = Graph::from_edges(7, [(1, 4), (2, 5), (5, 6)])?;
+        assert_eq!(graph.components(), [0, 1, 2, 3, 1, 2, 2]);
+        assert_eq!(graph.component_count(), 4);
+        assert_eq!(graph.require_connected(), Err(Error::Disconnected(4)));
+        assert_eq!(graph.distances(2), [None, None, Some(0), None, None, Some(1), Some(2)]);
+        assert_eq!(cycle_graph(5)?.require_connected(), Ok(()));
+        assert!(path_graph(1)?.is_connected());
+        Ok(())
+    }
+
+    #[test]
+    fn the_largest_component_keeps_labels_and_positions() -> Result<(), Error> {
+        let graph = Graph::from_edges(7, [(1, 4), (2, 5), (5, 6)])?
+            .with_labels("abcdefg".chars().map(String::from).collect())?
+            .with_positions((0..7).map(|i| [f64::from(i), 0.5]).collect())?;
+        let (component, nodes) = graph.largest_component();
+        assert_eq!(nodes, [2, 5, 6]);
+        assert_eq!(component.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert_eq!(component.labels(), Some(&["c".into(), "f".into(), "g".into()][..]));
+        assert_eq!(component.positions(), Some(&[[2.0, 0.5], [5.0, 0.5], [6.0, 0.5]][..]));
+        // Of equal ones the first; of a connected graph all.
+        let pairs = Graph::from_edges(5, [(0, 3), (1, 2)])?;
+        assert_eq!(pairs.largest_component().1, [0, 3]);
+        let grid = grid_2d_graph(3, 3)?;
+        assert_eq!(grid.largest_component(), (grid.clone(), (0..9).collect()));
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
 
 pub mod chebyshev;
+mod conversions;
 pub mod csr;
 pub mod davis;
 pub mod error;

@@ -1,6 +1,7 @@
 //! Transition matrices of random walks: row-stochastic, not always symmetric.
 
-use crate::{Csr, Error, GossipMatrix};
+use crate::csr::{Csr, accurate_sum};
+use crate::{Error, GossipMatrix};
 use ndarray::{Array2, ArrayView2};
 
 /// A transition matrix `W`: row `u` is the law of the node that follows `u`.
@@ -13,7 +14,8 @@ impl TransitionMatrix {
     /// A given matrix, `n` by `n`, checked to be row-stochastic.
     ///
     /// # Errors
-    /// [`Error::EmptyGraph`], [`Error::Shape`], [`Error::InvalidWeight`], [`Error::NotStochastic`].
+    /// [`Error::EmptyGraph`], [`Error::Shape`], [`Error::InvalidWeight`] (negative, infinite or NaN),
+    /// [`Error::NotStochastic`] (beyond `1e-12`).
     pub fn from_dense(matrix: ArrayView2<'_, f64>) -> Result<Self, Error> {
         let n = matrix.nrows();
         if n == 0 {
@@ -37,7 +39,7 @@ impl TransitionMatrix {
                     row.push((v as u32, value));
                 }
             }
-            let sum: f64 = entries.sum();
+            let sum = accurate_sum(entries.iter().copied());
             if (sum - 1.0).abs() > 1e-12 {
                 return Err(Error::NotStochastic { row: u, sum });
             }
@@ -76,5 +78,44 @@ impl TransitionMatrix {
 impl From<&GossipMatrix> for TransitionMatrix {
     fn from(gossip: &GossipMatrix) -> Self {
         Self { matrix: gossip.csr().clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generators::star_graph;
+    use ndarray::arr2;
+
+    #[test]
+    fn given_matrices_are_checked() -> Result<(), Error> {
+        let w = arr2(&[[0.25, 0.75], [1.0, 0.0]]);
+        let matrix = TransitionMatrix::from_dense(w.view())?;
+        assert_eq!((matrix.node_count(), matrix.csr().nonzero_count()), (2, 3));
+        assert_eq!(matrix.to_dense()?, w);
+        assert_eq!(TransitionMatrix::from_dense(arr2(&[[1.0]]).view())?.node_count(), 1);
+
+        let empty = Array2::zeros((0, 0));
+        assert_eq!(TransitionMatrix::from_dense(empty.view()), Err(Error::EmptyGraph));
+        let shape = Error::Shape { what: "columns of the transition matrix", expected: 1, got: 2 };
+        assert_eq!(TransitionMatrix::from_dense(arr2(&[[0.5, 0.5]]).view()), Err(shape));
+        let short = arr2(&[[0.5, 0.5], [0.5, 0.25]]);
+        let error = Error::NotStochastic { row: 1, sum: 0.75 };
+        assert_eq!(TransitionMatrix::from_dense(short.view()), Err(error));
+        for bad in [-1e-16, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let matrix = arr2(&[[1.0, 0.0], [bad, 1.0]]);
+            let error = TransitionMatrix::from_dense(matrix.view()).unwrap_err();
+            assert!(matches!(error, Error::InvalidWeight { row: 1, column: 0, .. }), "{error}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn gossip_matrices_are_transition_matrices() -> Result<(), Error> {
+        let gossip = GossipMatrix::metropolis(&star_graph(5)?);
+        let walk = TransitionMatrix::from(&gossip);
+        assert_eq!(walk.to_dense()?, gossip.to_dense()?);
+        assert_eq!(TransitionMatrix::from_dense(gossip.to_dense()?.view())?.to_dense()?, walk.to_dense()?);
+        Ok(())
     }
 }
