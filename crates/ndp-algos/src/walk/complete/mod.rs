@@ -13,8 +13,12 @@
 //! Algorithms 3 and 5, Theorems 3 and 6, Appendices D, E, G.
 
 pub mod averaged;
+pub mod caps;
 pub mod path;
 pub mod realised;
 mod segment;
+pub mod sum;
 
+pub use caps::Caps;
 pub use path::{CompleteWalk, Path};
+pub use sum::{CompleteSum, CompleteSumRun, TokenView};

@@ -96,6 +96,18 @@ impl CompleteWalk {
         (-self.reception_probability()).ln_1p()
     }
 
+    /// A path of this walk: on as many nodes, of as many steps.
+    pub(crate) fn check_path(&self, path: &Path) -> Result<(), Error> {
+        if path.n != self.n {
+            return Err(Error::Shape { what: "nodes of the path", expected: self.n, got: path.n });
+        }
+        if path.step_count() != self.steps {
+            let got = path.step_count();
+            return Err(Error::Shape { what: "steps of the path", expected: self.steps, got });
+        }
+        Ok(())
+    }
+
     /// Draws a path.
     pub fn sample(&self, rng: &mut impl Rng) -> Path {
         let n = self.n as u32;
