@@ -80,7 +80,8 @@ impl LossReport {
 pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
     let forward = orthogonalise(view, RowOrder::AsGiven)?;
     let backward = orthogonalise(view, RowOrder::Reversed)?;
-    let difference = forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+    let outside = (0..view.node_count()).filter(|u| view.coalition().binary_search(u).is_err());
+    let difference = outside.fold(0.0, |m: f64, u| m.max((forward.unit[u] - backward.unit[u]).abs()));
     let margin = difference.max(forward.dropped).max(backward.dropped).max(1e-13);
     let doubtful = forward.kept.min(backward.kept) < DOUBTFUL || forward.rank != backward.rank;
     let exact = margin <= 1e-9 && !doubtful;
