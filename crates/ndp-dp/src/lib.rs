@@ -3,6 +3,8 @@
 //! Every number that leaves this crate says in its type what it may be used for: see [`grade`].
 
 pub mod approx_dp;
+pub mod binomial_window;
+mod check;
 pub mod composition;
 pub mod conversion;
 pub mod error;
@@ -10,11 +12,14 @@ pub mod gaussian;
 pub mod gdp;
 pub mod grade;
 pub mod incomplete;
+pub mod laplace;
 pub mod logspace;
 pub mod pairwise;
 pub mod quantities;
+pub mod randomized_response;
 pub mod rdp;
 mod search;
+pub mod shuffling;
 pub mod special;
 pub mod tails;
 pub mod zcdp;
@@ -23,7 +28,9 @@ pub use approx_dp::ApproxDp;
 pub use error::Error;
 pub use gdp::{Gaussian, GaussianAccountant, Gdp};
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
+pub use laplace::Laplace;
 pub use pairwise::{ObserverLoss, PairwiseLoss, UnitLoss};
 pub use quantities::{Delta, NoiseMultiplier, Order, Sensitivity, Sigma};
+pub use randomized_response::RandomizedResponse;
 pub use rdp::{Mechanism, Rdp, RdpAccountant};
 pub use zcdp::Zcdp;

@@ -1,0 +1,304 @@
+//! The probabilities of a binomial law on a window around its mode, with proven bounds on what lies outside.
+//!
+//! Expectations over a binomial count are sums of a million terms of which a few thousand matter. A window
+//! holds those; the caller adds `outside times the largest value` and so rounds the expectation up.
+//!
+//! # References
+//! - Loader, *Fast and accurate computation of binomial probabilities*, 2000 (the value at the mode).
+
+use crate::Error;
+use crate::check::require;
+use std::f64::consts::PI;
+
+/// `P(X = k)` of a binomial `X` for `k` in `first..first + probabilities.len()`, to about 1e-16 times the
+/// number of terms, and upper bounds on `P(X < first)` and on `P(X > last)`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BinomialWindow {
+    first: u64,
+    probabilities: Vec<f64>,
+    below: f64,
+    above: f64,
+}
+
+impl BinomialWindow {
+    /// The window of the law of `trials` trials of probability `p` in which every probability is at least
+    /// `cut`; it always contains the mode.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `0 < cut < 1`, and when the window, whose width
+    /// grows as `√(trials · ln(1/cut))`, would exceed 10⁷ entries.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::binomial_window::BinomialWindow;
+    /// // E 1/(1 + X), rounded up, for X binomial with 10^8 trials of probability 1e-6.
+    /// let window = BinomialWindow::new(100_000_000, 1e-6, 1e-18)?;
+    /// let inside: f64 = window.iter().map(|(k, p)| p / (k as f64 + 1.0)).sum();
+    /// let mean = inside + window.below() + window.above() / 100.0;
+    /// assert!((mean - 0.010_000_000).abs() < 1e-9);
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
+    pub fn new(trials: u64, p: f64, cut: f64) -> Result<Self, Error> {
+        require((0.0..=1.0).contains(&p), "a success probability", "lie in [0, 1]", p)?;
+        require(0.0 < cut && cut < 1.0, "the cut of a binomial window", "lie strictly between 0 and 1", cut)?;
+        let (n, q) = (trials as f64, 1.0 - p);
+        // Chernoff: beyond this distance from the mean every probability is below the cut.
+        let reach = -libm::log(cut);
+        let width = 2.0 * (reach + libm::sqrt(2.0 * reach * n * p * q));
+        require(
+            width.min(n) <= 1e7,
+            "the number of trials of a binomial window",
+            "give a window of at most 10^7 entries, which takes 80 MB",
+            n,
+        )?;
+        let mut window = Self::default();
+        window.fill(trials, Chance { p, q }, cut);
+        Ok(window)
+    }
+
+    /// The counts of the window with their probabilities, in increasing order.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, f64)> + '_ {
+        (self.first..).zip(self.probabilities.iter().copied())
+    }
+
+    /// The smallest count of the window.
+    #[must_use]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The probabilities of `first()`, `first() + 1`, ….
+    #[must_use]
+    pub fn probabilities(&self) -> &[f64] {
+        &self.probabilities
+    }
+
+    /// An upper bound on the probability of a count below the window.
+    #[must_use]
+    pub const fn below(&self) -> f64 {
+        self.below
+    }
+
+    /// An upper bound on the probability of a count above the window.
+    #[must_use]
+    pub const fn above(&self) -> f64 {
+        self.above
+    }
+
+    /// Replaces the content by the window of another law, reusing the memory.
+    pub(crate) fn fill(&mut self, trials: u64, chance: Chance, cut: f64) {
+        let (mode, at_mode) = mode(trials, chance);
+        self.probabilities.clear();
+        self.probabilities.push(at_mode);
+        // Downwards: P(k − 1) = P(k) · k q/((n − k + 1) p), the ratio decreasing towards 0.
+        let back = chance.q / chance.p;
+        let (mut k, mut value) = (mode, at_mode);
+        self.below = 0.0;
+        while k > 0 {
+            let ratio = k as f64 / (trials - k + 1) as f64 * back;
+            value *= ratio;
+            if value < cut {
+                self.below = geometric_tail(value, ratio);
+                break;
+            }
+            self.probabilities.push(value);
+            k -= 1;
+        }
+        self.first = k;
+        self.probabilities.reverse();
+        let ahead = chance.p / chance.q;
+        (k, value) = (mode, at_mode);
+        self.above = 0.0;
+        while k < trials {
+            let ratio = (trials - k) as f64 / (k + 1) as f64 * ahead;
+            value *= ratio;
+            if value < cut {
+                self.above = geometric_tail(value, ratio);
+                break;
+            }
+            self.probabilities.push(value);
+            k += 1;
+        }
+    }
+}
+
+/// A probability with its complement, each to full relative accuracy.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chance {
+    pub(crate) p: f64,
+    pub(crate) q: f64,
+}
+
+impl Chance {
+    pub(crate) const HALF: Self = Self { p: 0.5, q: 0.5 };
+}
+
+/// The mode of a binomial law, and its probability.
+pub(crate) fn mode(trials: u64, chance: Chance) -> (u64, f64) {
+    let n = trials as f64;
+    // Any count near the mode will do as a start; the cast saturates.
+    let mode = ((n + 1.0) * chance.p).floor() as u64;
+    let mode = mode.min(trials);
+    (mode, probability(trials, mode, chance))
+}
+
+/// At most `value (1 + r + r² + …)` for the probabilities from `value` on, whose ratios are at most `r`.
+pub(crate) fn geometric_tail(value: f64, ratio: f64) -> f64 {
+    // A value rounded to zero stands for one below the smallest float.
+    let value = value.max(f64::MIN_POSITIVE);
+    // Past the mode the ratio is below 1; next to it rounding may hide that, and 1 is always a bound.
+    if ratio < 1.0 { (value / (1.0 - ratio)).min(1.0) } else { 1.0 }
+}
+
+/// `P(X = k)` to about 1e-15 relative near the mode, by Loader's form: no difference of large logarithms.
+pub(crate) fn probability(trials: u64, k: u64, chance: Chance) -> f64 {
+    let Chance { p, q } = chance;
+    let (n, failures) = (trials as f64, (trials - k) as f64);
+    let successes = k as f64;
+    if k == 0 {
+        // Mode 0 means n p < 1, or q = 0 with no trial at all.
+        return if trials == 0 { 1.0 } else { libm::exp(n * log_complement(q, p)) };
+    }
+    if k == trials {
+        return libm::exp(n * log_complement(p, q));
+    }
+    if p == 0.0 || q == 0.0 {
+        return 0.0;
+    }
+    let exponent = stirling_error(trials)
+        - stirling_error(k)
+        - stirling_error(trials - k)
+        - n * p * relative_deviance((successes - n * p) / (n * p))
+        - n * q * relative_deviance((failures - n * q) / (n * q));
+    libm::exp(exponent) * libm::sqrt(n / (2.0 * PI * successes * failures))
+}
+
+/// `ln x` given `x` and `1 − x`.
+fn log_complement(x: f64, rest: f64) -> f64 {
+    if rest < 0.5 { libm::log1p(-rest) } else { libm::log(x) }
+}
+
+/// `(1 + v) ln(1 + v) − v` for `v ≥ −1`, nonnegative, about `v²/2` near 0.
+pub(crate) fn relative_deviance(v: f64) -> f64 {
+    if v <= -1.0 {
+        return 1.0;
+    }
+    if v.abs() > 0.1 {
+        return (1.0 + v) * libm::log1p(v) - v;
+    }
+    // Σ_{k≥2} (−v)^k/(k(k−1)), nested; the next term is below 1e-17 of the first.
+    let mut sum = 0.0;
+    for k in (2..=18).rev() {
+        sum = 1.0 / f64::from(k * (k - 1)) - v * sum;
+    }
+    v * v * sum
+}
+
+/// `ln k! − ln(√(2πk) (k/e)^k)` for `k ≥ 1`.
+fn stirling_error(k: u64) -> f64 {
+    match SMALL_STIRLING_ERRORS.get(k.saturating_sub(1) as usize) {
+        Some(&error) => error,
+        None => {
+            let x = k as f64;
+            let step = 1.0 / (x * x);
+            let tail =
+                1.0 / 1260.0 - step * (1.0 / 1680.0 - step * (1.0 / 1188.0 - step * 691.0 / 360_360.0));
+            (1.0 / 12.0 - step * (1.0 / 360.0 - step * tail)) / x
+        }
+    }
+}
+
+/// `stirling_error(1..=15)`; mpmath at 40 digits:
+/// `log(factorial(n)) - ((n + mpf(1)/2)*log(n) - n + log(2*pi)/2)`.
+const SMALL_STIRLING_ERRORS: [f64; 15] = [
+    0.081_061_466_795_327_26,
+    0.041_340_695_955_409_3,
+    0.027_677_925_684_998_34,
+    0.020_790_672_103_765_093,
+    0.016_644_691_189_821_193,
+    0.013_876_128_823_070_748,
+    0.011_896_709_945_891_77,
+    0.010_411_265_261_972_096,
+    0.009_255_462_182_712_733,
+    0.008_330_563_433_362_87,
+    0.007_573_675_487_951_841,
+    0.006_942_840_107_209_53,
+    0.006_408_994_188_004_207,
+    0.005_951_370_112_758_848,
+    0.005_554_733_551_962_801,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    /// mpmath at 40 digits, from factorials.
+    #[test]
+    fn probabilities_near_the_mode_match_40_digits() {
+        for (n, k, p, expected) in [
+            (5, 2, 0.3, 0.308_7),
+            (100, 10, 0.1, 0.13186534682448822),
+            (10000, 3935, 0.3934, 0.008_164_315_087_711_215),
+            (1000000, 1, 1e-06, 0.367_879_625_111_270_2),
+            (1000000, 500000, 0.5, 0.000_797_884_361_331_750_1),
+            (40, 39, 0.97, 0.36582963389583432),
+            (1000, 20, 0.01, 0.0017918782400182234),
+            (1000000000, 300010000, 0.3, 2.1696690344144855e-5),
+        ] {
+            assert_relative_eq!(probability(n, k, Chance { p, q: 1.0 - p }), expected, max_relative = 2e-14);
+        }
+    }
+
+    #[test]
+    fn windows_sum_to_one() -> Result<(), Error> {
+        for n in [0, 1, 2, 7, 100, 12_345, 1_000_000, 1_000_000_000_000] {
+            for p in [0.0, 1e-12, 1e-3, 0.3, 0.5, 0.999, 1.0] {
+                let Ok(window) = BinomialWindow::new(n, p, 1e-20) else {
+                    assert!(n > 1_000_000_000);
+                    continue;
+                };
+                let sum: f64 = window.probabilities().iter().sum();
+                // Each step of the recurrence rounds three times.
+                let rounding = 4e-16 * window.probabilities().len() as f64;
+                assert_relative_eq!(sum, 1.0, max_relative = 1e-14 + rounding);
+                assert!(window.below() < 1e-15 && window.above() < 1e-15);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn tails_are_bounded_from_above() -> Result<(), Error> {
+        for (n, p) in [(50, 0.3), (1000, 0.01), (30, 0.9)] {
+            let all = BinomialWindow::new(n, p, 1e-300)?;
+            for cut in [1e-3, 1e-8, 1e-20] {
+                let window = BinomialWindow::new(n, p, cut)?;
+                let last = window.first() + window.probabilities().len() as u64 - 1;
+                let below: f64 = all.iter().filter(|&(k, _)| k < window.first()).map(|(_, p)| p).sum();
+                let above: f64 = all.iter().filter(|&(k, _)| k > last).map(|(_, p)| p).sum();
+                assert!(below <= window.below() && window.below() < 50.0 * cut);
+                assert!(above <= window.above() && window.above() < 50.0 * cut);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn deviance_has_no_seam() {
+        for v in [0.1, -0.1] {
+            let direct = (1.0_f64 + v) * libm::log1p(v) - v;
+            assert_relative_eq!(relative_deviance(v), direct, max_relative = 1e-14);
+        }
+        assert_relative_eq!(relative_deviance(1e-9), 5e-19, max_relative = 1e-9);
+        assert_eq!(relative_deviance(-1.0), 1.0);
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        assert!(BinomialWindow::new(3, f64::NAN, 1e-3).is_err());
+        assert!(BinomialWindow::new(3, 1.5, 1e-3).is_err());
+        assert!(BinomialWindow::new(3, 0.5, 0.0).is_err());
+        assert!(BinomialWindow::new(u64::MAX, 0.5, 1e-300).is_err());
+    }
+}

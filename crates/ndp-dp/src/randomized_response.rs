@@ -1,0 +1,296 @@
+//! Randomized response over `L` labels: its two parameters, its exact losses, its sampler.
+//!
+//! `RR_γ` keeps a label with probability `1 − γ` and otherwise draws one of all `L` labels uniformly. The true
+//! label comes out with probability `1 − γ + γ/L`, any other with `γ/L`, so a report is `ε₀`-DP with
+//! `ε₀ = ln(1 + L(1 − γ)/γ)`. Neighbors differ in the label of one user; the observer sees the report.
+//!
+//! # References
+//! - Kairouz, Oh and Viswanath, *Extremal mechanisms for local differential privacy*, 2014,
+//!   arXiv:1407.1338: Section 4 (randomized response over many labels).
+//! - Cyffers and Bellet, *Privacy amplification by decentralization*, 2022, arXiv:2012.05326: Section 3.2.
+
+use crate::check::require;
+use crate::{Delta, Error, Exact, Order, check, search};
+use rand::{Rng, RngExt};
+
+/// `L`-ary randomized response.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RandomizedResponse {
+    labels: u32,
+    gamma: f64,
+    local_epsilon: f64,
+}
+
+impl RandomizedResponse {
+    /// Randomized response over `labels` labels that answers uniformly at random with probability `gamma`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < gamma ≤ 1`.
+    pub fn new(labels: u32, gamma: f64) -> Result<Self, Error> {
+        Ok(Self { labels, gamma, local_epsilon: local_epsilon(labels, gamma)? })
+    }
+
+    /// The randomized response over `labels` labels that is `local_epsilon`-DP.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] when `labels < 2` or when
+    /// `ε₀` is so large (about 745) that the probability of a random answer is no positive float.
+    pub fn with_epsilon(labels: u32, local_epsilon: f64) -> Result<Self, Error> {
+        let gamma = gamma(labels, local_epsilon)?;
+        require(
+            gamma > 0.0,
+            "the local epsilon of a sampler of randomized response",
+            "leave a positive probability of a random answer",
+            local_epsilon,
+        )?;
+        Ok(Self { labels, gamma, local_epsilon })
+    }
+
+    /// The number of labels `L`.
+    #[must_use]
+    pub const fn labels(&self) -> u32 {
+        self.labels
+    }
+
+    /// The probability `γ` of a uniformly random answer.
+    #[must_use]
+    pub const fn gamma(&self) -> f64 {
+        self.gamma
+    }
+
+    /// The `ε₀` of one report: its pure differential privacy, exact.
+    #[must_use]
+    pub const fn local_epsilon(&self) -> Exact<f64> {
+        Exact::new(self.local_epsilon)
+    }
+
+    /// The smallest `δ` such that one report is `(ε, δ)`-DP: `(e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
+        check::epsilon(epsilon)?;
+        Ok(Exact::new(profile(epsilon, self.local_epsilon, self.labels)))
+    }
+
+    /// The smallest `ε` such that one report is `(ε, δ)`-DP.
+    #[must_use]
+    pub fn epsilon(&self, delta: Delta) -> Exact<f64> {
+        let holds = |epsilon| profile(epsilon, self.local_epsilon, self.labels) <= delta.get();
+        Exact::new(search::smallest(0.0, self.local_epsilon, holds).unwrap_or(self.local_epsilon))
+    }
+
+    /// Rényi loss of one report at `order`, in nats:
+    /// `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
+    #[must_use]
+    pub fn rdp(&self, order: Order) -> Exact<f64> {
+        let (alpha, epsilon) = (order.get(), self.local_epsilon);
+        let excess = alpha - 1.0;
+        // The argument of the logarithm is 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1): no cancellation.
+        let log_gain = libm::log(-libm::expm1(-excess * epsilon))
+            + crate::logspace::log_expm1(alpha * epsilon)
+            - log_total(epsilon, self.labels);
+        let divergence = crate::logspace::log_add_exp(0.0, log_gain) / excess;
+        // Rounding, or an overflow of α ε₀, may pass the limit α → ∞.
+        Exact::new(divergence.min(epsilon))
+    }
+
+    /// One report about `label`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `label < labels`.
+    pub fn sample(&self, label: u32, rng: &mut impl Rng) -> Result<u32, Error> {
+        require(label < self.labels, "a label", "be below the number of labels", f64::from(label))?;
+        let random: f64 = rng.random();
+        Ok(if random < self.gamma { rng.random_range(0..self.labels) } else { label })
+    }
+}
+
+/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP; 0 where it
+/// underflows.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] unless `labels ≥ 2`.
+#[doc(alias = "rr_gamma")]
+pub fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
+    check::epsilon(local_epsilon)?;
+    check_labels(labels)?;
+    let labels = f64::from(labels);
+    Ok(labels / (libm::expm1(local_epsilon) + labels))
+}
+
+/// The pure privacy `ε₀ = ln(1 + L(1 − γ)/γ)` of one report of `RR_γ`, in nats.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < gamma ≤ 1`.
+#[doc(alias = "rr_eps0")]
+pub fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
+    check_labels(labels)?;
+    require(
+        0.0 < gamma && gamma <= 1.0,
+        "the probability gamma of a random answer",
+        "lie above 0 and be at most 1",
+        gamma,
+    )?;
+    let labels = f64::from(labels);
+    // The quotient overflows for subnormal gamma; its logarithm does not.
+    Ok(if gamma < 1e-3 {
+        libm::log(labels * (1.0 - gamma) + gamma) - libm::log(gamma)
+    } else {
+        libm::log1p(labels * (1.0 - gamma) / gamma)
+    })
+}
+
+pub(crate) fn check_labels(labels: u32) -> Result<(), Error> {
+    require(labels >= 2, "the number of labels", "be at least 2", f64::from(labels))
+}
+
+/// `(e^{ε₀} − e^ε)₊/(e^{ε₀} + L − 1)`, scaled by `e^{−ε₀}` so that nothing overflows.
+pub(crate) fn profile(epsilon: f64, local_epsilon: f64, labels: u32) -> f64 {
+    if epsilon >= local_epsilon {
+        return 0.0;
+    }
+    -libm::expm1(epsilon - local_epsilon) / (1.0 + f64::from(labels - 1) * libm::exp(-local_epsilon))
+}
+
+/// `ln(e^{ε₀} + L − 1)`.
+fn log_total(local_epsilon: f64, labels: u32) -> f64 {
+    local_epsilon + libm::log1p(f64::from(labels - 1) * libm::exp(-local_epsilon))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    /// The probabilities of the outputs on input 0, by definition.
+    fn law(labels: u32, gamma: f64, input: u32) -> Vec<f64> {
+        (0..labels).map(|y| gamma / f64::from(labels) + if y == input { 1.0 - gamma } else { 0.0 }).collect()
+    }
+
+    #[test]
+    fn parameters_match_50_digit_values() -> Result<(), Error> {
+        assert_relative_eq!(gamma(3, 1.0)?, 0.635_824_672_851_256_3, max_relative = 1e-14);
+        assert_relative_eq!(gamma(20, 2.0)?, 0.757_889_934_563_080_1, max_relative = 1e-14);
+        assert_relative_eq!(local_epsilon(3, 0.25)?, std::f64::consts::LN_10, max_relative = 1e-14);
+        assert_relative_eq!(local_epsilon(3, 0.2375)?, 2.363_828_718_234_764_3, max_relative = 1e-14);
+        Ok(())
+    }
+
+    #[test]
+    fn parameters_invert_each_other() -> Result<(), Error> {
+        for labels in [2, 3, 17, 1_000_000] {
+            for epsilon in [0.0, 1e-12, 1e-3, 0.5, 3.0, 40.0, 600.0] {
+                let there = RandomizedResponse::with_epsilon(labels, epsilon)?;
+                let back = local_epsilon(labels, there.gamma())?;
+                // γ near 1 holds ε₀ only to L ulp of 1.
+                assert_relative_eq!(back, epsilon, max_relative = 1e-13, epsilon = 1e-15 * f64::from(labels));
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn losses_match_the_definition() -> Result<(), Error> {
+        for labels in [2, 3, 10] {
+            for gamma in [0.01, 0.3, 0.9, 1.0] {
+                let mechanism = RandomizedResponse::new(labels, gamma)?;
+                let (p, q) = (law(labels, gamma, 0), law(labels, gamma, 1));
+                for epsilon in [0.0, 0.1, 1.0, 3.0] {
+                    let direct: f64 =
+                        p.iter().zip(&q).map(|(p, q)| (p - f64::exp(epsilon) * q).max(0.0)).sum();
+                    assert_relative_eq!(*mechanism.delta(epsilon)?.value(), direct, epsilon = 1e-14);
+                }
+                for alpha in [1.1, 2.0, 7.0, 50.0] {
+                    let direct: f64 =
+                        p.iter().zip(&q).map(|(p, q)| p.powf(alpha) * q.powf(1.0 - alpha)).sum();
+                    let rdp = mechanism.rdp(Order::new(alpha)?);
+                    assert_relative_eq!(*rdp.value(), direct.ln() / (alpha - 1.0), epsilon = 1e-12);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// mpmath at 50 digits, from the sum of three powers.
+    #[test]
+    fn renyi_loss_keeps_its_digits_at_the_ends() -> Result<(), Error> {
+        for (labels, epsilon, alpha, expected) in RENYI_50_DIGITS {
+            let mechanism = RandomizedResponse::with_epsilon(labels, epsilon)?;
+            assert_relative_eq!(*mechanism.rdp(Order::new(alpha)?).value(), expected, max_relative = 1e-12);
+        }
+        Ok(())
+    }
+
+    const RENYI_50_DIGITS: [(u32, f64, f64, f64); 5] = [
+        (2, 1e-6, 1.5, 7.499_999_999_998_437e-13),
+        (5, 0.3, 1.000_001, 0.019_618_788_226_381_776),
+        (3, 2.0, 40.0, 1.993_857_826_507_131_2),
+        (10, 300.0, 7.5, 300.0),
+        (2, 0.001, 1000.0, 0.000_433_833_794_709_885_8),
+    ];
+
+    #[test]
+    fn epsilon_is_the_verified_end() -> Result<(), Error> {
+        let mechanism = RandomizedResponse::with_epsilon(4, 2.0)?;
+        for delta in [1e-12, 1e-3, 0.2, 0.9] {
+            let epsilon = *mechanism.epsilon(Delta::new(delta)?).value();
+            assert!(*mechanism.delta(epsilon)?.value() <= delta);
+            if epsilon > 0.0 {
+                assert!(*mechanism.delta(epsilon.next_down())?.value() > delta);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn limits_are_right() -> Result<(), Error> {
+        let useless = RandomizedResponse::new(5, 1.0)?;
+        assert_eq!(*useless.local_epsilon().value(), 0.0);
+        assert_eq!(*useless.rdp(Order::new(3.0)?).value(), 0.0);
+        assert_eq!(*useless.delta(0.0)?.value(), 0.0);
+        let strong = RandomizedResponse::with_epsilon(2, 700.0)?;
+        assert_eq!(*strong.delta(0.0)?.value(), 1.0);
+        assert_eq!(*strong.delta(1e4)?.value(), 0.0);
+        assert_eq!(*strong.rdp(Order::new(1e300)?).value(), 700.0);
+        assert!(RandomizedResponse::with_epsilon(2, 1e4).is_err());
+        assert_eq!(gamma(2, 1e4)?, 0.0);
+        assert!(RandomizedResponse::new(2, 5e-324)?.local_epsilon().value().is_finite());
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        for bad in [f64::NAN, -0.1, 0.0, 1.1, f64::INFINITY] {
+            assert!(RandomizedResponse::new(3, bad).is_err());
+        }
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(RandomizedResponse::with_epsilon(3, bad).is_err());
+            assert!(gamma(3, bad).is_err());
+        }
+        assert!(RandomizedResponse::new(1, 0.5).is_err());
+        assert!(RandomizedResponse::new(0, 0.5).is_err());
+        let mechanism = RandomizedResponse::new(3, 0.5).unwrap();
+        assert!(mechanism.sample(3, &mut ChaCha8Rng::seed_from_u64(0)).is_err());
+        assert!(mechanism.delta(f64::NAN).is_err());
+    }
+
+    /// Each count is binomial; six standard deviations are exceeded with probability below 2e-9.
+    #[test]
+    fn sampler_follows_its_law() -> Result<(), Error> {
+        let (labels, runs) = (4, 200_000);
+        let mechanism = RandomizedResponse::new(labels, 0.6)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        let mut counts = [0u32; 4];
+        for _ in 0..runs {
+            counts[mechanism.sample(2, &mut rng)? as usize] += 1;
+        }
+        for (count, p) in counts.iter().zip(law(labels, 0.6, 2)) {
+            let runs = f64::from(runs);
+            assert!((f64::from(*count) - runs * p).abs() < 6.0 * (runs * p * (1.0 - p)).sqrt());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,290 @@
+//! The privacy blanket in closed form: Hoeffding's and Bennett's inequality on its privacy-loss variable.
+//!
+//! A randomizer answers, with probability `g`, independently of its input; those `Bin(m − 1, g)` answers of the
+//! others are the blanket. With `a = e^ε − 1`, values of the loss in an interval of length `b`, at most `b₊`, and
+//! second moment at most `c`,
+//!
+//! | bound | `δ` |
+//! |---|---|
+//! | Hoeffding | `b²/(4 a g m) · (1 − g(1 − e^{−2a²/b²}))^m` |
+//! | Bennett | `b₊/ln(1 + β) · [(1 − g(1 − r))^m − (1 − g)^m]/(g m)`, `β = a b₊/c`, `r = e^{−(c/b₊²)((1+β)ln(1+β) − β)}` |
+//!
+//! Everything is evaluated in logarithms. Neighbors, observer and references as in the parent module.
+
+use crate::binomial_window::relative_deviance;
+use crate::check::{self, require};
+use crate::logspace::{log_add_exp, log_expm1, log1m_exp};
+use crate::randomized_response::check_labels;
+use crate::{Error, UpperBound};
+
+/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Hoeffding's inequality: an upper bound,
+/// at most 1, that tends to 1 as `ε → 0`.
+///
+/// Constants `g = e^{−ε₀}`, `b = (e^ε + 1)(e^{ε₀} − e^{−ε₀})`.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1`.
+#[doc(alias = "blanket_hoeffding_generic_delta")]
+pub fn hoeffding_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
+    check_all(epsilon, local_epsilon, m)?;
+    Ok(hoeffding(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
+}
+
+/// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Bennett's inequality: an upper bound, at
+/// most 1, that tends to 1 as `ε → 0`.
+///
+/// Constants `g = e^{−ε₀}`, `b₊ = e^{ε₀}(1 − e^{ε−2ε₀})`, `c = e^{ε₀}(e^{2ε} + 1) − 2e^ε`; `c` is smaller than the
+/// published one and holds for every `ε₀`-DP randomizer.
+///
+/// # Errors
+/// As [`hoeffding_delta`].
+#[doc(alias = "blanket_bennett_generic_delta")]
+pub fn bennett_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
+    check_all(epsilon, local_epsilon, m)?;
+    Ok(bennett(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
+}
+
+/// As [`hoeffding_delta`], for `L`-ary randomized response: `g = γ`, `b = (1 − γ) L (e^ε + 1)`.
+///
+/// # Errors
+/// As [`hoeffding_delta`]; [`Error::InvalidParameter`] also unless `labels ≥ 2`.
+#[doc(alias = "blanket_hoeffding_rr_delta")]
+pub fn rr_hoeffding_delta(
+    epsilon: f64,
+    local_epsilon: f64,
+    labels: u32,
+    m: u64,
+) -> Result<UpperBound<f64>, Error> {
+    check_all(epsilon, local_epsilon, m)?;
+    check_labels(labels)?;
+    Ok(hoeffding(epsilon, local_epsilon, m, || {
+        Constants::randomized_response(epsilon, local_epsilon, labels)
+    }))
+}
+
+/// As [`bennett_delta`], for `L`-ary randomized response: `g = γ`, `b₊ = γ(1 − e^ε) + (1 − γ)L`,
+/// `c = γ(2 − γ)(e^ε − 1)² + (1 − γ)² L (e^{2ε} + 1)`.
+///
+/// # Errors
+/// As [`rr_hoeffding_delta`].
+#[doc(alias = "blanket_bennett_rr_delta")]
+pub fn rr_bennett_delta(
+    epsilon: f64,
+    local_epsilon: f64,
+    labels: u32,
+    m: u64,
+) -> Result<UpperBound<f64>, Error> {
+    check_all(epsilon, local_epsilon, m)?;
+    check_labels(labels)?;
+    Ok(bennett(epsilon, local_epsilon, m, || Constants::randomized_response(epsilon, local_epsilon, labels)))
+}
+
+/// Logarithms of the constants of the module's table, for `0 < ε < ε₀`, and `g` itself.
+struct Constants {
+    g: f64,
+    log_g: f64,
+    log_a: f64,
+    log_b: f64,
+    log_b_plus: f64,
+    log_c: f64,
+}
+
+impl Constants {
+    fn generic(epsilon: f64, local: f64) -> Self {
+        Self {
+            g: libm::exp(-local),
+            log_g: -local,
+            log_a: log_expm1(epsilon),
+            log_b: log_add_exp(0.0, epsilon) + local + log1m_exp(-2.0 * local),
+            log_b_plus: local + log1m_exp(epsilon - 2.0 * local),
+            // e^{ε₀}(e^{2ε} + 1) − 2e^ε = e^{ε₀}(e^ε − 1)² + 2e^ε(e^{ε₀} − 1), a sum of positives.
+            log_c: log_add_exp(
+                local + 2.0 * log_expm1(epsilon),
+                std::f64::consts::LN_2 + epsilon + log_expm1(local),
+            ),
+        }
+    }
+
+    fn randomized_response(epsilon: f64, local: f64, labels: u32) -> Self {
+        let labels = f64::from(labels);
+        // γ = L/(e^{ε₀} + L − 1) and 1 − γ = (e^{ε₀} − 1)/(e^{ε₀} + L − 1).
+        let log_total = local + libm::log1p((labels - 1.0) * libm::exp(-local));
+        let log_g = libm::log(labels) - log_total;
+        let log_rest = log_expm1(local) - log_total;
+        let g = libm::exp(log_g);
+        let log_a = log_expm1(epsilon);
+        Self {
+            g,
+            log_g,
+            log_a,
+            log_b: log_rest + libm::log(labels) + log_add_exp(0.0, epsilon),
+            // γ(1 − e^ε) + (1 − γ)L = γ(e^{ε₀} − e^ε).
+            log_b_plus: log_g + local + log1m_exp(epsilon - local),
+            log_c: log_add_exp(
+                log_g + libm::log(2.0 - g) + 2.0 * log_a,
+                2.0 * log_rest + libm::log(labels) + log_add_exp(0.0, 2.0 * epsilon),
+            ),
+        }
+    }
+}
+
+fn hoeffding(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constants) -> UpperBound<f64> {
+    if let Some(edge) = edge(epsilon, local) {
+        return edge;
+    }
+    let k = constants();
+    let reports = m as f64;
+    let hidden = -libm::expm1(-2.0 * libm::exp(2.0 * (k.log_a - k.log_b)));
+    let log_delta = 2.0 * k.log_b - 4f64.ln() - k.log_a - k.log_g - libm::log(reports)
+        + reports * libm::log1p(-k.g * hidden);
+    at_most_one(log_delta)
+}
+
+fn bennett(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constants) -> UpperBound<f64> {
+    if let Some(edge) = edge(epsilon, local) {
+        return edge;
+    }
+    let k = constants();
+    let reports = m as f64;
+    let beta = libm::exp(k.log_a + k.log_b_plus - k.log_c);
+    let log_r = -libm::exp(k.log_c - 2.0 * k.log_b_plus) * relative_deviance(beta);
+    // The two powers A^m = (1 − g(1 − r))^m and (1 − g)^m differ by A^m (1 − (1 − x)^m), x = g r/A; for a large
+    // ε₀ both are 1 in floating point, and the difference would vanish: an inward error.
+    let log_base = libm::log1p(k.g * libm::expm1(log_r));
+    let log_x = k.log_g + log_r - log_base;
+    let log_power = if log_x < -30.0 { log_x } else { libm::log(-libm::log1p(-libm::exp(log_x).min(1.0))) };
+    let log_z = log_power + libm::log(reports);
+    let log_difference = if log_z < -35.0 { log_z } else { log1m_exp(-libm::exp(log_z)) };
+    let log_delta = k.log_b_plus - libm::log(libm::log1p(beta)) + reports * log_base + log_difference
+        - k.log_g
+        - libm::log(reports);
+    at_most_one(log_delta)
+}
+
+/// The cases without a formula: nothing to hide from `ε₀` on, and the limit 1 at `ε = 0`.
+fn edge(epsilon: f64, local: f64) -> Option<UpperBound<f64>> {
+    if epsilon >= local {
+        Some(UpperBound::new(0.0))
+    } else if epsilon == 0.0 {
+        Some(UpperBound::new(1.0))
+    } else {
+        None
+    }
+}
+
+fn at_most_one(log_delta: f64) -> UpperBound<f64> {
+    // Written so that a NaN, which only overflowing constants could give, is the vacuous bound.
+    UpperBound::new(if log_delta < 0.0 { libm::exp(log_delta) } else { 1.0 })
+}
+
+fn check_all(epsilon: f64, local_epsilon: f64, m: u64) -> Result<(), Error> {
+    check::epsilon(epsilon)?;
+    check::epsilon(local_epsilon)?;
+    require(m >= 1, "the number of shuffled reports", "be at least 1", m as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{clones_delta, rr_blanket_delta};
+    use super::*;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    #[test]
+    fn bounds_match_50_digit_values() -> Result<(), Error> {
+        let value = |x: Result<UpperBound<f64>, Error>| x.map(UpperBound::into_value);
+        for (epsilon, local, expected) in HOEFFDING {
+            assert_relative_eq!(
+                value(hoeffding_delta(epsilon, local, 5000))?,
+                expected,
+                max_relative = 1e-11
+            );
+        }
+        for (epsilon, local, expected) in BENNETT {
+            assert_relative_eq!(value(bennett_delta(epsilon, local, 5000))?, expected, max_relative = 1e-11);
+        }
+        for (epsilon, local, expected) in RR_HOEFFDING {
+            let delta = value(rr_hoeffding_delta(epsilon, local, 4, 5000))?;
+            assert_relative_eq!(delta, expected, max_relative = 1e-11);
+        }
+        for (epsilon, local, expected) in RR_BENNETT {
+            let delta = value(rr_bennett_delta(epsilon, local, 4, 5000))?;
+            assert_relative_eq!(delta, expected, max_relative = 1e-11);
+        }
+        Ok(())
+    }
+
+    const HOEFFDING: [(f64, f64, f64); 2] =
+        [(0.1, 0.5, 3.383_160_581_619_138e-9), (0.095, 0.475, 1.938_491_915_234_521_7e-9)];
+    const BENNETT: [(f64, f64, f64); 2] =
+        [(0.1, 0.5, 5.959_740_186_278_25e-8), (0.095, 0.475, 6.469_112_660_716_086e-8)];
+    const RR_HOEFFDING: [(f64, f64, f64); 2] =
+        [(0.1, 0.5, 9.605_850_785_619_851e-34), (0.095, 0.475, 2.481_204_185_220_962_3e-34)];
+    const RR_BENNETT: [(f64, f64, f64); 2] =
+        [(0.1, 0.5, 9.963_047_102_612_31e-56), (0.095, 0.475, 1.115_927_533_467_153e-56)];
+
+    #[test]
+    fn limits_are_right() -> Result<(), Error> {
+        for m in [1, 1000, 1_000_000_000_000] {
+            for local in [0.0, 1e-9, 1.0, 1e4] {
+                for epsilon in [0.0, 1e-12, 0.5, 9e3, 1e4] {
+                    for delta in [
+                        hoeffding_delta(epsilon, local, m)?,
+                        bennett_delta(epsilon, local, m)?,
+                        rr_hoeffding_delta(epsilon, local, 7, m)?,
+                        rr_bennett_delta(epsilon, local, 7, m)?,
+                    ] {
+                        assert!((0.0..=1.0).contains(delta.value()));
+                        assert!(epsilon < local || *delta.value() == 0.0);
+                        assert!(epsilon > 0.0 || local == 0.0 || *delta.value() == 1.0);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(hoeffding_delta(bad, 1.0, 10).is_err());
+            assert!(bennett_delta(0.1, bad, 10).is_err());
+            assert!(rr_hoeffding_delta(0.1, bad, 3, 10).is_err());
+            assert!(rr_bennett_delta(bad, 1.0, 3, 10).is_err());
+        }
+        assert!(hoeffding_delta(0.1, 1.0, 0).is_err());
+        assert!(rr_bennett_delta(0.1, 1.0, 1, 10).is_err());
+    }
+
+    proptest! {
+        /// The closed bounds lie above the exact ones, and fall with m. (In ε they need not fall: Hoeffding's
+        /// prefactor grows as e^ε where the bound is vacuous.)
+        #[test]
+        fn closed_bounds_lie_above_exact_ones(
+            local in 1e-2..4.0_f64,
+            share in 0.01..0.99_f64,
+            labels in 2_u32..20,
+            m in 1_u64..2000,
+        ) {
+            let epsilon = share * local;
+            let clones = *clones_delta(epsilon, local, m)?.value();
+            let blanket = *rr_blanket_delta(epsilon, local, labels, m)?.value();
+            // The exact sums are rounded up, by 1e-11 and by what lies beyond their widest windows.
+            let up = |delta: f64| delta * (1.0 + 1e-10) + 1e-270;
+            type Bound = fn(f64, f64, u32, u64) -> Result<UpperBound<f64>, Error>;
+            let closed: [(Bound, f64); 4] = [
+                (|e, l, _, m| hoeffding_delta(e, l, m), clones),
+                (|e, l, _, m| bennett_delta(e, l, m), blanket),
+                (rr_hoeffding_delta, blanket),
+                (rr_bennett_delta, blanket),
+            ];
+            for (bound, exact) in closed {
+                let here = *bound(epsilon, local, labels, m)?.value();
+                prop_assert!(exact <= up(here));
+                prop_assert!(blanket <= up(here), "randomized response is a randomizer");
+                prop_assert!(*bound(epsilon, local, labels, m + 5)?.value() <= up(here));
+            }
+            prop_assert!(blanket <= up(clones));
+        }
+    }
+}

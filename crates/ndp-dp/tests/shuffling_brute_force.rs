@@ -1,0 +1,147 @@
+//! Every shuffling bound against the exact divergence, over all data sets of a few users.
+
+use ndp_dp::shuffling::{
+    bennett_delta, clones_delta, fixed_blanket_delta, hoeffding_delta, rr_bennett_delta, rr_blanket_delta,
+    rr_hoeffding_delta,
+};
+use ndp_dp::{Error, RandomizedResponse};
+use std::collections::BTreeMap;
+
+/// The law of a histogram over at most four labels.
+type Law = BTreeMap<[u8; 4], f64>;
+
+/// Adds one report, drawn with the given probabilities.
+fn add(law: &Law, report: &[f64]) -> Law {
+    let mut sum = Law::new();
+    for (histogram, p) in law {
+        for (label, q) in report.iter().enumerate() {
+            let mut next = *histogram;
+            next[label] += 1;
+            *sum.entry(next).or_default() += p * q;
+        }
+    }
+    sum
+}
+
+fn empty() -> Law {
+    Law::from([([0; 4], 1.0)])
+}
+
+/// `Σ (P − e^ε Q)₊`.
+fn hockey_stick(p: &Law, q: &Law, epsilon: f64) -> f64 {
+    p.iter().map(|(key, p)| (p - epsilon.exp() * q[key]).max(0.0)).sum()
+}
+
+/// The report of a user with the given label.
+fn report(mechanism: &RandomizedResponse, label: u32) -> Vec<f64> {
+    let labels = mechanism.labels();
+    let stray = mechanism.gamma() / f64::from(labels);
+    (0..labels).map(|y| if y == label { 1.0 - mechanism.gamma() + stray } else { stray }).collect()
+}
+
+/// All multisets of `size` labels.
+fn data_sets(labels: u32, size: u32) -> Vec<Vec<u32>> {
+    if size == 0 {
+        return vec![Vec::new()];
+    }
+    data_sets(labels, size - 1)
+        .into_iter()
+        .flat_map(|shorter| {
+            let least = shorter.last().copied().unwrap_or(0);
+            (least..labels).map(move |label| [shorter.as_slice(), &[label]].concat())
+        })
+        .collect()
+}
+
+const PARAMETERS: [(f64, f64); 8] =
+    [(0.0, 0.5), (0.1, 0.5), (0.4, 0.5), (0.0, 1.0), (0.3, 1.0), (0.9, 1.0), (0.5, 2.0), (1.5, 2.5)];
+
+#[test]
+fn bounds_cover_every_data_set() -> Result<(), Error> {
+    let mut tightest: f64 = 0.0;
+    for labels in 2..=4 {
+        for m in 1..=5 {
+            for (epsilon, local) in PARAMETERS {
+                let mechanism = RandomizedResponse::with_epsilon(labels, local)?;
+                let mut worst: f64 = 0.0;
+                for others in data_sets(labels, m - 1) {
+                    let rest =
+                        others.iter().fold(empty(), |law, &label| add(&law, &report(&mechanism, label)));
+                    // Both directions, as the pair is ordered.
+                    for label in 0..labels {
+                        for other in (0..labels).filter(|&other| other != label) {
+                            let p = add(&rest, &report(&mechanism, label));
+                            let q = add(&rest, &report(&mechanism, other));
+                            worst = worst.max(hockey_stick(&p, &q, epsilon));
+                        }
+                    }
+                }
+                let reports = u64::from(m);
+                let blanket = *rr_blanket_delta(epsilon, local, labels, reports)?.value();
+                // The brute force itself rounds.
+                assert!(
+                    worst <= blanket + 1e-15,
+                    "L={labels} m={m} ε={epsilon} ε₀={local}: {worst} {blanket}"
+                );
+                if m > 1 {
+                    tightest = tightest.max(worst / blanket);
+                }
+                for bound in [
+                    clones_delta(epsilon, local, reports)?,
+                    hoeffding_delta(epsilon, local, reports)?,
+                    bennett_delta(epsilon, local, reports)?,
+                    rr_hoeffding_delta(epsilon, local, labels, reports)?,
+                    rr_bennett_delta(epsilon, local, labels, reports)?,
+                ] {
+                    assert!(worst <= bound.value() + 1e-15);
+                }
+            }
+        }
+    }
+    // The blanket is attained for some data set with more than one user.
+    assert!(tightest > 1.0 - 1e-9, "{tightest}");
+    Ok(())
+}
+
+#[test]
+fn one_report_among_uniform_elements_is_covered() -> Result<(), Error> {
+    for labels in 2..=4 {
+        for elements in 0..=5 {
+            for (epsilon, local) in PARAMETERS {
+                let mechanism = RandomizedResponse::with_epsilon(labels, local)?;
+                let uniform = vec![1.0 / f64::from(labels); labels as usize];
+                let blanket = (0..elements).fold(empty(), |law, _| add(&law, &uniform));
+                let p = add(&blanket, &report(&mechanism, 0));
+                let q = add(&blanket, &report(&mechanism, 1));
+                let exact = hockey_stick(&p, &q, epsilon);
+                let bound = *fixed_blanket_delta(epsilon, local, labels, elements)?.value();
+                assert!(exact <= bound + 1e-15 && bound <= exact * (1.0 + 2e-11) + 1e-15, "{exact} {bound}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Two-letter randomizers at the limit of `ε₀`-DP, each user with its own: the clones cover them.
+#[test]
+fn clones_cover_mixed_randomizers() -> Result<(), Error> {
+    let local = 1.0_f64;
+    // The other users' probabilities of answering 1 may be anything within a factor e^{ε₀} of each other.
+    let extremes = [1.0 / (1.0 + local.exp()), 0.5, local.exp() / (1.0 + local.exp())];
+    for epsilon in [0.0, 0.2, 0.7] {
+        for m in 2..=5 {
+            for others in data_sets(3, m - 1) {
+                let rest = others.iter().fold(empty(), |law, &choice| {
+                    let one = extremes[choice as usize];
+                    add(&law, &[1.0 - one, one])
+                });
+                let high = extremes[2];
+                let p = add(&rest, &[1.0 - high, high]);
+                let q = add(&rest, &[high, 1.0 - high]);
+                let exact = hockey_stick(&p, &q, epsilon).max(hockey_stick(&q, &p, epsilon));
+                assert!(exact <= clones_delta(epsilon, local, u64::from(m))?.value() + 1e-15);
+            }
+        }
+    }
+    Ok(())
+}
