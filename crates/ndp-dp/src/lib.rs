@@ -12,6 +12,7 @@ pub mod gaussian;
 pub mod gdp;
 pub mod grade;
 pub mod incomplete;
+pub mod iteration;
 pub mod laplace;
 pub mod logspace;
 pub mod pairwise;

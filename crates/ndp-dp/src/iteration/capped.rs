@@ -1,0 +1,152 @@
+//! Private descent by a walk on the complete graph, with a cap on contributions.
+
+use super::{FinalToken, Geometric, NoisyStep};
+use crate::check::require;
+use crate::{Error, Order, UpperBound};
+
+/// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
+/// `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
+///
+/// Preconditions beyond those of the parent module: the first iterate does not depend on the data, the step size is
+/// constant or non-decreasing, and a visit beyond the cap still adds its noise. Nothing is required of `σ` or
+/// `α`, of the number of steps, or of the secrecy of path and times; it holds with and without publication of the
+/// final token.
+///
+/// Proof. Reveal the whole path, which has the same law under both data sets. Given the path the displacement of a
+/// contribution is absorbed in equal parts by the noises of the `g` steps until the next event in {the user
+/// acts, an observer receives}, at cost `2αL²/(σ²g)`; the blocks are disjoint, so the costs add up. Each `g` given
+/// the past is geometric.
+///
+/// The number of contributions of an uncapped run exceeds `N = tails::n_exact(T, 1/n, δ̂)` with probability at most
+/// `δ̂`, which is then added to `δ`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CappedWalk {
+    contributions: u64,
+    step: NoisyStep,
+    gap: Geometric,
+}
+
+impl CappedWalk {
+    /// A walk among `users`, `colluders` of them observing together, with at most `contributions` per user.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `1 ≤ c < n`.
+    pub fn new(contributions: u64, step: NoisyStep, users: u64, colluders: u64) -> Result<Self, Error> {
+        Ok(Self { contributions, step, gap: Geometric::until_seen(users, colluders)? })
+    }
+
+    /// The Rényi loss in nats at `order`: `N ln φ/(α − 1)`, never above that of `N` contributions seen at once.
+    #[doc(alias = "gap_rdp_certified")]
+    #[must_use]
+    pub fn rdp(&self, order: Order) -> UpperBound<f64> {
+        let log_phi = self.gap.log_phi_unchecked(self.step.theta(order));
+        UpperBound::new(self.per_excess(self.contributions as f64 * log_phi, order))
+    }
+
+    /// A closed form of [`Self::rdp`], slightly larger: `N (1 + θ) (2αL²/σ²) E[1/G]` for `θ ≤ 1`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `θ ≤ 1`.
+    #[doc(alias = "gap_rdp_closed")]
+    pub fn rdp_closed(&self, order: Order) -> Result<UpperBound<f64>, Error> {
+        let theta = self.step.theta(order);
+        require(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
+        let mean = self.gap.inverse_mean().into_value();
+        let loss = self.contributions as f64 * (1.0 + theta) * self.per_excess(theta, order) * mean;
+        Ok(UpperBound::new(loss))
+    }
+
+    /// [`Self::rdp`] when the colluders choose the next hop of their tokens from their view while honest users
+    /// still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published, since a colluder
+    /// can steer the last contribution to the end.
+    #[must_use]
+    pub fn rdp_biased(&self, order: Order, final_token: FinalToken) -> UpperBound<f64> {
+        if self.contributions == 0 || final_token == FinalToken::Withheld {
+            return self.rdp(order);
+        }
+        let theta = self.step.theta(order);
+        let log_phi = self.gap.log_phi_unchecked(theta);
+        UpperBound::new(self.per_excess(theta + (self.contributions - 1) as f64 * log_phi, order))
+    }
+
+    /// An exponent over `α − 1`; 0 without contributions even where `θ` overflows.
+    fn per_excess(&self, exponent: f64, order: Order) -> f64 {
+        if self.contributions == 0 { 0.0 } else { exponent / (order.get() - 1.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sigma;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    fn walk(contributions: u64, lipschitz: f64, sigma: f64, users: u64, colluders: u64) -> CappedWalk {
+        let step = NoisyStep::new(lipschitz, Sigma::new(sigma).unwrap()).unwrap();
+        CappedWalk::new(contributions, step, users, colluders).unwrap()
+    }
+
+    fn order(alpha: f64) -> Order {
+        Order::new(alpha).unwrap()
+    }
+
+    #[test]
+    fn losses_match_50_digit_values() -> Result<(), Error> {
+        let value = *walk(10, 1.0, 4.0, 1000, 1).rdp(order(3.0)).value();
+        assert_relative_eq!(value, 0.052_036_740_724_073_43, max_relative = 1e-12);
+        let value = *walk(10, 1.0, 4.0, 1000, 3).rdp(order(8.0)).value();
+        assert_relative_eq!(value, 2.484_010_733_530_589, max_relative = 1e-12);
+        let value = *walk(10, 1.0, 4.0, 1000, 1).rdp_closed(order(3.0))?.value();
+        assert_relative_eq!(value, 0.081_730_191_675_141_55, max_relative = 1e-13);
+        let value = *walk(10, 1.0, 4.0, 500, 1).rdp_closed(order(2.0))?.value();
+        assert_relative_eq!(value, 0.069_295_443_246_263_13, max_relative = 1e-13);
+        Ok(())
+    }
+
+    #[test]
+    fn the_closed_form_requires_a_small_theta() {
+        assert!(walk(10, 1.0, 1.0, 1000, 1).rdp_closed(order(3.0)).is_err());
+    }
+
+    #[test]
+    fn limits_are_right() {
+        assert_eq!(*walk(0, 1.0, 1e-150, 10, 1).rdp(order(1e10)).value(), 0.0);
+        assert_eq!(*walk(0, 1.0, 1.0, 10, 1).rdp_biased(order(2.0), FinalToken::Published).value(), 0.0);
+        // Everyone else colludes: every contribution is seen at once.
+        assert_relative_eq!(*walk(3, 1.0, 1.0, 4, 3).rdp(order(2.0)).value(), 12.0, max_relative = 1e-15);
+        assert_eq!(*walk(1, 1.0, 1e-300, 10, 1).rdp(order(1e10)).value(), f64::INFINITY);
+        assert!(walk(1_000_000_000_000, 1.0, 1e3, 1_000_000_000_000, 1).rdp(order(2.0)).value().is_finite());
+        let step = NoisyStep::new(1.0, Sigma::new(1.0).unwrap()).unwrap();
+        for (users, colluders) in [(1, 1), (5, 0), (5, 5)] {
+            assert!(CappedWalk::new(1, step, users, colluders).is_err());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn amplified_losses_are_ordered(
+            contributions in 1_u64..50,
+            sigma in 0.3..30.0_f64,
+            users in 3_u64..5000,
+            alpha in 1.01..60.0_f64,
+        ) {
+            let order = order(alpha);
+            let here = walk(contributions, 1.0, sigma, users, 1);
+            let loss = *here.rdp(order).value();
+            let slack = 1.0 + 1e-11;
+            // At most N contributions seen at once.
+            let alone = contributions as f64 * here.step.rdp_after(order, 1)?.value();
+            prop_assert!(loss <= alone * slack);
+            prop_assert!(loss <= here.rdp_biased(order, FinalToken::Published).value() * slack);
+            if let Ok(closed) = here.rdp_closed(order) {
+                prop_assert!(loss <= closed.value() * slack);
+            }
+            prop_assert!(loss <= walk(contributions + 1, 1.0, sigma, users, 1).rdp(order).value() * slack);
+            prop_assert!(loss <= walk(contributions, 1.1, sigma, users, 1).rdp(order).value() * slack);
+            prop_assert!(loss <= walk(contributions, 1.0, sigma, users, 2).rdp(order).value() * slack);
+            prop_assert!(walk(contributions, 1.0, sigma, users + 1, 1).rdp(order).value() <= &(loss * slack));
+            prop_assert!(loss <= here.rdp(Order::new(1.1 * alpha)?).value() * slack);
+        }
+    }
+}

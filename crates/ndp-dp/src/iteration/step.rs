@@ -1,0 +1,304 @@
+//! One noisy gradient step, and what is left of it after further noisy steps.
+
+use crate::check::{self, require};
+use crate::{Error, Order, Sigma, UpperBound};
+
+/// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
+///
+/// Replacing the loss moves the iterate by at most `2ηL`, and each step adds noise of standard deviation `ησ`:
+/// the step size cancels, and `2L/σ` is all that matters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NoisyStep {
+    lipschitz: f64,
+    sigma: Sigma,
+}
+
+impl NoisyStep {
+    /// A step on a loss with Lipschitz constant `lipschitz`, with noise `sigma` on every coordinate of the gradient.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `L` and `2L/σ` are positive and finite.
+    pub fn new(lipschitz: f64, sigma: Sigma) -> Result<Self, Error> {
+        check::positive("the Lipschitz constant", lipschitz)?;
+        check::positive("twice the Lipschitz constant in units of sigma", 2.0 * lipschitz / sigma.get())?;
+        Ok(Self { lipschitz, sigma })
+    }
+
+    /// The Lipschitz constant `L`.
+    #[must_use]
+    pub const fn lipschitz(&self) -> f64 {
+        self.lipschitz
+    }
+
+    /// The noise `σ`.
+    #[must_use]
+    pub const fn sigma(&self) -> Sigma {
+        self.sigma
+    }
+
+    /// The displacement `2L/σ` in units of the noise: the Gaussian parameter of the step seen at once.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        2.0 * self.lipschitz / self.sigma.get()
+    }
+
+    /// `θ = (α − 1) · 2αL²/σ²`, the exponent of the step seen at once; `∞` where it overflows.
+    #[must_use]
+    pub fn theta(&self, order: Order) -> f64 {
+        let ratio = self.ratio();
+        0.5 * order.get() * (order.get() - 1.0) * ratio * ratio
+    }
+
+    /// Rényi loss in nats at `order` of a contribution seen after `steps` noisy steps, its own included:
+    /// `2αL²/(σ² g)`.
+    ///
+    /// Against whoever sees the iterates from then on, but none before; step size constant or non-decreasing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `steps ≥ 1`.
+    ///
+    /// # References
+    /// Feldman et al. 2018, Theorem 23; the constant follows from Theorem 22 with equal shifts.
+    pub fn rdp_after(&self, order: Order, steps: u64) -> Result<UpperBound<f64>, Error> {
+        let mu = self.mu_after(steps, 1.0)?.into_value();
+        Ok(UpperBound::new(0.5 * order.get() * mu * mu))
+    }
+
+    /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every later
+    /// step contracts by `contraction`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
+    ///
+    /// With `a`-strongly convex losses `M = max(|1 − ηa|, |1 − ηβ|)`; convex ones have `M = 1`, `W_g = g`. Same
+    /// observer as [`Self::rdp_after`]; step size constant. By `α μ²/2` it gives back [`Self::rdp_after`] at `M = 1`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `steps ≥ 1` and `0 ≤ M ≤ 1`.
+    ///
+    /// # References
+    /// Bok, Su and Altschuler 2024 (shifted interpolation).
+    pub fn mu_after(&self, steps: u64, contraction: f64) -> Result<UpperBound<f64>, Error> {
+        Ok(UpperBound::new(self.ratio() * shrinkage(steps, contraction)?))
+    }
+
+    /// Gaussian-DP parameter of a contribution under given step sizes `η₀, η₁, …, η_{g−1}`, the first its own:
+    /// `(2L/σ)/√S`, `S = Σ_i (η_i/η₀)²`.
+    ///
+    /// Covers decreasing steps, whose later noise is smaller; every `η_i ≤ 2/β`. Same observer as
+    /// [`Self::rdp_after`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless there is a step and all are positive and finite.
+    pub fn mu_under_steps(&self, steps: &[f64]) -> Result<UpperBound<f64>, Error> {
+        check_steps(steps)?;
+        let sum: f64 = steps.iter().map(|step| (step / steps[0]) * (step / steps[0])).sum();
+        Ok(UpperBound::new(self.ratio() / sum.sqrt()))
+    }
+}
+
+/// `W_k = Σ_{i<k} M^{−2i}`: how many equal noises `k` steps that contract by `M` are worth; `∞` when it overflows or
+/// when `M = 0` and `k ≥ 2`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `k ≥ 1` and `0 ≤ M ≤ 1`.
+pub fn shift_weight(steps: u64, contraction: f64) -> Result<f64, Error> {
+    let shrinkage = shrinkage(steps, contraction)?;
+    Ok(1.0 / (shrinkage * shrinkage))
+}
+
+/// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow, and then upwards.
+fn shrinkage(steps: u64, contraction: f64) -> Result<f64, Error> {
+    require(steps >= 1, "the number of noisy steps", "be at least 1", steps as f64)?;
+    require(
+        (0.0..=1.0).contains(&contraction),
+        "the contraction factor of a step",
+        "lie in [0, 1]",
+        contraction,
+    )?;
+    let count = steps as f64;
+    if steps == 1 {
+        return Ok(1.0);
+    }
+    if contraction == 0.0 {
+        return Ok(0.0);
+    }
+    let decay = -libm::log(contraction);
+    if decay == 0.0 {
+        return Ok(1.0 / count.sqrt());
+    }
+    let share = libm::expm1(-2.0 * decay) / libm::expm1(-2.0 * decay * count);
+    Ok((libm::exp(-decay * (count - 1.0)) * share.sqrt()).max(f64::MIN_POSITIVE))
+}
+
+/// The least cost, in units of one contribution seen at once, of hiding contributions made at the given times from
+/// whoever next sees the iterate at time `seen`: `min Σ a_j²` over the noisy steps `j`, where no prefix may
+/// absorb more than was put in.
+///
+/// Times are those of the noisy steps: a contribution at time `s` has its own noise at `s`, and the noises
+/// `s, …, seen − 1` lie between. The Gaussian-DP parameter is `(2L/σ) √cost`, the Rényi loss `2αL²/σ² · cost`. The
+/// minimum is the lower convex hull of the points (time, contributions made before): the taut string. It is at
+/// most `Σ 1/(gap to the next contribution or to seen)`, and at most the number of contributions.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless the times increase strictly and end before `seen`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::absorption_cost;
+/// assert_eq!(*absorption_cost(&[0, 1, 5], 8)?.value(), 1.125);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+///
+/// # References
+/// Feldman et al. 2018, Theorem 22: any feasible absorption gives a bound; this is the least.
+pub fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f64>, Error> {
+    let points = contributions.iter().copied().chain([seen]).zip(0u64..);
+    // Points (time, count) of the lower convex hull of what may be absorbed at most.
+    let mut hull: Vec<(u64, u64)> = Vec::new();
+    for (time, count) in points {
+        if let Some(&(last, _)) = hull.last() {
+            require(
+                last < time,
+                "a contribution time",
+                "come after the one before and before the look",
+                time as f64,
+            )?;
+        }
+        while let [.., before, last] = hull[..] {
+            // Slopes compared by cross products, exactly.
+            let left = u128::from(last.1 - before.1) * u128::from(time - last.0);
+            let right = u128::from(count - last.1) * u128::from(last.0 - before.0);
+            if left < right {
+                break;
+            }
+            hull.pop();
+        }
+        hull.push((time, count));
+    }
+    let cost = hull
+        .windows(2)
+        .map(|pair| {
+            let rise = (pair[1].1 - pair[0].1) as f64;
+            rise * rise / (pair[1].0 - pair[0].0) as f64
+        })
+        .sum();
+    Ok(UpperBound::new(cost))
+}
+
+/// At least one step size, all positive and finite.
+pub(crate) fn check_steps(steps: &[f64]) -> Result<(), Error> {
+    require(!steps.is_empty(), "the number of step sizes", "be at least 1", 0.0)?;
+    steps.iter().try_for_each(|&step| check::positive("a step size", step))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    fn step(lipschitz: f64, sigma: f64) -> NoisyStep {
+        NoisyStep::new(lipschitz, Sigma::new(sigma).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_step_seen_at_once_is_the_gaussian_mechanism() -> Result<(), Error> {
+        let order = Order::new(3.0)?;
+        let step = step(1.0, 4.0);
+        assert_eq!(step.ratio(), 0.5);
+        assert_eq!(step.theta(order), 0.75);
+        assert_eq!(*step.rdp_after(order, 1)?.value(), 0.375);
+        assert_relative_eq!(*step.rdp_after(order, 5)?.value(), 0.075, max_relative = 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn shift_weights_match_their_sums() -> Result<(), Error> {
+        for contraction in [0.3, 0.8, 0.999_999, 1.0] {
+            for steps in [1, 2, 3, 10, 200] {
+                let sum: f64 = (0..steps).map(|i| libm::pow(contraction, -2.0 * i as f64)).sum();
+                assert_relative_eq!(shift_weight(steps, contraction)?, sum, max_relative = 1e-11);
+            }
+        }
+        assert_eq!(shift_weight(1, 0.0)?, 1.0);
+        assert_eq!(shift_weight(2, 0.0)?, f64::INFINITY);
+        assert_eq!(shift_weight(1_000_000_000_000, 1.0)?, 1e12);
+        // An underflow is rounded up, so that some loss remains.
+        assert!(*step(1.0, 1.0).mu_after(1_000_000, 0.5)?.value() > 0.0);
+        assert_eq!(*step(1.0, 1.0).mu_after(2, 0.0)?.value(), 0.0);
+        Ok(())
+    }
+
+    #[test]
+    fn given_steps_generalise_constant_ones() -> Result<(), Error> {
+        let step = step(1.0, 2.0);
+        let constant = *step.mu_under_steps(&[0.3; 7])?.value();
+        assert_relative_eq!(constant, *step.mu_after(7, 1.0)?.value(), max_relative = 1e-14);
+        let halving: Vec<f64> = (0..7).map(|i| libm::pow(2.0, -f64::from(i))).collect();
+        assert!(*step.mu_under_steps(&halving)?.value() > constant);
+        Ok(())
+    }
+
+    #[test]
+    fn costs_match_known_values() -> Result<(), Error> {
+        assert_eq!(*absorption_cost(&[0, 1, 5], 8)?.value(), 1.125);
+        assert_eq!(*absorption_cost(&[], 8)?.value(), 0.0);
+        assert_eq!(*absorption_cost(&[3], 8)?.value(), 0.2);
+        assert_eq!(*absorption_cost(&[0, 1, 2, 3], 4)?.value(), 4.0);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() -> Result<(), Error> {
+        let sigma = Sigma::new(1e-300)?;
+        for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY, 1e300] {
+            assert!(NoisyStep::new(bad, sigma).is_err());
+        }
+        let step = step(1.0, 1.0);
+        assert!(step.rdp_after(Order::new(2.0)?, 0).is_err());
+        for bad in [f64::NAN, -0.1, 1.1] {
+            assert!(step.mu_after(3, bad).is_err());
+        }
+        assert!(step.mu_under_steps(&[]).is_err());
+        assert!(step.mu_under_steps(&[1.0, 0.0]).is_err());
+        assert!(step.mu_under_steps(&[f64::NAN]).is_err());
+        assert!(absorption_cost(&[2, 2], 5).is_err());
+        assert!(absorption_cost(&[3, 2], 5).is_err());
+        assert!(absorption_cost(&[5], 5).is_err());
+        Ok(())
+    }
+
+    /// `min Σ a²` by pooling adjacent violators, an independent form of the same isotonic problem.
+    fn pooled(contributions: &[u64], seen: u64) -> f64 {
+        let mut blocks: Vec<(f64, f64)> = Vec::new();
+        for (index, &start) in contributions.iter().enumerate() {
+            let end = contributions.get(index + 1).copied().unwrap_or(seen);
+            blocks.push((1.0, (end - start) as f64));
+            while let [.., a, b] = blocks[..] {
+                // What is put in first may be absorbed later, not the other way round: slopes must not fall.
+                if a.0 / a.1 <= b.0 / b.1 {
+                    break;
+                }
+                blocks.truncate(blocks.len() - 2);
+                blocks.push((a.0 + b.0, a.1 + b.1));
+            }
+        }
+        blocks.iter().map(|(size, length)| size * size / length).sum()
+    }
+
+    proptest! {
+        #[test]
+        fn the_hull_is_the_isotonic_minimum(gaps in prop::collection::vec(1_u64..9, 1..12)) {
+            let mut times = vec![0];
+            for gap in &gaps {
+                times.push(times[times.len() - 1] + gap);
+            }
+            let seen = times.pop().unwrap_or(0);
+            let cost = *absorption_cost(&times, seen)?.value();
+            prop_assert!((cost - pooled(&times, seen)).abs() < 1e-12 * cost);
+            let by_gaps: f64 = gaps.iter().map(|&gap| 1.0 / gap as f64).sum();
+            prop_assert!(cost <= by_gaps * (1.0 + 1e-12));
+            // All at once over the whole length is a lower bound: the exact cost of constant gradients.
+            let count = times.len() as f64;
+            prop_assert!(count * count / seen as f64 <= cost * (1.0 + 1e-12));
+        }
+    }
+}
