@@ -2,13 +2,10 @@
 //!
 //! Expectations over a binomial count are sums of a million terms of which a few thousand matter. A window
 //! holds those; the caller adds `outside times the largest value` and so rounds the expectation up.
-//!
-//! # References
-//! - Loader, *Fast and accurate computation of binomial probabilities*, 2000 (the value at the mode).
 
 use crate::Error;
-use crate::check::require;
-use std::f64::consts::PI;
+use crate::error::ensure;
+use crate::tails::log_pmf;
 
 /// `P(X = k)` of a binomial `X` for `k` in `first..first + probabilities.len()`, to about 1e-16 times the
 /// number of terms, and upper bounds on `P(X < first)` and on `P(X > last)`.
@@ -39,13 +36,13 @@ impl BinomialWindow {
     /// # Ok::<(), ndp_dp::Error>(())
     /// ```
     pub fn new(trials: u64, p: f64, cut: f64) -> Result<Self, Error> {
-        require((0.0..=1.0).contains(&p), "a success probability", "lie in [0, 1]", p)?;
-        require(0.0 < cut && cut < 1.0, "the cut of a binomial window", "lie strictly between 0 and 1", cut)?;
+        ensure((0.0..=1.0).contains(&p), "a success probability", "lie in [0, 1]", p)?;
+        ensure(0.0 < cut && cut < 1.0, "the cut of a binomial window", "lie strictly between 0 and 1", cut)?;
         let (n, q) = (trials as f64, 1.0 - p);
         // Chernoff: beyond this distance from the mean every probability is below the cut.
         let reach = -libm::log(cut);
         let width = 2.0 * (reach + libm::sqrt(2.0 * reach * n * p * q));
-        require(
+        ensure(
             width.min(n) <= 1e7,
             "the number of trials of a binomial window",
             "give a window of at most 10^7 entries, which takes 80 MB",
@@ -150,83 +147,11 @@ pub(crate) fn geometric_tail(value: f64, ratio: f64) -> f64 {
     if ratio < 1.0 { (value / (1.0 - ratio)).min(1.0) } else { 1.0 }
 }
 
-/// `P(X = k)` to about 1e-15 relative near the mode, by Loader's form: no difference of large logarithms.
+/// `P(X = k)`, from the smaller of the two chances: the other has lost the digits that matter.
 pub(crate) fn probability(trials: u64, k: u64, chance: Chance) -> f64 {
     let Chance { p, q } = chance;
-    let (n, failures) = (trials as f64, (trials - k) as f64);
-    let successes = k as f64;
-    if k == 0 {
-        // Mode 0 means n p < 1, or q = 0 with no trial at all.
-        return if trials == 0 { 1.0 } else { libm::exp(n * log_complement(q, p)) };
-    }
-    if k == trials {
-        return libm::exp(n * log_complement(p, q));
-    }
-    if p == 0.0 || q == 0.0 {
-        return 0.0;
-    }
-    let exponent = stirling_error(trials)
-        - stirling_error(k)
-        - stirling_error(trials - k)
-        - n * p * relative_deviance((successes - n * p) / (n * p))
-        - n * q * relative_deviance((failures - n * q) / (n * q));
-    libm::exp(exponent) * libm::sqrt(n / (2.0 * PI * successes * failures))
+    libm::exp(if p <= 0.5 { log_pmf(k, trials, p) } else { log_pmf(trials - k, trials, q) })
 }
-
-/// `ln x` given `x` and `1 − x`.
-fn log_complement(x: f64, rest: f64) -> f64 {
-    if rest < 0.5 { libm::log1p(-rest) } else { libm::log(x) }
-}
-
-/// `(1 + v) ln(1 + v) − v` for `v ≥ −1`, nonnegative, about `v²/2` near 0.
-pub(crate) fn relative_deviance(v: f64) -> f64 {
-    if v <= -1.0 {
-        return 1.0;
-    }
-    if v.abs() > 0.1 {
-        return (1.0 + v) * libm::log1p(v) - v;
-    }
-    // Σ_{k≥2} (−v)^k/(k(k−1)), nested; the next term is below 1e-17 of the first.
-    let mut sum = 0.0;
-    for k in (2..=18).rev() {
-        sum = 1.0 / f64::from(k * (k - 1)) - v * sum;
-    }
-    v * v * sum
-}
-
-/// `ln k! − ln(√(2πk) (k/e)^k)` for `k ≥ 1`.
-fn stirling_error(k: u64) -> f64 {
-    match SMALL_STIRLING_ERRORS.get(k.saturating_sub(1) as usize) {
-        Some(&error) => error,
-        None => {
-            let x = k as f64;
-            let step = 1.0 / (x * x);
-            let tail =
-                1.0 / 1260.0 - step * (1.0 / 1680.0 - step * (1.0 / 1188.0 - step * 691.0 / 360_360.0));
-            (1.0 / 12.0 - step * (1.0 / 360.0 - step * tail)) / x
-        }
-    }
-}
-
-/// `stirling_error(1..=15)`; mpmath at 40 digits:
-/// `log(factorial(n)) - ((n + mpf(1)/2)*log(n) - n + log(2*pi)/2)`.
-const SMALL_STIRLING_ERRORS: [f64; 15] = [
-    0.081_061_466_795_327_26,
-    0.041_340_695_955_409_3,
-    0.027_677_925_684_998_34,
-    0.020_790_672_103_765_093,
-    0.016_644_691_189_821_193,
-    0.013_876_128_823_070_748,
-    0.011_896_709_945_891_77,
-    0.010_411_265_261_972_096,
-    0.009_255_462_182_712_733,
-    0.008_330_563_433_362_87,
-    0.007_573_675_487_951_841,
-    0.006_942_840_107_209_53,
-    0.006_408_994_188_004_207,
-    0.005_951_370_112_758_848,
-    0.005_554_733_551_962_801,
-];
 
 #[cfg(test)]
 mod tests {
@@ -282,16 +207,6 @@ mod tests {
             }
         }
         Ok(())
-    }
-
-    #[test]
-    fn deviance_has_no_seam() {
-        for v in [0.1, -0.1] {
-            let direct = (1.0_f64 + v) * libm::log1p(v) - v;
-            assert_relative_eq!(relative_deviance(v), direct, max_relative = 1e-14);
-        }
-        assert_relative_eq!(relative_deviance(1e-9), 5e-19, max_relative = 1e-9);
-        assert_eq!(relative_deviance(-1.0), 1.0);
     }
 
     #[test]

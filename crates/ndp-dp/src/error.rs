@@ -59,3 +59,8 @@ pub(crate) fn ensure(
 ) -> Result<(), Error> {
     if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
 }
+
+/// Refuses a parameter that is not positive and finite.
+pub(crate) fn ensure_positive(name: &'static str, value: f64) -> Result<(), Error> {
+    ensure(0.0 < value && value.is_finite(), name, "be positive and finite", value)
+}

@@ -9,7 +9,9 @@
 //! - Mironov, *Rényi differential privacy*, 2017, arXiv:1702.07476: Proposition 6 (Rényi loss).
 //! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647 (the profile).
 
-use crate::{Delta, Error, Exact, Order, Sensitivity, check, search};
+use crate::error::ensure_positive;
+use crate::gaussian::check_epsilon;
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
 use rand::{Rng, RngExt};
 
 /// Laplace noise on a query of known sensitivity.
@@ -25,8 +27,8 @@ impl Laplace {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `b` and `Δ/b` are positive and finite.
     pub fn new(sensitivity: Sensitivity, scale: f64) -> Result<Self, Error> {
-        check::positive("the scale of Laplace noise", scale)?;
-        check::positive("the sensitivity in units of the Laplace scale", sensitivity.get() / scale)?;
+        ensure_positive("the scale of Laplace noise", scale)?;
+        ensure_positive("the sensitivity in units of the Laplace scale", sensitivity.get() / scale)?;
         Ok(Self { sensitivity, scale })
     }
 
@@ -35,7 +37,7 @@ impl Laplace {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `ε` and `Δ/ε` are positive and finite.
     pub fn with_epsilon(sensitivity: Sensitivity, epsilon: f64) -> Result<Self, Error> {
-        check::positive("the epsilon of the Laplace mechanism", epsilon)?;
+        ensure_positive("the epsilon of the Laplace mechanism", epsilon)?;
         Self::new(sensitivity, (sensitivity.get() / epsilon).next_up())
     }
 
@@ -62,7 +64,7 @@ impl Laplace {
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        check::epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         Ok(Exact::new(profile(epsilon, self.pure_epsilon().into_value())))
     }
 
@@ -74,10 +76,18 @@ impl Laplace {
         Exact::new(smallest.unwrap_or(pure))
     }
 
-    /// Rényi loss at `order`, in nats:
-    /// `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`.
-    #[must_use]
-    pub fn rdp(&self, order: Order) -> Exact<f64> {
+    /// One noise value, in the unit of the query.
+    pub fn noise(&self, rng: &mut impl Rng) -> f64 {
+        // 1 − U is uniform on (0, 1], so the logarithm is finite.
+        let uniform: f64 = rng.random();
+        let size = -self.scale * libm::log(1.0 - uniform);
+        if rng.random::<bool>() { size } else { -size }
+    }
+}
+
+impl Mechanism for Laplace {
+    /// Exact: `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`.
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
         let (alpha, epsilon) = (order.get(), self.pure_epsilon().into_value());
         let excess = alpha - 1.0;
         // Written so that α = 1e300 does not overflow.
@@ -90,15 +100,7 @@ impl Laplace {
                 (1.0 - minor) * exp_remainder(excess * epsilon) + minor * exp_remainder(-alpha * epsilon);
             libm::log1p(sum) / excess
         };
-        Exact::new(divergence.clamp(0.0, epsilon))
-    }
-
-    /// One noise value, in the unit of the query.
-    pub fn noise(&self, rng: &mut impl Rng) -> f64 {
-        // 1 − U is uniform on (0, 1], so the logarithm is finite.
-        let uniform: f64 = rng.random();
-        let size = -self.scale * libm::log(1.0 - uniform);
-        if rng.random::<bool>() { size } else { -size }
+        Exact::new(divergence.clamp(0.0, epsilon)).into()
     }
 }
 

@@ -4,7 +4,6 @@
 
 pub mod approx_dp;
 pub mod binomial_window;
-mod check;
 pub mod composition;
 pub mod conversion;
 pub mod error;

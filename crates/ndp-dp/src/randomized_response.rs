@@ -9,8 +9,9 @@
 //!   arXiv:1407.1338: Section 4 (randomized response over many labels).
 //! - Cyffers and Bellet, *Privacy amplification by decentralization*, 2022, arXiv:2012.05326: Section 3.2.
 
-use crate::check::require;
-use crate::{Delta, Error, Exact, Order, check, search};
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, search};
 use rand::{Rng, RngExt};
 
 /// `L`-ary randomized response.
@@ -37,7 +38,7 @@ impl RandomizedResponse {
     /// `ε₀` is so large (about 745) that the probability of a random answer is no positive float.
     pub fn with_epsilon(labels: u32, local_epsilon: f64) -> Result<Self, Error> {
         let gamma = gamma(labels, local_epsilon)?;
-        require(
+        ensure(
             gamma > 0.0,
             "the local epsilon of a sampler of randomized response",
             "leave a positive probability of a random answer",
@@ -69,7 +70,7 @@ impl RandomizedResponse {
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        check::epsilon(epsilon)?;
+        check_epsilon(epsilon)?;
         Ok(Exact::new(profile(epsilon, self.local_epsilon, self.labels)))
     }
 
@@ -80,10 +81,20 @@ impl RandomizedResponse {
         Exact::new(search::smallest(0.0, self.local_epsilon, holds).unwrap_or(self.local_epsilon))
     }
 
-    /// Rényi loss of one report at `order`, in nats:
-    /// `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
-    #[must_use]
-    pub fn rdp(&self, order: Order) -> Exact<f64> {
+    /// One report about `label`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `label < labels`.
+    pub fn sample(&self, label: u32, rng: &mut impl Rng) -> Result<u32, Error> {
+        ensure(label < self.labels, "a label", "be below the number of labels", f64::from(label))?;
+        let random: f64 = rng.random();
+        Ok(if random < self.gamma { rng.random_range(0..self.labels) } else { label })
+    }
+}
+
+impl Mechanism for RandomizedResponse {
+    /// Exact: `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
         let (alpha, epsilon) = (order.get(), self.local_epsilon);
         let excess = alpha - 1.0;
         // The argument of the logarithm is 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1): no cancellation.
@@ -92,17 +103,7 @@ impl RandomizedResponse {
             - log_total(epsilon, self.labels);
         let divergence = crate::logspace::log_add_exp(0.0, log_gain) / excess;
         // Rounding, or an overflow of α ε₀, may pass the limit α → ∞.
-        Exact::new(divergence.min(epsilon))
-    }
-
-    /// One report about `label`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `label < labels`.
-    pub fn sample(&self, label: u32, rng: &mut impl Rng) -> Result<u32, Error> {
-        require(label < self.labels, "a label", "be below the number of labels", f64::from(label))?;
-        let random: f64 = rng.random();
-        Ok(if random < self.gamma { rng.random_range(0..self.labels) } else { label })
+        Exact::new(divergence.min(epsilon)).into()
     }
 }
 
@@ -113,7 +114,7 @@ impl RandomizedResponse {
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] unless `labels ≥ 2`.
 #[doc(alias = "rr_gamma")]
 pub fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
-    check::epsilon(local_epsilon)?;
+    check_epsilon(local_epsilon)?;
     check_labels(labels)?;
     let labels = f64::from(labels);
     Ok(labels / (libm::expm1(local_epsilon) + labels))
@@ -126,7 +127,7 @@ pub fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
 #[doc(alias = "rr_eps0")]
 pub fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
     check_labels(labels)?;
-    require(
+    ensure(
         0.0 < gamma && gamma <= 1.0,
         "the probability gamma of a random answer",
         "lie above 0 and be at most 1",
@@ -142,7 +143,7 @@ pub fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
 }
 
 pub(crate) fn check_labels(labels: u32) -> Result<(), Error> {
-    require(labels >= 2, "the number of labels", "be at least 2", f64::from(labels))
+    ensure(labels >= 2, "the number of labels", "be at least 2", f64::from(labels))
 }
 
 /// `(e^{ε₀} − e^ε)₊/(e^{ε₀} + L − 1)`, scaled by `e^{−ε₀}` so that nothing overflows.

@@ -1,8 +1,8 @@
 //! Private descent by a walk on the complete graph, with a cap on contributions.
 
 use super::{FinalToken, Geometric, NoisyStep};
-use crate::check::require;
-use crate::{Error, Order, UpperBound};
+use crate::error::ensure;
+use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 
 /// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
 /// `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
@@ -19,6 +19,7 @@ use crate::{Error, Order, UpperBound};
 ///
 /// The number of contributions of an uncapped run exceeds `N = tails::n_exact(T, 1/n, δ̂)` with probability at most
 /// `δ̂`, which is then added to `δ`.
+#[doc(alias = "gap_rdp_certified")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CappedWalk {
     contributions: u64,
@@ -35,34 +36,26 @@ impl CappedWalk {
         Ok(Self { contributions, step, gap: Geometric::until_seen(users, colluders)? })
     }
 
-    /// The Rényi loss in nats at `order`: `N ln φ/(α − 1)`, never above that of `N` contributions seen at once.
-    #[doc(alias = "gap_rdp_certified")]
-    #[must_use]
-    pub fn rdp(&self, order: Order) -> UpperBound<f64> {
-        let log_phi = self.gap.log_phi_unchecked(self.step.theta(order));
-        UpperBound::new(self.per_excess(self.contributions as f64 * log_phi, order))
-    }
-
-    /// A closed form of [`Self::rdp`], slightly larger: `N (1 + θ) (2αL²/σ²) E[1/G]` for `θ ≤ 1`.
+    /// A closed form of [`Mechanism::rdp`], slightly larger: `N (1 + θ) (2αL²/σ²) E[1/G]` for `θ ≤ 1`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `θ ≤ 1`.
     #[doc(alias = "gap_rdp_closed")]
     pub fn rdp_closed(&self, order: Order) -> Result<UpperBound<f64>, Error> {
         let theta = self.step.theta(order);
-        require(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
+        ensure(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
         let mean = self.gap.inverse_mean().into_value();
         let loss = self.contributions as f64 * (1.0 + theta) * self.per_excess(theta, order) * mean;
         Ok(UpperBound::new(loss))
     }
 
-    /// [`Self::rdp`] when the colluders choose the next hop of their tokens from their view while honest users
+    /// [`Mechanism::rdp`] when the colluders choose the next hop of their tokens from their view while honest users
     /// still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published, since a colluder
     /// can steer the last contribution to the end.
     #[must_use]
     pub fn rdp_biased(&self, order: Order, final_token: FinalToken) -> UpperBound<f64> {
         if self.contributions == 0 || final_token == FinalToken::Withheld {
-            return self.rdp(order);
+            return self.rdp(order).into_upper_bound();
         }
         let theta = self.step.theta(order);
         let log_phi = self.gap.log_phi_unchecked(theta);
@@ -72,6 +65,14 @@ impl CappedWalk {
     /// An exponent over `α − 1`; 0 without contributions even where `θ` overflows.
     fn per_excess(&self, exponent: f64, order: Order) -> f64 {
         if self.contributions == 0 { 0.0 } else { exponent / (order.get() - 1.0) }
+    }
+}
+
+impl Mechanism for CappedWalk {
+    /// Upper bound `N ln φ/(α − 1)`, never above the loss of `N` contributions seen at once.
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        let log_phi = self.gap.log_phi_unchecked(self.step.theta(order));
+        UpperBound::new(self.per_excess(self.contributions as f64 * log_phi, order)).into()
     }
 }
 

@@ -22,6 +22,7 @@
 
 mod capped;
 mod geometric;
+mod recursion;
 mod run;
 mod step;
 

@@ -1,6 +1,6 @@
 //! One noisy gradient step, and what is left of it after further noisy steps.
 
-use crate::check::{self, require};
+use crate::error::{ensure, ensure_positive};
 use crate::{Error, Order, Sigma, UpperBound};
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
@@ -19,8 +19,8 @@ impl NoisyStep {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `L` and `2L/σ` are positive and finite.
     pub fn new(lipschitz: f64, sigma: Sigma) -> Result<Self, Error> {
-        check::positive("the Lipschitz constant", lipschitz)?;
-        check::positive("twice the Lipschitz constant in units of sigma", 2.0 * lipschitz / sigma.get())?;
+        ensure_positive("the Lipschitz constant", lipschitz)?;
+        ensure_positive("twice the Lipschitz constant in units of sigma", 2.0 * lipschitz / sigma.get())?;
         Ok(Self { lipschitz, sigma })
     }
 
@@ -106,8 +106,8 @@ pub fn shift_weight(steps: u64, contraction: f64) -> Result<f64, Error> {
 
 /// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow, and then upwards.
 fn shrinkage(steps: u64, contraction: f64) -> Result<f64, Error> {
-    require(steps >= 1, "the number of noisy steps", "be at least 1", steps as f64)?;
-    require(
+    ensure(steps >= 1, "the number of noisy steps", "be at least 1", steps as f64)?;
+    ensure(
         (0.0..=1.0).contains(&contraction),
         "the contraction factor of a step",
         "lie in [0, 1]",
@@ -155,7 +155,7 @@ pub fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f6
     let mut hull: Vec<(u64, u64)> = Vec::new();
     for (time, count) in points {
         if let Some(&(last, _)) = hull.last() {
-            require(
+            ensure(
                 last < time,
                 "a contribution time",
                 "come after the one before and before the look",
@@ -185,8 +185,8 @@ pub fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f6
 
 /// At least one step size, all positive and finite.
 pub(crate) fn check_steps(steps: &[f64]) -> Result<(), Error> {
-    require(!steps.is_empty(), "the number of step sizes", "be at least 1", 0.0)?;
-    steps.iter().try_for_each(|&step| check::positive("a step size", step))
+    ensure(!steps.is_empty(), "the number of step sizes", "be at least 1", 0.0)?;
+    steps.iter().try_for_each(|&step| ensure_positive("a step size", step))
 }
 
 #[cfg(test)]

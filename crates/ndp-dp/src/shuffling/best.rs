@@ -3,7 +3,8 @@
 use super::exact::{MOST_REPORTS, clones, rr_blanket};
 use super::trinomial::Goal;
 use super::{bennett_delta, clones_closed, efmrtt, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta};
-use crate::check::{self, require};
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
 use crate::randomized_response::check_labels;
 use crate::{Delta, Error, UpperBound, search};
 use serde::Serialize;
@@ -129,8 +130,8 @@ impl Best {
 }
 
 fn check_all(local_epsilon: f64, m: u64) -> Result<(), Error> {
-    check::epsilon(local_epsilon)?;
-    require(m >= 1, "the number of shuffled reports", "be at least 1", m as f64)
+    check_epsilon(local_epsilon)?;
+    ensure(m >= 1, "the number of shuffled reports", "be at least 1", m as f64)
 }
 
 #[cfg(test)]

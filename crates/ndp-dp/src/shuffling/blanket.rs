@@ -11,8 +11,8 @@
 //!
 //! Everything is evaluated in logarithms. Neighbors, observer and references as in the parent module.
 
-use crate::binomial_window::relative_deviance;
-use crate::check::{self, require};
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
 use crate::logspace::{log_add_exp, log_expm1, log1m_exp};
 use crate::randomized_response::check_labels;
 use crate::{Error, UpperBound};
@@ -161,6 +161,22 @@ fn bennett(epsilon: f64, local: f64, m: u64, constants: impl FnOnce() -> Constan
     at_most_one(log_delta)
 }
 
+/// `(1 + v) ln(1 + v) − v` for `v ≥ −1`, nonnegative, about `v²/2` near 0.
+fn relative_deviance(v: f64) -> f64 {
+    if v <= -1.0 {
+        return 1.0;
+    }
+    if v.abs() > 0.1 {
+        return (1.0 + v) * libm::log1p(v) - v;
+    }
+    // Σ_{k≥2} (−v)^k/(k(k−1)), nested; the next term is below 1e-17 of the first.
+    let mut sum = 0.0;
+    for k in (2..=18).rev() {
+        sum = 1.0 / f64::from(k * (k - 1)) - v * sum;
+    }
+    v * v * sum
+}
+
 /// The cases without a formula: nothing to hide from `ε₀` on, and the limit 1 at `ε = 0`.
 fn edge(epsilon: f64, local: f64) -> Option<UpperBound<f64>> {
     if epsilon >= local {
@@ -178,9 +194,9 @@ fn at_most_one(log_delta: f64) -> UpperBound<f64> {
 }
 
 fn check_all(epsilon: f64, local_epsilon: f64, m: u64) -> Result<(), Error> {
-    check::epsilon(epsilon)?;
-    check::epsilon(local_epsilon)?;
-    require(m >= 1, "the number of shuffled reports", "be at least 1", m as f64)
+    check_epsilon(epsilon)?;
+    check_epsilon(local_epsilon)?;
+    ensure(m >= 1, "the number of shuffled reports", "be at least 1", m as f64)
 }
 
 #[cfg(test)]
@@ -242,6 +258,16 @@ mod tests {
             }
         }
         Ok(())
+    }
+
+    #[test]
+    fn deviance_has_no_seam() {
+        for v in [0.1, -0.1] {
+            let direct = (1.0_f64 + v) * libm::log1p(v) - v;
+            assert_relative_eq!(relative_deviance(v), direct, max_relative = 1e-14);
+        }
+        assert_relative_eq!(relative_deviance(1e-9), 5e-19, max_relative = 1e-9);
+        assert_eq!(relative_deviance(-1.0), 1.0);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Shuffling bounds that are one formula for `ε`.
 
-use crate::check::{self, require};
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, UpperBound, randomized_response};
 
 /// The `ε` at `δ` of `m` shuffled `ε₀`-DP reports of any randomizer: `12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`.
@@ -26,7 +27,7 @@ pub fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100` and
 /// the answer is below 1/2.
 pub fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, Error> {
-    check::epsilon(epsilon)?;
+    check_epsilon(epsilon)?;
     let local_epsilon = epsilon * efmrtt_factor(m, delta);
     check_efmrtt(local_epsilon, m, delta)?;
     Ok(local_epsilon)
@@ -56,8 +57,8 @@ pub fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> Result<f
 /// Feldman, McMillan and Talwar 2020, arXiv:2012.12803, Theorem 3.1.
 #[doc(alias = "shuffle_clones_closed")]
 pub fn clones_closed(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
-    check::epsilon(local_epsilon)?;
-    require(
+    check_epsilon(local_epsilon)?;
+    ensure(
         clones_closed_holds(local_epsilon, m, delta),
         "the local epsilon of the closed clones bound",
         "be at most ln(m/(16 ln(2/δ)))",
@@ -83,10 +84,10 @@ fn efmrtt_factor(m: u64, delta: Delta) -> f64 {
 }
 
 fn check_efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<(), Error> {
-    check::epsilon(local_epsilon)?;
-    require(m >= 1000, "the number of shuffled reports", "be at least 1000 for this closed bound", m as f64)?;
-    require(delta.get() < 0.01, "delta", "be below 1/100 for this closed bound", delta.get())?;
-    require(
+    check_epsilon(local_epsilon)?;
+    ensure(m >= 1000, "the number of shuffled reports", "be at least 1000 for this closed bound", m as f64)?;
+    ensure(delta.get() < 0.01, "delta", "be below 1/100 for this closed bound", delta.get())?;
+    ensure(
         local_epsilon < 0.5,
         "the local epsilon",
         "be below 1/2 for this closed shuffling bound",

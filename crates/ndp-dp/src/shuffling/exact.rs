@@ -3,9 +3,10 @@
 
 use super::trinomial::{Goal, Trinomial};
 use crate::binomial_window::Chance;
-use crate::check::require;
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
 use crate::randomized_response::{check_labels, profile};
-use crate::{Error, UpperBound, check};
+use crate::{Error, UpperBound};
 
 /// The most reports the exact bounds take: their cost grows as `m`, times the logarithm of `1/δ`, and may be a
 /// second or two here.
@@ -179,9 +180,9 @@ fn at_most(delta: f64, alone: f64) -> UpperBound<f64> {
 }
 
 fn check_all(epsilon: f64, local_epsilon: f64, reports: u64, name: &'static str) -> Result<(), Error> {
-    check::epsilon(epsilon)?;
-    check::epsilon(local_epsilon)?;
-    require(
+    check_epsilon(epsilon)?;
+    check_epsilon(local_epsilon)?;
+    ensure(
         (1..=MOST_REPORTS).contains(&reports),
         name,
         "lie between 1 and 10^5 for an exact bound, whose cost grows with it",

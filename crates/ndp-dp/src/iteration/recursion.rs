@@ -1,0 +1,126 @@
+//! The recursions over the steps of a walk, kept in range by common factors and rounded up.
+
+use super::WalkRun;
+use crate::UpperBound;
+
+/// Backward values of the recursion: `V(t)` with nothing pending after step `t`, `W(t)` when the user acts at `t`.
+///
+/// All values carry the common factor `unit`, which keeps them in range.
+pub(super) struct Backward {
+    colluders: f64,
+    act: f64,
+    rest: f64,
+    nothing: Vec<f64>,
+    acted: f64,
+    /// `(W + cV)/(c + 1)` at each step: what follows an event.
+    event: Vec<f64>,
+    pub(super) unit: f64,
+    log_unit: f64,
+    /// How far back values are still used.
+    reach: usize,
+    steps: u64,
+}
+
+impl Backward {
+    pub(super) fn new(run: &WalkRun, reach: usize) -> Self {
+        let (users, size) = (run.users() as f64, run.steps() as usize + 2);
+        Self {
+            colluders: run.colluders() as f64,
+            act: 1.0 / users,
+            rest: (run.users() - 1) as f64 / users,
+            nothing: vec![0.0; size],
+            acted: 0.0,
+            event: vec![0.0; size],
+            unit: 1.0,
+            log_unit: 0.0,
+            reach,
+            steps: run.steps(),
+        }
+    }
+
+    /// The values after an event at `t + 1, …, t + count`.
+    pub(super) fn after(&self, t: usize, count: usize) -> &[f64] {
+        &self.event[t + 1..][..count]
+    }
+
+    pub(super) fn nothing_pending(&self, t: usize) -> f64 {
+        self.nothing[t]
+    }
+
+    /// Records step `t`, given its `W`; steps come in decreasing order.
+    pub(super) fn push(&mut self, t: usize, pending: f64) {
+        let nothing = if t as u64 == self.steps {
+            self.unit
+        } else {
+            self.act * self.acted + self.rest * self.nothing[t + 1]
+        };
+        self.nothing[t] = nothing;
+        self.acted = pending;
+        self.event[t] = (pending + self.colluders * nothing) / (self.colluders + 1.0);
+        let largest = pending.max(nothing);
+        if largest > 1e30 {
+            // Values of later steps may underflow: they are then below 1e-300 of what is added to them.
+            let factor = 1.0 / largest;
+            let end = (t + self.reach + 1).min(self.event.len());
+            for value in self.nothing[t..end].iter_mut().chain(&mut self.event[t..end]) {
+                *value *= factor;
+            }
+            self.acted *= factor;
+            self.unit *= factor;
+            self.log_unit -= libm::log(largest);
+        }
+    }
+
+    pub(super) fn log_value(&self) -> UpperBound<f64> {
+        round_up(libm::log(self.nothing[0]) - self.log_unit, self.steps)
+    }
+}
+
+/// `ln S[t]` for `t = 0..=steps`, where `S[0] = 1` and `S[t] = Σ_L w_L S[t − L]`, from `ln w_1, ln w_2, …`.
+pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
+    // e^{−λ} is where the tilted weights sum to 1; then the values neither grow nor vanish.
+    let tilted =
+        |lambda: f64, (index, log_weight): (usize, &f64)| libm::exp(log_weight - lambda * (index + 1) as f64);
+    let total = |lambda: f64| log_weights.iter().enumerate().map(|w| tilted(lambda, w)).sum();
+    let high = log_weights.iter().copied().fold(0.0, f64::max) + std::f64::consts::LN_2;
+    let low = log_weights.first().copied().unwrap_or(0.0).min(0.0);
+    let lambda = tilt(low, high, total);
+    let weights: Vec<f64> = log_weights.iter().enumerate().map(|w| tilted(lambda, w)).collect();
+    let mut values = vec![0.0; steps + 1];
+    values[0] = 1.0;
+    for t in 1..=steps {
+        let reach = t.min(weights.len());
+        values[t] = weights[..reach].iter().zip(values[t - reach..t].iter().rev()).map(|(w, s)| w * s).sum();
+    }
+    values.iter().enumerate().map(|(t, value)| libm::log(*value) + lambda * t as f64).collect()
+}
+
+/// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. Any `x` gives the same final value; this one
+/// keeps the numbers on the way in range.
+pub(super) fn tilt(low: f64, high: f64, decreasing: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (low, high);
+    for _ in 0..50 {
+        let middle = 0.5 * (low + high);
+        if decreasing(middle) > 1.0 { low = middle } else { high = middle }
+    }
+    high
+}
+
+pub(super) fn dot(left: &[f64], right: &[f64]) -> f64 {
+    // Four sums, so that the additions do not wait for each other.
+    let mut sums = [0.0; 4];
+    let (left_chunks, right_chunks) = (left.chunks_exact(4), right.chunks_exact(4));
+    let rest: f64 = left_chunks.remainder().iter().zip(right_chunks.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in left_chunks.zip(right_chunks) {
+        for i in 0..4 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    sums.iter().sum::<f64>() + rest
+}
+
+/// A logarithm with the rounding of `steps` sums of positive terms added.
+pub(super) fn round_up(log_value: f64, steps: u64) -> UpperBound<f64> {
+    let rounding = 4.0 * f64::EPSILON * (steps as f64 + log_value.abs() + 16.0);
+    UpperBound::new((log_value + rounding).max(0.0))
+}

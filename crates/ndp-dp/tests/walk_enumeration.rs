@@ -1,0 +1,143 @@
+//! The walk accountants against the sum over all paths.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use approx::assert_relative_eq;
+use ndp_dp::Error;
+use ndp_dp::iteration::FinalToken::{self, Published, Withheld};
+use ndp_dp::iteration::{WalkRun, absorption_cost};
+
+fn run(steps: u64, users: u64, colluders: u64, final_token: FinalToken) -> WalkRun {
+    WalkRun::new(steps, users, colluders, final_token).unwrap()
+}
+
+fn total(run: WalkRun, theta: f64) -> f64 {
+    run.total_log_mgf(theta, u64::MAX).unwrap().into_value()
+}
+
+fn observed(run: WalkRun, theta: f64) -> f64 {
+    run.observed_log_mgf(theta, u64::MAX).unwrap().into_value()
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Holder {
+    Exposed,
+    Observer,
+    Other,
+}
+
+/// Sums `probability · e^{cost}` over all classes of paths: at each step the exposed user, an observer or
+/// another user.
+fn enumerate(run: WalkRun, cost: impl Fn(&[Holder]) -> f64) -> f64 {
+    let n = run.users() as f64;
+    let kinds = [
+        (Holder::Exposed, 1.0 / n),
+        (Holder::Observer, run.colluders() as f64 / n),
+        (Holder::Other, (n - 1.0 - run.colluders() as f64) / n),
+    ];
+    let mut sum = 0.0;
+    for code in 0..3_u32.pow(run.steps() as u32) {
+        let mut rest = code;
+        let mut probability = 1.0;
+        let path: Vec<Holder> = (0..run.steps())
+            .map(|_| {
+                let (kind, p) = kinds[(rest % 3) as usize];
+                rest /= 3;
+                probability *= p;
+                kind
+            })
+            .collect();
+        if probability > 0.0 {
+            sum += probability * f64::exp(cost(&path));
+        }
+    }
+    sum.ln()
+}
+
+/// Each contribution at its gap until the next event, by the definition; `size` turns steps into noise.
+fn cost_of_gaps(run: WalkRun, path: &[Holder], size: impl Fn(usize, usize) -> f64) -> f64 {
+    let mut cost = 0.0;
+    for (t, _) in path.iter().enumerate().filter(|&(_, holder)| *holder == Holder::Exposed) {
+        let next = path[t + 1..].iter().position(|holder| *holder != Holder::Other);
+        match (next, run.final_token()) {
+            (Some(distance), _) => cost += 1.0 / size(t, distance + 1),
+            (None, Published) => cost += 1.0 / size(t, path.len() - t),
+            (None, Withheld) => {}
+        }
+    }
+    cost
+}
+
+/// The observed segments: contribution times since the last look, and the time of the look.
+fn segments(run: WalkRun, path: &[Holder]) -> Vec<(Vec<u64>, u64)> {
+    let mut all = Vec::new();
+    let mut times = Vec::new();
+    for (t, holder) in path.iter().enumerate() {
+        match holder {
+            Holder::Exposed => times.push(t as u64),
+            Holder::Observer => all.push((std::mem::take(&mut times), t as u64)),
+            Holder::Other => {}
+        }
+    }
+    if run.final_token() == Published {
+        all.push((times, path.len() as u64));
+    }
+    all
+}
+
+fn small_runs() -> Vec<WalkRun> {
+    let mut runs = Vec::new();
+    for (users, steps) in [(2, 7), (3, 7), (4, 6)] {
+        for colluders in 1..users {
+            for final_token in [Withheld, Published] {
+                runs.push(run(steps, users, colluders, final_token));
+                runs.push(run(1, users, colluders, final_token));
+            }
+        }
+    }
+    runs
+}
+
+#[test]
+fn total_moments_equal_the_enumeration_of_all_paths() {
+    for run in small_runs() {
+        for theta in [0.0, 0.1, 1.0, 6.0] {
+            let exact = enumerate(run, |path| theta * cost_of_gaps(run, path, |_, g| g as f64));
+            assert_relative_eq!(total(run, theta), exact, max_relative = 1e-12, epsilon = 1e-13);
+        }
+    }
+}
+
+#[test]
+fn observed_moments_equal_the_enumeration_and_cover_the_best_absorption() {
+    for run in small_runs() {
+        for theta in [0.0, 0.1, 1.0, 6.0] {
+            let by_gaps = |(times, seen): &(Vec<u64>, u64)| -> f64 {
+                let ends = times.iter().skip(1).chain([seen]);
+                times.iter().zip(ends).map(|(start, end)| 1.0 / (end - start) as f64).sum()
+            };
+            let exact = enumerate(run, |path| theta * segments(run, path).iter().map(by_gaps).sum::<f64>());
+            let value = observed(run, theta);
+            assert_relative_eq!(value, exact, max_relative = 1e-12, epsilon = 1e-13);
+            assert!(value <= total(run, theta) + 1e-12);
+            // Never below the least cost of absorption.
+            let hull = |(times, seen): &(Vec<u64>, u64)| absorption_cost(times, *seen).unwrap().into_value();
+            let best = enumerate(run, |path| theta * segments(run, path).iter().map(hull).sum::<f64>());
+            assert!(best <= value + 1e-12);
+        }
+    }
+}
+
+#[test]
+fn decreasing_moments_equal_the_enumeration() -> Result<(), Error> {
+    let sizes = [1.0, 0.7, 0.9, 0.3, 0.25, 0.2, 0.05];
+    for run in small_runs().into_iter().filter(|run| run.steps() > 1) {
+        let sizes = &sizes[..run.steps() as usize];
+        let noise = |t: usize, g: usize| -> f64 {
+            sizes[t..t + g].iter().map(|size| (size / sizes[t]) * (size / sizes[t])).sum()
+        };
+        let exact = enumerate(run, |path| 0.4 * cost_of_gaps(run, path, noise));
+        let value = *run.decreasing_log_mgf(0.4, sizes)?.value();
+        assert_relative_eq!(value, exact, max_relative = 1e-12);
+    }
+    Ok(())
+}
