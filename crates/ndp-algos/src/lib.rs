@@ -1,5 +1,6 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
+pub mod audit;
 pub mod error;
 pub mod gossip;
 pub mod loss;

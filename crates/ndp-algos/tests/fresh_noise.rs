@@ -265,7 +265,8 @@ fn transcripts_follow_the_view() -> Result<(), Error> {
 /// homogeneity the product of loss and error is the same at any target.
 #[test]
 fn optimal_schedules_match_the_references() -> Result<(), Error> {
-    let cases: [(Graph, usize, usize, f64, Option<[f64; 2]>); 3] = [
+    type Case = (Graph, usize, usize, f64, Option<[f64; 2]>);
+    let cases: [Case; 3] = [
         (
             generators::path_graph(3)?,
             2,

@@ -1,5 +1,6 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
+use crate::audit::{Observation, Simulate};
 use crate::protocol::checked_coalition;
 use crate::{Error, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2};
@@ -114,6 +115,24 @@ impl SynchronousGossip {
 
     fn senders(&self, coalition: &[usize]) -> Vec<usize> {
         outside_neighbors(self.matrix.graph(), coalition)
+    }
+}
+
+impl Simulate for SynchronousGossip {
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        let transcript = self.run(values, sigma, rng)?;
+        let received = transcript.received(self.matrix.graph(), coalition)?;
+        let known = match self.own_noise {
+            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
+            OwnNoise::Unknown => Vec::new(),
+        };
+        Ok(Observation { received, known_noises: transcript.noise.select(ndarray::Axis(0), &known) })
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::filter::hidden_losses;
 use super::schedule::NoiseSchedule;
+use crate::audit::{Observation, Simulate};
 use crate::gossip::exact::{ExactOptions, exact_coalition_loss};
 use crate::gossip::synchronous::{Transcript, apply, check_values, outside_neighbors};
 use crate::loss::{LossReport, exact_loss};
 use crate::protocol::checked_coalition;
 use crate::{Error, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2, s};
-use ndp_dp::{Exact, ObserverLoss};
+use ndp_dp::{Exact, ObserverLoss, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -175,6 +176,35 @@ impl FreshNoiseGossip {
         }
         let bias: f64 = (state - &mean).iter().map(|x| x * x).sum::<f64>() / n;
         Ok(bias + values.ncols() as f64 * self.noise_error()?)
+    }
+}
+
+impl Simulate for FreshNoiseGossip {
+    /// Runs with all noises scaled so that the first has standard deviation `sigma`.
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        let scale = sigma.get() * sigma.get() / self.schedule.first();
+        let scaled = NoiseSchedule::new(self.schedule.variances().iter().map(|s| s * scale).collect())?;
+        let run = Self { schedule: scaled, ..self.clone() }.run(values, rng)?;
+        let received = run.transcript.received(self.matrix.graph(), coalition)?;
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let mut known_noises = Array2::zeros((0, values.ncols()));
+        if self.own_noise == OwnNoise::Known {
+            for (t, noise) in std::iter::once(&run.transcript.noise).chain(&run.later_noises).enumerate() {
+                // The view's columns carry the factor τ_t/τ_0.
+                let factor = (self.schedule.variances()[t] / self.schedule.first()).sqrt();
+                for &v in &coalition {
+                    let drawn = if factor > 0.0 { &noise.row(v) / factor } else { noise.row(v).to_owned() };
+                    known_noises.push_row(drawn.view()).expect("one value per coordinate");
+                }
+            }
+        }
+        Ok(Observation { received, known_noises })
     }
 }
 

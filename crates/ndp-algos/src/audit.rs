@@ -1,0 +1,298 @@
+//! Attacks on real transcripts: lower bounds that no guarantee may undercut.
+//!
+//! The view of a linear Gaussian protocol tells two inputs of a node apart best by one linear
+//! statistic, the likelihood ratio: with rows `R` over the noises that the observer does not know and
+//! mean shift `b`, it is `bᵀ (R Rᵀ)⁺ y` of the received values `y`. An [`Attack`] is that statistic. An
+//! [`audit`] runs the protocol many times in each of two worlds, guesses the world from what
+//! the observer received, and turns the two error counts into a lower bound on the Gaussian
+//! parameter `μ` that holds with a stated probability, whatever the accountant says.
+
+use crate::protocol::checked_coalition;
+use crate::{Error, Protocol, View};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndp_dp::{Estimate, Sensitivity, Sigma, UnitLoss, special, tails};
+use rand::Rng;
+use serde::Serialize;
+
+/// What a coalition holds after a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The received values, in the order of the rows of the [`View`]: rows by coordinates.
+    pub received: Array2<f64>,
+    /// The noises the coalition drew, in the order of [`View::known_noises`] and in the unit of the
+    /// view's columns: known noises by coordinates.
+    pub known_noises: Array2<f64>,
+}
+
+/// A protocol that can be run on real values and cut to what a coalition holds.
+pub trait Simulate: Protocol {
+    /// Runs on `values` (`n` by `d`) with `sigma` as the unit of noise and returns what `coalition` holds.
+    ///
+    /// # Errors
+    /// Those of the protocol's own run, and of an invalid coalition.
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error>;
+}
+
+/// The best linear statistic about one node's input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attack {
+    source: usize,
+    /// Weights of the received values.
+    weights: Array1<f64>,
+    /// What the known noises contribute to the weighted sum.
+    known_weights: Array1<f64>,
+    /// What every input contributes to the weighted sum.
+    input_weights: Array1<f64>,
+    unit: f64,
+}
+
+impl Attack {
+    /// The likelihood-ratio statistic of `view` about node `source`.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`Error::NoiselessView`] when the view
+    /// reveals an input without noise.
+    ///
+    /// # Complexity
+    /// `O(r² m)` for `r` rows over `m` noises.
+    pub fn optimal(view: &View, source: usize) -> Result<Self, Error> {
+        let nodes = view.node_count();
+        if source >= nodes {
+            return Err(Error::NodeOutOfRange { node: source, nodes });
+        }
+        if view.coalition().contains(&source) {
+            return Err(Error::SourceIsObserver(source));
+        }
+        let unknown: Vec<usize> =
+            (0..view.noises().ncols()).filter(|j| view.known_noises().binary_search(j).is_err()).collect();
+        let rows = view.noises().select(Axis(1), &unknown);
+        let count = view.row_count();
+        // Orthonormal combinations of rows: each with its coefficients and its shift.
+        let mut basis: Vec<(Array1<f64>, Array1<f64>)> = Vec::new();
+        let mut weights = Array1::zeros(count);
+        let mut unit = 0.0;
+        for k in 0..count {
+            let mut rest = rows.row(k).to_owned();
+            let mut combination = Array1::zeros(count);
+            combination[k] = 1.0;
+            let before = rest.dot(&rest).sqrt();
+            for _ in 0..3 {
+                for (q, c) in &basis {
+                    let overlap = q.dot(&rest);
+                    rest.scaled_add(-overlap, q);
+                    combination.scaled_add(-overlap, c);
+                }
+            }
+            let left = rest.dot(&rest).sqrt();
+            let shift = |c: &Array1<f64>| c.dot(&view.inputs().column(source));
+            if left > RELATIVE_RANK * before {
+                combination /= left;
+                let b = shift(&combination);
+                weights.scaled_add(b, &combination);
+                unit += b * b;
+                basis.push((rest / left, combination));
+            } else if shift(&combination).abs() > LEAK {
+                return Err(Error::NoiselessView(source));
+            }
+        }
+        let known_weights = view.noises().select(Axis(1), view.known_noises()).t().dot(&weights);
+        let input_weights = view.inputs().t().dot(&weights);
+        Ok(Self { source, weights, known_weights, input_weights, unit })
+    }
+
+    /// The statistic's own unit loss `bᵀ (R Rᵀ)⁺ b`: no view of this shape leaks more.
+    #[must_use]
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// Weights of the received values in the statistic.
+    #[must_use]
+    pub fn weights(&self) -> &Array1<f64> {
+        &self.weights
+    }
+
+    /// The estimate of the source's input, one per coordinate, by an observer who knows the inputs
+    /// `others` of all other nodes (`n` by `d`; the source's row is ignored): the truth plus noise
+    /// of variance `σ² / unit`. Where the unit loss is 1 it is exactly the value the source sent.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] when the view holds nothing about the source; [`Error::Shape`].
+    pub fn estimate(&self, seen: &Observation, others: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
+        if self.unit <= 0.0 {
+            return Err(Error::InvalidParameter {
+                name: "the loss towards the observer",
+                condition: "be positive for an estimate",
+                value: self.unit,
+            });
+        }
+        for (what, expected, got) in [
+            ("received values", self.weights.len(), seen.received.nrows()),
+            ("known noises", self.known_weights.len(), seen.known_noises.nrows()),
+            ("rows of the inputs", self.input_weights.len(), others.nrows()),
+            ("coordinates of the inputs", seen.received.ncols(), others.ncols()),
+        ] {
+            if expected != got {
+                return Err(Error::Shape { what, expected, got });
+            }
+        }
+        let mut inputs = self.input_weights.clone();
+        inputs[self.source] = 0.0;
+        let sum = self.weights.dot(&seen.received)
+            - self.known_weights.dot(&seen.known_noises)
+            - inputs.dot(&others);
+        Ok(sum / self.unit)
+    }
+}
+
+/// How an audit is run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct AuditPlan {
+    /// Runs in each world that are counted.
+    pub runs: usize,
+    /// Probability that the measured lower bound exceeds the truth.
+    pub error_rate: f64,
+}
+
+/// What an audit found.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Audit {
+    /// `μ` by the optimal statistic: `(Δ/σ) √unit`.
+    pub predicted_mu: f64,
+    /// The measured lower bound on `μ`: holds with probability `1 - error_rate`.
+    pub measured_mu: Estimate<f64>,
+    /// Share of runs with the lower input that were taken for the higher.
+    pub false_positives: f64,
+    /// Share of runs with the higher input that were recognised.
+    pub true_positives: f64,
+}
+
+/// Runs `protocol` with the input of `source` at 0 and at `sensitivity`, all other inputs 0, and
+/// measures how well `coalition` tells the two worlds apart.
+///
+/// Any test with error rates `α` and `β` on a `μ`-GDP view has `μ ≥ Φ⁻¹(1-α) - Φ⁻¹(β)`; both rates are replaced
+/// by their Clopper-Pearson bounds at half the error rate. The threshold is chosen on separate
+/// runs, a tenth of those counted. Coordinates are independent runs, so that runs are simulated many
+/// at a time.
+///
+/// # Errors
+/// Those of [`Attack::optimal`]; [`Error::InvalidParameter`] for fewer than 10 runs or an error rate
+/// outside `(0, 1)`, and when the attack's loss is 0.
+pub fn audit<P: Simulate, R: Rng>(
+    protocol: &P,
+    coalition: &[usize],
+    source: usize,
+    (sensitivity, sigma): (Sensitivity, Sigma),
+    plan: AuditPlan,
+    rng: &mut R,
+) -> Result<Audit, Error> {
+    if plan.runs < 10 {
+        let value = plan.runs as f64;
+        return Err(Error::InvalidParameter {
+            name: "the number of runs",
+            condition: "be at least 10",
+            value,
+        });
+    }
+    if !(0.0 < plan.error_rate && plan.error_rate < 1.0) {
+        let value = plan.error_rate;
+        return Err(Error::InvalidParameter { name: "the error rate", condition: "lie in (0, 1)", value });
+    }
+    let nodes = protocol.node_count();
+    let coalition = checked_coalition(coalition, nodes)?;
+    let attack = Attack::optimal(&protocol.coalition_view(&coalition)?, source)?;
+    let mut simulate = |input: f64, runs: usize| -> Result<Vec<f64>, Error> {
+        let mut estimates = Vec::with_capacity(runs);
+        while estimates.len() < runs {
+            let width = AT_ONCE.min(runs - estimates.len());
+            let mut values = Array2::zeros((nodes, width));
+            values.row_mut(source).fill(input);
+            let seen = protocol.observe(values.view(), sigma, &coalition, rng)?;
+            estimates.extend(attack.estimate(&seen, Array2::zeros((nodes, width)).view())?);
+        }
+        Ok(estimates)
+    };
+    let pilot = plan.runs.div_ceil(10);
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let threshold = (mean(simulate(0.0, pilot)?) + mean(simulate(sensitivity.get(), pilot)?)) / 2.0;
+    let above = |values: Vec<f64>| values.iter().filter(|&&x| x > threshold).count();
+    let false_count = above(simulate(0.0, plan.runs)?);
+    let true_count = above(simulate(sensitivity.get(), plan.runs)?);
+    let false_rate = clopper_pearson_upper(false_count, plan.runs, plan.error_rate / 2.0)?;
+    let miss_rate = clopper_pearson_upper(plan.runs - true_count, plan.runs, plan.error_rate / 2.0)?;
+    let measured = -special::normal_quantile(false_rate) - special::normal_quantile(miss_rate);
+    Ok(Audit {
+        predicted_mu: UnitLoss::new(attack.unit.min(1.0))?.mu(sensitivity, sigma),
+        measured_mu: Estimate::new(measured.max(0.0)),
+        false_positives: false_count as f64 / plan.runs as f64,
+        true_positives: true_count as f64 / plan.runs as f64,
+    })
+}
+
+/// The largest success probability that is not refuted at level `error` by `count` successes in
+/// `runs`: the `p` with `P(Bin(runs, p) ≤ count) = error`, rounded up.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `count ≤ runs` and `0 < error < 1`.
+pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
+    if count > runs || runs == 0 {
+        let value = count as f64;
+        return Err(Error::InvalidParameter {
+            name: "the count",
+            condition: "be at most the number of runs",
+            value,
+        });
+    }
+    if !(0.0 < error && error < 1.0) {
+        return Err(Error::InvalidParameter {
+            name: "the error rate",
+            condition: "lie in (0, 1)",
+            value: error,
+        });
+    }
+    if count == runs {
+        return Ok(1.0);
+    }
+    let (mut low, mut high) = (count as f64 / runs as f64, 1.0);
+    // The upper end always refutes; 60 halvings exhaust the digits.
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if tails::log_binomial_cdf(count as u64, runs as u64, middle)?.into_value() > error.ln() {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(high)
+}
+
+/// Runs simulated at a time, as coordinates of one vector.
+const AT_ONCE: usize = 256;
+/// A row is new when more than this share of it is left, as in [`crate::loss`].
+const RELATIVE_RANK: f64 = 1e-10;
+/// A combination of rows without noise leaks when its share of an input is above this.
+const LEAK: f64 = 1e-6;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Textbook intervals: 0 of 10 at 2.5 % is 1 - 0.025^(1/10); symmetric in successes and failures.
+    #[test]
+    fn clopper_pearson_matches_closed_forms() -> Result<(), Error> {
+        let upper = clopper_pearson_upper(0, 10, 0.025)?;
+        assert!((upper - (1.0 - 0.025f64.powf(0.1))).abs() < 1e-12);
+        assert_eq!(clopper_pearson_upper(10, 10, 0.025)?, 1.0);
+        // 9 of 10: P(X ≤ 9) = 1 - p^10 = 0.025.
+        assert!((clopper_pearson_upper(9, 10, 0.025)? - 0.975f64.powf(0.1)).abs() < 1e-12);
+        assert!(clopper_pearson_upper(3, 2, 0.1).is_err());
+        assert!(clopper_pearson_upper(1, 2, f64::NAN).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! Attacks on transcripts of the simulator: exact losses are met and never exceeded, printed ones are.
+
+use ndarray::Array2;
+use ndp_algos::audit::{Attack, Audit, AuditPlan, Simulate, audit};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule};
+use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_coalition_loss, exact_loss};
+use ndp_algos::{Error, LossReport, Protocol};
+use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::random::{connected_erdos_renyi, connected_random_geometric};
+use ndp_graph::{GossipMatrix, Graph, generators};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+const PLAN: AuditPlan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
+
+fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+/// One audited setting: the claim comes from the accountant that users call.
+struct Setting {
+    name: &'static str,
+    protocol: Kind,
+    coalition: Vec<usize>,
+    source: usize,
+    report: LossReport,
+}
+
+enum Kind {
+    Plain(SynchronousGossip),
+    Fresh(FreshNoiseGossip),
+}
+
+impl Kind {
+    fn audit(&self, setting: &Setting, noise: f64, seed: u64) -> Result<Audit, Error> {
+        let scales = (Sensitivity::new(2.0)?, Sigma::new(noise)?);
+        let (coalition, source) = (&setting.coalition, setting.source);
+        match self {
+            Self::Plain(protocol) => audit(protocol, coalition, source, scales, PLAN, &mut rng(seed)),
+            Self::Fresh(protocol) => audit(protocol, coalition, source, scales, PLAN, &mut rng(seed)),
+        }
+    }
+}
+
+fn plain(
+    name: &'static str,
+    graph: &Graph,
+    v: &[usize],
+    source: usize,
+    rounds: usize,
+) -> Result<Setting, Error> {
+    let matrix = GossipMatrix::metropolis(graph);
+    let report = exact_coalition_loss(&matrix, v, rounds, ExactOptions::default())?;
+    let protocol = Kind::Plain(SynchronousGossip::new(matrix, rounds));
+    Ok(Setting { name, protocol, coalition: v.to_vec(), source, report })
+}
+
+fn fresh(
+    name: &'static str,
+    graph: &Graph,
+    v: &[usize],
+    source: usize,
+    rounds: usize,
+) -> Result<Setting, Error> {
+    let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, 0.3)?;
+    let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(graph), schedule);
+    let report = protocol.coalition_loss(v)?;
+    Ok(Setting { name, protocol: Kind::Fresh(protocol), coalition: v.to_vec(), source, report })
+}
+
+fn settings() -> Result<Vec<Setting>, Error> {
+    let path = generators::path_graph(6)?;
+    let ring = generators::cycle_graph(10)?;
+    let grid = generators::grid_2d_graph(5, 5)?;
+    let cube = generators::hypercube_graph(5)?;
+    let tree = Graph::from_edges(9, [(0, 1), (0, 2), (0, 3), (1, 4), (1, 5), (1, 6), (2, 7), (2, 8)])?;
+    let star = generators::star_graph(6)?;
+    let random = connected_erdos_renyi(24, 0.17, 100, &mut rng(1))?;
+    let plane = connected_random_geometric(24, 0.35, 100, &mut rng(2))?;
+    let davis = ndp_graph::davis::davis_southern_women_graph()?;
+    Ok(vec![
+        plain("path, end to end", &path, &[5], 0, 5)?,
+        plain("ring, opposite", &ring, &[0], 5, 5)?,
+        plain("star, leaf to leaf", &star, &[1], 2, 3)?,
+        plain("tree, among equal leaves", &tree, &[7], 4, 5)?,
+        plain("tree, one branch to another", &tree, &[4], 7, 4)?,
+        plain("grid, corner, distance 2", &grid, &[0], 2, 3)?,
+        plain("grid, corner, distance 3", &grid, &[0], 7, 4)?,
+        plain("hypercube, distance 2", &cube, &[0], 3, 6)?,
+        plain("hypercube, distance 3", &cube, &[0], 7, 6)?,
+        plain("hypercube, antipode", &cube, &[0], 31, 6)?,
+        plain("hypercube, two observers", &cube, &[0, 1], 6, 4)?,
+        plain("Erdős–Rényi, early", &random, &[0], farthest(&random, 2)?, 2)?,
+        plain("geometric, early", &plane, &[0], farthest(&plane, 2)?, 2)?,
+        plain("Davis, early", &davis, &[0], farthest(&davis, 2)?, 2)?,
+        fresh("path, distance 2", &path, &[5], 3, 5)?,
+        fresh("ring, distance 2", &ring, &[0], 2, 5)?,
+        fresh("ring, distance 3", &ring, &[0], 3, 5)?,
+        fresh("ring, two observers", &ring, &[0, 5], 3, 5)?,
+        fresh("grid, distance 2", &grid, &[12], 2, 5)?,
+        fresh("hypercube, distance 2", &cube, &[0], 5, 5)?,
+        fresh("hypercube, distance 3", &cube, &[0], 13, 5)?,
+        fresh("tree, distance 2", &tree, &[1], 2, 4)?,
+        fresh("Erdős–Rényi, distance 2", &random, &[0], farthest(&random, 2)?, 5)?,
+        fresh("geometric, distance 2", &plane, &[0], farthest(&plane, 2)?, 5)?,
+    ])
+}
+
+/// The last node at this distance from node 0.
+fn farthest(graph: &Graph, distance: u32) -> Result<usize, Error> {
+    let hops = graph.distances(0);
+    let far = (0..graph.node_count()).rev().find(|&u| hops[u] == Some(distance));
+    far.ok_or(Error::InvalidParameter {
+        name: "the distance",
+        condition: "occur",
+        value: f64::from(distance),
+    })
+}
+
+/// At 10^5 runs a world, the measured lower bound on `μ` reaches 0.9 of the exact `μ` and stays below it
+/// (each setting fails by chance with probability 1e-4).
+#[test]
+fn attacks_meet_exact_losses_and_never_exceed_them() -> Result<(), Error> {
+    let settings = settings()?;
+    let found: Vec<Audit> = settings
+        .par_iter()
+        .enumerate()
+        .map(|(k, setting)| setting.protocol.audit(setting, 1.0, 100 + k as u64))
+        .collect::<Result<_, Error>>()?;
+    let mut inside = 0;
+    for (setting, audit) in settings.iter().zip(&found) {
+        assert_eq!(setting.report.loss.grade(), Grade::Exact, "{}", setting.name);
+        let unit = setting.report.unit(setting.source)?;
+        let mu = unit.mu(Sensitivity::new(2.0)?, Sigma::new(1.0)?);
+        inside += usize::from((0.05..=0.95).contains(&unit.get()));
+        assert!(
+            (audit.predicted_mu - mu).abs() < 1e-6,
+            "{}: {} is not {mu}",
+            setting.name,
+            audit.predicted_mu
+        );
+        let measured = *audit.measured_mu.value();
+        assert!(measured <= mu, "{}: measured {measured} exceeds {mu} (unit {})", setting.name, unit.get());
+        assert!(measured >= 0.9 * mu, "{}: measured {measured} of {mu} (unit {})", setting.name, unit.get());
+    }
+    assert!(found.len() >= 20 && 2 * inside >= found.len(), "{inside} of {} inside", found.len());
+    Ok(())
+}
+
+/// A simulator that draws less noise than it claims is caught.
+#[test]
+fn weakened_noise_fails_the_audit() -> Result<(), Error> {
+    for setting in [
+        plain("star", &generators::star_graph(6)?, &[1], 2, 3)?,
+        fresh("ring", &generators::cycle_graph(10)?, &[0], 3, 5)?,
+    ] {
+        let claimed = setting.report.unit(setting.source)?.mu(Sensitivity::new(2.0)?, Sigma::new(1.0)?);
+        let measured = setting.protocol.audit(&setting, 0.8, 7)?.measured_mu;
+        assert!(*measured.value() > claimed, "{}: {measured:?} does not exceed {claimed}", setting.name);
+    }
+    Ok(())
+}
+
+/// Theorem 1 as printed, violated by measurement: path of 4, antipode of a hypercube, ring.
+#[test]
+fn printed_bounds_are_violated_by_attacks() -> Result<(), Error> {
+    let cases = [
+        ("path", generators::path_graph(4)?, 3, 0, 3),
+        ("hypercube", generators::hypercube_graph(6)?, 0, 63, 7),
+        ("ring", generators::cycle_graph(9)?, 0, 4, 5),
+    ];
+    for (name, graph, v, u, rounds) in cases {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let printed = theorem1_towards(&matrix, v, rounds, Powers::FromZero)?.into_value().unit[u];
+        let exact = exact_loss(&matrix, v, rounds, ExactOptions::default())?.unit(u)?.get();
+        let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
+        let protocol = SynchronousGossip::new(matrix, rounds);
+        let measured = audit(&protocol, &[v], u, scales, PLAN, &mut rng(3))?.measured_mu.into_value();
+        // μ² = 4 unit, so the measured unit loss is μ²/4.
+        let measured = measured * measured / 4.0;
+        assert!(printed < measured, "{name}: printed {printed}, measured {measured}");
+        assert!(measured <= exact && exact == 1.0, "{name}: measured {measured}, exact {exact}");
+    }
+    Ok(())
+}
+
+/// Where the loss is 1, the estimate is what the source sent first, to rounding.
+#[test]
+fn a_loss_of_one_is_exact_reconstruction() -> Result<(), Error> {
+    let sigma = Sigma::new(0.7)?;
+    for (graph, v, u, rounds) in [
+        (generators::path_graph(5)?, 4, 0, 4),
+        (generators::hypercube_graph(4)?, 0, 15, 5),
+        (generators::cycle_graph(7)?, 0, 3, 4),
+    ] {
+        let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&graph), rounds);
+        let attack = Attack::optimal(&protocol.view(v)?, u)?;
+        assert!((attack.unit() - 1.0).abs() < 1e-9);
+        let values = Array2::from_shape_fn((graph.node_count(), 3), |(w, j)| (w + j) as f64);
+        let sent = &values + &protocol.run(values.view(), sigma, &mut rng(5))?.noise;
+        let seen = protocol.observe(values.view(), sigma, &[v], &mut rng(5))?;
+        // The observer need know no input but its own: the others cancel.
+        let mut own = Array2::zeros(values.raw_dim());
+        own.row_mut(v).assign(&values.row(v));
+        let estimate = attack.estimate(&seen, own.view())?;
+        for (guess, truth) in estimate.iter().zip(sent.row(u)) {
+            assert!((guess - truth).abs() < 1e-6, "{guess} is not {truth}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn bad_input_is_refused() -> Result<(), Error> {
+    let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(4)?), 2);
+    let scales = (Sensitivity::new(1.0)?, Sigma::new(1.0)?);
+    let run = |v: &[usize], u, plan| audit(&protocol, v, u, scales, plan, &mut rng(1)).map(|_| ());
+    assert_eq!(run(&[3], 3, PLAN), Err(Error::SourceIsObserver(3)));
+    assert_eq!(run(&[3], 4, PLAN), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
+    assert!(run(&[], 0, PLAN).is_err());
+    assert!(run(&[3], 1, AuditPlan { runs: 0, ..PLAN }).is_err());
+    assert!(run(&[3], 1, AuditPlan { error_rate: 0.0, ..PLAN }).is_err());
+    // Three hops away nothing has arrived after two rounds.
+    assert!(matches!(run(&[3], 0, PLAN), Err(Error::InvalidParameter { .. })));
+    Ok(())
+}
