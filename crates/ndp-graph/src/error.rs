@@ -129,6 +129,24 @@ pub enum Error {
         /// Bytes allowed, [`MEMORY_LIMIT`](crate::memory::MEMORY_LIMIT).
         limit: u128,
     },
+    /// A line of an edge list that is no edge.
+    #[error("line {line} of the edge list {problem}: {text:?}")]
+    EdgeListLine {
+        /// The number of the line, from 1.
+        line: usize,
+        /// What is wrong with it, as the end of a sentence.
+        problem: &'static str,
+        /// The beginning of the line.
+        text: String,
+    },
+    /// The reader of an edge list failed.
+    #[error("reading the edge list failed at line {line}: {message}")]
+    EdgeListRead {
+        /// The number of the line, from 1.
+        line: usize,
+        /// What the reader reported.
+        message: String,
+    },
     /// Sizes that do not fit each other.
     #[error("{what}: expected {expected}, got {got}")]
     Shape {

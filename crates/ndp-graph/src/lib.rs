@@ -4,6 +4,7 @@ pub mod chebyshev;
 mod conversions;
 pub mod csr;
 pub mod davis;
+pub mod edge_list;
 pub mod error;
 pub mod generators;
 pub mod gossip_matrix;

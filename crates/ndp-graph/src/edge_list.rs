@@ -1,0 +1,392 @@
+//! Graphs from the text of an edge list: one edge per line, two labels per edge.
+//!
+//! Reads the files of SNAP (each edge once or in both directions, comments after `#`), KONECT (comments after `%`),
+//! tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is given again, in either
+//! direction, is merged. Whatever is no edge is refused by the number of its line, unless an option allows it.
+
+use crate::{Error, Graph};
+use std::collections::BTreeMap;
+use std::io::{BufRead, Read};
+
+/// What to accept beside plain edges; the default accepts nothing that could be a mistake.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeListOptions {
+    /// Whether the first line is a header.
+    pub header: Header,
+    /// What separates the fields.
+    pub separator: Separator,
+    /// What becomes of an edge from a node to itself.
+    pub self_loops: SelfLoops,
+    /// What becomes of fields after the second.
+    pub extra_fields: ExtraFields,
+}
+
+/// Whether the first line that is neither empty nor a comment is a header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Header {
+    /// It is one when neither of its two fields is an integer, and every label below it is.
+    #[default]
+    Detect,
+    /// It is an edge.
+    Absent,
+    /// It is skipped.
+    Present,
+}
+
+/// What separates the fields of a line. White space around a field is never part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Separator {
+    /// Commas if the first line has one; else tabs if it has one and a field with a space in it; else
+    /// white space.
+    #[default]
+    Detect,
+    /// Commas; labels may contain spaces. Quotation marks have no meaning.
+    Comma,
+    /// Tabs; labels may contain spaces.
+    Tab,
+    /// Any number of spaces and tabs.
+    Whitespace,
+}
+
+/// What becomes of an edge from a node to itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SelfLoops {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// It is left out; its node stays.
+    Skip,
+}
+
+/// What becomes of fields after the second, such as weights and times.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExtraFields {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Skip,
+}
+
+/// The graph of an edge list. Its nodes carry the labels of the text, and are in numerical order when every
+/// label is an integer, else in the order of their first appearance.
+///
+/// Empty lines and lines that begin with `#` or `%` are skipped. A slice of bytes is a reader.
+///
+/// # Errors
+/// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop, is
+/// not UTF-8 or is longer than 64 KiB; [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when
+/// there is no edge; [`Error::TooManyNodes`].
+///
+/// # Examples
+/// ```
+/// use ndp_graph::edge_list::{EdgeListOptions, read_edge_list};
+/// let graph = read_edge_list("# friends\n10 7\n7 10\n7 9\n".as_bytes(), EdgeListOptions::default())?;
+/// assert_eq!(graph.labels(), Some(&["7".to_string(), "9".to_string(), "10".to_string()][..]));
+/// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
+pub fn read_edge_list(mut reader: impl BufRead, options: EdgeListOptions) -> Result<Graph, Error> {
+    let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    let mut separator = options.separator;
+    let mut header_to_come = options.header == Header::Present;
+    let mut buffer = Vec::new();
+    for line in 1.. {
+        let Some(text) = next_line(&mut reader, &mut buffer, line)? else { break };
+        if text.is_empty() || text.starts_with(['#', '%']) {
+            continue;
+        }
+        if separator == Separator::Detect {
+            separator = detected(text);
+        }
+        if std::mem::take(&mut header_to_come) {
+            continue;
+        }
+        let refused = |problem| Error::EdgeListLine { line, problem, text: beginning(text) };
+        let ends = fields(text, separator, options.extra_fields).map_err(refused)?;
+        if ends[0] == ends[1] && options.self_loops == SelfLoops::Refuse {
+            return Err(refused("is an edge from a node to itself"));
+        }
+        let [u, v] = ends.map(|label| match numbers.get(label) {
+            Some(&number) => number,
+            None => {
+                numbers.insert(label.into(), numbers.len());
+                numbers.len() - 1
+            }
+        });
+        edges.push((u.min(v), u.max(v)));
+    }
+    let mut labels = vec![Box::default(); numbers.len()];
+    for (label, number) in numbers {
+        labels[number] = label;
+    }
+    if options.header == Header::Detect && begins_with_header(&labels, &edges) {
+        labels.drain(..2);
+        edges.remove(0);
+        edges.iter_mut().for_each(|(u, v)| (*u, *v) = (*u - 2, *v - 2));
+    }
+    build(labels, edges)
+}
+
+/// The graph of labels in the order of their first appearance and edges that may repeat or be self-loops.
+fn build(labels: Vec<Box<str>>, mut edges: Vec<(usize, usize)>) -> Result<Graph, Error> {
+    let values: Option<Vec<i128>> = labels.iter().map(|label| integer(label)).collect();
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    if let Some(values) = values {
+        order.sort_by_key(|&number| values[number]);
+    }
+    let mut rank = vec![0; labels.len()];
+    for (node, &number) in order.iter().enumerate() {
+        rank[number] = node;
+    }
+    for (u, v) in &mut edges {
+        let (a, b) = (rank[*u], rank[*v]);
+        (*u, *v) = (a.min(b), a.max(b));
+    }
+    edges.retain(|(u, v)| u != v);
+    edges.sort_unstable();
+    edges.dedup();
+    let labels = order.iter().map(|&number| String::from(&*labels[number])).collect();
+    Graph::from_edges(order.len(), edges)?.with_labels(labels)
+}
+
+/// Whether the first two labels, and they alone, are no integers, and occur in the first edge only.
+fn begins_with_header(labels: &[Box<str>], edges: &[(usize, usize)]) -> bool {
+    let odd: Vec<usize> =
+        (0..labels.len()).filter(|&number| integer(&labels[number]).is_none()).take(3).collect();
+    labels.len() > 2
+        && odd == [0, 1]
+        && edges.first() == Some(&(0, 1))
+        && edges[1..].iter().all(|&(u, _)| u > 1)
+}
+
+/// The value of a label that is an integer, however it is written.
+fn integer(label: &str) -> Option<i128> {
+    label.parse().ok()
+}
+
+/// The next line without the white space around it, or `None` at the end.
+fn next_line<'a>(
+    reader: &mut impl BufRead,
+    buffer: &'a mut Vec<u8>,
+    line: usize,
+) -> Result<Option<&'a str>, Error> {
+    buffer.clear();
+    let read = reader
+        .by_ref()
+        .take(LONGEST_LINE)
+        .read_until(b'\n', buffer)
+        .map_err(|error| Error::EdgeListRead { line, message: error.to_string() })?;
+    if read == 0 {
+        return Ok(None);
+    }
+    let refused = |problem, bytes: &[u8]| {
+        let text = beginning(&String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SHOWN)]));
+        Error::EdgeListLine { line, problem, text }
+    };
+    if read as u64 == LONGEST_LINE {
+        return Err(refused("is too long", buffer));
+    }
+    let text = std::str::from_utf8(buffer).map_err(|_| refused("is not UTF-8", buffer))?;
+    let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
+    Ok(Some(text.trim()))
+}
+
+fn detected(text: &str) -> Separator {
+    if text.contains(',') {
+        Separator::Comma
+    } else if text.contains('\t') && text.split('\t').any(|field| field.trim().contains(' ')) {
+        Separator::Tab
+    } else {
+        Separator::Whitespace
+    }
+}
+
+fn fields(text: &str, separator: Separator, extra: ExtraFields) -> Result<[&str; 2], &'static str> {
+    match separator {
+        Separator::Comma => two(text.split(','), extra),
+        Separator::Tab => two(text.split('\t'), extra),
+        Separator::Whitespace | Separator::Detect => two(text.split_whitespace(), extra),
+    }
+}
+
+fn two<'a>(
+    mut fields: impl Iterator<Item = &'a str>,
+    extra: ExtraFields,
+) -> Result<[&'a str; 2], &'static str> {
+    let (Some(from), Some(to)) = (fields.next(), fields.next()) else {
+        return Err("has fewer than two fields");
+    };
+    if extra == ExtraFields::Refuse && fields.next().is_some() {
+        return Err("has more than two fields");
+    }
+    let ends = [from.trim(), to.trim()];
+    if ends.contains(&"") { Err("has an empty field") } else { Ok(ends) }
+}
+
+/// The part of a line that an error shows.
+fn beginning(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        None => text.into(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
+
+/// A line of so many bytes is no edge: a reader without line breaks must not fill the memory.
+const LONGEST_LINE: u64 = 1 << 16;
+
+/// Characters of a line that an error shows.
+const SHOWN: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Graph, Error> {
+        read_edge_list(text.as_bytes(), EdgeListOptions::default())
+    }
+
+    fn labels(graph: &Graph) -> Vec<&str> {
+        graph.labels().into_iter().flatten().map(String::as_str).collect()
+    }
+
+    fn edges(graph: &Graph) -> Vec<(usize, usize)> {
+        graph.edges().collect()
+    }
+
+    /// `line`, and the words of its problem.
+    fn refusal(text: &str) -> (usize, &'static str, String) {
+        match read(text) {
+            Err(Error::EdgeListLine { line, problem, text }) => (line, problem, text),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The same triangle with a tail in the dialects of the wild.
+    #[test]
+    fn every_dialect_gives_the_same_graph() -> Result<(), Error> {
+        let expected = read("1 2\n2 3\n1 3\n3 10\n")?;
+        assert_eq!(labels(&expected), ["1", "2", "3", "10"]);
+        assert_eq!(edges(&expected), [(0, 1), (0, 2), (1, 2), (2, 3)]);
+        for text in [
+            "# Undirected graph\n# FromNodeId\tToNodeId\n1\t2\n2\t3\n1\t3\n3\t10\n",
+            "1 2\n2 1\n2 3\n3 2\n1 3\n3 1\n3 10\n10 3\n",
+            "% sym unweighted\n% 4 4\n1 2\n2 3\n3 1\n10 3",
+            "node_1,node_2\n1,2\n2,3\n1,3\n3,10\n",
+            "\u{feff}id_1,id_2\r\n1,2\r\n2,3\r\n1,3\r\n3,10\r\n",
+            "source target\n10 3\n3 1\n\n2 1\n   \n3 2\n",
+            "  1\t 2 \n2   3\n\t1 3\n3\t\t10\n",
+            "1, 2\n2 ,3\n 1 , 3\n3,10",
+        ] {
+            assert_eq!(read(text)?, expected, "{text:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn arbitrary_labels_keep_their_order_of_appearance() -> Result<(), Error> {
+        let women = read("Evelyn Jefferson,E1\nLaura Mandeville,E1\nEvelyn Jefferson,E2\n")?;
+        assert_eq!(labels(&women), ["Evelyn Jefferson", "E1", "Laura Mandeville", "E2"]);
+        assert_eq!(edges(&women), [(0, 1), (0, 3), (1, 2)]);
+        let tabs = read("Evelyn Jefferson\tE1\nLaura\tE1\n")?;
+        assert_eq!(labels(&tabs), ["Evelyn Jefferson", "E1", "Laura"]);
+        let mixed = read("b 7\n7 a\n")?;
+        assert_eq!(labels(&mixed), ["b", "7", "a"]);
+        Ok(())
+    }
+
+    /// Integers of any size and sign are ordered by value; different spellings stay different labels.
+    #[test]
+    fn integer_labels_are_ordered_by_value() -> Result<(), Error> {
+        let huge = "170141183460469231731687303715884105727";
+        let graph = read(&format!("{huge} 9\n-5 10\n9 10\n18446744073709551616 007\n7 9\n"))?;
+        assert_eq!(labels(&graph), ["-5", "007", "7", "9", "10", "18446744073709551616", huge]);
+        // One digit more is no integer any more, and the order that of appearance.
+        assert_eq!(labels(&read(&format!("{huge}0 9\n5 9\n"))?), [&format!("{huge}0"), "9", "5"]);
+        Ok(())
+    }
+
+    #[test]
+    fn headers_are_told_from_edges() -> Result<(), Error> {
+        // Labels that are no integers further down: the first line is an edge.
+        assert_eq!(labels(&read("a b\nb c\n")?), ["a", "b", "c"]);
+        assert_eq!(labels(&read("a b\na 5\n6 5\n")?), ["a", "b", "5", "6"]);
+        assert_eq!(labels(&read("a 1\n1 2\n")?), ["a", "1", "2"]);
+        let with = |header, text: &str| {
+            read_edge_list(text.as_bytes(), EdgeListOptions { header, ..Default::default() })
+        };
+        assert_eq!(labels(&with(Header::Present, "woman,event\nEva,E1\n")?), ["Eva", "E1"]);
+        assert_eq!(labels(&with(Header::Present, "# first\n1 2\n3 4\n")?), ["3", "4"]);
+        assert_eq!(labels(&with(Header::Absent, "a b\n1 2\n")?), ["a", "b", "1", "2"]);
+        assert_eq!(labels(&with(Header::Detect, "a b\n1 2\n")?), ["1", "2"]);
+        assert_eq!(with(Header::Present, "a b\n"), Err(Error::EmptyGraph));
+        // A header alone cannot be told from an edge.
+        assert_eq!(labels(&read("a b\n")?), ["a", "b"]);
+        Ok(())
+    }
+
+    #[test]
+    fn junk_is_named_by_its_line() {
+        assert_eq!(refusal("1 2\n\n# x\n3\n"), (4, "has fewer than two fields", "3".into()));
+        assert_eq!(refusal("1 2 0.5\n"), (1, "has more than two fields", "1 2 0.5".into()));
+        assert_eq!(refusal("1,2\nhello world\n"), (2, "has fewer than two fields", "hello world".into()));
+        assert_eq!(refusal("1,2\n,3\n"), (2, "has an empty field", ",3".into()));
+        assert_eq!(refusal("1,2\n3,\n"), (2, "has an empty field", "3,".into()));
+        assert_eq!(refusal("1 2\n5 5\n"), (2, "is an edge from a node to itself", "5 5".into()));
+        let error = read("1 2\n{\"json\": true, 3}\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            r#"line 2 of the edge list has more than two fields: "{\"json\": true, 3}""#
+        );
+        let long = format!("1 2\n{}\n", "é ".repeat(1000));
+        assert_eq!(refusal(&long), (2, "has more than two fields", format!("{}…", "é ".repeat(30))));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_named() {
+        let binary: &[u8] = b"1 2\n\xff\xfe 3\n";
+        let error = read_edge_list(binary, EdgeListOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::EdgeListLine { line: 2, problem: "is not UTF-8", .. }), "{error}");
+        // A reader without line breaks does not fill the memory.
+        let zeros = std::io::BufReader::new(std::io::repeat(b'0'));
+        let error = read_edge_list(zeros, EdgeListOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::EdgeListLine { line: 1, problem: "is too long", .. }), "{error}");
+        let gzip: &[u8] = b"\x1f\x8b\x08\x00\x00";
+        assert!(read_edge_list(gzip, EdgeListOptions::default()).is_err());
+    }
+
+    #[test]
+    fn failing_readers_are_reported() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+                Err(std::io::Error::other("disk on fire"))
+            }
+        }
+        let reader = std::io::BufReader::new(b"1 2\n2 3\n".chain(Broken));
+        let error = read_edge_list(reader, EdgeListOptions::default()).unwrap_err();
+        assert_eq!(error, Error::EdgeListRead { line: 3, message: "disk on fire".into() });
+    }
+
+    #[test]
+    fn options_allow_self_loops_and_extra_fields() -> Result<(), Error> {
+        let options = EdgeListOptions {
+            self_loops: SelfLoops::Skip,
+            extra_fields: ExtraFields::Skip,
+            ..Default::default()
+        };
+        let graph = read_edge_list("1 2 0.5\n2 2 1\n3 3 9 9\n2 1\n".as_bytes(), options)?;
+        assert_eq!(labels(&graph), ["1", "2", "3"]);
+        assert_eq!(edges(&graph), [(0, 1)]);
+        assert_eq!(graph.component_count(), 2);
+        Ok(())
+    }
+
+    #[test]
+    fn lists_without_edges_are_empty_graphs() {
+        for text in ["", "\n\n", "# nothing\n", "\u{feff}"] {
+            assert_eq!(read(text), Err(Error::EmptyGraph), "{text:?}");
+        }
+    }
+}
