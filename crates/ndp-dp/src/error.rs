@@ -28,6 +28,16 @@ pub enum Error {
     /// A unit loss is outside [0, 1], or NaN.
     #[error("a unit loss must lie in [0, 1], got {0}")]
     InvalidUnitLoss(f64),
+    /// A list of numbers is no probability law: an entry is not a probability, or the sum is not 1 within `1e-9`.
+    #[error("a law needs nonnegative entries that sum to 1, got a {what} of {value} at {index}")]
+    InvalidLaw {
+        /// What is wrong: `probability` or `sum`.
+        what: &'static str,
+        /// The entry, or the length for a sum.
+        index: usize,
+        /// The value found.
+        value: f64,
+    },
     /// A target lies beyond the best value that can be reached.
     #[error("a {what} of {target} cannot be reached: the limit is {best}")]
     NotAchievable {

@@ -5,8 +5,10 @@
 pub mod approx_dp;
 pub mod binomial_window;
 pub mod composition;
+pub mod contraction;
 pub mod conversion;
 pub mod error;
+pub mod federated;
 pub mod gaussian;
 pub mod gdp;
 pub mod grade;

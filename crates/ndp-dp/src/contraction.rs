@@ -1,0 +1,188 @@
+//! Contraction: how much of a divergence survives a noisy step.
+//!
+//! The hockey-stick divergence `E_ε(P‖Q) = sup_A [P(A) − e^ε Q(A)]` is the `δ` of `(ε, δ)`-DP in one direction.
+//! A Markov kernel `K` shrinks it by at least the factor `η_ε(K) = sup E_ε(K(y)‖K(y'))`, over all pairs of inputs:
+//! `E_ε(PK‖QK) ≤ η_ε(K) E_ε(P‖Q)`. At `ε = 0` this is Dobrushin's coefficient.
+//!
+//! # References
+//! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*, 2020:
+//!   Theorem 1 (the two-point characterisation), Lemma 2 (the Gaussian kernel on a ball).
+//! - Dobrushin, *Central limit theorem for nonstationary Markov chains*, 1956.
+
+use crate::error::ensure;
+use crate::gaussian::{check_epsilon, theta};
+use crate::{Error, Exact, Sigma};
+
+/// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP needs both,
+/// see [`symmetric_hockey_stick`].
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidLaw`] for a negative, infinite or NaN probability or a sum
+/// further than 1e-9 from 1; [`Error::InvalidParameter`] for laws of different lengths.
+pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Error> {
+    check_epsilon(epsilon)?;
+    check_law(p)?;
+    check_law(q)?;
+    check_same_length(p, q)?;
+    Ok(Exact::new(excess(p, q, libm::exp(epsilon))))
+}
+
+/// `max{E_ε(P‖Q), E_ε(Q‖P)}`: the smallest `δ` for which the pair satisfies `(ε, δ)`-DP.
+///
+/// # Errors
+/// As [`hockey_stick`].
+pub fn symmetric_hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Error> {
+    let forward = hockey_stick(p, q, epsilon)?.into_value();
+    Ok(Exact::new(forward.max(excess(q, p, libm::exp(epsilon)))))
+}
+
+/// `η_ε(K)` of a kernel on finite sets, row `y` the law of its output on input `y`: the largest `E_ε` between two rows.
+///
+/// # Errors
+/// As [`hockey_stick`], and [`Error::InvalidParameter`] for a kernel without rows.
+///
+/// # Complexity
+/// `O(rows² · columns)`.
+///
+/// # References
+/// Asoodeh and Calmon 2020, Theorem 1.
+pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Exact<f64>, Error> {
+    check_epsilon(epsilon)?;
+    ensure(!rows.is_empty(), "the number of rows of a kernel", "be at least 1", 0.0)?;
+    for row in rows {
+        check_law(row)?;
+        check_same_length(row, &rows[0])?;
+    }
+    let weight = libm::exp(epsilon);
+    let mut largest = 0.0_f64;
+    for p in rows {
+        for q in rows {
+            largest = largest.max(excess(p, q, weight));
+        }
+    }
+    Ok(Exact::new(largest))
+}
+
+/// `η_ε` of adding Gaussian noise to inputs from a set of the given diameter: `θ_ε(D/σ)`, 1 for an unbounded set.
+///
+/// An upper bound when the output is projected or otherwise processed afterwards.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidParameter`] unless `0 ≤ diameter ≤ ∞`.
+///
+/// # References
+/// Asoodeh and Calmon 2020, Lemma 2.
+pub fn gaussian_coefficient(epsilon: f64, diameter: f64, sigma: Sigma) -> Result<Exact<f64>, Error> {
+    check_epsilon(epsilon)?;
+    ensure(0.0 <= diameter, "the diameter", "be nonnegative", diameter)?;
+    Ok(Exact::new(theta(epsilon, diameter / sigma.get())))
+}
+
+/// `Σ max(0, pᵢ − weight qᵢ)`, summed with Neumaier's compensation.
+fn excess(p: &[f64], q: &[f64], weight: f64) -> f64 {
+    let (mut sum, mut lost) = (0.0_f64, 0.0);
+    for (&p, &q) in p.iter().zip(q) {
+        // An overflowing weight times a zero probability is a zero.
+        let term = if q == 0.0 { p } else { (p - weight * q).max(0.0) };
+        let next = sum + term;
+        lost += if sum >= term { (sum - next) + term } else { (term - next) + sum };
+        sum = next;
+    }
+    (sum + lost).min(1.0)
+}
+
+fn check_law(law: &[f64]) -> Result<(), Error> {
+    for (index, &probability) in law.iter().enumerate() {
+        if !(0.0..=1.0 + 1e-9).contains(&probability) {
+            return Err(Error::InvalidLaw { what: "probability", index, value: probability });
+        }
+    }
+    let sum: f64 = law.iter().sum();
+    if (sum - 1.0).abs() <= 1e-9 {
+        Ok(())
+    } else {
+        Err(Error::InvalidLaw { what: "sum", index: law.len(), value: sum })
+    }
+}
+
+fn check_same_length(p: &[f64], q: &[f64]) -> Result<(), Error> {
+    ensure(p.len() == q.len(), "the number of outcomes", "be the same for all laws", p.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    fn law(weights: Vec<f64>) -> Vec<f64> {
+        let sum: f64 = weights.iter().sum();
+        weights.into_iter().map(|w| w / sum).collect()
+    }
+
+    fn laws(count: usize, outcomes: usize) -> impl Strategy<Value = Vec<Vec<f64>>> {
+        let weight = prop_oneof![3 => 0.001..1.0_f64, 1 => Just(1e-12)];
+        prop::collection::vec(prop::collection::vec(weight, outcomes).prop_map(law), count)
+    }
+
+    fn push(p: &[f64], kernel: &[Vec<f64>]) -> Vec<f64> {
+        (0..kernel[0].len()).map(|j| p.iter().zip(kernel).map(|(p, row)| p * row[j]).sum()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn kernels_contract(two in laws(2, 4), kernel in laws(4, 5), next in laws(5, 3), epsilon in 0.0..3.0_f64) {
+            let eta = kernel_coefficient(&kernel, epsilon)?.into_value();
+            prop_assert!((0.0..=1.0).contains(&eta));
+            let before = hockey_stick(&two[0], &two[1], epsilon)?.into_value();
+            let after = hockey_stick(&push(&two[0], &kernel), &push(&two[1], &kernel), epsilon)?.into_value();
+            prop_assert!(after <= eta * before + 1e-14);
+            // Coefficients of a product are submultiplicative.
+            let product: Vec<Vec<f64>> = kernel.iter().map(|row| push(row, &next)).collect();
+            let eta_next = kernel_coefficient(&next, epsilon)?.into_value();
+            prop_assert!(kernel_coefficient(&product, epsilon)?.into_value() <= eta * eta_next + 1e-14);
+        }
+
+        #[test]
+        fn divergence_is_half_the_weighted_distance(two in laws(2, 6), epsilon in 0.0..2.0_f64) {
+            let (p, q, weight) = (&two[0], &two[1], epsilon.exp());
+            let distance: f64 = p.iter().zip(q).map(|(p, q)| (p - weight * q).abs()).sum();
+            let value = hockey_stick(p, q, epsilon)?.into_value();
+            prop_assert!((value - (0.5 * distance - 0.5 * (weight - 1.0))).abs() < 1e-13);
+            let total_variation = hockey_stick(p, q, 0.0)?.into_value();
+            prop_assert!(value <= total_variation && total_variation <= 1.0);
+            prop_assert!(value <= *symmetric_hockey_stick(p, q, epsilon)?.value());
+        }
+    }
+
+    #[test]
+    fn special_kernels() -> Result<(), Error> {
+        let forget = vec![vec![0.3, 0.7]; 3];
+        assert_eq!(*kernel_coefficient(&forget, 0.0)?.value(), 0.0);
+        let identity = vec![vec![1.0, 0.0], vec![0.0, 1.0]];
+        assert_eq!(*kernel_coefficient(&identity, 800.0)?.value(), 1.0);
+        // Randomized response at its own level of privacy.
+        let respond = vec![vec![0.75, 0.25], vec![0.25, 0.75]];
+        assert_relative_eq!(*kernel_coefficient(&respond, 0.0)?.value(), 0.5);
+        assert!(*kernel_coefficient(&respond, 3.0_f64.ln())?.value() < 1e-15);
+        let sigma = Sigma::new(2.0)?;
+        assert_eq!(*gaussian_coefficient(1.0, f64::INFINITY, sigma)?.value(), 1.0);
+        assert_relative_eq!(*gaussian_coefficient(1.0, 1.0, sigma)?.value(), 0.006_829_594_983_114_575);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_laws_are_refused() {
+        let good = vec![0.5, 0.5];
+        for bad in [vec![0.5, 0.6], vec![-0.1, 1.1], vec![f64::NAN, 1.0], vec![], vec![f64::INFINITY, 0.0]] {
+            assert!(matches!(hockey_stick(&bad, &good, 0.1), Err(Error::InvalidLaw { .. })));
+            assert!(matches!(kernel_coefficient(&[good.clone(), bad], 0.1), Err(Error::InvalidLaw { .. })));
+        }
+        assert!(hockey_stick(&good, &[1.0], 0.1).is_err());
+        assert!(hockey_stick(&good, &good, -0.1).is_err());
+        assert!(kernel_coefficient(&[], 0.1).is_err());
+        assert!(gaussian_coefficient(1.0, f64::NAN, Sigma::new(1.0).unwrap()).is_err());
+    }
+}

@@ -1,0 +1,21 @@
+//! Theorem 2 as its paper draws it: the exponent `n/m` is not rounded down to whole rounds.
+
+use super::{ContractionFactor, FederatedRun};
+use crate::gaussian::check_epsilon;
+use crate::{Error, Printed};
+
+/// Theorem 2 with the real exponent `n/m` in place of `T = ⌊n/m⌋`, convex loss.
+///
+/// It is at least the value at whole rounds, and equal to it when `m` divides `n`.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+///
+/// # References
+/// Asoodeh and Calmon 2020, Figure 2.
+pub fn figure_delta(run: &FederatedRun, epsilon: f64) -> Result<Printed<f64>, Error> {
+    check_epsilon(epsilon)?;
+    let convex = FederatedRun { factor: ContractionFactor(1.0), ..*run };
+    let rounds = run.parameters.users as f64 / run.parameters.batch as f64;
+    Ok(Printed::new(libm::exp(convex.log_theorem2(epsilon, rounds)).min(1.0)))
+}

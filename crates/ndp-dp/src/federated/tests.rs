@@ -1,0 +1,158 @@
+use super::*;
+use approx::assert_relative_eq;
+use proptest::prelude::*;
+
+fn run(users: u64, batch: u64, [lipschitz, radius, step, sigma]: [f64; 4], factor: f64) -> FederatedRun {
+    let parameters = Parameters { users, batch, lipschitz, radius, step, sigma };
+    FederatedRun::new(parameters, ContractionFactor::new(factor).unwrap()).unwrap()
+}
+
+/// 50-digit values of the federated specification, section 8, at its tolerance.
+#[test]
+fn bounds_match_reference_values() -> Result<(), Error> {
+    let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-10);
+    let figure = [1.0, 1.0, 0.5, 1.5];
+    check(run(4, 4, [1.0, 1.0, 1.0, 2.0], 1.0).step_ratio(), 0.5);
+    check(run(5, 5, [2.0, 1.0, 1.0, 3.0], 1.0).step_ratio(), 0.596_284_793_999_943_9);
+    check(run(4, 4, [1.0, 1.0, 0.5, 2.0], 1.0).contraction_ratio(), 4.0);
+    check(run(4, 4, [1.0, 1.0, 0.475, 2.0], 1.0).contraction_ratio(), 4.210_526_315_789_473);
+    check(run(100, 10, figure, 1.0).theorem2_delta(0.5)?.into_value(), 0.030_798_360_086_708_326);
+    check(run(100, 20, figure, 1.0).theorem2_delta(0.5)?.into_value(), 0.007_340_863_595_267_573);
+    check(run(3, 1, [1.0, 0.3, 0.5, 2.0], 1.0).theorem2_delta(1.0)?.into_value(), 0.043_129_948_745_977_42);
+    check(printed::figure_delta(&run(100, 30, figure, 1.0), 0.75)?.into_value(), 1.007_526_840_499_280_4e-4);
+    let shifted = run(100, 30, [1.0, 1.0, 0.475, 1.425], 1.0);
+    check(printed::figure_delta(&shifted, 0.7125)?.into_value(), 2.951_609_914_477_501e-4);
+    check(ContractionFactor::strongly_convex(0.4, 0.5, 2.0)?.get(), 0.8);
+    check(ContractionFactor::strongly_convex(0.38, 0.475, 2.0)?.get(), 0.8195);
+    check(run(100, 10, figure, 0.8).theorem2_delta(0.5)?.into_value(), 0.030_671_132_273_739_65);
+    let shifted = run(100, 10, [1.0, 1.0, 0.475, 1.425], 0.76);
+    check(shifted.theorem2_delta(0.475)?.into_value(), 0.040_210_593_492_271_02);
+    check(run(100, 20, figure, 1.0).delta(0.5)?.into_value(), 0.001_655_930_499_831_172_5);
+    check(run(5, 1, [1.0, 50.0, 0.5, 1.0], 1.0).delta(0.5)?.into_value(), 0.346_793_082_040_963_3);
+    Ok(())
+}
+
+/// The table of the federated specification, section 7: six digits.
+#[test]
+fn figure_2_matches_its_table() -> Result<(), Error> {
+    let table = [
+        (0.0, [0.166_952, 0.118_503, 0.096_876_2, 0.084_210_1, 0.076_721_3, 0.066_445_8]),
+        (0.25, [0.080_543_7, 0.037_673_8, 0.021_722_2, 0.018_115_9, 0.012_561_2, 0.009_139_51]),
+        (0.5, [0.030_798_4, 0.007_340_86, 0.002_280_54, 0.004_171_81, 0.001_655_93, 7.218_94e-4]),
+        (1.0, [0.002_021_14, 5.037_45e-5, 1.756_06e-6, 2.073_71e-4, 1.008_91e-5, 5.268_60e-7]),
+        (2.0, [2.302_67e-7, 1.130_25e-12, 8.190_73e-18, 2.303_36e-8, 2.260_50e-13, 2.457_22e-18]),
+    ];
+    for (epsilon, row) in table {
+        for (i, batch) in [10, 20, 30].into_iter().enumerate() {
+            let run = run(100, batch, [1.0, 1.0, 0.5, 1.5], 1.0);
+            let printed = printed::figure_delta(&run, epsilon)?.into_value();
+            let mix = run.delta(epsilon)?.into_value();
+            assert_relative_eq!(printed, row[i], max_relative = 1e-5);
+            assert_relative_eq!(mix, row[i + 3], max_relative = 1e-5);
+            let certified = run.theorem2_delta(epsilon)?.into_value();
+            assert!(mix <= certified && certified <= printed * (1.0 + 1e-14));
+            if 100 % batch == 0 {
+                assert_relative_eq!(certified, printed, max_relative = 1e-12);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// "More users per round, more privacy" is false in general for the bound: section 7.
+#[test]
+fn larger_batches_are_not_always_more_private() -> Result<(), Error> {
+    for (batch, reference) in [(1, 0.004_17), (4, 0.008_89), (20, 0.020_7), (120, 0.048_5)] {
+        let run = run(120, batch, [1.0, 0.01, 0.5, 1.5], 1.0);
+        let reached = run.theorem2_delta(0.0)?.into_value();
+        // The specification gives three digits.
+        assert_relative_eq!(reached, reference, max_relative = 2e-3);
+    }
+    Ok(())
+}
+
+#[test]
+fn long_runs_are_bounded_by_blocks_from_above() -> Result<(), Error> {
+    // With an inactive projection b_k = θ(r/√k): sum it all.
+    let users = 60_000;
+    let run_long = run(users, 1, [1.0, 1e6, 0.5, 1.0], 1.0);
+    for epsilon in [0.0, 0.01, 0.3] {
+        let direct: f64 =
+            (1..=users).map(|k| theta(epsilon, 2.0 / (k as f64).sqrt())).sum::<f64>() / users as f64;
+        let bound = run_long.delta(epsilon)?.into_value();
+        assert!(bound >= direct * (1.0 - 1e-12) && bound <= direct * (1.0 + 1e-4), "{bound} {direct}");
+    }
+    // No input hangs.
+    let endless = run(1_000_000_000_000, 1, [1.0, 1e6, 0.5, 1.0], 1.0);
+    assert!(endless.delta(0.0)?.into_value() < 1e-5);
+    assert!(endless.rdp(Order::new(2.0)?).into_value() < 1e-8);
+    Ok(())
+}
+
+#[test]
+fn epsilon_meets_its_target() -> Result<(), Error> {
+    let run = run(100, 20, [1.0, 1.0, 0.5, 1.5], 1.0);
+    for delta in [1e-200, 1e-6, 0.01, 0.9] {
+        let epsilon = run.epsilon(Delta::new(delta)?).into_value();
+        assert!(run.log_delta(epsilon)?.into_value() <= libm::log(delta));
+        assert!(epsilon == 0.0 || run.log_delta(epsilon.next_down())?.into_value() > libm::log(delta));
+    }
+    Ok(())
+}
+
+#[test]
+fn bad_parameters_are_refused() {
+    let good = Parameters { users: 3, batch: 1, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.0 };
+    let one = ContractionFactor::new(1.0).unwrap();
+    let bad = [
+        Parameters { users: 0, ..good },
+        Parameters { batch: 0, ..good },
+        Parameters { batch: 4, ..good },
+        Parameters { lipschitz: f64::NAN, ..good },
+        Parameters { radius: 0.0, ..good },
+        Parameters { step: f64::INFINITY, ..good },
+        Parameters { sigma: -1.0, ..good },
+    ];
+    for parameters in bad {
+        assert!(FederatedRun::new(parameters, one).is_err(), "{parameters:?}");
+    }
+    let run = FederatedRun::new(good, one).unwrap();
+    for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
+        assert!(run.delta(epsilon).is_err() && run.theorem2_delta(epsilon).is_err());
+        assert!(run.all_models_delta(epsilon).is_err() && printed::figure_delta(&run, epsilon).is_err());
+    }
+    assert_eq!(run.delta(1e4).unwrap().into_value(), 0.0);
+    assert!(ContractionFactor::convex(0.5, 4.1).is_err(), "a step above 2/smoothness");
+    assert!(ContractionFactor::strongly_convex(0.1, -0.1, 1.0).is_err());
+    assert!(ContractionFactor::strongly_convex(0.1, 2.0, 1.0).is_err());
+    assert!(ContractionFactor::new(1.1).is_err() && ContractionFactor::new(f64::NAN).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn bounds_are_ordered_and_monotone(
+        (users, batch) in (1_u64..60).prop_flat_map(|users| (Just(users), 1..=users)),
+        lipschitz in 0.1..3.0_f64,
+        radius in 0.01..30.0_f64,
+        step in 0.05..1.0_f64,
+        sigma in 0.3..5.0_f64,
+        factor in 0.0..=1.0_f64,
+        epsilon in 0.0..4.0_f64,
+    ) {
+        let at = |sigma: f64, factor: f64| run(users, batch, [lipschitz, radius, step, sigma], factor);
+        let here = at(sigma, factor);
+        let mix = here.delta(epsilon)?.into_value();
+        let theorem2 = here.theorem2_delta(epsilon)?.into_value();
+        let slack = 1.0 + 1e-12;
+        prop_assert!(mix <= theorem2 * slack && theorem2 <= *here.all_models_delta(epsilon)?.value() * slack);
+        prop_assert!(here.delta(epsilon + 0.1)?.into_value() <= mix * slack);
+        prop_assert!(at(sigma * 1.1, factor).delta(epsilon)?.into_value() <= mix * slack);
+        prop_assert!(mix <= at(sigma, 1.0).delta(epsilon)?.into_value() * slack);
+        // The Rényi bound is weaker than the release of every model in general, but never above it.
+        let order = Order::new(3.0)?;
+        let ratio = here.step_ratio();
+        prop_assert!(here.rdp(order).into_value() <= 1.5 * ratio * ratio * slack);
+    }
+}
