@@ -5,12 +5,14 @@ pub mod federated;
 pub mod gossip;
 pub mod history;
 pub mod objective;
+pub mod privacy;
 pub mod rounds;
 pub mod walk;
 
 pub use dataset::{Dataset, Deal, Users};
 pub use history::{Evaluation, History};
 pub use objective::{Constants, Domain, Linear, LinearLoss, Logistic, MeanEstimation, Objective, Squared};
+pub use privacy::{DataBounds, Statement, Trained};
 
 use crate::Error;
 
