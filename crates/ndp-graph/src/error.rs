@@ -24,6 +24,9 @@ pub enum Error {
     /// The same edge twice.
     #[error("edge {0}-{1} is given twice: graphs are simple")]
     RepeatedEdge(usize, usize),
+    /// A pair of nodes that no edge joins.
+    #[error("{0}-{1} is no edge of the graph")]
+    NotAnEdge(usize, usize),
     /// A graph in pieces where one piece is needed.
     #[error("the graph is not connected: it has {0} components")]
     Disconnected(usize),

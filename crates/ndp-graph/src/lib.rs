@@ -14,6 +14,7 @@ pub mod lanczos;
 pub mod linalg;
 pub mod memory;
 pub mod random;
+pub mod sequences;
 pub mod spectrum;
 pub mod transition_matrix;
 
@@ -21,5 +22,6 @@ pub use csr::Csr;
 pub use error::Error;
 pub use gossip_matrix::GossipMatrix;
 pub use graph::Graph;
+pub use sequences::{GossipSequence, Step};
 pub use spectrum::Spectrum;
 pub use transition_matrix::TransitionMatrix;
