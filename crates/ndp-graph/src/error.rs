@@ -46,6 +46,12 @@ pub enum Error {
         /// How many attempts were made.
         tries: usize,
     },
+    /// Weights that differ from edge to edge, where a closed form needs them equal.
+    #[error("no closed form: {weights:?} weights are not the same on every edge of this graph")]
+    NoClosedForm {
+        /// The weights.
+        weights: crate::gossip_matrix::Weights,
+    },
     /// A row of a stochastic matrix does not sum to 1.
     #[error("row {row} of the matrix sums to {sum}, not 1")]
     NotStochastic {
@@ -111,6 +117,18 @@ pub enum Error {
     DoesNotMix {
         /// The eigenvalue, up to rounding.
         eigenvalue: f64,
+    },
+    /// A walk that cannot get from everywhere to everywhere: its stationary law is not unique.
+    #[error("the walk is reducible: its positive entries have {classes} strongly connected classes")]
+    Reducible {
+        /// Number of strongly connected classes.
+        classes: usize,
+    },
+    /// A walk that never forgets the parity (or residue) of its start time.
+    #[error("the walk is periodic with period {period}: it does not converge; make it lazy")]
+    Periodic {
+        /// Greatest common divisor of the lengths of all closed walks.
+        period: usize,
     },
     /// An iteration that was stopped before it reached its accuracy.
     #[error("{what} did not converge: the error bound is {residual} after {steps} steps")]

@@ -11,6 +11,7 @@
 use crate::{Error, memory::require_dense};
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::matmul::triangular::BlockStructure;
 use faer::linalg::{cholesky::llt, evd, lu::partial_pivoting, matmul};
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array1, Array2, ArrayView2, CowArray, Ix2, ShapeBuilder, s};
@@ -92,6 +93,45 @@ pub fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64
     let mut product = Array2::zeros((a.nrows(), b.ncols()).f());
     let (a, b) = (contiguous(a), contiguous(b));
     matmul::matmul(to_faer_mut(&mut product), Accum::Replace, to_faer(&a), to_faer(&b), 1.0, PARALLELISM);
+    Ok(product)
+}
+
+/// The product `A Bᵀ`, which the caller knows to be symmetric: only its lower triangle is computed,
+/// and copied to the upper.
+///
+/// # Errors
+/// [`Error::Shape`] unless `a` and `b` have the same shape, [`Error::TooLarge`].
+///
+/// # Complexity
+/// Half of [`gemm`].
+pub fn sym_product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
+    require_shape("rows of the right factor", a.nrows(), b.nrows())?;
+    require_shape("columns of the right factor", a.ncols(), b.ncols())?;
+    let n = a.nrows();
+    require_dense("the product", n, n)?;
+    let mut product = Array2::zeros((n, n).f());
+    let (a, b) = (contiguous(a), contiguous(b.reversed_axes()));
+    matmul::triangular::matmul(
+        to_faer_mut(&mut product),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        to_faer(&a),
+        BlockStructure::Rectangular,
+        to_faer(&b),
+        BlockStructure::Rectangular,
+        1.0,
+        PARALLELISM,
+    );
+    // Square tiles, because one of the two sides is read or written across the memory order.
+    for column in (0..n).step_by(TILE) {
+        for row in (column..n).step_by(TILE) {
+            for j in column..(column + TILE).min(n) {
+                for i in row.max(j + 1)..(row + TILE).min(n) {
+                    product[(j, i)] = product[(i, j)];
+                }
+            }
+        }
+    }
     Ok(product)
 }
 
@@ -249,3 +289,6 @@ fn require_shape(what: &'static str, expected: usize, got: usize) -> Result<(), 
 
 /// faer splits the work in this many parts whatever the size of the pool that runs them.
 const PARALLELISM: Par = Par::Rayon(NonZeroUsize::new(2).expect("2 is not 0"));
+
+/// Side of the squares in which a triangle is mirrored: two of them fit in the first-level cache.
+const TILE: usize = 32;

@@ -1,7 +1,7 @@
 //! Transition matrices of random walks: row-stochastic, not always symmetric.
 
 use crate::csr::{Csr, accurate_sum};
-use crate::{Error, GossipMatrix};
+use crate::{Error, GossipMatrix, Graph};
 use ndarray::{Array2, ArrayView2};
 
 /// A transition matrix `W`: row `u` is the law of the node that follows `u`.
@@ -45,6 +45,25 @@ impl TransitionMatrix {
             }
             rows.push(row);
         }
+        Ok(Self { matrix: Csr::from_rows(n, rows) })
+    }
+
+    /// The simple random walk: from `u` to each neighbor with probability `1 / d_u`.
+    ///
+    /// Its stationary law is `d_u / 2m` for `m` edges; it is symmetric on regular graphs only.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a node without neighbors, which has nowhere to go.
+    pub fn simple_random_walk(graph: &Graph) -> Result<Self, Error> {
+        let n = graph.node_count();
+        if (0..n).any(|u| graph.degree(u) == 0) {
+            let (name, condition) = ("the degree of every node", "be at least 1 for a random walk");
+            return Err(Error::InvalidParameter { name, condition, value: 0.0 });
+        }
+        let rows = (0..n).map(|u| {
+            let weight = 1.0 / graph.degree(u) as f64;
+            graph.neighbors(u).iter().map(move |&v| (v, weight))
+        });
         Ok(Self { matrix: Csr::from_rows(n, rows) })
     }
 

@@ -1,0 +1,310 @@
+//! Graph families whose gossip matrices are diagonalised on paper.
+//!
+//! With the same weight `w` on every edge, `W = I - w L` for the graph Laplacian `L`. The
+//! eigenvalues `ℓ` of `L` and its projectors are known for the families here, so every function
+//! `f(W) = Σ f(1 - w ℓ) P_ℓ` is a finite sum: exact gaps at any size, and a check of the dense and
+//! of the iterative routines.
+//!
+//! # References
+//! - Cyffers, Bellet, Upadhyay, *Differentially Private Decentralized Learning with Random Walks*,
+//!   ICML 2024, arXiv:2402.07471: Theorem 5 (ring). Its index `u + v - 2` and its constant are
+//!   corrected here: the entry depends on `u - v`, and `1 - μ_k = (4/3) sin²(π k / n)`.
+
+use crate::gossip_matrix::Weights;
+use crate::spectrum::Extremes;
+use crate::walk_sums::{harmonic_number, power_sum};
+use crate::{Error, GossipMatrix, Graph, generators};
+use std::f64::consts::PI;
+
+/// A graph with known eigenvalues; nodes are numbered as by the generator of the same name.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Family {
+    /// [`generators::cycle_graph`].
+    Cycle(usize),
+    /// [`generators::path_graph`].
+    Path(usize),
+    /// [`generators::star_graph`]: the number of leaves.
+    Star(usize),
+    /// [`generators::complete_graph`].
+    Complete(usize),
+    /// [`generators::hypercube_graph`]: the dimension.
+    Hypercube(u32),
+    /// [`generators::torus_graph`]: the sides.
+    Torus(Vec<usize>),
+}
+
+/// The gossip matrix of a [`Family`], diagonalised.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClosedForm {
+    family: Family,
+    nodes: usize,
+    /// Weight of every edge.
+    weight: f64,
+}
+
+impl ClosedForm {
+    /// The family with the given weights.
+    ///
+    /// # Errors
+    /// [`Error::NoClosedForm`] when the weights differ from edge to edge, as
+    /// [`SumDegree`](Weights::SumDegree) does on a path of four nodes; the errors of the generator.
+    pub fn new(family: Family, weights: Weights) -> Result<Self, Error> {
+        // The generator checks the sizes; a star of one leaf and a path of two nodes are regular.
+        let (nodes, low, high) = match family {
+            Family::Cycle(n) => (at_least(n, 3)?, 2, 2),
+            Family::Path(n) => (at_least(n, 1)?, n.min(3) - 1, n.min(3) - 1),
+            Family::Star(leaves) => (leaves.saturating_add(1), 1.min(leaves), leaves),
+            Family::Complete(n) => (at_least(n, 1)?, n - 1, n - 1),
+            Family::Hypercube(m) if m <= 26 => (1 << m, m as usize, m as usize),
+            Family::Hypercube(m) => {
+                let (name, condition) = ("the dimension of a hypercube", "be at most 26");
+                return Err(Error::InvalidParameter { name, condition, value: f64::from(m) });
+            }
+            Family::Torus(ref sides) => {
+                let mut nodes = at_least(sides.len(), 1).map(|_| 1usize)?;
+                for &side in sides {
+                    nodes = nodes.saturating_mul(at_least(side, 3)?);
+                }
+                (nodes, 2 * sides.len(), 2 * sides.len())
+            }
+        };
+        if nodes >= u32::MAX as usize {
+            return Err(Error::TooManyNodes(nodes));
+        }
+        // `low` and `high` are the degrees at the two ends of every edge, except on a path of three
+        // or more nodes, whose end edges have degrees 1 and 2.
+        let refused = Err(Error::NoClosedForm { weights });
+        let denominator = match (weights, &family) {
+            (Weights::Metropolis, _) => high + 1,
+            (Weights::MaxDegree, _) => high,
+            (Weights::SumDegree, &Family::Path(3)) => 4,
+            (Weights::SumDegree | Weights::Regular, &Family::Path(n)) if n > 2 => return refused,
+            (Weights::SumDegree, _) => low + high + 1,
+            (Weights::Regular, _) if low == high => high,
+            (Weights::Regular | Weights::Given, _) => return refused,
+        };
+        let weight = if nodes == 1 { 0.0 } else { 1.0 / denominator as f64 };
+        Ok(Self { family, nodes, weight })
+    }
+
+    /// `(1 - laziness) W + laziness I`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`.
+    pub fn lazy(mut self, laziness: f64) -> Result<Self, Error> {
+        if !(0.0..1.0).contains(&laziness) {
+            let (name, condition) = ("laziness", "lie in [0, 1)");
+            return Err(Error::InvalidParameter { name, condition, value: laziness });
+        }
+        self.weight *= 1.0 - laziness;
+        Ok(self)
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// The eigenvalues, ascending, repeated by multiplicity: the last is 1.
+    #[must_use]
+    pub fn eigenvalues(&self) -> Vec<f64> {
+        let mut values = vec![1.0];
+        for (laplacian, multiplicity) in self.laplacian() {
+            values.extend(std::iter::repeat_n(1.0 - self.weight * laplacian, multiplicity));
+        }
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    }
+
+    /// `λ_2` and `λ_n`, from which both gaps follow.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a single node.
+    pub fn extremes(&self) -> Result<Extremes, Error> {
+        if self.nodes == 1 {
+            let (name, condition) = ("the number of nodes", "be at least 2 for a spectral gap");
+            return Err(Error::InvalidParameter { name, condition, value: 1.0 });
+        }
+        let laplacian = self.laplacian();
+        let least = laplacian.iter().fold(f64::INFINITY, |least, &(value, _)| least.min(value));
+        let largest = laplacian.iter().fold(0.0, |largest: f64, &(value, _)| largest.max(value));
+        Ok(Extremes { second: 1.0 - self.weight * least, last: 1.0 - self.weight * largest })
+    }
+
+    /// `f(W)_uv`, where `at_one` stands for `f(1)` and `f` is given as a function of the gap
+    /// `1 - λ`, which keeps its digits where `λ` is close to 1.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`].
+    ///
+    /// # Complexity
+    /// One evaluation of `f` per distinct pair of eigenvalue and index: up to `n` on cycles, paths
+    /// and tori, `m` on hypercubes, at most 2 on stars and complete graphs.
+    pub fn entry(&self, u: usize, v: usize, at_one: f64, f: impl Fn(f64) -> f64) -> Result<f64, Error> {
+        for node in [u, v] {
+            if node >= self.nodes {
+                return Err(Error::NodeOutOfRange { node, nodes: self.nodes });
+            }
+        }
+        let mut sum = at_one / self.nodes as f64;
+        self.each_projector(u, v, |laplacian, projector| {
+            // A zero projector entry must not meet an infinite f.
+            if projector != 0.0 {
+                sum += projector * f(self.weight * laplacian);
+            }
+        });
+        Ok(sum)
+    }
+
+    /// `(S_T)_uv = Σ_{t=1}^T (W^t)_uv / t`, for `T = steps`.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`], and [`Error::InvalidParameter`] beyond
+    /// [`MAX_STEPS`](crate::walk_sums::MAX_STEPS).
+    pub fn walk_sum(&self, u: usize, v: usize, steps: usize) -> Result<f64, Error> {
+        crate::walk_sums::check_steps(steps)?;
+        self.entry(u, v, harmonic_number(steps), |gap| power_sum(1.0 - gap, steps))
+    }
+
+    /// `(-ln(I - W + 11ᵀ/n))_uv`, where the eigenvalue 1 of `W` is mapped to 0.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`].
+    pub fn log_matrix_entry(&self, u: usize, v: usize) -> Result<f64, Error> {
+        self.entry(u, v, 0.0, |gap| -gap.ln())
+    }
+
+    /// The eigenvalues of the Laplacian but for the 0 of the constant vector, with multiplicities
+    /// (equal ones may be listed apart).
+    fn laplacian(&self) -> Vec<(f64, usize)> {
+        let n = self.nodes;
+        match self.family {
+            Family::Cycle(n) => (1..n).map(|k| (cycle_eigenvalue(k, n), 1)).collect(),
+            Family::Path(n) => (1..n).map(|k| (cycle_eigenvalue(k, 2 * n), 1)).collect(),
+            Family::Star(leaves) => {
+                let all = [(1.0, leaves.saturating_sub(1)), (n as f64, leaves.min(1))];
+                all.into_iter().filter(|&(_, multiplicity)| multiplicity > 0).collect()
+            }
+            Family::Complete(1) => Vec::new(),
+            Family::Complete(n) => vec![(n as f64, n - 1)],
+            Family::Hypercube(m) => (1..=m).map(|j| (2.0 * f64::from(j), binomial(m, j) as usize)).collect(),
+            Family::Torus(ref sides) => {
+                let mut values = vec![0.0];
+                for &side in sides {
+                    let axis: Vec<f64> = (0..side).map(|k| cycle_eigenvalue(k, side)).collect();
+                    values = values.iter().flat_map(|value| axis.iter().map(move |a| value + a)).collect();
+                }
+                values.into_iter().skip(1).map(|value| (value, 1)).collect()
+            }
+        }
+    }
+
+    /// Calls `visit` with eigenvalues `ℓ ≠ 0` of the Laplacian and entries `(u, v)` of projectors
+    /// on orthogonal parts of their eigenspaces.
+    fn each_projector(&self, u: usize, v: usize, mut visit: impl FnMut(f64, f64)) {
+        let n = self.nodes as f64;
+        let same = if u == v { 1.0 } else { 0.0 };
+        match self.family {
+            Family::Cycle(n) => each_torus_projector(&[n], u, v, visit),
+            Family::Torus(ref sides) => each_torus_projector(sides, u, v, visit),
+            Family::Path(nodes) => {
+                // φ_k(u) = sqrt(2/n) cos(π k (2u + 1) / 2n); the argument is reduced modulo 2π.
+                let wave =
+                    |k: usize, u: usize| (PI * (k * (2 * u + 1) % (4 * nodes)) as f64 / (2.0 * n)).cos();
+                for k in 1..nodes {
+                    visit(cycle_eigenvalue(k, 2 * nodes), 2.0 / n * wave(k, u) * wave(k, v));
+                }
+            }
+            Family::Star(leaves) => {
+                // The hub against the mean of the leaves, and the leaves against each other.
+                let leaves = leaves as f64;
+                match (u == 0, v == 0) {
+                    (true, true) => visit(n, leaves / n),
+                    (false, false) => {
+                        visit(n, 1.0 / (n * leaves));
+                        visit(1.0, same - 1.0 / leaves);
+                    }
+                    _ => visit(n, -1.0 / n),
+                }
+            }
+            Family::Complete(_) => visit(n, same - 1.0 / n),
+            Family::Hypercube(m) => {
+                let distance = (u ^ v).count_ones();
+                for j in 1..=m {
+                    visit(2.0 * f64::from(j), krawtchouk(m, j, distance) as f64 / n);
+                }
+            }
+        }
+    }
+
+    /// The same matrix written out, to compare with.
+    ///
+    /// # Errors
+    /// Those of the generator; [`Error::NoClosedForm`] never occurs.
+    pub fn to_gossip_matrix(&self) -> Result<GossipMatrix, Error> {
+        let graph: Graph = match self.family {
+            Family::Cycle(n) => generators::cycle_graph(n)?,
+            Family::Path(n) => generators::path_graph(n)?,
+            Family::Star(leaves) => generators::star_graph(leaves)?,
+            Family::Complete(n) => generators::complete_graph(n)?,
+            Family::Hypercube(m) => generators::hypercube_graph(m)?,
+            Family::Torus(ref sides) => generators::torus_graph(sides)?,
+        };
+        GossipMatrix::from_edge_weights(&graph, |_, _| self.weight)
+    }
+}
+
+/// `2 - 2 cos(2π k / n)`, without the cancellation.
+fn cycle_eigenvalue(k: usize, n: usize) -> f64 {
+    let sine = (PI * k as f64 / n as f64).sin();
+    4.0 * sine * sine
+}
+
+/// The Fourier basis of a product of cycles, indices in row-major order.
+fn each_torus_projector(sides: &[usize], u: usize, v: usize, mut visit: impl FnMut(f64, f64)) {
+    let n: usize = sides.iter().product();
+    // Real parts suffice: the sines of k and -k cancel, but only in the full product of
+    // exponentials, so that the phases of the axes are added before the cosine is taken.
+    let mut stride = n;
+    let axes: Vec<(usize, usize, Vec<f64>, usize)> = sides
+        .iter()
+        .map(|&side| {
+            stride /= side;
+            let shift = (u / stride % side + side - v / stride % side) % side;
+            (side, stride, (0..side).map(|k| cycle_eigenvalue(k, side)).collect(), shift)
+        })
+        .collect();
+    for k in 1..n {
+        let (mut laplacian, mut turns) = (0.0, 0.0);
+        for (side, stride, eigenvalues, shift) in &axes {
+            let index = k / stride % side;
+            laplacian += eigenvalues[index];
+            turns += (index * shift % side) as f64 / *side as f64;
+        }
+        visit(laplacian, (2.0 * PI * turns).cos() / n as f64);
+    }
+}
+
+/// `C(n, k)`, exact below `2^63`.
+fn binomial(n: u32, k: u32) -> i64 {
+    if k > n { 0 } else { (0..k).fold(1, |value, i| value * i64::from(n - i) / i64::from(i + 1)) }
+}
+
+/// `K_j(d) = Σ_i (-1)^i C(d, i) C(m - d, j - i)`: the sum of `(-1)^{|x ∧ y|}` over `|x| = j`, for
+/// any `y` with `|y| = d`.
+fn krawtchouk(m: u32, j: u32, d: u32) -> i64 {
+    (0..=j.min(d)).map(|i| (1 - 2 * i64::from(i % 2)) * binomial(d, i) * binomial(m - d, j - i)).sum()
+}
+
+fn at_least(value: usize, least: usize) -> Result<usize, Error> {
+    if least <= value {
+        Ok(value)
+    } else if value == 0 {
+        Err(Error::EmptyGraph)
+    } else {
+        let (name, condition) = ("the length of a cycle", "be at least 3");
+        Err(Error::InvalidParameter { name, condition, value: value as f64 })
+    }
+}

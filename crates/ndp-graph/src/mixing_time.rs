@@ -1,0 +1,118 @@
+//! Mixing times: how many steps until a walk has forgotten its start.
+//!
+//! `τ(ι) = min { t : max_v ‖(W^t)_v - π‖_TV ≤ ι }`, total variation being half the sum of absolute
+//! differences.
+//!
+//! # References
+//! - Levin, Peres, *Markov Chains and Mixing Times*, 2nd edition, AMS 2017: Theorem 12.4 (spectral
+//!   bound), section 4.5 (`τ(ι) ≤ ⌈log₂ 1/ι⌉ τ(1/4)`).
+//! - Cyffers, Bellet, Upadhyay, ICML 2024, arXiv:2402.07471: Definition 5. Its bound
+//!   `ln(1/min π) / gap` has no `ι`: it holds for `ι = 1/4` (because `4 π (1 - π) ≤ 1` in
+//!   `‖(W^t)_v - π‖_TV ≤ ½ sqrt((1 - π_v)/π_v) (1 - gap)^t`), and fails for smaller ones.
+
+use crate::linalg::gemm;
+use crate::memory::require_dense;
+use crate::{Error, TransitionMatrix};
+use ndarray::{Array2, ArrayView2, Axis};
+
+/// The mixing time `τ(iota)` of a walk, exactly (up to rounding of the distance).
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)` (smaller distances are rounding);
+/// [`Error::Reducible`]; [`Error::Periodic`] for a walk that never mixes; [`Error::TooLarge`];
+/// [`Error::NoConvergence`] beyond `2^40` steps; those of
+/// [`stationary_distribution`](TransitionMatrix::stationary_distribution).
+///
+/// # Complexity
+/// `O(n³ log τ)` time and `O(n² log τ)` memory, by repeated squaring and bisection: for up to about
+/// a thousand nodes.
+pub fn mixing_time(walk: &TransitionMatrix, iota: f64) -> Result<u64, Error> {
+    check_iota(iota)?;
+    let law = walk.stationary_distribution()?;
+    let period = walk.period()?;
+    if period > 1 {
+        return Err(Error::Periodic { period });
+    }
+    let n = walk.node_count();
+    if distance(Array2::eye(n).view(), &law) <= iota {
+        return Ok(0);
+    }
+    // W, W², W⁴, … until one has mixed; the distance does not grow with t.
+    require_dense("the powers of the transition matrix", 40 * n, n)?;
+    let mut powers = vec![walk.to_dense()?];
+    while distance(powers[powers.len() - 1].view(), &law) > iota {
+        if powers.len() > MAX_SQUARINGS {
+            let residual = distance(powers[powers.len() - 1].view(), &law);
+            return Err(Error::NoConvergence {
+                what: "the mixing time",
+                steps: 1 << MAX_SQUARINGS,
+                residual,
+            });
+        }
+        let last = powers[powers.len() - 1].view();
+        let mut square = gemm(last, last)?;
+        // Rounding in the row sums would double with every squaring.
+        square.axis_iter_mut(Axis(0)).for_each(|mut row| {
+            let sum = row.sum();
+            row.mapv_inplace(|x| x / sum);
+        });
+        powers.push(square);
+    }
+    // The longest time that has not mixed, bit by bit.
+    let (mut time, mut reached) = (0u64, Array2::eye(n));
+    for (bit, power) in powers.iter().enumerate().rev().skip(1) {
+        let further = gemm(reached.view(), power.view())?;
+        if distance(further.view(), &law) > iota {
+            time += 1 << bit;
+            reached = further;
+        }
+    }
+    Ok(time + 1)
+}
+
+/// An upper bound on the mixing time of a reversible walk, `⌈ln(1 / (ι min π)) / gap_abs⌉`.
+///
+/// For a gossip matrix `min π = 1/n`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)`, `gap_abs` in `(0, 1]` (a gap of
+/// zero, a periodic walk, never mixes) and `least_stationary` in `(0, 1]`.
+pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Result<u64, Error> {
+    check_iota(iota)?;
+    for (name, value) in
+        [("the absolute spectral gap", gap_abs), ("the least stationary probability", least_stationary)]
+    {
+        if !(0.0 < value && value <= 1.0) {
+            return Err(Error::InvalidParameter { name, condition: "lie in (0, 1]", value });
+        }
+    }
+    Ok((-(iota * least_stationary).ln() / gap_abs).ceil() as u64)
+}
+
+/// An upper bound on `τ(iota)` from `τ(1/4)`: `⌈log₂(1/ι)⌉ τ(1/4)`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)`.
+pub fn mixing_time_from_quarter(quarter: u64, iota: f64) -> Result<u64, Error> {
+    check_iota(iota)?;
+    Ok(((-iota.log2()).ceil() as u64).saturating_mul(quarter))
+}
+
+/// The largest total variation distance between a row and the law.
+fn distance(matrix: ArrayView2<'_, f64>, law: &[f64]) -> f64 {
+    matrix.axis_iter(Axis(0)).fold(0.0, |largest: f64, row| {
+        let distance: f64 = row.iter().zip(law).map(|(x, p)| (x - p).abs()).sum();
+        largest.max(0.5 * distance)
+    })
+}
+
+fn check_iota(iota: f64) -> Result<(), Error> {
+    if (1e-10..1.0).contains(&iota) {
+        Ok(())
+    } else {
+        let (name, condition) = ("the mixing accuracy", "lie in [1e-10, 1)");
+        Err(Error::InvalidParameter { name, condition, value: iota })
+    }
+}
+
+const MAX_SQUARINGS: usize = 40;
