@@ -15,6 +15,7 @@ pub use facebook::EGOS;
 pub use houses::{FEATURES, Houses};
 
 use crate::figure::Provenance;
+use crate::registry::Need;
 use ndp_graph::Graph;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -137,6 +138,18 @@ impl Data {
     /// As [`Data::houses`].
     pub fn facebook_combined(&self) -> Result<Loaded<Graph>, DataError> {
         facebook::load_combined(self)
+    }
+
+    /// Whether the data set is in some folder, unchecked.
+    #[must_use]
+    pub fn has(&self, need: Need) -> bool {
+        let names: Vec<String> = match need {
+            Need::Houses => houses::NAMES.map(String::from).into(),
+            Need::Facebook => {
+                facebook::ARCHIVES.map(String::from).into_iter().chain(facebook::ego_names(EGOS[0])).collect()
+            }
+        };
+        self.find(&names).is_some()
     }
 
     /// The first of `names` that exists in the first folder that has one.

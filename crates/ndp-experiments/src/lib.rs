@@ -11,9 +11,12 @@ pub mod figures;
 pub mod layout;
 pub mod output;
 pub mod plot;
+pub mod reference;
 pub mod registry;
+pub mod report;
 pub mod run;
 pub mod seed;
+pub mod verdict;
 
 #[cfg(test)]
 mod testing;

@@ -2,11 +2,14 @@
 
 use crate::datasets::Data;
 use crate::figure::Scale;
-use crate::output::{self, Record, Run};
+use crate::output::table::{self, Row};
+use crate::output::{self, OutputError, Record, Run};
+use crate::reference::{self, Comparison};
 use crate::registry::Entry;
 use crate::seed::Seed;
+use crate::verdict::{self, Outcome};
 use anyhow::Context;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// How the figures are computed, and where they go.
@@ -20,15 +23,86 @@ pub struct Options {
     pub out: PathBuf,
     /// Where data sets are looked up.
     pub data: Data,
+    /// The folder of the committed references.
+    pub references: PathBuf,
     /// Whether figures that are done are left as they are.
     pub resume: bool,
 }
 
-/// Computes one figure and writes it.
+/// A figure that is done.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What its JSON says.
+    pub record: Record,
+    /// The numbers of its CSV, read back.
+    pub rows: Vec<Row>,
+    /// Whether an earlier run had completed it.
+    pub kept: bool,
+}
+
+impl Done {
+    /// Whether what it claims holds.
+    #[must_use]
+    pub fn outcomes(&self) -> Vec<Outcome> {
+        verdict::evaluate(&self.record.checks, &self.rows)
+    }
+
+    /// Whether there is a reference to compare it with: not for a stand-in, and only for the
+    /// seed of the references.
+    #[must_use]
+    pub fn is_comparable(&self) -> bool {
+        !self.record.has_stand_in() && self.record.seed == Seed::DEFAULT.0
+    }
+
+    /// Compares it with its committed reference.
+    ///
+    /// # Errors
+    /// When the reference cannot be read.
+    pub fn compare(&self, options: &Options) -> anyhow::Result<Comparison> {
+        if !self.is_comparable() {
+            return Ok(Comparison::Absent);
+        }
+        let file = reference::path(&options.references, options.scale, &self.record.id);
+        reference::compare(&file, &self.rows, self.record.tolerance).map_err(anyhow::Error::msg)
+    }
+}
+
+/// Makes sure that files can be written to `out`, before anything is computed.
+///
+/// # Errors
+/// [`OutputError::Write`].
+pub fn require_writable(out: &Path) -> Result<(), OutputError> {
+    let probe = out.join(".writable");
+    output::write(&probe, b"")?;
+    std::fs::remove_file(&probe).map_err(|source| OutputError::Write { path: probe, source })
+}
+
+/// The figure that an earlier run completed with the same version, scale and seed, if all its
+/// files are there. A stand-in does not count once the data are there.
+///
+/// # Errors
+/// When a file cannot be read.
+pub fn kept(entry: &Entry, options: &Options) -> anyhow::Result<Option<Done>> {
+    let Options { scale, seed, out, data, .. } = options;
+    let current = Record::read(out, entry.id).filter(|record| {
+        let outdated = record.has_stand_in() && entry.needs.iter().any(|&need| data.has(need));
+        record.is_current(out, *scale, *seed) && !outdated
+    });
+    let Some(record) = current else { return Ok(None) };
+    let rows = read_rows(out, &record)?;
+    Ok(Some(Done { record, rows, kept: true }))
+}
+
+/// Computes one figure and writes it; when resuming, keeps it if an earlier run completed it.
 ///
 /// # Errors
 /// What the figure or its output said, with the id of the figure.
-pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Record> {
+pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
+    if options.resume
+        && let Some(done) = kept(entry, options)?
+    {
+        return Ok(done);
+    }
     let Options { scale, seed, out, data, .. } = options;
     let start = Instant::now();
     let figure = (entry.figure)(*scale, *seed, data).with_context(|| format!("{} failed", entry.id))?;
@@ -37,6 +111,15 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Record> {
         threads: rayon::current_num_threads(),
         measurements: figure.measurements.clone(),
     };
-    let written = output::write_figure(out, entry, figure, *scale, *seed, run);
-    written.with_context(|| format!("{} was computed but not written", entry.id))
+    let record = output::write_figure(out, entry, figure, *scale, *seed, run)
+        .with_context(|| format!("{} was computed but not written", entry.id))?;
+    let rows = read_rows(out, &record)?;
+    Ok(Done { record, rows, kept: false })
+}
+
+/// The numbers of a figure's CSVs.
+fn read_rows(out: &Path, record: &Record) -> anyhow::Result<Vec<Row>> {
+    let tables = record.files.iter().filter(|file| file.ends_with(".csv"));
+    let read = tables.map(|file| table::read(&out.join(file)).map_err(anyhow::Error::msg));
+    Ok(read.collect::<anyhow::Result<Vec<_>>>()?.concat())
 }

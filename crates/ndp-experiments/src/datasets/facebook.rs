@@ -14,6 +14,14 @@ use std::path::Path;
 /// The ten egos, in the order of the data set's page.
 pub const EGOS: [u32; 10] = [0, 107, 348, 414, 686, 698, 1684, 1912, 3437, 3980];
 
+/// The official archive.
+pub(super) const ARCHIVES: [&str; 3] = ["facebook.tar.gz", "facebook/facebook.tar.gz", "facebook.tar"];
+
+/// Where the unpacked network of an ego may be.
+pub(super) fn ego_names(ego: u32) -> [String; 2] {
+    [format!("facebook/{ego}.edges"), format!("{ego}.edges")]
+}
+
 /// Shape and content hash of a network.
 struct Network {
     nodes: usize,
@@ -26,12 +34,10 @@ pub(super) fn load_ego(data: &Data, ego: u32) -> Result<Loaded<Graph>, DataError
         EGOS.iter().position(|&e| e == ego).map(|i| &NETWORKS[i]).ok_or(DataError::NoSuchEgo(ego))?;
     let file = format!("{ego}.edges");
     let name = format!("facebook ego {ego}");
-    let names = [format!("facebook/{file}"), file.clone()];
-    if let Some(path) = data.find(&names) {
+    if let Some(path) = data.find(&ego_names(ego)) {
         return real(&name, &path, &read_text(&path)?, network);
     }
-    let archives = ["facebook.tar.gz", "facebook/facebook.tar.gz", "facebook.tar"].map(String::from);
-    if let Some(path) = data.find(&archives) {
+    if let Some(path) = data.find(&ARCHIVES.map(String::from)) {
         let archive = read(&path)?;
         let member = tar_member(&archive, &file).ok_or_else(|| DataError::Read {
             path: path.clone(),

@@ -35,19 +35,20 @@ pub struct Houses {
     pub labels: Vec<f64>,
 }
 
+/// Its packings, in order of preference.
+pub(super) const NAMES: [&str; 5] = [
+    "houses.csv",
+    "houses_openml823.arff.gz",
+    "houses_openml823.arff",
+    "dataset_823_houses.arff",
+    "houses.arff",
+];
+
 const ROWS: usize = 20640;
 const SHA256: &str = "13e0bb24b84295e5f857fe0ffcf931d1962424ecc28cad17879cd173e75d2c5c";
 
 pub(super) fn load(data: &Data) -> Result<Loaded<Houses>, DataError> {
-    let names = [
-        "houses.csv",
-        "houses_openml823.arff.gz",
-        "houses_openml823.arff",
-        "dataset_823_houses.arff",
-        "houses.arff",
-    ]
-    .map(String::from);
-    let (houses, path) = match data.find(&names) {
+    let (houses, path) = match data.find(&NAMES.map(String::from)) {
         Some(path) => {
             let text = read_text(&path)?;
             let arff = path.to_string_lossy().contains(".arff");

@@ -55,8 +55,8 @@ impl Matrix {
 
 /// A graph whose nodes are coloured by a value.
 ///
-/// In the CSV every node `v` has the rows `(v, 0)` = horizontal position, `(v, 1)` = vertical
-/// position, `(v, 2)` = value.
+/// In the CSV every node `v` has the rows `(v, 0)` = horizontal and `(v, 1)` = vertical position, as
+/// series `position` without privacy claim, and `(v, 2)` = value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// Its name in the CSV.

@@ -1,7 +1,11 @@
 //! Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for Decentralized
 //! Optimization and Averaging*, NeurIPS 2022.
 
+pub mod by_distance;
+pub mod fig1b;
+pub mod fig3;
+
 use crate::registry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[];
+pub const FIGURES: &[Entry] = &[fig1b::ENTRY, fig3::ENTRY];

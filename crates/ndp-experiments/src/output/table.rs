@@ -1,12 +1,19 @@
 //! The CSV of a figure, written and read back.
 
 use crate::figure::{Content, Figure, Kind, Matrix, Panel, Point, Series};
+use std::path::Path;
 
 /// Header of the tables of curves.
 pub const CURVES_HEADER: [&str; 7] = ["panel", "series", "grade", "x", "y", "low", "high"];
 
 /// Header of the tables of matrices and drawings.
 pub const MATRIX_HEADER: [&str; 6] = ["panel", "series", "grade", "row", "column", "value"];
+
+/// Name of the series of a drawing that holds the positions, in the columns 0 and 1.
+pub const POSITION: &str = "position";
+
+/// Column of a drawing's table that holds the value of a node.
+pub const VALUE: u32 = 2;
 
 /// A number as the shortest decimal text that reads back as the same number.
 #[must_use]
@@ -28,6 +35,56 @@ pub fn tables(figure: &Figure) -> Vec<(&'static str, String)> {
             vec![("", text(&CURVES_HEADER, &curves)), ("-matrix", text(&MATRIX_HEADER, &matrices))]
         }
     }
+}
+
+/// A row of a CSV, read back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Title of its panel.
+    pub panel: String,
+    /// Name of its series, matrix or drawing.
+    pub series: String,
+    /// A grade, or `data`.
+    pub grade: String,
+    /// Abscissa; row of a matrix; node of a drawing.
+    pub x: f64,
+    /// Column of a matrix; in a drawing 0 and 1 for a position, [`VALUE`] for a value.
+    pub column: Option<u32>,
+    /// Ordinate, entry or value, with its range.
+    pub y: f64,
+    /// Lower end of the range.
+    pub low: Option<f64>,
+    /// Upper end of the range.
+    pub high: Option<f64>,
+}
+
+/// Reads a CSV that [`tables`] wrote.
+///
+/// # Errors
+/// A sentence naming the file and what is wrong with it.
+pub fn read(path: &Path) -> Result<Vec<Row>, String> {
+    let fail = |problem: String| format!("{}: {problem}", path.display());
+    let mut reader = csv::Reader::from_path(path).map_err(|e| fail(e.to_string()))?;
+    let header = reader.headers().map_err(|e| fail(e.to_string()))?.clone();
+    let curves = header.iter().eq(CURVES_HEADER);
+    if !curves && !header.iter().eq(MATRIX_HEADER) {
+        return Err(fail(format!("unknown columns {header:?}")));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| fail(e.to_string()))?;
+        let malformed = || fail(format!("malformed row {record:?}"));
+        let number = |i: usize| -> Result<f64, String> { record[i].parse().map_err(|_| malformed()) };
+        let optional = |i: usize| if record[i].is_empty() { Ok(None) } else { number(i).map(Some) };
+        let (column, y, low, high) = if curves {
+            (None, number(4)?, optional(5)?, optional(6)?)
+        } else {
+            (Some(record[4].parse().map_err(|_| malformed())?), number(5)?, None, None)
+        };
+        let [panel, series, grade] = [0, 1, 2].map(|i| record[i].to_owned());
+        rows.push(Row { panel, series, grade, x: number(3)?, column, y, low, high });
+    }
+    Ok(rows)
 }
 
 /// Rows as CSV, quoted where needed.
@@ -79,10 +136,12 @@ fn matrix_rows(panel: &Panel) -> Vec<Vec<String>> {
             }
         }
         Content::Drawing { drawing, .. } => {
-            for (v, (&[x, y], &value)) in drawing.positions.iter().zip(&drawing.values).enumerate() {
-                for (column, value) in [x, y, value].into_iter().enumerate() {
-                    push(&drawing.name, drawing.kind, v, column, value);
-                }
+            for (v, &[x, y]) in drawing.positions.iter().enumerate() {
+                push(POSITION, Kind::Data, v, 0, x);
+                push(POSITION, Kind::Data, v, 1, y);
+            }
+            for (v, &value) in drawing.values.iter().enumerate() {
+                push(&drawing.name, drawing.kind, v, VALUE as usize, value);
             }
         }
         Content::Curves { .. } | Content::Table { .. } => {}
@@ -127,10 +186,21 @@ mod tests {
         let curves = "panel,series,grade,x,y,low,high\n\
                       \"a, \"\"b\"\"\",s,upper-bound,1,2,,\n\"a, \"\"b\"\"\",s,upper-bound,2,3,2.5,3.5\n";
         let matrices = "panel,series,grade,row,column,value\nh,m,data,0,1,0.5\n\
-                        g,d,exact,0,0,0\ng,d,exact,0,1,1\ng,d,exact,1,0,2\ng,d,exact,1,1,3\ng,d,exact,1,2,1\n";
+                        g,position,data,0,0,0\ng,position,data,0,1,1\ng,position,data,1,0,2\ng,position,data,1,1,3\ng,d,exact,1,2,1\n";
         let figure = Figure::new("t").panel(curve.clone()).panel(heat.clone()).panel(drawn);
         assert_eq!(tables(&figure), [("", curves.to_owned()), ("-matrix", matrices.to_owned())]);
         assert_eq!(tables(&Figure::new("t").panel(curve)), [("", curves.to_owned())]);
+        let path = crate::testing::folder("table").join("t.csv");
+        std::fs::write(&path, curves).unwrap();
+        let back = read(&path).unwrap();
+        assert_eq!((back.len(), back[1].high, back[0].panel.as_str()), (2, Some(3.5), "a, \"b\""));
+        std::fs::write(&path, matrices).unwrap();
+        let back = read(&path).unwrap();
+        assert_eq!((back.len(), back[5].column, back[5].x, back[5].y), (6, Some(2), 1.0, 1.0));
+        for bad in ["a,b\n1,2\n", "panel,series,grade,x,y,low,high\np,s,g,1,z,,\n"] {
+            std::fs::write(&path, bad).unwrap();
+            assert!(read(&path).is_err());
+        }
         let alone = "panel,series,grade,row,column,value\nh,m,data,0,1,0.5\n";
         assert_eq!(tables(&Figure::new("t").panel(heat)), [("", alone.to_owned())]);
     }

@@ -44,6 +44,8 @@ pub(super) struct Stroke {
     pub(super) width: f64,
     /// Lengths of dashes and gaps in turn; none for a solid line.
     pub(super) dashes: &'static [f64],
+    /// Where in the pattern the line starts, so that coinciding lines show each other.
+    pub(super) phase: f64,
 }
 
 /// A picture in progress.
@@ -61,8 +63,7 @@ impl Canvas {
     /// A line through `points`. Dashes are cut here, by the length along the whole line: kuva
     /// starts them anew on every segment.
     pub(super) fn polyline(&mut self, points: &[(f64, f64)], stroke: Stroke) {
-        let parts =
-            if stroke.dashes.is_empty() { vec![points.to_vec()] } else { dash(points, stroke.dashes) };
+        let parts = if stroke.dashes.is_empty() { vec![points.to_vec()] } else { dash(points, stroke) };
         for points in parts {
             self.scene.add(Primitive::PolyLine {
                 points,
@@ -74,7 +75,7 @@ impl Canvas {
     }
 
     pub(super) fn line(&mut self, p: (f64, f64), q: (f64, f64), color: Rgb, width: f64) {
-        self.polyline(&[p, q], Stroke { color, width, dashes: &[] });
+        self.polyline(&[p, q], Stroke { color, width, dashes: &[], phase: 0.0 });
     }
 
     /// A filled polygon.
@@ -185,10 +186,18 @@ impl Canvas {
 }
 
 /// The dashes of a line.
-fn dash(points: &[(f64, f64)], lengths: &[f64]) -> Vec<Vec<(f64, f64)>> {
+fn dash(points: &[(f64, f64)], stroke: Stroke) -> Vec<Vec<(f64, f64)>> {
+    let lengths = stroke.dashes;
     let mut parts = Vec::new();
-    let mut part = points.first().map_or(Vec::new(), |&p| vec![p]);
     let (mut phase, mut left) = (0, lengths[0]);
+    let mut skip = stroke.phase;
+    while skip >= left {
+        skip -= left;
+        phase += 1;
+        left = lengths[phase % lengths.len()];
+    }
+    left -= skip;
+    let mut part = points.first().filter(|_| phase % 2 == 0).map_or(Vec::new(), |&p| vec![p]);
     for pair in points.windows(2) {
         let [p, q] = [pair[0], pair[1]];
         let length = (q.0 - p.0).hypot(q.1 - p.1);
@@ -254,10 +263,21 @@ mod tests {
     #[test]
     fn dashes_go_on_around_corners() {
         let corner = [(0.0, 0.0), (3.0, 0.0), (3.0, 3.0)];
-        let parts = dash(&corner, &[2.0, 2.0]);
+        let stroke = |dashes, phase| Stroke { color: BLACK, width: 1.0, dashes, phase };
+        let parts = dash(&corner, stroke(&[2.0, 2.0], 0.0));
         assert_eq!(parts, [vec![(0.0, 0.0), (2.0, 0.0)], vec![(3.0, 1.0), (3.0, 3.0)]]);
-        let bent = dash(&corner, &[4.0, 1.0]);
+        let bent = dash(&corner, stroke(&[4.0, 1.0], 0.0));
         assert_eq!(bent, [vec![(0.0, 0.0), (3.0, 0.0), (3.0, 1.0)], vec![(3.0, 2.0), (3.0, 3.0)]]);
+    }
+
+    #[test]
+    fn a_phase_moves_the_dashes() {
+        let line = [(0.0, 0.0), (7.0, 0.0)];
+        let stroke = |phase| Stroke { color: BLACK, width: 1.0, dashes: &[2.0, 2.0], phase };
+        let gap_first = dash(&line, stroke(3.0));
+        assert_eq!(gap_first, [vec![(1.0, 0.0), (3.0, 0.0)], vec![(5.0, 0.0), (7.0, 0.0)]]);
+        let short_first = dash(&line, stroke(1.0));
+        assert_eq!(short_first, [vec![(0.0, 0.0), (1.0, 0.0)], vec![(3.0, 0.0), (5.0, 0.0)]]);
     }
 
     #[test]

@@ -77,7 +77,8 @@ fn style(series: &Series, index: usize) -> Style {
         }
         None => palette[index % palette.len()],
     };
-    Style { stroke: Stroke { color, width: 2.0, dashes }, marker, mark: series.mark }
+    let phase = (index % 3) as f64 / 3.0 * dashes.iter().sum::<f64>();
+    Style { stroke: Stroke { color, width: 2.0, dashes, phase }, marker, mark: series.mark }
 }
 
 impl Marker {

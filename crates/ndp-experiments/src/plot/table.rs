@@ -3,14 +3,14 @@
 use super::axes::power_of_ten;
 use super::canvas::{Anchor, BLACK, Canvas, GREY, PALE, text_width, wrap};
 use super::frame::Rect;
-use crate::figure::{Point, Series};
+use crate::figure::Series;
 
 const SIZE: f64 = 12.0;
 const ROW: f64 = 20.0;
 const HEADER: f64 = 48.0;
 
 /// The abscissas of all columns, in the order in which they first appear.
-pub(crate) fn abscissas(series: &[Series]) -> Vec<f64> {
+fn abscissas(series: &[Series]) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     for point in series.iter().flat_map(|s| &s.points) {
         if !all.contains(&point.x) {
@@ -21,17 +21,18 @@ pub(crate) fn abscissas(series: &[Series]) -> Vec<f64> {
 }
 
 /// The text of a cell: the number, with its range if it has one.
-pub(crate) fn cell_text(point: &Point) -> String {
-    match (point.low, point.high) {
-        (Some(low), Some(high)) if (high - point.y - (point.y - low)).abs() < 1e-9 * (high - low).abs() => {
-            format!("{} ± {}", short(point.y), short(high - point.y))
+pub(crate) fn cell_text(y: f64, low: Option<f64>, high: Option<f64>) -> String {
+    match (low, high) {
+        (Some(low), Some(high)) if ((high - y) - (y - low)).abs() <= 1e-9 * (high - low).abs() => {
+            format!("{} ± {}", short(y), short(high - y))
         }
-        (Some(low), Some(high)) => format!("{} [{}, {}]", short(point.y), short(low), short(high)),
-        _ => short(point.y),
+        (Some(low), Some(high)) => format!("{} [{}, {}]", short(y), short(low), short(high)),
+        _ => short(y),
     }
 }
 
-fn short(value: f64) -> String {
+/// A number as a reader writes it.
+pub(crate) fn short(value: f64) -> String {
     power_of_ten(value)
 }
 
@@ -67,7 +68,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, rows: &str, names: &[(f64, S
         canvas.text(cell.x + 4.0, baseline, &name(x), SIZE, Anchor::Start, BLACK);
         for (j, s) in series.iter().enumerate() {
             let Some(point) = s.points.iter().find(|p| p.x == x) else { continue };
-            let text = cell_text(point);
+            let text = cell_text(point.y, point.low, point.high);
             let size = if text_width(&text, SIZE) < width - 8.0 { SIZE } else { 10.0 };
             let right = cell.x + first + (j + 1) as f64 * width - 6.0;
             canvas.text(right, baseline, &text, size, Anchor::End, BLACK);

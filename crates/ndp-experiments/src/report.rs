@@ -1,0 +1,302 @@
+//! One page that shows all figures: `report.html`, complete in itself.
+//!
+//! Whether claims hold is computed from the numbers that were read back from the CSVs.
+
+use crate::figure::Scale;
+use crate::output::table::Row;
+use crate::output::{OutputError, Record, write};
+use crate::plot::table::{cell_text, short};
+use crate::reference::Comparison;
+use crate::registry::{PAPERS, Paper};
+use crate::run::Done;
+use crate::verdict::{Outcome, round};
+use std::fmt::Write;
+use std::path::Path;
+
+/// A figure with what the comparison with its reference found.
+pub struct Shown {
+    /// The figure.
+    pub done: Done,
+    /// Whether its numbers are the committed ones.
+    pub comparison: Comparison,
+}
+
+/// Writes `out/report.html`.
+///
+/// # Errors
+/// [`OutputError::Write`].
+pub fn write_report(out: &Path, scale: Scale, figures: &[Shown]) -> Result<(), OutputError> {
+    write(&out.join("report.html"), page(out, scale, figures).as_bytes())
+}
+
+/// The page.
+fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
+    let seconds: f64 = figures.iter().map(|shown| shown.done.record.run.seconds).sum();
+    let mut html = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        html,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>ndp: figures as printed and as they are</title>\n<link rel=\"icon\" href=\"data:,\">\n\
+         <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Figures as printed and as they are</h1>\n\
+         <p>{} figures at {} scale, computed in {} s by ndp {}. Every privacy number is <em>exact</em>, an \
+         <em>upper bound</em>, <em>printed</em> in a paper (and perhaps false) or an <em>estimate</em>. Only the \
+         first two are guarantees.</p>\n",
+        figures.len(),
+        scale.as_str(),
+        round(seconds),
+        env!("CARGO_PKG_VERSION"),
+    );
+    summary(&mut html, figures);
+    for paper in &PAPERS {
+        section(&mut html, out, paper, figures);
+    }
+    html.push_str("</main>\n</body>\n</html>\n");
+    html
+}
+
+/// The table on top, computed from the numbers.
+fn summary(html: &mut String, figures: &[Shown]) {
+    html.push_str(
+        "<div class=\"wide\"><table>\n<thead><tr><th>figure</th><th>claim</th><th>holds</th>\
+         <th>largest ratio, true to printed</th><th>reference</th></tr></thead>\n<tbody>\n",
+    );
+    for Shown { done, comparison } in figures {
+        let record = &done.record;
+        let outcomes = done.outcomes();
+        let worst =
+            outcomes.iter().filter_map(|o| o.worst.as_ref()).max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        let ratio = worst.map_or("–".to_owned(), |w| {
+            format!(
+                "{} ({} to {}), {} at {}",
+                round(w.ratio),
+                round(w.second),
+                round(w.first),
+                escape(&w.panel),
+                w.at
+            )
+        });
+        let _ = writeln!(
+            html,
+            "<tr><td><a href=\"#{}\">{}</a>{}</td><td>{}</td><td>{}</td><td>{ratio}</td><td>{}</td></tr>",
+            anchor(&record.id),
+            record.id,
+            if record.has_stand_in() { " <span class=\"warn\">stand-in data</span>" } else { "" },
+            escape(&record.claim),
+            badge(&outcomes),
+            reference_words(comparison, done),
+        );
+    }
+    html.push_str("</tbody>\n</table></div>\n");
+}
+
+fn badge(outcomes: &[Outcome]) -> &'static str {
+    if outcomes.iter().any(|o| o.holds() == Some(false)) {
+        "<span class=\"bad\">no</span>"
+    } else if outcomes.iter().any(|o| o.holds() == Some(true)) {
+        "<span class=\"good\">yes</span>"
+    } else {
+        "<span class=\"none\">not decided by numbers</span>"
+    }
+}
+
+fn reference_words(comparison: &Comparison, done: &Done) -> String {
+    match comparison {
+        Comparison::Absent if done.is_comparable() => "none".into(),
+        Comparison::Absent => "not compared (other data or seed)".into(),
+        Comparison::Agrees { numbers } => format!("{numbers} numbers agree"),
+        Comparison::Differs(found) => format!("<span class=\"bad\">{} numbers differ</span>", found.len()),
+    }
+}
+
+fn section(html: &mut String, out: &Path, paper: &Paper, figures: &[Shown]) {
+    let ours: Vec<&Shown> =
+        figures.iter().filter(|s| paper.figures.iter().any(|entry| entry.id == s.done.record.id)).collect();
+    if ours.is_empty() {
+        return;
+    }
+    let _ = writeln!(html, "<section>\n<h2>{}</h2>", escape(paper.title));
+    for shown in ours {
+        article(html, out, shown);
+    }
+    html.push_str("</section>\n");
+}
+
+fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
+    let record = &done.record;
+    let outcomes = done.outcomes();
+    let _ = writeln!(
+        html,
+        "<article id=\"{}\">\n<h3>{} <span class=\"title\">{}</span></h3>",
+        anchor(&record.id),
+        record.id,
+        escape(&record.title)
+    );
+    if record.has_stand_in() {
+        html.push_str(
+            "<p class=\"warn\">Computed on a generated stand-in: the data set was not found.</p>\n",
+        );
+    }
+    picture(html, out, record);
+    for panel in record.panels.iter().filter_map(|panel| panel.get("table").map(|title| (panel, title))) {
+        table(html, panel.0, panel.1.as_str().unwrap_or_default(), &done.rows);
+    }
+    if !record.claim.is_empty() {
+        let _ = writeln!(html, "<p><b>Claim.</b> {} {}</p>", escape(&record.claim), badge(&outcomes));
+    }
+    html.push_str("<ul>\n");
+    for sentence in outcomes.iter().map(Outcome::sentence).chain(record.findings.iter().cloned()) {
+        let _ = writeln!(html, "<li>{}</li>", escape(&sentence));
+    }
+    html.push_str("</ul>\n");
+    let files: Vec<String> = record
+        .files
+        .iter()
+        .cloned()
+        .chain([format!("{}.json", record.id)])
+        .map(|file| format!("<a href=\"{file}\">{}</a>", file.rsplit('/').next().unwrap_or(&file)))
+        .collect();
+    let sources: Vec<String> = record
+        .provenance
+        .iter()
+        .map(|p| {
+            format!(
+                "{} {}, SHA-256 <code>{}</code>",
+                if p.real { "real" } else { "stand-in" },
+                escape(&p.name),
+                p.sha256
+            )
+        })
+        .collect();
+    let _ = writeln!(
+        html,
+        "<details>\n<summary>Parameters, data, files</summary>\n<dl>\n{}{}\
+         <dt>seed</dt><dd>{}</dd>\n<dt>time</dt><dd>{} s on {} threads{}</dd>\n<dt>data</dt><dd>{}</dd>\n\
+         <dt>reference</dt><dd>{}</dd>\n<dt>function</dt><dd><code>{}</code></dd>\n<dt>files</dt><dd>{}</dd>\n\
+         </dl>\n</details>\n</article>",
+        definitions(record.parameters.iter()),
+        definitions(record.notes.iter().chain(&record.run.measurements)),
+        record.seed,
+        round(record.run.seconds),
+        record.run.threads,
+        if done.kept { " (kept from an earlier run)" } else { "" },
+        if sources.is_empty() { "none needed".into() } else { sources.join("<br>") },
+        reference_words(comparison, done),
+        module(&record.id),
+        files.join(" · "),
+    );
+}
+
+/// The picture within the page: as vector graphics unless these are large.
+fn picture(html: &mut String, out: &Path, record: &Record) {
+    let read = |ending: &str| std::fs::read(out.join(format!("{}.{ending}", record.id))).unwrap_or_default();
+    let (svg, png) = (read("svg"), read("png"));
+    let (kind, bytes) =
+        if svg.len() <= LARGEST_SVG || png.is_empty() { ("svg+xml", svg) } else { ("png", png) };
+    let _ = writeln!(
+        html,
+        "<figure><img alt=\"{}\" src=\"data:image/{kind};base64,{}\"></figure>",
+        escape(&record.title),
+        base64(&bytes)
+    );
+}
+
+/// A panel that is a table, as text.
+fn table(html: &mut String, panel: &serde_json::Value, title: &str, rows: &[Row]) {
+    let rows: Vec<&Row> = rows.iter().filter(|row| row.panel == title).collect();
+    let mut columns: Vec<(&str, &str)> = Vec::new();
+    let mut lines: Vec<f64> = Vec::new();
+    for row in &rows {
+        if !columns.contains(&(&row.series, &row.grade)) {
+            columns.push((&row.series, &row.grade));
+        }
+        if !lines.contains(&row.x) {
+            lines.push(row.x);
+        }
+    }
+    let names = panel["names"].as_array().cloned().unwrap_or_default();
+    let name = |x: f64| {
+        let found = names.iter().find(|pair| pair[0].as_f64() == Some(x)).and_then(|pair| pair[1].as_str());
+        found.map_or_else(|| short(x), escape)
+    };
+    let _ = write!(
+        html,
+        "<h4>{}</h4>\n<div class=\"wide\"><table>\n<thead><tr><th>{}</th>",
+        escape(title),
+        escape(panel["rows"].as_str().unwrap_or_default())
+    );
+    for (series, grade) in &columns {
+        let _ = write!(html, "<th>{}<br><small>{grade}</small></th>", escape(series));
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    for x in lines {
+        let _ = write!(html, "<tr><td>{}</td>", name(x));
+        for (series, _) in &columns {
+            let cell = rows.iter().find(|row| row.x == x && row.series == *series);
+            let text = cell.map_or_else(String::new, |row| cell_text(row.y, row.low, row.high));
+            let _ = write!(html, "<td>{text}</td>");
+        }
+        html.push_str("</tr>\n");
+    }
+    html.push_str("</tbody>\n</table></div>\n");
+}
+
+fn definitions<'a>(pairs: impl Iterator<Item = (&'a String, &'a serde_json::Value)>) -> String {
+    pairs
+        .map(|(name, value)| {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            format!("<dt>{}</dt><dd>{}</dd>\n", escape(name), escape(&text))
+        })
+        .collect()
+}
+
+fn anchor(id: &str) -> String {
+    id.replace('/', "-")
+}
+
+/// The module that computes a figure.
+fn module(id: &str) -> String {
+    format!("ndp_experiments::figures::{}", id.replace('-', "_").replace('/', "::"))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// RFC 4648, with padding.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let word = (0..3).fold(0u32, |word, i| word << 8 | u32::from(chunk.get(i).copied().unwrap_or(0)));
+        for i in 0..4 {
+            let digit = DIGITS[(word >> (18 - 6 * i)) as usize & 63] as char;
+            text.push(if i <= chunk.len() { digit } else { '=' });
+        }
+    }
+    text
+}
+
+/// Larger vector graphics are shown as pixels: thousands of nodes and edges make a page slow.
+const LARGEST_SVG: usize = 400_000;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#1c1c1c;--paper:#fdfdfc;--line:#d9d9d6;--soft:#666;--good:#17703a;--bad:#b3261e;\
+--warn:#8a5a00;--link:#0b5fa5}\
+@media(prefers-color-scheme:dark){:root{--ink:#e8e6e3;--paper:#171819;--line:#3a3c3e;--soft:#a3a3a0;--good:#6fcf97;\
+--bad:#ff8a80;--warn:#ffc46b;--link:#7fbcf0}}\
+*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}\
+main{max-width:70rem;margin:0 auto;padding:1rem}h1{line-height:1.2}h2{margin-top:3rem;border-bottom:1px solid var(--line)}\
+h3{margin-bottom:.3rem}.title{font-weight:normal;color:var(--soft)}a{color:var(--link)}\
+.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}th,td{text-align:left;vertical-align:top;\
+padding:.35rem .7rem;border-bottom:1px solid var(--line)}th small{color:var(--soft);font-weight:normal}\
+figure{margin:.7rem 0;background:#fff;border:1px solid var(--line);border-radius:6px;padding:.4rem;text-align:center}\
+figure img{max-width:100%;height:auto}article{margin:1.5rem 0 2.5rem}\
+.good{color:var(--good);font-weight:bold}.bad{color:var(--bad);font-weight:bold}.none{color:var(--soft)}\
+.warn{color:var(--warn);font-weight:bold}summary{cursor:pointer}dl{display:grid;\
+grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;font-size:.9rem}dt{color:var(--soft)}\
+dd{margin:0;overflow-wrap:anywhere}code{font-size:.85em}";
+
+#[cfg(test)]
+mod tests;

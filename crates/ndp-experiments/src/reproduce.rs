@@ -1,0 +1,173 @@
+//! The command that computes figures.
+
+use crate::flags::Reproduce;
+use crate::print_line;
+use anyhow::{Context, bail, ensure};
+use indicatif::{ProgressBar, ProgressStyle};
+use ndp_experiments::datasets::Data;
+use ndp_experiments::figure::Scale;
+use ndp_experiments::output::OutputError;
+use ndp_experiments::reference::Comparison;
+use ndp_experiments::registry::{self, Entry};
+use ndp_experiments::report::{Shown, write_report};
+use ndp_experiments::run::{self, Options};
+use ndp_experiments::seed::Seed;
+use ndp_experiments::verdict::Outcome;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The committed references, seen from the root of the repository.
+pub(crate) const REFERENCES: &str = "crates/ndp-experiments/reference";
+
+impl Reproduce {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let entries = selected(self.figure.as_deref())?;
+        if self.list {
+            list(&entries);
+            return Ok(());
+        }
+        if let Some(threads) = self.threads {
+            ensure!(threads > 0, "--threads must be at least 1");
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build_global()
+                .context("cannot start threads")?;
+        }
+        let options = Options {
+            scale: if self.quick { Scale::Quick } else { Scale::Paper },
+            seed: self.seed.map_or(Seed::DEFAULT, Seed),
+            out: self.out.unwrap_or_else(|| PathBuf::from("out")),
+            data: Data::locate(self.data.as_deref())?,
+            references: self.references.unwrap_or_else(|| PathBuf::from(REFERENCES)),
+            resume: self.resume,
+        };
+        run::require_writable(&options.out)?;
+        reproduce(&entries, &options)
+    }
+}
+
+/// The figures that a name selects; all without a name.
+pub(crate) fn selected(name: Option<&str>) -> anyhow::Result<Vec<&'static Entry>> {
+    let name = name.unwrap_or("all");
+    let entries = registry::select(name);
+    ensure!(!entries.is_empty(), "there is no figure {name:?}; --list shows all");
+    Ok(entries)
+}
+
+fn list(entries: &[&Entry]) {
+    print_line(&format!("{:<26}{:<10}{:>8}  what", "id", "data", "minutes"));
+    for entry in entries {
+        let needs: Vec<&str> = entry.needs.iter().map(|need| need.as_str()).collect();
+        print_line(&format!("{:<26}{:<10}{:>8}  {}", entry.id, needs.join(","), entry.minutes, entry.what));
+    }
+}
+
+fn reproduce(entries: &[&Entry], options: &Options) -> anyhow::Result<()> {
+    let bar = progress(entries);
+    let mut shown: BTreeMap<&str, Shown> = BTreeMap::new();
+    let mut failures = Vec::new();
+    for (i, entry) in entries.iter().enumerate() {
+        bar.set_message(entry.id);
+        match one(entry, options) {
+            Ok(figure) => {
+                bar.suspend(|| print_line(&line(&figure)));
+                if let Comparison::Differs(differences) = &figure.comparison {
+                    for difference in differences.iter().take(10) {
+                        bar.suspend(|| print_line(&format!("    {difference}")));
+                    }
+                    failures.push(format!(
+                        "{}: {} numbers differ from the reference",
+                        entry.id,
+                        differences.len()
+                    ));
+                }
+                shown.insert(entry.id, figure);
+            }
+            // A folder that cannot be written will not take the next figure either.
+            Err(e)
+                if e.downcast_ref::<OutputError>()
+                    .is_some_and(|e| matches!(e, OutputError::Write { .. })) =>
+            {
+                bar.finish_and_clear();
+                return Err(e);
+            }
+            Err(e) => {
+                bar.suspend(|| print_line(&format!("{:<26}FAILED: {e:#}", entry.id)));
+                failures.push(format!("{e:#}"));
+            }
+        }
+        bar.set_position(entries[..=i].iter().map(|entry| weight(entry)).sum());
+    }
+    bar.finish_and_clear();
+    add_earlier(&mut shown, options);
+    // In the order of the registry.
+    let figures: Vec<Shown> = registry::all().filter_map(|entry| shown.remove(entry.id)).collect();
+    write_report(&options.out, options.scale, &figures)?;
+    print_line(&format!("report: {}", options.out.join("report.html").display()));
+    if figures.iter().any(|figure| figure.done.record.has_stand_in()) {
+        print_line(
+            "Some data sets were not found: stand-ins took their place. `cargo xtask data` fetches them.",
+        );
+    }
+    if !failures.is_empty() {
+        bail!("{} of {} figures failed:\n  {}", failures.len(), entries.len(), failures.join("\n  "));
+    }
+    Ok(())
+}
+
+fn one(entry: &Entry, options: &Options) -> anyhow::Result<Shown> {
+    let done = run::one(entry, options)?;
+    let comparison = done.compare(options)?;
+    Ok(Shown { done, comparison })
+}
+
+/// Figures of an earlier run with the same version, scale and seed belong on the page too.
+fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
+    for entry in registry::all().filter(|entry| !shown.contains_key(entry.id)).collect::<Vec<_>>() {
+        // A figure that cannot be read back is not part of this run: it is left out.
+        if let Ok(Some(done)) = run::kept(entry, options)
+            && let Ok(comparison) = done.compare(options)
+        {
+            shown.insert(entry.id, Shown { done, comparison });
+        }
+    }
+}
+
+/// What the command line says about a figure.
+fn line(figure: &Shown) -> String {
+    let record = &figure.done.record;
+    let outcomes = figure.done.outcomes();
+    let failed = outcomes.iter().any(|o| o.holds() == Some(false));
+    let claim = if failed {
+        "claim does not hold"
+    } else if outcomes.iter().any(|o: &Outcome| o.holds() == Some(true)) {
+        "claim holds"
+    } else {
+        ""
+    };
+    let reference = match &figure.comparison {
+        _ if record.has_stand_in() => "stand-in data".to_owned(),
+        Comparison::Absent => "no reference".to_owned(),
+        Comparison::Agrees { numbers } => format!("{numbers} numbers as committed"),
+        Comparison::Differs(differences) => format!("{} NUMBERS DIFFER", differences.len()),
+    };
+    let time = if figure.done.kept { "kept".to_owned() } else { format!("{:.2} s", record.run.seconds) };
+    format!("{:<26}{time:>9}  {reference:<28}{claim}", record.id).trim_end().to_owned()
+}
+
+/// A bar with the time left; nothing when not on a terminal, where the lines are enough.
+fn progress(entries: &[&Entry]) -> ProgressBar {
+    let bar = ProgressBar::new(entries.iter().map(|entry| weight(entry)).sum());
+    let template = "{spinner} {wide_bar} {percent} %, {eta} left: {msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+/// How much of the bar a figure takes.
+fn weight(entry: &Entry) -> u64 {
+    1 + (entry.minutes * 600.0) as u64
+}

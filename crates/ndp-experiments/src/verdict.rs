@@ -1,0 +1,216 @@
+//! Whether the claims hold, decided from the numbers that were written.
+
+use crate::figure::Check;
+use crate::output::table::{Row, VALUE};
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The check.
+    pub check: Check,
+    /// At how many places both series have a value.
+    pub compared: usize,
+    /// At how many of them it fails.
+    pub failures: usize,
+    /// The largest ratio of the second series to the first (true to printed), and where it is.
+    pub worst: Option<Place>,
+}
+
+/// A place where two series are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The ratio there: second to first; of an agreement, larger to smaller.
+    pub ratio: f64,
+    /// Value of the first series.
+    pub first: f64,
+    /// Value of the second series.
+    pub second: f64,
+    /// Title of the panel of the second series.
+    pub panel: String,
+    /// Abscissa, node, or entry.
+    pub at: String,
+}
+
+impl Outcome {
+    /// Whether it holds; unknown when nothing could be compared.
+    #[must_use]
+    pub fn holds(&self) -> Option<bool> {
+        (self.compared > 0).then_some(self.failures == 0)
+    }
+
+    /// What was found, as a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let [first, second] = self.check.names();
+        let relation = match self.check {
+            Check::Covers { .. } => "is at least",
+            Check::Below { .. } => "is at most",
+            Check::Agrees { .. } => "agrees with",
+        };
+        let Some(worst) = &self.worst else {
+            return format!("“{first}” and “{second}” have no place in common.");
+        };
+        let counted = if self.failures == 0 {
+            format!("holds at all {} places", self.compared)
+        } else {
+            format!("fails at {} of {} places", self.failures, self.compared)
+        };
+        format!(
+            "“{first}” {relation} “{second}”: {counted}; largest ratio {} ({} to {}) in “{}” at {}.",
+            round(worst.ratio),
+            round(worst.second),
+            round(worst.first),
+            worst.panel,
+            worst.at,
+        )
+    }
+}
+
+/// Evaluates the checks on the rows of a figure.
+///
+/// Two series are compared in every panel that has both. When no panel has both, the first panel
+/// with the first series is compared with the first panel with the second, and so on.
+#[must_use]
+pub fn evaluate(checks: &[Check], rows: &[Row]) -> Vec<Outcome> {
+    checks.iter().map(|check| evaluate_one(check, rows)).collect()
+}
+
+fn evaluate_one(check: &Check, rows: &[Row]) -> Outcome {
+    let [first, second] = check.names();
+    let (of_first, of_second) = (by_panel(rows, first), by_panel(rows, second));
+    let shared: Vec<_> = of_first
+        .iter()
+        .filter_map(|a| of_second.iter().find(|b| a[0].panel == b[0].panel).map(|b| (a, b)))
+        .collect();
+    let pairs = if shared.is_empty() { of_first.iter().zip(&of_second).collect() } else { shared };
+    let mut outcome = Outcome { check: check.clone(), compared: 0, failures: 0, worst: None };
+    for (a, b) in pairs {
+        // Series are short or in the same order: search from where the last match was.
+        let mut start = 0;
+        for row in b {
+            let key = |r: &&Row| r.x == row.x && r.column == row.column;
+            let Some(i) = a[start..].iter().position(key).map(|i| start + i) else {
+                start = 0;
+                continue;
+            };
+            start = i;
+            compare(&mut outcome, a[i], row);
+        }
+    }
+    outcome
+}
+
+/// The rows of one series, panel by panel.
+fn by_panel<'a>(rows: &'a [Row], name: &str) -> Vec<Vec<&'a Row>> {
+    let of_name: Vec<&Row> = rows.iter().filter(|row| row.series == name).collect();
+    of_name.chunk_by(|a, b| a.panel == b.panel).map(<[&Row]>::to_vec).collect()
+}
+
+fn compare(outcome: &mut Outcome, first: &Row, second: &Row) {
+    let (a, b) = (first.y, second.y);
+    outcome.compared += 1;
+    let slack = 1e-9 * a.abs().max(b.abs());
+    let (fails, ratio) = match outcome.check {
+        Check::Covers { .. } => (a < b - slack, quotient(b, a)),
+        Check::Below { .. } => (a > b + slack, quotient(a, b)),
+        Check::Agrees { tolerance, .. } => {
+            ((a - b).abs() > tolerance * a.abs().max(b.abs()), quotient(a, b).max(quotient(b, a)))
+        }
+    };
+    outcome.failures += usize::from(fails);
+    if outcome.worst.as_ref().is_none_or(|worst| ratio > worst.ratio) {
+        let at = match second.column {
+            None => format!("x = {}", second.x),
+            Some(VALUE) => format!("node {}", second.x),
+            Some(column) => format!("row {}, column {column}", second.x),
+        };
+        outcome.worst = Some(Place { ratio, first: a, second: b, panel: second.panel.clone(), at });
+    }
+}
+
+fn quotient(a: f64, b: f64) -> f64 {
+    if a == b { 1.0 } else { a / b }
+}
+
+/// A number for a sentence: four digits.
+#[must_use]
+pub fn round(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) {
+        let rounded: f64 = format!("{value:.3e}").parse().unwrap_or(value);
+        rounded.to_string()
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(panel: &str, series: &str, x: f64, y: f64) -> Row {
+        let [panel, series, grade] = [panel, series, "data"].map(String::from);
+        Row { panel, series, grade, x, column: None, y, low: None, high: None }
+    }
+
+    #[test]
+    fn the_path_of_three_disproves_the_printed_sum() {
+        let rows = [
+            row("path", "printed", 1.0, 4.0 / 3.0),
+            row("path", "printed", 2.0, 1.0 / 3.0),
+            row("path", "exact", 1.0, 1.0),
+            row("path", "exact", 2.0, 1.0),
+            row("path", "exact", 3.0, 1.0),
+        ];
+        let outcome = &evaluate(&[Check::covers("printed", "exact")], &rows)[0];
+        assert_eq!((outcome.holds(), outcome.compared, outcome.failures), (Some(false), 2, 1));
+        let worst = outcome.worst.as_ref().unwrap();
+        assert_eq!((worst.ratio, worst.at.as_str()), (3.0, "x = 2"));
+        assert_eq!(
+            outcome.sentence(),
+            "“printed” is at least “exact”: fails at 1 of 2 places; largest ratio 3 (1 to 0.3333) in “path” at \
+             x = 2."
+        );
+        let reverse = &evaluate(&[Check::below("exact", "printed")], &rows)[0];
+        assert_eq!((reverse.failures, reverse.worst.as_ref().unwrap().ratio), (1, 3.0));
+    }
+
+    #[test]
+    fn panels_are_paired_by_title_or_else_in_order() {
+        let mut rows = vec![
+            row("a", "s", 1.0, 1.0),
+            row("b", "s", 1.0, 2.0),
+            row("c", "t", 1.0, 1.0),
+            row("d", "t", 1.0, 3.0),
+        ];
+        let check = [Check::agrees("s", "t", 0.4)];
+        let in_order = &evaluate(&check, &rows)[0];
+        assert_eq!((in_order.compared, in_order.failures), (2, 0));
+        assert_eq!(in_order.worst.as_ref().unwrap().ratio, 1.5);
+        rows.push(row("b", "t", 1.0, 8.0));
+        let by_title = &evaluate(&check, &rows)[0];
+        assert_eq!((by_title.compared, by_title.failures), (1, 1));
+    }
+
+    #[test]
+    fn nothing_in_common_decides_nothing() {
+        let rows = [row("a", "s", 1.0, 1.0), row("a", "t", 2.0, 1.0)];
+        let outcome = &evaluate(&[Check::covers("s", "t")], &rows)[0];
+        assert_eq!(outcome.holds(), None);
+        assert!(outcome.sentence().contains("no place in common"));
+    }
+
+    #[test]
+    fn zeros_and_infinities_are_compared() {
+        let rows = [
+            row("a", "s", 1.0, 0.0),
+            row("a", "s", 2.0, 0.0),
+            row("a", "s", 3.0, f64::INFINITY),
+            row("a", "t", 1.0, 0.0),
+            row("a", "t", 2.0, 0.5),
+            row("a", "t", 3.0, f64::INFINITY),
+        ];
+        let outcome = &evaluate(&[Check::covers("s", "t")], &rows)[0];
+        assert_eq!((outcome.compared, outcome.failures), (3, 1));
+        assert_eq!(outcome.worst.as_ref().unwrap().ratio, f64::INFINITY);
+    }
+}
