@@ -14,11 +14,13 @@
 
 pub mod averaged;
 pub mod caps;
+pub mod guarantee;
 pub mod path;
 pub mod realised;
 mod segment;
 pub mod sum;
 
 pub use caps::Caps;
+pub use guarantee::Visits;
 pub use path::{CompleteWalk, Path};
 pub use sum::{CompleteSum, CompleteSumRun, TokenView};

@@ -7,6 +7,8 @@
 pub(crate) struct SegmentMoments {
     rho: f64,
     theta: f64,
+    /// Longer segments are summed only where their tail is known: the full sum takes `O(m)`.
+    longest_full_sum: usize,
     /// Rates at which the tail is known to fall, and from which fraction of `m` on.
     tails: Vec<Tail>,
 }
@@ -20,16 +22,13 @@ struct Tail {
 /// The terms left out weigh at most `e^{−CUT} / (1 − e^{−rate})` against a sum of at least 1; that much is added.
 const CUT: f64 = 36.0;
 
-/// A segment so long is summed only where its tail is known: the full sum would take `O(m)`.
-const LONGEST_FULL_SUM: usize = 4_000;
-
 impl SegmentMoments {
-    pub(crate) fn new(rho: f64, theta: f64) -> Self {
+    pub(crate) fn new(rho: f64, theta: f64, longest_full_sum: usize) -> Self {
         let tails = TAIL_RATES.iter().filter_map(|&rate| Tail::certify(rho, theta, rate)).collect();
-        Self { rho, theta, tails }
+        Self { rho, theta, longest_full_sum, tails }
     }
 
-    /// `ln a_m`, rounded outward; infinite when no bound is known at a reasonable price.
+    /// `ln a_m`, rounded outward; infinite for a long segment without a known tail.
     pub(crate) fn ln_moment(&self, m: usize) -> f64 {
         if m == 0 {
             return 0.0;
@@ -44,7 +43,7 @@ impl SegmentMoments {
             .map(|tail| (tail.from * length).max(CUT / tail.rate))
             .fold(f64::INFINITY, f64::min);
         let last = if stop < length { stop.ceil() as usize } else { m };
-        if last == m && m > LONGEST_FULL_SUM {
+        if last == m && m > self.longest_full_sum {
             return f64::INFINITY;
         }
         let ln_none = length * (-self.rho).ln_1p();
@@ -97,10 +96,10 @@ impl SegmentMoments {
 }
 
 /// Rates tried for the tail; small rates start earlier, large ones need fewer terms.
-const TAIL_RATES: [f64; 8] = [4.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25];
+const TAIL_RATES: [f64; 9] = [4.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15];
 
-/// Bound on the mass left out, `e^{−36}/(1 − e^{−1/4}) < 1.1e-15`.
-const TAIL_MASS: f64 = 1.1e-15;
+/// Bound on the mass left out, `e^{−36}/(1 − e^{−0.15}) < 1.7e-15`.
+const TAIL_MASS: f64 = 1.7e-15;
 
 impl Tail {
     /// By Chernoff, `P(K = k) ≤ e^{−m KL(k/m, ρ)}`, so the claim follows where

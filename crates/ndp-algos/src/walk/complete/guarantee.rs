@@ -1,0 +1,330 @@
+//! Guarantees of a sum along the uniform walk: the averaged Rényi loss as `(ε, δ)`, the local guarantee it
+//! competes with, and the noise that a target needs.
+//!
+//! Gaussian noise, `μ = Δ/σ` for one contribution. Replace-one neighbors, all contributions of a node may
+//! change; observers as in [`CompleteWalk`].
+
+use super::CompleteWalk;
+use crate::Error;
+use ndp_dp::conversion::{Converted, optimal_delta, optimal_epsilon};
+use ndp_dp::{ApproxDp, Delta, Guarantee, Order, UpperBound, composition, gaussian, tails};
+
+/// How the number of contributions of a node is bounded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Visits {
+    /// The protocol caps them; steps beyond the cap are noise alone.
+    Capped(u64),
+    /// They exceed the exact quantile of their binomial law with at most this probability, which is part of
+    /// the total `δ`.
+    Quantile(Delta),
+}
+
+impl CompleteWalk {
+    /// The smallest `ε` at `δ` that the loss averaged over the walk gives, over all orders `α`. The path may
+    /// be known.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ < ∞`.
+    ///
+    /// # Complexity
+    /// About 50 moments, see [`CompleteWalk::log_mgf_bound`].
+    ///
+    /// # References
+    /// In place of Theorem 3 of Cyffers and Bellet, arXiv:2012.05326, whose proof fails. The conversion is
+    /// that of Canonne, Kamath and Steinke 2020.
+    pub fn epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Converted>, Error> {
+        let at = |order: Order| -> Result<(f64, f64), Error> {
+            let rho = self.rdp_bound(order, mu)?.into_value();
+            Ok((optimal_epsilon(rho, order, delta)?.into_value(), rho))
+        };
+        // ρ and the other terms grow with α, but for ln(1/δ)/(α − 1) ≥ 0: without it they bound every later ε.
+        let least_beyond = |order: Order, rho: f64| {
+            let alpha = order.get();
+            rho + (-1.0 / alpha).ln_1p() - alpha.ln() / (alpha - 1.0)
+        };
+        let (order, epsilon) = best_order(at, least_beyond)?;
+        let approx_dp = ApproxDp::new(epsilon, delta.get())?;
+        Ok(UpperBound::new(Converted { approx_dp, order }))
+    }
+
+    /// The smallest `δ` at `ε` that the loss averaged over the walk gives, over all orders `α`. The path may
+    /// be known.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error`] unless `0 ≤ μ < ∞` and `0 ≤ ε < ∞`.
+    pub fn delta(&self, mu: f64, epsilon: f64) -> Result<UpperBound<Converted>, Error> {
+        let at = |order: Order| -> Result<(f64, f64), Error> {
+            let rho = self.rdp_bound(order, mu)?.into_value();
+            Ok((optimal_delta(rho, order, epsilon)?.into_value(), rho))
+        };
+        // Beyond ρ > ε + 1 the exponent (α − 1)(ρ − ε) outgrows every other factor.
+        let least_beyond = |_: Order, rho: f64| if rho > epsilon + 1.0 { 1.0 } else { 0.0 };
+        let (order, delta) = best_order(at, least_beyond)?;
+        let approx_dp = ApproxDp::new(epsilon, delta.min(1.0))?;
+        Ok(UpperBound::new(Converted { approx_dp, order }))
+    }
+
+    /// The largest `μ` found for which the loss averaged over the walk gives `(ε, δ)`; noise `σ = Δ/μ`. 0 when
+    /// none does.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    ///
+    /// # Complexity
+    /// About 60 moments: at a given `θ` the least order that meets the target is found without any, and
+    /// `μ² = 2θ/(α (α − 1))`.
+    pub fn calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
+        gaussian::delta(epsilon, 0.0)?;
+        let mu_at = |ln_theta: f64| -> Result<f64, Error> {
+            let theta = ln_theta.exp();
+            let ln_moment = self.log_mgf_bound(theta)?.into_value();
+            let Some(alpha) = least_order(ln_moment, epsilon, delta)? else { return Ok(0.0) };
+            // Four roundings at most; a smaller μ keeps the verified order valid.
+            Ok((2.0 * theta / (alpha * (alpha - 1.0))).sqrt() * (1.0 - 4.0 * f64::EPSILON))
+        };
+        maximum(LN_LEAST_THETA, LN_MOST_THETA, mu_at)
+    }
+
+    /// The largest number of contributions of one node to account for, and what it adds to `δ`.
+    pub(crate) fn visit_count(&self, visits: Visits) -> Result<(u64, f64), Error> {
+        match visits {
+            Visits::Capped(cap) => Ok((cap.min(self.step_count() as u64), 0.0)),
+            Visits::Quantile(failure) => {
+                let p = 1.0 / self.node_count() as f64;
+                let count = tails::n_exact(self.step_count() as u64, p, failure)?.into_value();
+                Ok((count, failure.get()))
+            }
+        }
+    }
+
+    /// The local guarantee: every contribution seen alone, as a release of parameter `μ √N`, whatever the
+    /// path, the coalition and the publication. Exact for a capped node that uses its cap.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`ndp_dp::Error::InvalidDelta`] when `δ` does not exceed
+    /// the failure probability of the count.
+    pub fn local_epsilon(&self, mu: f64, visits: Visits, delta: Delta) -> Result<Guarantee<f64>, Error> {
+        let (count, failure) = self.visit_count(visits)?;
+        let mu = mu * (count as f64).sqrt();
+        if failure == 0.0 {
+            return Ok(gaussian::epsilon(mu, delta)?.into());
+        }
+        let rest = Delta::new(delta.get() - failure)?;
+        Ok(Guarantee::UpperBound(gaussian::epsilon(mu, rest)?.into()))
+    }
+
+    /// The local guarantee of a node whose contributions are each `release`, by advanced composition with
+    /// slack `δ'`: total `δ = N δ₀ + δ'` plus the failure probability of the count.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error`] when the total `δ` is no probability.
+    pub fn local_advanced(
+        &self,
+        release: ApproxDp,
+        visits: Visits,
+        slack: Delta,
+    ) -> Result<UpperBound<ApproxDp>, Error> {
+        let (count, failure) = self.visit_count(visits)?;
+        let composed = composition::advanced(release, count, slack).into_value();
+        let total = (composed.delta() + failure).min(1.0);
+        Ok(UpperBound::new(ApproxDp::new(composed.epsilon(), total)?))
+    }
+}
+
+/// The smallest value over the orders, and its order. `at` gives the value and the loss at an order;
+/// `least_beyond` bounds from below every value at larger orders.
+fn best_order(
+    at: impl Fn(Order) -> Result<(f64, f64), Error>,
+    least_beyond: impl Fn(Order, f64) -> f64,
+) -> Result<(Option<Order>, f64), Error> {
+    let mut best = (None, f64::INFINITY);
+    let probe = |ln_excess: f64, best: &mut (Option<Order>, f64)| -> Result<(f64, bool), Error> {
+        let order = Order::new(1.0 + ln_excess.exp())?;
+        let (value, loss) = at(order)?;
+        if value < best.1 {
+            *best = (Some(order), value);
+        }
+        Ok((value, !loss.is_finite() || least_beyond(order, loss) > best.1))
+    };
+    let mut center = LN_LEAST_EXCESS;
+    let mut ln_excess = LN_LEAST_EXCESS;
+    while ln_excess < LN_MOST_EXCESS {
+        let before = best.1;
+        let (_, hopeless) = probe(ln_excess, &mut best)?;
+        if best.1 < before {
+            center = ln_excess;
+        }
+        if hopeless {
+            break;
+        }
+        ln_excess += STEP;
+    }
+    golden(center - STEP, center + STEP, |x| Ok(probe(x, &mut best)?.0))?;
+    Ok(best)
+}
+
+/// The largest value of `f` on a grid and by golden sections around it, of all values met.
+fn maximum(low: f64, high: f64, f: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, Error> {
+    let (mut best, mut center) = (0.0, low);
+    let mut x = low;
+    while x < high {
+        let value = f(x)?;
+        if value > best {
+            (best, center) = (value, x);
+        }
+        x += STEP;
+    }
+    golden(center - STEP, center + STEP, |x| {
+        let value = f(x)?;
+        best = best.max(value);
+        Ok(-value)
+    })?;
+    Ok(best)
+}
+
+/// Golden sections towards the minimum; the caller keeps the best value met.
+fn golden(mut low: f64, mut high: f64, mut f: impl FnMut(f64) -> Result<f64, Error>) -> Result<(), Error> {
+    const RATIO: f64 = 0.618_033_988_749_894_9;
+    let (mut x, mut y) = (high - RATIO * (high - low), low + RATIO * (high - low));
+    let (mut at_x, mut at_y) = (f(x)?, f(y)?);
+    for _ in 0..20 {
+        if at_x <= at_y {
+            (high, y, at_y) = (y, x, at_x);
+            x = high - RATIO * (high - low);
+            at_x = f(x)?;
+        } else {
+            (low, x, at_x) = (x, y, at_y);
+            y = low + RATIO * (high - low);
+            at_y = f(y)?;
+        }
+    }
+    Ok(())
+}
+
+/// The least `α` (up to a part in 1e12, rounded up) at which a moment `ln E` gives `(ε, δ)`.
+fn least_order(ln_moment: f64, epsilon: f64, delta: Delta) -> Result<Option<f64>, Error> {
+    let meets = |ln_excess: f64| -> Result<bool, Error> {
+        let excess = ln_excess.exp();
+        let order = Order::new(1.0 + excess)?;
+        Ok(*optimal_epsilon(ln_moment / excess, order, delta)?.value() <= epsilon)
+    };
+    // The converted ε falls with α at a fixed moment until it is negative, so that the orders that meet the
+    // target are all those from one on.
+    let (mut fails, mut holds) = (LN_LEAST_EXCESS, LN_MOST_EXCESS);
+    if !ln_moment.is_finite() || !meets(holds)? {
+        return Ok(None);
+    }
+    for _ in 0..50 {
+        let middle = 0.5 * (fails + holds);
+        if meets(middle)? { holds = middle } else { fails = middle }
+    }
+    Ok(Some(1.0 + holds.exp()))
+}
+
+/// `ln(α − 1)` of the smallest and largest orders tried: 0.01 and a million.
+const LN_LEAST_EXCESS: f64 = -4.605;
+const LN_MOST_EXCESS: f64 = 13.82;
+
+/// `ln θ` of the smallest and largest moments tried: beyond `θ = 60` a single contribution seen alone has
+/// `e^{60}` times its weight.
+const LN_LEAST_THETA: f64 = -16.0;
+const LN_MOST_THETA: f64 = 4.1;
+
+/// Grid step of both searches.
+const STEP: f64 = 0.7;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn d(delta: f64) -> Result<Delta, Error> {
+        Ok(Delta::new(delta)?)
+    }
+
+    /// Illustrative values of the specification, which it computes on a coarse grid of orders: ε₀ = 0.1
+    /// (classic noise, δ₀ = 1e-6), T = 100 n, δ = 1e-6.
+    #[test]
+    fn scaling_matches_the_specification() -> Result<(), Error> {
+        let sigma = gaussian::sigma_classic(0.1, d(1e-6)?, ndp_dp::Sensitivity::new(1.0)?)?;
+        let mu = 1.0 / sigma.value().get();
+        for (n, reference) in [(5, 0.546), (10, 0.382), (20, 0.266), (50, 0.165), (100, 0.1155)] {
+            let walk = CompleteWalk::new(n, 100 * n)?;
+            let epsilon = walk.epsilon(mu, d(1e-6)?)?.value().approx_dp.epsilon();
+            assert_relative_eq!(epsilon, reference, max_relative = 0.02);
+            assert!(epsilon <= reference * 1.01);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn searches_agree_with_a_fine_grid_of_orders() -> Result<(), Error> {
+        for (n, steps, mu, delta) in [(4, 12, 0.3, 1e-5), (10, 300, 0.05, 1e-6), (3, 50, 1.0, 1e-3)] {
+            let walk = CompleteWalk::new(n, steps)?;
+            let found = walk.epsilon(mu, d(delta)?)?.value().approx_dp.epsilon();
+            let mut fine = f64::INFINITY;
+            let mut ln_excess = -4.6;
+            while ln_excess < 9.0f64 {
+                let order = Order::new(1.0 + ln_excess.exp())?;
+                if let Ok(rho) = walk.rdp(order, mu) {
+                    fine = fine.min(*optimal_epsilon(*rho.value(), order, d(delta)?)?.value());
+                }
+                ln_excess += 0.02;
+            }
+            assert!(found <= fine * (1.0 + 1e-6), "{found} against {fine}");
+            assert_relative_eq!(found, fine, max_relative = 1e-3);
+            let back = walk.delta(mu, found)?.value().approx_dp.delta();
+            assert_relative_eq!(back, delta, max_relative = 1e-3);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn calibrated_noise_meets_its_target() -> Result<(), Error> {
+        for (n, steps, colluders) in [(5, 60, 1), (20, 600, 3), (50, 5_000, 1)] {
+            let walk = CompleteWalk::new(n, steps)?.with_colluders(colluders)?;
+            for walk in [walk, walk.published()] {
+                for (epsilon, delta) in [(0.3, 1e-6), (4.0, 1e-5)] {
+                    let mu = walk.calibrated_mu(epsilon, d(delta)?)?;
+                    let reached = walk.epsilon(mu, d(delta)?)?.value().approx_dp.epsilon();
+                    // The two searches stop at different orders; the first is the one that verified it.
+                    assert_relative_eq!(reached, epsilon, max_relative = 1e-5);
+                    let more = walk.epsilon(1.001 * mu, d(delta)?)?.value().approx_dp.epsilon();
+                    assert!(more > epsilon);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn local_guarantees_match_their_definitions() -> Result<(), Error> {
+        let walk = CompleteWalk::new(100, 10_000)?;
+        let capped = walk.local_epsilon(0.1, Visits::Capped(100), d(1e-6)?)?;
+        assert_eq!(capped, gaussian::epsilon(1.0, d(1e-6)?)?.into());
+        // n_exact(10000, 0.01, 1e-6) = 151.
+        let counted = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(2e-6)?)?;
+        let exact = *gaussian::epsilon(0.1 * 151f64.sqrt(), d(1e-6)?)?.value();
+        assert_relative_eq!(*counted.value(), exact, max_relative = 1e-9);
+        let release = ApproxDp::new(0.05, 1e-9)?;
+        let advanced = walk.local_advanced(release, Visits::Capped(200), d(1e-7)?)?.into_value();
+        assert_relative_eq!(advanced.epsilon(), 4.527_445_780_775_969, max_relative = 1e-12);
+        assert_relative_eq!(advanced.delta(), 3e-7, max_relative = 1e-12);
+        assert!(walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn extremes_are_limits_or_errors() -> Result<(), Error> {
+        let walk = CompleteWalk::new(10, 100)?;
+        assert_eq!(walk.epsilon(0.0, d(1e-6)?)?.value().approx_dp.epsilon(), 0.0);
+        assert!(walk.epsilon(f64::NAN, d(1e-6)?).is_err() && walk.epsilon(f64::INFINITY, d(1e-6)?).is_err());
+        assert!(walk.delta(0.1, f64::NAN).is_err() && walk.calibrated_mu(f64::INFINITY, d(1e-6)?).is_err());
+        let enormous = walk.epsilon(1e3, d(1e-6)?)?.value().approx_dp.epsilon();
+        assert!(enormous > 1e4);
+        // A single step with all others colluding is one release.
+        let alone = CompleteWalk::new(2, 1)?.published();
+        assert!(alone.epsilon(1.0, d(1e-6)?)?.value().approx_dp.epsilon() < 5.5);
+        Ok(())
+    }
+}
