@@ -1,0 +1,408 @@
+//! Loss per reception from the secrecy of the path: the exposed node may not be in the segment at all.
+//!
+//! A segment of `m` foreign steps holds the exposed node `k ~ Bin(m, ρ)` times, `ρ = 1/(n − c)`. To an observer
+//! who does not know who acted, drawing with replacement lowers the loss: with `g_m = 1 − (1 − ρ)^m` and
+//! `ε_m = ln(1 + (e^ε − 1)/g_m)`,
+//!
+//! `cycle(ε, m) = Σ_{k≥1} Bin(k; m, ρ) δ_k(ε_m)`, `δ_k` the profile of `k` contributions among the `m`;
+//! `visit(ε) = Σ_{m≥1} (c/n) q^m cycle(ε, m)`, `q = 1 − c/n`, for one reception.
+//!
+//! Receptions compose at one `ε` each; their times do not depend on the data and may be known. Every value is
+//! rounded outward: mass left out of a sum is added to it.
+//!
+//! # References
+//! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647: Theorem 10
+//!   (with replacement, exact group profiles).
+//! - Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6, in whose place this stands.
+
+use super::CompleteWalk;
+use crate::Error;
+use ndp_dp::composition::{self, Rule};
+use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
+use rayon::prelude::*;
+
+/// How well `k` contributions of one node hide among the `m` of a segment.
+pub(crate) trait GroupProfile: Sync {
+    /// An upper bound on `δ` at `epsilon`, at most 1.
+    fn delta(&self, epsilon: f64, k: u64, m: u64) -> Result<f64, Error>;
+}
+
+/// Contributions with Gaussian noise: a shift of `k Δ` behind a noise of `σ √m`.
+pub(crate) struct GaussianSum {
+    pub(crate) mu: f64,
+}
+
+impl GroupProfile for GaussianSum {
+    fn delta(&self, epsilon: f64, k: u64, m: u64) -> Result<f64, Error> {
+        Ok(gaussian::theta(epsilon, k as f64 * self.mu / (m as f64).sqrt()))
+    }
+}
+
+/// A guarantee by composition over the receptions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Receptions {
+    /// The guarantee of the whole run.
+    pub approx_dp: ApproxDp,
+    /// What one reception costs: its `ε`, and the `δ` that follows.
+    pub reception: ApproxDp,
+    /// How many receptions are accounted for.
+    pub count: u64,
+    /// The composition theorem used.
+    pub rule: Rule,
+}
+
+impl CompleteWalk {
+    /// `cycle(ε, m)` of a sum with Gaussian noise, `mu = Δ/σ`: one reception after `m` foreign steps. Senders
+    /// and receivers are hidden.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error`] unless `0 ≤ ε < ∞` and `0 ≤ μ`.
+    pub fn cycle_delta(&self, epsilon: f64, m: u64, mu: f64) -> Result<UpperBound<f64>, Error> {
+        gaussian::delta(epsilon, mu)?;
+        Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu })?))
+    }
+
+    /// `visit(ε)` of a sum with Gaussian noise: one reception, averaged over the length of its segment.
+    /// Senders and receivers are hidden.
+    ///
+    /// # Errors
+    /// As [`Self::cycle_delta`].
+    ///
+    /// # Complexity
+    /// `O(n)` segment lengths, `O(√n)` profiles each.
+    pub fn visit_delta(&self, epsilon: f64, mu: f64) -> Result<UpperBound<f64>, Error> {
+        gaussian::delta(epsilon, mu)?;
+        Ok(UpperBound::new(self.averaged_delta(epsilon, Neighbors::Hidden, &GaussianSum { mu })?))
+    }
+
+    /// What is left of `visit(ε)` for an observer who knows the senders and receivers of its tokens, once the
+    /// contributions next to its own are released on their own:
+    /// `Σ_{m≥3} (c/n) q^m [(1−ρ)² cd(m−2, m) + 2ρ(1−ρ) cd(m−2, m−1) + ρ² cd(m−2, m−2)]`, where `cd(s, m)` is
+    /// the loss of `s` unknown steps behind `m` noises.
+    ///
+    /// # Errors
+    /// As [`Self::cycle_delta`].
+    pub fn visit_delta_known(&self, epsilon: f64, mu: f64) -> Result<UpperBound<f64>, Error> {
+        gaussian::delta(epsilon, mu)?;
+        Ok(UpperBound::new(self.averaged_delta(epsilon, Neighbors::Known, &GaussianSum { mu })?))
+    }
+
+    /// The smallest `ε` at `δ` found by composition over the receptions of a sum with Gaussian noise, senders
+    /// and receivers hidden. A tenth of `δ` pays for more receptions than accounted for.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error`] unless `0 ≤ μ < ∞`; [`ndp_dp::Error::NotAchievable`] when no reception is cheap
+    /// enough.
+    pub fn hidden_epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Receptions>, Error> {
+        gaussian::delta(0.0, mu)?;
+        self.compose_receptions(Neighbors::Hidden, &GaussianSum { mu }, &[], delta)
+    }
+
+    /// `Σ_{k≥1} Bin(k; s, ρ) δ_k(ε_s)` with `s` unknown steps and `m` noises or reports; 0 for `s = 0`.
+    pub(crate) fn segment_delta(
+        &self,
+        epsilon: f64,
+        s: u64,
+        m: u64,
+        profile: &impl GroupProfile,
+    ) -> Result<f64, Error> {
+        if s == 0 {
+            return Ok(0.0);
+        }
+        let rho = self.exposure_probability();
+        let ln_absent = s as f64 * (-rho).ln_1p();
+        let inner = amplified(epsilon, -ln_absent.exp_m1());
+        if rho >= 1.0 {
+            return profile.delta(inner, s, m);
+        }
+        let ln_odds = rho.ln() - (-rho).ln_1p();
+        let mut ln_mass = ln_absent;
+        let mut total = 0.0;
+        for k in 1..=s {
+            let ratio = (s - k + 1) as f64 / k as f64;
+            ln_mass += ratio.ln() + ln_odds;
+            let mass = ln_mass.exp();
+            total += mass * profile.delta(inner, k, m)?;
+            // Ratios of later masses only fall: the rest is below a geometric series.
+            let next = ((s - k) as f64 / (k + 1) as f64).ln() + ln_odds;
+            if next < -std::f64::consts::LN_2 {
+                let rest = mass * next.exp() / (1.0 - next.exp());
+                if rest < NEGLIGIBLE {
+                    total += rest;
+                    break;
+                }
+            }
+        }
+        Ok(total.min(1.0))
+    }
+
+    /// The loss of one reception averaged over the length of its segment.
+    pub(crate) fn averaged_delta(
+        &self,
+        epsilon: f64,
+        neighbors: Neighbors,
+        profile: &impl GroupProfile,
+    ) -> Result<f64, Error> {
+        // Longer segments are as rare as NEGLIGIBLE; a walk has none of T foreign steps before a reception.
+        let rare = (NEGLIGIBLE.ln() / self.ln_foreign()).ceil();
+        let all = self.step_count() as u64 - 1;
+        let longest = if rare < all as f64 { rare as u64 } else { all };
+        let reception = self.reception_probability();
+        let rho = self.exposure_probability();
+        let parts: Result<Vec<f64>, Error> = (0..longest as usize)
+            .into_par_iter()
+            .with_min_len(16)
+            .map(|index| {
+                let m = index as u64 + 1;
+                let cd = |s: u64, m: u64| self.segment_delta(epsilon, s, m, profile);
+                let cycle = match neighbors {
+                    Neighbors::Hidden => cd(m, m)?,
+                    Neighbors::Known if m < 3 => 0.0,
+                    Neighbors::Known => {
+                        (1.0 - rho).powi(2) * cd(m - 2, m)?
+                            + 2.0 * rho * (1.0 - rho) * cd(m - 2, m - 1)?
+                            + rho * rho * cd(m - 2, m - 2)?
+                    }
+                };
+                Ok(reception * (m as f64 * self.ln_foreign()).exp() * cycle)
+            })
+            .collect();
+        let beyond = if longest < all { ((longest + 1) as f64 * self.ln_foreign()).exp() } else { 0.0 };
+        Ok((parts?.iter().sum::<f64>() + beyond).min(1.0))
+    }
+
+    /// Composes the receptions, at the `ε` per reception that suits best, with other releases.
+    pub(crate) fn compose_receptions(
+        &self,
+        neighbors: Neighbors,
+        profile: &impl GroupProfile,
+        others: &[(ApproxDp, u64)],
+        delta: Delta,
+    ) -> Result<UpperBound<Receptions>, Error> {
+        if self.is_published() && neighbors == Neighbors::Known {
+            return Err(Error::NoGuarantee(
+                "no rule for publication is known when senders and receivers are; withhold the final token",
+            ));
+        }
+        let failure = Delta::new(delta.get() / 10.0)?;
+        let count = *tails::n_exact(self.step_count() as u64, self.reception_probability(), failure)?.value();
+        let rest = Delta::new(delta.get() - failure.get())?;
+        let parts = |epsilon: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
+            let visit = self.averaged_delta(epsilon, neighbors, profile)?;
+            let mut parts = others.to_vec();
+            parts.push((ApproxDp::new(epsilon, visit)?, count));
+            if self.is_published() {
+                parts.push((ApproxDp::new(epsilon, self.last_delta(epsilon, visit, profile)?)?, 1));
+            }
+            Ok(parts)
+        };
+        let spent = |parts: &[(ApproxDp, u64)]| -> f64 {
+            parts.iter().map(|&(part, count)| count as f64 * part.delta()).sum()
+        };
+        // The least ε per reception that leaves half of the rest to composition, to a percent.
+        let (mut fails, mut holds) = (LEAST_EPSILON, LEAST_EPSILON);
+        while spent(&parts(holds)?) > 0.5 * rest.get() {
+            fails = holds;
+            holds *= 4.0;
+            if holds > MOST_EPSILON {
+                return Err(ndp_dp::Error::NotAchievable {
+                    what: "delta of a reception",
+                    target: 0.5 * rest.get() / count.max(1) as f64,
+                    best: self.averaged_delta(fails, neighbors, profile)?,
+                }
+                .into());
+            }
+        }
+        while holds > 1.01 * fails && fails > 0.0 {
+            let middle = (fails * holds).sqrt();
+            if spent(&parts(middle)?) <= 0.5 * rest.get() { holds = middle } else { fails = middle }
+        }
+        let mut best: Option<Receptions> = None;
+        for factor in EPSILON_FACTORS {
+            let parts = parts(factor * holds)?;
+            let Ok(composed) = composition::best(&parts, rest) else { continue };
+            let composed = composed.into_value();
+            if best.is_none_or(|best| composed.total.epsilon() < best.approx_dp.epsilon()) {
+                best = Some(Receptions {
+                    approx_dp: ApproxDp::new(composed.total.epsilon(), delta.get())?,
+                    reception: parts[others.len()].0,
+                    count,
+                    rule: composed.rule,
+                });
+            }
+        }
+        best.map(UpperBound::new).ok_or_else(|| {
+            ndp_dp::Error::NotAchievable { what: "total delta", target: delta.get(), best: 1.0 }.into()
+        })
+    }
+
+    /// The loss of the published token: its segment has `j < T` foreign steps with probability `(c/n) q^j`,
+    /// and `T` with probability `q^T`.
+    fn last_delta(&self, epsilon: f64, visit: f64, profile: &impl GroupProfile) -> Result<f64, Error> {
+        let steps = self.step_count() as u64;
+        let unseen = (steps as f64 * self.ln_foreign()).exp();
+        let whole =
+            if unseen < NEGLIGIBLE { 1.0 } else { self.segment_delta(epsilon, steps, steps, profile)? };
+        Ok((visit + unseen * whole).min(1.0))
+    }
+}
+
+/// Whether the observer knows from whom its tokens come and to whom they go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Neighbors {
+    Hidden,
+    Known,
+}
+
+/// `ln(1 + (e^ε − 1)/g)`, finite for every finite `ε`.
+fn amplified(epsilon: f64, g: f64) -> f64 {
+    if epsilon < 1.0 {
+        (epsilon.exp_m1() / g).ln_1p()
+    } else {
+        epsilon - g.ln() + ((g - 1.0) * (-epsilon).exp()).ln_1p()
+    }
+}
+
+/// Mass that is added instead of being summed.
+const NEGLIGIBLE: f64 = 1e-17;
+
+/// Range of the `ε` of one reception, and the multiples of the least one that are tried.
+const LEAST_EPSILON: f64 = 1e-4;
+const MOST_EPSILON: f64 = 1e4;
+const EPSILON_FACTORS: [f64; 10] = [0.98, 1.0, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.4, 2.0];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    /// Table of the specification: `cycle_delta_certified(ε, n, m, μ)`.
+    #[test]
+    fn cycles_match_reference_values() -> Result<(), Error> {
+        for (epsilon, n, m, mu, reference) in
+            [(0.05, 10, 3, 0.5, 0.020_927_097_070_268_144), (0.2, 20, 10, 1.0, 0.017_706_332_743_021_17)]
+        {
+            let value = *CompleteWalk::new(n, 1000)?.cycle_delta(epsilon, m, mu)?.value();
+            assert_relative_eq!(value, reference, max_relative = 1e-11);
+        }
+        Ok(())
+    }
+
+    /// Table of the specification: `visit_delta_certified(ε, n, μ, M)` and `visit_delta_known`, `M = T − 1`.
+    #[test]
+    fn receptions_match_reference_values() -> Result<(), Error> {
+        let walk = CompleteWalk::new(8, 31)?;
+        for (epsilon, mu, reference) in
+            [(0.1, 0.5, 0.033_342_927_068_940_785), (0.095, 0.475, 0.031_551_295_836_097_21)]
+        {
+            assert_relative_eq!(*walk.visit_delta(epsilon, mu)?.value(), reference, max_relative = 1e-11);
+        }
+        for (c, reference) in [(1, 0.020_859_810_900_561_212), (2, 0.009_323_181_689_744_407)] {
+            let value = *walk.with_colluders(c)?.visit_delta_known(0.1, 0.5)?.value();
+            assert_relative_eq!(value, reference, max_relative = 1e-11);
+        }
+        Ok(())
+    }
+
+    /// A single foreign step is subsampling of one in `n − 1`: exact.
+    #[test]
+    fn a_single_step_is_plain_subsampling() -> Result<(), Error> {
+        for n in [3, 7, 40] {
+            let q = 1.0 / (n as f64 - 1.0);
+            for epsilon in [0.0, 0.3, 2.0] {
+                let inner = (f64::exp_m1(epsilon) / q).ln_1p();
+                let value = *CompleteWalk::new(n, 9)?.cycle_delta(epsilon, 1, 0.8)?.value();
+                assert_relative_eq!(value, q * gaussian::theta(inner, 0.8), max_relative = 1e-12);
+            }
+        }
+        Ok(())
+    }
+
+    /// Numerical integration of the hockey-stick divergence between the exact mixtures, two settings: others
+    /// contribute 0 or 1, u moves from 0 to 1.
+    #[test]
+    fn cycles_bound_the_exact_mixture() -> Result<(), Error> {
+        let density = |x: f64, mean: f64, std: f64| {
+            (-0.5 * ((x - mean) / std).powi(2)).exp() / (std * (2.0 * std::f64::consts::PI).sqrt())
+        };
+        for (n, m, mu, epsilon, other) in
+            [(3usize, 3u64, 1.0, 0.2f64, 0.0), (5, 4, 0.5, 0.1, 0.0), (4, 2, 2.0, 0.5, 1.0)]
+        {
+            let rho = 1.0 / (n as f64 - 1.0);
+            let (std, m_f) = ((m as f64).sqrt() / mu, m as f64);
+            let mut masses = vec![(1.0 - rho).powi(m as i32)];
+            for k in 1..=m {
+                let last = masses[k as usize - 1];
+                masses.push(last * (m - k + 1) as f64 / k as f64 * rho / (1.0 - rho));
+            }
+            let mixture = |x: f64, own: f64| -> f64 {
+                let mean = |k: usize| k as f64 * own + (m_f - k as f64) * other;
+                masses.iter().enumerate().map(|(k, mass)| mass * density(x, mean(k), std)).sum()
+            };
+            let (low, high, points) = (-m_f - 12.0 * std, 2.0 * m_f + 12.0 * std, 200_000);
+            let width = (high - low) / f64::from(points);
+            for (own, changed) in [(0.0, 1.0), (1.0, 0.0)] {
+                let exact: f64 = (0..points)
+                    .map(|i| low + (f64::from(i) + 0.5) * width)
+                    .map(|x| (mixture(x, own) - epsilon.exp() * mixture(x, changed)).max(0.0) * width)
+                    .sum();
+                let bound = *CompleteWalk::new(n, 50)?.cycle_delta(epsilon, m, mu)?.value();
+                assert!(exact <= bound * (1.0 + 1e-6), "{exact} above {bound}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Longer walks add the mass of the segments left out; both cuts agree with the full sum.
+    #[test]
+    fn cuts_are_outward_and_small() -> Result<(), Error> {
+        let full = *CompleteWalk::new(5, 600)?.visit_delta(0.2, 0.7)?.value();
+        let cut = *CompleteWalk::new(5, 1_000_000)?.visit_delta(0.2, 0.7)?.value();
+        assert!(cut >= full && cut - full < 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn known_neighbors_leave_less_than_a_hidden_reception() -> Result<(), Error> {
+        for n in [3, 5, 10, 20] {
+            let walk = CompleteWalk::new(n, 400)?;
+            for mu in [0.1, 1.0, 4.0] {
+                for epsilon in [0.01, 0.2, 1.0] {
+                    let hidden = *walk.visit_delta(epsilon, mu)?.value();
+                    let known = *walk.visit_delta_known(epsilon, mu)?.value();
+                    assert!(known < 0.9 * hidden, "n={n} mu={mu} epsilon={epsilon}: {}", known / hidden);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn composition_meets_its_target_and_grows_with_information() -> Result<(), Error> {
+        let walk = CompleteWalk::new(20, 500)?;
+        let delta = Delta::new(1e-6)?;
+        let plain = walk.hidden_epsilon(0.1, delta)?.into_value();
+        assert_eq!(plain.approx_dp.delta(), 1e-6);
+        // P(Bin(500, 1/20) > N) ≤ 1e-7.
+        assert_eq!(plain.count, *tails::n_exact(500, 0.05, Delta::new(1e-7)?)?.value());
+        let public = walk.published().hidden_epsilon(0.1, delta)?.into_value();
+        let colluders = walk.with_colluders(3)?.hidden_epsilon(0.1, delta)?.into_value();
+        assert!(plain.approx_dp.epsilon() < public.approx_dp.epsilon());
+        assert!(plain.approx_dp.epsilon() < colluders.approx_dp.epsilon());
+        assert!(walk.hidden_epsilon(0.2, delta)?.value().approx_dp.epsilon() > plain.approx_dp.epsilon());
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() -> Result<(), Error> {
+        let walk = CompleteWalk::new(5, 50)?;
+        assert!(walk.cycle_delta(f64::NAN, 3, 0.1).is_err() && walk.visit_delta(-1.0, 0.1).is_err());
+        assert!(walk.visit_delta_known(0.1, f64::NAN).is_err());
+        assert!(walk.hidden_epsilon(-1.0, Delta::new(1e-6)?).is_err());
+        assert!(walk.hidden_epsilon(f64::INFINITY, Delta::new(1e-6)?).is_err());
+        assert_eq!(*walk.cycle_delta(0.1, 0, 0.5)?.value(), 0.0);
+        // A far too large ε does not overflow.
+        assert_eq!(*walk.cycle_delta(1e5, 4, 0.5)?.value(), 0.0);
+        Ok(())
+    }
+}
