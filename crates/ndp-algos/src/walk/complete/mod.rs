@@ -18,11 +18,13 @@ pub mod guarantee;
 pub mod path;
 pub mod realised;
 mod segment;
+pub mod spotted;
 pub mod subsampled;
 pub mod sum;
 
 pub use caps::Caps;
 pub use guarantee::Visits;
 pub use path::{CompleteWalk, Path};
+pub use spotted::{Spotted, Spotting};
 pub use subsampled::Receptions;
 pub use sum::{CompleteSum, CompleteSumRun, TokenView};

@@ -379,12 +379,12 @@ mod tests {
 
     #[test]
     fn composition_meets_its_target_and_grows_with_information() -> Result<(), Error> {
-        let walk = CompleteWalk::new(20, 500)?;
+        let walk = CompleteWalk::new(12, 300)?;
         let delta = Delta::new(1e-6)?;
         let plain = walk.hidden_epsilon(0.1, delta)?.into_value();
         assert_eq!(plain.approx_dp.delta(), 1e-6);
-        // P(Bin(500, 1/20) > N) ≤ 1e-7.
-        assert_eq!(plain.count, *tails::n_exact(500, 0.05, Delta::new(1e-7)?)?.value());
+        // P(Bin(300, 1/12) > N) ≤ 1e-7.
+        assert_eq!(plain.count, *tails::n_exact(300, 1.0 / 12.0, Delta::new(1e-7)?)?.value());
         let public = walk.published().hidden_epsilon(0.1, delta)?.into_value();
         let colluders = walk.with_colluders(3)?.hidden_epsilon(0.1, delta)?.into_value();
         assert!(plain.approx_dp.epsilon() < public.approx_dp.epsilon());
