@@ -3,7 +3,9 @@
 //! Every number that leaves this crate says in its type what it may be used for: see [`grade`].
 
 pub mod approx_dp;
+pub mod baselines;
 pub mod binomial_window;
+pub mod calibration;
 pub mod composition;
 pub mod contraction;
 pub mod conversion;
