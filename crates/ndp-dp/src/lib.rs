@@ -18,6 +18,7 @@ pub mod incomplete;
 pub mod iteration;
 pub mod laplace;
 pub mod logspace;
+pub mod mixture;
 pub mod pairwise;
 pub mod quantities;
 pub mod randomized_response;
@@ -25,6 +26,7 @@ pub mod rdp;
 mod search;
 pub mod shuffling;
 pub mod special;
+pub mod subsampling;
 pub mod tails;
 pub mod zcdp;
 

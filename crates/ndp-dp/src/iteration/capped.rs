@@ -79,7 +79,7 @@ impl Mechanism for CappedWalk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Sigma;
+    use crate::{Delta, Sigma, conversion};
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
@@ -102,6 +102,31 @@ mod tests {
         assert_relative_eq!(value, 0.081_730_191_675_141_55, max_relative = 1e-13);
         let value = *walk(10, 1.0, 4.0, 500, 1).rdp_closed(order(2.0))?.value();
         assert_relative_eq!(value, 0.069_295_443_246_263_13, max_relative = 1e-13);
+        Ok(())
+    }
+
+    #[test]
+    fn converted_losses_match_50_digit_values() -> Result<(), Error> {
+        let rdp = walk(10, 1.0, 4.0, 1000, 1).rdp(order(3.0)).into_value();
+        for (delta, expected) in [(1e-6, 6.005_020_767_263_991), (9.5e-7, 6.030_667_414_457_767)] {
+            let epsilon = conversion::optimal_epsilon(rdp, order(3.0), Delta::new(delta)?)?;
+            assert_relative_eq!(*epsilon.value(), expected, max_relative = 1e-12);
+        }
+        Ok(())
+    }
+
+    /// The setting of Figure 2 of the paper: 2000 users, 12 contributions, `L = 1`, `δ = 1e-6`. The printed noise is
+    /// more than twice as large.
+    #[test]
+    fn noise_levels_of_figure_2_meet_their_budgets() -> Result<(), Error> {
+        for (budget, sigma) in [(10.0, 1.178), (1.0, 8.12)] {
+            let spent = |sigma: f64| -> Result<f64, Error> {
+                let walk = walk(12, 1.0, sigma, 2000, 1);
+                let curve = |order| walk.rdp(order).into_upper_bound();
+                Ok(conversion::best_epsilon(curve, Delta::new(1e-6)?).value().approx_dp.epsilon())
+            };
+            assert!(spent(1.001 * sigma)? <= budget && spent(0.99 * sigma)? > budget);
+        }
         Ok(())
     }
 

@@ -1,0 +1,388 @@
+//! Amplification by subsampling: a mechanism run on a random part of the data, the part kept secret.
+//!
+//! Three samplings, each with the neighboring relation it is proved for; they do not mix.
+//!
+//! | sampling | neighbors | `ε` becomes | `δ` becomes |
+//! |---|---|---|---|
+//! | [`without_replacement`], `m` of `n` | one user's data replaced | `ln(1 + q(e^ε − 1))`, `q = m/n` | `q δ` |
+//! | [`WithReplacement`], `m` draws of `n` | one user's data replaced | `ln(1 + g(e^ε − 1))`, `g = 1 − (1 − 1/n)^m` | `Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε)` |
+//! | [`poisson`], rate `q` | one user added or removed | `ln(1 + q(e^ε − 1))` | `q δ` |
+//!
+//! `δ_k` is the profile for a group of `k` users. The observer sees the output, not who was sampled.
+//! [`PoissonGaussian`] is the Rényi loss of Poisson-sampled Gaussian noise.
+//!
+//! # References
+//! - Balle, Barthe and Gaboardi, *Privacy amplification by subsampling*, 2018, arXiv:1807.01647:
+//!   Theorems 8 (Poisson), 9 (without replacement), 10 (with replacement).
+//! - Mironov, Talwar and Zhang, *Rényi differential privacy of the sampled Gaussian mechanism*, 2019,
+//!   arXiv:1908.10530: Section 3.3.
+
+use crate::binomial_window::BinomialWindow;
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
+use crate::logspace::log_expm1;
+use crate::tails::{check_probability, log_pmf};
+use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Order, UpperBound};
+
+/// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data may be
+/// replaced: `(ln(1 + q(e^ε − 1)), qδ)` with `q = sample/population`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `population ≥ 1` and `sample ≤ population`.
+pub fn without_replacement(
+    mechanism: ApproxDp,
+    sample: u64,
+    population: u64,
+) -> Result<UpperBound<ApproxDp>, Error> {
+    ensure(population >= 1, "the number of users", "be at least 1", population as f64)?;
+    ensure(sample <= population, "the size of the sample", "be at most the number of users", sample as f64)?;
+    Ok(sampled(mechanism, sample as f64 / population as f64))
+}
+
+/// An `(ε, δ)`-DP mechanism on users who each take part with probability `rate`, when one user may be added or
+/// removed: `(ln(1 + q(e^ε − 1)), qδ)`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`.
+pub fn poisson(mechanism: ApproxDp, rate: f64) -> Result<UpperBound<ApproxDp>, Error> {
+    check_probability(rate)?;
+    Ok(sampled(mechanism, rate))
+}
+
+/// `draws` independent uniform draws, with replacement, from a pool of users, when one user's data may be replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WithReplacement {
+    pool: u64,
+    draws: u64,
+}
+
+impl WithReplacement {
+    /// `draws` draws from `pool` users.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `pool ≥ 1`.
+    pub fn new(pool: u64, draws: u64) -> Result<Self, Error> {
+        ensure(pool >= 1, "the number of users to draw from", "be at least 1", pool as f64)?;
+        Ok(Self { pool, draws })
+    }
+
+    /// The probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all.
+    #[doc(alias = "wr_gamma")]
+    #[must_use]
+    pub fn inclusion(&self) -> f64 {
+        if self.pool == 1 {
+            return if self.draws == 0 { 0.0 } else { 1.0 };
+        }
+        -libm::expm1(self.draws as f64 * libm::log1p(-1.0 / self.pool as f64))
+    }
+
+    /// What the draws make of the `ε` of a mechanism: `ln(1 + g(e^ε − 1))`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    #[doc(alias = "wr_subsample_eps")]
+    pub fn epsilon(&self, epsilon: f64) -> Result<f64, Error> {
+        check_epsilon(epsilon)?;
+        Ok(amplified(epsilon, self.inclusion()))
+    }
+
+    /// The `ε` of a mechanism that the draws turn into `epsilon`: `ln(1 + (e^ε − 1)/g)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] when nobody is drawn.
+    pub fn base_epsilon(&self, epsilon: f64) -> Result<f64, Error> {
+        check_epsilon(epsilon)?;
+        ensure(self.draws >= 1, "the number of draws", "be at least 1", 0.0)?;
+        let g = self.inclusion();
+        Ok(if epsilon > 30.0 {
+            epsilon - libm::log(g) + libm::log1p((g - 1.0) * libm::exp(-epsilon))
+        } else {
+            libm::log1p(libm::expm1(epsilon) / g)
+        })
+    }
+
+    /// A mechanism with group profiles `group_delta(k, ε) = δ_k(ε)` on the drawn users:
+    /// `(ln(1 + g(e^ε − 1)), Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε))`, rounded up by at most 1e-50.
+    ///
+    /// `δ_k(ε)` bounds the loss when `k` of the drawn records, all of one user, change; it must not decrease in `k`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] when the draws per user spread so far
+    /// (beyond 10¹⁰ expected ones) that more than 10⁷ group sizes matter.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{gaussian, subsampling::WithReplacement};
+    /// // A Gaussian sum with μ = 1/2 over ten draws from a hundred users.
+    /// let draws = WithReplacement::new(100, 10)?;
+    /// let group = |k: u64, epsilon| gaussian::delta(epsilon, 0.5 * k as f64).map(Into::into);
+    /// let sampled = draws.approx_dp(0.5, group)?.into_value();
+    /// assert!(sampled.epsilon() < 0.07 && sampled.delta() < 0.006);
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
+    pub fn approx_dp(
+        &self,
+        epsilon: f64,
+        group_delta: impl Fn(u64, f64) -> Result<UpperBound<f64>, Error>,
+    ) -> Result<UpperBound<ApproxDp>, Error> {
+        check_epsilon(epsilon)?;
+        let window = BinomialWindow::new(self.draws, 1.0 / self.pool as f64, 1e-60)?;
+        // Groups below the window are charged as its first one, those above with certainty of failure.
+        let mut delta = window.above();
+        if window.first() > 0 {
+            delta += window.below() * group_delta(window.first(), epsilon)?.into_value().min(1.0);
+        }
+        for (k, probability) in window.iter().filter(|&(k, _)| k > 0) {
+            delta += probability * group_delta(k, epsilon)?.into_value().min(1.0);
+        }
+        Ok(UpperBound::new(ApproxDp::clamped(amplified(epsilon, self.inclusion()), delta)))
+    }
+}
+
+/// Gaussian noise on users who each take part with probability `rate`, when one user may be added or removed.
+///
+/// At integer orders
+/// `D_α = ln[Σ_{k≤α} C(α,k) (1−q)^{α−k} q^k e^{k(k−1)μ²/2}]/(α − 1)`; between them the convexity of `(α − 1) D_α`;
+/// above 10⁴, where the sum is long and amplifies little, the loss without sampling.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PoissonGaussian {
+    rate: f64,
+    mu: f64,
+}
+
+impl PoissonGaussian {
+    /// The Gaussian mechanism on a Poisson sample of the given rate.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`.
+    pub fn new(gaussian: Gaussian, rate: f64) -> Result<Self, Error> {
+        check_probability(rate)?;
+        Ok(Self { rate, mu: gaussian.gdp().into_value().mu() })
+    }
+
+    /// `(α − 1) D_α` at an integer order.
+    fn exponent(&self, alpha: u64) -> f64 {
+        let half_square = 0.5 * self.mu * self.mu;
+        // The terms with k ≤ 1 have exponent 0, and all weights sum to 1: what is left keeps its relative accuracy.
+        let terms: Vec<f64> = (2..=alpha)
+            .map(|k| (k as f64, log_pmf(k, alpha, self.rate)))
+            .filter(|&(_, weight)| weight > f64::NEG_INFINITY)
+            .map(|(k, weight)| weight + log_expm1(k * (k - 1.0) * half_square))
+            .collect();
+        crate::logspace::log_add_exp(0.0, crate::logspace::log_sum_exp(&terms))
+    }
+}
+
+impl Mechanism for PoissonGaussian {
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        let alpha = order.get();
+        let unsampled = 0.5 * alpha * self.mu * self.mu;
+        if self.rate == 0.0 || self.mu == 0.0 {
+            return UpperBound::new(0.0).into();
+        }
+        if alpha > LARGEST_SUM {
+            return UpperBound::new(unsampled).into();
+        }
+        let below = alpha.floor();
+        let at = |alpha: f64| if alpha <= 1.0 { 0.0 } else { self.exponent(alpha as u64) };
+        let part = alpha - below;
+        let exponent =
+            if part == 0.0 { at(alpha) } else { (1.0 - part) * at(below) + part * at(below + 1.0) };
+        UpperBound::new((exponent / (alpha - 1.0)).min(unsampled)).into()
+    }
+}
+
+/// `(ln(1 + q(e^ε − 1)), qδ)`.
+fn sampled(mechanism: ApproxDp, q: f64) -> UpperBound<ApproxDp> {
+    UpperBound::new(ApproxDp::clamped(amplified(mechanism.epsilon(), q), q * mechanism.delta()))
+}
+
+/// `ln(1 + q(e^ε − 1))`, for `ε` perhaps infinite.
+fn amplified(epsilon: f64, q: f64) -> f64 {
+    if q == 0.0 {
+        return 0.0;
+    }
+    let amplified = if epsilon > 30.0 {
+        epsilon + libm::log(q + (1.0 - q) * libm::exp(-epsilon))
+    } else {
+        libm::log1p(q * libm::expm1(epsilon))
+    };
+    amplified.min(epsilon)
+}
+
+/// Above this order the sum of [`PoissonGaussian`] is not evaluated.
+const LARGEST_SUM: f64 = 1e4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Sensitivity, Sigma, gaussian};
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    fn sampled_gaussian(rate: f64, mu: f64) -> PoissonGaussian {
+        let (sensitivity, sigma) = (Sensitivity::new(mu).unwrap(), Sigma::new(1.0).unwrap());
+        PoissonGaussian::new(Gaussian { sensitivity, sigma }, rate).unwrap()
+    }
+
+    fn rdp(rate: f64, mu: f64, alpha: f64) -> f64 {
+        sampled_gaussian(rate, mu).rdp(Order::new(alpha).unwrap()).into_value()
+    }
+
+    #[test]
+    fn draws_match_50_digit_values() -> Result<(), Error> {
+        let (ten, eleven) = (WithReplacement::new(99, 10)?, WithReplacement::new(100, 11)?);
+        assert_relative_eq!(ten.inclusion(), 0.096_540_246_134_807_14, max_relative = 1e-14);
+        assert_relative_eq!(eleven.inclusion(), 0.104_661_745_741_283_55, max_relative = 1e-14);
+        assert_relative_eq!(ten.epsilon(0.5)?, 0.060_744_813_319_052_9, max_relative = 1e-14);
+        assert_relative_eq!(ten.epsilon(0.475)?, 0.057_039_700_390_368_67, max_relative = 1e-14);
+        Ok(())
+    }
+
+    #[test]
+    fn sampled_gaussian_matches_high_precision() {
+        assert_relative_eq!(rdp(0.01, 0.5, 4.0), 5.715_580_737_173_408e-5, max_relative = 1e-11);
+        assert_relative_eq!(rdp(0.1, 1.0, 8.0), 1.378_361_411_348_126_5, max_relative = 1e-12);
+        assert_relative_eq!(rdp(0.25, 0.8, 2.0), 0.054_516_646_012_164_92, max_relative = 1e-12);
+    }
+
+    /// `D_α` between `N(0, 1)` and the mixture, in both directions, by the trapezoidal rule (exponentially accurate
+    /// here): the value at integer orders is the larger of the two, and between them a bound.
+    #[test]
+    fn sampled_gaussian_covers_both_directions() {
+        for (rate, mu) in [(0.1, 1.0), (0.3, 0.5), (0.02, 2.0)] {
+            for alpha in [1.5, 2.0, 2.7, 3.0, 6.0] {
+                let step = 0.01;
+                let density = |x: f64| (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
+                let (mut there, mut back) = (0.0, 0.0);
+                for i in -2500..4000 {
+                    let x = step * f64::from(i);
+                    let clean = density(x);
+                    // The ratio of mixture to N(0, 1), which does not underflow where the densities do.
+                    let ratio = 1.0 - rate + rate * (mu * x - 0.5 * mu * mu).exp();
+                    there += clean * ratio.powf(alpha) * step;
+                    back += clean * ratio.powf(1.0 - alpha) * step;
+                }
+                let worst = f64::max(there, back).ln() / (alpha - 1.0);
+                let bound = rdp(rate, mu, alpha);
+                assert!(worst <= bound * (1.0 + 1e-9), "{rate} {mu} {alpha}: {worst} {bound}");
+                if alpha.fract() == 0.0 {
+                    assert_relative_eq!(worst, bound, max_relative = 1e-8);
+                }
+            }
+        }
+    }
+
+    /// With replacement, the sampled sum of a database of zeros but for one user: the exact laws are mixtures of
+    /// Gaussians, and the bound holds (it is an equality for one draw).
+    #[test]
+    fn draws_cover_the_exact_mixture() -> Result<(), Error> {
+        let mu = 1.0;
+        for (pool, draws) in [(3, 1), (5, 4), (10, 3)] {
+            let sampling = WithReplacement::new(pool, draws)?;
+            let window = BinomialWindow::new(draws, 1.0 / pool as f64, 1e-30)?;
+            for base in [0.2, 1.0] {
+                let group = |k: u64, epsilon| gaussian::delta(epsilon, mu * k as f64).map(Into::into);
+                let bound = sampling.approx_dp(base, group)?.into_value();
+                let step = 1e-3;
+                let mut exact = 0.0;
+                for i in -12_000..16_000 {
+                    let x = step * f64::from(i);
+                    let density = |shift: f64| (-0.5 * (x - shift) * (x - shift)).exp();
+                    let moved: f64 = window.iter().map(|(k, p)| p * density(mu * k as f64)).sum();
+                    let gap = moved - bound.epsilon().exp() * density(0.0);
+                    exact += gap.max(0.0) * step / (2.0 * std::f64::consts::PI).sqrt();
+                }
+                assert!(exact <= bound.delta() * (1.0 + 1e-5), "{exact} {}", bound.delta());
+                if draws == 1 {
+                    assert_relative_eq!(exact, bound.delta(), max_relative = 1e-5);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn limits_are_right() -> Result<(), Error> {
+        let leak = ApproxDp::new(f64::INFINITY, 1.0)?;
+        assert_eq!(*without_replacement(leak, 0, 10)?.value(), ApproxDp::pure(0.0)?);
+        assert_eq!(*poisson(leak, 1.0)?.value(), leak);
+        assert_eq!(poisson(leak, 0.5)?.value().epsilon(), f64::INFINITY);
+        let strong = poisson(ApproxDp::pure(1e4)?, 1e-3)?.into_value();
+        assert_relative_eq!(strong.epsilon(), 1e4 + 1e-3f64.ln(), max_relative = 1e-14);
+        let one = WithReplacement::new(1, 3)?;
+        assert_eq!((one.inclusion(), one.epsilon(2.0)?), (1.0, 2.0));
+        assert_eq!(WithReplacement::new(1, 0)?.inclusion(), 0.0);
+        assert_relative_eq!(one.base_epsilon(1e4)?, 1e4, max_relative = 1e-15);
+        assert_eq!(rdp(0.0, 1e200, 5.0), 0.0);
+        assert_eq!(rdp(1.0, 2.0, 5.0), 10.0);
+        assert_eq!(rdp(0.5, 1e200, 5.0), f64::INFINITY);
+        assert_eq!(rdp(0.5, 1.0, 1e300), 5e299);
+        // Nobody is ever drawn.
+        let nobody =
+            WithReplacement::new(5, 0)?.approx_dp(1.0, |_, _| Ok(UpperBound::new(1.0)))?.into_value();
+        assert!(nobody.epsilon() == 0.0 && nobody.delta() < 1e-300);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() -> Result<(), Error> {
+        let pure = ApproxDp::pure(1.0)?;
+        assert!(without_replacement(pure, 3, 2).is_err());
+        assert!(without_replacement(pure, 0, 0).is_err());
+        for bad in [f64::NAN, -0.1, 1.1] {
+            assert!(poisson(pure, bad).is_err());
+            let gaussian = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
+            assert!(PoissonGaussian::new(gaussian, bad).is_err());
+        }
+        assert!(WithReplacement::new(0, 3).is_err());
+        let draws = WithReplacement::new(5, 3)?;
+        for bad in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(draws.epsilon(bad).is_err());
+            assert!(draws.base_epsilon(bad).is_err());
+            assert!(draws.approx_dp(bad, |_, _| Ok(UpperBound::new(0.0))).is_err());
+        }
+        assert!(WithReplacement::new(5, 0)?.base_epsilon(1.0).is_err());
+        let many = WithReplacement::new(2, 1_000_000_000_000_000)?;
+        assert!(many.approx_dp(1.0, |_, _| Ok(UpperBound::new(0.0))).is_err());
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn amplified_losses_are_ordered(
+            epsilon in 0.0..50.0_f64,
+            delta in 0.0..1.0_f64,
+            pool in 1_u64..1000,
+            draws in 0_u64..2000,
+        ) {
+            let base = ApproxDp::new(epsilon, delta)?;
+            let sample = draws.min(pool);
+            let here = without_replacement(base, sample, pool)?.into_value();
+            prop_assert!(here.epsilon() <= epsilon && here.delta() <= delta);
+            if sample < pool {
+                let more = without_replacement(base, sample + 1, pool)?.into_value();
+                prop_assert!(here.epsilon() <= more.epsilon() && here.delta() <= more.delta());
+            }
+            let sampling = WithReplacement::new(pool, draws)?;
+            let there = sampling.epsilon(epsilon)?;
+            prop_assert!(there <= epsilon);
+            prop_assert!(there <= WithReplacement::new(pool, draws + 1)?.epsilon(epsilon)?);
+            // With replacement a user is drawn less often than in as many draws without.
+            prop_assert!(there <= here.epsilon() * (1.0 + 1e-12) || draws > pool);
+            if draws > 0 {
+                prop_assert!((sampling.base_epsilon(there)? - epsilon).abs() <= 1e-9 * (1.0 + epsilon));
+            }
+        }
+
+        #[test]
+        fn sampled_gaussian_is_monotone(rate in 0.0..1.0_f64, mu in 0.01..3.0_f64, alpha in 1.01..80.0_f64) {
+            let here = rdp(rate, mu, alpha);
+            let slack = 1.0 + 1e-10;
+            prop_assert!(here <= 0.5 * alpha * mu * mu * slack);
+            prop_assert!(here <= rdp((1.1 * rate).min(1.0), mu, alpha) * slack);
+            prop_assert!(here <= rdp(rate, 1.1 * mu, alpha) * slack);
+            prop_assert!(here <= rdp(rate, mu, 1.1 * alpha) * slack);
+        }
+    }
+}
