@@ -20,6 +20,7 @@ pub mod laplace;
 pub mod logspace;
 pub mod mixture;
 pub mod pairwise;
+pub mod printed;
 pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;

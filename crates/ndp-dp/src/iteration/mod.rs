@@ -25,8 +25,10 @@ mod geometric;
 mod recursion;
 mod run;
 mod step;
+mod utility;
 
 pub use capped::CappedWalk;
 pub use geometric::Geometric;
 pub use run::{FinalToken, WalkRun};
 pub use step::{NoisyStep, absorption_cost, shift_weight};
+pub use utility::{ExpectedError, expected_error};

@@ -1,0 +1,173 @@
+//! The printed bounds for histograms: Theorem 2 (ring) and Theorem 6 (complete graph).
+
+use super::sum::{composed, small_cycle_chance};
+use super::{Theorem3, check_users};
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
+use crate::randomized_response::check_labels;
+use crate::{Delta, Error, Printed};
+use serde::Serialize;
+
+/// The probability of a random answer that Theorem 2 prints, `γ = L/(e^{12 ε √(ln(1/δ)/n)} + L − 1)`.
+///
+/// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For large `n` the
+/// printed report is more private on its own than the whole protocol is asked to be, and useless. Sound:
+/// [`crate::shuffling::efmrtt_gamma`].
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.
+#[doc(alias = "thm2_gamma_printed")]
+pub fn theorem2_gamma(labels: u32, epsilon: f64, delta: Delta, users: f64) -> Result<Printed<f64>, Error> {
+    check_labels(labels)?;
+    check_epsilon(epsilon)?;
+    check_users(users)?;
+    let exponent = 12.0 * epsilon * libm::sqrt(-libm::log(delta.get()) / users);
+    let labels = f64::from(labels);
+    Ok(Printed::new(labels / (libm::expm1(exponent) + labels)))
+}
+
+/// Theorem 6: a histogram over a hidden uniform walk on the complete graph, by randomized response.
+///
+/// **False** for the reasons of [`Theorem3`]; its constant 14 is sound. The body of the paper prints the total `δ` as
+/// `(T/n) δ`, its proof `N δ`; this is the latter.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Theorem6 {
+    /// Walk, `ε` of one report, `c`, `δ′` and `δ̂`, as in Theorem 3.
+    pub walk: Theorem3,
+    /// The `δ` of amplification by shuffling within a large cycle.
+    pub delta: Delta,
+}
+
+impl Theorem6 {
+    /// The largest `ε` for which amplification by shuffling is claimed in a large cycle,
+    /// `ln(c² n^{2/3}/(16 ln(2/δ)))`; perhaps negative.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
+    #[doc(alias = "thm6_eps_cap")]
+    pub fn epsilon_limit(&self) -> Result<Printed<f64>, Error> {
+        self.walk.check()?;
+        let (c, root) = (self.walk.c, libm::cbrt(self.walk.users));
+        Ok(Printed::new(libm::log(c * c * root * root / (16.0 * libm::log(2.0 / self.delta.get())))))
+    }
+
+    /// The printed loss of one report, `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c n^{1/3}))`.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_limit`], and [`Error::InvalidParameter`] unless `ε` is at most that limit.
+    pub fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
+        let limit = self.epsilon_limit()?.into_value();
+        let Theorem3 { users, epsilon, c, .. } = self.walk;
+        ensure(
+            epsilon <= limit,
+            "the epsilon of one report",
+            "be at most ln(c² n^(2/3)/(16 ln(2/δ)))",
+            epsilon,
+        )?;
+        let large = 14.0 * libm::sqrt(libm::log(4.0 / self.delta.get())) * epsilon / (c * libm::cbrt(users));
+        Ok(Printed::new(f64::max(2.0 * small_cycle_chance(users, c) * epsilon, large)))
+    }
+
+    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_c`].
+    #[doc(alias = "thm6")]
+    pub fn total_epsilon(&self) -> Result<Printed<f64>, Error> {
+        let epsilon_c = self.epsilon_c()?.into_value();
+        Ok(Printed::new(composed(self.walk.count(), self.walk.epsilon, epsilon_c, self.walk.delta_prime)))
+    }
+
+    /// The total with the second term that advanced composition gives, `N ε_c (e^{ε_c} − 1)`.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_c`].
+    pub fn total_epsilon_composed(&self) -> Result<Printed<f64>, Error> {
+        let epsilon_c = self.epsilon_c()?.into_value();
+        Ok(Printed::new(composed(self.walk.count(), epsilon_c, epsilon_c, self.walk.delta_prime)))
+    }
+
+    /// The total `Nδ + δ′ + δ̂` of the proof.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_limit`].
+    pub fn total_delta(&self) -> Result<Printed<f64>, Error> {
+        self.walk.total_delta(self.delta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shuffling;
+    use approx::assert_relative_eq;
+
+    fn delta(x: f64) -> Delta {
+        Delta::new(x).unwrap()
+    }
+
+    fn theorem(epsilon: f64, scale: f64) -> Theorem6 {
+        let walk = Theorem3 {
+            users: 1e7,
+            steps: 1e9,
+            epsilon,
+            c: 8.0,
+            delta_prime: delta(scale * 1e-6),
+            delta_hat: delta(scale * 1e-6),
+        };
+        Theorem6 { walk, delta: delta(scale * 1e-9) }
+    }
+
+    #[test]
+    fn formulas_match_50_digit_values() -> Result<(), Error> {
+        let near = |value: Printed<f64>, expected: f64| {
+            assert_relative_eq!(*value.value(), expected, max_relative = 1e-13);
+        };
+        near(theorem2_gamma(10, 0.1, delta(1e-6), 5000.0)?, 0.993_531_099_852_497_3);
+        near(theorem2_gamma(10, 0.095, delta(9.5e-7), 5000.0)?, 0.993_850_625_953_739_9);
+        near(theorem(0.2, 1.0).total_epsilon()?, 10.487_638_954_452_186);
+        near(theorem(0.2, 1.0).total_epsilon_composed()?, 8.757_744_536_239_844);
+        near(theorem(0.2, 1.0).total_delta()?, 2.164_378_980_788_680_4e-6);
+        near(theorem(0.19, 0.95).total_epsilon()?, 9.802_727_292_006_618);
+        near(theorem(0.19, 0.95).total_epsilon_composed()?, 8.244_440_585_940_136);
+        near(theorem(0.19, 0.95).total_delta()?, 2.056_273_461_980_079_6e-6);
+        near(theorem(0.2, 1.0).epsilon_limit()?, 9.067_533_870_262_245);
+        near(theorem(0.2, 0.95).epsilon_limit()?, 9.065_141_687_811_012);
+        Ok(())
+    }
+
+    /// The constant 14 is above the closed clones bound throughout its range.
+    #[test]
+    fn the_constant_14_is_sound() -> Result<(), Error> {
+        for m in [2000, 50_000, 3_000_000] {
+            for x in [1e-3, 1e-6, 1e-10] {
+                for share in [0.1, 0.5, 1.0] {
+                    let limit = libm::log(m as f64 / (16.0 * libm::log(2.0 / x))).min(1.0);
+                    if limit > 0.0 {
+                        let local = share * limit;
+                        let closed = *shuffling::clones_closed(local, m, delta(x))?.value();
+                        assert!(closed <= 14.0 * libm::sqrt(libm::log(4.0 / x) / m as f64) * local);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() {
+        let good = theorem(0.2, 1.0);
+        for bad in [
+            Theorem6 { walk: Theorem3 { users: f64::NAN, ..good.walk }, ..good },
+            Theorem6 { walk: Theorem3 { epsilon: -1.0, ..good.walk }, ..good },
+            // Too few users for the shuffling bound.
+            Theorem6 { walk: Theorem3 { users: 100.0, c: 1.0, ..good.walk }, ..good },
+        ] {
+            assert!(bad.total_epsilon().is_err());
+        }
+        assert!(theorem2_gamma(1, 0.1, delta(0.1), 10.0).is_err());
+        assert!(theorem2_gamma(3, f64::NAN, delta(0.1), 10.0).is_err());
+        assert!(theorem2_gamma(3, 0.1, delta(0.1), 1.0).is_err());
+        assert_eq!(*theorem2_gamma(3, 1e4, delta(0.1), 2.0).unwrap().value(), 0.0);
+    }
+}

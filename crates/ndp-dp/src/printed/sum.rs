@@ -1,0 +1,264 @@
+//! The printed bounds for real sums on the complete graph: Theorem 3 and the poster's Theorem 4.
+
+use super::{check_steps, check_users};
+use crate::error::{ensure, ensure_positive};
+use crate::gaussian::check_epsilon;
+use crate::{Delta, Error, Printed, search};
+use serde::Serialize;
+
+/// The printed number of contributions of a user, `N = T/n + √(3 (T/n) ln(1/δ̂))`.
+///
+/// **False** outside `T/n ≥ 3 ln(1/δ̂)`: at `T = n = 1000`, `δ̂ = 1e-6` it is 7.4, but 8 or more contributions have
+/// probability 1.0e-5. Sound: [`crate::tails::n_exact`].
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
+pub fn contributions(steps: f64, users: f64, delta_hat: Delta) -> Result<Printed<f64>, Error> {
+    check_users(users)?;
+    check_steps(steps)?;
+    Ok(Printed::new(count(steps / users, delta_hat)))
+}
+
+/// The printed chance that a small cycle contains a given user, `γ_n = 1 − (1 − 1/n)^{c² n^{2/3}}`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `n ≥ 2` and `c > 0`, both finite.
+#[doc(alias = "thm3_gamma_n")]
+pub fn gamma_n(users: f64, c: f64) -> Result<Printed<f64>, Error> {
+    check_users(users)?;
+    ensure_positive("the constant c of the cycle length", c)?;
+    Ok(Printed::new(small_cycle_chance(users, c)))
+}
+
+/// The constant `c` that minimises the printed bounds: the root of `2γ_n(c) = 1/(c n^{1/3})`; it tends to
+/// `2^{−1/3}` as `n` grows.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `n ≥ 2`, finite.
+#[doc(alias = "thm3_c_star")]
+pub fn best_c(users: f64) -> Result<Printed<f64>, Error> {
+    check_users(users)?;
+    let crossed = |c: f64| 2.0 * small_cycle_chance(users, c) * c * libm::cbrt(users) >= 1.0;
+    // γ_n ≤ 1, so the root is above 1/(2n^{1/3}); at c = 2 the left side is above 1 for every n ≥ 2.
+    Ok(Printed::new(search::smallest(0.0, 2.0, crossed).unwrap_or(2.0)))
+}
+
+/// Theorem 3: a sum over a hidden uniform walk of `T` steps on the complete graph of `n` users, each contribution
+/// `(ε, δ)`-DP on its own.
+///
+/// **False.** A cycle of length `l` holds `l − 1` foreign noises, not `l`; contributions of one user within a cycle add
+/// linearly; subsampling cannot be used after conditioning on a contribution; and [`contributions`] fails outside
+/// its range. The sound accountants average over the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Theorem3 {
+    /// Users `n ≥ 2`.
+    pub users: f64,
+    /// Steps `T ≥ 1`.
+    pub steps: f64,
+    /// The `ε` of one contribution, `ε < 1`.
+    pub epsilon: f64,
+    /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles.
+    pub c: f64,
+    /// Slack `δ′` of advanced composition.
+    pub delta_prime: Delta,
+    /// Failure probability `δ̂` of the count of contributions.
+    pub delta_hat: Delta,
+}
+
+impl Theorem3 {
+    /// The printed loss of one contribution, `ε_c = max(2γ_n ε, ε/(c n^{1/3}))`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
+    #[doc(alias = "thm3_eps_c")]
+    pub fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
+        self.check()?;
+        let large = self.epsilon / (self.c * libm::cbrt(self.users));
+        Ok(Printed::new(f64::max(2.0 * small_cycle_chance(self.users, self.c) * self.epsilon, large)))
+    }
+
+    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_c`].
+    #[doc(alias = "thm3_eps_printed")]
+    pub fn total_epsilon(&self) -> Result<Printed<f64>, Error> {
+        let epsilon_c = self.epsilon_c()?.into_value();
+        Ok(Printed::new(composed(self.count(), self.epsilon, epsilon_c, self.delta_prime)))
+    }
+
+    /// The total with the second term that advanced composition gives, `√(2N ln(1/δ′)) ε_c + N ε_c (e^{ε_c} − 1)`.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_c`].
+    #[doc(alias = "thm3_eps_drv")]
+    pub fn total_epsilon_composed(&self) -> Result<Printed<f64>, Error> {
+        let epsilon_c = self.epsilon_c()?.into_value();
+        Ok(Printed::new(composed(self.count(), epsilon_c, epsilon_c, self.delta_prime)))
+    }
+
+    /// The printed total `Nδ + δ′ + δ̂`, for contributions that are `(ε, δ)`-DP.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_c`].
+    pub fn total_delta(&self, delta: Delta) -> Result<Printed<f64>, Error> {
+        self.check()?;
+        Ok(Printed::new(self.count() * delta.get() + self.delta_prime.get() + self.delta_hat.get()))
+    }
+
+    pub(super) fn count(&self) -> f64 {
+        count(self.steps / self.users, self.delta_hat)
+    }
+
+    pub(super) fn check(&self) -> Result<(), Error> {
+        check_users(self.users)?;
+        check_steps(self.steps)?;
+        check_epsilon(self.epsilon)?;
+        ensure(self.epsilon < 1.0, "the epsilon of one contribution", "be below 1", self.epsilon)?;
+        ensure_positive("the constant c of the cycle length", self.c)
+    }
+}
+
+/// The poster's Theorem 4, an older and weaker form of Theorem 3.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct PosterTheorem4 {
+    /// `N = T/n + √(1.5 T ln(1/δ))`.
+    pub contributions: f64,
+    /// `γ = 1 − (1 − 1/n)^{√n/2}`.
+    pub gamma: f64,
+    /// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `l = ln(1/δ)` and `u = √2 ε/n^{1/4}`.
+    pub epsilon: f64,
+}
+
+/// The poster's Theorem 4 for a walk of `steps` steps among `users`, one contribution costing `epsilon`; the same `δ` is
+/// used for the count and for composition. It has the defects of [`Theorem3`].
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
+#[doc(alias = "poster_thm4")]
+pub fn poster_theorem4(
+    users: f64,
+    steps: f64,
+    epsilon: f64,
+    delta: Delta,
+) -> Result<Printed<PosterTheorem4>, Error> {
+    check_users(users)?;
+    check_steps(steps)?;
+    check_epsilon(epsilon)?;
+    let log = -libm::log(delta.get());
+    let contributions = steps / users + libm::sqrt(1.5 * steps * log);
+    let gamma = -libm::expm1(0.5 * libm::sqrt(users) * libm::log1p(-1.0 / users));
+    let u = std::f64::consts::SQRT_2 * epsilon / libm::sqrt(libm::sqrt(users));
+    let total = libm::sqrt(2.0 * contributions * log) * u
+        + 2.0 * libm::sqrt(2.0 * contributions * gamma * log) * epsilon
+        + contributions * u * libm::expm1(u)
+        + 4.0 * contributions * gamma * epsilon * libm::expm1(epsilon);
+    Ok(Printed::new(PosterTheorem4 { contributions, gamma, epsilon: total }))
+}
+
+/// `m + √(3 m ln(1/δ̂))` for a mean of `m`.
+pub(super) fn count(mean: f64, delta_hat: Delta) -> f64 {
+    mean + libm::sqrt(-3.0 * mean * libm::log(delta_hat.get()))
+}
+
+/// `1 − (1 − 1/n)^{c² n^{2/3}}`.
+pub(super) fn small_cycle_chance(users: f64, c: f64) -> f64 {
+    let root = libm::cbrt(users);
+    -libm::expm1(c * c * root * root * libm::log1p(-1.0 / users))
+}
+
+/// `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`.
+pub(super) fn composed(count: f64, epsilon: f64, epsilon_c: f64, delta_prime: Delta) -> f64 {
+    libm::sqrt(-2.0 * count * libm::log(delta_prime.get())) * epsilon_c
+        + count * epsilon * libm::expm1(epsilon_c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn delta(x: f64) -> Delta {
+        Delta::new(x).unwrap()
+    }
+
+    fn near(value: Printed<f64>, expected: f64) {
+        assert_relative_eq!(*value.value(), expected, max_relative = 1e-13);
+    }
+
+    #[test]
+    fn formulas_match_50_digit_values() -> Result<(), Error> {
+        near(contributions(10_000.0, 100.0, delta(1e-6))?, 164.378_980_788_680_4);
+        near(gamma_n(100.0, 1.0)?, 0.194_689_951_332_966_54);
+        near(gamma_n(101.0, 2.0)?, 0.578_190_149_002_891_3);
+        near(best_c(100.0)?, 0.811_186_001_246_079_2);
+        near(best_c(1000.0)?, 0.802_080_951_288_672_8);
+        let theorem = |epsilon, c, x| Theorem3 {
+            users: 100.0,
+            steps: 10_000.0,
+            epsilon,
+            c,
+            delta_prime: delta(x),
+            delta_hat: delta(x),
+        };
+        near(theorem(0.1, 1.0, 1e-6).epsilon_c()?, 0.038_937_990_266_593_31);
+        near(theorem(0.095, 1.0, 1e-6).epsilon_c()?, 0.036_991_090_753_263_64);
+        near(theorem(0.1, 0.8, 1e-6).total_epsilon()?, 2.263_645_585_394_465);
+        near(theorem(0.095, 0.76, 9.5e-7).total_epsilon()?, 2.245_546_849_656_373_6);
+        near(theorem(0.1, 0.8, 1e-6).total_epsilon_composed()?, 1.935_786_552_995_372_6);
+        near(theorem(0.095, 0.76, 9.5e-7).total_epsilon_composed()?, 1.939_900_684_302_728_3);
+        near(theorem(0.1, 0.8, 1e-6).total_delta(delta(1e-8))?, 2e-6 + 164.378_980_788_680_4e-8);
+        Ok(())
+    }
+
+    #[test]
+    fn the_poster_matches_50_digit_values() -> Result<(), Error> {
+        for (epsilon, x, count, total) in [
+            (0.1, 1e-6, 555.228_138_815_543_9, 13.303_752_699_034_585),
+            (0.095, 9.5e-7, 556.072_426_030_424_9, 12.556_990_141_170_531),
+        ] {
+            let poster = poster_theorem4(100.0, 10_000.0, epsilon, delta(x))?.into_value();
+            assert_relative_eq!(poster.contributions, count, max_relative = 1e-13);
+            assert_relative_eq!(poster.gamma, 0.049_009_950_1, max_relative = 1e-13);
+            assert_relative_eq!(poster.epsilon, total, max_relative = 1e-13);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn ends_are_limits_or_errors() -> Result<(), Error> {
+        for users in [2.0, 1e12, 1e300] {
+            let c = best_c(users)?.into_value();
+            assert!((0.5..2.0).contains(&c));
+        }
+        // The asymptotic constant 2^{−1/3}.
+        assert_relative_eq!(best_c(1e15)?.into_value(), 0.5f64.cbrt(), max_relative = 1e-4);
+        for bad in [f64::NAN, 1.0, 0.0, -3.0, f64::INFINITY] {
+            assert!(contributions(10.0, bad, delta(0.1)).is_err());
+            assert!(gamma_n(bad, 1.0).is_err());
+            assert!(best_c(bad).is_err());
+            assert!(poster_theorem4(bad, 10.0, 0.1, delta(0.1)).is_err());
+        }
+        let good = Theorem3 {
+            users: 10.0,
+            steps: 10.0,
+            epsilon: 0.1,
+            c: 1.0,
+            delta_prime: delta(0.1),
+            delta_hat: delta(0.1),
+        };
+        assert!(good.total_epsilon().is_ok());
+        for bad in [
+            Theorem3 { users: 1.0, ..good },
+            Theorem3 { steps: 0.0, ..good },
+            Theorem3 { epsilon: 1.0, ..good },
+            Theorem3 { epsilon: f64::NAN, ..good },
+            Theorem3 { c: 0.0, ..good },
+        ] {
+            assert!(bad.total_epsilon().is_err() && bad.total_epsilon_composed().is_err());
+        }
+        assert!(gamma_n(10.0, f64::NAN).is_err());
+        assert!(poster_theorem4(10.0, 10.0, -0.1, delta(0.1)).is_err());
+        Ok(())
+    }
+}
