@@ -1,7 +1,8 @@
 //! One noisy gradient step, and what is left of it after further noisy steps.
 
 use crate::error::{ensure, ensure_positive};
-use crate::{Error, Order, Sigma, UpperBound};
+use crate::federated::ContractionFactor;
+use crate::{Error, Gdp, Order, Sigma, UpperBound};
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
 ///
@@ -60,23 +61,24 @@ impl NoisyStep {
     /// # References
     /// Feldman et al. 2018, Theorem 23; the constant follows from Theorem 22 with equal shifts.
     pub fn rdp_after(&self, order: Order, steps: u64) -> Result<UpperBound<f64>, Error> {
-        let mu = self.mu_after(steps, 1.0)?.into_value();
-        Ok(UpperBound::new(0.5 * order.get() * mu * mu))
+        ensure_noisy(steps)?;
+        let ratio = self.ratio();
+        Ok(UpperBound::new(0.5 * order.get() * ratio * ratio / steps as f64))
     }
 
     /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every later
-    /// step contracts by `contraction`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
+    /// step contracts by `factor`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
     ///
-    /// With `a`-strongly convex losses `M = max(|1 − ηa|, |1 − ηβ|)`; convex ones have `M = 1`, `W_g = g`. Same
-    /// observer as [`Self::rdp_after`]; step size constant. By `α μ²/2` it gives back [`Self::rdp_after`] at `M = 1`.
+    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. Same observer as
+    /// [`Self::rdp_after`]; step size constant. The Rényi loss `αμ²/2` at `M = 1` is that of [`Self::rdp_after`].
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `steps ≥ 1` and `0 ≤ M ≤ 1`.
+    /// [`Error::InvalidParameter`] unless `steps ≥ 1`.
     ///
     /// # References
     /// Bok, Su and Altschuler 2024 (shifted interpolation).
-    pub fn mu_after(&self, steps: u64, contraction: f64) -> Result<UpperBound<f64>, Error> {
-        Ok(UpperBound::new(self.ratio() * shrinkage(steps, contraction)?))
+    pub fn mu_after(&self, steps: u64, factor: ContractionFactor) -> Result<UpperBound<Gdp>, Error> {
+        Ok(UpperBound::new(Gdp::new(self.ratio() * shrinkage(steps, factor)?)?))
     }
 
     /// Gaussian-DP parameter of a contribution under given step sizes `η₀, η₁, …, η_{g−1}`, the first its own:
@@ -87,10 +89,10 @@ impl NoisyStep {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless there is a step and all are positive and finite.
-    pub fn mu_under_steps(&self, steps: &[f64]) -> Result<UpperBound<f64>, Error> {
+    pub fn mu_under_steps(&self, steps: &[f64]) -> Result<UpperBound<Gdp>, Error> {
         check_steps(steps)?;
         let sum: f64 = steps.iter().map(|step| (step / steps[0]) * (step / steps[0])).sum();
-        Ok(UpperBound::new(self.ratio() / sum.sqrt()))
+        Ok(UpperBound::new(Gdp::new(self.ratio() / sum.sqrt())?))
     }
 }
 
@@ -98,34 +100,32 @@ impl NoisyStep {
 /// when `M = 0` and `k ≥ 2`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `k ≥ 1` and `0 ≤ M ≤ 1`.
-pub fn shift_weight(steps: u64, contraction: f64) -> Result<f64, Error> {
-    let shrinkage = shrinkage(steps, contraction)?;
+/// [`Error::InvalidParameter`] unless `k ≥ 1`.
+pub fn shift_weight(steps: u64, factor: ContractionFactor) -> Result<f64, Error> {
+    let shrinkage = shrinkage(steps, factor)?;
     Ok(1.0 / (shrinkage * shrinkage))
 }
 
 /// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow, and then upwards.
-fn shrinkage(steps: u64, contraction: f64) -> Result<f64, Error> {
-    ensure(steps >= 1, "the number of noisy steps", "be at least 1", steps as f64)?;
-    ensure(
-        (0.0..=1.0).contains(&contraction),
-        "the contraction factor of a step",
-        "lie in [0, 1]",
-        contraction,
-    )?;
+fn shrinkage(steps: u64, factor: ContractionFactor) -> Result<f64, Error> {
+    ensure_noisy(steps)?;
     let count = steps as f64;
     if steps == 1 {
         return Ok(1.0);
     }
-    if contraction == 0.0 {
+    if factor.get() == 0.0 {
         return Ok(0.0);
     }
-    let decay = -libm::log(contraction);
+    let decay = -libm::log(factor.get());
     if decay == 0.0 {
         return Ok(1.0 / count.sqrt());
     }
     let share = libm::expm1(-2.0 * decay) / libm::expm1(-2.0 * decay * count);
     Ok((libm::exp(-decay * (count - 1.0)) * share.sqrt()).max(f64::MIN_POSITIVE))
+}
+
+fn ensure_noisy(steps: u64) -> Result<(), Error> {
+    ensure(steps >= 1, "the number of noisy steps", "be at least 1", steps as f64)
 }
 
 /// The least cost, in units of one contribution seen at once, of hiding contributions made at the given times from
@@ -210,30 +210,46 @@ mod tests {
         Ok(())
     }
 
+    fn factor(m: f64) -> ContractionFactor {
+        ContractionFactor::new(m).unwrap()
+    }
+
     #[test]
     fn shift_weights_match_their_sums() -> Result<(), Error> {
-        for contraction in [0.3, 0.8, 0.999_999, 1.0] {
+        for m in [0.3, 0.8, 0.999_999, 1.0] {
             for steps in [1, 2, 3, 10, 200] {
-                let sum: f64 = (0..steps).map(|i| libm::pow(contraction, -2.0 * i as f64)).sum();
-                assert_relative_eq!(shift_weight(steps, contraction)?, sum, max_relative = 1e-11);
+                let sum: f64 = (0..steps).map(|i| libm::pow(m, -2.0 * i as f64)).sum();
+                assert_relative_eq!(shift_weight(steps, factor(m))?, sum, max_relative = 1e-11);
             }
         }
-        assert_eq!(shift_weight(1, 0.0)?, 1.0);
-        assert_eq!(shift_weight(2, 0.0)?, f64::INFINITY);
-        assert_eq!(shift_weight(1_000_000_000_000, 1.0)?, 1e12);
+        assert_eq!(shift_weight(1, factor(0.0))?, 1.0);
+        assert_eq!(shift_weight(2, factor(0.0))?, f64::INFINITY);
+        assert_relative_eq!(shift_weight(1_000_000_000_000, factor(1.0))?, 1e12, max_relative = 1e-15);
         // An underflow is rounded up, so that some loss remains.
-        assert!(*step(1.0, 1.0).mu_after(1_000_000, 0.5)?.value() > 0.0);
-        assert_eq!(*step(1.0, 1.0).mu_after(2, 0.0)?.value(), 0.0);
+        assert!(step(1.0, 1.0).mu_after(1_000_000, factor(0.5))?.value().mu() > 0.0);
+        assert_eq!(step(1.0, 1.0).mu_after(2, factor(0.0))?.value().mu(), 0.0);
+        Ok(())
+    }
+
+    #[test]
+    fn contracting_steps_hide_more() -> Result<(), Error> {
+        let (step, order) = (step(1.0, 2.0), Order::new(3.0)?);
+        for steps in [1, 2, 9] {
+            let mu = |m| -> Result<f64, Error> { Ok(step.mu_after(steps, factor(m))?.value().mu()) };
+            assert!(mu(0.5)? <= mu(0.9)? && mu(0.9)? <= mu(1.0)?);
+            let rdp = *step.rdp_after(order, steps)?.value();
+            assert_relative_eq!(0.5 * 3.0 * mu(1.0)? * mu(1.0)?, rdp, max_relative = 1e-14);
+        }
         Ok(())
     }
 
     #[test]
     fn given_steps_generalise_constant_ones() -> Result<(), Error> {
         let step = step(1.0, 2.0);
-        let constant = *step.mu_under_steps(&[0.3; 7])?.value();
-        assert_relative_eq!(constant, *step.mu_after(7, 1.0)?.value(), max_relative = 1e-14);
+        let constant = step.mu_under_steps(&[0.3; 7])?.value().mu();
+        assert_relative_eq!(constant, step.mu_after(7, factor(1.0))?.value().mu(), max_relative = 1e-14);
         let halving: Vec<f64> = (0..7).map(|i| libm::pow(2.0, -f64::from(i))).collect();
-        assert!(*step.mu_under_steps(&halving)?.value() > constant);
+        assert!(step.mu_under_steps(&halving)?.value().mu() > constant);
         Ok(())
     }
 
@@ -254,9 +270,8 @@ mod tests {
         }
         let step = step(1.0, 1.0);
         assert!(step.rdp_after(Order::new(2.0)?, 0).is_err());
-        for bad in [f64::NAN, -0.1, 1.1] {
-            assert!(step.mu_after(3, bad).is_err());
-        }
+        assert!(step.mu_after(0, factor(0.5)).is_err());
+        assert!(shift_weight(0, factor(0.5)).is_err());
         assert!(step.mu_under_steps(&[]).is_err());
         assert!(step.mu_under_steps(&[1.0, 0.0]).is_err());
         assert!(step.mu_under_steps(&[f64::NAN]).is_err());

@@ -1,0 +1,185 @@
+//! Claims of *Privacy amplification by decentralization* that are false as printed, each with its counterexample.
+#![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+use approx::assert_relative_eq;
+use ndp_dp::composition::optimal_delta;
+use ndp_dp::gaussian::{self, sigma_classic, theta};
+use ndp_dp::iteration::{FinalToken, Geometric, NoisyStep, WalkRun};
+use ndp_dp::mixture::{self, Part};
+use ndp_dp::printed::{self, Theorem3};
+use ndp_dp::{
+    ApproxDp, Delta, Error, Order, RandomizedResponse, Sensitivity, Sigma, randomized_response, shuffling,
+    tails,
+};
+
+fn delta(x: f64) -> Delta {
+    Delta::new(x).unwrap()
+}
+
+fn unit() -> Sensitivity {
+    Sensitivity::new(1.0).unwrap()
+}
+
+/// Theorem 2 asks for less noise where more is needed: its report is more private alone than the whole protocol is
+/// asked to be, and the corrected probability of a random answer is far smaller.
+#[test]
+fn theorem_2_inverts_the_amplification() -> Result<(), Error> {
+    let (labels, epsilon, users) = (10, 0.1, 100_000.0);
+    let printed = *printed::theorem2_gamma(labels, epsilon, delta(1e-6), users)?.value();
+    assert!(randomized_response::local_epsilon(labels, printed)? < epsilon);
+    // 1 − γ is the share of answers that carry information.
+    let corrected = shuffling::efmrtt_gamma(labels, 0.05, delta(1e-6), 99_999)?;
+    let printed = *printed::theorem2_gamma(labels, 0.05, delta(1e-6), users)?.value();
+    assert!(1.0 - corrected > 5.0 * (1.0 - printed), "{corrected} {printed}");
+    Ok(())
+}
+
+/// Theorem 3 divides the loss by √l in a cycle of length `l`; such a cycle holds `l − 1` foreign noises. At `l = 2` one
+/// noise is left, and its loss is above the claim.
+#[test]
+fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
+    let (epsilon, users) = (0.5, 8.0);
+    // c² n^{2/3} = 2.
+    let c = std::f64::consts::FRAC_1_SQRT_2;
+    let theorem =
+        Theorem3 { users, steps: 800.0, epsilon, c, delta_prime: delta(1e-6), delta_hat: delta(1e-6) };
+    let claimed = *theorem.epsilon_c()?.value();
+    assert_relative_eq!(claimed, 0.353_55, max_relative = 1e-4);
+    let sigma = sigma_classic(epsilon, delta(1e-6), unit())?.into_value();
+    let truth = *gaussian::epsilon(1.0 / sigma.get(), delta(1e-6))?.value();
+    assert_relative_eq!(truth, 0.372_979_005_969_516_84, max_relative = 1e-12);
+    assert!(truth > claimed);
+    Ok(())
+}
+
+/// The proof of Theorem 3 bounds the failure probability of a group of `k` by `kδ` at the same `ε`. Group privacy inflates
+/// much faster: a sum of `m` contributions, `k` of them changed, noise of the classic level for (0.5, 1e-10).
+#[test]
+fn group_deltas_grow_faster_than_the_group() -> Result<(), Error> {
+    let sigma = sigma_classic(0.5, delta(1e-10), unit())?.into_value();
+    for (k, m, expected) in [(2.0, 2.0_f64, 1.8218e-8), (4.0, 9.0, 3.6117e-9)] {
+        let truth = theta(0.5, k / (sigma.get() * m.sqrt()));
+        assert_relative_eq!(truth, expected, max_relative = 1e-4);
+        assert!(truth > 5.0 * k * 1e-10);
+    }
+    // For pure differential privacy the claim says 0. Two reports of the same user:
+    let report = RandomizedResponse::with_epsilon(2, 0.5)?;
+    let (keep, flip) = (1.0 - 0.5 * report.gamma(), 0.5 * report.gamma());
+    let group = keep * keep - 0.5f64.exp() * flip * flip;
+    assert!(group > 0.1);
+    Ok(())
+}
+
+/// The printed number of contributions fails with ten times the stated probability outside `T/n ≥ 3 ln(1/δ̂)`.
+#[test]
+fn the_printed_count_fails_outside_its_range() -> Result<(), Error> {
+    let printed = *printed::contributions(1000.0, 1000.0, delta(1e-6))?.value();
+    assert_relative_eq!(printed, 7.438, max_relative = 1e-4);
+    assert!(!tails::n_chernoff_valid(1000, 1e-3, delta(1e-6))?);
+    let truth = tails::log_binomial_tail(7, 1000, 1e-3)?.into_value().exp();
+    assert_relative_eq!(truth, 1.003e-5, max_relative = 1e-3);
+    assert!(*tails::n_exact(1000, 1e-3, delta(1e-6))?.value() as f64 > printed);
+    Ok(())
+}
+
+/// Lemma 1 at `n = 2`, one contribution, `2α(α − 1)L²/σ² = 1`, against an observer who sees the step index: the view is a
+/// visible mixture of Gaussians, whose loss is known exactly.
+#[test]
+fn lemma_1_is_false_for_two_users() -> Result<(), Error> {
+    let order = Order::new(2.0)?;
+    let step = NoisyStep::new(1.0, Sigma::new(2.0)?)?;
+    assert_eq!(step.theta(order), 1.0);
+    let claimed = *printed::lemma1_rdp(order, 1.0, &step, 2.0)?.value();
+    assert_relative_eq!(claimed, std::f64::consts::LN_2, max_relative = 1e-14);
+    assert!(order.get() <= *printed::lemma1_order_limit(&step).value());
+    // Linear losses: after g steps the shift 2L is hidden by noise √g σ, exactly. What is beyond 60 is charged nothing.
+    let mut parts: Vec<Part> = (1..=60)
+        .map(|g| Part {
+            weight: 0.5f64.powi(g),
+            loss: 0.5 * order.get() * step.ratio() * step.ratio() / f64::from(g),
+        })
+        .collect();
+    parts.push(Part { weight: 0.5f64.powi(60), loss: 0.0 });
+    let truth = *mixture::log_mean_exp(order, &parts)?.value();
+    assert_relative_eq!(truth, 0.742_134_929_942_002_6, max_relative = 1e-12);
+    assert!(truth > claimed);
+    // The theorem that replaces it is an equality here.
+    let phi = *Geometric::until_seen(2, 1)?.log_phi(1.0)?.value();
+    assert_eq!(phi, 1.0, "the exposed user's own next visit ends the gap as well");
+    assert_relative_eq!(*Geometric::meeting(1, 2)?.log_phi(1.0)?.value(), truth, max_relative = 1e-12);
+    Ok(())
+}
+
+/// "Geometric of parameter 1/n" gives `E[1/G] = ln n/(n − 1)`, above the printed `ln n/n`; and with `c` colluders the
+/// parameter is `c/n`, not the printed `1 − c/n`.
+#[test]
+fn printed_geometric_means_are_too_small() -> Result<(), Error> {
+    for n in [2, 10, 1000] {
+        let truth = *Geometric::meeting(1, n)?.inverse_mean().value();
+        assert!(truth > (n as f64).ln() / n as f64);
+    }
+    // P(gap = 1) = c/n: a first step straight into the coalition.
+    let coalition = Geometric::meeting(3, 1000)?;
+    assert_eq!(coalition.p(), 0.003);
+    Ok(())
+}
+
+/// Theorem 4 with `ε′` of three times `ln(1/δ)`: below what its own Lemma 1 gives at the best order.
+#[test]
+fn theorem_4_is_below_its_own_lemma() -> Result<(), Error> {
+    let (users, epsilon, d) = (10.0, 0.5, delta(1e-6));
+    let log = 1e6_f64.ln();
+    // The T at which ε′ = 3 ln(1/δ).
+    let claim = |steps: f64| printed::theorem4(users, steps, epsilon, (d, d)).unwrap().into_value();
+    let (mut low, mut high) = (10.0, 1e7);
+    for _ in 0..100 {
+        let middle = 0.5 * (low + high);
+        if claim(middle).epsilon < 3.0 * log { low = middle } else { high = middle }
+    }
+    let claimed = claim(high);
+    assert!(!claimed.preconditions_hold);
+    assert_relative_eq!(claimed.epsilon, 41.446_531_673_892_82, max_relative = 1e-9);
+    let sigma = (8.0 * (1.25e6_f64).ln()).sqrt() / epsilon;
+    let step = NoisyStep::new(1.0, Sigma::new(sigma)?)?;
+    let lemma = printed::network_epsilon(claimed.contributions, &step, users, d)?.into_value();
+    assert!(lemma.order < *printed::lemma1_order_limit(&step).value());
+    assert_relative_eq!(lemma.epsilon, 44.85, max_relative = 1e-3);
+    assert!(lemma.epsilon > claimed.epsilon);
+    Ok(())
+}
+
+/// Lemma 2 says "never spotted but for 1e-6" where one user in eighty is; and without the factor 2 under the root its
+/// composition is no longer a bound.
+#[test]
+fn lemma_2_undercounts_and_undercharges() -> Result<(), Error> {
+    let spotted = printed::spotted(12.0, 2000.0, 0.1, delta(1e-6))?.into_value();
+    assert_relative_eq!(spotted.count, 0.717, max_relative = 1e-3);
+    assert!(spotted.count < 1.0);
+    // Followed by the observer, alone, has probability 1 − (1 − 1/n)^N per run; with "preceded by" it is twice that.
+    let followed = -(12.0 * (-1.0 / 2000.0_f64).ln_1p()).exp_m1();
+    assert!(followed > 5e-3);
+    let either = -(12.0 * (-2.0 / 2000.0_f64).ln_1p()).exp_m1();
+    assert_relative_eq!(either, 0.0119, max_relative = 5e-3);
+
+    // 10⁴ mechanisms of ε = 0.01, composed optimally, against √(k ln(1/δ)) ε + k ε (e^ε − 1) at δ = 1e-10.
+    let (k, epsilon, d) = (10_000.0, 0.01_f64, 1e-10_f64);
+    let printed = (k * (1.0 / d).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1();
+    let truth = *optimal_delta(ApproxDp::pure(epsilon)?, 10_000, printed)?.value();
+    assert!(truth > 50.0 * d, "{truth}");
+    Ok(())
+}
+
+/// Amplification by iteration for a constant step does not cover the decreasing steps of Proposition 1: for linear losses
+/// the loss is known exactly, and it is larger.
+#[test]
+fn decreasing_steps_hide_less_than_constant_ones() -> Result<(), Error> {
+    let (step, order) = (NoisyStep::new(1.0, Sigma::new(4.0)?)?, Order::new(3.0)?);
+    let sizes: Vec<f64> = (1..=9).map(|t| 1.0 / f64::from(t).sqrt()).collect();
+    let exact = step.mu_under_steps(&sizes)?.into_value().rdp(order).into_value();
+    assert!(exact > *step.rdp_after(order, 9)?.value());
+    let run = WalkRun::new(60, 10, 1, FinalToken::Withheld)?;
+    let sizes: Vec<f64> = (1..=60).map(|t| 1.0 / f64::from(t).sqrt()).collect();
+    let constant = *run.total_log_mgf(0.5, u64::MAX)?.value();
+    assert!(*run.decreasing_log_mgf(0.5, &sizes)?.value() > constant);
+    Ok(())
+}
