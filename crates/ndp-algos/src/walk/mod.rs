@@ -14,6 +14,7 @@
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326.
 
 pub mod complete;
+pub mod graph;
 pub mod noise;
 pub mod ring;
 pub mod tally;

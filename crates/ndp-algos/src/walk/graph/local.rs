@@ -1,0 +1,52 @@
+//! The price of one contribution released at once, the unit of all costs of this module.
+
+use ndp_dp::{NoiseMultiplier, Order};
+
+/// One contribution with its noise, released at once: `c₀ = α / (2σ²)` nats at order `α`.
+///
+/// `σ` is the noise multiplier: the noise has standard deviation `Δσ` in every coordinate, where
+/// `Δ` is the most by which a contribution may move. Costs of paths are dimensionless multiples
+/// of `c₀`; a cost that depends on the path is averaged as `E exp(θ · cost)`, `θ = (α − 1) c₀`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LocalLoss {
+    order: Order,
+    noise: NoiseMultiplier,
+}
+
+impl LocalLoss {
+    /// At order `α` and noise multiplier `σ`.
+    #[must_use]
+    pub fn new(order: Order, noise: NoiseMultiplier) -> Self {
+        Self { order, noise }
+    }
+
+    /// The order `α`.
+    #[must_use]
+    pub fn order(self) -> Order {
+        self.order
+    }
+
+    /// The noise multiplier `σ`.
+    #[must_use]
+    pub fn noise(self) -> NoiseMultiplier {
+        self.noise
+    }
+
+    /// `c₀ = α / (2σ²)` in nats, maybe infinite for a tiny `σ`; never rounded down to 0.
+    #[must_use]
+    pub fn cost(self) -> f64 {
+        (self.order.get() / 2.0 / self.noise.get() / self.noise.get()).max(f64::MIN_POSITIVE)
+    }
+
+    /// `θ = (α − 1) c₀`.
+    #[must_use]
+    pub fn exponent(self) -> f64 {
+        (self.order.get() - 1.0) * self.cost()
+    }
+
+    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`.
+    pub(super) fn loss_of_log_excess(self, x: f64) -> f64 {
+        let log = if x < 0.0 { x.exp().ln_1p() } else { x + (-x).exp().ln_1p() };
+        log / (self.order.get() - 1.0) * (1.0 + 8.0 * f64::EPSILON)
+    }
+}

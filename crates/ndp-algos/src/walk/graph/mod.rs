@@ -1,0 +1,11 @@
+//! A token that walks on a graph.
+
+mod local;
+#[cfg(test)]
+mod oracle;
+pub mod path_cost;
+pub mod renewal;
+mod series;
+
+pub use local::LocalLoss;
+pub use path_cost::{Action, Interval, Odometer};

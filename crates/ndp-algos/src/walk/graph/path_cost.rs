@@ -1,0 +1,426 @@
+//! What a realised path costs: the taut string, its simpler upper bounds, and an odometer.
+//!
+//! Costs are in units of the local loss `c₀` of one contribution. Between two consecutive visits
+//! of the observer, let the exposed node contribute at times `s_1 < … < s_k`, and let `t` be the
+//! visit that closes the interval. A contribution at time `s` moves the token by at most one unit
+//! and adds noise in slot `s`; every later step adds noise in its own slot and moves two tokens no
+//! further apart. By amplification by iteration the interval costs at most
+//!
+//! ```text
+//! min Σ a_j²   over slots j = s_1, …, t − 1,   Σ_{i ≤ j} a_i ≤ #{i : s_i ≤ j},   Σ a = k,
+//! ```
+//!
+//! a taut string: the minimum is `Σ rise²/run` over the lower convex hull of the points
+//! `(s_i, i − 1)` and `(t, k)`.
+//!
+//! # References
+//! - Feldman, Mironov, Talwar, Thakurta, *Privacy amplification by iteration*, FOCS 2018,
+//!   arXiv:1808.06651: Theorem 22.
+
+use super::LocalLoss;
+use crate::Error;
+use ndp_dp::{Exact, UpperBound};
+
+/// The contributions of the exposed node between two visits of the observer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interval {
+    contributions: Vec<usize>,
+    visit: usize,
+}
+
+impl Interval {
+    /// Contributions at strictly increasing times, all before the visit that closes the interval.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] naming the first time that is out of order.
+    pub fn new(contributions: Vec<usize>, visit: usize) -> Result<Self, Error> {
+        let next = contributions.iter().skip(1).copied().chain([visit]);
+        match contributions.iter().zip(next).find(|&(&now, next)| now >= next) {
+            None => Ok(Self { contributions, visit }),
+            Some((&time, _)) => Err(Error::InvalidParameter {
+                name: "the times of an interval",
+                condition: "increase up to the visit that closes it",
+                value: time as f64,
+            }),
+        }
+    }
+
+    /// Number of contributions `k`.
+    #[must_use]
+    pub fn contribution_count(&self) -> usize {
+        self.contributions.len()
+    }
+
+    /// The taut string, the best bound for gradients that may depend on the token.
+    ///
+    /// Grade: an upper bound against an adversary who knows the path; attained by some gradients.
+    #[must_use]
+    pub fn taut(&self) -> UpperBound<f64> {
+        let mut hull = Hull::default();
+        for (count, &time) in self.contributions.iter().enumerate() {
+            hull.push(time, count);
+        }
+        UpperBound::new(hull.cost(self.visit))
+    }
+
+    /// The `m`-th most recent contribution, `m ≤ depth`, costs `(2m − 1)/distance`, an older one
+    /// `1/gap` to the next: at least the taut string, for every depth of at least 1.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a depth of 0.
+    pub fn mixed(&self, depth: usize) -> Result<UpperBound<f64>, Error> {
+        if depth == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the depth M",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        let mut cost = 0.0;
+        let mut next = self.visit;
+        for (m, &time) in (1..).zip(self.contributions.iter().rev()) {
+            cost += if m <= depth {
+                (2 * m - 1) as f64 / (self.visit - time) as f64
+            } else {
+                1.0 / (next - time) as f64
+            };
+            next = time;
+        }
+        Ok(UpperBound::new(rounded_up(cost, self.contributions.len())))
+    }
+
+    /// Every contribution costs `1/gap` to the next contribution or the visit.
+    #[must_use]
+    pub fn gaps(&self) -> UpperBound<f64> {
+        let next = self.contributions.iter().skip(1).copied().chain([self.visit]);
+        let cost = self.contributions.iter().zip(next).map(|(now, next)| 1.0 / (next - now) as f64).sum();
+        UpperBound::new(rounded_up(cost, self.contributions.len()))
+    }
+
+    /// Every contribution costs 1: no amplification.
+    #[must_use]
+    pub fn local(&self) -> UpperBound<f64> {
+        UpperBound::new(self.contributions.len() as f64)
+    }
+}
+
+/// A margin for `terms` additions and divisions of nonnegative numbers.
+fn rounded_up(cost: f64, terms: usize) -> f64 {
+    cost * (1.0 + (terms + 2) as f64 * f64::EPSILON)
+}
+
+/// The lower convex hull of points with increasing times.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Hull(Vec<(usize, usize)>);
+
+impl Hull {
+    fn push(&mut self, time: usize, count: usize) {
+        let rise_run = |a: (usize, usize), b: (usize, usize)| ((b.1 - a.1) as u128, (b.0 - a.0) as u128);
+        while let [.., a, b] = self.0[..] {
+            let (left, right) = (rise_run(a, b), rise_run(b, (time, count)));
+            // The slope on the left is at least that on the right: b is above the hull.
+            if left.0 * right.1 < right.0 * left.1 {
+                break;
+            }
+            self.0.pop();
+        }
+        self.0.push((time, count));
+    }
+
+    /// `Σ rise²/run` after the closing point, whose count is the number of contributions.
+    fn cost(mut self, visit: usize) -> f64 {
+        let Some(&(_, last)) = self.0.last() else { return 0.0 };
+        self.push(visit, last + 1);
+        let segment = |pair: &[(usize, usize)]| {
+            let (run, rise) = ((pair[1].0 - pair[0].0) as f64, (pair[1].1 - pair[0].1) as f64);
+            rise * rise / run
+        };
+        rounded_up(self.0.windows(2).map(segment).sum(), self.0.len() + 1)
+    }
+}
+
+/// What the holder of the token does with it before passing it on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// It adds its contribution and fresh noise.
+    Contribute,
+    /// It adds fresh noise alone.
+    NoiseOnly,
+}
+
+/// Follows one token and keeps count of what the observers have learned about one node.
+///
+/// Record the holders in order, the one at time 0 first. The reading is what all visits of the
+/// observers so far have cost; contributions that no observer has seen the result of are free.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::{Action, Odometer};
+/// // Node 0 contributes at times 0, 1 and 5; the observer, node 2, sees the token at time 8.
+/// let mut odometer = Odometer::new(0, &[2])?;
+/// for holder in [0, 0, 1, 1, 1, 0, 1, 1, 2] {
+///     odometer.record(holder, Action::Contribute);
+/// }
+/// assert!((odometer.cost().value() - 1.125).abs() < 1e-14);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Odometer {
+    exposed: usize,
+    observers: Vec<usize>,
+    time: usize,
+    /// The hull and the number of the contributions since the last visit.
+    hull: Hull,
+    pending: usize,
+    /// Slots with unknown noise since the last visit.
+    slots: usize,
+    cost: f64,
+    constant_cost: f64,
+    intervals: usize,
+}
+
+impl Odometer {
+    /// For the loss from `exposed` to a coalition that pools what it sees (often one node).
+    ///
+    /// # Errors
+    /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers.
+    pub fn new(exposed: usize, observers: &[usize]) -> Result<Self, Error> {
+        if observers.is_empty() {
+            return Err(Error::InvalidParameter {
+                name: "the number of observers",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        if observers.contains(&exposed) {
+            return Err(Error::SourceIsObserver(exposed));
+        }
+        Ok(Self {
+            exposed,
+            observers: observers.to_vec(),
+            time: 0,
+            hull: Hull::default(),
+            pending: 0,
+            slots: 0,
+            cost: 0.0,
+            constant_cost: 0.0,
+            intervals: 0,
+        })
+    }
+
+    /// The token arrives at `holder`, who then does `action` and passes it on.
+    pub fn record(&mut self, holder: usize, action: Action) {
+        if self.observers.contains(&holder) {
+            self.observe();
+        } else {
+            if holder == self.exposed && action == Action::Contribute {
+                self.hull.push(self.time, self.pending);
+                self.pending += 1;
+            }
+            self.slots += 1;
+        }
+        self.time += 1;
+    }
+
+    /// The token, as it is now, is shown to the observers: on a visit, or because the result is
+    /// published.
+    pub fn observe(&mut self) {
+        if self.pending > 0 {
+            self.cost += std::mem::take(&mut self.hull).cost(self.time);
+            self.constant_cost += (self.pending * self.pending) as f64 / self.slots as f64;
+            self.intervals += 1;
+        }
+        (self.pending, self.slots) = (0, 0);
+    }
+
+    /// Number of contributions that no observer has seen the result of.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.pending
+    }
+
+    /// The taut string over all intervals so far, in units of the local loss.
+    ///
+    /// Grade: upper bound on what the observers, who may know the path, have learned, whatever the
+    /// gradients, for non-expansive step maps. It is a statement about this path.
+    #[must_use]
+    pub fn cost(&self) -> UpperBound<f64> {
+        UpperBound::new(rounded_up(self.cost, self.intervals))
+    }
+
+    /// Rényi loss in nats: the cost times `c₀`.
+    #[must_use]
+    pub fn loss(&self, local: LocalLoss) -> UpperBound<f64> {
+        self.cost().map(|cost| rounded_up(cost * local.cost(), 2))
+    }
+
+    /// `Σ k²/slots`: what observers who know the path learn when contributions do not depend on the
+    /// token (constant gradients, sums and running averages). `slots` are the steps of the interval
+    /// whose noise they do not know.
+    ///
+    /// Grade: exact for that adversary, for such contributions and steps that keep distances (the
+    /// token is a sum).
+    #[must_use]
+    pub fn constant_gradient_cost(&self) -> Exact<f64> {
+        Exact::new(self.constant_cost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use proptest::prelude::*;
+
+    /// Section 6 of the specification of walks.
+    #[test]
+    fn the_reference_interval() -> Result<(), Error> {
+        let interval = Interval::new(vec![0, 1, 5], 8)?;
+        assert_relative_eq!(*interval.taut().value(), 1.125, max_relative = 1e-14);
+        assert_relative_eq!(*interval.gaps().value(), 1.583_333_333_333_33, max_relative = 1e-14);
+        assert_eq!(*interval.local().value(), 3.0);
+        assert_eq!(*Interval::new(vec![], 8)?.taut().value(), 0.0);
+        Ok(())
+    }
+
+    /// `min Σ a²` by brute force on a grid of `a` in multiples of `1/parts`.
+    fn by_grid(interval: &Interval, parts: usize) -> f64 {
+        fn best(slot: usize, end: usize, spent: usize, parts: usize, at: &[usize]) -> f64 {
+            if slot == end {
+                return if spent == at.len() * parts { 0.0 } else { f64::INFINITY };
+            }
+            let allowed = at.iter().filter(|&&s| s <= slot).count() * parts - spent;
+            (0..=allowed)
+                .map(|a| {
+                    let a_real = a as f64 / parts as f64;
+                    a_real * a_real + best(slot + 1, end, spent + a, parts, at)
+                })
+                .fold(f64::INFINITY, f64::min)
+        }
+        best(interval.contributions[0], interval.visit, 0, parts, &interval.contributions)
+    }
+
+    #[test]
+    fn the_taut_string_is_the_optimum_on_a_grid_that_contains_it() -> Result<(), Error> {
+        // The slopes of these hulls are multiples of 1/parts.
+        for (contributions, visit, parts) in [
+            (vec![0, 1, 5], 7, 10),
+            (vec![0, 1], 3, 6),
+            (vec![0, 2], 6, 6),
+            (vec![0, 1, 2], 6, 6),
+            (vec![1, 4, 5], 7, 6),
+            (vec![2], 5, 6),
+        ] {
+            let interval = Interval::new(contributions, visit)?;
+            assert_relative_eq!(*interval.taut().value(), by_grid(&interval, parts), max_relative = 1e-12);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn no_feasible_assignment_on_a_fine_grid_is_better() -> Result<(), Error> {
+        for mask in 1u32..32 {
+            let times: Vec<usize> = (0..5).filter(|i| mask >> i & 1 == 1).collect();
+            for visit in times[times.len() - 1] + 1..=6 {
+                let interval = Interval::new(times.clone(), visit)?;
+                assert!(*interval.taut().value() <= by_grid(&interval, 4) * (1.0 + 1e-12));
+            }
+        }
+        Ok(())
+    }
+
+    fn intervals() -> impl Strategy<Value = Interval> {
+        proptest::collection::btree_set(0usize..60, 0..12).prop_flat_map(|times| {
+            let times: Vec<usize> = times.into_iter().collect();
+            let last = times.last().copied().unwrap_or(0);
+            (last + 1..last + 40).prop_map(move |visit| Interval { contributions: times.clone(), visit })
+        })
+    }
+
+    proptest! {
+        /// taut ≤ mixed-M for every M, mixed-1 = gaps ≤ local; constant gradients ≤ taut.
+        #[test]
+        fn the_bounds_are_ordered(interval in intervals(), depth in 1usize..20) {
+            let slack = 1.0 + 1e-13;
+            let taut = *interval.taut().value();
+            prop_assert!(taut <= interval.mixed(depth).unwrap().value() * slack);
+            let gaps = *interval.gaps().value();
+            prop_assert!((interval.mixed(1).unwrap().value() - gaps).abs() <= 1e-13 * gaps);
+            prop_assert!(*interval.gaps().value() <= interval.local().value() * slack);
+            if let [first, ..] = interval.contributions[..] {
+                let k = interval.contributions.len() as f64;
+                prop_assert!(k * k / (interval.visit - first) as f64 <= taut * slack);
+            }
+        }
+
+        /// More contributions never cost less: what makes caps and refractory periods safe.
+        #[test]
+        fn a_superset_of_contributions_never_costs_less(interval in intervals(), left_out in 0usize..12) {
+            let mut fewer = interval.clone();
+            if left_out < fewer.contributions.len() {
+                fewer.contributions.remove(left_out);
+            }
+            prop_assert!(*fewer.taut().value() <= interval.taut().value() * (1.0 + 1e-13));
+        }
+
+        /// The charge of a realised path with refractory period r is at most 1/min(r, time to the visit).
+        #[test]
+        fn a_refractory_period_caps_every_charge(interval in intervals(), r in 1usize..10) {
+            let mut kept: Vec<usize> = Vec::new();
+            for &s in &interval.contributions {
+                if kept.last().is_none_or(|last| last + r <= s) {
+                    kept.push(s);
+                }
+            }
+            let charges: f64 = kept.iter().map(|s| 1.0 / r.min(interval.visit - s) as f64).sum();
+            let kept = Interval { contributions: kept, visit: interval.visit };
+            prop_assert!(*kept.taut().value() <= charges * (1.0 + 1e-12));
+        }
+
+        /// The odometer reads what the intervals cost.
+        #[test]
+        fn the_odometer_adds_up_intervals(path in proptest::collection::vec(0usize..4, 1..60)) {
+            let mut odometer = Odometer::new(0, &[2, 3]).unwrap();
+            let (mut cost, mut constant) = (0.0, 0.0);
+            let (mut times, mut since) = (Vec::new(), 0);
+            for (t, &holder) in path.iter().enumerate() {
+                odometer.record(holder, Action::Contribute);
+                if holder >= 2 {
+                    let k = times.len();
+                    constant += if k == 0 { 0.0 } else { (k * k) as f64 / (t - since) as f64 };
+                    cost += *Interval::new(std::mem::take(&mut times), t).unwrap().taut().value();
+                    since = t + 1;
+                } else if holder == 0 {
+                    times.push(t);
+                }
+                prop_assert_eq!(odometer.pending(), times.len());
+            }
+            prop_assert!((odometer.cost().value() - cost).abs() <= 1e-12 * cost);
+            prop_assert!((odometer.constant_gradient_cost().value() - constant).abs() <= 1e-12 * constant);
+            prop_assert!(*odometer.constant_gradient_cost().value() <= odometer.cost().value() * (1.0 + 1e-12));
+        }
+    }
+
+    #[test]
+    fn noise_alone_costs_nothing_and_helps() -> Result<(), Error> {
+        let mut odometer = Odometer::new(0, &[1])?;
+        for (holder, action) in [(0, Action::Contribute), (0, Action::NoiseOnly), (1, Action::Contribute)] {
+            odometer.record(holder, action);
+        }
+        assert_relative_eq!(*odometer.cost().value(), 0.5, max_relative = 1e-14);
+        // Publishing right away adds nothing: v's own step is known to it.
+        odometer.observe();
+        assert_relative_eq!(*odometer.cost().value(), 0.5, max_relative = 1e-14);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        for (contributions, visit) in [(vec![3, 3], 5), (vec![4, 2], 5), (vec![1, 5], 5), (vec![6], 5)] {
+            assert!(matches!(Interval::new(contributions, visit), Err(Error::InvalidParameter { .. })));
+        }
+        assert!(Interval { contributions: vec![0], visit: 2 }.mixed(0).is_err());
+        assert_eq!(Odometer::new(1, &[0, 1]), Err(Error::SourceIsObserver(1)));
+        assert!(matches!(Odometer::new(1, &[]), Err(Error::InvalidParameter { .. })));
+    }
+}
