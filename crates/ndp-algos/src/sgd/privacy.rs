@@ -5,10 +5,14 @@
 
 use crate::Error;
 use crate::sgd::dataset::Dataset;
-use crate::sgd::objective::Constants;
+use crate::sgd::federated::FederatedSgd;
+use crate::sgd::objective::{Constants, Domain};
+use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
 use ndp_dp::iteration::{CappedWalk, FinalToken, NoisyStep, WalkRun as WalkAccount};
-use ndp_dp::{ApproxDp, Delta, Gdp, Guarantee, Mechanism, Printed, Sigma, conversion};
+use ndp_dp::{ApproxDp, Delta, Gdp, Guarantee, Mechanism, Printed, Sigma, UpperBound};
+use ndp_dp::{baselines, calibration, conversion};
 use serde::Serialize;
 use std::fmt;
 
@@ -174,8 +178,8 @@ pub fn complete_walk(
 }
 
 /// A loss that overflows at some order only rules that order out.
-fn infinite_on_error(loss: Result<ndp_dp::UpperBound<f64>, ndp_dp::Error>) -> ndp_dp::UpperBound<f64> {
-    loss.unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY))
+fn infinite_on_error(loss: Result<UpperBound<f64>, ndp_dp::Error>) -> UpperBound<f64> {
+    loss.unwrap_or(UpperBound::new(f64::INFINITY))
 }
 
 /// Nothing if later noise protects earlier contributions: the conditions of amplification by
@@ -223,10 +227,96 @@ pub fn local(
     })
 }
 
+/// Centralized DP-SGD: a trusted curator draws one of `users` users uniformly in each of `steps` steps and
+/// releases every noisy gradient. An `UpperBound` by subsampling.
+///
+/// # Errors
+/// [`Error::Unbounded`], [`Error::InvalidParameter`].
+pub fn central(
+    constants: &Constants,
+    users: usize,
+    steps: usize,
+    sigma: Sigma,
+    delta: Delta,
+) -> Result<Statement, Error> {
+    constants.require_bounded()?;
+    let lipschitz = constants.sensitivity / 2.0;
+    let spent = baselines::central_approx_dp(users as u64, steps as u64, lipschitz, sigma, delta)?;
+    Ok(Statement::Guaranteed { privacy: spent.into(), against: "everybody but the trusted curator" })
+}
+
+/// Federated SGD with only the last model released: the smaller of amplification by iteration and
+/// contraction, an `UpperBound` at this `ε`.
+///
+/// # Errors
+/// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`], [`Error::StepTooLong`],
+/// [`Error::InvalidParameter`].
+pub fn federated(
+    run: &FederatedSgd,
+    constants: &Constants,
+    users: usize,
+    sigma: Sigma,
+    delta: Delta,
+) -> Result<Statement, Error> {
+    let Domain::Ball(radius) = run.domain else {
+        return Err(Error::NoGuarantee("the contraction bound needs models projected on a ball"));
+    };
+    constants.require_bounded()?;
+    constants.require_nonexpansive(run.step_size)?;
+    let parameters = Parameters {
+        users: users as u64,
+        batch: run.batch as u64,
+        lipschitz: constants.sensitivity / 2.0,
+        radius,
+        step: run.step_size,
+        sigma: sigma.get(),
+    };
+    let factor =
+        ContractionFactor::strongly_convex(run.step_size, constants.strong_convexity, constants.smoothness)?;
+    let epsilon = FederatedRun::new(parameters, factor)?.epsilon(delta).into_value();
+    let privacy = UpperBound::new(ApproxDp::new(epsilon, delta.get())?);
+    Ok(Statement::Guaranteed {
+        privacy: privacy.into(),
+        against: "readers of the last model (not the users of a round, who see its model)",
+    })
+}
+
+/// The smallest noise whose statement meets `epsilon`, the verified end of the search.
+///
+/// `statement` is one of this module's accountants with everything but the noise filled in.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the accountant's own error;
+/// [`Error::NoGuarantee`] when the accountant gives none.
+pub fn calibrate(
+    epsilon: f64,
+    mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
+) -> Result<Sigma, Error> {
+    positive("epsilon", epsilon)?;
+    // The search speaks the language of ndp-dp; an error of ours is kept and returned.
+    let mut failure = None;
+    let found = calibration::smallest_sigma(epsilon, |sigma| match statement(sigma) {
+        Ok(Statement::Guaranteed { privacy, .. }) => Ok(privacy.map(|p| p.epsilon())),
+        Ok(_) => {
+            failure = Some(Error::NoGuarantee("noise is calibrated to guarantees only"));
+            Ok(UpperBound::new(f64::INFINITY).into())
+        }
+        Err(error) => {
+            failure = Some(error);
+            Ok(UpperBound::new(f64::INFINITY).into())
+        }
+    });
+    match (found, failure) {
+        (Ok(calibrated), _) => Ok(calibrated.parameter),
+        (Err(_), Some(error)) => Err(error),
+        (Err(error), None) => Err(error.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sgd::objective::{Domain, Linear, Logistic, Objective, Squared};
+    use crate::sgd::objective::{Linear, Logistic, Objective, Squared};
     use crate::sgd::walk::Start;
 
     const FIG2: WalkSgd<'_> = WalkSgd {
@@ -264,6 +354,36 @@ mod tests {
             let spent = epsilon(&local(&logistic(), 12, Sigma::new(sigma)?, delta)?);
             assert!((spent / target - 1.0).abs() < 1e-3, "local: {spent} for {target}");
         }
+        Ok(())
+    }
+
+    /// The calibrated noise, put back into its accountant, meets the target; the central level is 0.931.
+    #[test]
+    fn calibrated_noise_meets_its_target() -> Result<(), Error> {
+        let delta = Delta::new(1e-6)?;
+        let constants = logistic();
+        let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::ball(1.0)?, initial: None };
+        type Accountant<'a> = Box<dyn Fn(Sigma) -> Result<Statement, Error> + 'a>;
+        let accountants: [(Accountant<'_>, Option<f64>); 4] = [
+            (Box::new(|s| complete_walk(&FIG2, &constants, 2000, 1, s, delta)), Some(1.178)),
+            (Box::new(|s| local(&constants, 12, s, delta)), Some(3.749)),
+            (Box::new(|s| central(&constants, 2000, 20_000, s, delta)), Some(0.931)),
+            (Box::new(|s| federated(&server, &constants, 100, s, delta)), None),
+        ];
+        for (accountant, known) in accountants {
+            let sigma = calibrate(10.0, &accountant)?;
+            let spent = epsilon(&accountant(sigma)?);
+            assert!(spent <= 10.0 && spent > 9.999, "{spent}");
+            let known = known.unwrap_or(sigma.get());
+            assert!((sigma.get() / known - 1.0).abs() < 2e-3, "{} is not {known}", sigma.get());
+        }
+        assert!(calibrate(0.0, |s| local(&constants, 12, s, delta)).is_err());
+        assert!(calibrate(f64::NAN, |s| local(&constants, 12, s, delta)).is_err());
+        assert_eq!(
+            calibrate(1.0, |s| local(&constants, 0, s, delta)),
+            local(&constants, 0, Sigma::new(1.0)?, delta).map(|_| Sigma::new(1.0).unwrap())
+        );
+        assert!(matches!(calibrate(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 
