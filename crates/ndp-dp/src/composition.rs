@@ -10,6 +10,7 @@
 //!   Theorem 3.3 (homogeneous, optimal), Theorem 3.5 (heterogeneous).
 
 use crate::error::ensure;
+use crate::special::normal_quantile;
 use crate::tails::{MAX_TRIALS, log_pmf};
 use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
 
@@ -140,7 +141,7 @@ pub fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<Appr
         return Ok(Exact::new(ApproxDp::clamped(0.0, 0.0)));
     }
     let survival = count as f64 * libm::log1p(-release.delta());
-    let excess = libm::exp(Responses::new(release.epsilon(), count).log_excess(i, 0.0, f64::INFINITY));
+    let excess = libm::exp(Responses::new(release.epsilon(), count).log_excess(i, 0.0));
     Ok(Exact::new(ApproxDp::clamped(epsilon, -libm::expm1(survival + libm::log1p(-excess.min(1.0))))))
 }
 
@@ -175,19 +176,12 @@ pub fn optimal(release: ApproxDp, count: u64, total: Delta) -> Result<Option<Upp
         return result(0.0);
     }
     // The largest i whose point meets the slack; i = 0 does, with D = 0.
-    let (mut meets, mut fails) = (0, count / 2 + 1);
-    while fails - meets > 1 {
-        let middle = meets + (fails - meets) / 2;
-        if responses.log_excess(middle, 0.0, target) <= target { meets = middle } else { fails = middle }
-    }
+    let (meets, fails) = responses.last_meeting(target);
     // Between two points D is linear in e^E.
     let point = |i: u64| (count - 2 * i) as f64 * release.epsilon();
-    let right = responses.log_excess(meets, 0.0, f64::INFINITY);
-    let (left_epsilon, left) = if fails > count / 2 {
-        (0.0, zero)
-    } else {
-        (point(fails), responses.log_excess(fails, 0.0, f64::INFINITY))
-    };
+    let right = responses.log_excess(meets, 0.0);
+    let (left_epsilon, left) =
+        if fails > count / 2 { (0.0, zero) } else { (point(fails), responses.log_excess(fails, 0.0)) };
     let share = libm::expm1(target - left) / libm::expm1(right - left);
     let width = point(meets) - left_epsilon;
     let mut epsilon = left_epsilon;
@@ -305,15 +299,48 @@ impl Responses {
             return f64::NEG_INFINITY;
         }
         let i = (0.5 * (k - epsilon / self.epsilon)).ceil();
-        self.log_excess(i as u64, epsilon - (k - 2.0 * i) * self.epsilon, f64::INFINITY)
+        self.log_excess(i as u64, epsilon - (k - 2.0 * i) * self.epsilon)
+    }
+
+    /// The last `i ≤ k/2` whose point `E = (k − 2i) ε` has `ln D ≤ target`, and the next integer.
+    fn last_meeting(&self, target: f64) -> (u64, u64) {
+        let k = self.count as f64;
+        let deviation = (k * self.flip * (1.0 - self.flip)).sqrt();
+        let (mut meets, mut fails) = (0, self.count / 2 + 1);
+        let (mut below, mut above) = (f64::NEG_INFINITY, f64::INFINITY);
+        // Start at the normal quantile of the flips; ln D is smooth, so interpolation homes in on its crossing.
+        let mut guess = k * self.flip + normal_quantile(libm::exp(target).clamp(1e-300, 0.5)) * deviation;
+        let mut width = 0.1 * deviation;
+        let mut rounds = 0_u32;
+        while fails - meets > 1 {
+            let i = (guess.max(0.0) as u64).clamp(meets + 1, fails - 1);
+            let value = self.log_excess(i, 0.0) - target;
+            if value <= 0.0 {
+                (meets, below) = (i, value)
+            } else {
+                (fails, above) = (i, value)
+            }
+            let (low, high) = (meets as f64, fails as f64);
+            rounds += 1;
+            guess = if below.is_infinite() || above.is_infinite() {
+                width *= 2.0;
+                if above.is_infinite() { low + width } else { high - width }
+            } else if rounds % 3 == 0 {
+                0.5 * (low + high)
+            } else {
+                // Aim a step beyond the crossing, so that both ends close in.
+                low + (high - low) * below / (below - above) + if -below > above { 1.0 } else { -1.0 }
+            };
+        }
+        (meets, fails)
     }
 
     /// `ln D` at the total `E = (k − 2i) ε + above`, where
-    /// `D = Σ_{l<i} C(k,l) p^{k−l} q^l (1 − e^{above − 2(i−l) ε})`; rounded up. Stops above `enough`.
+    /// `D = Σ_{l<i} C(k,l) p^{k−l} q^l (1 − e^{above − 2(i−l) ε})`; rounded up.
     ///
     /// The sum starts at its largest mass and runs both ways, relative to that mass, so that nothing
     /// underflows; the remainders of both directions are bounded by geometric series and added.
-    fn log_excess(&self, i: u64, above: f64, enough: f64) -> f64 {
+    fn log_excess(&self, i: u64, above: f64) -> f64 {
         if i == 0 || self.epsilon == 0.0 {
             return f64::NEG_INFINITY;
         }
@@ -321,52 +348,38 @@ impl Responses {
         let gap = |l: u64| -libm::expm1((above - 2.0 * (i - l) as f64 * self.epsilon).min(0.0));
         let mode = ((k + 1.0) * self.flip).floor() as u64;
         let start = (i - 1).min(mode);
-        let log_mass = log_pmf(start, self.count, self.flip);
-        let enough = libm::exp(enough - log_mass);
         let odds = libm::exp(self.epsilon);
         let mut sum = gap(start);
 
         // Downwards, the gap 1 − r becomes 1 − r e^{−2ε} = (1 − r) e^{−2ε} + (1 − e^{−2ε}).
         let (fall, rise) = (libm::exp(-2.0 * self.epsilon), -libm::expm1(-2.0 * self.epsilon));
-        let (mut l, mut mass, mut here) = (start, 1.0, sum);
-        while l > 0 {
-            let ratio = |l: u64| l as f64 / (k - l as f64 + 1.0) * odds;
-            mass *= ratio(l);
+        let (mut mass, mut here, mut l) = (1.0, sum, start as f64);
+        let mut ratio = l / (k - l + 1.0) * odds;
+        while l > 0.0 {
+            mass *= ratio;
             here = here * fall + rise;
-            l -= 1;
+            l -= 1.0;
             sum += mass * here;
-            if sum > enough {
-                return log_mass + libm::log(sum);
-            }
-            let next = ratio(l);
-            if next < 1.0 {
-                let rest = mass * next / (1.0 - next);
-                if rest <= sum * 1e-16 {
-                    sum += rest;
-                    break;
-                }
+            ratio = l / (k - l + 1.0) * odds;
+            if mass * ratio <= sum * 1e-16 * (1.0 - ratio) {
+                sum += mass * ratio / (1.0 - ratio);
+                break;
             }
         }
 
-        let (mut l, mut mass) = (start, 1.0);
+        let (mut mass, mut l) = (1.0, start);
+        let ratio = |l: u64| (k - l as f64) / ((l + 1) as f64 * odds);
         while l + 1 < i {
-            let ratio = |l: u64| (k - l as f64) / ((l + 1) as f64 * odds);
             mass *= ratio(l);
             l += 1;
             sum += mass * gap(l);
-            if sum > enough {
+            let next = ratio(l);
+            if mass * next <= sum * 1e-16 * (1.0 - next) {
+                sum += mass * next / (1.0 - next);
                 break;
             }
-            let next = ratio(l);
-            if next < 1.0 {
-                let rest = mass * next / (1.0 - next);
-                if rest <= sum * 1e-16 {
-                    sum += rest;
-                    break;
-                }
-            }
         }
-        log_mass + libm::log(sum)
+        log_pmf(start, self.count, self.flip) + libm::log(sum)
     }
 }
 

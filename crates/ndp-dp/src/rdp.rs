@@ -15,7 +15,9 @@ use serde::Serialize;
 
 /// A release whose Rényi cost is known at every order.
 pub trait Mechanism {
-    /// The `ε` of `(α, ε)`-RDP at `order`: nonnegative, nondecreasing in `α`, maybe infinite.
+    /// The `ε` of `(α, ε)`-RDP at `order`: nonnegative, maybe infinite.
+    ///
+    /// The divergence itself is nondecreasing in `α`; an upper bound need not be.
     fn rdp(&self, order: Order) -> Guarantee<f64>;
 }
 

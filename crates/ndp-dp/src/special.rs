@@ -131,18 +131,19 @@ pub fn mills_slope(x: f64) -> f64 {
 pub fn mills_difference(x: f64, width: f64) -> f64 {
     let near = mills_ratio(x);
     let direct = near - mills_ratio(x + width);
-    if width >= 0.05 && direct >= 1e-3 * near {
+    if width >= 0.1 && direct >= 1e-3 * near {
         return direct;
     }
-    // The integral of the slope; the interval's length is `width`, not the rounded difference of its ends.
-    let half = 0.5 * width;
-    let sum: f64 = GAUSS_LEGENDRE_16
+    // The integral of the slope; the interval's length is `width`, not the rounded difference of its ends. The slope
+    // varies on a scale of 1 + x, a thousand times the width or at least ten times: five nodes leave less than 1e-18.
+    let (half, center) = (0.5 * width, x + 0.5 * width);
+    let pairs: f64 = GAUSS_LEGENDRE_5
         .iter()
         .map(|&(node, weight)| {
-            weight * (mills_slope(x + half * (1.0 - node)) + mills_slope(x + half * (1.0 + node)))
+            weight * (mills_slope(center - half * node) + mills_slope(center + half * node))
         })
         .sum();
-    half * sum
+    half * (pairs + 128.0 / 225.0 * mills_slope(center))
 }
 
 /// The quantile `Φ^{−1}(p)`; `∓∞` at 0 and 1, NaN outside `[0, 1]`.
@@ -152,14 +153,6 @@ pub fn normal_quantile(p: f64) -> f64 {
     if (0.0..=1.0).contains(&p) { Normal::standard().inverse_cdf(p) } else { f64::NAN }
 }
 
-/// Positive nodes and weights of the 16-point Gauss–Legendre rule on `[−1, 1]`.
-const GAUSS_LEGENDRE_16: [(f64, f64); 8] = [
-    (0.095_012_509_837_637_44, 0.189_450_610_455_068_5),
-    (0.281_603_550_779_258_9, 0.182_603_415_044_923_6),
-    (0.458_016_777_657_227_4, 0.169_156_519_395_002_54),
-    (0.617_876_244_402_643_7, 0.149_595_988_816_576_73),
-    (0.755_404_408_355_003, 0.124_628_971_255_533_87),
-    (0.865_631_202_387_831_7, 0.095_158_511_682_492_78),
-    (0.944_575_023_073_232_6, 0.062_253_523_938_647_89),
-    (0.989_400_934_991_649_9, 0.027_152_459_411_754_095),
-];
+/// Positive nodes and weights of the five-point Gauss–Legendre rule on `[−1, 1]`.
+const GAUSS_LEGENDRE_5: [(f64, f64); 2] =
+    [(0.538_469_310_105_683_1, 0.478_628_670_499_366_47), (0.906_179_845_938_664, 0.236_926_885_056_189_08)];
