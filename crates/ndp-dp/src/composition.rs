@@ -325,7 +325,7 @@ impl Responses {
             guess = if below.is_infinite() || above.is_infinite() {
                 width *= 2.0;
                 if above.is_infinite() { low + width } else { high - width }
-            } else if rounds % 3 == 0 {
+            } else if rounds.is_multiple_of(3) {
                 0.5 * (low + high)
             } else {
                 // Aim a step beyond the crossing, so that both ends close in.
