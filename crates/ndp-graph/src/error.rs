@@ -107,9 +107,9 @@ pub enum Error {
         row: usize,
     },
     /// A linear system without a unique solution.
-    #[error("the matrix is singular: the pivot of row {row} is zero or too small")]
+    #[error("the matrix is singular: the pivot of row {row} is zero")]
     Singular {
-        /// The row of the pivot.
+        /// The row of the first pivot that is zero.
         row: usize,
     },
     /// A gossip matrix that does not average, however long it runs.

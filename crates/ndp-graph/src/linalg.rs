@@ -1,20 +1,27 @@
 //! Dense linear algebra on `f64`, `ndarray` in and out: the only module that knows the backend.
 //!
 //! The backend is [faer](https://docs.rs/faer), which reads and writes the memory of the arrays themselves;
-//! an array that is contiguous in neither order is copied once. Every call uses the constant
-//! parallelism: with that of the thread pool, the bits of an eigendecomposition
-//! would depend on the number of threads.
+//! an array that is contiguous in neither order is copied once. Every call uses the same constant
+//! parallelism: with that of the thread pool, the bits of an eigendecomposition would depend on the
+//! number of threads. faer's generic code is compiled in the crate that calls it; kept behind these few
+//! functions it is compiled once.
 //!
-//! faer's generic code is compiled in the crate that calls it; kept behind these few functions it is
-//! compiled once.
+//! Under the feature `lapack` everything but the products calls LAPACK instead. The feature links none: the
+//! binary that enables it chooses one.
+
+#[cfg(feature = "lapack")]
+mod lapack;
+#[cfg(not(feature = "lapack"))]
+mod portable;
 
 use crate::{Error, memory::require_dense};
-use faer::diag::DiagMut;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::matmul::triangular::BlockStructure;
-use faer::linalg::{cholesky::llt, evd, lu::partial_pivoting, matmul};
+use faer::linalg::matmul::{self, triangular::BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
-use ndarray::{Array1, Array2, ArrayView2, CowArray, Ix2, ShapeBuilder, s};
+#[cfg(feature = "lapack")]
+use lapack as backend;
+use ndarray::{Array1, Array2, ArrayView2, CowArray, Ix2, ShapeBuilder};
+#[cfg(not(feature = "lapack"))]
+use portable as backend;
 use std::num::NonZeroUsize;
 
 /// The eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors.
@@ -42,18 +49,16 @@ impl Cholesky {
     /// The `X` of `A X = B`, one column per right-hand side.
     ///
     /// # Errors
-    /// [`Error::Shape`] unless `b` has as many rows as `A`, [`Error::NotFinite`].
+    /// [`Error::Shape`] unless `b` has as many rows as `A`, [`Error::NotFinite`] naming an entry of `b`, or of `X`
+    /// when it overflows.
     pub fn solve(&self, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
         require_shape("rows of the right-hand side", self.lower.nrows(), b.nrows())?;
         require_finite(b)?;
-        let mut x = column_major(b);
-        let scratch = llt::solve::solve_in_place_scratch::<f64>(b.nrows(), b.ncols(), PARALLELISM);
-        llt::solve::solve_in_place(
-            to_faer(&self.lower.view().into()),
-            to_faer_mut(&mut x),
-            PARALLELISM,
-            MemStack::new(&mut MemBuffer::new(scratch)),
-        );
+        if b.is_empty() {
+            return Ok(b.to_owned());
+        }
+        let x = backend::cholesky_solve(&self.lower, b)?;
+        require_finite(x.view())?;
         Ok(x)
     }
 }
@@ -65,13 +70,21 @@ impl Cholesky {
 /// `1e-12` of the largest entry), [`Error::TooLarge`], [`Error::NoConvergence`].
 ///
 /// # Complexity
-/// `O(n³)`.
+/// `O(n³)` time, about five times the memory of the matrix.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// let eigen = ndp_graph::linalg::sym_eigen(arr2(&[[2.0, 1.0], [1.0, 2.0]]).view())?;
+/// assert!((eigen.values[0] - 1.0).abs() < 1e-15 && (eigen.values[1] - 3.0).abs() < 1e-15);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
     require_symmetric(matrix)?;
-    let n = matrix.nrows();
-    let mut vectors = Array2::zeros((n, n).f());
-    let values = decompose(matrix, Some(&mut vectors))?;
-    Ok(SymEigen { values, vectors })
+    if matrix.is_empty() {
+        return Ok(SymEigen { values: Array1::zeros(0), vectors: Array2::zeros((0, 0)) });
+    }
+    backend::sym_eigen(matrix)
 }
 
 /// The eigenvalues of a symmetric matrix, ascending.
@@ -80,7 +93,10 @@ pub fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
 /// Those of [`sym_eigen`].
 pub fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
     require_symmetric(matrix)?;
-    decompose(matrix, None)
+    if matrix.is_empty() {
+        return Ok(Array1::zeros(0));
+    }
+    backend::sym_eigenvalues(matrix)
 }
 
 /// The product `A B`.
@@ -141,85 +157,29 @@ pub fn sym_product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Arr
 /// Those of [`sym_eigen`], and [`Error::NotPositiveDefinite`].
 pub fn cholesky(matrix: ArrayView2<'_, f64>) -> Result<Cholesky, Error> {
     require_symmetric(matrix)?;
-    let n = matrix.nrows();
-    let mut lower = column_major(matrix);
-    let scratch = llt::factor::cholesky_in_place_scratch::<f64>(n, PARALLELISM, Default::default());
-    llt::factor::cholesky_in_place(
-        to_faer_mut(&mut lower),
-        Default::default(),
-        PARALLELISM,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
-    )
-    .map_err(|llt::factor::LltError::NonPositivePivot { index }| Error::NotPositiveDefinite { row: index })?;
-    for (row, mut entries) in lower.rows_mut().into_iter().enumerate() {
-        entries.slice_mut(s![row + 1..]).fill(0.0);
+    if matrix.is_empty() {
+        return Ok(Cholesky { lower: Array2::zeros((0, 0)) });
     }
-    Ok(Cholesky { lower })
+    Ok(Cholesky { lower: backend::cholesky(matrix)? })
 }
 
 /// The `X` of `A X = B`, by elimination with partial pivoting; one column per right-hand side.
 ///
 /// # Errors
-/// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`],
-/// [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly zero or the solution overflows. Any other
-/// nearly singular system is solved; its solution is then inaccurate.
+/// [`Error::Shape`] unless `a` is square and `b` has as many rows, [`Error::NotFinite`] naming an entry of `a` or
+/// `b`, or of `X` when it overflows, [`Error::TooLarge`], [`Error::Singular`] when a pivot is exactly zero. Any
+/// other nearly singular system is solved; its solution is then inaccurate.
 pub fn solve(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_square(a)?;
-    let n = a.nrows();
-    require_shape("rows of the right-hand side", n, b.nrows())?;
+    require_shape("rows of the right-hand side", a.nrows(), b.nrows())?;
     require_finite(a)?;
     require_finite(b)?;
-    let mut factors = column_major(a);
-    let mut x = column_major(b);
-    let (mut forward, mut backward) = (vec![0usize; n], vec![0usize; n]);
-    let scratch =
-        partial_pivoting::factor::lu_in_place_scratch::<usize, f64>(n, n, PARALLELISM, Default::default());
-    let (_, permutation) = partial_pivoting::factor::lu_in_place(
-        to_faer_mut(&mut factors),
-        &mut forward,
-        &mut backward,
-        PARALLELISM,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
-    );
-    let pivots = factors.diag().mapv(f64::abs);
-    if let Some(row) = pivots.iter().position(|&pivot| pivot == 0.0 || !pivot.is_finite()) {
-        return Err(Error::Singular { row });
+    if b.is_empty() {
+        return Ok(b.to_owned());
     }
-    let scratch = partial_pivoting::solve::solve_in_place_scratch::<usize, f64>(n, b.ncols(), PARALLELISM);
-    partial_pivoting::solve::solve_in_place(
-        to_faer(&factors.view().into()),
-        to_faer(&factors.view().into()),
-        permutation,
-        to_faer_mut(&mut x),
-        PARALLELISM,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-    );
-    if x.iter().any(|value| !value.is_finite()) {
-        let row = (0..n).min_by(|&i, &j| pivots[i].total_cmp(&pivots[j])).unwrap_or(0);
-        return Err(Error::Singular { row });
-    }
+    let x = backend::solve(a, b)?;
+    require_finite(x.view())?;
     Ok(x)
-}
-
-/// The eigenvalues of a symmetric matrix; the eigenvectors too if there is a place for them.
-fn decompose(matrix: ArrayView2<'_, f64>, vectors: Option<&mut Array2<f64>>) -> Result<Array1<f64>, Error> {
-    let n = matrix.nrows();
-    let mut values = vec![0.0; n];
-    let compute =
-        if vectors.is_some() { evd::ComputeEigenvectors::Yes } else { evd::ComputeEigenvectors::No };
-    let scratch = evd::self_adjoint_evd_scratch::<f64>(n, compute, PARALLELISM, Default::default());
-    evd::self_adjoint_evd(
-        to_faer(&contiguous(matrix)),
-        DiagMut::from_slice_mut(&mut values),
-        vectors.map(to_faer_mut),
-        PARALLELISM,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Default::default(),
-    )
-    .map_err(|_| Error::NoConvergence { what: "the eigensolver", steps: n, residual: f64::INFINITY })?;
-    Ok(Array1::from(values))
 }
 
 /// The same memory as a faer matrix.

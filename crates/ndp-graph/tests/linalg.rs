@@ -200,7 +200,8 @@ fn bad_input_is_named() {
         assert!(matches!(cholesky(rank_one.view()), Err(Error::NotPositiveDefinite { row: 1 })));
     }
     let tiny = arr2(&[[1.0, 0.0], [0.0, 1e-300]]);
-    assert_eq!(solve(tiny.view(), arr2(&[[1.0], [1e300]]).view()), Err(Error::Singular { row: 1 }));
+    let overflow = solve(tiny.view(), arr2(&[[1.0], [1e300]]).view());
+    assert!(matches!(overflow, Err(Error::NotFinite { column: 0, .. })));
     let factor = cholesky(Array2::eye(3).view()).unwrap();
     assert!(matches!(factor.solve(Array2::zeros((2, 1)).view()), Err(Error::Shape { .. })));
 }
