@@ -80,9 +80,9 @@ pub enum Error {
         /// The reporting node.
         node: usize,
         /// Its label.
-        label: usize,
+        label: u32,
         /// The number of labels.
-        labels: usize,
+        labels: u32,
     },
     /// The protocol or its setting admits no privacy guarantee.
     #[error("no guarantee: {0}")]

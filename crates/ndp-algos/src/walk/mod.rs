@@ -15,12 +15,13 @@
 
 pub mod complete;
 pub mod graph;
+mod level;
 pub mod noise;
 pub mod ring;
 pub mod tally;
 
 pub use noise::{Bounds, TokenNoise};
-pub use tally::{Dense, Sparse, Tally};
+pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 
 /// What becomes of the token after the last step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -17,7 +17,8 @@
 
 use super::CompleteWalk;
 use crate::Error;
-use ndp_dp::composition::{self, Rule};
+use crate::walk::level::{Levelled, best_level};
+use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
 use rayon::prelude::*;
 
@@ -196,44 +197,13 @@ impl CompleteWalk {
             }
             Ok(parts)
         };
-        let spent = |parts: &[(ApproxDp, u64)]| -> f64 {
-            parts.iter().map(|&(part, count)| count as f64 * part.delta()).sum()
-        };
-        // The least ε per reception that leaves half of the rest to composition, to a percent.
-        let (mut fails, mut holds) = (LEAST_EPSILON, LEAST_EPSILON);
-        while spent(&parts(holds)?) > 0.5 * rest.get() {
-            fails = holds;
-            holds *= 4.0;
-            if holds > MOST_EPSILON {
-                return Err(ndp_dp::Error::NotAchievable {
-                    what: "delta of a reception",
-                    target: 0.5 * rest.get() / count.max(1) as f64,
-                    best: self.averaged_delta(fails, neighbors, profile)?,
-                }
-                .into());
-            }
-        }
-        while holds > 1.01 * fails && fails > 0.0 {
-            let middle = (fails * holds).sqrt();
-            if spent(&parts(middle)?) <= 0.5 * rest.get() { holds = middle } else { fails = middle }
-        }
-        let mut best: Option<Receptions> = None;
-        for factor in EPSILON_FACTORS {
-            let parts = parts(factor * holds)?;
-            let Ok(composed) = composition::best(&parts, rest) else { continue };
-            let composed = composed.into_value();
-            if best.is_none_or(|best| composed.total.epsilon() < best.approx_dp.epsilon()) {
-                best = Some(Receptions {
-                    approx_dp: ApproxDp::new(composed.total.epsilon(), delta.get())?,
-                    reception: parts[others.len()].0,
-                    count,
-                    rule: composed.rule,
-                });
-            }
-        }
-        best.map(UpperBound::new).ok_or_else(|| {
-            ndp_dp::Error::NotAchievable { what: "total delta", target: delta.get(), best: 1.0 }.into()
-        })
+        let Levelled { composed, parts, .. } = best_level(rest, parts)?;
+        Ok(UpperBound::new(Receptions {
+            approx_dp: ApproxDp::new(composed.total.epsilon(), delta.get())?,
+            reception: parts[others.len()].0,
+            count,
+            rule: composed.rule,
+        }))
     }
 
     /// The loss of the published token: its segment has `j < T` foreign steps with probability `(c/n) q^j`,
@@ -265,11 +235,6 @@ fn amplified(epsilon: f64, g: f64) -> f64 {
 
 /// Mass that is added instead of being summed.
 const NEGLIGIBLE: f64 = 1e-17;
-
-/// Range of the `ε` of one reception, and the multiples of the least one that are tried.
-const LEAST_EPSILON: f64 = 1e-4;
-const MOST_EPSILON: f64 = 1e4;
-const EPSILON_FACTORS: [f64; 10] = [0.98, 1.0, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.4, 2.0];
 
 #[cfg(test)]
 mod tests {

@@ -3,13 +3,24 @@
 //! The order of the nodes is public. A node receives the token once per round; between two receptions it
 //! knows that every other node acted once.
 //!
-//! - [`RingSum`]: the sum of real contributions, noise on every `(n−1)`-th step or a share on every step.
+//! - [`RingSum`]: the sum of real contributions, noise on every `(n−1)`-th step or a share on every step;
+//!   what it costs is in [`loss`].
+//! - [`RingHistogram`]: counts of labels, each reported by randomized response; what it costs is in
+//!   [`histogram_loss`].
+//! - [`pan_private`]: any online algorithm as a protocol of one round.
 //!
 //! # References
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,
 //! Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
 
+pub mod histogram;
+pub mod histogram_loss;
 pub mod loss;
+pub mod pan_private;
+pub mod printed;
 pub mod sum;
 
+pub use histogram::{RingHistogram, RingHistogramRun, TallyView};
+pub use histogram_loss::RingHistogramLoss;
+pub use pan_private::OnlineAlgorithm;
 pub use sum::{Placement, RingSum, RingSumRun, RingView};

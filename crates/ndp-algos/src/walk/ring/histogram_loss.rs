@@ -1,0 +1,385 @@
+//! What the nodes of a ring learn from the tokens of a histogram.
+//!
+//! Between two receptions by `v` the token gains the reports of all other nodes, once each: a shuffle of
+//! `n − 1` randomized responses. Before its first reception it holds fewer, perhaps one, among `M₀` uniform
+//! labels. So `v` sees at most `K` releases of a report of `u`, each at level `ε` with at most
+//!
+//! `δ_step(ε) = max(blanket of n − 1 reports, one report among M₀ elements)`,
+//!
+//! which compose at the level that suits best. A published token adds the reports after `v`'s last reception,
+//! perhaps one: it is hidden among `M₁` elements if masked, and counts as a release of its own if not.
+//!
+//! Between colluders `n − 1` becomes the length `h` of the shortest run of honest nodes; the uniform labels
+//! protect only if the node that drew them (0, or `n − 1` for the last) is honest.
+//!
+//! Replace-one neighbors: all `K` labels of `u` may change. Observers know the order of the ring, their own
+//! reports and the labels of all other nodes but `u`.
+//!
+//! # References
+//! Cyffers and Bellet, arXiv:2012.05326: Theorem 2, corrected in its `γ` and its first and last releases.
+
+use super::RingHistogram;
+use crate::Error;
+use crate::protocol::checked_coalition;
+use crate::walk::FinalToken;
+use crate::walk::level::{Levelled, best_level};
+use ndp_dp::composition::{self, Rule};
+use ndp_dp::shuffling::{self, MOST_REPORTS};
+use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound};
+
+/// The guarantee of a ring histogram.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RingHistogramLoss {
+    /// The guarantee of the whole run.
+    pub approx_dp: ApproxDp,
+    /// One release: the level it is composed at, and its `δ` there.
+    pub release: ApproxDp,
+    /// The composition theorem used.
+    pub rule: Rule,
+}
+
+/// The releases that one node may be exposed to.
+struct Releases {
+    /// Reports between two receptions.
+    reports: u64,
+    /// Uniform labels around the reports before the first reception, if such a release exists.
+    first: Option<u64>,
+    /// Uniform labels around the reports after the last reception; `Some(0)` for none at all.
+    last: Option<u64>,
+}
+
+impl RingHistogram {
+    /// `δ_step(ε)`: the largest `δ` of one release towards one observer, a last unmasked one apart.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn release_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
+        Ok(UpperBound::new(self.step_delta(epsilon, &self.single_observer())?))
+    }
+
+    /// The smallest `ε` at `δ` found for the worst pair of nodes; never above `K ε₀`.
+    ///
+    /// # Errors
+    /// None in practice: the composition of `K` reports seen alone is always possible.
+    pub fn epsilon(&self, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
+        self.composed(&self.single_observer(), delta)
+    }
+
+    /// The smallest `ε` at `δ` found for the worst node outside a coalition.
+    ///
+    /// # Errors
+    /// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
+    /// [`Error::InvalidParameter`] for a coalition of everybody.
+    pub fn epsilon_towards(
+        &self,
+        coalition: &[usize],
+        delta: Delta,
+    ) -> Result<UpperBound<RingHistogramLoss>, Error> {
+        let n = self.node_count();
+        let members = checked_coalition(coalition, n)?;
+        if members.len() >= n {
+            return Err(Error::InvalidParameter {
+                name: "the number of colluders",
+                condition: "be at least 1 and below the number of nodes",
+                value: members.len() as f64,
+            });
+        }
+        // Gaps around the ring between a member and the next; those of length 0 hold nobody.
+        let next = members.iter().skip(1).copied().chain([members[0] + n]);
+        let shortest = members.iter().zip(next).map(|(&a, b)| b - a - 1).filter(|&run| run > 0).min();
+        let honest = |node: usize| members.binary_search(&node).is_err();
+        let releases = Releases {
+            reports: shortest.unwrap_or(1) as u64,
+            first: honest(0).then(|| self.initial_elements()),
+            last: if honest(n - 1) { self.last_elements() } else { None },
+        };
+        self.composed(&releases, delta)
+    }
+
+    /// Theorem 2 with the corrected noise: a ring histogram each of whose releases is `step = (ε, δ)` by the
+    /// closed shuffling bound, and its guarantee by advanced composition with slack `δ'`.
+    ///
+    /// `γ = L/(e^{ε₀} − 1 + L)` at `ε₀ = (ε/12) √((n−1)/ln(1/δ))`.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidParameter`] unless `n ≥ 1001`, `δ < 1/100` and `ε₀ < 1/2`;
+    /// [`Error::NoGuarantee`] when the uniform labels do not hide a lone first report (or a last one) as well,
+    /// or for a token published without a mask. As [`RingHistogram::new`].
+    pub fn theorem2(
+        n: usize,
+        rounds: usize,
+        labels: u32,
+        step: ApproxDp,
+        slack: Delta,
+        final_token: FinalToken,
+    ) -> Result<UpperBound<(Self, ApproxDp)>, Error> {
+        super::sum::check_ring(n, rounds)?;
+        let delta = Delta::new(step.delta())?;
+        let gamma = shuffling::efmrtt_gamma(labels, step.epsilon(), delta, (n - 1) as u64)?;
+        let histogram = Self::new(n, rounds, RandomizedResponse::new(labels, gamma)?, final_token)?;
+        if final_token == FinalToken::Published {
+            return Err(Error::NoGuarantee(
+                "the last reports of a published histogram are not hidden; mask it",
+            ));
+        }
+        if histogram.among_elements(step.epsilon(), histogram.initial_elements())? > step.delta() {
+            return Err(Error::NoGuarantee(
+                "the uniform labels at the start of the token do not hide a lone first report well enough",
+            ));
+        }
+        let total = composition::advanced(step, rounds as u64, slack).into_value();
+        Ok(UpperBound::new((histogram, total)))
+    }
+
+    fn single_observer(&self) -> Releases {
+        Releases {
+            reports: (self.node_count() - 1) as u64,
+            first: Some(self.initial_elements()),
+            last: self.last_elements(),
+        }
+    }
+
+    fn last_elements(&self) -> Option<u64> {
+        match self.final_token() {
+            FinalToken::Withheld => None,
+            FinalToken::Published => Some(0),
+            FinalToken::Masked => Some(self.final_elements()),
+        }
+    }
+
+    fn local(&self) -> f64 {
+        self.response().local_epsilon().into_value()
+    }
+
+    /// One report among uniform elements; more than the exact bound takes only help.
+    fn among_elements(&self, epsilon: f64, elements: u64) -> Result<f64, Error> {
+        let (local, labels) = (self.local(), self.response().labels());
+        let elements = elements.min(MOST_REPORTS - 1);
+        Ok(shuffling::fixed_blanket_delta(epsilon, local, labels, elements)?.into_value())
+    }
+
+    /// One report among `reports`, by the exact blanket or, beyond its range, the better of its relaxations.
+    fn among_reports(&self, epsilon: f64, reports: u64) -> Result<f64, Error> {
+        let (local, labels) = (self.local(), self.response().labels());
+        if reports <= MOST_REPORTS {
+            return Ok(shuffling::rr_blanket_delta(epsilon, local, labels, reports)?.into_value());
+        }
+        let hoeffding = shuffling::rr_hoeffding_delta(epsilon, local, labels, reports)?.into_value();
+        Ok(hoeffding.min(shuffling::rr_bennett_delta(epsilon, local, labels, reports)?.into_value()))
+    }
+
+    /// The largest `δ` of the releases at `epsilon`, a last one without any elements left out.
+    fn step_delta(&self, epsilon: f64, releases: &Releases) -> Result<f64, Error> {
+        let mut delta = self.among_reports(epsilon, releases.reports)?;
+        for elements in releases.first.into_iter().chain(releases.last.filter(|&elements| elements > 0)) {
+            delta = delta.max(self.among_elements(epsilon, elements)?);
+        }
+        Ok(delta)
+    }
+
+    fn composed(&self, releases: &Releases, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
+        let (rounds, local) = (self.rounds() as u64, self.local());
+        let alone = ApproxDp::pure(local)?;
+        let at = |level: f64| -> Result<ApproxDp, Error> {
+            let level = level.min(local);
+            Ok(ApproxDp::new(level, self.step_delta(level, releases)?)?)
+        };
+        let usual = best_level(delta, |level| Ok(vec![(at(level)?, rounds)]))?;
+        let mut worst = RingHistogramLoss {
+            approx_dp: usual.composed.total,
+            release: usual.parts[0].0,
+            rule: usual.composed.rule,
+        };
+        if releases.last == Some(0) {
+            // A node after the observer: one release fewer, then its last report alone.
+            let Levelled { composed, parts, .. } =
+                best_level(delta, |level| Ok(vec![(at(level)?, rounds - 1), (alone, 1)]))?;
+            if composed.total.epsilon() > worst.approx_dp.epsilon() {
+                worst =
+                    RingHistogramLoss { approx_dp: composed.total, release: parts[0].0, rule: composed.rule };
+            }
+        }
+        // Never worse than every report seen alone.
+        let naked = composition::best(&[(alone, rounds)], delta)?.into_value();
+        if naked.total.epsilon() < worst.approx_dp.epsilon() {
+            worst = RingHistogramLoss { approx_dp: naked.total, release: alone, rule: naked.rule };
+        }
+        Ok(UpperBound::new(worst))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    fn histogram(
+        n: usize,
+        rounds: usize,
+        labels: u32,
+        local: f64,
+        last: FinalToken,
+    ) -> Result<RingHistogram, Error> {
+        RingHistogram::new(n, rounds, RandomizedResponse::with_epsilon(labels, local)?, last)
+    }
+
+    /// Table of the specification: `ring_hist_first_visit_delta(ε, ε₀, L, M₀)` and `fixed_blanket_delta`.
+    #[test]
+    fn first_receptions_match_reference_values() -> Result<(), Error> {
+        for (epsilon, local, labels, elements, reference) in [
+            (0.1, 0.5, 3, 12, 0.014_691_697_799_760_45),
+            (0.095, 0.475, 3, 12, 0.013_845_735_849_826_067),
+            (0.2, 1.0, 3, 20, 0.017_015_218_209_776_133),
+            (0.19, 1.0, 3, 20, 0.018_776_182_816_647_353),
+        ] {
+            let ring = histogram(20, 2, labels, local, FinalToken::Withheld)?;
+            let value = ring.among_elements(epsilon, elements)?;
+            // The bound is rounded outward by a part in 1e11.
+            assert_relative_eq!(value, reference, max_relative = 2e-11);
+        }
+        Ok(())
+    }
+
+    /// With M₀ = ⌈γ n⌉ the first reception was the cheaper one in every case the specification checked.
+    #[test]
+    fn later_receptions_dominate() -> Result<(), Error> {
+        for n in [20, 30, 40, 60] {
+            for (local, epsilon) in [(0.5, 0.1), (1.0, 0.2), (2.0, 0.4)] {
+                let ring = histogram(n, 3, 3, local, FinalToken::Withheld)?;
+                let later = ring.among_reports(epsilon, n as u64 - 1)?;
+                assert_eq!(*ring.release_delta(epsilon)?.value(), later);
+            }
+        }
+        Ok(())
+    }
+
+    /// The exact law of the view, all reports of all nodes enumerated: `δ` at `ε` for node `u` changing its
+    /// labels from `before` to `after` while all others hold 0. Two labels; `v` knows its own reports.
+    fn exact_delta(ring: &RingHistogram, u: usize, v: usize, epsilon: f64, before: u32, after: u32) -> f64 {
+        let (n, rounds) = (ring.node_count(), ring.rounds());
+        let flip = ring.response().gamma() / 2.0;
+        // Law of the number of ones added in each segment, before each reception and before publication.
+        let law = |label: u32| -> Vec<Vec<f64>> {
+            let convolve = |law: &[f64], one: f64| -> Vec<f64> {
+                let mut longer = vec![0.0; law.len() + 1];
+                for (count, mass) in law.iter().enumerate() {
+                    longer[count] += mass * (1.0 - one);
+                    longer[count + 1] += mass * one;
+                }
+                longer
+            };
+            let mut segments = Vec::new();
+            let mut law = vec![1.0];
+            for _ in 0..ring.initial_elements() {
+                law = convolve(&law, 0.5);
+            }
+            for step in 0..n * rounds {
+                if step % n == v {
+                    segments.push(std::mem::replace(&mut law, vec![1.0]));
+                } else {
+                    let holds = if step % n == u { label } else { 0 };
+                    law = convolve(&law, if holds == 1 { 1.0 - flip } else { flip });
+                }
+            }
+            for _ in 0..ring.final_elements() {
+                law = convolve(&law, 0.5);
+            }
+            if ring.final_token() != FinalToken::Withheld {
+                segments.push(law);
+            }
+            segments
+        };
+        // The segments are independent given the data, so the joint law is their product.
+        let product = |segments: &[Vec<f64>]| -> Vec<f64> {
+            segments.iter().fold(vec![1.0], |joint, segment| {
+                joint.iter().flat_map(|a| segment.iter().map(move |b| a * b)).collect()
+            })
+        };
+        let (p, q) = (product(&law(before)), product(&law(after)));
+        p.iter().zip(&q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
+    }
+
+    /// Small rings, every pair of nodes, every publication: the guarantee is never below the exact loss.
+    #[test]
+    fn guarantee_covers_the_exact_view() -> Result<(), Error> {
+        for (n, rounds, local) in [(2, 2, 0.7), (3, 2, 1.0), (4, 2, 0.5), (4, 1, 1.5), (3, 3, 0.4)] {
+            for last in [FinalToken::Withheld, FinalToken::Published, FinalToken::Masked] {
+                let ring = histogram(n, rounds, 2, local, last)?;
+                for delta in [0.3, 0.1, 0.02] {
+                    let loss = ring.epsilon(Delta::new(delta)?)?.into_value().approx_dp;
+                    for (u, v) in (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).filter(|(u, v)| u != v) {
+                        for (before, after) in [(0, 1), (1, 0)] {
+                            let exact = exact_delta(&ring, u, v, loss.epsilon(), before, after);
+                            assert!(
+                                exact <= delta * (1.0 + 1e-12),
+                                "{ring:?} u={u} v={v}: {exact} > {delta}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Defect: published without a mask, the last report of node 3 stands alone before node 2. n = 4, L = 2,
+    /// ε₀ = 0.5, K = 2: the exact joint δ at ε = 0 is 0.24492, above the 0.20871 of two hidden releases.
+    #[test]
+    fn publication_breaks_the_unmasked_claim() -> Result<(), Error> {
+        let ring = histogram(4, 2, 2, 0.5, FinalToken::Published)?;
+        let worst = (0..4)
+            .flat_map(|u| (0..4).map(move |v| (u, v)))
+            .filter(|(u, v)| u != v)
+            .map(|(u, v)| exact_delta(&ring, u, v, 0.0, 0, 1))
+            .fold(0.0, f64::max);
+        assert_relative_eq!(worst, 0.24492, max_relative = 1e-4);
+        // Two hidden releases, at the best level of composition, finer than the specification's.
+        let mut claimed = 1.0f64;
+        for level in (0..500).map(|i| f64::from(i) / 1000.0) {
+            let step = ApproxDp::new(level, *ring.release_delta(level)?.value())?;
+            claimed = claimed.min(*composition::optimal_delta(step, 2, 0.0)?.value());
+        }
+        assert!(claimed <= 0.20871 && worst > 0.20871);
+        Ok(())
+    }
+
+    #[test]
+    fn shorter_runs_cost_more() -> Result<(), Error> {
+        let ring = histogram(60, 5, 3, 0.5, FinalToken::Masked)?;
+        let delta = Delta::new(1e-6)?;
+        let epsilon = |loss: UpperBound<RingHistogramLoss>| loss.into_value().approx_dp.epsilon();
+        let single = epsilon(ring.epsilon(delta)?);
+        assert_relative_eq!(single, epsilon(ring.epsilon_towards(&[30], delta)?), max_relative = 1e-12);
+        let pair = epsilon(ring.epsilon_towards(&[10, 40], delta)?);
+        let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta)?);
+        assert!(single < pair && pair < isolated);
+        // A run of one is plain composition of local reports.
+        let alone = [(ApproxDp::pure(0.5)?, 5)];
+        let local = composition::best(&alone, delta)?.value().total.epsilon();
+        assert_relative_eq!(isolated, local, max_relative = 1e-9);
+        assert!(ring.epsilon_towards(&[], delta).is_err());
+        assert!(ring.epsilon_towards(&(0..60).collect::<Vec<_>>(), delta).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn theorem_2_checks_its_preconditions() -> Result<(), Error> {
+        let slack = Delta::new(1e-6)?;
+        let step = ApproxDp::new(0.1, 1e-6)?;
+        let theorem2 = |n, epsilon, last| {
+            let step = ApproxDp::new(epsilon, 1e-6)?;
+            RingHistogram::theorem2(n, 8, 10, step, slack, last)
+        };
+        let (ring, total) = theorem2(5000, 0.1, FinalToken::Withheld)?.into_value();
+        assert_relative_eq!(ring.response().gamma(), 0.983_112_846_930_588_4, max_relative = 1e-11);
+        assert_eq!(total, composition::advanced(step, 8, slack).into_value());
+        // The certified default is at least as good at the same total.
+        let default = ring.epsilon(Delta::new(total.delta())?)?.into_value();
+        assert!(default.approx_dp.epsilon() <= total.epsilon());
+        assert!(theorem2(1000, 0.1, FinalToken::Withheld).is_err());
+        assert!(theorem2(5000, 0.4, FinalToken::Withheld).is_err());
+        assert!(matches!(theorem2(5000, 0.1, FinalToken::Published), Err(Error::NoGuarantee(_))));
+        assert!(theorem2(5000, 0.1, FinalToken::Masked).is_ok());
+        Ok(())
+    }
+}
