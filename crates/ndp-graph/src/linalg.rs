@@ -112,32 +112,35 @@ pub fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64
     Ok(product)
 }
 
-/// The product `A Bᵀ`, which the caller knows to be symmetric: only its lower triangle is computed,
-/// and copied to the upper.
+/// The symmetric `A Aᵀ - B Bᵀ`: only the lower triangle is computed, and copied to the upper.
+///
+/// Every symmetric matrix is of this form: scale its eigenvectors by the roots of the absolute
+/// eigenvalues, positive ones in `a`, negative ones in `b`.
 ///
 /// # Errors
-/// [`Error::Shape`] unless `a` and `b` have the same shape, [`Error::TooLarge`].
+/// [`Error::Shape`] unless `a` and `b` have the same number of rows, [`Error::TooLarge`].
 ///
 /// # Complexity
-/// Half of [`gemm`].
-pub fn sym_product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
-    require_shape("rows of the right factor", a.nrows(), b.nrows())?;
-    require_shape("columns of the right factor", a.ncols(), b.ncols())?;
+/// Half of [`gemm`] for both products.
+pub fn gram_difference(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     let n = a.nrows();
+    require_shape("rows of the second factor", n, b.nrows())?;
     require_dense("the product", n, n)?;
     let mut product = Array2::zeros((n, n).f());
-    let (a, b) = (contiguous(a), contiguous(b.reversed_axes()));
-    matmul::triangular::matmul(
-        to_faer_mut(&mut product),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        to_faer(&a),
-        BlockStructure::Rectangular,
-        to_faer(&b),
-        BlockStructure::Rectangular,
-        1.0,
-        PARALLELISM,
-    );
+    for (factor, sign) in [(a, 1.0), (b, -1.0)] {
+        let factor = contiguous(factor);
+        matmul::triangular::matmul(
+            to_faer_mut(&mut product),
+            BlockStructure::TriangularLower,
+            Accum::Add,
+            to_faer(&factor),
+            BlockStructure::Rectangular,
+            to_faer(&factor.t().into()),
+            BlockStructure::Rectangular,
+            sign,
+            PARALLELISM,
+        );
+    }
     // Square tiles, because one of the two sides is read or written across the memory order.
     for column in (0..n).step_by(TILE) {
         for row in (column..n).step_by(TILE) {

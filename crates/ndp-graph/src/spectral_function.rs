@@ -1,8 +1,9 @@
 //! Functions of a symmetric matrix through its eigendecomposition.
 
-use crate::linalg::sym_product;
+use crate::linalg::gram_difference;
 use crate::{Error, Spectrum};
-use ndarray::Array2;
+use ndarray::{Array2, ShapeBuilder, s};
+use rayon::prelude::*;
 
 impl Spectrum {
     /// `f(W) = at_one 11ᵀ/n + Σ_{i≥2} f(λ_i) φ_i φ_iᵀ`, `n` by `n`: the eigenvalue 1 of the constant
@@ -24,24 +25,28 @@ impl Spectrum {
         }
         self.extremes()?;
         // The last column, the constant vector, is left out.
-        let mut basis = self.vectors().slice_move(ndarray::s![.., ..n - 1]).to_owned();
-        let mut scaled = basis.clone();
-        for (k, (mut vector, mut image)) in
-            basis.columns_mut().into_iter().zip(scaled.columns_mut()).enumerate()
-        {
-            let value = f(self.values()[k]);
-            if !value.is_finite() {
-                return Err(Error::NotFinite { row: k, column: k, value });
-            }
-            let mean = vector.sum() / n as f64;
-            vector.mapv_inplace(|x| x - mean);
-            image.assign(&vector);
-            image.mapv_inplace(|x| x * value);
+        let values: Vec<f64> = self.values().iter().take(n - 1).map(|&lambda| f(lambda)).collect();
+        if let Some(k) = values.iter().position(|value| !value.is_finite()) {
+            return Err(Error::NotFinite { row: k, column: k, value: values[k] });
         }
-        let mut sum = sym_product(scaled.view(), basis.view())?;
-        if at_one != 0.0 {
-            sum += at_one / n as f64;
-        }
-        Ok(sum)
+        let sum = gram_difference(
+            self.scaled_vectors(&values, |value| value > 0.0).view(),
+            self.scaled_vectors(&values, |value| value < 0.0).view(),
+        )?;
+        Ok(if at_one == 0.0 { sum } else { sum + at_one / n as f64 })
+    }
+
+    /// `sqrt|f_k| (I - 11ᵀ/n) φ_k` as columns, for the chosen values `f_k`.
+    fn scaled_vectors(&self, values: &[f64], chosen: impl Fn(f64) -> bool) -> Array2<f64> {
+        let n = self.node_count();
+        let kept: Vec<usize> = (0..values.len()).filter(|&k| chosen(values[k])).collect();
+        let mut columns = vec![0.0; n * kept.len()];
+        columns.par_chunks_mut(n).zip(&kept).for_each(|(column, &k)| {
+            let vector = self.vectors().slice_move(s![.., k]);
+            let (mean, scale) = (vector.sum() / n as f64, values[k].abs().sqrt());
+            column.iter_mut().zip(&vector).for_each(|(x, y)| *x = scale * (y - mean));
+        });
+        Array2::from_shape_vec((n, kept.len()).f(), columns)
+            .expect("one column of n entries for each kept value")
     }
 }

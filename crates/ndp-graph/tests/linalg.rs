@@ -3,7 +3,7 @@
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, arr2, s};
 use ndp_graph::Error;
-use ndp_graph::linalg::{cholesky, gemm, solve, sym_eigen, sym_eigenvalues};
+use ndp_graph::linalg::{cholesky, gemm, gram_difference, solve, sym_eigen, sym_eigenvalues};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 
@@ -228,4 +228,24 @@ fn bits_do_not_depend_on_the_number_of_threads() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let (left, right) = pool.install(|| rayon::join(all, all));
     assert!(left == results[0] && right == results[0], "inside tasks");
+}
+
+/// Sizes on both sides of the tiles in which the triangle is mirrored; empty factors; both memory orders.
+#[test]
+fn gram_difference_is_two_products() -> Result<(), Error> {
+    for (n, left, right) in
+        [(1, 1, 1), (2, 3, 0), (5, 0, 2), (31, 7, 40), (33, 0, 0), (64, 64, 1), (100, 30, 20)]
+    {
+        let (a, b) = (random(n, left, 60), random(n, right, 61));
+        let expected = slow_product(a.view(), a.t()) - slow_product(b.view(), b.t());
+        let found = gram_difference(a.view(), b.view())?;
+        assert_close(found.view(), expected.view(), 1e-13);
+        assert_eq!(found, found.t(), "mirrored bit by bit");
+        let mut column_major = Array2::zeros((n, left).f());
+        column_major.assign(&a);
+        assert_close(gram_difference(column_major.view(), b.view())?.view(), expected.view(), 1e-13);
+    }
+    let (a, b) = (random(3, 2, 62), random(4, 2, 63));
+    assert!(matches!(gram_difference(a.view(), b.view()), Err(Error::Shape { expected: 3, got: 4, .. })));
+    Ok(())
 }
