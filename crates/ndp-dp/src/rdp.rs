@@ -133,6 +133,25 @@ mod tests {
         Ok(())
     }
 
+    /// Rényi column: `dp_accounting` 0.6.0, `RdpAccountant`; exact column: 40-digit bisection of the profile.
+    #[test]
+    fn the_front_page_s_table_is_right() -> Result<(), Error> {
+        let table = [
+            (1.0, 1, 4.728_507_067_217_623, 4.377_178_095_681_224),
+            (4.0, 30, 6.813_318_185_854_952, 6.325_715_393_876_2),
+            (2.0, 100, 35.081_754_019_056_26, 33.103_732_335_922_47),
+            (50.0, 1000, 2.813_653_247_129_84, 2.594_383_380_527_607),
+        ];
+        let delta = Delta::new(1e-5)?;
+        for (sigma, count, renyi, exact) in table {
+            let spent = RdpAccountant::default().compose(&release(sigma), count).to_approx_dp(delta);
+            assert_relative_eq!(spent.value().epsilon(), renyi, max_relative = 1e-12);
+            let spent = GaussianAccountant::default().compose(&release(sigma), count).to_approx_dp(delta);
+            assert_relative_eq!(spent.value().epsilon(), exact, max_relative = 1e-12);
+        }
+        Ok(())
+    }
+
     #[test]
     fn the_default_grid_is_that_of_dp_accounting() {
         let accountant = RdpAccountant::default();
