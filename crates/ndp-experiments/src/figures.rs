@@ -2,6 +2,7 @@
 
 pub mod beyond;
 pub mod contraction_fl;
+mod families;
 mod learning;
 pub mod muffliato;
 pub mod network_dp;

@@ -1,0 +1,92 @@
+//! `muffliato/fig1a`: loss against distance on hypercube, Erdős–Rényi, geometric graph and grid.
+
+use super::by_distance::{self, PRINTED, axis, curves, rounds};
+use crate::datasets::Data;
+use crate::figure::{Axis, Figure, Panel, Scale, Series};
+use crate::figures::families::{erdos_renyi, four};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::printed::{Powers, theorem1_from};
+use ndp_dp::Grade;
+use ndp_graph::{GossipMatrix, Graph};
+
+const SIGMA: f64 = 1.0;
+/// Erdős–Rényi: `q = C ln n / n`.
+const C: f64 = 1.0;
+/// Draws of the Erdős–Rényi graph; the exact curve is that of the first.
+const DRAWS: u64 = 5;
+/// The grid's observers: the corner that the program uses, and the centre.
+const CORNER: usize = 0;
+
+/// `muffliato/fig1a`.
+pub const ENTRY: Entry = Entry {
+    id: "muffliato/fig1a",
+    what: "loss against distance on hypercube, Erdős–Rényi, geometric graph and grid with 2048 nodes",
+    needs: &[],
+    minutes: 0.5,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let mut figure = Figure::new("Muffliato, figure 1(a): loss by distance, as printed and as it is")
+        .parameter("alpha", 2.0)
+        .parameter("sensitivity", 1.0)
+        .parameter("sigma", SIGMA)
+        .parameter("spread of the inputs", by_distance::SPREAD)
+        .parameter("weights", "metropolis")
+        .parameter("q of Erdős–Rényi", "ln n / n")
+        .parameter("draws of Erdős–Rényi, printed", DRAWS)
+        .claim("The privacy loss fades with the distance, on every graph.")
+        .finding("Exact losses are flat or U-shaped; on the geometric graph the observer learns every value: loss 1 for all.")
+        .finding("The program's five Erdős–Rényi runs are one graph five times; here five graphs are drawn.")
+        .finding("The program means to observe from node 1035 of the grid and observes from the corner; both a corner and the centre are drawn.")
+        .check(by_distance::check())
+        .columns(2);
+    for (name, graph) in four(scale, seed, C)? {
+        let centre = graph.node_count() / 2;
+        let observers =
+            if name == "grid" { vec![("corner", CORNER), ("centre", centre)] } else { vec![("", 0)] };
+        for (place, node) in observers {
+            let matrix = GossipMatrix::metropolis(&graph);
+            let rounds = rounds(&matrix, SIGMA)?;
+            let mut curves = curves(&matrix, node, rounds)?;
+            if name == "Erdős–Rényi" {
+                replace_by_draws(&mut curves.series, graph.node_count(), seed)?;
+            }
+            let label = format!("{name} {place}").trim().to_owned();
+            figure = figure
+                .parameter(format!("T, {label}"), rounds)
+                .parameter(format!("nodes, {label}"), graph.node_count())
+                .note(format!("rank, {label}"), curves.report.rank)
+                .note(format!("margin, {label}"), curves.report.margin)
+                .note(format!("grade, {label}"), curves.report.loss.grade().as_str())
+                .panel(
+                    Panel::curves(
+                        format!("{label}, {} nodes, T = {rounds}", graph.node_count()),
+                        Axis::linear("distance").range(0.0, 25.5),
+                        axis().range(1e-5, 1.2),
+                    )
+                    .with_all(curves.series),
+                );
+        }
+    }
+    Ok(figure)
+}
+
+/// The printed curve of several draws in place of that of one.
+fn replace_by_draws(series: &mut [Series], n: usize, seed: Seed) -> Result<()> {
+    let mut pairs = Vec::new();
+    for draw in 0..DRAWS {
+        let graph: Graph = erdos_renyi(n, C, seed, draw)?;
+        let matrix = GossipMatrix::metropolis(&graph);
+        let losses = theorem1_from(&matrix, 0, rounds(&matrix, SIGMA)?, Powers::FromZero)?.into_value();
+        let distances = graph.distances(0);
+        pairs.extend(distances.iter().zip(losses).filter_map(|(d, loss)| Some((f64::from((*d)?), loss))));
+    }
+    if let Some(printed) = series.iter_mut().find(|s| s.name == PRINTED) {
+        *printed = Series::new(PRINTED, Grade::Printed).by_class(pairs);
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! `muffliato/fig2`: four graphs, their nodes coloured by loss, printed and exact.
+
+use super::by_distance::rounds;
+use crate::datasets::Data;
+use crate::figure::{Axis, Drawing, Figure, Panel, Scale};
+use crate::figures::families::four;
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::printed::{Powers, theorem1_from};
+use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_dp::Grade;
+use ndp_graph::{GossipMatrix, Graph};
+
+const SIGMA: f64 = 1.0;
+const C: f64 = 1.0;
+const NODE: usize = 0;
+
+/// `muffliato/fig2`.
+pub const ENTRY: Entry = Entry {
+    id: "muffliato/fig2",
+    what: "hypercube, Erdős–Rényi, geometric graph and grid coloured by loss, printed and exact",
+    needs: &[],
+    minutes: 0.5,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let mut figure = Figure::new("Muffliato, figure 2: who learns about a node, as printed and as it is")
+        .parameter("alpha", 2.0)
+        .parameter("sensitivity", 1.0)
+        .parameter("sigma", SIGMA)
+        .parameter("weights", "metropolis")
+        .parameter("node", NODE)
+        .parameter(
+            "positions",
+            "geometric and grid: their own; hypercube: shells by distance; Erdős–Rényi: shells by distance",
+        )
+        .claim("The loss is concentrated around the node.")
+        .finding("The exact loss is spread over the whole graph: far nodes are as exposed as near ones.")
+        .columns(2);
+    for (name, graph) in four(scale, seed, C)? {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let rounds = rounds(&matrix, SIGMA)?;
+        let positions = graph.positions().map_or_else(|| shells(&graph), <[[f64; 2]]>::to_vec);
+        let printed = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+        let report = exact_loss(&matrix, NODE, rounds, ExactOptions::default())?;
+        let color = || Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);
+        let panels = [
+            ("printed", Grade::Printed, printed),
+            ("exact", report.loss.grade(), report.loss.value().unit.clone()),
+        ];
+        figure = figure.parameter(format!("T, {name}"), rounds);
+        for (how, grade, values) in panels {
+            let drawing =
+                Drawing::new(format!("{name}, {how}"), grade, &graph, positions.clone(), values).mark(NODE);
+            figure = figure.panel(Panel::drawing(format!("{name}, {how}"), color(), drawing));
+        }
+    }
+    Ok(figure)
+}
+
+/// Nodes on circles around node 0, one circle per distance.
+fn shells(graph: &Graph) -> Vec<[f64; 2]> {
+    let distances = graph.distances(NODE);
+    let farthest = distances.iter().flatten().max().copied().unwrap_or(0);
+    let mut positions = vec![[0.0, 0.0]; graph.node_count()];
+    for shell in 1..=farthest {
+        let members: Vec<usize> = (0..graph.node_count()).filter(|&v| distances[v] == Some(shell)).collect();
+        for (k, &v) in members.iter().enumerate() {
+            let angle = std::f64::consts::TAU * (k as f64 + 0.5) / members.len() as f64;
+            positions[v] = [f64::from(shell) * angle.cos(), f64::from(shell) * angle.sin()];
+        }
+    }
+    positions
+}
