@@ -8,6 +8,7 @@
 //! its [`Provenance`] says so, and everything made from it does too.
 
 mod archive;
+pub mod download;
 mod facebook;
 mod houses;
 

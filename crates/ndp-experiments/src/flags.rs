@@ -27,6 +27,11 @@ xflags::xflags! {
             /// The committed references; `crates/ndp-experiments/reference` if not given.
             optional --references references: PathBuf
         }
+        /// Fetch the data sets from their official sources and check them.
+        cmd data {
+            /// The folder they go to; `data` if not given.
+            optional --to to: PathBuf
+        }
         /// Compute figures and make their numbers the committed references.
         cmd bless {
             /// A figure (`muffliato/fig3`), a paper (`muffliato`), or `all`.

@@ -1,13 +1,25 @@
 //! `ndp-experiments <figure|all> [--quick]`: computes figures and writes them to a folder.
 
 mod bless;
+mod data;
 mod flags;
 mod reproduce;
 
-fn main() -> anyhow::Result<()> {
-    match flags::NdpExperiments::from_env_or_exit().subcommand {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let result = match flags::NdpExperiments::from_env_or_exit().subcommand {
         flags::NdpExperimentsCmd::Reproduce(command) => command.run(),
         flags::NdpExperimentsCmd::Bless(command) => command.run(),
+        flags::NdpExperimentsCmd::Data(command) => command.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            // Not the debug form, which may add a stack trace.
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

@@ -143,7 +143,12 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         table(html, panel.0, panel.1.as_str().unwrap_or_default(), &done.rows);
     }
     if !record.claim.is_empty() {
-        let _ = writeln!(html, "<p><b>Claim.</b> {} {}</p>", escape(&record.claim), badge(&outcomes));
+        let _ = writeln!(
+            html,
+            "<p><b>Claim.</b> {} <b>Does it hold?</b> {}</p>",
+            escape(&record.claim),
+            badge(&outcomes)
+        );
     }
     html.push_str("<ul>\n");
     for sentence in outcomes.iter().map(Outcome::sentence).chain(record.findings.iter().cloned()) {
@@ -291,8 +296,8 @@ main{max-width:70rem;margin:0 auto;padding:1rem}h1{line-height:1.2}h2{margin-top
 h3{margin-bottom:.3rem}.title{font-weight:normal;color:var(--soft)}a{color:var(--link)}\
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}th,td{text-align:left;vertical-align:top;\
 padding:.35rem .7rem;border-bottom:1px solid var(--line)}th small{color:var(--soft);font-weight:normal}\
-figure{margin:.7rem 0;background:#fff;border:1px solid var(--line);border-radius:6px;padding:.4rem;text-align:center}\
-figure img{max-width:100%;height:auto}article{margin:1.5rem 0 2.5rem}\
+figure{margin:.7rem 0;overflow-x:auto;background:#fff;border:1px solid var(--line);border-radius:6px;padding:.4rem;text-align:center}\
+figure img{max-width:100%;min-width:min(40rem,100vw + 14rem);height:auto}td:nth-child(2){min-width:9rem}article{margin:1.5rem 0 2.5rem}\
 .good{color:var(--good);font-weight:bold}.bad{color:var(--bad);font-weight:bold}.none{color:var(--soft)}\
 .warn{color:var(--warn);font-weight:bold}summary{cursor:pointer}dl{display:grid;\
 grid-template-columns:minmax(6rem,max-content) 1fr;gap:.15rem 1rem;font-size:.9rem}dt{color:var(--soft)}\

@@ -2,26 +2,25 @@
 
 use super::DataError;
 use flate2::read::MultiGzDecoder;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::Path;
 
-/// The bytes of the file, decompressed when it ends in `gz`.
+/// The bytes of the file, decompressed when they begin as gzip does: a server may have unpacked
+/// a file without changing its name.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
     let attempt = || -> std::io::Result<Vec<u8>> {
-        let mut file = BufReader::new(File::open(path)?);
-        let mut bytes = Vec::new();
-        if path.extension().is_some_and(|extension| extension == "gz") {
-            MultiGzDecoder::new(file).read_to_end(&mut bytes)?;
-        } else {
-            file.read_to_end(&mut bytes)?;
+        let bytes = std::fs::read(path)?;
+        if !bytes.starts_with(&[0x1f, 0x8b]) {
+            return Ok(bytes);
         }
-        Ok(bytes)
+        let mut unpacked = Vec::new();
+        MultiGzDecoder::new(&bytes[..]).read_to_end(&mut unpacked)?;
+        Ok(unpacked)
     };
     attempt().map_err(|source| DataError::Read { path: path.into(), source })
 }
 
-/// The text of the file, decompressed when it ends in `gz`.
+/// The text of the file, decompressed where needed.
 pub(super) fn read_text(path: &Path) -> Result<String, DataError> {
     text(read(path)?, path)
 }

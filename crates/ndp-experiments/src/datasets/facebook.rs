@@ -191,7 +191,7 @@ mod tests {
         std::fs::write(folder.join("facebook.tar"), tar(&[("facebook/107.edges", b"1 2\n")]))?;
         assert!(matches!(Data::only(&folder).ego(107), Err(DataError::WrongContent { .. })));
         assert!(matches!(Data::only(&folder).ego(348), Err(DataError::Read { .. })));
-        std::fs::write(folder.join("facebook_combined.txt.gz"), "not compressed")?;
+        std::fs::write(folder.join("facebook_combined.txt.gz"), b"\x1f\x8bnot compressed")?;
         assert!(matches!(Data::only(&folder).facebook_combined(), Err(DataError::Read { .. })));
         Ok(())
     }

@@ -1,0 +1,23 @@
+//! The command that fetches the data sets.
+
+use crate::flags::Data;
+use crate::print_line;
+use anyhow::bail;
+use ndp_experiments::datasets::download::{Sources, fetch};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Time without progress after which a server is given up.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Data {
+    pub(crate) fn run(self) -> anyhow::Result<()> {
+        let folder = self.to.unwrap_or_else(|| PathBuf::from("data"));
+        std::fs::create_dir_all(&folder)?;
+        if let Err(errors) = fetch(&folder, &Sources::official(), PATIENCE, print_line) {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            bail!("{} of 3 data sets were not fetched:\n  {}", errors.len(), lines.join("\n  "));
+        }
+        Ok(())
+    }
+}
