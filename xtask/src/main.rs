@@ -1,3 +1,90 @@
-//! The chores of the workspace: `cargo xtask reproduce`, `test`, `bench`, `ci`, `tidy`, `bless`.
+//! The chores of the workspace: `cargo xtask reproduce`, `test` and their siblings. It depends on
+//! no crate of the workspace and calls cargo.
 
-fn main() {}
+mod bench;
+mod bless;
+mod ci;
+mod data;
+mod flags;
+mod reproduce;
+mod test;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use xshell::Shell;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            // Not the debug form, which may add a stack trace.
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<()> {
+    let sh = &Shell::new()?;
+    // Paths that a user types are seen from where they are; all else from the root.
+    let here = sh.current_dir();
+    sh.change_dir(root());
+    match flags::Xtask::from_env_or_exit().subcommand {
+        flags::XtaskCmd::Reproduce(task) => task.run(sh, &here),
+        flags::XtaskCmd::Data(task) => task.run(sh, &here),
+        flags::XtaskCmd::Bless(task) => task.run(sh, &here),
+        flags::XtaskCmd::Test(task) => task.run(sh),
+        flags::XtaskCmd::Bench(task) => task.run(sh),
+        flags::XtaskCmd::Ci(task) => task.run(sh),
+        flags::XtaskCmd::Tidy(task) => task.run(sh),
+    }
+}
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map_or_else(PathBuf::new, Path::to_path_buf)
+}
+
+/// Options for the program with the figures, paths seen from `here`.
+struct Arguments<'a> {
+    here: &'a Path,
+    list: Vec<String>,
+}
+
+impl<'a> Arguments<'a> {
+    fn new(here: &'a Path, command: &str) -> Self {
+        Self { here, list: vec![command.to_owned()] }
+    }
+
+    fn flag(mut self, name: &str, given: bool) -> Self {
+        self.list.extend(given.then(|| format!("--{name}")));
+        self
+    }
+
+    fn option(mut self, name: &str, value: Option<impl ToString>) -> Self {
+        if let Some(value) = value {
+            self.list.extend([format!("--{name}"), value.to_string()]);
+        }
+        self
+    }
+
+    fn path(self, name: &str, path: Option<&Path>) -> Self {
+        let path = path.map(|path| self.here.join(path).display().to_string());
+        self.option(name, path)
+    }
+
+    fn figure(mut self, figure: Option<String>) -> Self {
+        self.list.extend(figure);
+        self
+    }
+
+    /// Builds the program, then runs it.
+    fn run(self, sh: &Shell) -> anyhow::Result<()> {
+        let list = self.list;
+        xshell::cmd!(sh, "cargo run --release --quiet --package ndp-experiments -- {list...}")
+            .quiet()
+            .run()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+//! The command line, declared once.
+#![allow(missing_docs, unreachable_pub, reason = "xflags writes this code")]
+
+use std::path::PathBuf;
+
+xflags::xflags! {
+    /// The chores of the ndp workspace.
+    cmd xtask {
+        /// Compute the figures of the papers and the page `out/report.html`.
+        cmd reproduce {
+            /// One figure (`muffliato/fig3`) or one paper (`muffliato`); all if not given.
+            optional --figure figure: String
+            /// Small sizes: everything together takes less than a minute after the build.
+            optional --quick
+            /// Where all randomness comes from; 42 if not given.
+            optional --seed seed: u64
+            /// The output folder; `out` in the root if not given.
+            optional --out out: PathBuf
+            /// Where data sets are looked up first; then come `$NDP_DATA` and `data` in the root.
+            optional --data data: PathBuf
+            /// Number of threads; the numbers do not depend on it.
+            optional --threads threads: usize
+            /// Leave the figures as they are that an earlier run completed.
+            optional --resume
+            /// List the figures and stop.
+            optional --list
+        }
+        /// Fetch the data sets from their official sources and check them.
+        cmd data {
+            /// The folder they go to; `data` in the root if not given.
+            optional --to to: PathBuf
+        }
+        /// Run all tests, those in the documentation too.
+        cmd test {}
+        /// Run the benchmarks.
+        cmd bench {
+            /// Only those whose name contains this.
+            optional filter: String
+        }
+        /// Run what the merge gate runs.
+        cmd ci {}
+        /// Check layers, documents, file lengths and leftovers.
+        cmd tidy {}
+        /// Make the numbers of the figures the committed references, and show what changes.
+        cmd bless {
+            /// One figure or one paper; all if not given.
+            optional --figure figure: String
+            /// The references at small sizes.
+            optional --quick
+            /// Where data sets are looked up first.
+            optional --data data: PathBuf
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! `cargo xtask tidy`: what neither the compiler nor a test checks.
+
+mod figures;
+mod layers;
+mod names;
+mod text;
+
+use crate::flags::Tidy;
+use anyhow::ensure;
+use std::fs;
+use xshell::{Shell, cmd};
+
+/// A tracked text file.
+struct File {
+    /// Relative to the root, with `/`.
+    path: String,
+    text: String,
+}
+
+impl Tidy {
+    pub(crate) fn run(self, sh: &Shell) -> anyhow::Result<()> {
+        let root = crate::root();
+        let listed = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
+        let files: Vec<File> = listed
+            .lines()
+            .filter_map(|path| {
+                let text = fs::read_to_string(root.join(path)).ok()?;
+                Some(File { path: path.to_owned(), text })
+            })
+            .collect();
+        let mut problems = Vec::new();
+        for crate_name in layers::CRATES {
+            let tree = cmd!(
+                sh,
+                "cargo tree --package {crate_name} --depth 1 --prefix none --edges normal,build,dev --all-features"
+            );
+            problems.extend(layers::problems(crate_name, &tree.quiet().read()?));
+        }
+        problems.extend(text::problems(&files));
+        problems.extend(names::problems(&files));
+        problems.extend(figures::problems(&files));
+        ensure!(problems.is_empty(), "{} problems:\n  {}", problems.len(), problems.join("\n  "));
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! Which crate of the workspace may depend on which.
+
+/// The crates whose dependencies are checked.
+pub(super) const CRATES: [&str; 5] = ["ndp-graph", "ndp-dp", "ndp-algos", "ndp-experiments", "xtask"];
+
+fn allowed(crate_name: &str) -> &'static [&'static str] {
+    match crate_name {
+        "ndp-algos" => &["ndp-graph", "ndp-dp"],
+        "ndp-experiments" => &["ndp-graph", "ndp-dp", "ndp-algos"],
+        _ => &[],
+    }
+}
+
+/// The forbidden edges in the output of `cargo tree`: one package a line, the crate itself first.
+pub(super) fn problems(crate_name: &str, tree: &str) -> Vec<String> {
+    tree.lines()
+        .skip(1)
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| name.starts_with("ndp-") && !allowed(crate_name).contains(name))
+        .map(|name| format!("{crate_name} depends on {name}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_upwards_and_across_are_found() {
+        let tree = "ndp-dp v0.1.0 (dir)\nlibm v0.2.16\nndp-graph v0.1.0 (dir)\n[dev-dependencies]\n";
+        assert_eq!(problems("ndp-dp", tree), ["ndp-dp depends on ndp-graph"]);
+        let tree = "ndp-algos v0.1.0 (dir)\nndp-dp v0.1.0 (dir)\nndp-graph v0.1.0 (dir)\n";
+        assert!(problems("ndp-algos", tree).is_empty());
+    }
+}

@@ -1,0 +1,158 @@
+//! Whether the functions, types and tests that documents name exist.
+//!
+//! In `README.md` and `docs/*.md` a path in backticks that begins with the name of a crate and
+//! `::` names an item of its source: `ndp_dp::rdp::Gaussian`, a method `ndp_dp::Sigma::new`, a
+//! unit test `ndp_dp::rdp::tests::name`, or, for a test of `tests/FILE.rs`, `ndp_dp::tests::FILE::name`.
+
+use super::File;
+
+const CRATES: [&str; 4] = ["ndp_graph", "ndp_dp", "ndp_algos", "ndp_experiments"];
+
+pub(super) fn problems(files: &[File]) -> Vec<String> {
+    let mut problems = Vec::new();
+    let documents = files
+        .iter()
+        .filter(|f| f.path == "README.md" || (f.path.starts_with("docs/") && f.path.ends_with(".md")));
+    for document in documents {
+        for (i, line) in document.text.lines().enumerate() {
+            for name in names(line) {
+                if !exists(name, files) {
+                    problems.push(format!("{}:{}: there is no {name}", document.path, i + 1));
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// The paths in backticks that begin with a crate.
+fn names(line: &str) -> impl Iterator<Item = &str> {
+    // Odd pieces are those between backticks.
+    line.split('`').skip(1).step_by(2).map(|code| code.split(['(', '<']).next().unwrap_or(code)).filter(
+        |code| {
+            let crate_name = code.split("::").next().unwrap_or(code);
+            code.contains("::") && CRATES.contains(&crate_name)
+        },
+    )
+}
+
+/// Whether a path names something that some file defines or re-exports.
+fn exists(name: &str, files: &[File]) -> bool {
+    let mut segments = name.split("::");
+    let folder = format!("crates/{}", segments.next().unwrap_or_default().replace('_', "-"));
+    let segments: Vec<&str> = segments.collect();
+    let find = |path: String| files.iter().find(|f| f.path == path);
+    if let ["tests", file, item] = segments[..] {
+        return find(format!("{folder}/tests/{file}.rs")).is_some_and(|f| defines(&f.text, item));
+    }
+    // As many segments as there are modules; what is left must be in the last one.
+    let mut module = find(format!("{folder}/src/lib.rs"));
+    let mut path = format!("{folder}/src");
+    let mut rest = &segments[..];
+    while let Some((first, after)) = rest.split_first() {
+        path = format!("{path}/{first}");
+        let Some(file) = find(format!("{path}.rs")).or_else(|| find(format!("{path}/mod.rs"))) else { break };
+        (module, rest) = (Some(file), after);
+    }
+    // A module of its own within the file, as `mod tests { … }`.
+    let rest = match rest {
+        ["tests", item] => std::slice::from_ref(item),
+        _ => rest,
+    };
+    let Some(module) = module else { return false };
+    match rest {
+        [] => true,
+        [item] => defines(&module.text, item) || reexports(&module.text, item),
+        // A method: its type may be re-exported here from any file of the crate.
+        [owner, method] => {
+            let here = defines(&module.text, owner) && defines(&module.text, method);
+            let elsewhere = || {
+                files.iter().any(|f| {
+                    f.path.starts_with(&format!("{folder}/src/"))
+                        && defines(&f.text, owner)
+                        && defines(&f.text, method)
+                })
+            };
+            here || (reexports(&module.text, owner) && elsewhere())
+        }
+        _ => false,
+    }
+}
+
+/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`.
+fn defines(text: &str, item: &str) -> bool {
+    const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "mod", "type"];
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(item).any(|(at, _)| {
+        let after = text[at + item.len()..].chars().next().is_none_or(|c| !is_name(c));
+        let before = text[..at].split_whitespace().next_back().unwrap_or("");
+        let separate = text[..at].chars().next_back().is_some_and(char::is_whitespace);
+        let own_line = text[..at].rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
+        after
+            && separate
+            && (KEYWORDS.contains(&before) || (own_line && item.starts_with(char::is_uppercase)))
+    })
+}
+
+/// Whether some `pub use` names `item`.
+fn reexports(text: &str, item: &str) -> bool {
+    text.split("pub use ").skip(1).any(|rest| {
+        let path = rest.split(';').next().unwrap_or("");
+        path.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == item)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files() -> Vec<File> {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        vec![
+            file("crates/ndp-dp/src/lib.rs", "pub mod rdp;\npub use quantities::{Delta, Sigma};\n"),
+            file(
+                "crates/ndp-dp/src/quantities.rs",
+                "pub struct Sigma(f64);\nimpl Sigma {\n    pub fn new() {}\n}\n",
+            ),
+            file(
+                "crates/ndp-dp/src/rdp/mod.rs",
+                "pub fn compose_all() {}\nmod tests {\n    fn adds_up() {}\n}\n",
+            ),
+            file("crates/ndp-dp/src/rdp/printed.rs", "pub fn theorem(\n"),
+            file("crates/ndp-dp/tests/reference.rs", "fn thirty_gaussians() {}\n"),
+        ]
+    }
+
+    #[test]
+    fn existing_items_are_found_and_others_are_not() {
+        let there = [
+            "ndp_dp::rdp::compose_all",
+            "ndp_dp::rdp",
+            "ndp_dp::rdp::printed::theorem",
+            "ndp_dp::Sigma",
+            "ndp_dp::Sigma::new",
+            "ndp_dp::rdp::tests::adds_up",
+            "ndp_dp::tests::reference::thirty_gaussians",
+        ];
+        for name in there {
+            assert!(exists(name, &files()), "{name}");
+        }
+        let missing = [
+            "ndp_dp::rdp::compose",
+            "ndp_dp::Sigma::old",
+            "ndp_dp::Order",
+            "ndp_dp::tests::reference::forty",
+            "ndp_graph::anything",
+            "ndp_dp::rdp::printed::a::b::c",
+        ];
+        for name in missing {
+            assert!(!exists(name, &files()), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_paths_into_a_crate_in_backticks_are_names() {
+        let line = "| `ndp_dp::rdp::f(x)` | ndp_dp::no | `std::fmt` | `ndp_dp` | `ndp_graph::G<T>` |";
+        assert_eq!(names(line).collect::<Vec<_>>(), ["ndp_dp::rdp::f", "ndp_graph::G"]);
+    }
+}

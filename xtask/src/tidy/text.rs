@@ -1,0 +1,85 @@
+//! Lengths of files, leftovers, and where `unsafe` may be.
+
+use super::File;
+
+/// The files that may hold `unsafe`, each block with its proof.
+const UNSAFE: [&str; 1] = ["crates/ndp-graph/src/linalg/lapack.rs"];
+
+/// The longest a source file may be, its unit tests left out; most have 100 to 400 lines.
+const LONGEST: usize = 500;
+
+pub(super) fn problems(files: &[File]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for File { path, text } in files {
+        let rust = path.ends_with(".rs");
+        let code = text.lines().take_while(|line| *line != "#[cfg(test)]");
+        if rust && code.count() > LONGEST {
+            problems.push(format!("{path} has more than {LONGEST} lines: is it still one concept?"));
+        }
+        for (i, line) in text.lines().enumerate() {
+            let at = format!("{path}:{}", i + 1);
+            for leftover in leftovers() {
+                if line.contains(&leftover) && !path.ends_with("Cargo.lock") {
+                    problems.push(format!("{at}: {leftover:?}"));
+                }
+            }
+            let code = line.split("//").next().unwrap_or(line);
+            let words = code.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            if rust
+                && words.clone().any(|word| word == UNSAFE_WORD)
+                && !UNSAFE.contains(&path.as_str())
+                && !code.contains('"')
+            {
+                problems.push(format!("{at}: {UNSAFE_WORD} code outside the files that may hold it"));
+            }
+        }
+    }
+    problems
+}
+
+const UNSAFE_WORD: &str = concat!("un", "safe");
+
+/// What must not be committed: folders of one machine, hosts of package registries, work that is
+/// not finished. Put together here, so that this file does not contain them.
+fn leftovers() -> Vec<String> {
+    let folders = ["work", "root", "home", "tmp"].map(|name| format!("/{name}/"));
+    let hosts = [
+        ("index.crates", ".io"),
+        ("static.crates", ".io"),
+        ("//crates", ".io"),
+        ("pypi", ".org"),
+        ("npmjs", "."),
+    ]
+    .map(|(a, b)| format!("{a}{b}"));
+    let unfinished = [("todo", "!("), ("unimplemented", "!("), ("FIX", "ME"), ("#[ign", "ore")]
+        .map(|(a, b)| format!("{a}{b}"));
+    folders.into_iter().chain(hosts).chain(unfinished).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, text: &str) -> Vec<String> {
+        problems(&[File { path: path.into(), text: text.into() }])
+    }
+
+    #[test]
+    fn leftovers_are_found_with_their_line() {
+        let text = format!("fine\nlet path = \"{}data\";\n", leftovers()[0]);
+        assert_eq!(check("a/b.rs", &text), [format!("a/b.rs:2: {:?}", leftovers()[0])]);
+        assert!(check("a/b.rs", "let framework = 1;\n").is_empty());
+    }
+
+    #[test]
+    fn long_files_and_stray_blocks_are_found() {
+        assert_eq!(check("a.rs", &"x\n".repeat(501)).len(), 1);
+        assert!(check("a.md", &"x\n".repeat(501)).is_empty());
+        let block = format!("{UNSAFE_WORD} {{ f() }}");
+        assert_eq!(check("a.rs", &block).len(), 1);
+        assert!(check(UNSAFE[0], &block).is_empty());
+        assert!(
+            check("a.rs", &format!("// {UNSAFE_WORD} is mentioned\n#![deny({UNSAFE_WORD}_code)]")).is_empty()
+        );
+    }
+}
