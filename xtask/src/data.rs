@@ -6,6 +6,6 @@ use xshell::Shell;
 
 impl Data {
     pub(crate) fn run(self, sh: &Shell, here: &Path) -> anyhow::Result<()> {
-        Arguments::new(here, "data").path("to", self.to.as_deref()).run(sh)
+        Arguments::new(here, Some("data")).path("to", self.to.as_deref()).run(sh)
     }
 }

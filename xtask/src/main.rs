@@ -53,8 +53,9 @@ struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    fn new(here: &'a Path, command: &str) -> Self {
-        Self { here, list: vec![command.to_owned()] }
+    /// Without a command the program computes figures.
+    fn new(here: &'a Path, command: Option<&str>) -> Self {
+        Self { here, list: command.map(str::to_owned).into_iter().collect() }
     }
 
     fn flag(mut self, name: &str, given: bool) -> Self {

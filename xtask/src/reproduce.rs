@@ -6,7 +6,7 @@ use xshell::Shell;
 
 impl Reproduce {
     pub(crate) fn run(self, sh: &Shell, here: &Path) -> anyhow::Result<()> {
-        Arguments::new(here, "reproduce")
+        Arguments::new(here, None)
             .figure(self.figure)
             .flag("quick", self.quick)
             .option("seed", self.seed)
