@@ -83,9 +83,24 @@ pub struct FirstVisits {
     pub at: Vec<Vec<f64>>,
     /// `none[t]`: probability of no visit at the times `1..=t`. Entry 0 is the mass of the start.
     pub none: Vec<f64>,
+    error_per_step: f64,
+    error_at_once: f64,
 }
 
 impl FirstVisits {
+    /// Number of steps `T`: every law has `T + 1` entries.
+    #[must_use]
+    pub fn horizon(&self) -> usize {
+        self.none.len().saturating_sub(1)
+    }
+
+    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
+    /// whose sum is not exactly 1.
+    #[must_use]
+    pub fn relative_error(&self, t: usize) -> f64 {
+        self.error_at_once + t as f64 * self.error_per_step
+    }
+
     /// Probability that the first visit of the set after time 0 is at time `t`, for every `t`.
     #[must_use]
     pub fn to_any(&self) -> Vec<f64> {
@@ -313,6 +328,9 @@ impl<'a> Walk<'a> {
         let mut visits = FirstVisits {
             at: vec![vec![0.0; horizon + 1]; targets.len()],
             none: Vec::with_capacity(horizon + 1),
+            error_per_step: self.error_per_step,
+            // Of the sum over all nodes.
+            error_at_once: n as f64 * f64::EPSILON,
         };
         visits.none.push(mass.iter().sum());
         for t in 1..=horizon {

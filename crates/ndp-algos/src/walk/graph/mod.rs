@@ -1,9 +1,12 @@
 //! A token that walks on a graph.
 
+pub mod coalition;
+pub mod contribution;
 mod local;
 #[cfg(test)]
 mod oracle;
 pub mod path_cost;
+pub mod pendant;
 pub mod renewal;
 mod series;
 

@@ -1,0 +1,319 @@
+//! One contribution of `u`, and contributions under a cap.
+//!
+//! Let `h_t` be the probability that the observers' first visit after the contribution is `t` steps
+//! later. What they see then carries `t` noises, so that given `t` the contribution costs at most
+//! `c₀/t`, and over the path
+//!
+//! ```text
+//! ε₁ = ln( 1 + Σ_{t ≤ R} h_t (e^{(α−1) c₀/t} − 1) ) / (α − 1)
+//! ```
+//!
+//! with `R` the steps that remain. First passage bounds a *single* contribution only: several that
+//! are observed together cost more than their sum (see [`renewal`](super::renewal)).
+//!
+//! Under a hard cap of `N` contributions, each costs at most `1/gap` to the next visit of `u` or the
+//! observers, and gaps are independent: `ε ≤ N ε_gap`, with `ε_gap` the formula above for the first
+//! visit of the set that contains `u` as well.
+
+use super::LocalLoss;
+use super::series::up;
+use crate::Error;
+use ndp_dp::UpperBound;
+use ndp_graph::hitting::FirstVisits;
+
+/// What one contribution costs when the observers' next visit is `tau` steps later: `c₀/τ` nats.
+///
+/// Grade: upper bound given `τ`; attained by constant gradients when the observers saw the token
+/// just before the contribution.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for `tau = 0`.
+pub fn observed_after(tau: usize, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+    require_positive("the steps until the next visit", tau)?;
+    Ok(UpperBound::new(up(local.cost() / tau as f64, 1)))
+}
+
+/// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk.
+///
+/// `visits` are the first visits to the observers (one node, or a coalition) from the contributing
+/// node. Rényi loss in nats, for one contribution of `u` replaced, whatever the observers know of
+/// the path.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] when `steps` is 0 or beyond the horizon of the laws.
+pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<UpperBound<f64>, Error> {
+    require_steps(visits, steps)?;
+    let excess = excess(visits, local.exponent(), steps);
+    Ok(UpperBound::new(local.loss_of_log_excess(excess.ln()).min(local.cost())))
+}
+
+/// Bound by weak convexity `(1 + c) c₀ Σ_{t ≤ R} h_t/t`, `c = (α − 1) c₀`: linear in the law, at least
+/// [`sharp`].
+///
+/// # Errors
+/// As [`sharp`]; [`Error::InvalidParameter`] unless `c ≤ 1`, that is `σ² ≥ α (α − 1)/2`.
+pub fn weak_convexity(
+    visits: &FirstVisits,
+    local: LocalLoss,
+    steps: usize,
+) -> Result<UpperBound<f64>, Error> {
+    require_steps(visits, steps)?;
+    require_weak_convexity(local)?;
+    let law = visits.to_any();
+    let mean: f64 = (1..=steps).map(|t| law[t] * (1.0 + visits.relative_error(t)) / t as f64).sum();
+    Ok(UpperBound::new(up((1.0 + local.exponent()) * local.cost() * mean, steps + 4)))
+}
+
+/// Bound by occupation `2 c₀ S_T(u, v)`, `S_T = Σ_{t ≤ T} W^t/t`, for a single contribution: first passage
+/// is at most occupation. The one sound reading of the published formula.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `σ² ≥ α (α − 1)/2`, or for a negative or non-finite sum.
+pub fn occupation(occupation_sum: f64, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+    require_weak_convexity(local)?;
+    if !(0.0 <= occupation_sum && occupation_sum.is_finite()) {
+        return Err(Error::InvalidParameter {
+            name: "the sum of powers over t",
+            condition: "be finite and nonnegative",
+            value: occupation_sum,
+        });
+    }
+    Ok(UpperBound::new(up(2.0 * local.cost() * occupation_sum, 2)))
+}
+
+/// The loss `N ε_gap` of a walk of `steps` steps in which `u` contributes at most `cap` times and only
+/// adds noise on its further visits; never above `N c₀`.
+///
+/// `visits` are the first visits of the set of `u` *and* the observers, from `u`. Their law may be
+/// shorter than the walk: what is left is charged at the first time beyond it. Rényi loss in nats,
+/// all data of `u` replaced, for every start of the walk and whatever the observers know of its path,
+/// under the preconditions of [`renewal::loss`](super::renewal::loss).
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for a cap or a number of steps of 0.
+pub fn capped(
+    visits: &FirstVisits,
+    local: LocalLoss,
+    steps: usize,
+    cap: usize,
+) -> Result<UpperBound<f64>, Error> {
+    require_positive("the cap on contributions", cap)?;
+    let gap = gap_loss(visits, local, steps)?;
+    Ok(UpperBound::new(up(cap as f64 * gap, 2)))
+}
+
+/// As [`capped`] when the final token is handed to the observers: the last contribution may then be
+/// seen at once, so `c₀ + (N − 1) ε_gap`.
+///
+/// # Errors
+/// As [`capped`].
+pub fn capped_and_published(
+    visits: &FirstVisits,
+    local: LocalLoss,
+    steps: usize,
+    cap: usize,
+) -> Result<UpperBound<f64>, Error> {
+    require_positive("the cap on contributions", cap)?;
+    let gap = gap_loss(visits, local, steps)?;
+    Ok(UpperBound::new(up(local.cost() + (cap - 1) as f64 * gap, 4)))
+}
+
+/// `ε_gap`, at most `c₀`.
+fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64, Error> {
+    require_positive("the number of steps", steps)?;
+    let seen = steps.min(visits.horizon());
+    let mut excess = excess(visits, local.exponent(), seen);
+    if seen < steps {
+        let beyond = (local.exponent() / (seen + 1) as f64).exp_m1();
+        excess += up(visits.none[seen] * (1.0 + visits.relative_error(seen)) * beyond, 4);
+    }
+    Ok(local.loss_of_log_excess(up(excess, 1).ln()).min(local.cost()))
+}
+
+/// `Σ_{1 ≤ t ≤ steps} h_t (e^{θ/t} − 1)`, rounded up.
+fn excess(visits: &FirstVisits, theta: f64, steps: usize) -> f64 {
+    let law = visits.to_any();
+    let sum = (1..=steps)
+        .filter(|&t| law[t] > 0.0)
+        .map(|t| law[t] * (1.0 + visits.relative_error(t)) * (theta / t as f64).exp_m1())
+        .sum();
+    up(sum, steps + visits.at.len() + 8)
+}
+
+fn require_positive(name: &'static str, value: usize) -> Result<(), Error> {
+    if value > 0 {
+        Ok(())
+    } else {
+        Err(Error::InvalidParameter { name, condition: "be at least 1", value: 0.0 })
+    }
+}
+
+fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
+    require_positive("the number of steps", steps)?;
+    if steps <= visits.horizon() {
+        return Ok(());
+    }
+    Err(Error::InvalidParameter {
+        name: "the number of steps",
+        condition: "be at most the horizon of the laws",
+        value: steps as f64,
+    })
+}
+
+fn require_weak_convexity(local: LocalLoss) -> Result<(), Error> {
+    if local.exponent() <= 1.0 {
+        return Ok(());
+    }
+    Err(Error::InvalidParameter {
+        name: "the noise multiplier sigma",
+        condition: "satisfy sigma^2 >= alpha (alpha - 1)/2 for weak convexity",
+        value: local.noise().get(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::oracle::{expectation, intervals, reference_rows, small_walks};
+    use super::*;
+    use approx::assert_relative_eq;
+    use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::hitting::{Start, Walk};
+
+    fn local(alpha: f64, sigma: f64) -> LocalLoss {
+        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+    }
+
+    /// Section 4 of the specification: T = 10, α = 2, σ = 2: `Σ h_t/t` and the sharp bound; `S_10`.
+    #[test]
+    fn the_reference_table() {
+        let expected = [
+            (0.067_297_337_400_980_15, 0.017_112_148_737_488_74, 0.160_151_738_386_763_6),
+            (0.453_611_689_726_611_2, 0.118_804_330_719_001_7, 0.718_753_190_449_578_2),
+            (0.394_718_666_686_984_2, 0.102_274_653_919_198_5, 0.518_548_301_531_428_7),
+            (0.394_718_666_686_984_2, 0.102_274_653_919_198_5, 0.585_793_650_793_650_8),
+            (0.139_463_835_119_985_1, 0.035_373_538_786_529_69, 0.186_895_629_053_836_6),
+        ];
+        let local = local(2.0, 2.0);
+        for ((_, w, u, v), (sum, sharp_loss, occupation_sum)) in reference_rows().into_iter().zip(expected) {
+            let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], 10).unwrap();
+            let sharp = *sharp(&visits, local, 10).unwrap().value();
+            assert_relative_eq!(sharp, sharp_loss, max_relative = 1e-12);
+            let convex = *weak_convexity(&visits, local, 10).unwrap().value();
+            assert_relative_eq!(convex, 1.25 * 0.25 * sum, max_relative = 1e-12);
+            let occupation = *occupation(occupation_sum, local).unwrap().value();
+            assert_relative_eq!(occupation, 0.5 * occupation_sum, max_relative = 1e-12);
+            assert!(sharp <= convex && convex <= occupation);
+        }
+    }
+
+    /// Section 0.2: adding the first-passage means of all contributions stays below the true mean on the
+    /// star, where nothing is hidden from the hub (T = 30, α = 2, σ = 6, uniform start).
+    #[test]
+    fn first_passage_bounds_one_contribution_only() {
+        let (_, w, u, v) = reference_rows().swap_remove(2);
+        let (local, horizon) = (local(2.0, 6.0), 30);
+        let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], horizon).unwrap();
+        let law = visits.to_any();
+        let mean = |steps: usize| (1..=steps).map(|t| law[t] / t as f64).sum::<f64>();
+        let added: f64 = (0..horizon).map(|s| local.cost() / 6.0 * mean(horizon - s)).sum();
+        assert_relative_eq!(added, 0.053_116_992_219_579_1, max_relative = 1e-12);
+        // A contribution counts when the hub comes after it: c₀ E N, N the number of such.
+        let arrives = |steps: usize| law[1..=steps].iter().sum::<f64>();
+        let mean_count: f64 = (0..horizon).map(|s| local.cost() / 6.0 * arrives(horizon - s)).sum();
+        assert_relative_eq!(mean_count, 0.120_393_295_185_913, max_relative = 1e-12);
+        assert!(added < 0.5 * mean_count);
+    }
+
+    /// The law of one contribution, from all paths, for single observers and coalitions.
+    #[test]
+    fn the_sharp_bound_is_the_mean_over_paths() {
+        let local = local(3.0, 1.5);
+        for w in small_walks() {
+            let n = w.node_count();
+            let dense = w.to_dense().unwrap();
+            for (u, observers) in [(0, vec![1]), (0, vec![n - 1]), (1, vec![0, 2])] {
+                let visits = Walk::from(&w).first_visits(&Start::Node(u), &observers, 6).unwrap();
+                for steps in [1, 6] {
+                    let mean = expectation(&dense, &Start::Node(u).law(n).unwrap(), steps, &|path| {
+                        let first = path.iter().skip(1).position(|x| observers.contains(x));
+                        first.map_or(0.0, |t| (local.exponent() / (t + 1) as f64).exp_m1())
+                    });
+                    let loss = *sharp(&visits, local, steps).unwrap().value();
+                    assert_relative_eq!(loss, mean.ln_1p() / 2.0, max_relative = 1e-12);
+                }
+            }
+        }
+    }
+
+    /// `N ε_gap` is at least the expectation over all paths of the capped cost, for every start, cap and
+    /// coalition; with publication as well.
+    #[test]
+    fn the_capped_bound_covers_all_paths() {
+        let local = local(2.0, 0.9);
+        let theta = local.exponent();
+        for w in small_walks() {
+            let n = w.node_count();
+            let dense = w.to_dense().unwrap();
+            let steps = 7;
+            for (u, observers) in [(0, vec![1]), (n - 1, vec![0]), (1, vec![0, 2])] {
+                let targets: Vec<usize> = [u].into_iter().chain(observers.iter().copied()).collect();
+                let visits = Walk::from(&w).first_visits(&Start::Node(u), &targets, steps).unwrap();
+                let short = Walk::from(&w).first_visits(&Start::Node(u), &targets, 2).unwrap();
+                for cap in 1..=3 {
+                    let bound = *capped(&visits, local, steps, cap).unwrap().value();
+                    // A law cut short is charged more, not less.
+                    assert!(*capped(&short, local, steps, cap).unwrap().value() >= bound * (1.0 - 1e-12));
+                    assert!(bound <= cap as f64 * local.cost() * (1.0 + 1e-12));
+                    let published = *capped_and_published(&visits, local, steps, cap).unwrap().value();
+                    assert!(bound <= published * (1.0 + 1e-12));
+                    for start in 0..n {
+                        let law = Start::Node(start).law(n).unwrap();
+                        let taut = |path: &[usize], cap: usize| -> f64 {
+                            let mut left = cap;
+                            let kept: Vec<usize> = path
+                                .iter()
+                                .map(|&x| {
+                                    let over = x == u && left == 0;
+                                    left -= usize::from(x == u && !over);
+                                    if over { n } else { x }
+                                })
+                                .collect();
+                            intervals(&kept, u, &observers).iter().map(|i| *i.taut().value()).sum()
+                        };
+                        let mean = expectation(&dense, &law, steps, &|path| (theta * taut(path, cap)).exp());
+                        assert!(mean.ln() <= bound * (1.0 + 1e-12), "{} > {bound}", mean.ln());
+                        let mean = expectation(&dense, &law, steps, &|path| {
+                            // The end of the walk is one more visit of the observers.
+                            let mut path = path.to_vec();
+                            path[steps] = observers[0];
+                            (theta * taut(&path, cap)).exp()
+                        });
+                        assert!(mean.ln() <= published * (1.0 + 1e-12));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_input_is_named() {
+        let (_, w, u, v) = reference_rows().swap_remove(0);
+        let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], 10).unwrap();
+        let invalid =
+            |result: Result<UpperBound<f64>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
+        assert!(invalid(observed_after(0, local(2.0, 2.0))));
+        assert!(invalid(sharp(&visits, local(2.0, 2.0), 0)));
+        assert!(invalid(sharp(&visits, local(2.0, 2.0), 11)));
+        assert!(invalid(weak_convexity(&visits, local(2.0, 0.99), 10)));
+        assert!(weak_convexity(&visits, local(2.0, 1.0), 10).is_ok());
+        assert!(invalid(occupation(1.0, local(2.0, 0.99))));
+        assert!(invalid(occupation(f64::NAN, local(2.0, 2.0))));
+        assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0)));
+        assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1)));
+        // Absurd noise levels give the local loss or nothing, never NaN.
+        let tiny = LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(1e-200).unwrap());
+        assert_eq!(*capped(&visits, tiny, 10, 3).unwrap().value(), f64::INFINITY);
+        let huge = LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(1e200).unwrap());
+        assert!(*capped(&visits, huge, 10, 3).unwrap().value() < 1e-300);
+    }
+}
