@@ -7,6 +7,7 @@ mod local;
 mod oracle;
 pub mod path_cost;
 pub mod pendant;
+pub mod printed;
 pub mod renewal;
 mod series;
 

@@ -33,7 +33,7 @@
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
 //!   ICML 2024: the protocol. Its Theorem 3 adds up losses of contributions that are observed
-//!   together and is false; this accountant replaces it.
+//!   together and is false (see [`printed`](super::printed)); this accountant replaces it.
 
 use super::LocalLoss;
 use super::series::{Factor, Products, up};
