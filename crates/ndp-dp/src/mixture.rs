@@ -71,7 +71,8 @@ pub fn weak_convexity(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, E
     let (total, largest) = check_parts(parts)?;
     let c = (order.get() - 1.0) * largest;
     ensure(c <= 1.0, "(α − 1) times the largest loss", "be at most 1 for weak convexity", c)?;
-    let mean: f64 = parts.iter().map(|part| part.weight / total * part.loss).sum();
+    let occurring = parts.iter().filter(|part| part.weight > 0.0);
+    let mean: f64 = occurring.map(|part| part.weight / total * part.loss).sum();
     Ok(UpperBound::new((1.0 + c) * mean * rounding(parts)))
 }
 

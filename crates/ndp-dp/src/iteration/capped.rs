@@ -45,7 +45,8 @@ impl CappedWalk {
         let theta = self.step.theta(order);
         ensure(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
         let mean = self.gap.inverse_mean().into_value();
-        let loss = self.contributions as f64 * (1.0 + theta) * self.per_excess(theta, order) * mean;
+        let at_once = theta / (order.get() - 1.0);
+        let loss = self.contributions as f64 * (1.0 + theta) * at_once * mean;
         Ok(UpperBound::new(loss))
     }
 
@@ -59,12 +60,7 @@ impl CappedWalk {
         }
         let theta = self.step.theta(order);
         let log_phi = self.gap.log_phi_unchecked(theta);
-        UpperBound::new(self.per_excess(theta + (self.contributions - 1) as f64 * log_phi, order))
-    }
-
-    /// An exponent over `α − 1`; 0 without contributions even where `θ` overflows.
-    fn per_excess(&self, exponent: f64, order: Order) -> f64 {
-        if self.contributions == 0 { 0.0 } else { exponent / (order.get() - 1.0) }
+        UpperBound::new((theta + times(self.contributions - 1, log_phi)) / (order.get() - 1.0))
     }
 }
 
@@ -72,8 +68,13 @@ impl Mechanism for CappedWalk {
     /// Upper bound `N ln φ/(α − 1)`, never above the loss of `N` contributions seen at once.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let log_phi = self.gap.log_phi_unchecked(self.step.theta(order));
-        UpperBound::new(self.per_excess(self.contributions as f64 * log_phi, order)).into()
+        UpperBound::new(times(self.contributions, log_phi) / (order.get() - 1.0)).into()
     }
+}
+
+/// `count · x`, 0 for none of an infinite `x`.
+fn times(count: u64, x: f64) -> f64 {
+    if count == 0 { 0.0 } else { count as f64 * x }
 }
 
 #[cfg(test)]

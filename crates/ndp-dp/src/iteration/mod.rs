@@ -10,7 +10,7 @@
 //! * [`Geometric`]: the gap until a uniform walk is seen again, `E[1/G]` and `ln φ`.
 //! * [`CappedWalk`]: the whole walk on the complete graph with at most `N` contributions,
 //!   `D_α ≤ N ln φ/(α − 1)`, whatever its length.
-//! * [`WalkRun`]: the same without a cap, exact in the number `T` of steps.
+//! * [`WalkRun`], [`WalkDescent`]: the same without a cap, exact in the number `T` of steps.
 //!
 //! # References
 //! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, 2018, arXiv:1808.06651:
@@ -29,6 +29,6 @@ mod utility;
 
 pub use capped::CappedWalk;
 pub use geometric::Geometric;
-pub use run::{FinalToken, WalkRun};
+pub use run::{FinalToken, WalkDescent, WalkRun};
 pub use step::{NoisyStep, absorption_cost, shift_weight};
 pub use utility::{ExpectedError, expected_error};

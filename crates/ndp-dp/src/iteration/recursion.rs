@@ -86,13 +86,14 @@ pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
     let low = log_weights.first().copied().unwrap_or(0.0).min(0.0);
     let lambda = tilt(low, high, total);
     let weights: Vec<f64> = log_weights.iter().enumerate().map(|w| tilted(lambda, w)).collect();
+    // Backwards, so that a convolution is a product of two slices: entry steps − t belongs to t.
     let mut values = vec![0.0; steps + 1];
-    values[0] = 1.0;
+    values[steps] = 1.0;
     for t in 1..=steps {
         let reach = t.min(weights.len());
-        values[t] = weights[..reach].iter().zip(values[t - reach..t].iter().rev()).map(|(w, s)| w * s).sum();
+        values[steps - t] = dot(&weights[..reach], &values[steps - t + 1..][..reach]);
     }
-    values.iter().enumerate().map(|(t, value)| libm::log(*value) + lambda * t as f64).collect()
+    values.iter().rev().enumerate().map(|(t, value)| libm::log(*value) + lambda * t as f64).collect()
 }
 
 /// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. Any `x` gives the same final value; this one

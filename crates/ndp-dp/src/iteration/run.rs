@@ -5,7 +5,7 @@ use super::geometric::check_theta;
 use super::recursion::{Backward, dot, log_renewal, round_up, tilt};
 use super::step::check_steps;
 use crate::error::ensure;
-use crate::{Error, Order, UpperBound};
+use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 
 /// Whether the observers see the token after the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl WalkRun {
     #[doc(alias = "sgd_total_logmgf")]
     pub fn total_log_mgf(&self, theta: f64, longest: u64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
-        ensure(longest >= 2, "the longest gap", "be at least 2", longest as f64)?;
+        ensure_longest(longest)?;
         self.check_cost(longest)?;
         if theta > LARGEST_THETA {
             return Ok(UpperBound::new(f64::INFINITY));
@@ -185,10 +185,15 @@ impl WalkRun {
     #[doc(alias = "sgd_observed_logmgf")]
     pub fn observed_log_mgf(&self, theta: f64, longest: u64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
-        ensure(longest >= 2, "the longest segment", "be at least 2", longest as f64)?;
+        ensure_longest(longest)?;
         self.check_cost(longest)?;
+        Ok(self.observed_unchecked(theta, longest))
+    }
+
+    /// [`Self::observed_log_mgf`] for checked arguments, `∞` at `θ = ∞`.
+    fn observed_unchecked(&self, theta: f64, longest: u64) -> UpperBound<f64> {
         if theta > LARGEST_THETA {
-            return Ok(UpperBound::new(f64::INFINITY));
+            return UpperBound::new(f64::INFINITY);
         }
         let steps = self.steps as usize;
         let cut = usize::try_from(longest).ok().filter(|&longest| longest <= steps);
@@ -217,17 +222,17 @@ impl WalkRun {
                 seen[t] + rest as f64 * log_foreign + last
             })
             .collect();
-        Ok(round_up(crate::logspace::log_sum_exp(&terms), self.steps))
+        round_up(crate::logspace::log_sum_exp(&terms), self.steps)
     }
 
-    /// Rényi loss in nats at `order` of the run: [`Self::observed_log_mgf`] over `α − 1`, uncut; `∞` where it is of no use.
+    /// The run as a mechanism whose steps are `step`, with observed segments cut at `longest`.
     ///
     /// # Errors
-    /// As [`Self::total_log_mgf`].
-    pub fn rdp(&self, step: &NoisyStep, order: Order) -> Result<UpperBound<f64>, Error> {
-        let theta = step.theta(order).min(f64::MAX);
-        let observed = self.observed_log_mgf(theta, u64::MAX)?.into_value();
-        Ok(UpperBound::new(observed / (order.get() - 1.0)))
+    /// As [`Self::observed_log_mgf`]; the cost named there is that of one order.
+    pub fn descent(self, step: NoisyStep, longest: u64) -> Result<WalkDescent, Error> {
+        ensure_longest(longest)?;
+        self.check_cost(longest)?;
+        Ok(WalkDescent { run: self, step, longest })
     }
 
     /// Probabilities that the next step is an event (the user acts or an observer receives), and that it is not.
@@ -263,26 +268,51 @@ impl WalkRun {
     fn log_segments(&self, theta: f64, most: usize) -> Vec<f64> {
         let foreign = (self.users - self.colluders) as f64;
         let (rho, miss) = (1.0 / foreign, (foreign - 1.0) / foreign);
+        let log_miss = libm::log1p(-rho);
         // Everything grows like e^{κ·length}; divided by it, all values stay near 1.
         let gap = |g: usize, kappa: f64| {
-            libm::pow(miss, (g - 1) as f64) * libm::exp(theta / g as f64 - kappa * g as f64)
+            let g = g as f64;
+            // 0 · ln 0 at g = 1 when nobody else is left.
+            let missed = if g == 1.0 { 0.0 } else { (g - 1.0) * log_miss };
+            libm::exp(missed + theta / g - kappa * g)
         };
         let kappa = tilt(0.0, theta, |kappa| (1..=most).map(|g| rho * gap(g, kappa)).sum());
         let gaps: Vec<f64> = (1..=most).map(|g| rho * gap(g, kappa)).collect();
+        // Backwards, so that a convolution is a product of two slices: entry most − r belongs to r.
         let mut pending = vec![0.0; most + 1];
         let mut log_segments = vec![0.0; most + 1];
         let mut ended = 0.0;
         let decay = libm::exp(-kappa);
         for r in 1..=most {
             // Σ_{g<r} gaps[g] pending[r − g].
-            let renewed: f64 = gaps[..r - 1].iter().zip(pending[1..r].iter().rev()).map(|(k, w)| k * w).sum();
-            pending[r] = renewed + gap(r, kappa);
-            ended = decay * miss * ended + rho * pending[r];
-            let untouched = libm::exp(r as f64 * (libm::log(miss) - kappa));
+            let renewed = dot(&gaps[..r - 1], &pending[most - r + 1..most]);
+            pending[most - r] = renewed + gap(r, kappa);
+            ended = decay * miss * ended + rho * pending[most - r];
+            let untouched = libm::exp(r as f64 * (log_miss - kappa));
             log_segments[r] = libm::log(untouched + ended) + kappa * r as f64;
         }
         log_segments
     }
+}
+
+/// Private descent by a [`WalkRun`], as its observers see it: an upper bound on the Rényi loss at every order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WalkDescent {
+    run: WalkRun,
+    step: NoisyStep,
+    longest: u64,
+}
+
+impl Mechanism for WalkDescent {
+    /// [`WalkRun::observed_log_mgf`] over `α − 1`.
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        let exponent = self.run.observed_unchecked(self.step.theta(order), self.longest).into_value();
+        UpperBound::new(exponent / (order.get() - 1.0)).into()
+    }
+}
+
+fn ensure_longest(longest: u64) -> Result<(), Error> {
+    ensure(longest >= 2, "the longest gap or segment", "be at least 2", longest as f64)
 }
 
 /// Arrays of this length take 160 MB.
@@ -387,7 +417,10 @@ mod tests {
         let step = NoisyStep::new(1.0, Sigma::new(4.0)?)?;
         let (order, run) = (Order::new(3.0)?, run(50, 100, 1, Withheld));
         let capped = *CappedWalk::new(50, step, 100, 1)?.rdp(order).value();
-        assert!(*run.rdp(&step, order)?.value() <= capped);
+        let descent = run.descent(step, u64::MAX)?;
+        assert!(*descent.rdp(order).value() <= capped);
+        let longer = run.descent(step, 5)?;
+        assert!(descent.rdp(order).value() <= longer.rdp(order).value());
         Ok(())
     }
 
@@ -403,6 +436,8 @@ mod tests {
             assert!(run.total_log_mgf(bad, 10).is_err());
             assert!(run.observed_log_mgf(bad, 10).is_err());
         }
+        let step = NoisyStep::new(1.0, Sigma::new(1.0).unwrap()).unwrap();
+        assert!(run.descent(step, 1).is_err() && run.descent(step, u64::MAX).is_err());
         assert!(run.total_log_mgf(0.1, 1).is_err());
         assert!(run.observed_log_mgf(0.1, 0).is_err());
         // 10^12 operations.

@@ -47,7 +47,8 @@ impl NoisyStep {
     #[must_use]
     pub fn theta(&self, order: Order) -> f64 {
         let ratio = self.ratio();
-        0.5 * order.get() * (order.get() - 1.0) * ratio * ratio
+        // Paired so that a huge order does not overflow before a tiny ratio is seen.
+        0.5 * (order.get() * ratio) * ((order.get() - 1.0) * ratio)
     }
 
     /// Rényi loss in nats at `order` of a contribution seen after `steps` noisy steps, its own included:
@@ -63,7 +64,7 @@ impl NoisyStep {
     pub fn rdp_after(&self, order: Order, steps: u64) -> Result<UpperBound<f64>, Error> {
         ensure_noisy(steps)?;
         let ratio = self.ratio();
-        Ok(UpperBound::new(0.5 * order.get() * ratio * ratio / steps as f64))
+        Ok(UpperBound::new(0.5 * (order.get() * ratio) * ratio / steps as f64))
     }
 
     /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every later
@@ -92,7 +93,8 @@ impl NoisyStep {
     pub fn mu_under_steps(&self, steps: &[f64]) -> Result<UpperBound<Gdp>, Error> {
         check_steps(steps)?;
         let sum: f64 = steps.iter().map(|step| (step / steps[0]) * (step / steps[0])).sum();
-        Ok(UpperBound::new(Gdp::new(self.ratio() / sum.sqrt())?))
+        // An underflow is rounded up.
+        Ok(UpperBound::new(Gdp::new((self.ratio() / sum.sqrt()).max(f64::MIN_POSITIVE))?))
     }
 }
 

@@ -167,8 +167,8 @@ fn slope(contributions: f64, step: &NoisyStep, users: f64) -> Result<f64, Error>
 /// The minimum over the allowed orders of `αA + ln(1/δ)/(α − 1)`.
 fn converted(slope: f64, step: &NoisyStep, delta: Delta) -> NetworkEpsilon {
     let log = -libm::log(delta.get());
-    // At A = 0 the quotient is infinite and the limit decides.
-    let order = (1.0 + libm::sqrt(log / slope)).min(*lemma1_order_limit(step).value());
+    // At A = 0 the quotient is infinite and the limit decides; an infinite order would meet a zero slope below.
+    let order = (1.0 + libm::sqrt(log / slope)).min(*lemma1_order_limit(step).value()).min(1e300);
     // The limit rounds to 1 for a tiny σ, where the quotient below is rightly infinite.
     NetworkEpsilon { epsilon: order * slope + log / (order - 1.0), order }
 }

@@ -35,11 +35,11 @@ pub fn spotted(
     check_users(users)?;
     check_epsilon(epsilon)?;
     let log = -libm::log(delta_tilde.get());
-    let mean = 2.0 * contributions / users;
-    let count = mean + libm::sqrt(3.0 * mean * log);
-    // 0 · ∞ at N = 0 and a large ε.
+    // Products are grouped so that no overflow meets a zero.
+    let mean = 2.0 * (contributions / users);
+    let count = mean + libm::sqrt(3.0 * log) * libm::sqrt(mean);
     let drift = if count == 0.0 { 0.0 } else { count * epsilon * libm::expm1(epsilon) };
-    let total = libm::sqrt(count * log) * epsilon + drift;
+    let total = libm::sqrt(log) * libm::sqrt(count) * epsilon + drift;
     Ok(Printed::new(SpottedLoss { count, epsilon: total, epsilon_plain: count * epsilon }))
 }
 

@@ -146,19 +146,21 @@ pub fn poster_theorem4(
     check_steps(steps)?;
     check_epsilon(epsilon)?;
     let log = -libm::log(delta.get());
-    let contributions = steps / users + libm::sqrt(1.5 * steps * log);
+    // Products are grouped so that no overflow meets a zero.
+    let contributions = steps / users + libm::sqrt(1.5 * log) * libm::sqrt(steps);
     let gamma = -libm::expm1(0.5 * libm::sqrt(users) * libm::log1p(-1.0 / users));
     let u = std::f64::consts::SQRT_2 * epsilon / libm::sqrt(libm::sqrt(users));
-    let total = libm::sqrt(2.0 * contributions * log) * u
-        + 2.0 * libm::sqrt(2.0 * contributions * gamma * log) * epsilon
+    let spread = libm::sqrt(2.0 * log) * libm::sqrt(contributions);
+    let total = spread * u
+        + 2.0 * spread * libm::sqrt(gamma) * epsilon
         + contributions * u * libm::expm1(u)
-        + 4.0 * contributions * gamma * epsilon * libm::expm1(epsilon);
+        + 4.0 * (contributions * gamma * epsilon) * libm::expm1(epsilon);
     Ok(Printed::new(PosterTheorem4 { contributions, gamma, epsilon: total }))
 }
 
 /// `m + √(3 m ln(1/δ̂))` for a mean of `m`.
 pub(super) fn count(mean: f64, delta_hat: Delta) -> f64 {
-    mean + libm::sqrt(-3.0 * mean * libm::log(delta_hat.get()))
+    mean + libm::sqrt(-3.0 * libm::log(delta_hat.get())) * libm::sqrt(mean)
 }
 
 /// `1 − (1 − 1/n)^{c² n^{2/3}}`.
@@ -169,7 +171,7 @@ pub(super) fn small_cycle_chance(users: f64, c: f64) -> f64 {
 
 /// `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`.
 pub(super) fn composed(count: f64, epsilon: f64, epsilon_c: f64, delta_prime: Delta) -> f64 {
-    libm::sqrt(-2.0 * count * libm::log(delta_prime.get())) * epsilon_c
+    libm::sqrt(-2.0 * libm::log(delta_prime.get())) * libm::sqrt(count) * epsilon_c
         + count * epsilon * libm::expm1(epsilon_c)
 }
 

@@ -149,5 +149,6 @@ impl Running {
     }
 }
 
-/// The windows hold at most some 10⁵ products of three rounded factors each.
-const ROUNDING: f64 = 1.0 + 1e-11;
+/// A window has at most some 10⁴ entries on each side of its mode, each rounded three times more than the one before, and
+/// three windows multiply.
+const ROUNDING: f64 = 1.0 + 3e-11;
