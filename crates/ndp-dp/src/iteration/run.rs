@@ -225,6 +225,15 @@ impl WalkRun {
         round_up(crate::logspace::log_sum_exp(&terms), self.steps)
     }
 
+    /// Rényi loss in nats at `order` of the run with steps `step`: [`Self::observed_log_mgf`] over `α − 1`, uncut; `∞` where
+    /// the order is of no use.
+    ///
+    /// # Errors
+    /// As [`Self::observed_log_mgf`].
+    pub fn rdp(&self, step: &NoisyStep, order: Order) -> Result<UpperBound<f64>, Error> {
+        Ok(self.descent(*step, u64::MAX)?.rdp(order).into_upper_bound())
+    }
+
     /// The run as a mechanism whose steps are `step`, with observed segments cut at `longest`.
     ///
     /// # Errors
@@ -419,6 +428,7 @@ mod tests {
         let capped = *CappedWalk::new(50, step, 100, 1)?.rdp(order).value();
         let descent = run.descent(step, u64::MAX)?;
         assert!(*descent.rdp(order).value() <= capped);
+        assert_eq!(run.rdp(&step, order)?.into_value(), descent.rdp(order).into_value());
         let longer = run.descent(step, 5)?;
         assert!(descent.rdp(order).value() <= longer.rdp(order).value());
         Ok(())

@@ -1,0 +1,45 @@
+//! Amplification: shuffling, geometric gaps, the exact account of a walk. The exact blanket is in `dp.rs`.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use ndp_dp::iteration::{FinalToken, Geometric, WalkRun};
+use ndp_dp::{Delta, Error, shuffling};
+use std::hint::black_box;
+
+fn shuffled_reports(c: &mut Criterion) {
+    let mut group = c.benchmark_group("shuffling");
+    group.sample_size(20);
+    for m in [1_000, 10_000] {
+        group.bench_function(BenchmarkId::new("clones_delta", m), |b| {
+            b.iter(|| shuffling::clones_delta(black_box(0.01), 0.5, m));
+        });
+    }
+    group.bench_function(BenchmarkId::new("rr_epsilon", 10_000), |b| {
+        let delta = Delta::new(1e-6);
+        b.iter(|| delta.clone().and_then(|delta| shuffling::rr_epsilon(black_box(1.0), 4, 10_000, delta)));
+    });
+    group.finish();
+}
+
+fn walks(c: &mut Criterion) {
+    let mut group = c.benchmark_group("iteration");
+    group.sample_size(20);
+    for users in [1_000, 1_000_000_000] {
+        group.bench_function(BenchmarkId::new("log_phi", users), |b| {
+            b.iter(|| -> Result<f64, Error> {
+                Ok(Geometric::until_seen(users, 1)?.log_phi(black_box(0.7))?.into_value())
+            });
+        });
+    }
+    for steps in [2_000, 20_000] {
+        group.bench_function(BenchmarkId::new("observed_log_mgf", steps), |b| {
+            b.iter(|| -> Result<f64, Error> {
+                let run = WalkRun::new(steps, 2_000, 1, FinalToken::Withheld)?;
+                Ok(run.observed_log_mgf(black_box(0.5), u64::MAX)?.into_value())
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, shuffled_reports, walks);
+criterion_main!(benches);
