@@ -3,9 +3,11 @@
 pub mod audit;
 pub mod error;
 pub mod gossip;
+mod kernel;
 pub mod loss;
 pub mod protocol;
 pub mod sgd;
+mod tasks;
 pub mod view;
 pub mod walk;
 

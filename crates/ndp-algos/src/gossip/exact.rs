@@ -10,6 +10,7 @@
 //! any threshold. Matrices given entry by entry have no exact entries, so there a tolerance is
 //! used, which errs on the safe side, and the grade is `UpperBound`.
 
+use super::basis::{Basis, Decision, WIDTH};
 use super::modular::{Kept, Start, kept_candidates};
 use super::synchronous::outside_neighbors;
 use crate::protocol::checked_coalition;
@@ -179,55 +180,39 @@ fn run(matrix: &GossipMatrix, start: Start<'_>) -> Run {
 /// The float half of the block Krylov algorithm, following the decisions in `kept`, or a tolerance.
 fn krylov(w: &Csr, start: Start<'_>, kept: Option<&Kept>) -> Run {
     let n = w.node_count();
-    let unit = |node: usize| {
-        let mut column = vec![0.0; n];
-        column[node] = 1.0;
-        column
-    };
-    let mut basis: Vec<Vec<f64>> = start.known.iter().map(|&v| unit(v)).collect();
-    let mut new = basis.len()..basis.len();
-    if start.rounds > 0 {
-        basis.extend(start.seeds.iter().map(|&w| unit(w)));
-        new.end = basis.len();
-    }
+    let mut basis = Basis::new(n);
+    start.known.iter().for_each(|&v| basis.push_unit(v));
     let mut dropped: f64 = 0.0;
-    for t in 1..start.rounds {
-        if new.is_empty() || basis.len() == n || kept.is_some_and(|kept| kept.len() < t) {
-            break;
-        }
-        let first = basis.len();
-        for (k, from) in new.enumerate() {
-            let mut y = vec![0.0; n];
-            w.multiply(&basis[from], &mut y);
-            let before = norm(&y);
-            for _ in 0..3 {
-                for q in &basis {
-                    let overlap: f64 = q.iter().zip(&y).map(|(a, b)| a * b).sum();
-                    y.iter_mut().zip(q).for_each(|(y, q)| *y -= overlap * q);
+    if start.rounds > 0 {
+        let mut before = 0;
+        let mut new = basis.len()..basis.len() + start.seeds.len();
+        start.seeds.iter().for_each(|&w| basis.push_unit(w));
+        for t in 1..start.rounds {
+            if new.is_empty() || basis.len() == n || kept.is_some_and(|kept| kept.len() < t) {
+                break;
+            }
+            let first = basis.len();
+            // A tolerance is compared with one rest at a time.
+            let width = if kept.is_some() { WIDTH } else { 1 };
+            for from in new.clone().step_by(width) {
+                let columns = from..new.end.min(from + width);
+                let candidates = basis.block(columns.clone()).multiplied(w);
+                let decision = match kept {
+                    Some(kept) => Decision::Kept(&kept[t - 1][columns.start - new.start..columns.end - new.start]),
+                    None => Decision::Tolerance(TOLERANCE),
+                };
+                // W is symmetric, so a propagated direction meets only its own block and its neighbors.
+                let absorbed = basis.absorb(candidates, decision, before);
+                dropped = dropped.max(absorbed.dropped);
+                if absorbed.lost {
+                    return Run { unit: vec![1.0; n], rank: basis.len(), dropped: 1.0, certain: true };
                 }
             }
-            let left = norm(&y);
-            let relative = if before > 0.0 { left / before } else { 0.0 };
-            if relative > 0.0 && kept.map_or(relative > TOLERANCE, |kept| kept[t - 1][k]) {
-                y.iter_mut().for_each(|y| *y /= left);
-                basis.push(y);
-            } else {
-                // A new direction of which floats keep nothing is as doubtful as can be.
-                let lost = kept.is_some_and(|kept| kept[t - 1][k]);
-                dropped = dropped.max(if lost { 1.0 } else { relative });
-            }
+            before = new.start;
+            new = first..basis.len();
         }
-        new = first..basis.len();
     }
-    let mut unit = vec![0.0; n];
-    for q in &basis {
-        unit.iter_mut().zip(q).for_each(|(sum, q)| *sum += q * q);
-    }
-    Run { unit, rank: basis.len(), dropped, certain: kept.is_some() }
-}
-
-fn norm(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    Run { unit: basis.squares(), rank: basis.len(), dropped, certain: kept.is_some() }
 }
 
 /// Without exact entries a direction is new when more than this share of it is left.

@@ -9,10 +9,11 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for
 //!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
 
+mod basis;
 pub mod closed_form;
 pub mod exact;
 pub mod fresh;
-mod modular;
+pub(crate) mod modular;
 pub mod printed;
 pub mod synchronous;
 pub mod utility;

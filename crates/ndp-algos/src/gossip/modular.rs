@@ -5,6 +5,8 @@
 //! fails for a prime with probability about `n / 2^31`, so two primes are used, and a third where
 //! they differ.
 
+use crate::kernel::{self, LANES, Residues};
+use crate::tasks::{for_tasks, map_tasks};
 use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::{Csr, GossipMatrix};
 
@@ -94,63 +96,72 @@ impl<'a, const C: u64> Chain<'a, C> {
         let n = self.pattern.node_count();
         let sketch = Sketch::new(n, start.rank_limit(n), seed, prime::<C>());
         let mut table = Table::<C>::default();
-        let unit = |node: usize| {
-            let mut column = vec![0u32; n];
-            column[node] = 1;
-            column
-        };
         for &v in start.known {
-            table.add(sketch.apply::<C>(&unit(v), 1, 0));
+            self.keep(&mut table, &sketch, &Panel::units(n, &[v]));
         }
         if start.rounds == 0 {
             return Vec::new();
         }
-        let mut width = start.seeds.len();
-        let mut panel = vec![0u32; n * width];
-        for (k, &w) in start.seeds.iter().enumerate() {
-            panel[w * width + k] = 1;
-            table.add(sketch.apply::<C>(&unit(w), 1, 0));
+        let mut panels: Vec<Panel> = start.seeds.chunks(LANES).map(|seeds| Panel::units(n, seeds)).collect();
+        for panel in &panels {
+            self.keep(&mut table, &sketch, panel);
         }
         let mut kept = Vec::new();
         for _ in 1..start.rounds {
-            if width == 0 || table.rows.len() == n {
+            if panels.is_empty() || table.rows.len() == n {
                 break;
             }
-            let next = self.multiply(&panel, width);
-            let new: Vec<bool> = (0..width).map(|k| table.add(sketch.apply::<C>(&next, width, k))).collect();
-            panel = select(&next, &new);
-            width = new.iter().filter(|&&is_new| is_new).count();
+            let next: Vec<Panel> = panels.iter().map(|panel| self.multiply(panel)).collect();
+            let new: Vec<bool> = next.iter().flat_map(|panel| self.keep(&mut table, &sketch, panel)).collect();
+            panels = select(n, &next, &new);
             kept.push(new);
         }
         kept
     }
 
-    /// `W X` for a panel of `width` interleaved columns.
-    fn multiply(&self, x: &[u32], width: usize) -> Vec<u32> {
-        let mut y = vec![0u32; x.len()];
-        let mut sums = vec![0u64; width];
-        let starts = self.pattern.starts();
-        for (i, out) in y.chunks_exact_mut(width).enumerate() {
-            sums.fill(0);
-            let range = starts[i]..starts[i + 1];
-            for (&j, &weight) in self.pattern.columns()[range.clone()].iter().zip(&self.weights[range]) {
-                let row = &x[j as usize * width..][..width];
-                for (sum, &value) in sums.iter_mut().zip(row) {
-                    *sum = fold::<C>(*sum + u64::from(weight) * u64::from(value));
-                }
-            }
-            for (value, &sum) in out.iter_mut().zip(&sums) {
-                *value = reduce::<C>(sum) as u32;
-            }
-        }
+    /// Adds the columns of a panel to the table and says which were independent.
+    fn keep(&self, table: &mut Table<C>, sketch: &Sketch, panel: &Panel) -> Vec<bool> {
+        sketch.apply::<C>(panel).into_iter().map(|column| table.add(column)).collect()
+    }
+
+    fn multiply(&self, x: &Panel) -> Panel {
+        let mut y = Panel { rows: vec![Residues::ZERO; x.rows.len()], width: x.width };
+        for_tasks(&mut y.rows, |first, rows| {
+            kernel::modular_multiply::<C>(self.pattern, &self.weights, first, &x.rows, x.width, rows);
+        });
         y
     }
 }
 
-/// The kept columns of a panel of interleaved columns.
-fn select(panel: &[u32], kept: &[bool]) -> Vec<u32> {
-    let rows = panel.chunks_exact(kept.len());
-    rows.flat_map(|row| row.iter().zip(kept).filter(|(_, keep)| **keep).map(|(&x, _)| x)).collect()
+/// Up to 16 columns of residues, interleaved.
+struct Panel {
+    rows: Vec<Residues>,
+    width: usize,
+}
+
+impl Panel {
+    fn units(n: usize, nodes: &[usize]) -> Self {
+        let mut rows = vec![Residues::ZERO; n];
+        nodes.iter().enumerate().for_each(|(lane, &node)| rows[node].0[lane] = 1);
+        Self { rows, width: nodes.len() }
+    }
+}
+
+/// The kept columns of the panels, packed.
+fn select(n: usize, panels: &[Panel], kept: &[bool]) -> Vec<Panel> {
+    let columns = panels.iter().flat_map(|panel| (0..panel.width).map(move |lane| (panel, lane)));
+    let kept: Vec<(&Panel, usize)> = columns.zip(kept).filter(|(_, keep)| **keep).map(|(at, _)| at).collect();
+    let pack = |columns: &[(&Panel, usize)]| {
+        let mut rows = vec![Residues::ZERO; n];
+        for_tasks(&mut rows, |first, rows| {
+            for (slot, (panel, lane)) in columns.iter().enumerate() {
+                let from = &panel.rows[first..];
+                rows.iter_mut().zip(from).for_each(|(row, from)| row.0[slot] = from.0[*lane]);
+            }
+        });
+        Panel { rows, width: columns.len() }
+    };
+    kept.chunks(LANES).map(pack).collect()
 }
 
 /// A linear map of vectors of length `n` to few coordinates, which keeps ranks with high probability
@@ -171,26 +182,30 @@ impl Sketch {
         }
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
         let mut draw = |below: u64| (split_mix(&mut state) % below) as u32;
-        let places = (0..n).map(|_| [(); 3].map(|()| (draw(width as u64), 1 + draw(prime - 1)))).collect();
+        let places =
+            (0..n).map(|_| [(); 3].map(|()| (draw(width as u64), 1 + draw(prime - 1)))).collect();
         Self::Sparse { width, places }
     }
 
-    /// The sketch of column `k` of a panel of `width` interleaved columns.
-    fn apply<const C: u64>(&self, panel: &[u32], width: usize, k: usize) -> Vec<u64> {
-        let column = panel.iter().skip(k).step_by(width);
+    /// The sketches of the columns of a panel.
+    fn apply<const C: u64>(&self, panel: &Panel) -> Vec<Vec<u64>> {
         match self {
-            Self::Whole => column.map(|&x| u64::from(x)).collect(),
+            Self::Whole => {
+                let column = |lane: usize| panel.rows.iter().map(|row| u64::from(row.0[lane])).collect();
+                (0..panel.width).map(column).collect()
+            }
             Self::Sparse { width, places } => {
-                let mut sketch = vec![0u64; *width];
-                for (&x, places) in column.zip(places) {
-                    if x != 0 {
-                        for &(place, factor) in places {
-                            let sum = &mut sketch[place as usize];
-                            *sum = fold::<C>(*sum + u64::from(factor) * u64::from(x));
-                        }
-                    }
-                }
-                sketch
+                // Sums of residues are exact, so the order of tasks does not matter.
+                let tasks = map_tasks(&panel.rows, |first, rows| {
+                    let mut sums = vec![[0u64; LANES]; *width];
+                    kernel::modular_scatter::<C>(&places[first..first + rows.len()], rows, &mut sums);
+                    sums
+                });
+                let sum = |place: usize, lane: usize| {
+                    tasks.iter().fold(0, |sum, task| reduce::<C>(sum + task[place][lane]))
+                };
+                let column = |lane: usize| (0..*width).map(|place| sum(place, lane)).collect();
+                (0..panel.width).map(column).collect()
             }
         }
     }
@@ -209,10 +224,7 @@ impl<const C: u64> Table<C> {
         for (row, &pivot) in self.rows.iter().zip(&self.pivots) {
             let factor = reduce::<C>(vector[pivot]);
             if factor != 0 {
-                let factor = prime::<C>() - factor;
-                for (x, &y) in vector.iter_mut().zip(row) {
-                    *x = fold::<C>(*x + factor * u64::from(y));
-                }
+                kernel::modular_add::<C>(prime::<C>() - factor, row, &mut vector);
             }
         }
         vector.iter_mut().for_each(|x| *x = reduce::<C>(*x));
@@ -224,17 +236,17 @@ impl<const C: u64> Table<C> {
     }
 }
 
-const fn prime<const C: u64>() -> u64 {
+pub(crate) const fn prime<const C: u64>() -> u64 {
     (1 << 31) - C
 }
 
 /// The same residue below `2^38`, for `x < 2^63` and `C < 64`.
-const fn fold<const C: u64>(x: u64) -> u64 {
+pub(crate) const fn fold<const C: u64>(x: u64) -> u64 {
     (x & 0x7fff_ffff) + (x >> 31) * C
 }
 
 /// The residue itself, for `x < 2^63` and `C < 64`.
-const fn reduce<const C: u64>(x: u64) -> u64 {
+pub(crate) const fn reduce<const C: u64>(x: u64) -> u64 {
     let x = fold::<C>(fold::<C>(x));
     // Now x < 2^31 + 2^13.
     let x = if x >= prime::<C>() { x - prime::<C>() } else { x };
