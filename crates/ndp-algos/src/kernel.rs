@@ -65,10 +65,10 @@ macro_rules! multiversion {
 multiversion! {
     /// The first `K` lanes of rows `first..` of `Y = W X`.
     fn multiply_rows<const K: usize>(w: &Csr, first: usize, x: &[Lanes<16>], y: &mut [Lanes<16>]) {
-        for (i, out) in y.iter_mut().enumerate() {
-            let (columns, weights) = w.row(first + i);
+        for (range, out) in w.starts()[first..].windows(2).zip(y) {
+            let range = range[0]..range[1];
             let mut sums = [0.0; K];
-            for (&j, &weight) in columns.iter().zip(weights) {
+            for (&j, &weight) in w.columns()[range.clone()].iter().zip(&w.weights()[range]) {
                 for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
                     *sum += weight * value;
                 }
@@ -93,10 +93,11 @@ multiversion! {
     ) {
         let stride = if SUM { 1 } else { B };
         let mut norms = [0.0; B];
-        for ((i, out), share) in y.iter_mut().enumerate().zip(shares.chunks_exact_mut(stride)) {
-            let (columns, weights) = w.row(first + i);
+        let rows = w.starts()[first..].windows(2).zip(&x[first..]);
+        for (((range, charged), out), share) in rows.zip(y).zip(shares.chunks_exact_mut(stride)) {
+            let range = range[0]..range[1];
             let mut sums = [0.0; B];
-            for (&j, &weight) in columns.iter().zip(weights) {
+            for (&j, &weight) in w.columns()[range.clone()].iter().zip(&w.weights()[range]) {
                 for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
                     *sum += weight * value;
                 }
@@ -105,7 +106,7 @@ multiversion! {
                 *norm += sum * sum;
             }
             out.0 = sums;
-            add_shares::<B, SUM>(&x[first + i], scale, share);
+            add_shares::<B, SUM>(charged, scale, share);
         }
         for (square, norm) in squares.iter_mut().zip(&norms) {
             *square += norm;
@@ -147,49 +148,75 @@ fn add_shares<const B: usize, const SUM: bool>(x: &Lanes<B>, scale: &[f64; B], s
 }
 
 multiversion! {
-    /// Adds `Qᵀ Y` to `h`, for four lanes of `Q` from `FROM` on and `K` lanes of `Y` from `AT` on.
-    fn overlap_tile<const B: usize, const FROM: usize, const AT: usize, const K: usize>(
+    /// Adds `Qᵀ Y` to `h`, for all lanes of `Q`, `R` at a time, and `K` lanes of `Y` from `AT` on.
+    ///
+    /// `R · K` sums stay in registers while the rows pass by.
+    fn overlap_lanes<const B: usize, const R: usize, const AT: usize, const K: usize>(
         q: &[Lanes<B>],
         y: &[Lanes<16>],
         h: &mut [Lanes<16>],
     ) {
-        let mut sums = [[0.0; K]; 4];
-        for (q, y) in q.iter().zip(y) {
-            for (j, sums) in sums.iter_mut().enumerate() {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    *sum += q.0[FROM + j] * y.0[AT + k];
+        for from in (0..B).step_by(R) {
+            let mut sums = [[0.0; K]; R];
+            for (q, y) in q.iter().zip(y) {
+                for (j, sums) in sums.iter_mut().enumerate() {
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        *sum += q.0[from + j] * y.0[AT + k];
+                    }
                 }
             }
-        }
-        for (h, sums) in h[FROM..FROM + 4].iter_mut().zip(&sums) {
-            for (h, sum) in h.0[AT..AT + K].iter_mut().zip(sums) {
-                *h += sum;
+            for (h, sums) in h[from..from + R].iter_mut().zip(&sums) {
+                for (h, sum) in h.0[AT..AT + K].iter_mut().zip(sums) {
+                    *h += sum;
+                }
             }
         }
     }
 }
 
 multiversion! {
-    /// Subtracts `Q H` from `Y`, for four lanes of `Q` from `FROM` on and `K` lanes of `Y` from `AT` on.
-    fn remove_tile<const FROM: usize, const AT: usize, const K: usize>(
-        q: &[Lanes<8>],
+    /// Subtracts `Q H` from the first `K` lanes of rows `first..` of `Y`, `R` rows at a time.
+    ///
+    /// `R` rows stay in registers while the columns pass by.
+    fn remove_lanes<const R: usize, const K: usize>(
+        panels: &[Vec<Lanes<8>>],
         h: &[Lanes<16>],
+        first: usize,
         y: &mut [Lanes<16>],
     ) {
-        let mut factors = [[0.0; K]; 4];
-        for (factors, h) in factors.iter_mut().zip(&h[FROM..FROM + 4]) {
-            factors.copy_from_slice(&h.0[AT..AT + K]);
+        let whole = y.len() / R * R;
+        for row in (0..whole).step_by(R) {
+            remove_from_rows::<R, K>(panels, h, first + row, &mut y[row..row + R]);
         }
-        for (q, y) in q.iter().zip(y) {
-            let mut left = [0.0; K];
-            left.copy_from_slice(&y.0[AT..AT + K]);
-            for (j, factors) in factors.iter().enumerate() {
-                for (left, factor) in left.iter_mut().zip(factors) {
-                    *left -= q.0[FROM + j] * factor;
+        for row in whole..y.len() {
+            remove_from_rows::<1, K>(panels, h, first + row, &mut y[row..row + 1]);
+        }
+    }
+}
+
+#[inline(always)]
+fn remove_from_rows<const R: usize, const K: usize>(
+    panels: &[Vec<Lanes<8>>],
+    h: &[Lanes<16>],
+    first: usize,
+    y: &mut [Lanes<16>],
+) {
+    let mut left = [[0.0; K]; R];
+    for (left, y) in left.iter_mut().zip(&*y) {
+        left.copy_from_slice(&y.0[..K]);
+    }
+    for (panel, h) in panels.iter().zip(h.chunks_exact(8)) {
+        let q = &panel[first..first + R];
+        for (j, h) in h.iter().enumerate() {
+            for (left, q) in left.iter_mut().zip(q) {
+                for (left, h) in left.iter_mut().zip(&h.0) {
+                    *left -= q.0[j] * h;
                 }
             }
-            y.0[AT..AT + K].copy_from_slice(&left);
         }
+    }
+    for (left, y) in left.iter().zip(y) {
+        y.0[..K].copy_from_slice(left);
     }
 }
 
@@ -221,9 +248,19 @@ multiversion! {
         for (range, out) in starts.windows(2).zip(y) {
             let range = range[0]..range[1];
             let mut sums = [0u64; K];
-            for (&j, &weight) in pattern.columns()[range.clone()].iter().zip(&weights[range]) {
-                for (sum, &value) in sums.iter_mut().zip(&x[j as usize].0) {
-                    *sum = fold::<C>(*sum + u64::from(weight) * u64::from(value));
+            let columns = pattern.columns()[range.clone()].chunks_exact(2);
+            let weights = weights[range].chunks_exact(2);
+            if let ([j], [weight]) = (columns.remainder(), weights.remainder()) {
+                for (sum, &value) in sums.iter_mut().zip(&x[*j as usize].0) {
+                    *sum = fold::<C>(u64::from(*weight) * u64::from(value));
+                }
+            }
+            // Two products below 2^62 and a folded sum stay below 2^64.
+            for (columns, weights) in columns.zip(weights) {
+                let values = x[columns[0] as usize].0.iter().zip(&x[columns[1] as usize].0);
+                for (sum, (&first, &second)) in sums.iter_mut().zip(values) {
+                    let products = u64::from(weights[0]) * u64::from(first) + u64::from(weights[1]) * u64::from(second);
+                    *sum = fold::<C>(*sum + products);
                 }
             }
             for (out, sum) in out.0[..K].iter_mut().zip(sums) {
@@ -251,10 +288,11 @@ multiversion! {
 }
 
 multiversion! {
-    /// Adds `factor · row` to `vector`, modulo `2^31 - C`, entries staying below `2^38`.
-    fn modular_add<const C: u64>(factor: u64, row: &[u32], vector: &mut [u64]) {
-        for (x, &y) in vector.iter_mut().zip(row) {
-            *x = fold::<C>(*x + factor * u64::from(y));
+    /// Adds `factors[0] · rows[0] + factors[1] · rows[1]` to `vector`, modulo `2^31 - C`; entries stay below
+    /// `2^39`.
+    fn modular_add<const C: u64>(factors: [u64; 2], rows: [&[u32]; 2], vector: &mut [u64]) {
+        for ((x, &y), &z) in vector.iter_mut().zip(rows[0]).zip(rows[1]) {
+            *x = fold::<C>(*x + factors[0] * u64::from(y) + factors[1] * u64::from(z));
         }
     }
 }
@@ -278,44 +316,31 @@ pub(crate) fn modular_multiply<const C: u64>(
 
 /// Adds `Qᵀ Y` to `h` (one row per lane of `Q`), for the first `width` lanes of `Y`.
 pub(crate) fn overlap<const B: usize>(q: &[Lanes<B>], y: &[Lanes<16>], width: usize, h: &mut [Lanes<16>]) {
-    macro_rules! tiles {
-        ($from:literal) => {
-            match width.div_ceil(4) {
-                1 => overlap_tile::<B, $from, 0, 4>(q, y, h),
-                2 => overlap_tile::<B, $from, 0, 8>(q, y, h),
-                3 => overlap_tile::<B, $from, 0, 12>(q, y, h),
-                _ => {
-                    overlap_tile::<B, $from, 0, 8>(q, y, h);
-                    overlap_tile::<B, $from, 8, 8>(q, y, h);
-                }
-            }
-        };
-    }
-    tiles!(0);
-    tiles!(4);
-    if B == 16 && width > 8 {
-        tiles!(8);
-        tiles!(12);
+    match width.div_ceil(4) {
+        1 => overlap_lanes::<B, 8, 0, 4>(q, y, h),
+        2 => overlap_lanes::<B, 4, 0, 8>(q, y, h),
+        3 => overlap_lanes::<B, 2, 0, 12>(q, y, h),
+        _ => {
+            overlap_lanes::<B, 4, 0, 8>(q, y, h);
+            overlap_lanes::<B, 4, 8, 8>(q, y, h);
+        }
     }
 }
 
-/// Subtracts `Q H` from the first `width` lanes of `Y`.
-pub(crate) fn remove(q: &[Lanes<8>], h: &[Lanes<16>], width: usize, y: &mut [Lanes<16>]) {
-    macro_rules! tiles {
-        ($from:literal) => {
-            match width.div_ceil(4) {
-                1 => remove_tile::<$from, 0, 4>(q, h, y),
-                2 => remove_tile::<$from, 0, 8>(q, h, y),
-                3 => remove_tile::<$from, 0, 12>(q, h, y),
-                _ => {
-                    remove_tile::<$from, 0, 8>(q, h, y);
-                    remove_tile::<$from, 8, 8>(q, h, y);
-                }
-            }
-        };
+/// Subtracts `Q H` from the first `width` lanes of rows `first..` of `Y`.
+pub(crate) fn remove(
+    panels: &[Vec<Lanes<8>>],
+    h: &[Lanes<16>],
+    width: usize,
+    first: usize,
+    y: &mut [Lanes<16>],
+) {
+    match width.div_ceil(4) {
+        1 => remove_lanes::<8, 4>(panels, h, first, y),
+        2 => remove_lanes::<4, 8>(panels, h, first, y),
+        3 => remove_lanes::<2, 12>(panels, h, first, y),
+        _ => remove_lanes::<2, 16>(panels, h, first, y),
     }
-    tiles!(0);
-    tiles!(4);
 }
 
 /// Replaces the first `width` lanes of `Y` by those of `Y M`.

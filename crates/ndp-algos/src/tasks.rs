@@ -21,5 +21,20 @@ pub(crate) fn map_tasks<T: Sync, R: Send>(rows: &[T], work: impl Fn(usize, &[T])
     }
 }
 
+/// As [`map_tasks`], on rows of which each has `stride` numbers beside it.
+pub(crate) fn for_paired_tasks<T: Send, R: Send>(
+    rows: &mut [T],
+    beside: &mut [f64],
+    stride: usize,
+    work: impl Fn(usize, &mut [T], &mut [f64]) -> R + Sync,
+) -> Vec<R> {
+    if rows.len() <= TASK {
+        vec![work(0, rows, beside)]
+    } else {
+        let pieces = rows.par_chunks_mut(TASK).zip(beside.par_chunks_mut(TASK * stride));
+        pieces.enumerate().map(|(task, (rows, beside))| work(task * TASK, rows, beside)).collect()
+    }
+}
+
 /// Rows of a task: enough to be worth a thread, few enough to share the work evenly.
 const TASK: usize = 1 << 13;

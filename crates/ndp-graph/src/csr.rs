@@ -51,6 +51,7 @@ impl Csr {
     /// # Panics
     /// When `i` is out of range.
     #[must_use]
+    #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.starts[i]..self.starts[i + 1];
         (&self.columns[range.clone()], &self.weights[range])
@@ -58,18 +59,21 @@ impl Csr {
 
     /// Where each row starts: `node_count() + 1` offsets into [`columns`](Self::columns).
     #[must_use]
+    #[inline]
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
 
     /// All stored columns, row by row.
     #[must_use]
+    #[inline]
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
 
     /// All stored weights, row by row.
     #[must_use]
+    #[inline]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }

@@ -215,12 +215,14 @@ impl GossipMatrix {
 
     /// The graph on whose edges messages travel (an edge of weight zero still carries them).
     #[must_use]
+    #[inline]
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// The entries in compressed rows; every row stores its diagonal.
     #[must_use]
+    #[inline]
     pub fn csr(&self) -> &Csr {
         &self.matrix
     }

@@ -93,6 +93,7 @@ impl Graph {
     /// # Panics
     /// When `v` is out of range.
     #[must_use]
+    #[inline]
     pub fn neighbors(&self, v: usize) -> &[u32] {
         &self.neighbors[self.starts[v]..self.starts[v + 1]]
     }
@@ -102,6 +103,7 @@ impl Graph {
     /// # Panics
     /// When `v` is out of range.
     #[must_use]
+    #[inline]
     pub fn degree(&self, v: usize) -> usize {
         self.starts[v + 1] - self.starts[v]
     }

@@ -236,14 +236,7 @@ impl Basis {
     fn remove(&self, block: &mut Block, overlap: &[Lanes<WIDTH>], first: usize) {
         let panels = &self.panels[first / 8..];
         let width = block.width;
-        for_tasks(&mut block.rows, |start, y| {
-            for (i, y) in y.chunks_mut(CACHED).enumerate() {
-                let start = start + i * CACHED;
-                for (panel, factors) in panels.iter().zip(overlap.chunks_exact(8)) {
-                    kernel::remove(&panel[start..start + y.len()], factors, width, y);
-                }
-            }
-        });
+        for_tasks(&mut block.rows, |start, y| kernel::remove(panels, overlap, width, start, y));
     }
 
     fn append(&mut self, block: &Block, lanes: &[usize]) {
@@ -312,8 +305,7 @@ impl Triangle {
             // Lane k of the result, in terms of the old lanes.
             let scale = if kept[k] { 1.0 / (norms[k] * rows[k][k]) } else { 1.0 };
             for i in start..k {
-                let removed: f64 =
-                    (start..k).filter(|&j| kept[j]).map(|j| rows[k][j] * matrix[i].0[j]).sum();
+                let removed: f64 = (start..k).filter(|&j| kept[j]).map(|j| rows[k][j] * matrix[i].0[j]).sum();
                 matrix[i].0[k] = -removed * norms[k] * scale;
             }
             matrix[k].0[k] = scale;

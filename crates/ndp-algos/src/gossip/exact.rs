@@ -11,7 +11,7 @@
 //! used, which errs on the safe side, and the grade is `UpperBound`.
 
 use super::basis::{Basis, Decision, WIDTH};
-use super::modular::{Kept, Start, kept_candidates};
+use super::modular::{Kept, Primes, Start, kept_candidates};
 use super::synchronous::outside_neighbors;
 use crate::protocol::checked_coalition;
 use crate::{Error, LossReport, OwnNoise};
@@ -99,14 +99,15 @@ fn account(
     let n = matrix.node_count();
     require_memory(n, Start { known, seeds: &seeds, rounds }, options.memory_limit)?;
 
-    let forward = run(matrix, Start { known, seeds: &seeds, rounds });
+    let forward = run(matrix, Start { known, seeds: &seeds, rounds }, Primes::Two { attempt: 0 });
     let observer = coalition[0];
     let (unit, rank, margin, exact) = if forward.rank == n {
         // Rank n, proven modulo a prime: the view determines every noisy input.
         (vec![1.0; n], n, 0.0, forward.certain)
     } else {
         seeds.reverse();
-        let backward = run(matrix, Start { known, seeds: &seeds, rounds });
+        let primes = Primes::OneOfRank(forward.rank);
+        let backward = run(matrix, Start { known, seeds: &seeds, rounds }, primes);
         let difference =
             forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
         let floor = if forward.certain { 1e-13 } else { TOLERANCE };
@@ -165,13 +166,13 @@ struct Run {
     certain: bool,
 }
 
-fn run(matrix: &GossipMatrix, start: Start<'_>) -> Run {
-    let Some(kept) = kept_candidates(matrix, start, 0) else { return krylov(matrix.csr(), start, None) };
+fn run(matrix: &GossipMatrix, start: Start<'_>, primes: Primes) -> Run {
+    let Some(kept) = kept_candidates(matrix, start, primes) else { return krylov(matrix.csr(), start, None) };
     let first = krylov(matrix.csr(), start, Some(&kept));
     if first.dropped <= SUSPICIOUS {
         return first;
     }
-    match kept_candidates(matrix, start, 1) {
+    match kept_candidates(matrix, start, Primes::Two { attempt: 1 }) {
         Some(again) if again > kept => krylov(matrix.csr(), start, Some(&again)),
         _ => first,
     }
@@ -198,7 +199,9 @@ fn krylov(w: &Csr, start: Start<'_>, kept: Option<&Kept>) -> Run {
                 let columns = from..new.end.min(from + width);
                 let candidates = basis.block(columns.clone()).multiplied(w);
                 let decision = match kept {
-                    Some(kept) => Decision::Kept(&kept[t - 1][columns.start - new.start..columns.end - new.start]),
+                    Some(kept) => {
+                        Decision::Kept(&kept[t - 1][columns.start - new.start..columns.end - new.start])
+                    }
                     None => Decision::Tolerance(TOLERANCE),
                 };
                 // W is symmetric, so a propagated direction meets only its own block and its neighbors.

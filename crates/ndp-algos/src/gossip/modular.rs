@@ -30,16 +30,42 @@ impl Start<'_> {
     pub(crate) fn rank_limit(&self, n: usize) -> usize {
         self.known.len().saturating_add(self.seeds.len().saturating_mul(self.rounds)).min(n)
     }
+
+    /// The rank that follows from the decisions.
+    pub(crate) fn rank(&self, kept: &Kept) -> usize {
+        let new = kept.iter().flatten().filter(|&&is_new| is_new).count();
+        self.known.len() + if self.rounds > 0 { self.seeds.len() + new } else { 0 }
+    }
+}
+
+/// How many primes have to agree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Primes {
+    /// Two, and a third where they differ; other sketches for every attempt.
+    Two {
+        /// Number of the attempt.
+        attempt: u64,
+    },
+    /// One, when the rank is known already: as many decisions to keep as the rank says are all there are.
+    OneOfRank(usize),
 }
 
 /// The decisions for `start`, or `None` for a matrix whose entries are not known as fractions.
-///
-/// `attempt` selects other primes and sketches, for a repetition.
-pub(crate) fn kept_candidates(matrix: &GossipMatrix, start: Start<'_>, attempt: u64) -> Option<Kept> {
+pub(crate) fn kept_candidates(matrix: &GossipMatrix, start: Start<'_>, primes: Primes) -> Option<Kept> {
     if matrix.weights() == Weights::Given {
         return None;
     }
     // The span of W^t e_w is that of the matrix without its laziness, so the scheme is enough.
+    let attempt = match primes {
+        Primes::OneOfRank(rank) => {
+            let only = Chain::<1>::new(matrix)?.run(start, 0);
+            if start.rank(&only) == rank {
+                return Some(only);
+            }
+            0
+        }
+        Primes::Two { attempt } => attempt,
+    };
     let seed = 3 * attempt;
     let first = Chain::<1>::new(matrix)?.run(start, seed);
     let second = Chain::<19>::new(matrix)?.run(start, seed + 1);
@@ -112,7 +138,8 @@ impl<'a, const C: u64> Chain<'a, C> {
                 break;
             }
             let next: Vec<Panel> = panels.iter().map(|panel| self.multiply(panel)).collect();
-            let new: Vec<bool> = next.iter().flat_map(|panel| self.keep(&mut table, &sketch, panel)).collect();
+            let new: Vec<bool> =
+                next.iter().flat_map(|panel| self.keep(&mut table, &sketch, panel)).collect();
             panels = select(n, &next, &new);
             kept.push(new);
         }
@@ -182,8 +209,7 @@ impl Sketch {
         }
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
         let mut draw = |below: u64| (split_mix(&mut state) % below) as u32;
-        let places =
-            (0..n).map(|_| [(); 3].map(|()| (draw(width as u64), 1 + draw(prime - 1)))).collect();
+        let places = (0..n).map(|_| [(); 3].map(|()| (draw(width as u64), 1 + draw(prime - 1)))).collect();
         Self::Sparse { width, places }
     }
 
@@ -219,12 +245,19 @@ struct Table<const C: u64> {
 }
 
 impl<const C: u64> Table<C> {
-    /// Adds a vector and says whether it was independent of the earlier ones. Entries below `2^37`.
+    /// Adds a vector and says whether it was independent of the earlier ones. Entries below `2^39`.
     fn add(&mut self, mut vector: Vec<u64>) -> bool {
-        for (row, &pivot) in self.rows.iter().zip(&self.pivots) {
-            let factor = reduce::<C>(vector[pivot]);
-            if factor != 0 {
-                kernel::modular_add::<C>(prime::<C>() - factor, row, &mut vector);
+        for (rows, pivots) in self.rows.chunks(2).zip(self.pivots.chunks(2)) {
+            let first = minus::<C>(vector[pivots[0]]);
+            // A row without a partner is paired with itself, times 0.
+            let (second, partner) = match (rows, pivots) {
+                ([row, partner], [_, pivot]) => {
+                    (minus::<C>(fold::<C>(vector[*pivot] + first * u64::from(row[*pivot]))), partner)
+                }
+                _ => (0, &rows[0]),
+            };
+            if (first, second) != (0, 0) {
+                kernel::modular_add::<C>([first, second], [&rows[0], partner], &mut vector);
             }
         }
         vector.iter_mut().for_each(|x| *x = reduce::<C>(*x));
@@ -240,17 +273,23 @@ pub(crate) const fn prime<const C: u64>() -> u64 {
     (1 << 31) - C
 }
 
-/// The same residue below `2^38`, for `x < 2^63` and `C < 64`.
+/// The same residue below `2^39`, for `C < 64`.
 pub(crate) const fn fold<const C: u64>(x: u64) -> u64 {
     (x & 0x7fff_ffff) + (x >> 31) * C
 }
 
-/// The residue itself, for `x < 2^63` and `C < 64`.
+/// The residue itself, for `C < 64`.
 pub(crate) const fn reduce<const C: u64>(x: u64) -> u64 {
     let x = fold::<C>(fold::<C>(x));
-    // Now x < 2^31 + 2^13.
+    // Now x < 2^31 + 2^14.
     let x = if x >= prime::<C>() { x - prime::<C>() } else { x };
     if x >= prime::<C>() { x - prime::<C>() } else { x }
+}
+
+/// The residue of `-x`.
+const fn minus<const C: u64>(x: u64) -> u64 {
+    let x = reduce::<C>(x);
+    if x == 0 { 0 } else { prime::<C>() - x }
 }
 
 /// The inverse modulo `2^31 - C` by Fermat's theorem; 0 for 0.
@@ -295,14 +334,14 @@ mod tests {
         fn check<const C: u64>() {
             let mut state = C;
             for _ in 0..10_000 {
-                let x = split_mix(&mut state) >> 1;
+                let x = split_mix(&mut state);
                 assert_eq!(reduce::<C>(x), x % prime::<C>());
-                assert!(fold::<C>(x) < 1 << 38);
+                assert!(fold::<C>(x) < 1 << 39);
                 assert_eq!(fold::<C>(x) % prime::<C>(), x % prime::<C>());
                 let y = x % prime::<C>();
                 assert_eq!(y * u64::from(inverse::<C>(y)) % prime::<C>(), u64::from(y != 0));
             }
-            for edge in [0, 1, prime::<C>() - 1, prime::<C>(), prime::<C>() + 1, (1 << 63) - 1] {
+            for edge in [0, 1, prime::<C>() - 1, prime::<C>(), prime::<C>() + 1, u64::MAX] {
                 assert_eq!(reduce::<C>(edge), edge % prime::<C>());
             }
         }
@@ -340,10 +379,12 @@ mod tests {
         for rounds in 0..13 {
             let start = Start { known: &[0], seeds: &seeds, rounds };
             assert!(matches!(Sketch::new(1024, start.rank_limit(1024), 1, 97), Sketch::Sparse { .. }));
-            let kept = kept_candidates(&matrix, start, 0).expect("a named scheme");
-            let new: usize = kept.iter().flatten().filter(|&&is_new| is_new).count();
-            let rank = 1 + if rounds > 0 { m + new } else { 0 };
-            assert_eq!(rank, 1 + m * rounds.min(m - 1) + usize::from(rounds >= m), "{rounds} rounds");
+            let kept = kept_candidates(&matrix, start, Primes::Two { attempt: 0 }).expect("a named scheme");
+            assert_eq!(
+                start.rank(&kept),
+                1 + m * rounds.min(m - 1) + usize::from(rounds >= m),
+                "{rounds} rounds"
+            );
         }
         Ok(())
     }

@@ -12,12 +12,15 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Theorem 1, Corollaries
 //!   1 and 3, Theorem 12. Disproved in `docs/findings.md`.
 
-use super::synchronous::{apply, outside_neighbors};
+use super::synchronous::outside_neighbors;
 use crate::Error;
+use crate::kernel::{self, Lanes};
 use crate::protocol::checked_coalition;
-use ndarray::{Array1, Array2, Axis, s};
+use crate::tasks::for_paired_tasks;
 use ndp_dp::{ObserverLoss, PairwiseLoss, Printed};
+use ndp_graph::memory::require_dense;
 use ndp_graph::{Csr, GossipMatrix};
+use rayon::prelude::*;
 
 /// Which powers of `W` the sum runs over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,15 +46,18 @@ pub fn theorem1_from(
     powers: Powers,
 ) -> Result<Printed<Vec<f64>>, Error> {
     checked_coalition(&[source], matrix.node_count())?;
-    let n = matrix.node_count();
-    let mut shares = vec![0.0; n];
-    for first in (0..n).step_by(PANEL) {
-        let senders: Vec<usize> = (first..n.min(first + PANEL)).collect();
-        let sums = message_shares(matrix.csr(), &senders, rounds, powers);
-        shares[first..first + senders.len()].iter_mut().zip(sums.row(source)).for_each(|(x, &y)| *x = y);
-    }
+    let sum = Sum { rounds, powers };
+    let charged = |senders: Vec<usize>| {
+        let shares = message_shares::<PANEL, false>(matrix.csr(), &senders, sum);
+        shares[source * PANEL..][..senders.len()].to_vec()
+    };
+    let shares: Vec<f64> = if rounds == 0 {
+        vec![0.0; matrix.node_count()]
+    } else {
+        panels(matrix.node_count()).into_par_iter().map(charged).collect::<Vec<_>>().concat()
+    };
     let towards = |v: usize| matrix.graph().neighbors(v).iter().map(|&w| shares[w as usize]).sum();
-    Ok(Printed::new((0..n).map(towards).collect()))
+    Ok(Printed::new((0..matrix.node_count()).map(towards).collect()))
 }
 
 /// Theorem 1 from every node to `observer`: entry `u` is `f(u, observer) / c₀`.
@@ -82,30 +88,53 @@ pub fn theorem12_towards(
 ) -> Result<Printed<ObserverLoss>, Error> {
     let coalition = checked_coalition(coalition, matrix.node_count())?;
     let senders = outside_neighbors(matrix.graph(), &coalition);
-    let mut unit = Array1::zeros(matrix.node_count());
-    for panel in senders.chunks(PANEL) {
-        unit += &message_shares(matrix.csr(), panel, rounds, powers).sum_axis(Axis(1));
+    let sum = Sum { rounds, powers };
+    let mut unit = vec![0.0; matrix.node_count()];
+    if rounds > 0 {
+        for panel in senders.chunks(16) {
+            let shares = if panel.len() <= 8 {
+                message_shares::<8, true>(matrix.csr(), panel, sum)
+            } else {
+                message_shares::<16, true>(matrix.csr(), panel, sum)
+            };
+            unit.iter_mut().zip(shares).for_each(|(unit, share)| *unit += share);
+        }
     }
-    Ok(Printed::new(ObserverLoss { observer: coalition[0], unit: unit.to_vec() }))
+    Ok(Printed::new(ObserverLoss { observer: coalition[0], unit }))
 }
 
 /// Theorem 1 for all pairs, as a fraction of `c₀`.
 ///
+/// # Errors
+/// [`ndp_graph::Error::TooLarge`] when the `n²` losses do not fit in memory.
+///
 /// # Complexity
-/// `O(T n nnz(W))` time and `O(n²)` memory.
-#[must_use]
-pub fn theorem1_all_pairs(matrix: &GossipMatrix, rounds: usize, powers: Powers) -> Printed<PairwiseLoss> {
+/// `O(T n nnz(W))` time, in parallel over panels of columns that stay in cache for all `T` rounds;
+/// `O(n²)` memory.
+pub fn theorem1_all_pairs(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    powers: Powers,
+) -> Result<Printed<PairwiseLoss>, Error> {
     let n = matrix.node_count();
-    let mut shares = Array2::zeros((n, n));
-    for first in (0..n).step_by(PANEL) {
-        let senders: Vec<usize> = (first..n.min(first + PANEL)).collect();
-        let sums = message_shares(matrix.csr(), &senders, rounds, powers);
-        shares.slice_mut(s![.., first..first + senders.len()]).assign(&sums);
+    require_dense("the printed losses of all pairs and their sums", n, 2 * n)?;
+    let mut unit = vec![0.0; n * n];
+    if rounds > 0 {
+        let sum = Sum { rounds, powers };
+        let shares: Vec<Vec<f64>> = panels(n)
+            .into_par_iter()
+            .map(|senders| message_shares::<PANEL, false>(matrix.csr(), &senders, sum))
+            .collect();
+        // The sum over neighbors is needed once, after the sum over rounds.
+        unit.par_chunks_mut(n).enumerate().for_each(|(u, towards)| {
+            let row: Vec<f64> =
+                shares.iter().flat_map(|panel| &panel[u * PANEL..(u + 1) * PANEL]).copied().collect();
+            for (v, loss) in towards.iter_mut().enumerate() {
+                *loss = matrix.graph().neighbors(v).iter().map(|&w| row[w as usize]).sum();
+            }
+        });
     }
-    let graph = matrix.graph();
-    let towards = |u: usize, v: usize| graph.neighbors(v).iter().map(|&w| shares[(u, w as usize)]).sum();
-    let unit = (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).map(|(u, v)| towards(u, v)).collect();
-    Printed::new(PairwiseLoss::from_rows(n, unit).expect("there are n² losses"))
+    Ok(Printed::new(PairwiseLoss::from_rows(n, unit)?))
 }
 
 /// Corollary 1 from every node to `observer`:
@@ -154,20 +183,177 @@ pub fn corollary3_towards(
     Ok(Printed::new(ObserverLoss { observer: coalition[0], unit }))
 }
 
-/// Column `j` is `Σ_t (Wᵗ)_{·w}² / ‖(Wᵗ)_w‖²` for `w = senders[j]`: what the messages of `w` are charged.
-fn message_shares(w: &Csr, senders: &[usize], rounds: usize, powers: Powers) -> Array2<f64> {
-    let shape = (w.node_count(), senders.len());
-    let mut state = Array2::from_shape_fn(shape, |(u, j)| f64::from(u8::from(u == senders[j])));
-    let mut sums = Array2::zeros(shape);
-    for t in 0..rounds {
-        if t > 0 || powers == Powers::FromOne {
-            state = apply(w, state.view());
-        }
-        let norms = state.fold_axis(Axis(0), 0.0, |sum: &f64, x: &f64| sum + x * x);
-        sums.zip_mut_with(&(&state * &state / norms), |sum, share| *sum += share);
+/// What the messages of up to `B` senders are charged: `Σ_t (Wᵗ)_{uw}² / ‖(Wᵗ)_w‖²`, in row `u` one
+/// number for each sender `w`, or with `SUM` their sum.
+fn message_shares<const B: usize, const SUM: bool>(w: &Csr, senders: &[usize], sum: Sum) -> Vec<f64> {
+    let n = w.node_count();
+    let stride = if SUM { 1 } else { B };
+    let mut shares = vec![0.0; n * stride];
+    let mut x = vec![Lanes::<B>::ZERO; n];
+    senders.iter().enumerate().for_each(|(lane, &w)| x[w].0[lane] = 1.0);
+    let mut y = vec![Lanes::ZERO; n];
+    // An unused lane is zero throughout; its scale must not make it 0/0.
+    let mut scale: [f64; B] = std::array::from_fn(|lane| f64::from(u8::from(lane < senders.len())));
+    if sum.powers == Powers::FromOne {
+        // Power 0 is left out: multiply first, with nothing charged.
+        scale = step::<B, SUM>(w, &x, [0.0; B], &mut y, &mut shares);
+        std::mem::swap(&mut x, &mut y);
     }
-    sums
+    for _ in 1..sum.rounds {
+        scale = step::<B, SUM>(w, &x, scale, &mut y, &mut shares);
+        std::mem::swap(&mut x, &mut y);
+    }
+    for_paired_tasks(&mut x, &mut shares, stride, |_, x, shares| {
+        kernel::last_shares::<B, SUM>(x, &scale, shares);
+    });
+    shares
 }
 
-/// Columns that are propagated together.
+/// Charges `x`, writes `W x` to `y` and returns the inverse squared lengths of its columns.
+fn step<const B: usize, const SUM: bool>(
+    w: &Csr,
+    x: &[Lanes<B>],
+    scale: [f64; B],
+    y: &mut [Lanes<B>],
+    shares: &mut [f64],
+) -> [f64; B] {
+    let stride = if SUM { 1 } else { B };
+    let squares = for_paired_tasks(y, shares, stride, |first, y, shares| {
+        let mut squares = [0.0; B];
+        kernel::share_rows::<B, SUM>(w, first, x, &scale, y, shares, &mut squares);
+        squares
+    });
+    let mut total = [0.0; B];
+    for task in &squares {
+        total.iter_mut().zip(task).for_each(|(total, square)| *total += square);
+    }
+    total.map(|square| if square > 0.0 { 1.0 / square } else { 0.0 })
+}
+
+#[derive(Clone, Copy)]
+struct Sum {
+    /// At least 1.
+    rounds: usize,
+    powers: Powers,
+}
+
+/// All nodes, in panels.
+fn panels(n: usize) -> Vec<Vec<usize>> {
+    (0..n).step_by(PANEL).map(|first| (first..n.min(first + PANEL)).collect()).collect()
+}
+
+/// Columns that are propagated together: enough for every sum to have several chains of additions, few
+/// enough for two panels of 2048 rows to stay in a cache of 512 KiB.
 const PANEL: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+    use ndarray::Array2;
+    use ndp_graph::{Graph, generators};
+
+    /// The definition, with dense powers.
+    fn by_definition(matrix: &GossipMatrix, rounds: usize, powers: Powers) -> Result<Array2<f64>, Error> {
+        let (n, w) = (matrix.node_count(), matrix.to_dense()?);
+        let mut power = if powers == Powers::FromZero { Array2::eye(n) } else { w.clone() };
+        let mut sums = Array2::zeros((n, n));
+        for _ in 0..rounds {
+            for v in 0..n {
+                for &s in matrix.graph().neighbors(v) {
+                    let row = power.row(s as usize);
+                    for u in 0..n {
+                        sums[(u, v)] += row[u] * row[u] / row.dot(&row);
+                    }
+                }
+            }
+            power = power.dot(&w);
+        }
+        Ok(sums)
+    }
+
+    fn graphs() -> Result<Vec<Graph>, Error> {
+        // The star has a sender with 19 neighbors: more than one panel of columns.
+        Ok(vec![
+            generators::star_graph(19)?,
+            generators::grid_2d_graph(3, 5)?,
+            generators::hypercube_graph(4)?,
+        ])
+    }
+
+    #[test]
+    fn all_orientations_agree_with_the_definition() -> Result<(), Error> {
+        for graph in graphs()? {
+            let matrix = GossipMatrix::sum_degree(&graph);
+            for (rounds, powers) in [
+                (0, Powers::FromZero),
+                (1, Powers::FromZero),
+                (1, Powers::FromOne),
+                (5, Powers::FromZero),
+                (6, Powers::FromOne),
+            ] {
+                let expected = by_definition(&matrix, rounds, powers)?;
+                let all = theorem1_all_pairs(&matrix, rounds, powers)?.into_value();
+                for v in 0..graph.node_count() {
+                    let from = theorem1_from(&matrix, v, rounds, powers)?.into_value();
+                    let towards = theorem1_towards(&matrix, v, rounds, powers)?.into_value();
+                    for u in 0..graph.node_count() {
+                        assert_relative_eq!(all.get(u, v), expected[(u, v)], max_relative = 1e-12);
+                        assert_relative_eq!(towards.unit[u], expected[(u, v)], max_relative = 1e-12);
+                        assert_relative_eq!(from[u], expected[(v, u)], max_relative = 1e-12);
+                    }
+                    // What the sum does prove: over all sources it is the number of messages.
+                    let messages = (rounds * graph.degree(v)) as f64;
+                    assert_relative_eq!(towards.unit.iter().sum::<f64>(), messages, max_relative = 1e-12);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn coalitions_are_charged_for_messages_from_outside() -> Result<(), Error> {
+        let matrix = GossipMatrix::metropolis(&generators::path_graph(4)?);
+        let both = theorem12_towards(&matrix, &[2, 1], 3, Powers::FromZero)?.into_value();
+        assert_relative_eq!(both.unit.iter().sum::<f64>(), 6.0, max_relative = 1e-13);
+        let all = theorem12_towards(&matrix, &[0, 1, 2, 3], 3, Powers::FromZero)?.into_value();
+        assert_eq!(all.unit, [0.0; 4]);
+        assert_eq!(corollary3_towards(&matrix, &[0, 1, 2, 3], 3)?.into_value().unit, [0.0; 4]);
+        Ok(())
+    }
+
+    /// Corollary 1 is a relaxation of Theorem 1, hence above it, and infinite over an edge of weight 0.
+    #[test]
+    fn corollary_1_relaxes_theorem_1() -> Result<(), Error> {
+        for graph in graphs()? {
+            let matrix = GossipMatrix::metropolis(&graph);
+            let theorem = theorem1_towards(&matrix, 1, 4, Powers::FromZero)?.into_value();
+            let corollary = corollary1_towards(&matrix, 1, 4)?.into_value();
+            for (theorem, corollary) in theorem.unit.iter().zip(&corollary.unit) {
+                assert!(*corollary >= theorem - 1e-12);
+            }
+        }
+        let path = generators::path_graph(3)?;
+        let idle = GossipMatrix::from_dense(&path, Array2::eye(3).view())?;
+        assert_eq!(corollary1_towards(&idle, 0, 2)?.into_value().unit, [f64::INFINITY, 0.0, 0.0]);
+        Ok(())
+    }
+
+    #[test]
+    fn threads_do_not_change_a_bit() -> Result<(), Error> {
+        let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(90, 100)?);
+        let small = GossipMatrix::metropolis(&generators::grid_2d_graph(9, 10)?);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| {
+                let column = theorem1_towards(&matrix, 4555, 8, Powers::FromZero)?.into_value();
+                let pairs = theorem1_all_pairs(&small, 8, Powers::FromOne)?.into_value();
+                Ok::<_, Error>((column, pairs))
+            })
+        };
+        let one = run(1)?;
+        assert_eq!(one, run(2)?);
+        assert_eq!(one, run(3)?);
+        Ok(())
+    }
+}
