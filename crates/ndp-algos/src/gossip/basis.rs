@@ -49,11 +49,6 @@ impl Block {
         Self { rows: vec![Lanes::ZERO; n], width }
     }
 
-    /// Sets entry `row` of candidate `lane`.
-    pub(super) fn set(&mut self, row: usize, lane: usize, value: f64) {
-        self.rows[row].0[lane] = value;
-    }
-
     /// `W` times this block.
     pub(super) fn multiplied(&self, w: &Csr) -> Self {
         let mut product = Self::zero(self.rows.len(), self.width);
@@ -297,16 +292,18 @@ impl Triangle {
             if kept[k] && norms[k] <= 0.0 {
                 return None;
             }
-            if kept[k] && !first && !(rest > SAFE) {
+            // A rest that is not a number is not safe either.
+            let safe = rest > SAFE;
+            if kept[k] && !first && !safe {
                 end = k;
                 break;
             }
             rows[k][k] = if kept[k] { rest.sqrt() } else { 1.0 };
             // Lane k of the result, in terms of the old lanes.
             let scale = if kept[k] { 1.0 / (norms[k] * rows[k][k]) } else { 1.0 };
-            for i in start..k {
-                let removed: f64 = (start..k).filter(|&j| kept[j]).map(|j| rows[k][j] * matrix[i].0[j]).sum();
-                matrix[i].0[k] = -removed * norms[k] * scale;
+            for row in &mut matrix[start..k] {
+                let removed: f64 = (start..k).filter(|&j| kept[j]).map(|j| rows[k][j] * row.0[j]).sum();
+                row.0[k] = -removed * norms[k] * scale;
             }
             matrix[k].0[k] = scale;
             if kept[k] {

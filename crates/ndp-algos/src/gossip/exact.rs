@@ -11,11 +11,11 @@
 //! used, which errs on the safe side, and the grade is `UpperBound`.
 
 use super::basis::{Basis, Decision, WIDTH};
-use super::modular::{Kept, Primes, Start, kept_candidates};
+use super::modular::{self, Kept, Primes, Start, kept_candidates};
 use super::synchronous::outside_neighbors;
 use crate::protocol::checked_coalition;
 use crate::{Error, LossReport, OwnNoise};
-use ndp_dp::{Exact, Guarantee, ObserverLoss, UpperBound};
+use ndp_dp::{Estimate, Exact, Guarantee, ObserverLoss, UpperBound};
 use ndp_graph::{Csr, GossipMatrix, Graph};
 
 /// How [`exact_loss`] works.
@@ -31,6 +31,12 @@ impl Default for ExactOptions {
     /// Own noise known, at most 8 GiB.
     fn default() -> Self {
         Self { own_noise: OwnNoise::Known, memory_limit: 8 << 30 }
+    }
+}
+
+impl ExactOptions {
+    fn known(self, coalition: &[usize]) -> &[usize] {
+        if self.own_noise == OwnNoise::Known { coalition } else { &[] }
     }
 }
 
@@ -87,43 +93,72 @@ pub fn hop_bound(graph: &Graph, observer: usize, rounds: usize) -> Result<UpperB
     Ok(UpperBound::new(ObserverLoss { observer, unit }))
 }
 
+/// One run of the algorithm behind [`exact_loss`], without the second run that measures its error: an
+/// estimate, for timings and previews of very large graphs.
+///
+/// # Errors
+/// As [`exact_loss`].
+pub fn single_run(
+    matrix: &GossipMatrix,
+    observer: usize,
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<Estimate<ObserverLoss>, Error> {
+    let coalition = checked_coalition(&[observer], matrix.node_count())?;
+    let seeds = outside_neighbors(matrix.graph(), &coalition);
+    let start = Start { known: options.known(&coalition), seeds: &seeds, rounds };
+    require_memory(matrix, start, options.memory_limit)?;
+    let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
+    let mut unit = krylov(matrix.csr(), start, kept.as_ref()).unit;
+    unit.iter_mut().for_each(|unit| *unit = unit.min(1.0));
+    Ok(Estimate::new(ObserverLoss { observer, unit }))
+}
+
 fn account(
     matrix: &GossipMatrix,
     coalition: Vec<usize>,
     rounds: usize,
     options: ExactOptions,
 ) -> Result<LossReport, Error> {
-    let graph = matrix.graph();
-    let mut seeds = outside_neighbors(graph, &coalition);
-    let known: &[usize] = if options.own_noise == OwnNoise::Known { &coalition } else { &[] };
-    let n = matrix.node_count();
-    require_memory(n, Start { known, seeds: &seeds, rounds }, options.memory_limit)?;
+    let (n, observer) = (matrix.node_count(), coalition[0]);
+    let seeds = outside_neighbors(matrix.graph(), &coalition);
+    let reversed: Vec<usize> = seeds.iter().rev().copied().collect();
+    let start = Start { known: options.known(&coalition), seeds: &seeds, rounds };
+    require_memory(matrix, start, options.memory_limit)?;
 
-    let forward = run(matrix, Start { known, seeds: &seeds, rounds }, Primes::Two { attempt: 0 });
-    let observer = coalition[0];
-    let (unit, rank, margin, exact) = if forward.rank == n {
+    let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
+    let rank = kept.as_ref().map(|kept| start.rank(kept));
+    if rank == Some(n) {
         // Rank n, proven modulo a prime: the view determines every noisy input.
-        (vec![1.0; n], n, 0.0, forward.certain)
-    } else {
-        seeds.reverse();
-        let primes = Primes::OneOfRank(forward.rank);
-        let backward = run(matrix, Start { known, seeds: &seeds, rounds }, primes);
-        let difference =
-            forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
-        let floor = if forward.certain { 1e-13 } else { TOLERANCE };
-        let margin = difference.max(forward.dropped).max(backward.dropped).max(floor);
-        let exact = forward.certain && forward.rank == backward.rank && margin <= 1e-9;
-        let near = within_hops(graph, &coalition, rounds);
-        let unit = (0..n).map(|u| match (near[u], exact) {
-            (false, _) => 0.0,
-            (true, true) => forward.unit[u].min(1.0),
-            (true, false) => (forward.unit[u].max(backward.unit[u]) + margin).min(1.0),
-        });
-        (unit.collect(), forward.rank.max(backward.rank), margin, exact)
+        let loss = Exact::new(ObserverLoss { observer, unit: vec![1.0; n] }).into();
+        return Ok(LossReport { coalition, loss, rank: n, margin: 0.0 });
+    }
+    let first = || follow(matrix, start, kept);
+    let second = || {
+        let start = Start { seeds: &reversed, ..start };
+        let primes = rank.map_or(Primes::Two { attempt: 0 }, Primes::OneOfRank);
+        follow(matrix, start, kept_candidates(matrix, start, primes))
     };
-    let loss = ObserverLoss { observer, unit };
+    // Large bases one after the other, so that memory holds one.
+    let (forward, backward) = if Basis::bytes(n, start.rank_limit(n)) <= TOGETHER {
+        rayon::join(first, second)
+    } else {
+        (first(), second())
+    };
+
+    let difference = forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+    let floor = if forward.certain { 1e-13 } else { TOLERANCE };
+    let margin = difference.max(forward.dropped).max(backward.dropped).max(floor);
+    let exact = forward.certain && forward.rank == backward.rank && margin <= 1e-9;
+    let near = within_hops(matrix.graph(), &coalition, rounds);
+    let unit = (0..n).map(|u| match (near[u], exact) {
+        (false, _) => 0.0,
+        (true, true) => forward.unit[u].min(1.0),
+        (true, false) => (forward.unit[u].max(backward.unit[u]) + margin).min(1.0),
+    });
+    let loss = ObserverLoss { observer, unit: unit.collect() };
     let loss: Guarantee<_> = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
-    Ok(LossReport { coalition, loss, rank, margin })
+    Ok(LossReport { coalition, loss, rank: forward.rank.max(backward.rank), margin })
 }
 
 /// Who can reach a member of the coalition in `rounds` hops, members included.
@@ -148,9 +183,10 @@ fn within_hops(graph: &Graph, coalition: &[usize], rounds: usize) -> Vec<bool> {
     near
 }
 
-fn require_memory(n: usize, start: Start<'_>, limit: u64) -> Result<(), Error> {
-    let columns = start.rank_limit(n) as u64 + 3 * start.seeds.len() as u64;
-    let bytes = columns.saturating_mul(8 * n as u64);
+fn require_memory(matrix: &GossipMatrix, start: Start<'_>, limit: u64) -> Result<(), Error> {
+    let n = matrix.node_count();
+    let bytes = Basis::bytes(n, start.rank_limit(n)).max(modular::bytes(matrix, start));
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     if bytes > limit {
         return Err(Error::TooLarge { what: "the orthonormal basis of the view", bytes, limit });
     }
@@ -166,14 +202,14 @@ struct Run {
     certain: bool,
 }
 
-fn run(matrix: &GossipMatrix, start: Start<'_>, primes: Primes) -> Run {
-    let Some(kept) = kept_candidates(matrix, start, primes) else { return krylov(matrix.csr(), start, None) };
-    let first = krylov(matrix.csr(), start, Some(&kept));
-    if first.dropped <= SUSPICIOUS {
+/// Follows the decisions in `kept`, and takes them again where they look wrong.
+fn follow(matrix: &GossipMatrix, start: Start<'_>, kept: Option<Kept>) -> Run {
+    let first = krylov(matrix.csr(), start, kept.as_ref());
+    if first.dropped <= SUSPICIOUS || kept.is_none() {
         return first;
     }
     match kept_candidates(matrix, start, Primes::Two { attempt: 1 }) {
-        Some(again) if again > kept => krylov(matrix.csr(), start, Some(&again)),
+        again if again > kept => krylov(matrix.csr(), start, again.as_ref()),
         _ => first,
     }
 }
@@ -222,3 +258,5 @@ fn krylov(w: &Csr, start: Start<'_>, kept: Option<&Kept>) -> Run {
 const TOLERANCE: f64 = 1e-10;
 /// A direction that is not new leaves rounding errors behind; more than this hints at an unlucky prime.
 const SUSPICIOUS: f64 = 1e-3;
+/// Bases below this size are computed two at a time.
+const TOGETHER: u128 = 256 << 20;

@@ -67,14 +67,27 @@ pub(crate) fn kept_candidates(matrix: &GossipMatrix, start: Start<'_>, primes: P
         Primes::Two { attempt } => attempt,
     };
     let seed = 3 * attempt;
-    let first = Chain::<1>::new(matrix)?.run(start, seed);
-    let second = Chain::<19>::new(matrix)?.run(start, seed + 1);
+    let first = || Some(Chain::<1>::new(matrix)?.run(start, seed));
+    let second = || Some(Chain::<19>::new(matrix)?.run(start, seed + 1));
+    let (first, second) =
+        if bytes(matrix, start) <= TOGETHER { rayon::join(first, second) } else { (first(), second()) };
+    let (first, second) = (first?, second?);
     if first == second {
         return Some(first);
     }
     // A kept candidate is truly new, so of two lists the one that keeps where they first differ is right.
     let third = Chain::<61>::new(matrix)?.run(start, seed + 2);
     [first, second, third].into_iter().max()
+}
+
+/// The memory that the decisions take, an upper estimate.
+pub(crate) fn bytes(matrix: &GossipMatrix, start: Start<'_>) -> u128 {
+    let n = matrix.node_count() as u128;
+    let rank = start.rank_limit(matrix.node_count()) as u128;
+    let panels = 3 * n * 64 * start.seeds.len().div_ceil(LANES) as u128;
+    let table = 4 * rank * (2 * rank + 16).min(n);
+    // Three places of 8 bytes for every node in a sketch.
+    panels + table + 24 * n + 4 * matrix.csr().nonzero_count() as u128
 }
 
 /// `W` modulo the prime `2^31 - C`.
@@ -236,6 +249,9 @@ impl Sketch {
         }
     }
 }
+
+/// Below this size, two primes run at a time.
+const TOGETHER: u128 = 256 << 20;
 
 /// Independent vectors in echelon form, modulo the prime `2^31 - C`.
 #[derive(Default)]
