@@ -13,6 +13,7 @@ use crate::composition::advanced_epsilon;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::{self, check_epsilon};
 use crate::logspace::{log_add_exp, log_expm1};
+use crate::rounding::{up, up_by};
 use crate::tails::check_probability;
 use crate::{
     ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
@@ -127,6 +128,8 @@ impl SampledGaussian {
             log_choose += libm::log((n - k + 1.0) / k);
             sum = log_add_exp(sum, LN_2 + k * log_rate + log_choose + (k - 1.0) * k * square / 2.0);
         }
+        // The binomial coefficients lose an epsilon of their logarithm at every step.
+        let sum = up_by(sum, n + sum.abs());
         // ln(1 + e^sum) without losing a small e^sum.
         let sampled = if sum < 0.0 { libm::log1p(libm::exp(sum)) } else { log_add_exp(0.0, sum) };
         sampled.min(unsampled)
@@ -139,7 +142,7 @@ impl Mechanism for SampledGaussian {
         // The unsampled release is a bound too. At high orders the sum is long and no better.
         let unsampled = alpha * self.mu * self.mu / 2.0;
         if alpha > 16_384.0 {
-            return UpperBound::new(unsampled).into();
+            return UpperBound::new(up(unsampled)).into();
         }
         let below = alpha.floor();
         let share = alpha - below;
@@ -147,7 +150,7 @@ impl Mechanism for SampledGaussian {
         if share > 0.0 {
             moment += share * self.log_moment(below as u32 + 1);
         }
-        UpperBound::new(unsampled.min(moment / (alpha - 1.0))).into()
+        UpperBound::new(up(unsampled.min(moment / (alpha - 1.0)))).into()
     }
 }
 

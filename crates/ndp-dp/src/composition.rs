@@ -10,6 +10,7 @@
 //!   Theorem 3.3 (homogeneous, optimal), Theorem 3.5 (heterogeneous).
 
 use crate::error::ensure;
+use crate::rounding::up;
 use crate::special::normal_quantile;
 use crate::tails::{MAX_TRIALS, log_pmf};
 use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
@@ -43,7 +44,7 @@ pub struct Composition {
 #[must_use]
 pub fn naive(parts: &[(ApproxDp, u64)]) -> UpperBound<ApproxDp> {
     let epsilon = sum(parts, |part| part.epsilon());
-    UpperBound::new(ApproxDp::clamped(epsilon, -libm::expm1(log_survival(parts))))
+    UpperBound::new(ApproxDp::clamped(up(epsilon), up(-libm::expm1(log_survival(parts)))))
 }
 
 /// Advanced composition of `count` equal releases at a slack of `δ'`:
@@ -58,15 +59,15 @@ pub fn advanced(release: ApproxDp, count: u64, slack: Delta) -> UpperBound<Appro
     }
     let k = count as f64;
     let delta = k * release.delta() + slack.get();
-    UpperBound::new(ApproxDp::clamped(advanced_epsilon(release.epsilon(), k, slack), delta))
+    UpperBound::new(ApproxDp::clamped(advanced_epsilon(release.epsilon(), k, slack), up(delta)))
 }
 
-/// `√(2k ln(1/δ')) ε + k ε (e^ε − 1)`, 0 at `ε = 0`.
+/// `√(2k ln(1/δ')) ε + k ε (e^ε − 1)`, rounded up; 0 at `ε = 0`.
 pub(crate) fn advanced_epsilon(epsilon: f64, k: f64, slack: Delta) -> f64 {
     if epsilon == 0.0 {
         return 0.0;
     }
-    (-2.0 * k * libm::log(slack.get())).sqrt() * epsilon + k * epsilon * libm::expm1(epsilon)
+    up((-2.0 * k * libm::log(slack.get())).sqrt() * epsilon + k * epsilon * libm::expm1(epsilon))
 }
 
 /// Composition of different `count`-fold parts at a slack of `δ̃`, optimal up to constants:
@@ -84,7 +85,7 @@ pub fn heterogeneous(parts: &[(ApproxDp, u64)], slack: Delta) -> UpperBound<Appr
         return UpperBound::new(ApproxDp::clamped(0.0, 0.0));
     }
     let delta = -libm::expm1(libm::log1p(-slack.get()) + log_survival(parts));
-    UpperBound::new(ApproxDp::clamped(heterogeneous_epsilon(parts, slack), delta))
+    UpperBound::new(ApproxDp::clamped(heterogeneous_epsilon(parts, slack), up(delta)))
 }
 
 fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
@@ -93,7 +94,7 @@ fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
     let squares = sum(parts, |part| part.epsilon() * part.epsilon());
     let first = libm::log(std::f64::consts::E + squares.sqrt() / slack.get());
     let second = -libm::log(slack.get());
-    added.min(drift + (2.0 * squares * first.min(second)).sqrt())
+    up(added.min(drift + (2.0 * squares * first.min(second)).sqrt()))
 }
 
 /// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller one holds
@@ -169,7 +170,9 @@ pub fn optimal(release: ApproxDp, count: u64, total: Delta) -> Result<Option<Upp
     if release.epsilon().is_infinite() {
         return result(f64::INFINITY);
     }
-    let target = libm::log(slack);
+    // The divergence is a sum of up to ten standard deviations of terms, each found from the one before: at most one
+    // epsilon a step is lost.
+    let target = libm::log(slack) - 1e-13 - 4e-15 * (count as f64).sqrt();
     let responses = Responses::new(release.epsilon(), count);
     let zero = responses.log_excess_at(0.0);
     if zero <= target {
@@ -223,7 +226,7 @@ pub fn best(parts: &[(ApproxDp, u64)], total: Delta) -> Result<UpperBound<Compos
         });
     };
     let parts: Vec<_> = parts.iter().copied().filter(|&(_, count)| count > 0).collect();
-    let mut winner = (sum(&parts, |part| part.epsilon()), Rule::Naive);
+    let mut winner = (up(sum(&parts, |part| part.epsilon())), Rule::Naive);
     let mut offer = |epsilon: f64, rule: Rule| {
         if epsilon < winner.0 {
             winner = (epsilon, rule);
@@ -272,8 +275,9 @@ fn slack(parts: &[(ApproxDp, u64)], total: Delta) -> Option<f64> {
         return Some(total.get());
     }
     let slack = (total.get() - spent) / libm::exp(survival);
-    // The subtraction keeps the rounding of both numbers; twice their last bit is charged.
-    let slack = slack - 4.0 * f64::EPSILON * total.get() / libm::exp(survival);
+    // The subtraction keeps the rounding of both numbers: it is charged, for every part.
+    let rounding = (4.0 + parts.len() as f64) * f64::EPSILON * total.get();
+    let slack = slack - rounding / libm::exp(survival);
     if slack >= 0.0 { Some(slack) } else { None }
 }
 

@@ -13,6 +13,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
+use crate::rounding::{up, up_by, up_log};
 use crate::{ApproxDp, Delta, Error, Order, UpperBound};
 
 /// A guarantee and the order of the Rényi curve it was read at.
@@ -30,7 +31,7 @@ pub struct Converted {
 /// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`.
 pub fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_rho(rho)?;
-    Ok(UpperBound::new(rho - libm::log(delta.get()) / (order.get() - 1.0)))
+    Ok(UpperBound::new(up(rho - libm::log(delta.get()) / (order.get() - 1.0))))
 }
 
 /// Mironov's conversion solved for `δ = exp((α − 1)(ρ − ε))`, at most 1.
@@ -40,7 +41,8 @@ pub fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBoun
 pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<f64>, Error> {
     check_rho(rho)?;
     check_epsilon(epsilon)?;
-    Ok(UpperBound::new(libm::exp((order.get() - 1.0) * (rho - epsilon)).min(1.0)))
+    let excess = order.get() - 1.0;
+    Ok(UpperBound::new(libm::exp(up_by(excess * (rho - epsilon), 1.0 + excess * (rho + epsilon))).min(1.0)))
 }
 
 /// The optimal conversion `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` of an `(α, ρ)`-RDP guarantee, at least 0.
@@ -122,7 +124,9 @@ pub(crate) fn epsilon_at(rho: f64, order: Order, delta: Delta) -> f64 {
     if delta * delta >= -libm::expm1(-rho) {
         return 0.0;
     }
-    (rho + libm::log1p(-1.0 / alpha) - (libm::log(delta) + libm::log(alpha)) / (alpha - 1.0)).max(0.0)
+    let (shrink, tail) = (libm::log1p(-1.0 / alpha), -libm::log(delta) / (alpha - 1.0));
+    let spread = libm::log(alpha) / (alpha - 1.0);
+    up_by(rho + shrink + tail - spread, rho - shrink + tail + spread).max(0.0)
 }
 
 /// `ln δ` of the optimal conversion, or of total variation where that is smaller.
@@ -131,10 +135,10 @@ pub(crate) fn log_delta_at(rho: f64, order: Order, epsilon: f64) -> f64 {
     if rho.is_nan() || rho.is_infinite() {
         return 0.0;
     }
-    let total_variation = 0.5 * libm::log(-libm::expm1(-rho));
-    let optimal =
-        (alpha - 1.0) * (rho - epsilon) + (alpha - 1.0) * libm::log1p(-1.0 / alpha) - libm::log(alpha);
-    optimal.min(total_variation)
+    let total_variation = up_log(0.5 * libm::log(-libm::expm1(-rho)));
+    let (excess, shrink) = (alpha - 1.0, libm::log1p(-1.0 / alpha));
+    let optimal = excess * (rho - epsilon + shrink) - libm::log(alpha);
+    up_by(optimal, excess * (rho + epsilon - shrink) + libm::log(alpha)).min(total_variation)
 }
 
 /// The order and value of the smallest finite objective found on the whole range of orders.

@@ -29,6 +29,10 @@ impl Gdp {
         Ok(Self(mu))
     }
 
+    pub(crate) const fn unchecked(mu: f64) -> Self {
+        Self(mu)
+    }
+
     /// The largest `μ` whose profile meets `(ε, δ)`.
     ///
     /// # Errors

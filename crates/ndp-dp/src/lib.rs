@@ -164,6 +164,7 @@ pub mod printed;
 pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;
+mod rounding;
 mod search;
 pub mod shuffling;
 pub mod special;

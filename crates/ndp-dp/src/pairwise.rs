@@ -4,7 +4,7 @@
 //! loss `c₀ = α Δ² / (2σ²)` that reaches the observer. From a unit loss follow the Gaussian
 //! parameter `μ = (Δ/σ) √unit`, the Rényi loss `c₀ · unit` at any order, and exact `(ε, δ)`.
 
-use crate::{Error, Order, Sensitivity, Sigma};
+use crate::{Error, Gdp, Order, Sensitivity, Sigma};
 use serde::Serialize;
 
 /// A loss as a fraction of the local loss, in `[0, 1]`.
@@ -29,12 +29,22 @@ impl UnitLoss {
     /// Gaussian-DP parameter `μ = (Δ/σ) √unit` of a view with this loss.
     #[must_use]
     pub fn mu(self, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
-        sensitivity.get() / sigma.get() * self.0.sqrt()
+        // An overflowing ratio times a loss of 0 is a loss of 0.
+        if self.0 == 0.0 { 0.0 } else { sensitivity.get() / sigma.get() * self.0.sqrt() }
+    }
+
+    /// The Gaussian guarantee of a view with this loss, from which exact `(ε, δ)` follow.
+    #[must_use]
+    pub fn gdp(self, sensitivity: Sensitivity, sigma: Sigma) -> Gdp {
+        Gdp::unchecked(self.mu(sensitivity, sigma))
     }
 
     /// Rényi loss `α Δ² unit / (2σ²)` at `order`, in nats.
     #[must_use]
     pub fn rdp(self, order: Order, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
+        if self.0 == 0.0 {
+            return 0.0;
+        }
         let ratio = sensitivity.get() / sigma.get();
         order.get() * ratio * ratio / 2.0 * self.0
     }
@@ -100,5 +110,35 @@ impl PairwiseLoss {
     #[must_use]
     pub fn row(&self, u: usize) -> &[f64] {
         &self.unit[u * self.n..][..self.n]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    /// Muffliato specification, section 12: the exact curve of a loss is that of a Gaussian with `μ = (Δ/σ) √unit`.
+    #[test]
+    fn a_unit_loss_has_a_gaussian_curve() -> Result<(), Error> {
+        let (sensitivity, sigma) = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
+        let gdp = UnitLoss::new(0.0625)?.gdp(sensitivity, sigma);
+        assert_relative_eq!(gdp.mu(), 0.5, max_relative = 1e-15);
+        assert_relative_eq!(*gdp.delta(1.0)?.value(), 0.006_829_594_983_114_575, max_relative = 1e-14);
+        let order = Order::new(3.0)?;
+        let rdp = UnitLoss::new(0.0625)?.rdp(order, sensitivity, sigma);
+        assert_relative_eq!(rdp, *gdp.rdp(order).value(), max_relative = 1e-15);
+        Ok(())
+    }
+
+    #[test]
+    fn extremes_are_limits() -> Result<(), Error> {
+        let (sensitivity, sigma) = (Sensitivity::new(1e300)?, Sigma::new(1e-300)?);
+        let order = Order::new(2.0)?;
+        assert_eq!(UnitLoss::new(0.0)?.mu(sensitivity, sigma), 0.0);
+        assert_eq!(UnitLoss::new(0.0)?.rdp(order, sensitivity, sigma), 0.0);
+        assert_eq!(UnitLoss::new(1.0)?.mu(sensitivity, sigma), f64::INFINITY);
+        assert!(UnitLoss::new(f64::NAN).is_err() && UnitLoss::new(1.1).is_err());
+        Ok(())
     }
 }

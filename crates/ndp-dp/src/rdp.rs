@@ -30,6 +30,14 @@ pub struct Rdp {
     pub epsilon: f64,
 }
 
+impl Rdp {
+    /// The `(ε, δ)` guarantee of this point alone, by the optimal conversion; `ε = ∞` for a point that is no bound (NaN).
+    #[must_use]
+    pub fn to_approx_dp(self, delta: Delta) -> UpperBound<ApproxDp> {
+        UpperBound::new(ApproxDp::clamped(epsilon_at(self.epsilon, self.order, delta), delta.get()))
+    }
+}
+
 /// The Rényi cost of everything released so far, on a grid of orders.
 ///
 /// The default grid is that of Google's `dp_accounting`: 1.1, 1.2, …, 10.9, then 11, 12, …, 63, then 128, 256, 512, 1024.
@@ -72,7 +80,9 @@ impl RdpAccountant {
         // No release costs nothing, also when one would cost infinitely much.
         if count > 0 {
             for rdp in &mut self.spent {
-                rdp.epsilon += count as f64 * mechanism.rdp(rdp.order).into_value();
+                let spent = rdp.epsilon + count as f64 * mechanism.rdp(rdp.order).into_value();
+                // Never below the sum itself, however many releases are added.
+                rdp.epsilon = spent.next_up();
             }
         }
         self

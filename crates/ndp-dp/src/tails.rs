@@ -11,6 +11,7 @@
 
 use crate::error::ensure;
 use crate::incomplete::{deviation, log_beta_i, log_binomial_saddle};
+use crate::rounding::up;
 use crate::special::normal_quantile;
 use crate::{Delta, Error, Exact, UpperBound};
 
@@ -111,7 +112,7 @@ pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f
     check(trials, p)?;
     let mean = trials as f64 * p;
     let l = -libm::log(delta_hat.get());
-    Ok(UpperBound::new(mean + 0.5 * (l + (l * l + 8.0 * l * mean).sqrt())))
+    Ok(UpperBound::new(up(mean + 0.5 * (l + (l * l + 8.0 * l * mean).sqrt()))))
 }
 
 /// Whether the Chernoff count is a bound: `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1.
@@ -132,7 +133,7 @@ pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f6
     let mean = trials as f64 * p;
     let valid = n_chernoff_valid(trials, p, delta_hat)?;
     ensure(valid, "the mean of a Chernoff count", "be at least 3 ln(1/delta)", mean)?;
-    Ok(UpperBound::new(mean + (-3.0 * mean * libm::log(delta_hat.get())).sqrt()))
+    Ok(UpperBound::new(up(mean + (-3.0 * mean * libm::log(delta_hat.get())).sqrt())))
 }
 
 fn check(trials: u64, p: f64) -> Result<(), Error> {

@@ -4,7 +4,9 @@
 //! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3 (conversion),
 //!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
 
-use crate::{ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
+use crate::{
+    ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure, rounding::up,
+};
 use serde::Serialize;
 
 /// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
@@ -31,7 +33,7 @@ impl Zcdp {
     /// [`Error::InvalidParameter`] unless `0 ≤ ε ≤ ∞`.
     pub fn from_pure(epsilon: f64) -> Result<UpperBound<Self>, Error> {
         ensure(0.0 <= epsilon, "epsilon", "be nonnegative", epsilon)?;
-        Ok(UpperBound::new(Self(epsilon * epsilon / 2.0)))
+        Ok(UpperBound::new(Self(up(epsilon * epsilon / 2.0))))
     }
 
     /// The parameter `ρ`.
@@ -55,7 +57,7 @@ impl Zcdp {
     /// The closed conversion `ε = ρ + 2 √(ρ ln(1/δ))`.
     #[must_use]
     pub fn closed_epsilon(self, delta: Delta) -> UpperBound<f64> {
-        UpperBound::new(self.0 + 2.0 * (-self.0 * libm::log(delta.get())).sqrt())
+        UpperBound::new(up(self.0 + 2.0 * (-self.0 * libm::log(delta.get())).sqrt()))
     }
 
     /// The smallest `ε` at `delta` over all orders by the optimal conversion, never above the closed one.
@@ -99,7 +101,7 @@ mod tests {
         // 0.2 + 2 √(0.2 ln 1e6).
         let closed = zcdp.closed_epsilon(Delta::new(1e-6)?).into_value();
         assert_relative_eq!(closed, 3.524_516_272_538_22, max_relative = 1e-12);
-        assert_relative_eq!(Zcdp::from_pure(0.4)?.value().rho(), 0.08, max_relative = 1e-15);
+        assert_relative_eq!(Zcdp::from_pure(0.4)?.value().rho(), 0.08, max_relative = 1e-14);
         assert!(Zcdp::new(f64::NAN).is_err() && Zcdp::from_pure(-1.0).is_err());
         assert_eq!(Zcdp::new(f64::INFINITY)?.to_approx_dp(Delta::new(0.5)?).value().epsilon(), f64::INFINITY);
         Ok(())

@@ -22,6 +22,7 @@ pub mod printed;
 use crate::error::ensure;
 use crate::gaussian::{check_epsilon, log_theta, one_minus_theta, theta};
 use crate::logspace::log_add_exp;
+use crate::rounding::{up, up_by, up_log};
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
 use serde::Serialize;
 
@@ -162,7 +163,7 @@ impl FederatedRun {
     /// Asoodeh and Calmon 2020, Theorem 2 (with `2L/(√m σ)`, as in its statement).
     pub fn theorem2_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(UpperBound::new(libm::exp(self.log_theorem2(epsilon, self.rounds() as f64)).min(1.0)))
+        Ok(UpperBound::new(libm::exp(up_log(self.log_theorem2(epsilon, self.rounds() as f64))).min(1.0)))
     }
 
     /// `ln` of Theorem 2 at a given exponent of `κ`.
@@ -242,7 +243,8 @@ impl FederatedRun {
             bound = if block == 1 { first } else { first + (block - 1) as f64 * log_kappa };
             k += block;
         }
-        (self.log_share() + sum).min(0.0)
+        // A sum of at most some ten thousand terms above e^{−40} of the first.
+        up_by(up_log(self.log_share() + sum), 1e3).min(0.0)
     }
 
     /// The smallest `ε` at which [`Self::delta`] meets `delta`: the first float at which it was seen to; `∞` when none does.
@@ -297,7 +299,7 @@ impl Mechanism for FederatedRun {
         } else {
             log_add_exp(0.0, scale + libm::log(share * sum))
         };
-        UpperBound::new((log_mean / (alpha - 1.0)).max(0.0)).into()
+        UpperBound::new(up(log_mean.max(0.0) / (alpha - 1.0))).into()
     }
 }
 

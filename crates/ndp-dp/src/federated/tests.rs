@@ -50,9 +50,10 @@ fn figure_2_matches_its_table() -> Result<(), Error> {
             assert_relative_eq!(printed, row[i], max_relative = 1e-5);
             assert_relative_eq!(mix, row[i + 3], max_relative = 1e-5);
             let certified = run.theorem2_delta(epsilon)?.into_value();
-            assert!(mix <= certified && certified <= printed * (1.0 + 1e-14));
+            // Bounds are rounded up, by a few 1e-12.
+            assert!(mix <= certified * (1.0 + 1e-11) && certified <= printed * (1.0 + 1e-11));
             if 100 % batch == 0 {
-                assert_relative_eq!(certified, printed, max_relative = 1e-12);
+                assert_relative_eq!(certified, printed, max_relative = 1e-11);
             }
         }
     }
@@ -145,7 +146,7 @@ proptest! {
         let here = at(sigma, factor);
         let mix = here.delta(epsilon)?.into_value();
         let theorem2 = here.theorem2_delta(epsilon)?.into_value();
-        let slack = 1.0 + 1e-12;
+        let slack = 1.0 + 1e-11;
         prop_assert!(mix <= theorem2 * slack && theorem2 <= *here.all_models_delta(epsilon)?.value() * slack);
         prop_assert!(here.delta(epsilon + 0.1)?.into_value() <= mix * slack);
         prop_assert!(at(sigma * 1.1, factor).delta(epsilon)?.into_value() <= mix * slack);
