@@ -173,6 +173,15 @@ mod tests {
         Ok(())
     }
 
+    /// "`E_ε` equals total variation if and only if `ε = 0`" is false for laws without a common outcome.
+    #[test]
+    fn mutually_singular_laws_have_divergence_one() -> Result<(), Error> {
+        for epsilon in [0.0, 0.5, 10.0, 1e4] {
+            assert_eq!(*hockey_stick(&[0.4, 0.6, 0.0], &[0.0, 0.0, 1.0], epsilon)?.value(), 1.0);
+        }
+        Ok(())
+    }
+
     #[test]
     fn bad_laws_are_refused() {
         let good = vec![0.5, 0.5];

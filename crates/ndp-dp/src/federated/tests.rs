@@ -72,6 +72,18 @@ fn larger_batches_are_not_always_more_private() -> Result<(), Error> {
     Ok(())
 }
 
+/// The last display of Theorem 2's proof has `2L√m/σ` where averaging divides the changed gradient by `m` and the noise by
+/// `√m`: safe, but 31 and 136 times the statement's value at the parameters of Figure 2.
+#[test]
+fn the_proof_s_last_display_is_too_large() -> Result<(), Error> {
+    for (batch, factor) in [(10, 31.0), (20, 136.0)] {
+        let run = run(100, batch, [1.0, 1.0, 0.5, 1.5], 1.0);
+        let misprint = theta(0.5, run.step_ratio() * batch as f64) / theta(0.5, run.step_ratio());
+        assert_relative_eq!(misprint, factor, max_relative = 0.02);
+    }
+    Ok(())
+}
+
 #[test]
 fn long_runs_are_bounded_by_blocks_from_above() -> Result<(), Error> {
     // With an inactive projection b_k = θ(r/√k): sum it all.
