@@ -6,11 +6,12 @@
 //!
 //! `E (gain·h − loss·l − drift·r)₊`, `(h, l, r)` multinomial.
 //!
-//! Given `s = h + l` the counts `h` and `r` are independent binomials, and `E(x − R)₊ = ∫₋∞^x P(R ≤ y) dy` is
-//! a lookup in the running sums of the law of `R`. So the cost is `O(m)` and not `O(m²)` or `O(m³)` up to the
-//! logarithm of the accuracy: of each binomial only a window of `O(√m)` counts matters.
+//! Given `s = h + l` the counts `h` and `r` are independent binomials, so that `r` enters only through the convex,
+//! piecewise linear function `E(x − R)₊`, which is kept at the integers and updated from one `s` to the next. The cost is
+//! `O(m)`, not `O(m²)` or `O(m³)`, up to the logarithm of the accuracy: of each binomial only a window of `O(√m)` counts
+//! matters.
 
-use crate::binomial_window::{BinomialWindow, Chance, geometric_tail, mode};
+use crate::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
 
 /// `E (gain·h − loss·l − drift·r)₊` for `s = h + l ~ Bin(reports, pair)`, `h|s ~ Bin(s, 1/2)`,
 /// `r|s ~ Bin(reports − s, rest)`, with `0 ≤ gain ≤ loss` and `drift ≥ 0`.
@@ -49,47 +50,63 @@ impl Trinomial {
     fn with_cut(&self, cut: f64) -> (f64, f64) {
         let mut pairs = BinomialWindow::default();
         pairs.fill(self.reports, self.pair, cut);
-        let mut others = Running::default();
+        let (least, most) = (pairs.first(), pairs.first() + pairs.probabilities().len() as u64 - 1);
+        let mut others = if self.drift > 0.0 {
+            Some(Excess::new(self.reports - most, self.reports - least, self.rest, cut))
+        } else {
+            None
+        };
         let mut total = 0.0;
-        let mut slack = 0.0;
-        for (s, probability) in pairs.iter() {
-            others.fill(self.reports - s, self.rest, self.drift, cut);
-            let (value, uncertain) = self.given_pairs(s, &others, cut);
-            total += probability * value;
-            slack += probability * uncertain;
+        let mut slack = others.as_ref().map_or(0.0, |others| self.drift * others.error);
+        for (s, &chance) in (least..=most).rev().zip(pairs.probabilities().iter().rev()) {
+            let (value, dropped) = self.given_pairs(s, others.as_ref(), cut);
+            total += chance * value;
+            slack += chance * dropped;
+            if let Some(others) = &mut others {
+                others.add_trial();
+            }
         }
         // h ≤ s, and s is at most first() below the window.
-        let dropped =
-            self.gain * (pairs.below() * pairs.first() as f64 + pairs.above() * self.reports as f64);
+        let dropped = self.gain * (pairs.below() * least as f64 + pairs.above() * self.reports as f64);
         (total + dropped, slack + dropped)
     }
 
-    /// The expectation given `s = h + l`, rounded up, and by how much it may be too large.
-    fn given_pairs(&self, s: u64, others: &Running, cut: f64) -> (f64, f64) {
-        let (start, at_start) = mode(s, Chance::HALF);
+    /// The expectation given `s = h + l`, rounded up, and what was charged for the counts `h` left out.
+    fn given_pairs(&self, s: u64, others: Option<&Excess>, cut: f64) -> (f64, f64) {
         let step = self.gain + self.loss;
-        let mut total = 0.0;
+        let against = s as f64 * self.loss;
+        let inverse_drift = 1.0 / self.drift;
+        // As gain ≤ loss, the bracket is positive only above h = s/2; and below the range of the others it is charged
+        // once for all h.
+        let (least, charge) = others
+            .map_or((0.0, 0.0), |others| (self.drift * others.first as f64, self.drift * others.values[0]));
+        let start = ((least + against) / step).max(0.5 * s as f64) as u64;
+        if start > s {
+            return (charge, charge);
+        }
+        let mut total = charge;
         let mut dropped = 0.0;
-        let (mut h, mut probability) = (start, at_start);
-        // As gain ≤ loss, the bracket is positive only above h = s/2, that is from the mode on.
+        let (mut h, mut chance) = (start, probability(s, start, Chance::HALF));
         loop {
-            let balance = h as f64 * step - s as f64 * self.loss;
+            let ratio = (s - h) as f64 / (h + 1) as f64;
+            // The mode is kept whatever its probability, so that the ratios beyond are below 1.
+            if chance < cut && h > s / 2 {
+                dropped = geometric_tail(chance, ratio) * s as f64 * self.gain;
+                break;
+            }
+            // Not h·step − against: a loss far above the gain would swallow it.
+            let balance = h as f64 * self.gain - (s - h) as f64 * self.loss;
             if balance > 0.0 {
-                total += probability * others.excess(balance, self.drift);
+                total += chance
+                    * others.map_or(balance, |others| others.scaled(balance, self.drift, inverse_drift));
             }
             if h == s {
                 break;
             }
-            let ratio = (s - h) as f64 / (h + 1) as f64;
-            probability *= ratio;
-            if probability < cut {
-                dropped = geometric_tail(probability, ratio);
-                break;
-            }
+            chance *= ratio;
             h += 1;
         }
-        let largest = s as f64 * self.gain;
-        (total + dropped * largest, largest * (dropped + others.window.below() + others.window.above()))
+        (total + dropped, dropped + charge)
     }
 }
 
@@ -102,50 +119,65 @@ pub(crate) enum Goal {
     Compare(f64),
 }
 
-/// The law of `R` with its running sums: `cumulative[i] ≥ P(R ≤ first + i)`, `integral[i] = Σ_{j < first + i} P(R ≤ j)`.
-#[derive(Default)]
-struct Running {
-    window: BinomialWindow,
-    cumulative: Vec<f64>,
-    integral: Vec<f64>,
+/// `E(x − R)₊` at the integers `x` of a range, rounded up, for a binomial `R` whose number of trials grows.
+struct Excess {
+    first: u64,
+    values: Vec<f64>,
+    spare: Vec<f64>,
+    chance: Chance,
+    /// By how much a value may be too large.
+    error: f64,
 }
 
-impl Running {
-    fn fill(&mut self, trials: u64, chance: Chance, drift: f64, cut: f64) {
-        self.cumulative.clear();
-        self.integral.clear();
-        if drift == 0.0 {
-            return;
+impl Excess {
+    /// For `trials` trials, on a range wide enough for any number of them up to `most`.
+    fn new(trials: u64, most: u64, chance: Chance, cut: f64) -> Self {
+        let mut window = BinomialWindow::default();
+        window.fill(most, chance, cut);
+        let end = window.first() + window.probabilities().len() as u64;
+        window.fill(trials, chance, cut);
+        let first = window.first();
+        // E(first − R)₊, then one distribution function after the other; beyond the window it is taken to be 1.
+        let mut value = window.below() * first as f64;
+        let mut below = window.below();
+        let mut values = vec![value];
+        let beyond = std::iter::repeat(1.0);
+        for (_, probability) in (first..end).zip(window.probabilities().iter().copied().chain(beyond)) {
+            below = (below + probability).min(1.0);
+            value += below;
+            values.push(value);
         }
-        self.window.fill(trials, chance, cut);
-        let mut below = self.window.below();
-        let mut integral = below * self.window.first() as f64;
-        for &probability in self.window.probabilities() {
-            self.integral.push(integral);
-            below += probability;
-            self.cumulative.push(below.min(1.0));
-            integral += below.min(1.0);
-        }
+        let error = values[0] + window.above() * values.len() as f64;
+        let spare = values.clone();
+        Self { first, values, spare, chance, error }
     }
 
-    /// `E (balance − drift·R)₊`, rounded up.
-    fn excess(&self, balance: f64, drift: f64) -> f64 {
-        if drift == 0.0 {
-            return balance;
+    /// One more trial: `E(x − R − B)₊ = q E(x − R)₊ + p E(x − 1 − R)₊`.
+    fn add_trial(&mut self) {
+        let Chance { p, q } = self.chance;
+        // Below the range the value is charged as at its first point.
+        self.spare[0] = self.values[0];
+        for ((new, here), before) in self.spare[1..].iter_mut().zip(&self.values[1..]).zip(&self.values) {
+            *new = q * here + p * before;
         }
-        let x = balance / drift;
-        let first = self.window.first() as f64;
-        if x < first {
-            return drift * x * self.window.below();
+        std::mem::swap(&mut self.values, &mut self.spare);
+    }
+
+    /// `drift · E(x − R)₊` at `x = balance/drift`, rounded up.
+    fn scaled(&self, balance: f64, drift: f64, inverse_drift: f64) -> f64 {
+        let offset = balance * inverse_drift - self.first as f64;
+        if offset <= 0.0 {
+            return drift * self.values[0];
         }
-        let last = self.cumulative.len() - 1;
+        let last = self.values.len() - 1;
         // The cast saturates.
-        let index = (x - first).floor() as usize;
-        if index <= last {
-            return drift * (self.integral[index] + (x - first - index as f64) * self.cumulative[index]);
+        let index = offset as usize;
+        if index < last {
+            let part = offset - index as f64;
+            return drift * ((1.0 - part) * self.values[index] + part * self.values[index + 1]);
         }
-        // Beyond the window the distribution function is taken to be 1; x itself may be infinite.
-        drift * self.integral[last] + (balance - drift * (first + last as f64))
+        // Beyond the range the slope is at most 1; the quotient may be infinite, the balance is not.
+        drift * self.values[last] + (balance - drift * (self.first + last as u64) as f64)
     }
 }
 
