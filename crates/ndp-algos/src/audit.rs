@@ -273,7 +273,7 @@ pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f6
 }
 
 /// Runs simulated at a time, as coordinates of one vector.
-const AT_ONCE: usize = 256;
+const AT_ONCE: usize = 64;
 /// A row is new when more than this share of it is left, as in [`crate::loss`].
 const RELATIVE_RANK: f64 = 1e-10;
 /// A combination of rows without noise leaks when its share of an input is above this.

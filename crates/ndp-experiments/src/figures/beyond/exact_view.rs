@@ -1,0 +1,99 @@
+//! `beyond/exact-view`: printed, exact and attacked loss by distance, side by side.
+
+use crate::datasets::Data;
+use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use crate::figures::families::{erdos_renyi, geometric};
+use crate::figures::muffliato::by_distance::{axis, rounds};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::audit::{AuditPlan, audit};
+use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
+use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::{GossipMatrix, generators};
+use rayon::prelude::*;
+
+const SIGMA: f64 = 1.0;
+/// Sensitivity of the attacked runs: `μ` of a full loss.
+const SENSITIVITY: f64 = 2.0;
+const RUNS: usize = 20_000;
+const ERROR_RATE: f64 = 1e-3;
+const OBSERVER: usize = 0;
+
+/// Names of the three curves.
+const PRINTED: &str = "printed (Theorem 1)";
+const EXACT: &str = "exact";
+const ATTACK: &str = "measured by attack";
+
+/// `beyond/exact-view`.
+pub const ENTRY: Entry = Entry {
+    id: "beyond/exact-view",
+    what: "printed, exact and attacked loss by distance on seven graph families",
+    needs: &[],
+    minutes: 0.2,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let runs = scale.pick(RUNS, 1000);
+    let graphs = [
+        ("path 8", generators::path_graph(8)?),
+        ("ring 32", generators::cycle_graph(32)?),
+        ("grid 8x8", generators::grid_2d_graph(8, 8)?),
+        ("hypercube 2^6", generators::hypercube_graph(6)?),
+        ("Erdős–Rényi 64", erdos_renyi(64, 1.2, seed, 0)?),
+        ("geometric 64", geometric(64, 0.25, seed)?),
+        ("star 16", generators::star_graph(15)?),
+    ];
+    let mut figure = Figure::new("What a node really learns by gossip: printed, exact, attacked")
+        .parameter("sigma", SIGMA)
+        .parameter("sensitivity", SENSITIVITY)
+        .parameter("runs per world and point", runs)
+        .parameter("error rate per point", ERROR_RATE)
+        .parameter("weights", "metropolis")
+        .parameter("observer", "node 0; on the star the hub")
+        .parameter("attacked source", "the first node at each distance")
+        .claim("Theorem 1 of Muffliato bounds what a node learns about another, and the bound fades with distance.")
+        .finding("The attack recovers far more than the printed sum allows and never more than the exact loss.")
+        .check(Check::covers(PRINTED, EXACT))
+        .check(Check::below(ATTACK, "exact, attacked source"))
+        .columns(2);
+    for (name, graph) in graphs {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let rounds = rounds(&matrix, SIGMA)?;
+        let report = exact_loss(&matrix, OBSERVER, rounds, ExactOptions::default())?;
+        let printed = theorem1_towards(&matrix, OBSERVER, rounds, Powers::FromZero)?;
+        let distances = graph.distances(OBSERVER);
+        let pairs = |losses: &[f64]| {
+            let classes = distances.iter().zip(losses).skip(1);
+            classes.filter_map(|(d, &loss)| Some((f64::from((*d)?), loss))).collect::<Vec<_>>()
+        };
+        let farthest = distances.iter().flatten().max().copied().unwrap_or(0);
+        let sources: Vec<(u32, usize)> = (1..=farthest)
+            .filter_map(|hops| Some((hops, distances.iter().position(|d| *d == Some(hops))?)))
+            .filter(|&(_, u)| report.loss.value().unit[u] > 0.0)
+            .collect();
+        let protocol = SynchronousGossip::new(matrix, rounds);
+        let scales = (Sensitivity::new(SENSITIVITY)?, Sigma::new(SIGMA)?);
+        let plan = AuditPlan { runs, error_rate: ERROR_RATE };
+        let stream = seed.fork(name);
+        let measured = sources
+            .par_iter()
+            .map(|&(hops, u)| {
+                let found = audit(&protocol, &[OBSERVER], u, scales, plan, &mut stream.trial(u as u64))?;
+                Ok((f64::from(hops), (found.measured_mu.into_value() / SENSITIVITY * SIGMA).powi(2)))
+            })
+            .collect::<Result<Vec<_>, ndp_algos::Error>>()?;
+        let attacked = sources.iter().map(|&(hops, u)| (f64::from(hops), report.loss.value().unit[u]));
+        figure = figure.parameter(format!("T, {name}"), rounds).panel(
+            Panel::curves(format!("{name}, T = {rounds}"), Axis::linear("distance"), axis().range(1e-4, 1.2))
+                .with(Series::new(PRINTED, Grade::Printed).by_class(pairs(&printed.value().unit)))
+                .with(Series::new(EXACT, report.loss.grade()).by_class(pairs(&report.loss.value().unit)))
+                .with(Series::new("exact, attacked source", report.loss.grade()).points(attacked))
+                .with(Series::new(ATTACK, Grade::Estimate).points(measured).scattered()),
+        );
+    }
+    Ok(figure)
+}

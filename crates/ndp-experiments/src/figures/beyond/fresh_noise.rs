@@ -1,0 +1,149 @@
+//! `beyond/fresh-noise`: error against mean loss of gossip with fresh noise, and its competitors.
+
+use crate::datasets::Data;
+use crate::figure::{Axis, Figure, Panel, Scale, Series};
+use crate::figures::families::{erdos_renyi, geometric};
+use crate::figures::muffliato::by_distance::rounds;
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::closed_form::one_peer_hypercube;
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, Stopping, Target, optimize};
+use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_dp::{Grade, Sigma};
+use ndp_graph::{GossipMatrix, Graph, generators};
+
+/// Every loss is in units of `α Δ²/2`, so that the local loss of `σ = 1` is 1; the floor keeps it there.
+const FLOOR: f64 = 1.0;
+const RHOS: [f64; 3] = [0.01, 0.1, 1.0];
+/// Mean losses over pairs at distance 2 or more for which schedules are optimised.
+const TARGETS: [f64; 5] = [0.3, 0.1, 0.03, 0.01, 0.003];
+/// Noise variances of the schedules that are scaled.
+const SCALES: [f64; 5] = [1.0, 2.0, 5.0, 20.0, 100.0];
+/// Observers of a graph without symmetry.
+const OBSERVERS: usize = 8;
+
+/// `beyond/fresh-noise`.
+pub const ENTRY: Entry = Entry {
+    id: "beyond/fresh-noise",
+    what: "error against mean loss of fresh-noise gossip, one-shot noise, one-peer hypercube, local and central",
+    needs: &[],
+    minutes: 0.4,
+    tolerance: Tolerance { relative: 1e-4, absolute: 1e-9 },
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let n = scale.pick(64, 16);
+    let side = scale.pick(8, 4);
+    let graphs = [
+        ("ring", generators::cycle_graph(n)?, true),
+        ("grid", generators::grid_2d_graph(side, side)?, false),
+        ("hypercube", generators::hypercube_graph(n.ilog2())?, true),
+        ("Erdős–Rényi", erdos_renyi(n, 1.2, seed, 0)?, false),
+        ("geometric", geometric(n, scale.pick(0.25, 0.5), seed)?, false),
+    ];
+    let mut figure = Figure::new("Gossip with fresh noise: error against what far nodes learn")
+        .parameter("n", n)
+        .parameter("weights", "metropolis")
+        .parameter("local floor on the loss", 1.0 / FLOOR)
+        .parameter("flat schedules rho", RHOS.to_vec())
+        .parameter("observers of a graph without symmetry", OBSERVERS)
+        .parameter("loss", "mean over pairs at distance 2 or more, in units of alpha Delta^2 / 2")
+        .parameter("error", "noise share of the mean squared error, sum of s_t m_t")
+        .claim("A little fresh noise in every step buys amplification that one shot of noise does not have.")
+        .finding(
+            "One-shot noise keeps far losses near the local loss; fresh noise trades them for a small error.",
+        )
+        .finding(
+            "Each optimal schedule carries a certificate: the notes give error over lower bound, at most.",
+        )
+        .columns(2);
+    for (name, graph, transitive) in graphs {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let rounds = rounds(&matrix, 1.0)?;
+        let step = (n / OBSERVERS).max(1);
+        let observers: Vec<usize> = if transitive { vec![0] } else { (0..n).step_by(step).collect() };
+        let panel = Panel::curves(
+            format!("{name}, T = {rounds}"),
+            Axis::log("mean loss at distance 2 or more"),
+            Axis::log("mean squared error"),
+        );
+        let (optimal, gap) = optimal_curve(&matrix, rounds, &observers, scale)?;
+        let flat = RHOS.iter().map(|&rho| flat_curve(&matrix, rounds, &observers, rho));
+        let mut series = vec![optimal];
+        for (curve, rho) in flat.zip(RHOS) {
+            series.push(Series::new(format!("flat, rho = {rho}"), Grade::Exact).points(curve?));
+        }
+        series.push(
+            Series::new("one-shot noise", Grade::Exact).points(one_shot_curve(&matrix, rounds, &observers)?),
+        );
+        if n.is_power_of_two() {
+            let unit = one_peer_hypercube(n.ilog2(), 0)?.into_value().unit;
+            // Direct partners are this protocol's neighbors: the far pairs are those that never meet.
+            let far: Vec<f64> = (1..n).filter(|u| !u.is_power_of_two()).map(|u| unit[u]).collect();
+            let mean = far.iter().sum::<f64>() / far.len() as f64;
+            let points = SCALES.map(|s| (mean / s, s / n as f64));
+            series.push(Series::new("one-peer hypercube", Grade::Exact).points(points));
+        }
+        series.push(Series::new("local", Grade::Exact).points(SCALES.map(|s| (1.0 / s, s))).scattered());
+        let central = SCALES.map(|s| (1.0 / s, s / (n * n) as f64));
+        series.push(Series::new("central", Grade::Exact).points(central).scattered());
+        figure = figure
+            .parameter(format!("T, {name}"), rounds)
+            .note(format!("{name}: error of optimal schedules over lower bound, at most"), gap)
+            .panel(panel.with_all(series));
+    }
+    Ok(figure)
+}
+
+/// Mean over the observers of the mean `L_uv = unit / s_0` over sources two hops away or more.
+fn mean_far(graph: &Graph, observers: &[usize], loss: impl Fn(usize) -> Result<Vec<f64>>) -> Result<f64> {
+    let mut all = Vec::new();
+    for &v in observers {
+        let distances = graph.distances(v);
+        let losses = loss(v)?;
+        all.extend(losses.iter().zip(distances).filter(|(_, d)| d.is_some_and(|d| d >= 2)).map(|(&l, _)| l));
+    }
+    Ok(all.iter().sum::<f64>() / all.len() as f64)
+}
+
+fn flat_curve(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    observers: &[usize],
+    rho: f64,
+) -> Result<Vec<(f64, f64)>> {
+    let gossip = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::flat(Sigma::new(1.0)?, rounds, rho)?);
+    let mean = mean_far(matrix.graph(), observers, |v| Ok(gossip.loss(v)?.loss.into_value().unit))?;
+    let error = gossip.noise_error()?;
+    Ok(SCALES.iter().map(|s| (mean / s, error * s)).collect())
+}
+
+fn one_shot_curve(matrix: &GossipMatrix, rounds: usize, observers: &[usize]) -> Result<Vec<(f64, f64)>> {
+    let options = ExactOptions::default();
+    let mean = mean_far(matrix.graph(), observers, |v| {
+        Ok(exact_loss(matrix, v, rounds, options)?.loss.into_value().unit)
+    })?;
+    let error = FreshNoiseGossip::error_weights(matrix, rounds)?[0];
+    Ok(SCALES.iter().map(|s| (mean / s, error * s)).collect())
+}
+
+/// Optimal schedules for all targets, and the largest ratio of error to lower bound.
+fn optimal_curve(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    observers: &[usize],
+    scale: Scale,
+) -> Result<(Series, f64)> {
+    let pairs = Pairs::at_least(matrix.graph(), 2, observers)?;
+    let stopping = Stopping { tolerance: 0.01, iterations: scale.pick(120, 30) };
+    let mut points = Vec::new();
+    let mut gap: f64 = 1.0;
+    for target in TARGETS {
+        let found = optimize(matrix, rounds, &pairs, (Target::Mean, target), FLOOR, stopping)?;
+        gap = gap.max(found.error / found.error_lower_bound);
+        points.push((found.loss, found.error));
+    }
+    Ok((Series::new("optimal schedule", Grade::Exact).points(points), gap))
+}
