@@ -15,9 +15,11 @@ pub mod exact;
 pub mod fresh;
 pub(crate) mod modular;
 pub mod printed;
+pub mod sequence;
 pub mod synchronous;
 pub mod utility;
 
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
+pub use sequence::{SequenceGossip, SequenceTranscript};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

@@ -2,12 +2,16 @@
 //! Optimization and Averaging*, NeurIPS 2022.
 
 pub mod by_distance;
+pub mod dropout;
 pub mod fig1a;
 pub mod fig1b;
 pub mod fig2;
 pub mod fig3;
+pub mod fig4;
+pub mod fig5;
 
 use crate::registry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[fig1a::ENTRY, fig1b::ENTRY, fig2::ENTRY, fig3::ENTRY];
+pub const FIGURES: &[Entry] =
+    &[fig1a::ENTRY, fig1b::ENTRY, fig2::ENTRY, fig3::ENTRY, fig4::ENTRY, fig5::ENTRY, dropout::ENTRY];

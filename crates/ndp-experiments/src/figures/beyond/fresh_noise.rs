@@ -84,7 +84,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             let far: Vec<f64> = (1..n).filter(|u| !u.is_power_of_two()).map(|u| unit[u]).collect();
             let mean = far.iter().sum::<f64>() / far.len() as f64;
             let points = SCALES.map(|s| (mean / s, s / n as f64));
-            series.push(Series::new("one-peer hypercube", Grade::Exact).points(points));
+            series.push(Series::new("one-peer hypercube", Grade::Exact).points(points).scattered());
         }
         series.push(Series::new("local", Grade::Exact).points(SCALES.map(|s| (1.0 / s, s))).scattered());
         let central = SCALES.map(|s| (1.0 / s, s / (n * n) as f64));

@@ -1,0 +1,117 @@
+//! `muffliato/dropout`: mean loss per step on sparse random graphs whose nodes drop out.
+
+use crate::datasets::Data;
+use crate::figure::{Axis, Figure, Panel, Scale, Series};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::SequenceGossip;
+use ndp_algos::gossip::sequence::printed_mean_from;
+use ndp_dp::Grade;
+use ndp_graph::sequences::GossipSequence;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+const NODES: usize = 1000;
+const Q: f64 = 0.002;
+const DROPOUT: [f64; 4] = [0.0, 0.1, 0.5, 0.9];
+const SEEDS: u64 = 8;
+const SIGMA: f64 = 1.0;
+const NODE: usize = 0;
+/// Steps beyond which a run is cut; the stopping rule ends most runs before.
+const LONGEST: usize = 2000;
+
+/// `muffliato/dropout`.
+pub const ENTRY: Entry = Entry {
+    id: "muffliato/dropout",
+    what: "mean loss per step on sparse Erdős–Rényi graphs with node dropout",
+    needs: &[],
+    minutes: 0.4,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+/// Mean losses of one run after every step: printed from node 0, and the bound that is true.
+struct Run {
+    printed: Vec<f64>,
+    bound: Vec<f64>,
+}
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let nodes = scale.pick(NODES, 100);
+    let q = scale.pick(Q, 0.02);
+    let seeds = scale.pick(SEEDS, 2);
+    let mut figure = Figure::new("Muffliato with dropout: mean loss of one node")
+        .parameter("n", nodes)
+        .parameter("q", q)
+        .parameter("sigma", SIGMA)
+        .parameter("seeds", seeds)
+        .parameter("stopping rule", "mean squared distance to the mean of the noisy values below 3 sigma^2 / n")
+        .claim("Nodes that drop out slow gossip down, but cost no privacy.")
+        .finding("The mean over observers is what the printed sum gets right; the exact mean, by the rank of what a node receives, is close to it and at most the number of its messages over n.")
+        .finding("The program compares with a random precision, so its number of steps varies more than ours.")
+        .check(Check::covers("printed, from node 0", "true mean (rank - 1)/n, towards node 0"))
+        .columns(2);
+    for dropout in DROPOUT {
+        let runs: Vec<Run> = seed
+            .fork(&format!("dropout {dropout}"))
+            .run(seeds, |rng| run(nodes, q, dropout, rng))
+            .into_iter()
+            .collect::<Result<_>>()?;
+        let longest = runs.iter().map(|r| r.printed.len()).max().unwrap_or(0);
+        // A curve ends with the longest run; shorter runs keep their last value, as they stop leaking.
+        let curve = |pick: fn(&Run) -> &Vec<f64>| -> Vec<Vec<f64>> {
+            runs.iter()
+                .map(|r| {
+                    let values = pick(r);
+                    (0..longest).map(|t| values[t.min(values.len() - 1)]).collect()
+                })
+                .collect()
+        };
+        let x: Vec<f64> = (1..=longest).map(|t| t as f64).collect();
+        figure = figure
+            .note(
+                format!("steps, dropout {dropout}"),
+                runs.iter().map(|r| r.printed.len()).collect::<Vec<_>>(),
+            )
+            .panel(
+                Panel::curves(
+                    format!("dropout {dropout}"),
+                    Axis::linear("step"),
+                    Axis::linear("mean loss / local loss"),
+                )
+                .with(
+                    Series::new("printed, from node 0", Grade::Printed)
+                        .mean_of_runs(&x, &curve(|r| &r.printed)),
+                )
+                .with(
+                    Series::new("true mean (rank - 1)/n, towards node 0", Grade::UpperBound)
+                        .mean_of_runs(&x, &curve(|r| &r.bound)),
+                ),
+            );
+    }
+    Ok(figure)
+}
+
+/// One run of plain gossip until the stopping rule; the losses of its steps.
+fn run(nodes: usize, q: f64, dropout: f64, rng: &mut ChaCha8Rng) -> Result<Run> {
+    let mut values: Vec<f64> = (0..nodes).map(|_| SIGMA * rng.sample::<f64, _>(StandardNormal)).collect();
+    let mean = values.iter().sum::<f64>() / nodes as f64;
+    let mut steps = Vec::new();
+    while steps.len() < LONGEST {
+        let drawn = GossipSequence::erdos_renyi(nodes, q, 1, rng)?.with_node_dropout(dropout, rng)?;
+        for step in drawn.steps() {
+            step.apply(&mut values);
+        }
+        steps.extend(drawn.steps().iter().cloned());
+        let error = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / nodes as f64;
+        if error < 3.0 * SIGMA * SIGMA / nodes as f64 {
+            break;
+        }
+    }
+    let sequence = GossipSequence::new(nodes, steps)?;
+    let printed = printed_mean_from(&sequence, NODE)?.into_iter().map(ndp_dp::Printed::into_value).collect();
+    let bounds = SequenceGossip::new(sequence).mean_loss_by_step(NODE)?;
+    Ok(Run { printed, bound: bounds.into_iter().map(ndp_dp::UpperBound::into_value).collect() })
+}

@@ -1,0 +1,121 @@
+//! `muffliato/fig4`: loss against Euclidean distance on a random geometric graph.
+
+use super::by_distance::{self, EXACT, PRINTED, TOWARDS, rounds};
+use crate::datasets::Data;
+use crate::figure::{Axis, Figure, Panel, Scale, Series};
+use crate::figures::families::geometric;
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
+use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_dp::Grade;
+use ndp_graph::GossipMatrix;
+
+const NODES: usize = 2000;
+const RADIUS: f64 = 0.08;
+const SIGMA: f64 = 1.0;
+const NODE: usize = 0;
+
+/// `muffliato/fig4`.
+pub const ENTRY: Entry = Entry {
+    id: "muffliato/fig4",
+    what: "loss against Euclidean distance on a random geometric graph with 2000 nodes",
+    needs: &[],
+    minutes: 0.3,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let graph = geometric(scale.pick(NODES, 100), scale.pick(RADIUS, 0.22), seed)?;
+    let matrix = GossipMatrix::metropolis(&graph);
+    let rounds = rounds(&matrix, SIGMA)?;
+    let positions = graph.positions().unwrap_or_default();
+    let distance = |v: usize| {
+        let ([a, b], [c, d]) = (positions[v], positions[NODE]);
+        (a - c).hypot(b - d)
+    };
+    let report = exact_loss(&matrix, NODE, rounds, ExactOptions::default())?;
+    let from = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+    let towards = theorem1_towards(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+    let curves = [
+        (PRINTED, Grade::Printed, &from),
+        (TOWARDS, Grade::Printed, &towards.unit),
+        (EXACT, report.loss.grade(), &report.loss.value().unit),
+    ];
+    let mut panel = Panel::curves(
+        format!("{} nodes, T = {rounds}", graph.node_count()),
+        Axis::linear("Euclidean distance to node 0"),
+        Axis::log("loss / local loss"),
+    );
+    let mut figure = Figure::new("Muffliato, figure 4: loss and Euclidean distance")
+        .parameter("nodes", graph.node_count())
+        .parameter("radius", scale.pick(RADIUS, 0.22))
+        .parameter("T", rounds)
+        .parameter("weights", "metropolis")
+        .parameter("sigma", SIGMA)
+        .note("rank", report.rank)
+        .claim("The logarithm of the loss falls linearly with the Euclidean distance.")
+        .finding("So it does for the printed sum; the exact loss hardly depends on the distance.")
+        .check(by_distance::check());
+    for (name, grade, losses) in curves {
+        let pairs: Vec<(f64, f64)> =
+            (0..graph.node_count()).filter(|&v| v != NODE).map(|v| (distance(v), losses[v])).collect();
+        let logs: Vec<(f64, f64)> = pairs.iter().filter(|p| p.1 > 0.0).map(|&(x, y)| (x, y.ln())).collect();
+        figure = figure
+            .note(format!("{name}: Pearson correlation of ln loss and distance"), pearson(&logs))
+            .note(format!("{name}: Spearman correlation of loss and distance"), pearson(&ranks(&logs)));
+        panel = panel.with(Series::new(name, grade).points(pairs).scattered());
+    }
+    Ok(figure.panel(panel))
+}
+
+/// Pearson's correlation; 0 when one coordinate is constant.
+pub(in crate::figures) fn pearson(pairs: &[(f64, f64)]) -> f64 {
+    let n = pairs.len() as f64;
+    let (mx, my) = pairs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
+    let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
+    for (x, y) in pairs {
+        xy += (x - mx) * (y - my);
+        xx += (x - mx) * (x - mx);
+        yy += (y - my) * (y - my);
+    }
+    if xx > 0.0 && yy > 0.0 { xy / (xx * yy).sqrt() } else { 0.0 }
+}
+
+/// Ranks of both coordinates, ties sharing their mean rank.
+pub(in crate::figures) fn ranks(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let rank = |values: Vec<f64>| {
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        let mut ranks = vec![0.0; values.len()];
+        let mut start = 0;
+        while start < order.len() {
+            let mut end = start;
+            while end + 1 < order.len() && values[order[end + 1]] == values[order[start]] {
+                end += 1;
+            }
+            for &k in &order[start..=end] {
+                ranks[k] = (start + end) as f64 / 2.0;
+            }
+            start = end + 1;
+        }
+        ranks
+    };
+    let (x, y): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    rank(x).into_iter().zip(rank(y)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn correlations_of_known_samples() {
+        assert!((pearson(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]) - 1.0).abs() < 1e-12);
+        assert!((pearson(&ranks(&[(0.0, 9.0), (1.0, 4.0), (2.0, 1.0)])) + 1.0).abs() < 1e-12);
+        assert_eq!(ranks(&[(1.0, 5.0), (1.0, 7.0), (3.0, 6.0)]), [(0.5, 0.0), (0.5, 2.0), (2.0, 1.0)]);
+        assert_eq!(pearson(&[(0.0, 1.0), (1.0, 1.0)]), 0.0);
+    }
+}

@@ -1,0 +1,71 @@
+//! `muffliato/fig5`: nine Facebook ego networks, their nodes coloured by loss, printed and exact.
+
+use super::by_distance::{self, rounds};
+use crate::datasets::Data;
+use crate::figure::{Axis, Drawing, Figure, Panel, Scale};
+use crate::layout::force;
+use crate::registry::{Entry, Need, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_graph::GossipMatrix;
+use rand::RngExt;
+
+/// The ego networks of the gallery.
+pub(in crate::figures) const EGOS: [u32; 9] = [0, 107, 348, 414, 686, 698, 1684, 3437, 3980];
+/// As in `muffliato/fig1b`.
+const SIGMA_SQUARED: f64 = 3.75;
+
+/// `muffliato/fig5`.
+pub const ENTRY: Entry = Entry {
+    id: "muffliato/fig5",
+    what: "nine Facebook ego networks coloured by loss, printed and exact",
+    needs: &[Need::Facebook],
+    minutes: 0.4,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
+    let mut figure = Figure::new("Muffliato, figure 5: Facebook ego networks, as printed and as they are")
+        .parameter("weights", "metropolis")
+        .parameter("sigma squared", SIGMA_SQUARED)
+        .parameter("spread of the inputs", by_distance::SPREAD)
+        .claim("On every network most nodes lose little to the observer.")
+        .finding("The exact loss towards the node is large nearly everywhere; both panels show the loss towards the node.")
+        .finding("The program observes from the first node of degree 1; here the seed draws the node.")
+        .columns(4);
+    // Small networks are enough for a quick look.
+    let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
+    for &ego in egos {
+        let loaded = data.ego(ego)?;
+        let (graph, _) = loaded.value.largest_component();
+        let n = graph.node_count();
+        let node = seed.fork("node").trial(u64::from(ego)).random_range(0..n);
+        let matrix = GossipMatrix::metropolis(&graph);
+        let rounds = rounds(&matrix, SIGMA_SQUARED.sqrt())?;
+        let report = exact_loss(&matrix, node, rounds, ExactOptions::default())?;
+        let printed = theorem1_towards(&matrix, node, rounds, Powers::FromZero)?;
+        let positions = force(&graph);
+        figure = figure
+            .computed_from(&loaded.source)
+            .parameter(format!("ego {ego}: nodes"), n)
+            .parameter(format!("ego {ego}: T"), rounds)
+            .note(format!("ego {ego}: rank"), report.rank)
+            .note(format!("ego {ego}: mean loss / local loss"), *report.mean().value());
+        let panels = [
+            ("printed", printed.grade(), &printed.value().unit),
+            ("exact", report.loss.grade(), &report.loss.value().unit),
+        ];
+        for (how, grade, losses) in panels {
+            let mut values = losses.clone();
+            values[node] = f64::NAN;
+            let drawing = Drawing::new(format!("ego {ego}, {how}"), grade, &graph, positions.clone(), values)
+                .mark(node);
+            let color = Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);
+            figure = figure.panel(Panel::drawing(format!("ego {ego}, {n} nodes: {how}"), color, drawing));
+        }
+    }
+    Ok(figure)
+}
