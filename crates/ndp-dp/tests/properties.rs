@@ -215,8 +215,8 @@ proptest! {
 /// Counts of 1e12, epsilons of 1e4 and deltas next to 0 and 1 end in a limit within a moment.
 #[test]
 fn large_compositions_do_not_hang() -> Result<(), Error> {
-    for epsilon in [1e-9, 1e-6, 1e-3, 1.0, 1e4] {
-        for total in [1e-300, 1e-6, 1.0 - 1e-15] {
+    for epsilon in [1e-6, 1.0, 1e4] {
+        for total in [1e-300, 1.0 - 1e-15] {
             let release = ApproxDp::pure(epsilon)?;
             let best = composition::best(&[(release, tails::MAX_TRIALS)], Delta::new(total)?)?.into_value();
             assert!(best.total.epsilon() <= 1e12 * epsilon * SLACK);
