@@ -107,7 +107,8 @@ pub fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64
     require_shape("rows of the right factor", a.ncols(), b.nrows())?;
     require_dense("the product", a.nrows(), b.ncols())?;
     let mut product = Array2::zeros((a.nrows(), b.ncols()).f());
-    let (a, b) = (contiguous(a), contiguous(b));
+    // With a row-major right factor the backend takes twice as long as with a column-major one.
+    let (a, b) = (contiguous(a), if b.t().is_standard_layout() { b.into() } else { column_major(b).into() });
     matmul::matmul(to_faer_mut(&mut product), Accum::Replace, to_faer(&a), to_faer(&b), 1.0, PARALLELISM);
     Ok(product)
 }
@@ -128,7 +129,8 @@ pub fn gram_difference(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result
     require_dense("the product", n, n)?;
     let mut product = Array2::zeros((n, n).f());
     for (factor, sign) in [(a, 1.0), (b, -1.0)] {
-        let factor = contiguous(factor);
+        // Row-major, so that the right factor, its transpose, is column-major: twice as fast.
+        let factor = if factor.is_standard_layout() { factor.into() } else { row_major(factor).into() };
         matmul::triangular::matmul(
             to_faer_mut(&mut product),
             BlockStructure::TriangularLower,
@@ -210,6 +212,13 @@ fn contiguous(matrix: ArrayView2<'_, f64>) -> CowArray<'_, f64, Ix2> {
     } else {
         column_major(matrix).into()
     }
+}
+
+/// A copy in row order.
+fn row_major(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut copy = Array2::zeros(matrix.raw_dim());
+    copy.assign(&matrix);
+    copy
 }
 
 /// A copy in column order.

@@ -2,7 +2,7 @@
 
 use crate::linalg::gram_difference;
 use crate::{Error, Spectrum};
-use ndarray::{Array2, ShapeBuilder, s};
+use ndarray::{Array2, ArrayView1, s};
 use rayon::prelude::*;
 
 impl Spectrum {
@@ -30,23 +30,36 @@ impl Spectrum {
             return Err(Error::NotFinite { row: k, column: k, value: values[k] });
         }
         let sum = gram_difference(
-            self.scaled_vectors(&values, |value| value > 0.0).view(),
+            self.scaled_vectors(&values, |value| 0.0 < value).view(),
             self.scaled_vectors(&values, |value| value < 0.0).view(),
         )?;
         Ok(if at_one == 0.0 { sum } else { sum + at_one / n as f64 })
     }
 
-    /// `sqrt|f_k| (I - 11ᵀ/n) φ_k` as columns, for the chosen values `f_k`.
-    fn scaled_vectors(&self, values: &[f64], chosen: impl Fn(f64) -> bool) -> Array2<f64> {
+    /// `sqrt|f_k| (I - 11ᵀ/n) φ_k` as columns, for the chosen values `f_k`; in row order, which the
+    /// product wants.
+    fn scaled_vectors(&self, values: &[f64], chosen: impl Fn(f64) -> bool + Sync) -> Array2<f64> {
         let n = self.node_count();
-        let kept: Vec<usize> = (0..values.len()).filter(|&k| chosen(values[k])).collect();
-        let mut columns = vec![0.0; n * kept.len()];
-        columns.par_chunks_mut(n).zip(&kept).for_each(|(column, &k)| {
-            let vector = self.vectors().slice_move(s![.., k]);
-            let (mean, scale) = (vector.sum() / n as f64, values[k].abs().sqrt());
-            column.iter_mut().zip(&vector).for_each(|(x, y)| *x = scale * (y - mean));
+        let columns: Vec<(ArrayView1<'_, f64>, f64, f64)> = (0..values.len())
+            .into_par_iter()
+            .filter(|&k| chosen(values[k]))
+            .map(|k| {
+                let vector = self.vectors().slice_move(s![.., k]);
+                (vector, vector.sum() / n as f64, values[k].abs().sqrt())
+            })
+            .collect();
+        let width = columns.len();
+        let mut entries = vec![0.0; n * width];
+        // A cache line of eight rows of each column at a time. No column, no work: a chunk has at least one entry.
+        entries.par_chunks_mut((ROWS_PER_TASK * width).max(1)).enumerate().for_each(|(task, rows)| {
+            for (k, &(vector, mean, scale)) in columns.iter().enumerate() {
+                for (i, row) in rows.chunks_exact_mut(width).enumerate() {
+                    row[k] = scale * (vector[task * ROWS_PER_TASK + i] - mean);
+                }
+            }
         });
-        Array2::from_shape_vec((n, kept.len()).f(), columns)
-            .expect("one column of n entries for each kept value")
+        Array2::from_shape_vec((n, width), entries).expect("n rows of one entry for each chosen value")
     }
 }
+
+const ROWS_PER_TASK: usize = 8;
