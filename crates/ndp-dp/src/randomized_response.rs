@@ -294,4 +294,13 @@ mod tests {
         }
         Ok(())
     }
+
+    #[test]
+    fn sampler_pins_its_first_outputs() -> Result<(), Error> {
+        let mechanism = RandomizedResponse::new(10, 0.7)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(0);
+        let first: Vec<u32> = (0..8).map(|_| mechanism.sample(3, &mut rng)).collect::<Result<_, _>>()?;
+        assert_eq!(first, [3, 5, 0, 3, 4, 3, 8, 4]);
+        Ok(())
+    }
 }

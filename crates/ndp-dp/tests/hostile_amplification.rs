@@ -161,7 +161,7 @@ fn shuffling_bounds() {
 fn the_largest_exact_bound_ends() {
     let start = Instant::now();
     bound(shuffling::rr_blanket_delta(0.3, 0.5, 4, MOST_REPORTS));
-    // Two seconds on an idle machine; a hang is hours.
+    // Some tenths of a second on an idle machine; a hang is hours.
     assert!(start.elapsed().as_secs() < 120);
 }
 

@@ -8,8 +8,8 @@ use crate::gaussian::check_epsilon;
 use crate::randomized_response::{check_labels, profile};
 use crate::{Error, UpperBound};
 
-/// The most reports the exact bounds take: their cost grows as `m`, times the logarithm of `1/δ`, and may be a
-/// second or two here.
+/// The most reports the exact bounds take: their cost grows as `m`, times the logarithm of `1/δ`, and is some tenths of a
+/// second here.
 pub const MOST_REPORTS: u64 = 100_000;
 
 /// The `δ` at `ε` of `m` shuffled reports of `L`-ary randomized response, each `ε₀`-DP: an upper bound.
@@ -27,7 +27,7 @@ pub const MOST_REPORTS: u64 = 100_000;
 /// `1 ≤ m ≤` [`MOST_REPORTS`]; [`super::rr_epsilon`] takes any `m`.
 ///
 /// # Complexity
-/// `O(m)`, about a millisecond at `m = 10⁴`.
+/// `O(m)` times the logarithm of `1/δ`: some milliseconds at `m = 10⁴`.
 ///
 /// # References
 /// Balle, Bell, Gascón and Nissim, *The privacy blanket of the shuffle model*, 2019, arXiv:1903.02837:
