@@ -13,52 +13,67 @@ pub(crate) struct Levelled {
     pub(crate) parts: Vec<(ApproxDp, u64)>,
 }
 
-/// The best of several levels for a total of `delta`. `parts(ε)` lists the releases at level `ε`, their deltas
-/// non-increasing in it.
-///
-/// The search finds the least level that leaves half of `delta` to the composition, to a percent, and tries
-/// some multiples of it: every level is valid, the best is not needed.
-pub(crate) fn best_level(
+/// The least level that leaves half of `delta` to the composition, up to a few percent above it, looked for from
+/// `start`. `parts(ε)` lists the releases at level `ε`, their deltas non-increasing in it.
+pub(crate) fn least_level(
     delta: Delta,
+    start: f64,
     parts: impl Fn(f64) -> Result<Vec<(ApproxDp, u64)>, Error>,
-) -> Result<Levelled, Error> {
+) -> Result<f64, Error> {
+    let half = 0.5 * delta.get();
     let spent = |level: f64| -> Result<f64, Error> {
         Ok(parts(level)?.iter().map(|&(part, count)| count as f64 * part.delta()).sum())
     };
-    let half = 0.5 * delta.get();
-    let (mut fails, mut holds) = (0.0, LEAST);
-    loop {
-        let total = spent(holds)?;
-        if total <= half {
-            break;
+    let mut holds = start;
+    let mut total = spent(holds)?;
+    let mut fails = if total > half { holds } else { 0.5 * holds };
+    if total > half {
+        while total > half {
+            if holds > MOST_LEVEL {
+                let what = "delta of the releases";
+                return Err(ndp_dp::Error::NotAchievable { what, target: half, best: total }.into());
+            }
+            (fails, holds) = (holds, 4.0 * holds);
+            total = spent(holds)?;
         }
-        if holds > MOST {
-            let what = "delta of the releases";
-            return Err(ndp_dp::Error::NotAchievable { what, target: half, best: total }.into());
+    } else {
+        while holds > LEAST_LEVEL && spent(fails)? <= half {
+            (fails, holds) = (0.5 * fails, fails);
         }
-        (fails, holds) = (holds, 4.0 * holds);
     }
-    while fails > 0.0 && holds > 1.01 * fails {
+    while holds > 1.03 * fails && holds > LEAST_LEVEL {
         let middle = (fails * holds).sqrt();
         if spent(middle)? <= half { holds = middle } else { fails = middle }
     }
+    Ok(holds)
+}
+
+/// The best of several levels for a total of `delta`: the least one, looked for from `start`, and some multiples
+/// of it. Every level is valid; the best is not needed.
+pub(crate) fn best_level(
+    delta: Delta,
+    start: f64,
+    parts: impl Fn(f64) -> Result<Vec<(ApproxDp, u64)>, Error>,
+) -> Result<Levelled, Error> {
+    let least = least_level(delta, start, &parts)?;
     let mut best: Option<Levelled> = None;
     for factor in FACTORS {
-        let level = factor * holds;
-        let parts = parts(level)?;
+        let parts = parts(factor * least)?;
         let Ok(composed) = composition::best(&parts, delta) else { continue };
         let composed = composed.into_value();
         if best.as_ref().is_none_or(|best| composed.total.epsilon() < best.composed.total.epsilon()) {
             best = Some(Levelled { composed, parts });
         }
     }
-    // The level itself leaves half of delta, so that something was found.
+    // The least level leaves half of delta, so that something was found.
     best.ok_or_else(|| {
         ndp_dp::Error::NotAchievable { what: "total delta", target: delta.get(), best: 1.0 }.into()
     })
 }
 
-/// Range of the levels searched, and the multiples of the least one that are tried.
-const LEAST: f64 = 1e-4;
-const MOST: f64 = 1e4;
-const FACTORS: [f64; 10] = [0.98, 1.0, 1.01, 1.02, 1.04, 1.07, 1.12, 1.2, 1.4, 2.0];
+/// Range of the levels searched.
+pub(crate) const LEAST_LEVEL: f64 = 1e-4;
+const MOST_LEVEL: f64 = 1e4;
+
+/// Multiples of the least level that are tried.
+const FACTORS: [f64; 7] = [0.98, 1.0, 1.02, 1.05, 1.1, 1.2, 1.5];

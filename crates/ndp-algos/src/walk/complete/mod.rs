@@ -15,6 +15,8 @@
 pub mod averaged;
 pub mod caps;
 pub mod guarantee;
+pub mod histogram;
+pub mod histogram_loss;
 pub mod path;
 pub mod realised;
 mod segment;
@@ -24,6 +26,8 @@ pub mod sum;
 
 pub use caps::Caps;
 pub use guarantee::Visits;
+pub use histogram::{CompleteHistogram, CompleteHistogramRun};
+pub use histogram_loss::ShuffleEffort;
 pub use path::{CompleteWalk, Path};
 pub use spotted::{Spotted, Spotting};
 pub use subsampled::Receptions;

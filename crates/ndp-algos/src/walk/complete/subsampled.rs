@@ -17,15 +17,15 @@
 
 use super::CompleteWalk;
 use crate::Error;
-use crate::walk::level::{Levelled, best_level};
+use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, least_level};
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
 use rayon::prelude::*;
 
 /// How well `k` contributions of one node hide among the `m` of a segment.
 pub(crate) trait GroupProfile: Sync {
-    /// An upper bound on `δ` at `epsilon`, at most 1.
-    fn delta(&self, epsilon: f64, k: u64, m: u64) -> Result<f64, Error>;
+    /// An upper bound on `δ` at `epsilon`, at most 1; any bound below `enough` will do.
+    fn delta(&self, epsilon: f64, k: u64, m: u64, enough: f64) -> Result<f64, Error>;
 }
 
 /// Contributions with Gaussian noise: a shift of `k Δ` behind a noise of `σ √m`.
@@ -34,7 +34,7 @@ pub(crate) struct GaussianSum {
 }
 
 impl GroupProfile for GaussianSum {
-    fn delta(&self, epsilon: f64, k: u64, m: u64) -> Result<f64, Error> {
+    fn delta(&self, epsilon: f64, k: u64, m: u64, _enough: f64) -> Result<f64, Error> {
         Ok(gaussian::theta(epsilon, k as f64 * self.mu / (m as f64).sqrt()))
     }
 }
@@ -60,7 +60,7 @@ impl CompleteWalk {
     /// [`ndp_dp::Error`] unless `0 ≤ ε < ∞` and `0 ≤ μ`.
     pub fn cycle_delta(&self, epsilon: f64, m: u64, mu: f64) -> Result<UpperBound<f64>, Error> {
         gaussian::delta(epsilon, mu)?;
-        Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu })?))
+        Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu }, Precision::FULL)?))
     }
 
     /// `visit(ε)` of a sum with Gaussian noise: one reception, averaged over the length of its segment.
@@ -73,7 +73,12 @@ impl CompleteWalk {
     /// `O(n)` segment lengths, `O(√n)` profiles each.
     pub fn visit_delta(&self, epsilon: f64, mu: f64) -> Result<UpperBound<f64>, Error> {
         gaussian::delta(epsilon, mu)?;
-        Ok(UpperBound::new(self.averaged_delta(epsilon, Neighbors::Hidden, &GaussianSum { mu })?))
+        Ok(UpperBound::new(self.averaged_delta(
+            epsilon,
+            Neighbors::Hidden,
+            &GaussianSum { mu },
+            Precision::FULL,
+        )?))
     }
 
     /// What is left of `visit(ε)` for an observer who knows the senders and receivers of its tokens, once the
@@ -85,7 +90,12 @@ impl CompleteWalk {
     /// As [`Self::cycle_delta`].
     pub fn visit_delta_known(&self, epsilon: f64, mu: f64) -> Result<UpperBound<f64>, Error> {
         gaussian::delta(epsilon, mu)?;
-        Ok(UpperBound::new(self.averaged_delta(epsilon, Neighbors::Known, &GaussianSum { mu })?))
+        Ok(UpperBound::new(self.averaged_delta(
+            epsilon,
+            Neighbors::Known,
+            &GaussianSum { mu },
+            Precision::FULL,
+        )?))
     }
 
     /// The smallest `ε` at `δ` found by composition over the receptions of a sum with Gaussian noise, senders
@@ -106,6 +116,7 @@ impl CompleteWalk {
         s: u64,
         m: u64,
         profile: &impl GroupProfile,
+        precision: Precision,
     ) -> Result<f64, Error> {
         if s == 0 {
             return Ok(0.0);
@@ -114,7 +125,7 @@ impl CompleteWalk {
         let ln_absent = s as f64 * (-rho).ln_1p();
         let inner = amplified(epsilon, -ln_absent.exp_m1());
         if rho >= 1.0 {
-            return profile.delta(inner, s, m);
+            return profile.delta(inner, s, m, precision.enough);
         }
         let ln_odds = rho.ln() - (-rho).ln_1p();
         let mut ln_mass = ln_absent;
@@ -123,12 +134,16 @@ impl CompleteWalk {
             let ratio = (s - k + 1) as f64 / k as f64;
             ln_mass += ratio.ln() + ln_odds;
             let mass = ln_mass.exp();
-            total += mass * profile.delta(inner, k, m)?;
+            total += if mass < precision.negligible {
+                mass
+            } else {
+                mass * profile.delta(inner, k, m, precision.enough)?
+            };
             // Ratios of later masses only fall: the rest is below a geometric series.
             let next = ((s - k) as f64 / (k + 1) as f64).ln() + ln_odds;
             if next < -std::f64::consts::LN_2 {
                 let rest = mass * next.exp() / (1.0 - next.exp());
-                if rest < NEGLIGIBLE {
+                if rest < precision.negligible {
                     total += rest;
                     break;
                 }
@@ -143,9 +158,10 @@ impl CompleteWalk {
         epsilon: f64,
         neighbors: Neighbors,
         profile: &impl GroupProfile,
+        precision: Precision,
     ) -> Result<f64, Error> {
-        // Longer segments are as rare as NEGLIGIBLE; a walk has none of T foreign steps before a reception.
-        let rare = (NEGLIGIBLE.ln() / self.ln_foreign()).ceil();
+        // Longer segments are negligibly rare; a walk has none of T foreign steps before a reception.
+        let rare = (precision.negligible.ln() / self.ln_foreign()).ceil();
         let all = self.step_count() as u64 - 1;
         let longest = if rare < all as f64 { rare as u64 } else { all };
         let reception = self.reception_probability();
@@ -155,7 +171,7 @@ impl CompleteWalk {
             .with_min_len(16)
             .map(|index| {
                 let m = index as u64 + 1;
-                let cd = |s: u64, m: u64| self.segment_delta(epsilon, s, m, profile);
+                let cd = |s: u64, m: u64| self.segment_delta(epsilon, s, m, profile, precision);
                 let cycle = match neighbors {
                     Neighbors::Hidden => cd(m, m)?,
                     Neighbors::Known if m < 3 => 0.0,
@@ -188,16 +204,23 @@ impl CompleteWalk {
         let failure = Delta::new(delta.get() / 10.0)?;
         let count = *tails::n_exact(self.step_count() as u64, self.reception_probability(), failure)?.value();
         let rest = Delta::new(delta.get() - failure.get())?;
-        let parts = |epsilon: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
-            let visit = self.averaged_delta(epsilon, neighbors, profile)?;
+        let parts = |epsilon: f64, precision: Precision| -> Result<Vec<(ApproxDp, u64)>, Error> {
+            let visit = self.averaged_delta(epsilon, neighbors, profile, precision)?;
             let mut parts = others.to_vec();
             parts.push((ApproxDp::new(epsilon, visit)?, count));
             if self.is_published() {
-                parts.push((ApproxDp::new(epsilon, self.last_delta(epsilon, visit, profile)?)?, 1));
+                let last = self.last_delta(epsilon, visit, profile, precision)?;
+                parts.push((ApproxDp::new(epsilon, last)?, 1));
             }
             Ok(parts)
         };
-        let Levelled { composed, parts, .. } = best_level(rest, parts)?;
+        // A ten-thousandth of what a reception may spend.
+        let negligible = 1e-4 * rest.get() / count.max(1) as f64;
+        let fine = Precision { negligible, enough: negligible };
+        // The cheapest bounds tell where to look.
+        let rough = Precision { negligible, enough: f64::INFINITY };
+        let start = least_level(rest, LEAST_LEVEL, |level| parts(level, rough))?;
+        let Levelled { composed, parts, .. } = best_level(rest, start, |level| parts(level, fine))?;
         Ok(UpperBound::new(Receptions {
             approx_dp: ApproxDp::new(composed.total.epsilon(), delta.get())?,
             reception: parts[others.len()].0,
@@ -208,11 +231,20 @@ impl CompleteWalk {
 
     /// The loss of the published token: its segment has `j < T` foreign steps with probability `(c/n) q^j`,
     /// and `T` with probability `q^T`.
-    fn last_delta(&self, epsilon: f64, visit: f64, profile: &impl GroupProfile) -> Result<f64, Error> {
+    fn last_delta(
+        &self,
+        epsilon: f64,
+        visit: f64,
+        profile: &impl GroupProfile,
+        precision: Precision,
+    ) -> Result<f64, Error> {
         let steps = self.step_count() as u64;
         let unseen = (steps as f64 * self.ln_foreign()).exp();
-        let whole =
-            if unseen < NEGLIGIBLE { 1.0 } else { self.segment_delta(epsilon, steps, steps, profile)? };
+        let whole = if unseen < precision.negligible {
+            1.0
+        } else {
+            self.segment_delta(epsilon, steps, steps, profile, precision)?
+        };
         Ok((visit + unseen * whole).min(1.0))
     }
 }
@@ -233,8 +265,19 @@ fn amplified(epsilon: f64, g: f64) -> f64 {
     }
 }
 
-/// Mass that is added instead of being summed.
-const NEGLIGIBLE: f64 = 1e-17;
+/// What need not be computed.
+#[derive(Clone, Copy)]
+pub(crate) struct Precision {
+    /// Mass so small is added instead of being summed.
+    pub(crate) negligible: f64,
+    /// Losses below this may be bounded cheaply.
+    pub(crate) enough: f64,
+}
+
+impl Precision {
+    /// Where no target says what matters.
+    pub(crate) const FULL: Self = Self { negligible: 1e-17, enough: 1e-17 };
+}
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ use super::RingHistogram;
 use crate::Error;
 use crate::protocol::checked_coalition;
 use crate::walk::FinalToken;
-use crate::walk::level::{Levelled, best_level};
+use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, MOST_REPORTS};
 use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound};
@@ -184,7 +184,7 @@ impl RingHistogram {
             let level = level.min(local);
             Ok(ApproxDp::new(level, self.step_delta(level, releases)?)?)
         };
-        let usual = best_level(delta, |level| Ok(vec![(at(level)?, rounds)]))?;
+        let usual = best_level(delta, LEAST_LEVEL, |level| Ok(vec![(at(level)?, rounds)]))?;
         let mut worst = RingHistogramLoss {
             approx_dp: usual.composed.total,
             release: usual.parts[0].0,
@@ -193,7 +193,7 @@ impl RingHistogram {
         if releases.last == Some(0) {
             // A node after the observer: one release fewer, then its last report alone.
             let Levelled { composed, parts, .. } =
-                best_level(delta, |level| Ok(vec![(at(level)?, rounds - 1), (alone, 1)]))?;
+                best_level(delta, LEAST_LEVEL, |level| Ok(vec![(at(level)?, rounds - 1), (alone, 1)]))?;
             if composed.total.epsilon() > worst.approx_dp.epsilon() {
                 worst =
                     RingHistogramLoss { approx_dp: composed.total, release: parts[0].0, rule: composed.rule };
