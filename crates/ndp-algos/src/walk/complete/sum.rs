@@ -27,6 +27,12 @@ impl CompleteSum {
         Self { caps, ..self }
     }
 
+    /// The same protocol with another noise.
+    #[must_use]
+    pub const fn with_noise(self, noise: TokenNoise) -> Self {
+        Self { noise, ..self }
+    }
+
     /// The walk.
     #[must_use]
     pub const fn walk(&self) -> CompleteWalk {
@@ -86,6 +92,7 @@ impl CompleteSum {
         let mut token = 0.0;
         let mut total = 0.0;
         let mut tokens = Vec::with_capacity(path.step_count());
+        let mut noises = Vec::with_capacity(path.step_count());
         for (step, made) in contributions.iter().enumerate() {
             if let Some(k) = *made {
                 let holder = path.holder(step);
@@ -93,10 +100,12 @@ impl CompleteSum {
                 token += x;
                 total += x;
             }
-            token += self.noise.sample(rng);
+            let noise = self.noise.sample(rng);
+            token += noise;
             tokens.push(token);
+            noises.push(noise);
         }
-        Ok(CompleteSumRun { path, contributions, tokens, total, published: self.walk.is_published() })
+        Ok(CompleteSumRun { path, contributions, tokens, noises, total, published: self.walk.is_published() })
     }
 }
 
@@ -106,6 +115,7 @@ pub struct CompleteSumRun {
     path: Path,
     contributions: Vec<Option<usize>>,
     tokens: Vec<f64>,
+    noises: Vec<f64>,
     total: f64,
     published: bool,
 }
@@ -127,6 +137,12 @@ impl CompleteSumRun {
     #[must_use]
     pub fn tokens(&self) -> &[f64] {
         &self.tokens
+    }
+
+    /// The noise added at every step. A node knows its own: no protection against itself.
+    #[must_use]
+    pub fn noises(&self) -> &[f64] {
+        &self.noises
     }
 
     /// The sum of the contributions made, without noise.

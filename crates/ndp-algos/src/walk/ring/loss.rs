@@ -15,11 +15,12 @@
 //! publication of the final token made safe.
 
 use super::{Placement, RingSum};
+use crate::Error;
 use crate::protocol::checked_coalition;
+use crate::walk::level::{LEAST_LEVEL, best_level};
 use crate::walk::{FinalToken, TokenNoise};
-use crate::{Error, Protocol, View};
-use ndarray::Array2;
-use ndp_dp::{Delta, Exact, Sigma, gaussian};
+use ndp_dp::composition::{self, Composition};
+use ndp_dp::{ApproxDp, Delta, Exact, Laplace, Sigma, UpperBound, gaussian};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -110,6 +111,79 @@ impl RingSum {
         Ok(Sigma::new(sigma * (1.0 + 4.0 * f64::EPSILON))?)
     }
 
+    /// The loss `δ` at `ε` of one contribution behind one full noise, exact.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn release_delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
+        match self.laplace()? {
+            Some(laplace) => Ok(laplace.delta(epsilon)?),
+            None => {
+                let mu = self.bounds().sensitivity()?.get() / self.noise().std();
+                Ok(gaussian::delta(epsilon, mu)?)
+            }
+        }
+    }
+
+    fn laplace(&self) -> Result<Option<Laplace>, Error> {
+        match self.noise() {
+            TokenNoise::Gaussian(_) => Ok(None),
+            TokenNoise::Laplace(sigma) => {
+                let scale = sigma.get() * std::f64::consts::FRAC_1_SQRT_2;
+                Ok(Some(Laplace::new(self.bounds().sensitivity()?, scale)?))
+            }
+        }
+    }
+
+    /// The smallest `ε` at `δ` found by composing the at most `K` releases of a pair of nodes: for Laplace noise,
+    /// where the exact loss of several releases has no short form.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] for distributed noise published without a mask, where a last release carries
+    /// less than the full noise.
+    pub fn composed_epsilon(&self, delta: Delta) -> Result<UpperBound<Composition>, Error> {
+        self.require_full_releases()?;
+        let rounds = self.rounds() as u64;
+        let pure = match self.laplace()? {
+            Some(laplace) => laplace.pure_epsilon().into_value(),
+            None => f64::INFINITY,
+        };
+        let at = |level: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
+            let level = level.min(pure);
+            let delta = if level == pure { 0.0 } else { *self.release_delta(level)?.value() };
+            Ok(vec![(ApproxDp::new(level, delta)?, rounds)])
+        };
+        Ok(UpperBound::new(best_level(delta, LEAST_LEVEL, at)?.composed))
+    }
+
+    /// Theorem 1: advanced composition of `K` releases, each `local = (ε, δ)`-DP:
+    /// `(√(2K ln(1/δ')) ε + K ε (e^ε − 1), K δ + δ')`, sound for any noise that is independent of the data.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] when the noise of this protocol is not `local`; [`Error::NoGuarantee`] as
+    /// [`Self::composed_epsilon`].
+    pub fn theorem1(&self, local: ApproxDp, slack: Delta) -> Result<UpperBound<ApproxDp>, Error> {
+        self.require_full_releases()?;
+        let needed = self.release_delta(local.epsilon())?.into_value();
+        if needed > local.delta() {
+            return Err(Error::InvalidParameter {
+                name: "the delta of one release",
+                condition: "cover the noise of the protocol at this epsilon",
+                value: local.delta(),
+            });
+        }
+        Ok(composition::advanced(local, self.rounds() as u64, slack))
+    }
+
+    fn require_full_releases(&self) -> Result<(), Error> {
+        match (self.placement(), self.final_token()) {
+            (Placement::Distributed, FinalToken::Published) => Err(Error::NoGuarantee(
+                "the last shares of a token published without a mask add up to less than one full noise",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Unit of the worst pair: see [`Self::worst_unit`].
     fn worst_releases(&self) -> f64 {
         let rounds = self.rounds() as f64;
@@ -119,7 +193,7 @@ impl RingSum {
         }
     }
 
-    fn require_gaussian(&self) -> Result<(), Error> {
+    pub(super) fn require_gaussian(&self) -> Result<(), Error> {
         match self.noise() {
             TokenNoise::Gaussian(_) => Ok(()),
             TokenNoise::Laplace(_) => Err(Error::NoGuarantee(
@@ -176,35 +250,10 @@ impl RingSum {
     }
 }
 
-/// The linear view of a coalition; input `u` is the data of node `u`, which moves all its contributions alike.
-impl Protocol for RingSum {
-    fn node_count(&self) -> usize {
-        RingSum::node_count(self)
-    }
-
-    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-        self.require_gaussian()?;
-        let members = checked_coalition(coalition, self.node_count())?;
-        let (n, steps) = (self.node_count(), self.step_count());
-        let received = (0..steps).filter(|step| members.contains(&(step % n)));
-        let published = (self.final_token() != FinalToken::Withheld).then_some(steps);
-        let rows: Vec<usize> = received.chain(published).collect();
-        let noisy: Vec<usize> = (0..steps).filter(|&step| self.step_std(step) > 0.0).collect();
-        let full = self.noise().std();
-        let inputs =
-            Array2::from_shape_fn((rows.len(), n), |(row, u)| (u..rows[row]).step_by(n).count() as f64);
-        let noises = Array2::from_shape_fn((rows.len(), noisy.len()), |(row, column)| {
-            if noisy[column] < rows[row] { self.step_std(noisy[column]) / full } else { 0.0 }
-        });
-        let known: Vec<usize> =
-            (0..noisy.len()).filter(|&column| members.contains(&(noisy[column] % n))).collect();
-        View::new(&members, inputs, noises, &known)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Protocol;
     use crate::loss::exact_loss;
     use crate::walk::Bounds;
     use approx::assert_relative_eq;
@@ -313,6 +362,57 @@ mod tests {
         assert!(foreign < sigma * sigma);
         let later_releases = (rounds - 1) as f64 * sigma * sigma / foreign;
         assert!(1.0 + later_releases > *ring(n, rounds, Placement::Distributed)?.worst_unit()?.value());
+        Ok(())
+    }
+
+    /// Table of the specification: `thm1_eps_delta(ε, δ, K, δ')`, K = 20.
+    #[test]
+    fn theorem_1_matches_reference_values() -> Result<(), Error> {
+        for (epsilon, delta, total_epsilon, total_delta) in
+            [(0.2, 1e-6, 5.587_187_033_594_278, 2.1e-5), (0.19, 9.5e-7, 5.269_929_444_820_854, 1.995e-5)]
+        {
+            let slack = Delta::new(delta)?;
+            let local = ApproxDp::new(epsilon, delta)?;
+            let sigma = gaussian::sigma_analytic(
+                epsilon,
+                slack,
+                ring(9, 20, Placement::Counter)?.bounds().sensitivity()?,
+            )?;
+            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(sigma);
+            let total = ring.theorem1(local, slack)?.into_value();
+            assert_relative_eq!(total.epsilon(), total_epsilon, max_relative = 1e-11);
+            assert_relative_eq!(total.delta(), total_delta, max_relative = 1e-11);
+            // The exact loss is far smaller, and composition with an optimal level lies between.
+            let delta = Delta::new(total.delta())?;
+            let exact = *ring.epsilon(delta)?.value();
+            let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
+            assert!(exact <= composed && composed <= total.epsilon());
+            // Half the noise does not have the local guarantee.
+            let weak = ring.with_gaussian_noise(Sigma::new(sigma.get() / 2.0)?);
+            assert!(matches!(weak.theorem1(local, slack), Err(Error::InvalidParameter { .. })));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn laplace_releases_compose() -> Result<(), Error> {
+        let noise = TokenNoise::Laplace(Sigma::new(2f64.sqrt() / 0.1)?);
+        let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+        assert_relative_eq!(*ring.release_delta(0.1)?.value(), 0.0, epsilon = 1e-12);
+        // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
+        let delta = Delta::new(1e-5)?;
+        let pure = composition::best(&[(ApproxDp::pure(0.1 * (1.0 + 1e-12))?, 50)], delta)?;
+        let composed = ring.composed_epsilon(delta)?;
+        assert!(composed.value().total.epsilon() <= pure.value().total.epsilon() * (1.0 + 1e-9));
+        let published = super::RingSum::new(
+            5,
+            3,
+            Bounds::new(0.0, 1.0)?,
+            TokenNoise::Gaussian(Sigma::new(1.0)?),
+            Placement::Distributed,
+        )?
+        .with_final_token(FinalToken::Published)?;
+        assert!(matches!(published.composed_epsilon(delta), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 

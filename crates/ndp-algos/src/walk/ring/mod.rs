@@ -15,6 +15,7 @@
 
 pub mod histogram;
 pub mod histogram_loss;
+mod linear;
 pub mod loss;
 pub mod pan_private;
 pub mod printed;

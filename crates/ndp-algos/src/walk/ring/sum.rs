@@ -172,24 +172,25 @@ impl RingSum {
         check_shape(contributions.dim(), self.n, self.rounds)?;
         let mut token = 0.0;
         let mut tokens = Vec::with_capacity(self.step_count());
+        let mut noises = Vec::with_capacity(self.step_count());
         for (step, &x) in contributions.iter().enumerate() {
-            token += self.bounds.check(step % self.n, x)?;
             let std = self.step_std(step);
-            if std > 0.0 {
-                token += std / self.noise.std() * self.noise.sample(rng);
-            }
+            let noise = if std > 0.0 { std / self.noise.std() * self.noise.sample(rng) } else { 0.0 };
+            token += self.bounds.check(step % self.n, x)? + noise;
             tokens.push(token);
+            noises.push(noise);
         }
-        Ok(RingSumRun { n: self.n, final_token: self.final_token, tokens })
+        Ok(RingSumRun { n: self.n, final_token: self.final_token, tokens, noises })
     }
 }
 
-/// A run of [`RingSum`]: the token after every step.
+/// A run of [`RingSum`]: the token after every step, and the noise added there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RingSumRun {
     n: usize,
     final_token: FinalToken,
     tokens: Vec<f64>,
+    noises: Vec<f64>,
 }
 
 impl RingSumRun {
@@ -197,6 +198,12 @@ impl RingSumRun {
     #[must_use]
     pub fn tokens(&self) -> &[f64] {
         &self.tokens
+    }
+
+    /// The noise added at every step, 0 for none.
+    #[must_use]
+    pub fn noises(&self) -> &[f64] {
+        &self.noises
     }
 
     /// What node `v` sees.
@@ -209,11 +216,12 @@ impl RingSumRun {
             .step_by(self.n)
             .map(|step| if step == 0 { 0.0 } else { self.tokens[step - 1] })
             .collect();
+        let own_noises = (v..self.tokens.len()).step_by(self.n).map(|step| self.noises[step]).collect();
         let published = match self.final_token {
             FinalToken::Withheld => None,
             FinalToken::Published | FinalToken::Masked => self.tokens.last().copied(),
         };
-        Ok(RingView { received, published })
+        Ok(RingView { received, own_noises, published })
     }
 
     /// The final token, which every node learns when it is published.
@@ -233,6 +241,8 @@ impl RingSumRun {
 pub struct RingView {
     /// The token before the node's own step, round by round (0 for node 0 in the first round).
     pub received: Vec<f64>,
+    /// The noise it added itself, round by round, 0 for none: no protection against itself.
+    pub own_noises: Vec<f64>,
     /// The final token, if it is published.
     pub published: Option<f64>,
 }
@@ -423,6 +433,7 @@ mod tests {
         let view = run.view(2)?;
         assert_eq!(view.received, [run.tokens()[1], run.tokens()[5], run.tokens()[9]]);
         assert_eq!(view.published, Some(run.published()?));
+        assert_eq!(view.own_noises, [0.0, run.noises()[6], 0.0]);
         assert_eq!(run.view(0)?.received[0], 0.0);
         assert!(matches!(run.view(4), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
         Ok(())

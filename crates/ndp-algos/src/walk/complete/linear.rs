@@ -1,0 +1,153 @@
+//! A sum along a given path as a linear Gaussian protocol: what an observer who knows the path faces.
+
+use super::{CompleteSum, Path};
+use crate::audit::{Observation, Simulate};
+use crate::protocol::checked_coalition;
+use crate::walk::TokenNoise;
+use crate::{Error, Protocol, View};
+use ndarray::{Array2, ArrayView2};
+use ndp_dp::Sigma;
+use rand::Rng;
+
+/// A [`CompleteSum`] along a realised path.
+///
+/// Its exact loss towards `v` is the sum over segments of `k²/m`, see
+/// [`path_units`](super::realised::path_units) for all pairs at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SumOnPath {
+    sum: CompleteSum,
+    path: Path,
+    contributes: Vec<bool>,
+}
+
+impl SumOnPath {
+    /// The protocol `sum` once its token took `path`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a path on another number of nodes or steps; [`Error::NoGuarantee`] unless the noise
+    /// is Gaussian.
+    pub fn new(sum: CompleteSum, path: Path) -> Result<Self, Error> {
+        sum.walk().check_path(&path)?;
+        sum.mu()?;
+        let contributes = sum.caps().contributions(&path).iter().map(Option::is_some).collect();
+        Ok(Self { sum, path, contributes })
+    }
+
+    /// The path.
+    #[must_use]
+    pub const fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The number of steps behind every token the members see: at their receptions, then at publication.
+    fn observed_after(&self, members: &[usize]) -> Vec<usize> {
+        let steps = self.path.step_count();
+        let received = (0..steps).filter(|&step| members.contains(&self.path.holder(step)));
+        received.chain(self.sum.walk().is_published().then_some(steps)).collect()
+    }
+}
+
+/// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`.
+impl Protocol for SumOnPath {
+    fn node_count(&self) -> usize {
+        self.path.node_count()
+    }
+
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let members = checked_coalition(coalition, self.node_count())?;
+        let rows = self.observed_after(&members);
+        let mut inputs = Array2::zeros((rows.len(), self.node_count()));
+        for (row, &seen) in rows.iter().enumerate() {
+            for step in (0..seen).filter(|&step| self.contributes[step]) {
+                inputs[(row, self.path.holder(step))] += 1.0;
+            }
+        }
+        let steps = self.path.step_count();
+        let noises =
+            Array2::from_shape_fn((rows.len(), steps), |(row, step)| f64::from(u8::from(step < rows[row])));
+        let known: Vec<usize> =
+            (0..steps).filter(|&step| members.contains(&self.path.holder(step))).collect();
+        View::new(&members, inputs, noises, &known)
+    }
+}
+
+/// Each coordinate of the values is a run of its own, in which a node contributes its value on every visit.
+impl Simulate for SumOnPath {
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        let members = checked_coalition(coalition, self.node_count())?;
+        let sum = self.sum.with_noise(TokenNoise::Gaussian(sigma));
+        let rows = self.observed_after(&members);
+        let known: Vec<usize> =
+            (0..self.path.step_count()).filter(|&step| members.contains(&self.path.holder(step))).collect();
+        let runs = values.ncols();
+        let mut seen = Observation {
+            received: Array2::zeros((rows.len(), runs)),
+            known_noises: Array2::zeros((known.len(), runs)),
+        };
+        for (column, values) in values.columns().into_iter().enumerate() {
+            let run = sum.run_along(self.path.clone(), |u, _| values[u], rng)?;
+            for (row, &steps) in rows.iter().enumerate() {
+                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens()[steps - 1] };
+            }
+            for (row, &step) in known.iter().enumerate() {
+                seen.known_noises[(row, column)] = run.noises()[step];
+            }
+        }
+        Ok(seen)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loss::exact_loss;
+    use crate::walk::Bounds;
+    use crate::walk::complete::realised::path_units;
+    use crate::walk::complete::{Caps, CompleteWalk};
+    use approx::assert_relative_eq;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
+
+    /// The projection routine on the linear view against the sum of `k²/m`, every pair, published or not.
+    #[test]
+    fn path_units_match_the_linear_view() -> Result<(), Error> {
+        let rng = &mut ChaCha8Rng::seed_from_u64(10);
+        let noise = TokenNoise::Gaussian(Sigma::new(3.0)?);
+        for published in [false, true] {
+            for (n, steps) in [(2, 9), (4, 20), (5, 30)] {
+                let walk = CompleteWalk::new(n, steps)?;
+                let walk = if published { walk.published() } else { walk };
+                let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+                let protocol = SumOnPath::new(sum, walk.sample(rng))?;
+                let units = path_units(protocol.path(), published).into_value();
+                for v in 0..n {
+                    let report = exact_loss(&protocol.view(v)?)?;
+                    for u in (0..n).filter(|&u| u != v) {
+                        let exact = report.loss.value().unit[u];
+                        assert_relative_eq!(units[(u, v)], exact, max_relative = 1e-9, epsilon = 1e-9);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn capped_steps_hide_and_do_not_show() -> Result<(), Error> {
+        let noise = TokenNoise::Gaussian(Sigma::new(3.0)?);
+        let sum = CompleteSum::new(CompleteWalk::new(3, 4)?, Bounds::new(0.0, 1.0)?, noise)
+            .with_caps(Caps::none().with_visits(1)?);
+        // Node 0 contributes once; its second visit only adds noise.
+        let protocol = SumOnPath::new(sum, Path::from_holders(3, &[0, 0, 1, 2])?)?;
+        let report = exact_loss(&protocol.view(1)?)?;
+        assert_relative_eq!(report.loss.value().unit[0], 0.5, max_relative = 1e-12);
+        assert!(SumOnPath::new(sum, Path::from_holders(3, &[0, 0, 1])?).is_err());
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition holds.
+
+use super::RingSum;
+use crate::audit::{Observation, Simulate};
+use crate::protocol::checked_coalition;
+use crate::walk::FinalToken;
+use crate::{Error, Protocol, View};
+use ndarray::{Array2, ArrayView2};
+use ndp_dp::Sigma;
+use rand::Rng;
+
+impl RingSum {
+    /// The number of steps behind every token the members see: at their receptions, then at publication.
+    fn observed_after(&self, members: &[usize]) -> Vec<usize> {
+        let (n, steps) = (self.node_count(), self.step_count());
+        let received = (0..steps).filter(|step| members.contains(&(step % n)));
+        received.chain((self.final_token() != FinalToken::Withheld).then_some(steps)).collect()
+    }
+
+    /// The steps that add noise.
+    fn noisy_steps(&self) -> Vec<usize> {
+        (0..self.step_count()).filter(|&step| self.step_std(step) > 0.0).collect()
+    }
+}
+
+/// Input `u` is the data of node `u`, which moves all its contributions alike.
+impl Protocol for RingSum {
+    fn node_count(&self) -> usize {
+        RingSum::node_count(self)
+    }
+
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        self.require_gaussian()?;
+        let n = self.node_count();
+        let members = checked_coalition(coalition, n)?;
+        let rows = self.observed_after(&members);
+        let noisy = self.noisy_steps();
+        let full = self.noise().std();
+        let inputs =
+            Array2::from_shape_fn((rows.len(), n), |(row, u)| (u..rows[row]).step_by(n).count() as f64);
+        let noises = Array2::from_shape_fn((rows.len(), noisy.len()), |(row, column)| {
+            if noisy[column] < rows[row] { self.step_std(noisy[column]) / full } else { 0.0 }
+        });
+        let known: Vec<usize> =
+            (0..noisy.len()).filter(|&column| members.contains(&(noisy[column] % n))).collect();
+        View::new(&members, inputs, noises, &known)
+    }
+}
+
+/// Each coordinate of the values is a run of its own, in which a node contributes its value in every round.
+impl Simulate for RingSum {
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        self.require_gaussian()?;
+        let n = self.node_count();
+        let members = checked_coalition(coalition, n)?;
+        let ring = self.with_gaussian_noise(sigma);
+        let rows = ring.observed_after(&members);
+        let known: Vec<usize> =
+            ring.noisy_steps().into_iter().filter(|step| members.contains(&(step % n))).collect();
+        let runs = values.ncols();
+        let mut seen = Observation {
+            received: Array2::zeros((rows.len(), runs)),
+            known_noises: Array2::zeros((known.len(), runs)),
+        };
+        for (column, values) in values.columns().into_iter().enumerate() {
+            let contributions = Array2::from_shape_fn((self.rounds(), values.len()), |(_, u)| values[u]);
+            let run = ring.run(contributions.view(), rng)?;
+            for (row, &steps) in rows.iter().enumerate() {
+                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens()[steps - 1] };
+            }
+            for (row, &step) in known.iter().enumerate() {
+                let factor = ring.step_std(step) / sigma.get();
+                seen.known_noises[(row, column)] = run.noises()[step] / factor;
+            }
+        }
+        Ok(seen)
+    }
+}

@@ -1,0 +1,129 @@
+//! Attacks on token transcripts: no guarantee is undercut, and exact ones are nearly met.
+
+use ndp_algos::audit::{AuditPlan, audit};
+use ndp_algos::walk::complete::realised::path_units;
+use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
+use ndp_algos::walk::ring::{Placement, RingSum};
+use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
+use ndp_algos::{Error, Protocol};
+use ndp_dp::{Delta, Sensitivity, Sigma, gaussian};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+const PLAN: AuditPlan = AuditPlan { runs: 60_000, error_rate: 1e-4 };
+
+/// The worst pair of several rings: the measured lower bound is below the guarantee and at least 0.9 of it.
+#[test]
+fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
+    let rng = &mut ChaCha8Rng::seed_from_u64(21);
+    let bounds = Bounds::new(0.0, 1.0)?;
+    let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+    for (n, rounds, placement, final_token, coalition, source) in [
+        (5, 3, Placement::Counter, FinalToken::Withheld, vec![3], 1),
+        (4, 2, Placement::Counter, FinalToken::Masked, vec![2], 3),
+        (6, 3, Placement::Distributed, FinalToken::Masked, vec![2], 1),
+        (7, 2, Placement::Distributed, FinalToken::Withheld, vec![1, 4], 2),
+        (4, 3, Placement::Distributed, FinalToken::Published, vec![2], 3),
+    ] {
+        let ring = RingSum::new(n, rounds, bounds, noise, placement)?.with_final_token(final_token)?;
+        let unit = ring.unit(source, &coalition)?;
+        // The noise that puts the loss where two normal laws are told apart best.
+        let sigma = Sigma::new(unit.value().sqrt() / 1.5)?;
+        let mu = *ring.with_gaussian_noise(sigma).mu(unit)?.value();
+        let scales = (Sensitivity::new(1.0)?, sigma);
+        let measured = *audit(&ring, &coalition, source, scales, PLAN, rng)?.measured_mu.value();
+        assert!(measured <= mu, "{ring:?}: measured {measured} above {mu}");
+        assert!(measured >= 0.9 * mu, "{ring:?}: measured {measured} far below {mu}");
+    }
+    Ok(())
+}
+
+/// A sum along a given path: exact for whoever knows the path.
+#[test]
+fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
+    let rng = &mut ChaCha8Rng::seed_from_u64(22);
+    let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+    for walk in [CompleteWalk::new(4, 24)?, CompleteWalk::new(6, 40)?.published()] {
+        let protocol =
+            SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), walk.sample(rng))?;
+        let units = path_units(protocol.path(), walk.is_published()).into_value();
+        let (v, u) = (0, (1..protocol.node_count()).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
+        let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
+        let measured =
+            *audit(&protocol, &[v], u, (Sensitivity::new(1.0)?, sigma), PLAN, rng)?.measured_mu.value();
+        assert!((0.9 * 1.5..=1.5).contains(&measured), "measured {measured} against 1.5");
+    }
+    Ok(())
+}
+
+/// Random paths, the observer told the path: the share of runs whose log-likelihood ratio exceeds ε bounds δ(ε)
+/// from below. Never above the averaged guarantee.
+#[test]
+fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
+    let rng = &mut ChaCha8Rng::seed_from_u64(23);
+    let (sigma, runs) = (2.0, 20_000);
+    let noise = TokenNoise::Gaussian(Sigma::new(sigma)?);
+    for walk in [CompleteWalk::new(4, 20)?, CompleteWalk::new(4, 20)?.published()] {
+        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        for epsilon in [0.5f64, 1.5] {
+            let mut divergence = 0.0;
+            for _ in 0..runs {
+                // Node 1 contributes 1 instead of 0; node 0 observes.
+                let run = sum.run(|u, _| f64::from(u8::from(u == 1)), rng)?;
+                let view = run.view(0)?;
+                let (mut start, mut before, mut ratio) = (0, 0.0, 0.0);
+                let last = view.published.map(|token| (walk.step_count(), token));
+                for (step, token) in view.received.into_iter().chain(last) {
+                    let m = (step - start) as f64;
+                    let k = (start..step).filter(|&t| run.path().holder(t) == 1).count() as f64;
+                    if m > 0.0 {
+                        let shown: f64 = token - before;
+                        ratio += (k * shown - k * k / 2.0) / (m * sigma * sigma);
+                    }
+                    // Its own step, noise and contribution of 0 included, is known to the observer.
+                    (start, before) = (step + 1, *run.tokens().get(step).unwrap_or(&0.0));
+                }
+                divergence += (1.0 - (epsilon - ratio).exp()).max(0.0) / f64::from(runs);
+            }
+            let claimed = walk.delta(1.0 / sigma, epsilon)?.into_value().approx_dp.delta();
+            // A mean of values in [0, 1]: Hoeffding at 1e-6.
+            let error = (1e6f64.ln() / (2.0 * f64::from(runs))).sqrt();
+            assert!(divergence - error <= claimed, "measured {divergence} above {claimed}");
+            assert!(claimed < 20.0 * divergence.max(0.02), "{claimed} says little about {divergence}");
+        }
+    }
+    Ok(())
+}
+
+/// The averaged guarantee against the exact profile of the random walk, its path known: the mean over all
+/// paths of the Gaussian profile.
+#[test]
+fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
+    let (n, steps, mu) = (3usize, 7usize, 0.8);
+    for walk in [CompleteWalk::new(n, steps)?, CompleteWalk::new(n, steps)?.published()] {
+        for delta in [1e-2, 1e-4, 1e-6] {
+            let epsilon = walk.epsilon(mu, Delta::new(delta)?)?.into_value().approx_dp.epsilon();
+            let mut exact = 0.0;
+            for mut code in 0..n.pow(steps as u32) {
+                let (mut m, mut k, mut unit) = (0.0, 0.0, 0.0);
+                for _ in 0..steps {
+                    let holder = code % n;
+                    code /= n;
+                    if holder == n - 1 {
+                        unit += if m > 0.0 { k * k / m } else { 0.0 };
+                        (m, k) = (0.0, 0.0);
+                    } else {
+                        m += 1.0;
+                        k += f64::from(u8::from(holder == 0));
+                    }
+                }
+                if walk.is_published() && m > 0.0 {
+                    unit += k * k / m;
+                }
+                exact += gaussian::theta(epsilon, mu * f64::sqrt(unit)) / (n as f64).powi(steps as i32);
+            }
+            assert!(exact <= delta && exact > delta / 50.0, "{exact} against {delta}");
+        }
+    }
+    Ok(())
+}
