@@ -164,8 +164,8 @@ mod tests {
         {
             let histogram = histogram(n, 100, local, labels)?;
             let value = *histogram.cycle_delta(epsilon, m, ShuffleEffort::default())?.value();
-            // The blanket is rounded outward by a part in 1e11.
-            assert_relative_eq!(value, reference, max_relative = 2e-11);
+            // The blanket is rounded outward by some parts in 1e11.
+            assert_relative_eq!(value, reference, max_relative = 1e-10);
             assert!(value >= reference * (1.0 - 1e-13));
         }
         Ok(())

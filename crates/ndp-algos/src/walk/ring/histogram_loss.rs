@@ -234,8 +234,8 @@ mod tests {
         ] {
             let ring = histogram(20, 2, labels, local, FinalToken::Withheld)?;
             let value = ring.among_elements(epsilon, elements)?;
-            // The bound is rounded outward by a part in 1e11.
-            assert_relative_eq!(value, reference, max_relative = 2e-11);
+            // The bound is rounded outward by some parts in 1e11.
+            assert_relative_eq!(value, reference, max_relative = 1e-10);
         }
         Ok(())
     }
