@@ -113,9 +113,9 @@ pub enum Error {
         row: usize,
     },
     /// A gossip matrix that does not average, however long it runs.
-    #[error("the matrix does not mix: besides 1 it has the eigenvalue {eigenvalue}, of absolute value 1")]
+    #[error("the matrix does not mix: its eigenvalue {eigenvalue} is 1 in absolute value, up to rounding")]
     DoesNotMix {
-        /// The eigenvalue, up to rounding.
+        /// The eigenvalue, besides the 1 of the constant vector.
         eigenvalue: f64,
     },
     /// A walk that cannot get from everywhere to everywhere: its stationary law is not unique.

@@ -264,3 +264,28 @@ const PARALLELISM: Par = Par::Rayon(NonZeroUsize::new(2).expect("2 is not 0"));
 
 /// Side of the squares in which a triangle is mirrored: two of them fit in the first-level cache.
 const TILE: usize = 32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows, columns and a transposed view go to faer without a copy, and faer writes into our memory.
+    #[test]
+    fn contiguous_arrays_are_not_copied() {
+        let rows = Array2::from_shape_fn((3, 4), |(i, j)| (10 * i + j) as f64);
+        let mut columns = column_major(rows.view());
+        assert_eq!(rows, columns);
+        for array in [rows.view(), columns.view(), rows.t()] {
+            let view = contiguous(array);
+            let matrix = to_faer(&view);
+            assert_eq!(matrix.as_ptr(), array.as_ptr());
+            assert!(array.indexed_iter().all(|((i, j), &value)| matrix[(i, j)] == value));
+        }
+        to_faer_mut(&mut columns)[(2, 1)] = -1.0;
+        assert_eq!(columns[(2, 1)], -1.0);
+        // What is contiguous in neither order is copied.
+        let strided = rows.slice(ndarray::s![..;2, ..;2]);
+        assert_ne!(contiguous(strided).as_ptr(), strided.as_ptr());
+        assert_eq!(contiguous(strided), strided);
+    }
+}

@@ -10,7 +10,7 @@
 //! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 2, which
 //!   leaves out the *value* 1 and so gives a positive gap to disconnected graphs; here they are refused.
 
-use crate::lanczos::lanczos_extremes;
+use crate::lanczos::{TOLERANCE, lanczos_extremes};
 use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
@@ -113,13 +113,14 @@ impl Extremes {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`] when the positive entries of `W`
-/// do not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`].
+/// do not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`] for some graphs of
+/// more than `10^5` nodes: [`lanczos_extremes`] takes a tolerance.
 pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
     let n = matrix.node_count();
     let mixing = Mixing::of(matrix.csr());
     mixing.require_connected(n)?;
     if n > DENSE_NODES {
-        let Extremes { second, last } = lanczos_extremes(matrix)?.extremes;
+        let Extremes { second, last } = lanczos_extremes(matrix, TOLERANCE)?.extremes;
         return Ok(mixing.extremes(second, last));
     }
     let values = sym_eigenvalues(matrix.to_dense()?.view())?;
@@ -212,8 +213,8 @@ fn gap(eigenvalue: f64, value: f64) -> Result<f64, Error> {
     if gap > RESOLUTION { Ok(gap) } else { Err(Error::DoesNotMix { eigenvalue }) }
 }
 
-/// Gaps below this are rounding errors of the eigensolver.
-const RESOLUTION: f64 = 1e-13;
+/// Gaps below this are errors of the eigensolvers.
+const RESOLUTION: f64 = 1e-12;
 
 /// Up to this many nodes the extreme eigenvalues come from the dense eigensolver.
 pub const DENSE_NODES: usize = 2048;
