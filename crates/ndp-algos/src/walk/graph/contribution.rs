@@ -19,7 +19,7 @@ use super::LocalLoss;
 use super::series::up;
 use crate::Error;
 use ndp_dp::UpperBound;
-use ndp_graph::hitting::FirstVisits;
+use ndp_graph::hitting::{FirstVisits, PairLaws};
 
 /// What one contribution costs when the observers' next visit is `tau` steps later: `c₀/τ` nats.
 ///
@@ -130,17 +130,33 @@ fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64,
     Ok(local.loss_of_log_excess(up(excess, 1).ln()).min(local.cost()))
 }
 
-/// `Σ_{1 ≤ t ≤ steps} h_t (e^{θ/t} − 1)`, rounded up.
-fn excess(visits: &FirstVisits, theta: f64, steps: usize) -> f64 {
-    let law = visits.to_any();
-    let sum = (1..=steps)
-        .filter(|&t| law[t] > 0.0)
-        .map(|t| law[t] * (1.0 + visits.relative_error(t)) * (theta / t as f64).exp_m1())
-        .sum();
-    up(sum, steps + visits.at.len() + 8)
+/// `ε_gap` of a pair, from laws that cover the whole walk.
+pub(super) fn gap_loss_of_pair(laws: &PairLaws, local: LocalLoss) -> f64 {
+    let gap = |t: usize| laws.u_to_u()[t] + laws.u_to_v()[t];
+    let excess = sum_of_charges(gap, |t| laws.relative_error(t), local.exponent(), laws.horizon());
+    local.loss_of_log_excess(excess.ln()).min(local.cost())
 }
 
-fn require_positive(name: &'static str, value: usize) -> Result<(), Error> {
+fn excess(visits: &FirstVisits, theta: f64, steps: usize) -> f64 {
+    let law = |t: usize| visits.at.iter().map(|law| law[t]).sum();
+    up(sum_of_charges(law, |t| visits.relative_error(t), theta, steps), visits.at.len())
+}
+
+/// `Σ_{1 ≤ t ≤ steps} h_t (e^{θ/t} − 1)`, rounded up.
+fn sum_of_charges(
+    law: impl Fn(usize) -> f64,
+    relative_error: impl Fn(usize) -> f64,
+    theta: f64,
+    steps: usize,
+) -> f64 {
+    let charged = |t: usize| match law(t) {
+        p if p > 0.0 => p * (1.0 + relative_error(t)) * (theta / t as f64).exp_m1(),
+        _ => 0.0,
+    };
+    up((1..=steps).map(charged).sum(), steps + 8)
+}
+
+pub(super) fn require_positive(name: &'static str, value: usize) -> Result<(), Error> {
     if value > 0 {
         Ok(())
     } else {

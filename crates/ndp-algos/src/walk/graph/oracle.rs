@@ -58,9 +58,11 @@ pub(super) fn mixed_cost(path: &[usize], u: usize, observers: &[usize], depth: u
 
 pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odometer {
     let mut odometer = Odometer::new(u, observers).unwrap();
-    for &holder in path {
+    let (&last, steps) = path.split_last().unwrap();
+    for &holder in steps {
         odometer.record(holder, Action::Contribute);
     }
+    odometer.arrive(last);
     odometer
 }
 

@@ -150,17 +150,19 @@ pub enum Action {
 
 /// Follows one token and keeps count of what the observers have learned about one node.
 ///
-/// Record the holders in order, the one at time 0 first. The reading is what all visits of the
-/// observers so far have cost; contributions that no observer has seen the result of are free.
+/// Record the holders of every step in order, the one at time 0 first; the last holder, who makes no
+/// step, only arrives. The reading is what all visits of the observers so far have cost; contributions
+/// that no observer has seen the result of are free.
 ///
 /// # Examples
 /// ```
 /// use ndp_algos::walk::graph::{Action, Odometer};
 /// // Node 0 contributes at times 0, 1 and 5; the observer, node 2, sees the token at time 8.
 /// let mut odometer = Odometer::new(0, &[2])?;
-/// for holder in [0, 0, 1, 1, 1, 0, 1, 1, 2] {
+/// for holder in [0, 0, 1, 1, 1, 0, 1, 1] {
 ///     odometer.record(holder, Action::Contribute);
 /// }
+/// odometer.arrive(2);
 /// assert!((odometer.cost().value() - 1.125).abs() < 1e-14);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
@@ -210,9 +212,8 @@ impl Odometer {
 
     /// The token arrives at `holder`, who then does `action` and passes it on.
     pub fn record(&mut self, holder: usize, action: Action) {
-        if self.observers.contains(&holder) {
-            self.observe();
-        } else {
+        self.arrive(holder);
+        if !self.observers.contains(&holder) {
             if holder == self.exposed && action == Action::Contribute {
                 self.hull.push(self.time, self.pending);
                 self.pending += 1;
@@ -220,6 +221,13 @@ impl Odometer {
             self.slots += 1;
         }
         self.time += 1;
+    }
+
+    /// The token arrives at `holder`, where the walk ends.
+    pub fn arrive(&mut self, holder: usize) {
+        if self.observers.contains(&holder) {
+            self.observe();
+        }
     }
 
     /// The token, as it is now, is shown to the observers: on a visit, or because the result is

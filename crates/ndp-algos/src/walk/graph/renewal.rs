@@ -36,6 +36,7 @@
 //!   together and is false (see [`printed`](super::printed)); this accountant replaces it.
 
 use super::LocalLoss;
+use super::contribution::{gap_loss_of_pair, require_positive};
 use super::series::{Factor, Products, up};
 use crate::Error;
 use ndp_dp::UpperBound;
@@ -78,6 +79,17 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 pub fn loss(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
     let losses = losses(laws, local, &DEPTHS, Products::new(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
+}
+
+/// As [`loss`] when `u` contributes at most `cap` times and only adds noise on its further visits: the
+/// best of the recursion, which charges every visit, of `N ε_gap` and of `N c₀`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for a cap of 0.
+pub fn capped_loss(laws: &PairLaws, local: LocalLoss, cap: usize) -> Result<UpperBound<f64>, Error> {
+    require_positive("the cap on contributions", cap)?;
+    let capped = up(cap as f64 * gap_loss_of_pair(laws, local), 2);
+    Ok(loss(laws, local).map(|loss| loss.min(capped)))
 }
 
 /// As [`loss`], for each of the given depths `M ≥ 1`; every one is an upper bound.

@@ -1,0 +1,542 @@
+//! Private averaging by a walking token, on real values.
+//!
+//! Node `v` holds `y_v ∈ R^d`, with objective `f_v(x) = ‖x − y_v‖²`. The holder moves the token by one
+//! noisy gradient step of size `γ_t`,
+//!
+//! ```text
+//! x_{t+1} = x_t − γ_t (2 (x_t − y_v) + η),      η = −2 z,   z ~ N(0, σ² I)
+//!         = (1 − 2γ_t) x_t + 2γ_t (y_v + z),
+//! ```
+//!
+//! that is, it contributes the noisy value `y_v + z`: gradients have twice the sensitivity of values
+//! and twice their noise, and the noise multiplier is `σ/Δ` either way. A noise-only step adds
+//! `2γ_t z` and moves nothing.
+//!
+//! # References
+//! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
+//!   ICML 2024: Algorithm 1 and the averaging task of section 5. Its running average has step `1/t`;
+//!   for this objective the step is `1/(2t)`.
+
+use super::path::WalkPath;
+use super::path_cost::Action;
+use crate::audit::{Observation, Simulate};
+use crate::protocol::checked_coalition;
+use crate::walk::FinalToken;
+use crate::{Error, Protocol, View};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndp_dp::Sigma;
+use ndp_graph::memory::require_dense;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
+
+/// The sizes `γ_t` of the gradient steps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Steps {
+    /// `γ_t = γ`.
+    Constant(f64),
+    /// `γ = 1/(2k)` at the `k`-th contribution: the token is the average of the noisy values so far,
+    /// plus the noise-only steps. It carries `k` along.
+    RunningAverage,
+    /// Any sequence, one per step.
+    Given(Vec<f64>),
+}
+
+/// Averaging by a token that starts at a public value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenAveraging {
+    steps: Steps,
+    initial: Array1<f64>,
+}
+
+/// `x ← keep · x + add · (value + noise)` for a contribution, without the value for a noise-only step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Update {
+    keep: f64,
+    add: f64,
+}
+
+impl TokenAveraging {
+    /// The token starts at `initial`, whose length is the dimension `d`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a step size that is not positive and finite, an initial value
+    /// that is not finite, or no coordinate.
+    pub fn new(steps: Steps, initial: Array1<f64>) -> Result<Self, Error> {
+        let sizes = match &steps {
+            Steps::Constant(size) => std::slice::from_ref(size),
+            Steps::RunningAverage => &[],
+            Steps::Given(sizes) => sizes,
+        };
+        if let Some(&value) = sizes.iter().find(|size| !(0.0 < **size && size.is_finite())) {
+            return Err(Error::InvalidParameter {
+                name: "every step size",
+                condition: "be positive and finite",
+                value,
+            });
+        }
+        if let Some(&value) = initial.iter().find(|x| !x.is_finite()) {
+            return Err(Error::InvalidParameter {
+                name: "every coordinate of the initial token",
+                condition: "be finite",
+                value,
+            });
+        }
+        if initial.is_empty() {
+            return Err(Error::InvalidParameter {
+                name: "the dimension",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        Ok(Self { steps, initial })
+    }
+
+    /// Whether amplification by iteration covers a run on `path`, so that its accountants apply.
+    ///
+    /// In units of its latest noise the token must never move apart: with `x_{t+1} = a_t x_t + b_t (…)`,
+    /// `|a_t| b_{t−1} ≤ b_t`. Constant steps up to `2/L = 1` and the running average pass; steps that
+    /// decrease faster, and noise-only steps while steps decrease, do not.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has.
+    pub fn require_amplification(&self, path: &WalkPath) -> Result<(), Error> {
+        let updates = self.updates(path)?;
+        for pair in updates.windows(2) {
+            if pair[1].keep.abs() * pair[0].add > pair[1].add * (1.0 + 1e-12) {
+                return Err(Error::NoGuarantee(
+                    "a step of the token expands distances in units of its noise: amplification by iteration fails",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs on given values (`n` by `d`), with noise of standard deviation `sigma` per coordinate of a
+    /// value, the noise multiplier times the sensitivity of a value.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when dimensions differ or steps are missing; [`Error::NodeOutOfRange`] for a
+    /// holder without a value; [`Error::InvalidParameter`] for a value that is not finite.
+    pub fn run(
+        &self,
+        path: &WalkPath,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        rng: &mut impl Rng,
+    ) -> Result<WalkTranscript, Error> {
+        let (nodes, dimension) = values.dim();
+        if dimension != self.initial.len() {
+            let expected = self.initial.len();
+            return Err(Error::Shape { what: "coordinates of the values", expected, got: dimension });
+        }
+        if let Some(&node) = path.holders().iter().find(|&&node| node >= nodes) {
+            return Err(Error::NodeOutOfRange { node, nodes });
+        }
+        if let Some(&value) = values.iter().find(|x| !x.is_finite()) {
+            return Err(Error::InvalidParameter { name: "every value", condition: "be finite", value });
+        }
+        let updates = self.updates(path)?;
+        require_dense("the transcript of the walk", 2 * (path.steps() + 1), dimension)?;
+        let mut noises = Array2::zeros((path.steps(), dimension));
+        noises.mapv_inplace(|_: f64| sigma.get() * rng.sample::<f64, _>(StandardNormal));
+        let mut tokens = Array2::zeros((path.steps() + 1, dimension));
+        tokens.row_mut(0).assign(&self.initial);
+        for (t, update) in updates.iter().enumerate() {
+            let mut next = &tokens.row(t) * update.keep;
+            next.scaled_add(update.add, &noises.row(t));
+            if path.actions()[t] == Action::Contribute {
+                next.scaled_add(update.add, &values.row(path.holders()[t]));
+            }
+            tokens.row_mut(t + 1).assign(&next);
+        }
+        Ok(WalkTranscript { path: path.clone(), tokens, noises })
+    }
+
+    fn updates(&self, path: &WalkPath) -> Result<Vec<Update>, Error> {
+        if let Steps::Given(sizes) = &self.steps
+            && sizes.len() < path.steps()
+        {
+            return Err(Error::Shape { what: "step sizes", expected: path.steps(), got: sizes.len() });
+        }
+        let mut count = 0;
+        let update = |(t, &action): (usize, &Action)| {
+            let add = match &self.steps {
+                Steps::Constant(size) => 2.0 * size,
+                Steps::Given(sizes) => 2.0 * sizes[t],
+                Steps::RunningAverage => {
+                    count += usize::from(action == Action::Contribute);
+                    1.0 / count.max(1) as f64
+                }
+            };
+            let keep = if action == Action::Contribute { 1.0 - add } else { 1.0 };
+            Update { keep, add }
+        };
+        Ok(path.actions().iter().enumerate().map(update).collect())
+    }
+}
+
+/// Everything that happened in a run: the path, the token before every step and at the end, the noises.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WalkTranscript {
+    path: WalkPath,
+    tokens: Array2<f64>,
+    noises: Array2<f64>,
+}
+
+/// One visit of the token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Visit {
+    /// When.
+    pub time: usize,
+    /// The token as it arrived.
+    pub received: Array1<f64>,
+    /// The token as it was passed on, unless the walk ended here; with the node's own value it tells
+    /// the noise the node drew.
+    pub sent: Option<Array1<f64>>,
+    /// Who sent it; nothing at time 0 or when senders are hidden.
+    pub from: Option<usize>,
+    /// To whom it was passed on.
+    pub to: Option<usize>,
+}
+
+/// Whether nodes learn who sent them the token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sender {
+    /// They do not, as in Definition 7.
+    #[default]
+    Hidden,
+    /// They do, as in Remark 3.
+    Known,
+}
+
+impl WalkTranscript {
+    /// The path.
+    #[must_use]
+    pub fn path(&self) -> &WalkPath {
+        &self.path
+    }
+
+    /// The token at times `0..=T`, one row each.
+    #[must_use]
+    pub fn tokens(&self) -> ArrayView2<'_, f64> {
+        self.tokens.view()
+    }
+
+    /// The token after the last step.
+    #[must_use]
+    pub fn last(&self) -> ArrayView1<'_, f64> {
+        self.tokens.row(self.tokens.nrows() - 1)
+    }
+
+    /// What node `v` sees: its visits, in order.
+    #[must_use]
+    pub fn view(&self, v: usize, sender: Sender) -> Vec<Visit> {
+        let holders = self.path.holders();
+        (0..holders.len())
+            .filter(|&t| holders[t] == v)
+            .map(|t| Visit {
+                time: t,
+                received: self.tokens.row(t).to_owned(),
+                sent: (t < self.path.steps()).then(|| self.tokens.row(t + 1).to_owned()),
+                from: (t > 0 && sender == Sender::Known).then(|| holders[t - 1]),
+                to: holders.get(t + 1).copied(),
+            })
+            .collect()
+    }
+}
+
+/// A run of [`TokenAveraging`] on a fixed path, as a linear Gaussian protocol: its exact losses given
+/// the path follow from [`exact_loss`](crate::loss::exact_loss), attacks from [`audit`](crate::audit).
+#[derive(Clone, Debug, PartialEq)]
+pub struct AveragingOnPath<'a> {
+    /// The steps of the token.
+    pub averaging: &'a TokenAveraging,
+    /// The path.
+    pub path: &'a WalkPath,
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Whether the observers also get the final token.
+    pub final_token: FinalToken,
+}
+
+impl AveragingOnPath<'_> {
+    /// The times at which the members see the token, and those at which they draw the noise.
+    fn seen(&self, members: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Error> {
+        let holders = self.path.holders();
+        let is_member = |t: &usize| members.binary_search(&holders[*t]).is_ok();
+        let end = self.path.steps();
+        let mut times: Vec<usize> = (1..=end).filter(is_member).collect();
+        match self.final_token {
+            FinalToken::Withheld => {}
+            FinalToken::Published if times.last() == Some(&end) => {}
+            FinalToken::Published => times.push(end),
+            FinalToken::Masked => {
+                return Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"));
+            }
+        }
+        Ok((times, (0..end).filter(is_member).collect()))
+    }
+}
+
+impl Protocol for AveragingOnPath<'_> {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let members = checked_coalition(coalition, self.nodes)?;
+        let (times, own) = self.seen(&members)?;
+        let steps = self.path.steps();
+        require_dense("the view of a walk", times.len(), self.nodes + steps)?;
+        let updates = self.averaging.updates(self.path)?;
+        let mut inputs = Array2::zeros((times.len(), self.nodes));
+        let mut noises = Array2::zeros((times.len(), steps));
+        let mut token_inputs = Array1::<f64>::zeros(self.nodes);
+        let mut token_noises = Array1::<f64>::zeros(steps);
+        let mut row = 0;
+        for (t, update) in updates.iter().enumerate() {
+            let holder = self.path.holders()[t];
+            if holder >= self.nodes {
+                return Err(Error::NodeOutOfRange { node: holder, nodes: self.nodes });
+            }
+            token_inputs *= update.keep;
+            token_noises *= update.keep;
+            token_noises[t] = update.add;
+            if self.path.actions()[t] == Action::Contribute {
+                token_inputs[holder] += update.add;
+            }
+            if times.get(row) == Some(&(t + 1)) {
+                inputs.row_mut(row).assign(&token_inputs);
+                noises.row_mut(row).assign(&token_noises);
+                row += 1;
+            }
+        }
+        View::new(&members, inputs, noises, &own)
+    }
+}
+
+impl Simulate for AveragingOnPath<'_> {
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        let members = checked_coalition(coalition, self.nodes)?;
+        let (times, own) = self.seen(&members)?;
+        // Coordinates are independent runs here, all from a token at 0.
+        let at_zero = TokenAveraging::new(self.averaging.steps.clone(), Array1::zeros(values.ncols()))?;
+        let transcript = at_zero.run(self.path, values, sigma, rng)?;
+        let rows = |rows: &Array2<f64>, times: &[usize]| rows.select(ndarray::Axis(0), times);
+        Ok(Observation {
+            received: rows(&transcript.tokens, &times),
+            known_noises: rows(&transcript.noises, &own),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Odometer;
+    use super::super::path::TokenWalk;
+    use super::*;
+    use crate::audit::{Attack, AuditPlan, audit};
+    use crate::loss::exact_loss;
+    use approx::assert_relative_eq;
+    use ndarray::array;
+    use ndp_dp::{Grade, Sensitivity};
+    use ndp_graph::generators::{cycle_graph, star_graph};
+    use ndp_graph::hitting::Start;
+    use ndp_graph::{GossipMatrix, TransitionMatrix};
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    fn ring(n: usize) -> TransitionMatrix {
+        TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(n).unwrap()))
+    }
+
+    fn path(holders: &[usize]) -> WalkPath {
+        WalkPath::new(holders.to_vec(), vec![Action::Contribute; holders.len() - 1]).unwrap()
+    }
+
+    fn read(path: &WalkPath, u: usize, observers: &[usize]) -> Odometer {
+        let mut odometer = Odometer::new(u, observers).unwrap();
+        for (&holder, &action) in path.holders().iter().zip(path.actions()) {
+            odometer.record(holder, action);
+        }
+        odometer.arrive(path.holders()[path.steps()]);
+        odometer
+    }
+
+    #[test]
+    fn the_running_average_is_one() -> Result<(), Error> {
+        let averaging = TokenAveraging::new(Steps::RunningAverage, array![5.0, -3.0])?;
+        let values = array![[1.0, 0.0], [2.0, 4.0], [6.0, 1.0]];
+        let tiny = Sigma::new(1e-300).unwrap();
+        let mut actions = vec![Action::Contribute; 4];
+        actions[2] = Action::NoiseOnly;
+        let path = WalkPath::new(vec![0, 1, 1, 2, 0], actions)?;
+        let transcript = averaging.run(&path, values.view(), tiny, &mut ChaCha8Rng::seed_from_u64(1))?;
+        let near = |seen: ArrayView1<'_, f64>, expected: Array1<f64>| {
+            (&seen - &expected).iter().all(|difference| difference.abs() < 1e-12)
+        };
+        assert!(near(transcript.last(), array![3.0, 5.0 / 3.0]));
+        // The view holds the visits and no others.
+        let view = transcript.view(1, Sender::Hidden);
+        assert_eq!(view.iter().map(|visit| visit.time).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!((view[0].from, view[0].to, view[1].to), (None, Some(1), Some(2)));
+        assert!(near(view[0].received.view(), array![1.0, 0.0]));
+        assert!(view[0].sent.as_ref().is_some_and(|sent| near(sent.view(), array![1.5, 2.0])));
+        let last = &transcript.view(0, Sender::Known)[1];
+        assert_eq!((last.from, last.to, last.sent.clone()), (Some(2), None, None));
+        Ok(())
+    }
+
+    /// Noise of a running average after t steps has variance σ²/t per coordinate.
+    #[test]
+    fn noise_has_the_stated_variance() -> Result<(), Error> {
+        let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        let constant = TokenAveraging::new(Steps::Constant(0.15), Array1::zeros(1))?;
+        let (path, values) = (path(&[0, 1, 0, 2, 1, 2, 2, 0]), Array2::zeros((3, 1)));
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let sigma = Sigma::new(2.0).unwrap();
+        let a: f64 = 0.7;
+        for (averaging, expected) in
+            [(averaging, 4.0 / 7.0), (constant, 4.0 * 0.09 * (1.0 - a.powi(14)) / (1.0 - a * a))]
+        {
+            let runs = 20_000;
+            let squares: Vec<f64> = (0..runs)
+                .map(|_| averaging.run(&path, values.view(), sigma, &mut rng).map(|t| t.last()[0].powi(2)))
+                .collect::<Result<_, _>>()?;
+            let mean = squares.iter().sum::<f64>() / f64::from(runs);
+            // The standard deviation of the square of a Gaussian is √2 times its mean.
+            assert!((mean - expected).abs() < 4.0 * expected * (2.0 / f64::from(runs)).sqrt());
+        }
+        Ok(())
+    }
+
+    /// Given the path, the exact loss of a running average is `Σ k²/slots`, and a contracting token never
+    /// leaks more than the taut string.
+    #[test]
+    fn exact_losses_given_the_path_agree_with_the_odometer() -> Result<(), Error> {
+        let w = ring(4);
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        let running = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        for round in 0..20 {
+            let walk = TokenWalk::new(&w, Start::Uniform, 25)?.with_cap(1 + round % 4)?;
+            let path = walk.sample(&mut rng);
+            for observers in [vec![0], vec![1, 2]] {
+                let exact = |averaging: &TokenAveraging, final_token| {
+                    averaging.require_amplification(&path)?;
+                    let protocol = AveragingOnPath { averaging, path: &path, nodes: 4, final_token };
+                    exact_loss(&protocol.coalition_view(&observers)?)
+                };
+                for u in (0..4).filter(|u| !observers.contains(u)) {
+                    let mut odometer = read(&path, u, &observers);
+                    let report = exact(&running, FinalToken::Withheld)?;
+                    let unit = report.loss.value().unit[u];
+                    let expected = *odometer.constant_gradient_cost().value();
+                    assert_relative_eq!(unit, expected, max_relative = 1e-9, epsilon = 1e-12);
+                    assert_eq!(report.loss.grade(), Grade::Exact);
+                    for gamma in [0.05, 0.3, 0.5, 0.7, 1.0] {
+                        let constant = TokenAveraging::new(Steps::Constant(gamma), Array1::zeros(1))?;
+                        let unit = exact(&constant, FinalToken::Withheld)?.loss.value().unit[u];
+                        assert!(unit <= odometer.cost().value() + 1e-9);
+                    }
+                    odometer.observe();
+                    let unit = exact(&running, FinalToken::Published)?.loss.value().unit[u];
+                    let expected = *odometer.constant_gradient_cost().value();
+                    assert_relative_eq!(unit, expected, max_relative = 1e-9, epsilon = 1e-12);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The likelihood ratio on real transcripts: at least 0.9 of the exact μ, never above.
+    #[test]
+    fn an_attack_on_transcripts_meets_the_exact_loss() -> Result<(), Error> {
+        let running = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        let constant = TokenAveraging::new(Steps::Constant(0.2), Array1::zeros(1))?;
+        let star = TransitionMatrix::from(&GossipMatrix::max_degree(&star_graph(3)?));
+        let ring = ring(5);
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let paths = [
+            // A leaf that keeps the token for three steps: nothing is hidden from the hub.
+            (path(&[0, 1, 1, 1, 0, 2, 0]), 1, 0),
+            (TokenWalk::new(&star, Start::Node(0), 30)?.sample(&mut rng), 2, 0),
+            (TokenWalk::new(&ring, Start::Uniform, 40)?.sample(&mut rng), 0, 2),
+            (TokenWalk::new(&ring, Start::Uniform, 40)?.with_cap(2)?.sample(&mut rng), 0, 3),
+        ];
+        let (sensitivity, sigma) = (Sensitivity::new(1.0).unwrap(), Sigma::new(1.5).unwrap());
+        for (path, u, v) in &paths {
+            for averaging in [&running, &constant] {
+                let protocol =
+                    AveragingOnPath { averaging, path, nodes: 5, final_token: FinalToken::Withheld };
+                let unit = Attack::optimal(&protocol.view(*v)?, *u)?.unit();
+                assert!(unit > 0.0 && unit <= read(path, *u, &[*v]).cost().value() + 1e-9);
+                let plan = AuditPlan { runs: 40_000, error_rate: 1e-6 };
+                let found = audit(&protocol, &[*v], *u, (sensitivity, sigma), plan, &mut rng)?;
+                let (measured, mu) = (*found.measured_mu.value(), unit.sqrt() / 1.5);
+                assert!(measured <= mu, "measured {measured}, exact {mu}");
+                assert!(measured >= 0.9 * mu - 0.05, "measured {measured}, exact {mu}");
+            }
+        }
+        let leaf = AveragingOnPath {
+            averaging: &running,
+            path: &paths[0].0,
+            nodes: 4,
+            final_token: FinalToken::Withheld,
+        };
+        assert_relative_eq!(Attack::optimal(&leaf.view(0)?, 1)?.unit(), 3.0, max_relative = 1e-12);
+        Ok(())
+    }
+
+    #[test]
+    fn amplification_is_refused_where_it_fails() -> Result<(), Error> {
+        let all = path(&[0, 1, 2, 0, 1]);
+        let mut actions = vec![Action::Contribute; 4];
+        actions[3] = Action::NoiseOnly;
+        let some = WalkPath::new(vec![0, 1, 2, 0, 1], actions)?;
+        let averaging = |steps| TokenAveraging::new(steps, Array1::zeros(1));
+        let halves = Steps::Given((1..=4).map(|t| 0.5 / f64::from(t)).collect());
+        averaging(Steps::Constant(1.0))?.require_amplification(&some)?;
+        averaging(Steps::RunningAverage)?.require_amplification(&some)?;
+        averaging(halves.clone())?.require_amplification(&all)?;
+        let refused = |steps, path| {
+            matches!(averaging(steps).unwrap().require_amplification(path), Err(Error::NoGuarantee(_)))
+        };
+        assert!(refused(Steps::Constant(1.01), &all));
+        assert!(refused(halves, &some));
+        assert!(refused(Steps::Given(vec![0.5, 0.1, 0.01, 0.001]), &all));
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_named() -> Result<(), Error> {
+        for steps in [Steps::Constant(0.0), Steps::Constant(f64::NAN), Steps::Given(vec![0.1, -0.1])] {
+            assert!(matches!(TokenAveraging::new(steps, array![0.0]), Err(Error::InvalidParameter { .. })));
+        }
+        assert!(TokenAveraging::new(Steps::RunningAverage, array![]).is_err());
+        assert!(TokenAveraging::new(Steps::RunningAverage, array![f64::INFINITY]).is_err());
+        let averaging = TokenAveraging::new(Steps::Given(vec![0.1]), array![0.0])?;
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let sigma = Sigma::new(1.0).unwrap();
+        let mut run = |holders: &[usize], values: Array2<f64>| {
+            averaging.run(&path(holders), values.view(), sigma, &mut rng).unwrap_err()
+        };
+        assert!(matches!(run(&[0, 1, 0], Array2::zeros((2, 1))), Error::Shape { .. }));
+        assert!(matches!(run(&[0, 2], Array2::zeros((2, 1))), Error::NodeOutOfRange { .. }));
+        assert!(matches!(run(&[0, 1], Array2::zeros((2, 2))), Error::Shape { .. }));
+        assert!(matches!(run(&[0, 1], array![[f64::NAN], [0.0]]), Error::InvalidParameter { .. }));
+        let protocol = AveragingOnPath {
+            averaging: &averaging,
+            path: &path(&[0, 1]),
+            nodes: 2,
+            final_token: FinalToken::Masked,
+        };
+        assert!(matches!(protocol.view(1), Err(Error::NoGuarantee(_))));
+        Ok(())
+    }
+}

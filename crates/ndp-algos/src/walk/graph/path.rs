@@ -1,0 +1,595 @@
+//! Where the token goes and who contributes: the part of a run that no data influence.
+//!
+//! The holder at time `t = 0..T` either contributes or only adds noise, then draws the next holder
+//! from its row of the transition matrix. A cap, a refractory period and a cap on the use of edges
+//! turn contributions into noise-only steps; the path itself stays that of the walk, so the
+//! accountants, which charge every visit, remain valid: fewer contributions never cost more.
+
+use super::contribution::require_positive;
+use super::path_cost::Action;
+use super::{LocalLoss, coalition, contribution, renewal};
+use crate::Error;
+use crate::walk::FinalToken;
+use coalition::CoalitionLaws;
+use ndp_dp::UpperBound;
+use ndp_graph::TransitionMatrix;
+use ndp_graph::hitting::{PairLaws, Start, Walk};
+use rand::{Rng, RngExt};
+
+/// What happens to a directed edge (not a self-loop) that has been used too often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EdgeRule {
+    /// Nothing: edges may be used without limit.
+    #[default]
+    Unlimited,
+    /// A holder that received the token over an edge beyond its number of uses, or is about to send it
+    /// over one, only adds noise. It draws the next holder before it decides.
+    NoiseOnly(usize),
+    /// The edge is no longer used: the token stays instead. The walk then depends on its past, and
+    /// only the [`Odometer`](super::Odometer) accounts for it.
+    Dismiss(usize),
+}
+
+/// A token walk of `T` steps.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::TokenWalk;
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(5)?));
+/// let walk = TokenWalk::new(&w, Start::Uniform, 100)?.with_cap(3)?;
+/// let path = walk.sample(&mut ChaCha8Rng::seed_from_u64(1));
+/// assert!(path.contribution_counts(5).iter().all(|&count| count <= 3));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenWalk<'a> {
+    matrix: &'a TransitionMatrix,
+    start: Start,
+    steps: usize,
+    burn_in: usize,
+    cap: Option<usize>,
+    refractory: usize,
+    edges: EdgeRule,
+}
+
+/// A realised path: who held the token when, and who contributed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WalkPath {
+    holders: Vec<usize>,
+    actions: Vec<Action>,
+}
+
+impl WalkPath {
+    /// The holders at times `0..=T` and what the holders at times `0..T` did.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one action per holder but the last;
+    /// [`Error::InvalidParameter`] for no step.
+    pub fn new(holders: Vec<usize>, actions: Vec<Action>) -> Result<Self, Error> {
+        if holders.len() < 2 {
+            return Err(no_steps());
+        }
+        if holders.len() != actions.len() + 1 {
+            return Err(Error::Shape { what: "actions", expected: holders.len() - 1, got: actions.len() });
+        }
+        Ok(Self { holders, actions })
+    }
+
+    /// The holders at times `0..=T`.
+    #[must_use]
+    pub fn holders(&self) -> &[usize] {
+        &self.holders
+    }
+
+    /// What the holders at times `0..T` did.
+    #[must_use]
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// Number of steps `T`.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.actions.len()
+    }
+
+    /// Number of contributions of each of `n` nodes (holders beyond them are left out).
+    #[must_use]
+    pub fn contribution_counts(&self, n: usize) -> Vec<usize> {
+        let mut counts = vec![0; n];
+        for (&holder, &action) in self.holders.iter().zip(&self.actions) {
+            if action == Action::Contribute && holder < n {
+                counts[holder] += 1;
+            }
+        }
+        counts
+    }
+}
+
+impl<'a> TokenWalk<'a> {
+    /// A walk without limits on contributions.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for no step or fewer than two nodes; [`Error::Graph`] for a start
+    /// outside the graph.
+    pub fn new(matrix: &'a TransitionMatrix, start: Start, steps: usize) -> Result<Self, Error> {
+        if steps == 0 {
+            return Err(no_steps());
+        }
+        let n = matrix.node_count();
+        if n < 2 {
+            return Err(Error::InvalidParameter {
+                name: "the number of nodes",
+                condition: "be at least 2 for a walk",
+                value: n as f64,
+            });
+        }
+        start.law(n)?;
+        Ok(Self { matrix, start, steps, burn_in: 0, cap: None, refractory: 1, edges: EdgeRule::Unlimited })
+    }
+
+    /// Lets the token walk untouched for so many steps before time 0: it carries a public constant
+    /// then, so only the start law changes.
+    #[must_use]
+    pub fn with_burn_in(mut self, steps: usize) -> Self {
+        self.burn_in = steps;
+        self
+    }
+
+    /// At most `cap` contributions of every node, noise-only visits afterwards.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a cap of 0.
+    pub fn with_cap(mut self, cap: usize) -> Result<Self, Error> {
+        require_positive("the cap on contributions", cap)?;
+        self.cap = Some(cap);
+        Ok(self)
+    }
+
+    /// At least `steps` steps between two contributions of a node, noise-only visits in between. Every
+    /// charge of a realised path is then at most `1/min(steps, time to the observer's next visit)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a period of 0 (1 is no restriction).
+    pub fn with_refractory_period(mut self, steps: usize) -> Result<Self, Error> {
+        require_positive("the refractory period", steps)?;
+        self.refractory = steps;
+        Ok(self)
+    }
+
+    /// Limits the use of edges.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a limit of 0 uses.
+    pub fn with_edge_rule(mut self, rule: EdgeRule) -> Result<Self, Error> {
+        if let EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) = rule {
+            require_positive("the uses of an edge", uses)?;
+        }
+        self.edges = rule;
+        Ok(self)
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.matrix.node_count()
+    }
+
+    /// Number of steps `T`, burn-in not counted.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// The law of the holder at time 0: the start, pushed through the burn-in.
+    ///
+    /// # Errors
+    /// None: the start was checked.
+    pub fn law_at_0(&self) -> Result<Start, Error> {
+        if self.burn_in == 0 {
+            return Ok(self.start.clone());
+        }
+        let walk = Walk::from(self.matrix);
+        let mut law = self.start.law(self.node_count())?;
+        let mut next = law.clone();
+        for _ in 0..self.burn_in {
+            walk.step(&law, &mut next);
+            std::mem::swap(&mut law, &mut next);
+        }
+        // Rounding moves the sum by an ulp per step; the accountants allow for as much.
+        let sum: f64 = law.iter().sum();
+        law.iter_mut().for_each(|p| *p /= sum);
+        Ok(Start::Law(law))
+    }
+
+    /// Draws a path.
+    pub fn sample(&self, rng: &mut impl Rng) -> WalkPath {
+        let n = self.node_count();
+        let mut holder = match &self.start {
+            Start::Node(node) => *node,
+            start => draw(&start.law(n).expect("the start was checked at construction"), rng),
+        };
+        for _ in 0..self.burn_in {
+            holder = self.matrix.csr().row(holder).0[self.draw_slot(holder, rng)] as usize;
+        }
+        let mut uses = vec![0usize; self.matrix.csr().nonzero_count()];
+        let limit = match self.edges {
+            EdgeRule::Unlimited => usize::MAX,
+            EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) => uses,
+        };
+        let mut counts = vec![0usize; n];
+        let mut last: Vec<Option<usize>> = vec![None; n];
+        let mut arrived_beyond = false;
+        let mut path = WalkPath { holders: vec![holder], actions: Vec::with_capacity(self.steps) };
+        for t in 0..self.steps {
+            let slot = self.draw_slot(holder, rng);
+            let mut next = self.matrix.csr().row(holder).0[slot] as usize;
+            let edge = &mut uses[self.matrix.csr().starts()[holder] + slot];
+            let beyond = next != holder && *edge >= limit;
+            if beyond && matches!(self.edges, EdgeRule::Dismiss(_)) {
+                next = holder;
+            } else if next != holder {
+                *edge += 1;
+            }
+            let worn = matches!(self.edges, EdgeRule::NoiseOnly(_)) && (beyond || arrived_beyond);
+            let rested = last[holder].is_none_or(|last| t - last >= self.refractory);
+            let contributes = self.cap.is_none_or(|cap| counts[holder] < cap) && rested && !worn;
+            if contributes {
+                counts[holder] += 1;
+                last[holder] = Some(t);
+            }
+            path.actions.push(if contributes { Action::Contribute } else { Action::NoiseOnly });
+            path.holders.push(next);
+            (holder, arrived_beyond) = (next, beyond);
+        }
+        path
+    }
+
+    /// Checks that a path given from outside is one of this walk.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for another number of steps; [`Error::NodeOutOfRange`];
+    /// [`Error::InvalidParameter`] for a step of probability 0, more contributions of a node than the
+    /// cap, or two that are closer than the refractory period.
+    pub fn check(&self, path: &WalkPath) -> Result<(), Error> {
+        let nodes = self.node_count();
+        if path.steps() != self.steps {
+            return Err(Error::Shape { what: "steps of the path", expected: self.steps, got: path.steps() });
+        }
+        if let Some(&node) = path.holders.iter().find(|&&node| node >= nodes) {
+            return Err(Error::NodeOutOfRange { node, nodes });
+        }
+        for (t, pair) in path.holders.windows(2).enumerate() {
+            let stays = pair[0] == pair[1] && matches!(self.edges, EdgeRule::Dismiss(_));
+            if self.matrix.csr().get(pair[0], pair[1]) <= 0.0 && !stays {
+                return Err(Error::InvalidParameter {
+                    name: "every step of the path",
+                    condition: "have positive probability",
+                    value: t as f64,
+                });
+            }
+        }
+        let cap = self.cap.unwrap_or(usize::MAX);
+        if let Some(&count) = path.contribution_counts(nodes).iter().find(|&&count| count > cap) {
+            return Err(Error::InvalidParameter {
+                name: "the number of contributions of every node",
+                condition: "be at most the cap",
+                value: count as f64,
+            });
+        }
+        let mut last: Vec<Option<usize>> = vec![None; nodes];
+        for (t, (&holder, &action)) in path.holders.iter().zip(&path.actions).enumerate() {
+            if action == Action::Contribute {
+                if let Some(gap) = last[holder].map(|last| t - last).filter(|&gap| gap < self.refractory) {
+                    return Err(Error::InvalidParameter {
+                        name: "the steps between two contributions of a node",
+                        condition: "be at least the refractory period",
+                        value: gap as f64,
+                    });
+                }
+                last[holder] = Some(t);
+            }
+        }
+        Ok(())
+    }
+
+    /// The laws of first visits of `u` and `v`, for the [`renewal`] accountant.
+    ///
+    /// # Errors
+    /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph or too many steps;
+    /// [`Error::NoGuarantee`] when edges are dismissed.
+    pub fn pair_laws(&self, u: usize, v: usize) -> Result<PairLaws, Error> {
+        self.require_fixed_edges()?;
+        if u == v {
+            return Err(Error::SourceIsObserver(u));
+        }
+        Ok(Walk::from(self.matrix).pair_laws(u, v, &self.law_at_0()?, self.steps)?)
+    }
+
+    /// What `v` learns about `u` over the walk, in nats at the order of `local`: the best of the renewal
+    /// accountant and, under a cap, of `N ε_gap` and `N c₀`. The final token stays with the last holder.
+    ///
+    /// Meaning and preconditions as for [`renewal::loss`].
+    ///
+    /// # Errors
+    /// As [`pair_laws`](Self::pair_laws).
+    pub fn loss(&self, u: usize, v: usize, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+        let laws = self.pair_laws(u, v)?;
+        match self.cap {
+            None => Ok(renewal::loss(&laws, local)),
+            Some(cap) => renewal::capped_loss(&laws, local, cap),
+        }
+    }
+
+    /// What a coalition learns about `u`, with or without the final token.
+    ///
+    /// # Errors
+    /// As [`CoalitionLaws::new`] and [`coalition::loss`]; [`Error::NoGuarantee`] when edges are dismissed.
+    pub fn coalition_loss(
+        &self,
+        u: usize,
+        members: &[usize],
+        local: LocalLoss,
+        final_token: FinalToken,
+    ) -> Result<UpperBound<f64>, Error> {
+        self.require_fixed_edges()?;
+        let laws = CoalitionLaws::new(&Walk::from(self.matrix), u, members, &self.law_at_0()?, self.steps)?;
+        match self.cap {
+            None => coalition::loss(&laws, local, final_token),
+            Some(cap) => coalition::capped_loss(&laws, local, final_token, cap),
+        }
+    }
+
+    /// What a coalition learns about `u` from at most the cap of contributions, from the first `horizon`
+    /// entries of a single law: for walks too long for the others (`N ε_gap`).
+    ///
+    /// # Errors
+    /// [`Error::SourceIsObserver`]; [`Error::Graph`]; [`Error::InvalidParameter`] for a walk without a cap;
+    /// [`Error::NoGuarantee`] when edges are dismissed.
+    pub fn capped_loss_from_cut_law(
+        &self,
+        u: usize,
+        members: &[usize],
+        local: LocalLoss,
+        horizon: usize,
+    ) -> Result<UpperBound<f64>, Error> {
+        self.require_fixed_edges()?;
+        let Some(cap) = self.cap else {
+            return Err(Error::InvalidParameter {
+                name: "the cap on contributions",
+                condition: "be given for a bound of so many gaps",
+                value: f64::INFINITY,
+            });
+        };
+        if members.contains(&u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        let targets: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
+        let visits =
+            Walk::from(self.matrix).first_visits(&Start::Node(u), &targets, horizon.min(self.steps))?;
+        contribution::capped(&visits, local, self.steps, cap)
+    }
+
+    fn require_fixed_edges(&self) -> Result<(), Error> {
+        match self.edges {
+            EdgeRule::Dismiss(_) => Err(Error::NoGuarantee(
+                "a walk that dismisses edges depends on its past: account for the realised path",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Draws the index of the next holder within the row of `holder`.
+    fn draw_slot(&self, holder: usize, rng: &mut impl Rng) -> usize {
+        draw(self.matrix.csr().row(holder).1, rng)
+    }
+}
+
+/// Draws an index with the given probabilities, which sum to 1 up to rounding.
+fn draw(law: &[f64], rng: &mut impl Rng) -> usize {
+    let mut left: f64 = rng.random();
+    for (index, p) in law.iter().enumerate() {
+        left -= p;
+        if left < 0.0 {
+            return index;
+        }
+    }
+    // Rounding may leave a remainder of order 1e-16: the last possible index takes it.
+    law.iter().rposition(|&p| p > 0.0).unwrap_or(0)
+}
+
+fn no_steps() -> Error {
+    Error::InvalidParameter { name: "the number of steps", condition: "be at least 1", value: 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Odometer;
+    use super::super::oracle::{expectation, intervals};
+    use super::*;
+    use approx::assert_relative_eq;
+    use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::GossipMatrix;
+    use ndp_graph::generators::{cycle_graph, path_graph, star_graph};
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    fn local(sigma: f64) -> LocalLoss {
+        LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+    }
+
+    fn ring(n: usize) -> TransitionMatrix {
+        TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(n).unwrap()))
+    }
+
+    #[test]
+    fn a_seed_pins_the_path() -> Result<(), Error> {
+        let w = ring(5);
+        let walk = TokenWalk::new(&w, Start::Uniform, 12)?;
+        let path = walk.sample(&mut ChaCha8Rng::seed_from_u64(7));
+        assert_eq!(path, walk.sample(&mut ChaCha8Rng::seed_from_u64(7)));
+        assert_eq!(path.holders(), [0, 0, 4, 4, 3, 3, 2, 3, 3, 4, 0, 1, 1]);
+        walk.check(&path)
+    }
+
+    /// Every transition frequency within 4.5 standard errors, and the start after a burn-in.
+    #[test]
+    fn the_sampler_follows_the_matrix() -> Result<(), Error> {
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&star_graph(3)?));
+        let walk = TokenWalk::new(&w, Start::Node(1), 200_000)?;
+        let path = walk.sample(&mut ChaCha8Rng::seed_from_u64(1));
+        let mut counts = [[0usize; 4]; 4];
+        path.holders().windows(2).for_each(|pair| counts[pair[0]][pair[1]] += 1);
+        for (u, row) in counts.iter().enumerate() {
+            let visits = row.iter().sum::<usize>() as f64;
+            for (v, &count) in row.iter().enumerate() {
+                let p = w.csr().get(u, v);
+                let error = (p * (1.0 - p) / visits).sqrt();
+                assert!((count as f64 / visits - p).abs() <= 4.5 * error, "{u} to {v}");
+            }
+        }
+        let walk = TokenWalk::new(&w, Start::Node(1), 1)?.with_burn_in(3);
+        let Start::Law(law) = walk.law_at_0()? else { panic!() };
+        let mut rng = ChaCha8Rng::seed_from_u64(2);
+        let runs = 40_000;
+        let mut counts = [0usize; 4];
+        (0..runs).for_each(|_| counts[walk.sample(&mut rng).holders()[0]] += 1);
+        for (count, p) in counts.iter().zip(law) {
+            let error = (p * (1.0 - p) / f64::from(runs)).sqrt();
+            assert!((*count as f64 / f64::from(runs) - p).abs() <= 4.5 * error);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn rules_hold_on_every_path() -> Result<(), Error> {
+        let w = ring(6);
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for _ in 0..20 {
+            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_cap(9)?.with_refractory_period(7)?;
+            let path = walk.sample(&mut rng);
+            walk.check(&path)?;
+            assert!(path.contribution_counts(6).iter().all(|&count| count <= 9));
+
+            // A contribution between two uses of the edges to v by u: at most 2E are next to v.
+            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_edge_rule(EdgeRule::NoiseOnly(4))?;
+            let path = walk.sample(&mut rng);
+            let spotted = (0..300)
+                .filter(|&t| path.actions()[t] == Action::Contribute && path.holders()[t] == 2)
+                .filter(|&t| path.holders()[t + 1] == 3 || t > 0 && path.holders()[t - 1] == 3)
+                .count();
+            assert!(spotted <= 8);
+            assert!(path.actions().contains(&Action::NoiseOnly));
+
+            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_edge_rule(EdgeRule::Dismiss(4))?;
+            let path = walk.sample(&mut rng);
+            walk.check(&path)?;
+            for u in 0..6 {
+                let uses = path.holders().windows(2).filter(|pair| pair == &[u, (u + 1) % 6]).count();
+                assert!(uses <= 4);
+            }
+            assert!(matches!(walk.loss(0, 3, local(2.0)), Err(Error::NoGuarantee(_))));
+        }
+        Ok(())
+    }
+
+    /// Rules only ever lower the taut cost of a path, so the accountants stay valid under them.
+    #[test]
+    fn rules_never_raise_the_cost() -> Result<(), Error> {
+        let w = ring(5);
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let walk = TokenWalk::new(&w, Start::Uniform, 60)?
+            .with_cap(5)?
+            .with_refractory_period(4)?
+            .with_edge_rule(EdgeRule::NoiseOnly(6))?;
+        for _ in 0..50 {
+            let path = walk.sample(&mut rng);
+            let (mut with, mut without) = (Odometer::new(0, &[2])?, Odometer::new(0, &[2])?);
+            for (&holder, &action) in path.holders().iter().zip(path.actions()) {
+                with.record(holder, action);
+                without.record(holder, Action::Contribute);
+            }
+            assert!(with.cost().value() <= without.cost().value());
+        }
+        Ok(())
+    }
+
+    /// The reported loss covers the mean over all paths of the capped walk, burn-in included.
+    #[test]
+    fn the_loss_of_a_capped_walk_covers_all_paths() -> Result<(), Error> {
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
+        let dense = w.to_dense()?;
+        for (cap, sigma) in [(1, 0.5), (2, 0.5), (3, 2.0)] {
+            let walk = TokenWalk::new(&w, Start::Node(0), 7)?.with_burn_in(2).with_cap(cap)?;
+            let law = walk.law_at_0()?.law(3)?;
+            let theta = local(sigma).exponent();
+            let mean = expectation(&dense, &law, 7, &|path| {
+                let mut left = cap;
+                let keep = |&x: &usize| {
+                    let over = x == 0 && left == 0;
+                    left -= usize::from(x == 0 && !over);
+                    if over { 1 } else { x }
+                };
+                let kept: Vec<usize> = path.iter().map(keep).collect();
+                let cost: f64 = intervals(&kept, 0, &[2]).iter().map(|i| *i.taut().value()).sum();
+                (theta * cost).exp_m1()
+            });
+            let loss = *walk.loss(0, 2, local(sigma))?.value();
+            assert!(mean.ln_1p() <= loss * (1.0 + 1e-12), "{} > {loss}", mean.ln_1p());
+            assert!(loss <= cap as f64 * local(sigma).cost() * (1.0 + 1e-12));
+            let coalition = walk.coalition_loss(0, &[2], local(sigma), FinalToken::Withheld)?;
+            assert!(loss <= coalition.value() * (1.0 + 1e-12));
+            let cut = walk.capped_loss_from_cut_law(0, &[2], local(sigma), 3)?;
+            assert!(loss <= cut.value() * (1.0 + 1e-12));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_burn_in_of_many_steps_is_a_uniform_start() -> Result<(), Error> {
+        let w = ring(5);
+        let late = TokenWalk::new(&w, Start::Node(0), 40)?.with_burn_in(2000);
+        let uniform = TokenWalk::new(&w, Start::Uniform, 40)?;
+        let found = *late.loss(1, 3, local(2.0))?.value();
+        assert_relative_eq!(found, *uniform.loss(1, 3, local(2.0))?.value(), max_relative = 1e-11);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_named() -> Result<(), Error> {
+        let w = ring(5);
+        let one = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(1)?));
+        let invalid =
+            |result: Result<TokenWalk<'_>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
+        assert!(invalid(TokenWalk::new(&w, Start::Uniform, 0)));
+        assert!(invalid(TokenWalk::new(&one, Start::Uniform, 5)));
+        assert!(matches!(TokenWalk::new(&w, Start::Node(5), 5), Err(Error::Graph(_))));
+        let walk = TokenWalk::new(&w, Start::Node(0), 4)?;
+        assert!(invalid(walk.clone().with_cap(0)));
+        assert!(invalid(walk.clone().with_refractory_period(0)));
+        assert!(invalid(walk.clone().with_edge_rule(EdgeRule::NoiseOnly(0))));
+        assert_eq!(walk.loss(1, 1, local(1.0)), Err(Error::SourceIsObserver(1)));
+        assert!(matches!(walk.loss(1, 5, local(1.0)), Err(Error::Graph(_))));
+        assert!(walk.capped_loss_from_cut_law(0, &[1], local(1.0), 3).is_err());
+
+        let path =
+            |holders: [usize; 5]| WalkPath::new(holders.to_vec(), vec![Action::Contribute; 4]).unwrap();
+        walk.check(&path([0, 1, 0, 4, 4]))?;
+        assert!(matches!(walk.check(&path([0, 2, 0, 4, 4])), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(walk.check(&path([0, 1, 0, 4, 5])), Err(Error::NodeOutOfRange { .. })));
+        let capped = walk.clone().with_cap(1)?;
+        let above = Error::InvalidParameter {
+            name: "the number of contributions of every node",
+            condition: "be at most the cap",
+            value: 2.0,
+        };
+        assert_eq!(capped.check(&path([0, 1, 0, 4, 4])), Err(above));
+        let resting = walk.with_refractory_period(3)?;
+        assert!(matches!(resting.check(&path([0, 1, 0, 4, 4])), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(WalkPath::new(vec![0], vec![]), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(WalkPath::new(vec![0, 1], vec![]), Err(Error::Shape { .. })));
+        Ok(())
+    }
+}
