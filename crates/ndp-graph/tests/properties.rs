@@ -116,7 +116,11 @@ proptest! {
                 prop_assert!((found.last - lanczos.last).abs() < 1e-12);
                 let periodic = is_bipartite(matrix.graph()) && (0..n).all(|u| matrix.get(u, u) == 0.0);
                 prop_assert_eq!(gap_abs(&matrix).is_err(), periodic);
-                prop_assert_eq!(spectrum.gap_abs(), gap_abs(&matrix));
+                match (spectrum.gap_abs(), gap_abs(&matrix)) {
+                    // Eigenvalues with and without eigenvectors come from different code.
+                    (Ok(dense), Ok(gap)) => prop_assert!((dense - gap).abs() < 1e-13),
+                    (dense, gap) => prop_assert_eq!(dense, gap),
+                }
             }
         }
     }
