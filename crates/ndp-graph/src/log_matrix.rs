@@ -4,8 +4,9 @@
 //! - Cyffers, Bellet, Upadhyay, *Differentially Private Decentralized Learning with Random Walks*,
 //!   ICML 2024, arXiv:2402.07471: equation (15).
 
+use crate::lanczos::{LanczosExtremes, lanczos_extremes};
 use crate::walk_sums::{deviation_from_uniform, remove_mean};
-use crate::{Error, GossipMatrix, Spectrum, spectrum};
+use crate::{Error, GossipMatrix, Spectrum, TransitionMatrix, spectrum};
 use ndarray::Array2;
 
 /// `-ln(I - W + 11ᵀ/n) = -Σ_{i≥2} ln(1 - λ_i) φ_i φ_iᵀ`, `n` by `n`: the eigenvalue 1 of `W` is
@@ -33,8 +34,8 @@ pub fn log_matrix(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
 /// `-ln(1 - λ) = -ln 2 - ln(1 - (1 + λ)/2)`. Entries are accurate to `1e-15` and rounding.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`]; those of [`gap_signed`](fn@spectrum::gap_signed), which the stopping rule
-/// needs; [`Error::NoConvergence`] when more than `10^7` powers would be summed (gaps below `1e-5`).
+/// [`Error::NodeOutOfRange`]; those of [`gap_signed`](fn@spectrum::gap_signed), as the stopping rule
+/// needs the gap; [`Error::NoConvergence`] when more than `10^7` powers would be summed (gaps below `1e-5`).
 ///
 /// # Complexity
 /// `O(80 / gap_signed · nnz)`, and the extreme eigenvalues.
@@ -44,7 +45,7 @@ pub fn log_matrix_row(matrix: &GossipMatrix, u: usize) -> Result<Vec<f64>, Error
     if n == 1 {
         return Ok(vec![0.0]);
     }
-    let lazy_gap = 0.5 * spectrum::gap_signed(matrix)?;
+    let lazy_gap = 0.5 * gap_signed(matrix)?;
     let mut sums: Vec<f64> = deviation.iter().map(|x| -std::f64::consts::LN_2 * x).collect();
     let mut next = vec![0.0; n];
     let mut rest = f64::INFINITY;
@@ -63,6 +64,20 @@ pub fn log_matrix_row(matrix: &GossipMatrix, u: usize) -> Result<Vec<f64>, Error
         }
     }
     Err(Error::NoConvergence { what: "the row of the log matrix", steps: MAX_POWERS, residual: rest })
+}
+
+/// A lower bound on `1 - λ_2`, by Lanczos iteration unless that fails: the dense eigensolver takes longer than
+/// the row.
+fn gap_signed(matrix: &GossipMatrix) -> Result<f64, Error> {
+    let classes = TransitionMatrix::from(matrix).class_count();
+    if classes > 1 {
+        return Err(Error::Disconnected(classes));
+    }
+    let gap = |found: LanczosExtremes| 1.0 - found.extremes.second - found.residual;
+    match lanczos_extremes(matrix, 1e-8) {
+        Ok(found) if gap(found) > found.residual => Ok(gap(found)),
+        _ => spectrum::gap_signed(matrix),
+    }
 }
 
 const MAX_POWERS: usize = 10_000_000;
