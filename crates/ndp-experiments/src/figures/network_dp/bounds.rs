@@ -1,0 +1,180 @@
+//! `network-dp/fig1a` and `network-dp/poster`: bounds for real summation against the number of users.
+
+use crate::datasets::Data;
+use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::walk::complete::CompleteWalk;
+use ndp_dp::printed::{Theorem3, best_c, poster_theorem4};
+use ndp_dp::{Delta, Grade, Order, conversion, gaussian, tails};
+use rayon::prelude::*;
+
+const EPSILON: f64 = 0.1;
+const DELTA: f64 = 1e-7;
+/// Steps per user.
+const VISITS: f64 = 100.0;
+/// Beyond this many users no certified curve is drawn.
+const CERTIFIED_USERS: f64 = 1e4;
+/// Orders among which the certified conversion chooses; any order is valid.
+const ORDERS: [f64; 12] = [2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 128.0, 256.0, 512.0];
+
+/// `network-dp/fig1a`.
+pub const FIG1A: Entry = Entry {
+    id: "network-dp/fig1a",
+    what: "bounds for real summation on the complete graph against the number of users",
+    needs: &[],
+    minutes: 0.3,
+    tolerance: Tolerance::DETERMINISTIC,
+    figure: fig1a,
+};
+
+/// `network-dp/poster`.
+pub const POSTER: Entry = Entry {
+    id: "network-dp/poster",
+    what: "the older bound of the poster beside Theorem 3 and the certified bound",
+    needs: &[],
+    minutes: 0.3,
+    tolerance: Tolerance::DETERMINISTIC,
+    figure: poster,
+};
+
+const LOCAL: &str = "local, exact, N by the binomial tail";
+const CERTIFIED: &str = "network, averaged over the walk";
+const THEOREM_3: &str = "Theorem 3 as printed, best c";
+
+/// Log-spaced numbers of users, those below 2 left out: the theorems need two users.
+fn users(largest_exponent: f64, count: usize) -> Vec<f64> {
+    (0..count)
+        .map(|k| 10f64.powf(largest_exponent * k as f64 / (count - 1) as f64))
+        .filter(|&n| n >= 2.0)
+        .collect()
+}
+
+/// Composition as the program has it: the plain sum or the advanced theorem, for a real number of terms.
+fn as_released(epsilon: f64, k: f64) -> f64 {
+    let advanced = (2.0 * k * (1.0 / DELTA).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1();
+    if k < 1e5 { advanced.min(k * epsilon) } else { advanced }
+}
+
+/// The Gaussian parameter of one contribution under the classic noise for `(ε₀, 1e-7)`.
+fn classic_mu() -> f64 {
+    EPSILON / (2.0 * (1.25 / DELTA).ln()).sqrt()
+}
+
+fn theorem3(n: f64) -> Result<Theorem3> {
+    let delta = Delta::new(DELTA)?;
+    Ok(Theorem3 {
+        users: n,
+        steps: VISITS * n,
+        epsilon: EPSILON,
+        c: best_c(n)?.into_value(),
+        delta_prime: delta,
+        delta_hat: delta,
+    })
+}
+
+/// The δ that Theorem 3 spends at `n` users, at which the sound curves are converted.
+fn total_delta(n: f64) -> Result<Delta> {
+    Ok(Delta::new(theorem3(n)?.total_delta(Delta::new(DELTA)?)?.into_value())?)
+}
+
+/// The sound curve: Rényi loss averaged over the walk, any number of steps.
+fn certified(n: f64) -> Result<f64> {
+    let n = n.round();
+    let walk = CompleteWalk::new(n as usize, (VISITS * n) as usize)?;
+    let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>, _>>()?;
+    let curve = |order: Order| {
+        // Orders at which the moment overflows are of no use and count as infinite.
+        walk.rdp_bound(order, classic_mu()).unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY))
+    };
+    Ok(conversion::best_epsilon_on(&orders, curve, total_delta(n)?).into_value().approx_dp.epsilon())
+}
+
+/// The exact local loss: as many Gaussian releases as a user makes but for `δ̂`.
+fn local(n: f64) -> Result<f64> {
+    let steps = (VISITS * n.round()) as u64;
+    let count = tails::n_exact(steps, 1.0 / n.round(), Delta::new(DELTA)?)?.into_value();
+    let delta = Delta::new(total_delta(n)?.get() - DELTA)?;
+    Ok(gaussian::epsilon((count as f64).sqrt() * classic_mu(), delta)?.into_value())
+}
+
+fn curve(name: &str, grade: Grade, users: &[f64], f: impl Fn(f64) -> Result<f64> + Sync) -> Result<Series> {
+    let points = users.par_iter().map(|&n| Ok((n, f(n)?))).collect::<Result<Vec<_>>>()?;
+    Ok(Series::new(name, grade).points(points))
+}
+
+/// What both figures say of themselves.
+fn described(title: &str) -> Figure {
+    Figure::new(title)
+        .parameter("epsilon of one contribution", EPSILON)
+        .parameter("delta, delta', delta^", DELTA)
+        .parameter("T", "100 n")
+        .parameter("noise of the sound curves", "classic Gaussian noise for (0.1, 1e-7)")
+        .parameter("delta of the sound curves", "what Theorem 3 spends: N delta + delta' + delta^, about 1.7e-5")
+        .finding("Theorem 3 is false as printed (cycle lengths off by one, contributions composed as if separate, count outside its range); the loss averaged over the walk is proved and far smaller.")
+}
+
+fn fig1a(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
+    let n = users(10.0, scale.pick(30, 11));
+    let small: Vec<f64> =
+        n.iter().copied().filter(|&n| n <= scale.pick(CERTIFIED_USERS, 200.0)).map(f64::round).collect();
+    let random = |n: f64| VISITS + (1.5 * VISITS * n * (1.0 / DELTA).ln()).sqrt();
+    let network = |n: f64, count: f64| as_released(3.0 * EPSILON / n.sqrt(), count + VISITS);
+    let printed = Grade::Printed;
+    Ok(described("Network DP, figure 1(a): real summation on the complete graph")
+        .claim("Network DP amplifies privacy over local DP as soon as n >= 10.")
+        .finding("The released curves are not Theorem 3: 3/sqrt(n) in place of its amplification, the poster's count of contributions.")
+        .check(Check::covers(THEOREM_3, CERTIFIED))
+        .check(Check::below(CERTIFIED, LOCAL))
+        .panel(
+            Panel::curves("epsilon against n", Axis::log("users n"), Axis::log("epsilon"))
+                .with(curve("as released: local, random N", printed, &n, |n| Ok(as_released(EPSILON, random(n))))?)
+                .with(curve("as released: network, random N", printed, &n, |n| Ok(network(n, random(n))))?)
+                .with(curve("as released: local, N = 100", printed, &n, |_| Ok(as_released(EPSILON, VISITS)))?)
+                .with(curve("as released: network, N = 100", printed, &n, |n| Ok(network(n, VISITS)))?)
+                .with(curve(THEOREM_3, printed, &n, |n| Ok(theorem3(n)?.total_epsilon()?.into_value()))?)
+                .with(curve("Theorem 3, composed by DRV, best c", printed, &n, |n| {
+                    Ok(theorem3(n)?.total_epsilon_composed()?.into_value())
+                })?)
+                .with(curve(CERTIFIED, Grade::UpperBound, &small, certified)?)
+                .with(curve(LOCAL, Grade::UpperBound, &small, local)?),
+        ))
+}
+
+fn poster(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
+    let n = users(6.0, scale.pick(19, 7));
+    let small: Vec<f64> =
+        n.iter().copied().filter(|&n| n <= scale.pick(CERTIFIED_USERS, 200.0)).map(f64::round).collect();
+    let delta = Delta::new(DELTA)?;
+    Ok(described("The poster's bound beside Theorem 3 and what is proved")
+        .claim("The final theorem improves on the poster's n^(1/4) amplification.")
+        .check(Check::below(THEOREM_3, "poster, Theorem 4"))
+        .panel(
+            Panel::curves("epsilon against n", Axis::log("users n"), Axis::log("epsilon"))
+                .with(curve("poster, Theorem 4", Grade::Printed, &n, |n| {
+                    Ok(poster_theorem4(n, VISITS * n, EPSILON, delta)?.into_value().epsilon)
+                })?)
+                .with(curve(THEOREM_3, Grade::Printed, &n, |n| {
+                    Ok(theorem3(n)?.total_epsilon()?.into_value())
+                })?)
+                .with(curve(CERTIFIED, Grade::UpperBound, &small, certified)?)
+                .with(curve(LOCAL, Grade::UpperBound, &small, local)?),
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the program plots at n = 1 and n = 1269: local with a random number of contributions.
+    #[test]
+    fn released_curves_have_their_recorded_values() {
+        let random = |n: f64| VISITS + (1.5 * VISITS * n * (1.0 / DELTA).ln()).sqrt();
+        for (n, value) in [(1.0, 8.503_302_677_565_28), (1_268.961_003_167_923, 43.904_110_479_730_02)] {
+            assert!((as_released(EPSILON, random(n)) / value - 1.0).abs() < 1e-9);
+        }
+        let network = as_released(3.0 * EPSILON, random(1.0) + VISITS);
+        assert!((network / 53.039_253_010_491_97 - 1.0).abs() < 1e-9, "{network}");
+    }
+}

@@ -1,0 +1,69 @@
+//! What the figures of realised walks share.
+
+use crate::figure::{Kind, Series};
+use anyhow::Result;
+use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses};
+use ndp_algos::walk::complete::{CompleteWalk, Path};
+use ndp_dp::Delta;
+use rand::Rng;
+
+/// Steps per user.
+pub(super) const VISITS: usize = 100;
+
+/// A walk of `100 n - 1` steps, as the program draws it.
+pub(super) fn as_released_path(n: usize, rng: &mut impl Rng) -> Result<Path> {
+    Ok(CompleteWalk::new(n, VISITS * n - 1)?.sample(rng))
+}
+
+/// Losses of all pairs of all walks, one after the other.
+pub(super) fn realised_curve(
+    paths: &[Path],
+    size: CycleSize,
+    delta: f64,
+    mass: impl Fn(usize) -> f64 + Copy,
+) -> Result<Vec<f64>> {
+    let mut values = Vec::new();
+    for path in paths {
+        let losses = pairwise_losses(path, size, Slack::PerCycle(Delta::new(delta)?), mass)?.into_value();
+        values.extend(losses.indexed_iter().filter(|((u, v), _)| u != v).map(|(_, &loss)| loss));
+    }
+    Ok(values)
+}
+
+/// The local loss of every user of every walk: advanced composition over its contributions, as the
+/// program has it.
+pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Vec<f64>> {
+    let mut values = Vec::new();
+    for path in paths {
+        for visits in path.receptions() {
+            let k = visits.len() as f64;
+            values.push((2.0 * k * (1.0 / delta).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1());
+        }
+    }
+    Ok(values)
+}
+
+/// Means with minimum and maximum over pairs and walks, one point per number of users.
+pub(super) struct Spread {
+    name: &'static str,
+    points: Vec<(f64, f64, f64, f64)>,
+}
+
+impl Spread {
+    pub(super) fn new(name: &'static str) -> Self {
+        Self { name, points: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, n: usize, values: Vec<f64>) {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.points.push((n as f64, mean, low, high));
+    }
+
+    pub(super) fn series(self, kind: impl Into<Kind>) -> Series {
+        self.points
+            .into_iter()
+            .fold(Series::new(self.name, kind), |series, (x, y, low, high)| series.ranged(x, y, low, high))
+    }
+}
