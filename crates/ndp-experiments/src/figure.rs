@@ -340,7 +340,8 @@ impl Figure {
     ///
     /// # Errors
     /// A sentence naming the first of these that fails: some panel; titles of panels, and names
-    /// of series within a panel, not empty and unique; no NaN; checks that name existing series.
+    /// of series within a panel, not empty and unique; no name that says `exact` of values of
+    /// another grade; no NaN; checks that name existing series.
     pub fn validate(&self) -> Result<(), String> {
         if self.panels.is_empty() {
             return Err("the figure has no panel".into());
@@ -360,6 +361,8 @@ impl Figure {
                         series.name
                     ));
                 }
+                kind::require_honest(&series.name, series.kind)
+                    .map_err(|e| format!("panel {title:?}: {e}"))?;
                 let nan = |p: &Point| {
                     [Some(p.x), Some(p.y), p.low, p.high].iter().flatten().any(|value| value.is_nan())
                 };
@@ -370,10 +373,12 @@ impl Figure {
             }
             match &panel.content {
                 Content::HeatMap { matrix, .. } => {
+                    kind::require_honest(&matrix.name, matrix.kind)?;
                     matrix.validate().map_err(|e| format!("panel {title:?}: {e}"))?;
                     names.insert(matrix.name.clone());
                 }
                 Content::Drawing { drawing, .. } => {
+                    kind::require_honest(&drawing.name, drawing.kind)?;
                     drawing.validate().map_err(|e| format!("panel {title:?}: {e}"))?;
                     names.insert(drawing.name.clone());
                 }

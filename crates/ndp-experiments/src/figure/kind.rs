@@ -50,9 +50,27 @@ impl Serialize for Kind {
     }
 }
 
+/// Refuses a name that calls values exact whose grade is another.
+pub(super) fn require_honest(name: &str, kind: Kind) -> Result<(), String> {
+    let says_exact =
+        name.split(|c: char| !c.is_alphanumeric()).any(|word| word.eq_ignore_ascii_case("exact"));
+    if says_exact && kind != Kind::Graded(Grade::Exact) && kind != Kind::Data {
+        return Err(format!("{name:?} says exact, but its grade is {}", kind.as_str()));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_cannot_promote_a_grade() {
+        assert!(require_honest("geometric, exact", Grade::UpperBound.into()).is_err());
+        assert!(require_honest("Exact, towards node 0", Grade::Printed.into()).is_err());
+        assert!(require_honest("exact, towards node 0", Grade::Exact.into()).is_ok());
+        assert!(require_honest("not exactly", Grade::Estimate.into()).is_ok());
+    }
 
     #[test]
     fn the_words_are_those_of_the_csv_and_can_be_read_back() {

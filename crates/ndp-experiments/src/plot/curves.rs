@@ -24,7 +24,10 @@ pub(super) fn draw(
     let y_range = data_range(y, ends.chain(zero), 0.05);
     let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range));
     let panel = Place { across, up, frame };
-    for s in series {
+    // Dashes over solid lines: where curves coincide both are seen.
+    let mut order: Vec<&Series> = series.iter().collect();
+    order.sort_by_key(|s| s.kind);
+    for s in order {
         let style = styles.get(s);
         match s.mark {
             Mark::Bars => panel.bars(canvas, s, style),

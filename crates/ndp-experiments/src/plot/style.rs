@@ -48,16 +48,16 @@ impl Styles {
         found.map_or_else(|| style(series, 0), |&(_, _, style)| style)
     }
 
-    /// The texts of the legend: names, each with its grade unless it begins with it.
+    /// The texts of the legend: names, each with its grade unless it says it.
     pub(super) fn legend(&self) -> impl Iterator<Item = (String, Style)> + '_ {
         self.entries.iter().map(|(name, kind, style)| (graded_name(name, *kind), *style))
     }
 }
 
-/// The name of a series with its grade, unless it begins with it.
+/// The name of a series with its grade, unless it says it.
 pub(super) fn graded_name(name: &str, kind: Kind) -> String {
     let grade = kind.as_str().replace('-', " ");
-    let said = kind == Kind::Data || name.to_lowercase().starts_with(&grade);
+    let said = kind == Kind::Data || name.to_lowercase().contains(&grade);
     if said { name.to_owned() } else { format!("{name} ({grade})") }
 }
 

@@ -12,6 +12,8 @@ use ndp_graph::GossipMatrix;
 use rand::RngExt;
 
 const EGO: u32 = 1912;
+/// 148 nodes instead of 744.
+const QUICK_EGO: u32 = 414;
 /// Of the program: `√(α ε / 2)` with `α = 1.5` and `ε = 5`, where `√(α / (2ε))` is meant.
 const SIGMA_SQUARED: f64 = 3.75;
 
@@ -25,8 +27,9 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-fn figure(_scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
-    let ego = data.ego(EGO)?;
+fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
+    let number = scale.pick(EGO, QUICK_EGO);
+    let ego = data.ego(number)?;
     let (graph, _) = ego.value.largest_component();
     let n = graph.node_count();
     let node = seed.fork("node").trial(0).random_range(0..n);
@@ -47,9 +50,9 @@ fn figure(_scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     let color = || Axis::log("loss / local loss").clamped_at(1.0);
     let printed = drawing("printed, from the node", printed.grade(), printed.value());
     let sum_towards = drawing("printed, towards the node", towards.grade(), &towards.value().unit);
-    let exact = drawing("exact, towards the node", report.loss.grade(), &report.loss.value().unit);
-    Ok(Figure::new("Muffliato, figure 1b: Facebook ego network 1912, as printed and as it is")
-        .parameter("ego", EGO)
+    let exact = drawing("loss towards the node", report.loss.grade(), &report.loss.value().unit);
+    Ok(Figure::new(format!("Muffliato, figure 1b: Facebook ego network {number}, as printed and as it is"))
+        .parameter("ego", number)
         .parameter("nodes", n)
         .parameter("edges", graph.edge_count())
         .parameter("node", label)
@@ -66,10 +69,10 @@ fn figure(_scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         .finding("Losses are drawn as fractions of the local loss, which depend neither on alpha nor on sigma.")
         .finding("Text: alpha = 1.5, local loss 5. Program: sigma = 1.936, alpha = 2, local loss 0.2667.")
         .finding("The layout is ours, and so is the choice of the node, which the seed decides.")
-        .check(Check::covers("printed, towards the node", "exact, towards the node"))
+        .check(Check::covers("printed, towards the node", "loss towards the node"))
         .computed_from(&ego.source)
         .columns(3)
         .panel(Panel::drawing("printed: the loss of the node towards every other", color(), printed))
         .panel(Panel::drawing("printed: the loss of every other towards the node", color(), sum_towards))
-        .panel(Panel::drawing("exact: the loss of every other towards the node", color(), exact)))
+        .panel(Panel::drawing("as it is: the loss of every other towards the node", color(), exact)))
 }

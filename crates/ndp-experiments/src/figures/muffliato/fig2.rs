@@ -38,7 +38,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             "geometric and grid: their own; hypercube: shells by distance; Erdős–Rényi: shells by distance",
         )
         .claim("The loss is concentrated around the node.")
-        .finding("The exact loss is spread over the whole graph: far nodes are as exposed as near ones.")
+        .finding("The loss is spread over the whole graph: far nodes are as exposed as near ones.")
         .columns(2);
     for (name, graph) in four(scale, seed, C)? {
         let matrix = GossipMatrix::metropolis(&graph);
@@ -49,7 +49,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let color = || Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);
         let panels = [
             ("printed", Grade::Printed, printed),
-            ("exact", report.loss.grade(), report.loss.value().unit.clone()),
+            ("as it is", report.loss.grade(), report.loss.value().unit.clone()),
         ];
         figure = figure.parameter(format!("T, {name}"), rounds);
         for (how, grade, values) in panels {

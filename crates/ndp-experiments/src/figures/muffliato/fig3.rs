@@ -64,7 +64,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::by_distance::{EXACT, PRINTED, PROGRAM};
+    use super::super::by_distance::{PRINTED, PROGRAM, SOUND};
     use super::*;
     use crate::figure::Series;
     use approx::assert_relative_eq;
@@ -180,7 +180,7 @@ mod tests {
         let rounds = [5, 7, 8, 10, 12, 14];
         for (panel, (m, rounds)) in QUICK_DIMENSIONS.zip(rounds).enumerate() {
             assert!(figure.panels[panel].title.ends_with(&format!("T = {rounds}")));
-            let exact = series(&figure, panel, EXACT);
+            let exact = series(&figure, panel, SOUND);
             assert_eq!(exact.kind, Grade::Exact.into());
             let mut binomial = 1.0;
             for point in &exact.points {
