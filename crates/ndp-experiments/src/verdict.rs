@@ -2,6 +2,7 @@
 
 use crate::figure::Check;
 use crate::output::table::{Row, VALUE};
+use ndp_dp::Grade;
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +13,8 @@ pub struct Outcome {
     pub compared: usize,
     /// At how many of them it fails.
     pub failures: usize,
+    /// At how many a printed value is below an upper bound of the true one, which decides nothing.
+    pub undecided: usize,
     /// The largest ratio of the second series to the first (true to printed), and where it is.
     pub worst: Option<Place>,
 }
@@ -32,10 +35,14 @@ pub struct Place {
 }
 
 impl Outcome {
-    /// Whether it holds; unknown when nothing could be compared.
+    /// Whether it holds; unknown when nothing could be compared, or not decided everywhere.
     #[must_use]
     pub fn holds(&self) -> Option<bool> {
-        (self.compared > 0).then_some(self.failures == 0)
+        match (self.failures, self.undecided) {
+            (0, 0) => (self.compared > 0).then_some(true),
+            (0, _) => None,
+            _ => Some(false),
+        }
     }
 
     /// What was found, as a sentence.
@@ -50,10 +57,13 @@ impl Outcome {
         let Some(worst) = &self.worst else {
             return format!("“{first}” and “{second}” have no place in common.");
         };
-        let counted = if self.failures == 0 {
-            format!("holds at all {} places", self.compared)
-        } else {
-            format!("fails at {} of {} places", self.failures, self.compared)
+        let undecided = match self.undecided {
+            0 => String::new(),
+            count => format!(" (undecided at {count}, where only an upper bound is known)"),
+        };
+        let counted = match (self.failures, self.undecided) {
+            (0, 0) => format!("holds at all {} places", self.compared),
+            (failures, _) => format!("fails at {failures} of {} places{undecided}", self.compared),
         };
         format!(
             "“{first}” {relation} “{second}”: {counted}; largest ratio {} ({} to {}) in “{}” at {}.",
@@ -83,7 +93,7 @@ fn evaluate_one(check: &Check, rows: &[Row]) -> Outcome {
         .filter_map(|a| of_second.iter().find(|b| a[0].panel == b[0].panel).map(|b| (a, b)))
         .collect();
     let pairs = if shared.is_empty() { of_first.iter().zip(&of_second).collect() } else { shared };
-    let mut outcome = Outcome { check: check.clone(), compared: 0, failures: 0, worst: None };
+    let mut outcome = Outcome { check: check.clone(), compared: 0, failures: 0, undecided: 0, worst: None };
     for (a, b) in pairs {
         // Series are short or in the same order: search from where the last match was.
         let mut start = 0;
@@ -117,7 +127,10 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) {
             ((a - b).abs() > tolerance * a.abs().max(b.abs()), quotient(a, b).max(quotient(b, a)))
         }
     };
-    outcome.failures += usize::from(fails);
+    let covers = matches!(outcome.check, Check::Covers { .. });
+    let bound = second.grade == Grade::UpperBound.as_str();
+    let counter = if covers && bound { &mut outcome.undecided } else { &mut outcome.failures };
+    *counter += usize::from(fails);
     if outcome.worst.as_ref().is_none_or(|worst| ratio > worst.ratio) {
         let at = match second.column {
             None => format!("x = {}", second.x),
@@ -189,6 +202,18 @@ mod tests {
         rows.push(row("b", "t", 1.0, 8.0));
         let by_title = &evaluate(&check, &rows)[0];
         assert_eq!((by_title.compared, by_title.failures), (1, 1));
+    }
+
+    #[test]
+    fn an_upper_bound_disproves_nothing() {
+        let mut rows = [row("a", "printed", 1.0, 0.1), row("a", "sound", 1.0, 1.0)];
+        rows[1].grade = "upper-bound".into();
+        let check = [Check::covers("printed", "sound")];
+        let outcome = &evaluate(&check, &rows)[0];
+        assert_eq!((outcome.holds(), outcome.failures, outcome.undecided), (None, 0, 1));
+        assert!(outcome.sentence().contains("fails at 0 of 1 places (undecided at 1"));
+        rows[0].y = 2.0;
+        assert_eq!(evaluate(&check, &rows)[0].holds(), Some(true));
     }
 
     #[test]

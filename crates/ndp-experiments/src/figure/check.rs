@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum Check {
-    /// The printed value, read as a guarantee, is at least the true one (an exact value or a
-    /// lower bound by attack). The claim fails where it is below.
+    /// The printed value, read as a guarantee, is at least the true one. The claim fails where it
+    /// is below an exact value or a lower bound by attack; below an upper bound nothing is decided.
     Covers {
         /// Name of the printed series.
         printed: String,
-        /// Name of the series of exact values, or of lower bounds.
+        /// Name of the series of true values, or of bounds on them.
         truth: String,
     },
     /// One series lies nowhere above another.

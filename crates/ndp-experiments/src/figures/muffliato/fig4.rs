@@ -1,6 +1,6 @@
 //! `muffliato/fig4`: loss against Euclidean distance on a random geometric graph.
 
-use super::by_distance::{self, EXACT, PRINTED, TOWARDS, rounds};
+use super::by_distance::{self, PRINTED, SOUND, TOWARDS, rounds};
 use crate::datasets::Data;
 use crate::figure::{Axis, Figure, Panel, Scale, Series};
 use crate::figures::families::geometric;
@@ -42,7 +42,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let curves = [
         (PRINTED, Grade::Printed, &from),
         (TOWARDS, Grade::Printed, &towards.unit),
-        (EXACT, report.loss.grade(), &report.loss.value().unit),
+        (SOUND, report.loss.grade(), &report.loss.value().unit),
     ];
     let mut panel = Panel::curves(
         format!("{} nodes, T = {rounds}", graph.node_count()),

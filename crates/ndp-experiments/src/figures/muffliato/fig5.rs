@@ -56,7 +56,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             .note(format!("ego {ego}: mean loss / local loss"), *report.mean().value());
         let panels = [
             ("printed", printed.grade(), &printed.value().unit),
-            ("exact", report.loss.grade(), &report.loss.value().unit),
+            ("as it is", report.loss.grade(), &report.loss.value().unit),
         ];
         for (how, grade, losses) in panels {
             let mut values = losses.clone();
