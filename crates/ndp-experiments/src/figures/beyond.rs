@@ -2,8 +2,9 @@
 
 pub mod exact_view;
 pub mod fresh_noise;
+pub mod scale;
 
 use crate::registry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[exact_view::ENTRY, fresh_noise::ENTRY];
+pub const FIGURES: &[Entry] = &[exact_view::ENTRY, fresh_noise::ENTRY, scale::ENTRY];

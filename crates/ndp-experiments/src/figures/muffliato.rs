@@ -9,9 +9,18 @@ pub mod fig2;
 pub mod fig3;
 pub mod fig4;
 pub mod fig5;
+pub mod table1;
 
 use crate::registry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] =
-    &[fig1a::ENTRY, fig1b::ENTRY, fig2::ENTRY, fig3::ENTRY, fig4::ENTRY, fig5::ENTRY, dropout::ENTRY];
+pub const FIGURES: &[Entry] = &[
+    fig1a::ENTRY,
+    fig1b::ENTRY,
+    fig2::ENTRY,
+    fig3::ENTRY,
+    fig4::ENTRY,
+    fig5::ENTRY,
+    table1::ENTRY,
+    dropout::ENTRY,
+];

@@ -1,0 +1,93 @@
+//! `beyond/scale`: loss by distance towards one observer on graphs of up to a million nodes.
+
+use crate::datasets::Data;
+use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use crate::figures::muffliato::by_distance::axis;
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_dp::Grade;
+use ndp_graph::{GossipMatrix, Graph, generators, random};
+use std::time::Instant;
+
+const ROUNDS: usize = 30;
+const MEAN_DEGREE: f64 = 10.0;
+/// Numbers of nodes of the printed curves; grids have the nearest square.
+const NODES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+/// Largest number of nodes with an exact curve.
+const EXACT_NODES: usize = 100_000;
+
+/// `beyond/scale`.
+pub const ENTRY: Entry = Entry {
+    id: "beyond/scale",
+    what: "loss by distance towards one observer, printed up to 10^6 nodes and exact up to 10^5",
+    needs: &[],
+    minutes: 0.8,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let sizes: &[usize] = scale.pick(&NODES, &[300, 1_000]);
+    let mut figure = Figure::new("Muffliato at scale: loss towards one observer")
+        .parameter("T", ROUNDS)
+        .parameter("weights", "metropolis")
+        .parameter("mean degree of Erdős–Rényi", MEAN_DEGREE)
+        .parameter("observer", "the node of largest component nearest the middle of the numbering")
+        .claim("On large graphs far nodes are safe.")
+        .finding("Beyond T hops they are, trivially; within T hops the printed sum falls with the distance and the exact loss need not.")
+        .check(Check::covers("printed, n = 1000", "exact, n = 1000"))
+        .columns(2);
+    for family in ["Erdős–Rényi", "grid"] {
+        let mut panel = Panel::curves(
+            format!("{family}, T = {ROUNDS}"),
+            Axis::linear("distance"),
+            axis().range(1e-8, 1.5),
+        );
+        for (k, &n) in sizes.iter().enumerate() {
+            let graph = sample(family, n, seed)?;
+            let matrix = GossipMatrix::metropolis(&graph);
+            let observer = graph.node_count() / 2;
+            let distances = graph.distances(observer);
+            let by_distance = |series: Series, losses: &[f64]| {
+                let pairs = distances.iter().zip(losses).enumerate().filter(|&(u, _)| u != observer);
+                series
+                    .by_class(pairs.filter_map(|(_, (d, &loss))| Some((f64::from((*d)?), loss))))
+                    .shade(k, sizes.len())
+            };
+            let started = Instant::now();
+            let printed = theorem1_towards(&matrix, observer, ROUNDS, Powers::FromZero)?.into_value();
+            figure = figure
+                .measurement(format!("{family}, n = {n}: printed, seconds"), started.elapsed().as_secs_f64());
+            panel = panel
+                .with(by_distance(Series::new(format!("printed, n = {n}"), Grade::Printed), &printed.unit));
+            if n <= EXACT_NODES {
+                let started = Instant::now();
+                let report = exact_loss(&matrix, observer, ROUNDS, ExactOptions::default())?;
+                figure = figure
+                    .measurement(
+                        format!("{family}, n = {n}: exact, seconds"),
+                        started.elapsed().as_secs_f64(),
+                    )
+                    .note(format!("{family}, n = {n}: rank"), report.rank);
+                let series = Series::new(format!("exact, n = {n}"), report.loss.grade());
+                panel = panel.with(by_distance(series, &report.loss.value().unit));
+            }
+        }
+        figure = figure.panel(panel);
+    }
+    Ok(figure)
+}
+
+/// The largest component of a random graph, or a square grid, with about `n` nodes.
+fn sample(family: &str, n: usize, seed: Seed) -> Result<Graph> {
+    if family == "grid" {
+        let side = (n as f64).sqrt().round() as usize;
+        return Ok(generators::grid_2d_graph(side, side)?);
+    }
+    let mut rng = seed.fork(&format!("erdos-renyi {n}")).trial(0);
+    let graph = random::erdos_renyi_graph(n, MEAN_DEGREE / n as f64, &mut rng)?;
+    Ok(graph.largest_component().0)
+}
