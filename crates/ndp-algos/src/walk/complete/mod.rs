@@ -18,6 +18,7 @@ pub mod guarantee;
 pub mod histogram;
 pub mod histogram_loss;
 mod linear;
+pub mod masses;
 pub mod path;
 pub mod realised;
 mod segment;

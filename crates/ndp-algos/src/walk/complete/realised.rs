@@ -275,7 +275,7 @@ impl<F: Fn(usize) -> f64> Costs<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::CompleteWalk;
+    use crate::walk::complete::{CompleteWalk, masses};
     use approx::assert_relative_eq;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -321,6 +321,20 @@ mod tests {
             assert_relative_eq!(found.1, low, max_relative = 1e-12);
             assert_relative_eq!(found.2, high, max_relative = 1e-12);
         }
+        Ok(())
+    }
+
+    /// Figure 3: mean over all pairs of the authors' program for this walk, histogram masses; its search
+    /// for the mass ends within 1e-12 of it.
+    #[test]
+    fn as_released_histogram_matches_the_authors_program() -> Result<(), Error> {
+        let delta = Delta::new(1e-7)?;
+        let losses = pairwise_losses(&authors_walk()?, CycleSize::Length, Slack::PerCycle(delta), |m| {
+            masses::shuffle_mass(0.1, m, delta).unwrap_or(f64::NAN)
+        })?;
+        assert_relative_eq!(spread(losses.value()).0, 4.792_844_259_833_401, max_relative = 1e-10);
+        let local = masses::local_losses(&authors_walk()?, 0.1, delta)?.into_value();
+        assert_relative_eq!(local.iter().sum::<f64>() / 5.0, 6.712_590_272_452_168, max_relative = 1e-12);
         Ok(())
     }
 

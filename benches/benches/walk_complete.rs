@@ -1,0 +1,62 @@
+//! Walks on the complete graph: the accounting of Figure 1b for one walk, and the accountants beside it.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use ndp_algos::Error;
+use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses, path_units};
+use ndp_algos::walk::complete::{CompleteWalk, Path};
+use ndp_dp::Delta;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use std::hint::black_box;
+
+fn path(n: usize) -> Result<Path, Error> {
+    Ok(CompleteWalk::new(n, 100 * n)?.sample(&mut ChaCha8Rng::seed_from_u64(n as u64)))
+}
+
+/// All pairs of one walk of `100 n` steps, and its drawing.
+fn figure_1b(c: &mut Criterion) {
+    let mut group = c.benchmark_group("fig1b/one_walk");
+    group.sample_size(20);
+    for n in [100, 400] {
+        let Ok(path) = path(n) else { continue };
+        for (name, size) in [("as_released", CycleSize::Length), ("foreign", CycleSize::Foreign)] {
+            group.bench_function(BenchmarkId::new(name, n), |b| {
+                b.iter(|| -> Result<f64, Error> {
+                    let slack = Slack::PerCycle(Delta::new(1e-7)?);
+                    let losses = pairwise_losses(black_box(&path), size, slack, |m| 0.1 / (m as f64).sqrt())?;
+                    Ok(losses.value().sum())
+                });
+            });
+        }
+        group.bench_function(BenchmarkId::new("path_units", n), |b| {
+            b.iter(|| path_units(black_box(&path), false).value().sum());
+        });
+        group.bench_function(BenchmarkId::new("sample", n), |b| b.iter(|| self::path(black_box(n))));
+    }
+    group.finish();
+}
+
+/// The averaged Rényi loss at `T = 100 n`: one moment, then a whole guarantee.
+fn averaged(c: &mut Criterion) {
+    let mut group = c.benchmark_group("averaged");
+    group.sample_size(10);
+    for n in [100, 1000] {
+        let Ok(walk) = CompleteWalk::new(n, 100 * n) else { continue };
+        group.bench_function(BenchmarkId::new("log_mgf_any_length", n), |b| {
+            b.iter(|| walk.log_mgf_any_length(black_box(1.0), 40 * n));
+        });
+        if n == 100 {
+            group.bench_function(BenchmarkId::new("log_mgf", n), |b| b.iter(|| walk.log_mgf(black_box(1.0))));
+            group.bench_function(BenchmarkId::new("epsilon", n), |b| {
+                b.iter(|| -> Result<f64, Error> {
+                    let guarantee = walk.epsilon(black_box(0.02), Delta::new(1e-6)?)?;
+                    Ok(guarantee.value().approx_dp.epsilon())
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, figure_1b, averaged);
+criterion_main!(benches);
