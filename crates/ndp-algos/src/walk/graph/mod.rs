@@ -1,6 +1,7 @@
 //! A token that walks on a graph.
 
 pub mod averaging;
+pub mod calibration;
 pub mod coalition;
 pub mod contribution;
 mod local;
@@ -12,6 +13,7 @@ pub mod pendant;
 pub mod printed;
 pub mod renewal;
 mod series;
+pub mod utility;
 
 pub use averaging::{AveragingOnPath, Sender, Steps, TokenAveraging, Visit, WalkTranscript};
 pub use local::LocalLoss;

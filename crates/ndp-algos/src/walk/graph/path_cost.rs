@@ -279,6 +279,9 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use proptest::prelude::*;
+    use rand::RngExt;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
 
     /// Section 6 of the specification of walks.
     #[test]
@@ -333,6 +336,59 @@ mod tests {
                 let interval = Interval::new(times.clone(), visit)?;
                 assert!(*interval.taut().value() <= by_grid(&interval, 4) * (1.0 + 1e-12));
             }
+        }
+        Ok(())
+    }
+
+    /// What an observer learns when the step of slot `j` multiplies the distance by `slopes[j]`: with
+    /// weights `p_j = Π_{l > j} slopes[l]`, a shift of `Σ ± p_{s_i}` in noise of variance `Σ p_j²`.
+    fn linear_cost(interval: &Interval, slopes: &[f64], signs: u32) -> f64 {
+        let mut weight = 1.0;
+        let (mut shift, mut variance) = (0.0, 0.0);
+        for j in (interval.contributions[0]..interval.visit).rev() {
+            if let Some(i) = interval.contributions.iter().position(|&s| s == j) {
+                shift += if signs >> i & 1 == 1 { weight } else { -weight };
+            }
+            variance += weight * weight;
+            weight *= slopes[j];
+        }
+        shift * shift / variance
+    }
+
+    /// The attack record: thousands of random contracting steps with random signs stay below the taut
+    /// string, and the slopes read off the hull reach it.
+    #[test]
+    fn no_linear_attack_beats_the_taut_string_and_one_reaches_it() -> Result<(), Error> {
+        let mut rng = ChaCha8Rng::seed_from_u64(11);
+        for _ in 0..4000 {
+            let visit = rng.random_range(1..14usize);
+            let contributions: Vec<usize> = (0..visit).filter(|_| rng.random_bool(0.4)).collect();
+            if contributions.is_empty() {
+                continue;
+            }
+            let interval = Interval::new(contributions, visit)?;
+            let taut = *interval.taut().value();
+            for spread in [1.0, 0.3, 0.02] {
+                let slopes: Vec<f64> = (0..visit)
+                    .map(|_| {
+                        let size = 1.0 - spread * rng.random::<f64>();
+                        if rng.random_bool(0.1) { -size } else { size }
+                    })
+                    .collect();
+                assert!(linear_cost(&interval, &slopes, rng.random()) <= taut * (1.0 + 1e-12));
+            }
+            // Shift per slot along the hull, a nondecreasing sequence: p_j ∝ a_j.
+            let mut hull = Hull::default();
+            interval.contributions.iter().enumerate().for_each(|(i, &s)| hull.push(s, i));
+            hull.push(visit, interval.contributions.len());
+            let a = |j: usize| {
+                let pair = hull.0.windows(2).find(|pair| j < pair[1].0).unwrap_or(&hull.0[..2]);
+                (pair[1].1 - pair[0].1) as f64 / (pair[1].0 - pair[0].0) as f64
+            };
+            let first = interval.contributions[0];
+            let slopes: Vec<f64> =
+                (0..visit).map(|j| if j > first { a(j - 1) / a(j) } else { 1.0 }).collect();
+            assert_relative_eq!(linear_cost(&interval, &slopes, u32::MAX), taut, max_relative = 1e-9);
         }
         Ok(())
     }
