@@ -49,7 +49,9 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .claim("At the same mean loss the error falls like 1/n^2 on expanders, D/n^(2-1/D) on a D-torus, 1/n on a ring and on the complete graph.")
         .finding("The trade-off holds: it uses only the mean loss, which is true (mean loss is (rank - 1)/n at most).")
         .finding("The fitted exponents include the logarithm of the stopping rule.");
-    let families: [(&str, &str, fn(usize) -> Result<(Family, usize)>); 5] = [
+    /// The family and the degree of its `k`-th size.
+    type Member = fn(usize) -> Result<(Family, usize)>;
+    let families: [(&str, &str, Member); 5] = [
         ("complete", "-1", |k| Ok((Family::Complete(SIZES[k]), SIZES[k] - 1))),
         ("hypercube", "-2, up to logarithms", |k| {
             let dimension = SIZES[k].ilog2();

@@ -33,18 +33,19 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
+type Bound = Result<ndp_dp::UpperBound<f64>, ndp_dp::Error>;
+
 /// The loss of one report among `m`, as the program has it: the best of Hoeffding, Bennett and, where it
 /// applies, the closed form of Erlingsson et al.; never above the report's own.
 fn mass(epsilon: f64, m: usize) -> f64 {
     let (m, Ok(delta)) = (m as u64, Delta::new(DELTA)) else { return epsilon };
-    let bounds: [fn(f64, f64, u64) -> Result<ndp_dp::UpperBound<f64>, ndp_dp::Error>; 2] =
-        [shuffling::hoeffding_delta, shuffling::bennett_delta];
-    let smallest = |bound: &fn(f64, f64, u64) -> Result<ndp_dp::UpperBound<f64>, ndp_dp::Error>| {
+    let smallest = |bound: fn(f64, f64, u64) -> Bound| {
         calibration::smallest_epsilon(delta, |e| bound(e, epsilon, m))
             .map_or(epsilon, |found| found.parameter)
     };
     let closed = shuffling::efmrtt(epsilon, m, delta).map_or(epsilon, |bound| bound.into_value());
-    bounds.iter().map(smallest).fold(closed.min(epsilon), f64::min)
+    let blankets = smallest(shuffling::hoeffding_delta).min(smallest(shuffling::bennett_delta));
+    blankets.min(closed).min(epsilon)
 }
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
