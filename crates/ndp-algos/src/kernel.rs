@@ -6,7 +6,7 @@
 //! of the crate with `unsafe` code: the calls of the versions whose vector unit was just detected.
 #![allow(unsafe_code)]
 
-use crate::gossip::modular::{fold, reduce};
+use crate::gossip::residues::{fold, reduce};
 use ndp_graph::Csr;
 
 /// `B` numbers that fill whole cache lines: one row of a panel of `B` interleaved columns.

@@ -49,6 +49,22 @@ impl Block {
         Self { rows: vec![Lanes::ZERO; n], width }
     }
 
+    /// Sets entry `row` of candidate `lane`.
+    pub(super) fn set(&mut self, row: usize, lane: usize, value: f64) {
+        self.rows[row].0[lane] = value;
+    }
+
+    /// The rows, one lane for each candidate.
+    pub(super) fn rows(&self) -> &[Lanes<WIDTH>] {
+        &self.rows
+    }
+
+    /// Replaces two rows by their mean.
+    pub(super) fn average(&mut self, a: usize, b: usize) {
+        let mean = std::array::from_fn(|lane| 0.5 * (self.rows[a].0[lane] + self.rows[b].0[lane]));
+        (self.rows[a], self.rows[b]) = (Lanes(mean), Lanes(mean));
+    }
+
     /// `W` times this block.
     pub(super) fn multiplied(&self, w: &Csr) -> Self {
         let mut product = Self::zero(self.rows.len(), self.width);

@@ -35,7 +35,7 @@ impl Default for ExactOptions {
 }
 
 impl ExactOptions {
-    fn known(self, coalition: &[usize]) -> &[usize] {
+    pub(super) fn known(self, coalition: &[usize]) -> &[usize] {
         if self.own_noise == OwnNoise::Known { coalition } else { &[] }
     }
 }

@@ -13,13 +13,15 @@ mod basis;
 pub mod closed_form;
 pub mod exact;
 pub mod fresh;
-pub(crate) mod modular;
+mod messages;
+mod modular;
 pub mod printed;
+pub(crate) mod residues;
 pub mod sequence;
 pub mod synchronous;
 pub mod utility;
 
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
-pub use sequence::{SequenceGossip, SequenceTranscript};
+pub use sequence::{SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

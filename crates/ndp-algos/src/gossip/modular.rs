@@ -5,8 +5,9 @@
 //! fails for a prime with probability about `n / 2^31`, so two primes are used, and a third where
 //! they differ.
 
+use super::residues::{Panel, Sketch, Table, inverse, prime, reduce, select};
 use crate::kernel::{self, LANES, Residues};
-use crate::tasks::{for_tasks, map_tasks};
+use crate::tasks::for_tasks;
 use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::{Csr, GossipMatrix};
 
@@ -67,17 +68,27 @@ pub(crate) fn kept_candidates(matrix: &GossipMatrix, start: Start<'_>, primes: P
         Primes::Two { attempt } => attempt,
     };
     let seed = 3 * attempt;
-    let first = || Some(Chain::<1>::new(matrix)?.run(start, seed));
-    let second = || Some(Chain::<19>::new(matrix)?.run(start, seed + 1));
-    let (first, second) =
-        if bytes(matrix, start) <= TOGETHER { rayon::join(first, second) } else { (first(), second()) };
-    let (first, second) = (first?, second?);
+    agreed(
+        bytes(matrix, start) <= TOGETHER,
+        || Some(Chain::<1>::new(matrix)?.run(start, seed)),
+        || Some(Chain::<19>::new(matrix)?.run(start, seed + 1)),
+        || Some(Chain::<61>::new(matrix)?.run(start, seed + 2)),
+    )
+}
+
+/// What two primes say when they agree, else the best of three.
+pub(super) fn agreed<K: Ord + Send>(
+    together: bool,
+    first: impl FnOnce() -> Option<K> + Send,
+    second: impl FnOnce() -> Option<K> + Send,
+    third: impl FnOnce() -> Option<K>,
+) -> Option<K> {
+    let (first, second) = if together { rayon::join(first, second) } else { (first(), second()) };
     if first == second {
-        return Some(first);
+        return first;
     }
     // A kept candidate is truly new, so of two lists the one that keeps where they first differ is right.
-    let third = Chain::<61>::new(matrix)?.run(start, seed + 2);
-    [first, second, third].into_iter().max()
+    [first?, second?, third()?].into_iter().max()
 }
 
 /// The memory that the decisions take, an upper estimate.
@@ -96,38 +107,44 @@ struct Chain<'a, const C: u64> {
     weights: Vec<u32>,
 }
 
+/// The entries of `W` without its laziness, modulo `2^31 - C`, or `None` where they are no known
+/// fractions.
+pub(super) fn scheme<const C: u64>(matrix: &GossipMatrix) -> Option<Vec<u32>> {
+    let graph = matrix.graph();
+    let denominator: fn(usize, usize) -> usize = match matrix.weights() {
+        Weights::Metropolis => |a, b| a.max(b) + 1,
+        Weights::MaxDegree => |a, b| a.max(b),
+        Weights::SumDegree => |a, b| a + b + 1,
+        Weights::Regular => |a, _| a,
+        _ => return None,
+    };
+    let n = graph.node_count();
+    let largest = (0..n).map(|u| graph.degree(u)).max().unwrap_or(0);
+    let inverses: Vec<u32> = (0..=2 * largest + 1).map(|k| inverse::<C>(k as u64)).collect();
+    let pattern = matrix.csr();
+    let mut weights = Vec::with_capacity(pattern.nonzero_count());
+    for u in 0..n {
+        let (columns, _) = pattern.row(u);
+        let (first, mut diagonal, mut rest) = (weights.len(), None, 1u64);
+        for (k, &v) in columns.iter().enumerate() {
+            let v = v as usize;
+            if v == u {
+                diagonal = Some(first + k);
+                weights.push(0);
+            } else {
+                let weight = inverses[denominator(graph.degree(u), graph.degree(v))];
+                rest = reduce::<C>(rest + prime::<C>() - u64::from(weight));
+                weights.push(weight);
+            }
+        }
+        weights[diagonal?] = rest as u32;
+    }
+    Some(weights)
+}
+
 impl<'a, const C: u64> Chain<'a, C> {
     fn new(matrix: &'a GossipMatrix) -> Option<Self> {
-        let graph = matrix.graph();
-        let denominator: fn(usize, usize) -> usize = match matrix.weights() {
-            Weights::Metropolis => |a, b| a.max(b) + 1,
-            Weights::MaxDegree => |a, b| a.max(b),
-            Weights::SumDegree => |a, b| a + b + 1,
-            Weights::Regular => |a, _| a,
-            _ => return None,
-        };
-        let n = graph.node_count();
-        let largest = (0..n).map(|u| graph.degree(u)).max().unwrap_or(0);
-        let inverses: Vec<u32> = (0..=2 * largest + 1).map(|k| inverse::<C>(k as u64)).collect();
-        let pattern = matrix.csr();
-        let mut weights = Vec::with_capacity(pattern.nonzero_count());
-        for u in 0..n {
-            let (columns, _) = pattern.row(u);
-            let (first, mut diagonal, mut rest) = (weights.len(), None, 1u64);
-            for (k, &v) in columns.iter().enumerate() {
-                let v = v as usize;
-                if v == u {
-                    diagonal = Some(first + k);
-                    weights.push(0);
-                } else {
-                    let weight = inverses[denominator(graph.degree(u), graph.degree(v))];
-                    rest = reduce::<C>(rest + prime::<C>() - u64::from(weight));
-                    weights.push(weight);
-                }
-            }
-            weights[diagonal?] = rest as u32;
-        }
-        Some(Self { pattern, weights })
+        Some(Self { pattern: matrix.csr(), weights: scheme::<C>(matrix)? })
     }
 
     /// The modular half of the block Krylov algorithm.
@@ -147,7 +164,7 @@ impl<'a, const C: u64> Chain<'a, C> {
         }
         let mut kept = Vec::new();
         for _ in 1..start.rounds {
-            if panels.is_empty() || table.rows.len() == n {
+            if panels.is_empty() || table.rank() == n {
                 break;
             }
             let next: Vec<Panel> = panels.iter().map(|panel| self.multiply(panel)).collect();
@@ -173,198 +190,13 @@ impl<'a, const C: u64> Chain<'a, C> {
     }
 }
 
-/// Up to 16 columns of residues, interleaved.
-struct Panel {
-    rows: Vec<Residues>,
-    width: usize,
-}
-
-impl Panel {
-    fn units(n: usize, nodes: &[usize]) -> Self {
-        let mut rows = vec![Residues::ZERO; n];
-        nodes.iter().enumerate().for_each(|(lane, &node)| rows[node].0[lane] = 1);
-        Self { rows, width: nodes.len() }
-    }
-}
-
-/// The kept columns of the panels, packed.
-fn select(n: usize, panels: &[Panel], kept: &[bool]) -> Vec<Panel> {
-    let columns = panels.iter().flat_map(|panel| (0..panel.width).map(move |lane| (panel, lane)));
-    let kept: Vec<(&Panel, usize)> = columns.zip(kept).filter(|(_, keep)| **keep).map(|(at, _)| at).collect();
-    let pack = |columns: &[(&Panel, usize)]| {
-        let mut rows = vec![Residues::ZERO; n];
-        for_tasks(&mut rows, |first, rows| {
-            for (slot, (panel, lane)) in columns.iter().enumerate() {
-                let from = &panel.rows[first..];
-                rows.iter_mut().zip(from).for_each(|(row, from)| row.0[slot] = from.0[*lane]);
-            }
-        });
-        Panel { rows, width: columns.len() }
-    };
-    kept.chunks(LANES).map(pack).collect()
-}
-
-/// A linear map of vectors of length `n` to few coordinates, which keeps ranks with high probability
-/// and never raises them.
-enum Sketch {
-    /// All coordinates.
-    Whole,
-    /// Every coordinate is added, times three random factors, to three random places of `width`.
-    Sparse { width: usize, places: Vec<[(u32, u32); 3]> },
-}
-
-impl Sketch {
-    fn new(n: usize, rank_limit: usize, seed: u64, prime: u64) -> Self {
-        // Twice the rank: three places per coordinate fail to keep full rank only above 0.91 of it.
-        let width = 2 * rank_limit + 16;
-        if 4 * width > 3 * n {
-            return Self::Whole;
-        }
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d;
-        let mut draw = |below: u64| (split_mix(&mut state) % below) as u32;
-        let places = (0..n).map(|_| [(); 3].map(|()| (draw(width as u64), 1 + draw(prime - 1)))).collect();
-        Self::Sparse { width, places }
-    }
-
-    /// The sketches of the columns of a panel.
-    fn apply<const C: u64>(&self, panel: &Panel) -> Vec<Vec<u64>> {
-        match self {
-            Self::Whole => {
-                let column = |lane: usize| panel.rows.iter().map(|row| u64::from(row.0[lane])).collect();
-                (0..panel.width).map(column).collect()
-            }
-            Self::Sparse { width, places } => {
-                // Sums of residues are exact, so the order of tasks does not matter.
-                let tasks = map_tasks(&panel.rows, |first, rows| {
-                    let mut sums = vec![[0u64; LANES]; *width];
-                    kernel::modular_scatter::<C>(&places[first..first + rows.len()], rows, &mut sums);
-                    sums
-                });
-                let sum = |place: usize, lane: usize| {
-                    tasks.iter().fold(0, |sum, task| reduce::<C>(sum + task[place][lane]))
-                };
-                let column = |lane: usize| (0..*width).map(|place| sum(place, lane)).collect();
-                (0..panel.width).map(column).collect()
-            }
-        }
-    }
-}
-
 /// Below this size, two primes run at a time.
 const TOGETHER: u128 = 256 << 20;
-
-/// Independent vectors in echelon form, modulo the prime `2^31 - C`.
-#[derive(Default)]
-struct Table<const C: u64> {
-    rows: Vec<Vec<u32>>,
-    pivots: Vec<usize>,
-}
-
-impl<const C: u64> Table<C> {
-    /// Adds a vector and says whether it was independent of the earlier ones. Entries below `2^39`.
-    fn add(&mut self, mut vector: Vec<u64>) -> bool {
-        for (rows, pivots) in self.rows.chunks(2).zip(self.pivots.chunks(2)) {
-            let first = minus::<C>(vector[pivots[0]]);
-            // A row without a partner is paired with itself, times 0.
-            let (second, partner) = match (rows, pivots) {
-                ([row, partner], [_, pivot]) => {
-                    (minus::<C>(fold::<C>(vector[*pivot] + first * u64::from(row[*pivot]))), partner)
-                }
-                _ => (0, &rows[0]),
-            };
-            if (first, second) != (0, 0) {
-                kernel::modular_add::<C>([first, second], [&rows[0], partner], &mut vector);
-            }
-        }
-        vector.iter_mut().for_each(|x| *x = reduce::<C>(*x));
-        let Some(pivot) = vector.iter().position(|&x| x != 0) else { return false };
-        let scale = u64::from(inverse::<C>(vector[pivot]));
-        self.rows.push(vector.iter().map(|&x| reduce::<C>(fold::<C>(x * scale)) as u32).collect());
-        self.pivots.push(pivot);
-        true
-    }
-}
-
-pub(crate) const fn prime<const C: u64>() -> u64 {
-    (1 << 31) - C
-}
-
-/// The same residue below `2^39`, for `C < 64`.
-pub(crate) const fn fold<const C: u64>(x: u64) -> u64 {
-    (x & 0x7fff_ffff) + (x >> 31) * C
-}
-
-/// The residue itself, for `C < 64`.
-pub(crate) const fn reduce<const C: u64>(x: u64) -> u64 {
-    let x = fold::<C>(fold::<C>(x));
-    // Now x < 2^31 + 2^14.
-    let x = if x >= prime::<C>() { x - prime::<C>() } else { x };
-    if x >= prime::<C>() { x - prime::<C>() } else { x }
-}
-
-/// The residue of `-x`.
-const fn minus<const C: u64>(x: u64) -> u64 {
-    let x = reduce::<C>(x);
-    if x == 0 { 0 } else { prime::<C>() - x }
-}
-
-/// The inverse modulo `2^31 - C` by Fermat's theorem; 0 for 0.
-fn inverse<const C: u64>(x: u64) -> u32 {
-    let mut base = reduce::<C>(x);
-    let mut exponent = prime::<C>() - 2;
-    let mut power = 1u64;
-    while exponent > 0 {
-        if exponent & 1 == 1 {
-            power = reduce::<C>(power * base);
-        }
-        base = reduce::<C>(base * base);
-        exponent >>= 1;
-    }
-    power as u32
-}
-
-/// The next number of Steele, Lea and Flood's generator: sketches need only be fixed and unrelated to
-/// the data, not random in the sense of the protocols.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use ndp_graph::generators;
-
-    #[test]
-    fn moduli_are_prime() {
-        for p in [prime::<1>(), prime::<19>(), prime::<61>()] {
-            assert!((2..).take_while(|d| d * d <= p).all(|d| p % d != 0), "{p}");
-        }
-    }
-
-    #[test]
-    fn folded_arithmetic_is_modular() {
-        fn check<const C: u64>() {
-            let mut state = C;
-            for _ in 0..10_000 {
-                let x = split_mix(&mut state);
-                assert_eq!(reduce::<C>(x), x % prime::<C>());
-                assert!(fold::<C>(x) < 1 << 39);
-                assert_eq!(fold::<C>(x) % prime::<C>(), x % prime::<C>());
-                let y = x % prime::<C>();
-                assert_eq!(y * u64::from(inverse::<C>(y)) % prime::<C>(), u64::from(y != 0));
-            }
-            for edge in [0, 1, prime::<C>() - 1, prime::<C>(), prime::<C>() + 1, u64::MAX] {
-                assert_eq!(reduce::<C>(edge), edge % prime::<C>());
-            }
-        }
-        check::<1>();
-        check::<19>();
-        check::<61>();
-    }
 
     /// Every row of `W` modulo the prime sums to 1, and the diagonal is the rest.
     #[test]

@@ -1,60 +1,55 @@
-//! Gossip whose steps change: random pairs, graphs drawn anew, dropout, one-peer hypercube.
+//! Gossip over changing connections: randomized (Algorithm 2), time-varying, one-peer hypercube.
 //!
-//! The steps are public and independent of the data; what is said here holds given the realised
-//! steps. At step `t` a node sends its state to its peers of that step *before* averaging, so the message
-//! of node `w` is row `w` of the product `W_{t-1} … W_0`.
+//! The connections are drawn first and public: everything here is conditional on the realised
+//! steps `W_0, W_1, …` of a [`GossipSequence`].
 
+use super::basis::{Basis, Decision, WIDTH};
+use super::exact::ExactOptions;
+use super::messages::{Message, ModularSequence, received, rows};
+use super::modular::agreed;
+use super::synchronous::{Transcript, apply, check_values};
 use crate::audit::{Observation, Simulate};
-use crate::gossip::synchronous::check_values;
-use crate::loss::{LossReport, exact_loss};
 use crate::protocol::checked_coalition;
-use crate::{Error, OwnNoise, Protocol, View};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
-use ndp_dp::{ObserverLoss, Printed, Sigma, UpperBound};
-use ndp_graph::sequences::{GossipSequence, Step};
+use crate::{Error, LossReport, OwnNoise, Protocol, View};
+use ndarray::{Array2, ArrayView2, Axis};
+use ndp_dp::{Exact, Guarantee, ObserverLoss, Sigma, UpperBound};
+use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-/// Gossip averaging with noise added once and a sequence of steps: Algorithm 2 of Muffliato for
-/// pairs, time-varying Muffliato for matrices.
+/// Gossip averaging over the given steps, noise added once at the start: `x^0 = x + η`,
+/// `x^{t+1} = W_t x^t`.
+///
+/// In step `t` every node sends `x_v^t` to those it is connected with in that step. The output is
+/// the state after the last step, which nobody sends.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequenceGossip {
     sequence: GossipSequence,
     own_noise: OwnNoise,
 }
 
-/// What happened in one run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SequenceTranscript {
-    /// The noise each node drew: `n` by `d`.
-    pub noise: Array2<f64>,
-    /// The states before every step, each `n` by `d`.
-    pub states: Vec<Array2<f64>>,
-    /// The states after the last step: `n` by `d`.
-    pub output: Array2<f64>,
-}
-
 impl SequenceGossip {
-    /// The protocol with these steps.
+    /// Gossip over `sequence`; observers use their own noise.
     #[must_use]
     pub fn new(sequence: GossipSequence) -> Self {
         Self { sequence, own_noise: OwnNoise::Known }
     }
 
-    /// The same, observed by nodes that use or throw away the noise they drew.
+    /// The same with observers that use, or throw away, the noise they drew.
     #[must_use]
     pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
         self.own_noise = own_noise;
         self
     }
 
-    /// The steps.
+    /// The realised steps.
     #[must_use]
     pub fn sequence(&self) -> &GossipSequence {
         &self.sequence
     }
 
-    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`).
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard
+    /// deviation `sigma` per coordinate.
     ///
     /// # Errors
     /// [`Error::Shape`] unless there is one row per node and at least one column;
@@ -64,123 +59,67 @@ impl SequenceGossip {
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         rng: &mut impl Rng,
-    ) -> Result<SequenceTranscript, Error> {
-        check_values(values, self.node_count())?;
+    ) -> Result<Transcript, Error> {
+        check_values(values, self.sequence.node_count())?;
         let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
             let z: f64 = StandardNormal.sample(rng);
             sigma.get() * z
         });
         let mut state = &values + &noise;
-        let mut states = Vec::with_capacity(self.sequence.steps().len());
+        let mut messages = Vec::with_capacity(self.sequence.steps().len());
         for step in self.sequence.steps() {
-            states.push(state.clone());
-            advance(step, &mut state);
+            let next = advance(step, &state);
+            messages.push(std::mem::replace(&mut state, next));
         }
-        Ok(SequenceTranscript { noise, states, output: state })
+        Ok(Transcript { noise, messages, output: state })
     }
 
-    /// What the observer learns about every node, given the realised steps.
-    ///
-    /// Graded as [`exact_loss`] grades it: ranks are decided with a tolerance, on the safe side.
+    /// What the observer learns about every node, given the steps: [`exact_sequence_loss`] with the
+    /// protocol's own-noise rule.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`], or a view too large to write down.
+    /// Those of [`exact_sequence_loss`].
     pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
-        self.coalition_loss(&[observer])
+        let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
+        exact_sequence_loss(&self.sequence, observer, options)
     }
 
-    /// What a coalition learns about every node; its members' entries are 1.
+    /// What a coalition that knows its noises learns about every node, given the steps.
     ///
     /// # Errors
-    /// Those of [`loss`](Self::loss), and a coalition that is empty or names a node twice.
+    /// Those of [`exact_sequence_coalition_loss`].
     pub fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        exact_loss(&self.coalition_view(coalition)?)
+        exact_sequence_coalition_loss(&self.sequence, coalition, ExactOptions::default())
     }
 
-    /// Bound on the mean loss `(1/n) Σ_{u≠v} ε(u→v)` towards `observer`, as a fraction of the local loss,
-    /// after each step: `(rank - 1)/n` of what it received, its own noise known. The rank is decided with
-    /// a tolerance that can only raise it; it is never above the number of messages received.
+    /// The messages of a run that `coalition` received, in the order of the rows of its view.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn mean_loss_by_step(&self, observer: usize) -> Result<Vec<UpperBound<f64>>, Error> {
-        let n = self.node_count();
-        checked_coalition(&[observer], n)?;
-        let mut own = Array1::zeros(n);
-        own[observer] = 1.0;
-        let mut basis = vec![own];
-        let mut means = Vec::with_capacity(self.sequence.steps().len());
-        self.for_each_message_row(
-            &[observer],
-            |row| extend(&mut basis, row),
-            |rank_so_far| {
-                means.push(UpperBound::new((rank_so_far - 1) as f64 / n as f64));
-            },
-        );
-        Ok(means)
-    }
-
-    /// Calls `on_row` with every message row the coalition receives and `after_step` with its last
-    /// return value after every step.
-    fn for_each_message_row(
-        &self,
-        coalition: &[usize],
-        mut on_row: impl FnMut(Array1<f64>) -> usize,
-        mut after_step: impl FnMut(usize),
-    ) {
-        let mut product = Array2::eye(self.node_count());
-        let mut last = 1;
-        for step in self.sequence.steps() {
-            for w in senders(step, coalition) {
-                last = on_row(product.row(w).to_owned());
-            }
-            after_step(last);
-            advance(step, &mut product);
+    /// An invalid coalition.
+    pub fn received(&self, transcript: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.sequence.node_count())?;
+        let messages = received(&self.sequence, &coalition);
+        let mut values = Array2::zeros((messages.len(), transcript.output.ncols()));
+        for (mut row, message) in values.rows_mut().into_iter().zip(&messages) {
+            row.assign(&transcript.messages[message.step].row(message.sender));
         }
+        Ok(values)
     }
 }
 
-/// Theorem 1 (Corollary 2) for realised steps, towards `observer`: the sum over its messages of
-/// `(W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²`, as a fraction of the local loss, unclipped. Not a guarantee.
-///
-/// The paper prints the entry `(u, w)`; a message of `w` depends on `u` by the entry `(w, u)`.
-///
-/// # Errors
-/// [`Error::NodeOutOfRange`].
-pub fn printed_towards(sequence: &GossipSequence, observer: usize) -> Result<Printed<ObserverLoss>, Error> {
-    let gossip = SequenceGossip::new(sequence.clone());
-    checked_coalition(&[observer], gossip.node_count())?;
-    let mut unit = Array1::<f64>::zeros(gossip.node_count());
-    let add = |row: Array1<f64>| {
-        let norm = row.dot(&row);
-        unit.zip_mut_with(&row, |sum, x| *sum += x * x / norm);
-        0
-    };
-    gossip.for_each_message_row(&[observer], add, |_| {});
-    Ok(Printed::new(ObserverLoss { observer, unit: unit.to_vec() }))
-}
-
-/// The mean over all observers of the printed loss of node `source` after each step.
-///
-/// # Errors
-/// [`Error::NodeOutOfRange`].
-pub fn printed_mean_from(sequence: &GossipSequence, source: usize) -> Result<Vec<Printed<f64>>, Error> {
-    let gossip = SequenceGossip::new(sequence.clone());
-    let n = gossip.node_count();
-    checked_coalition(&[source], n)?;
-    let mut product = Array2::<f64>::eye(n);
-    let mut total = 0.0;
-    let mut means = Vec::with_capacity(sequence.steps().len());
-    for step in sequence.steps() {
-        for w in 0..n {
-            let row = product.row(w);
-            let share = row[source] * row[source] / row.dot(&row);
-            total += share * step.peers(w).len() as f64;
+/// `W x`.
+pub(super) fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
+    match *step {
+        Step::Matrix(ref matrix) => apply(matrix.csr(), state.view()),
+        Step::Pair(a, b) => {
+            let mean = (&state.row(a) + &state.row(b)) * 0.5;
+            let mut next = state.clone();
+            next.row_mut(a).assign(&mean);
+            next.row_mut(b).assign(&mean);
+            next
         }
-        means.push(Printed::new(total / n as f64));
-        advance(step, &mut product);
+        Step::Idle => state.clone(),
     }
-    Ok(means)
 }
 
 impl Protocol for SequenceGossip {
@@ -188,22 +127,23 @@ impl Protocol for SequenceGossip {
         self.sequence.node_count()
     }
 
-    /// Rows of the running product, step by step and within a step by ascending sender outside the
-    /// coalition, over inputs and over noises alike.
+    /// The rows `(W_{t-1} ⋯ W_0)_w` over inputs and over noises, in order of time, then of senders.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         let n = self.node_count();
         let coalition = checked_coalition(coalition, n)?;
-        let mut rows = Array2::zeros((0, n));
-        let push = |row: Array1<f64>| {
-            rows.push_row(row.view()).expect("a message row has one entry per node");
-            0
-        };
-        self.for_each_message_row(&coalition, push, |_| {});
-        let known = match self.own_noise {
-            OwnNoise::Known => coalition.clone(),
-            OwnNoise::Unknown => Vec::new(),
-        };
-        View::new(&coalition, rows.clone(), rows, &known)
+        let messages = received(&self.sequence, &coalition);
+        ndp_graph::memory::require_dense("a view written out row by row", 2 * messages.len(), n)?;
+        let mut view = Array2::zeros((messages.len(), n));
+        for (at, chunk) in messages.chunks(WIDTH).enumerate() {
+            let block = rows(&self.sequence, chunk);
+            for (u, row) in block.rows().iter().enumerate() {
+                for lane in 0..chunk.len() {
+                    view[(at * WIDTH + lane, u)] = row.0[lane];
+                }
+            }
+        }
+        let known = if self.own_noise == OwnNoise::Known { coalition.clone() } else { Vec::new() };
+        View::new(&coalition, view.clone(), view, &known)
     }
 }
 
@@ -215,147 +155,170 @@ impl Simulate for SequenceGossip {
         coalition: &[usize],
         rng: &mut R,
     ) -> Result<Observation, Error> {
-        let coalition = checked_coalition(coalition, self.node_count())?;
-        let run = self.run(values, sigma, rng)?;
-        let mut received = Array2::zeros((0, values.ncols()));
-        for (step, state) in self.sequence.steps().iter().zip(&run.states) {
-            for w in senders(step, &coalition) {
-                received.push_row(state.row(w)).expect("one entry per coordinate");
-            }
-        }
+        let transcript = self.run(values, sigma, rng)?;
+        let received = self.received(&transcript, coalition)?;
         let known = match self.own_noise {
-            OwnNoise::Known => coalition,
+            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
             OwnNoise::Unknown => Vec::new(),
         };
-        Ok(Observation { received, known_noises: run.noise.select(Axis(0), &known) })
+        Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
     }
 }
 
-/// The nodes outside a coalition (ascending) that send to a member in this step, ascending, once each.
-fn senders(step: &Step, coalition: &[usize]) -> Vec<usize> {
-    let peers = coalition.iter().flat_map(|&v| step.peers(v));
-    let mut outside: Vec<usize> = peers.filter(|w| coalition.binary_search(w).is_err()).collect();
-    outside.sort_unstable();
-    outside.dedup();
-    outside
+/// Unit loss of every node towards `observer` after all steps, given the steps.
+///
+/// Holds against an honest-but-curious `observer` who sees every message sent to it and knows all
+/// steps. Graded as [`exact_loss`](super::exact_loss); the rows of the running product are not made
+/// orthogonal before they go on, so the margin is larger than for a fixed matrix.
+///
+/// # Errors
+/// [`Error::NodeOutOfRange`]; [`Error::TooLarge`] beyond the memory limit.
+///
+/// # Complexity
+/// With `T_v` messages, `O(T T_v nnz(W) / 16 + n r²)` time and `O(n r)` memory for rank
+/// `r ≤ min(n, 1 + T_v)`.
+pub fn exact_sequence_loss(
+    sequence: &GossipSequence,
+    observer: usize,
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    exact_members_loss(sequence, &[observer], options)
 }
 
-/// Replaces the rows of `state` by their averages under `step`.
-fn advance(step: &Step, state: &mut Array2<f64>) {
-    match *step {
-        Step::Matrix(ref matrix) => {
-            let before = state.clone();
-            for v in 0..state.nrows() {
-                // Most nodes of a sparse draw are alone and keep their state.
-                if matrix.graph().degree(v) > 0 {
-                    let (columns, weights) = matrix.csr().row(v);
-                    let mut row = state.row_mut(v);
-                    row.fill(0.0);
-                    for (&w, &weight) in columns.iter().zip(weights) {
-                        row.scaled_add(weight, &before.row(w as usize));
-                    }
-                }
-            }
-        }
-        Step::Pair(a, b) => {
-            let mean = (&state.row(a) + &state.row(b)) / 2.0;
-            state.row_mut(a).assign(&mean);
-            state.row_mut(b).assign(&mean);
-        }
-        Step::Idle => {}
-    }
+/// Unit loss of every node towards the nodes of `coalition` together, whose own noises are known
+/// whatever the options say.
+///
+/// # Errors
+/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], and those of [`exact_sequence_loss`].
+pub fn exact_sequence_coalition_loss(
+    sequence: &GossipSequence,
+    coalition: &[usize],
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    exact_members_loss(sequence, coalition, ExactOptions { own_noise: OwnNoise::Known, ..options })
 }
 
-/// Adds the direction of `row` to an orthonormal basis if more than `1e-10` of it is new; returns the
-/// rank.
-fn extend(basis: &mut Vec<Array1<f64>>, mut row: Array1<f64>) -> usize {
-    let before = row.dot(&row).sqrt();
-    for _ in 0..2 {
-        for q in basis.iter() {
-            let overlap = q.dot(&row);
-            row.scaled_add(-overlap, q);
+/// Mean unit loss `(1/n) Σ_{u≠v} unit(u)` towards an observer that knows its own noise, after each of the
+/// steps: `(rank - 1)/n`, with ranks decided modulo primes.
+///
+/// `Exact`; where a matrix was given entry by entry, the number of messages over `n` as an
+/// `UpperBound`.
+///
+/// # Errors
+/// [`Error::NodeOutOfRange`].
+pub fn mean_loss_by_step(sequence: &GossipSequence, observer: usize) -> Result<Vec<Guarantee<f64>>, Error> {
+    let n = sequence.node_count();
+    let known = checked_coalition(&[observer], n)?;
+    let messages = received(sequence, &known);
+    let kept = kept_messages(sequence, &known, &messages);
+    let mut sums = vec![0usize; sequence.steps().len()];
+    for (k, message) in messages.iter().enumerate() {
+        sums[message.step] += usize::from(kept.as_ref().is_none_or(|kept| kept[k]));
+    }
+    let means = sums.into_iter().scan(0, |sum, new| {
+        *sum += new;
+        let mean = (*sum).min(n - 1) as f64 / n as f64;
+        Some(if kept.is_some() { Exact::new(mean).into() } else { UpperBound::new(mean).into() })
+    });
+    Ok(means.collect())
+}
+
+fn exact_members_loss(
+    sequence: &GossipSequence,
+    coalition: &[usize],
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    let n = sequence.node_count();
+    let coalition = checked_coalition(coalition, n)?;
+    let messages = received(sequence, &coalition);
+    let known: &[usize] = options.known(&coalition);
+    let bytes = Basis::bytes(n, (known.len() + messages.len()).min(n));
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    if bytes > options.memory_limit {
+        let limit = options.memory_limit;
+        return Err(Error::TooLarge { what: "the orthonormal basis of the view", bytes, limit });
+    }
+    let kept = kept_messages(sequence, known, &messages);
+    let observer = coalition[0];
+    let rank = kept.as_ref().map(|kept| known.len() + kept.iter().filter(|&&is_new| is_new).count());
+    if rank == Some(n) {
+        // Rank n, proven modulo a prime: the view determines every noisy input.
+        let loss = Exact::new(ObserverLoss { observer, unit: vec![1.0; n] }).into();
+        return Ok(LossReport { coalition, loss, rank: n, margin: 0.0 });
+    }
+    let forward = orthogonalise(sequence, known, &messages, kept.as_deref());
+    let mut reversed = messages;
+    reversed.sort_by_key(|message| (message.step, std::cmp::Reverse(message.sender)));
+    let again = kept_messages(sequence, known, &reversed);
+    let backward = orthogonalise(sequence, known, &reversed, again.as_deref());
+
+    let difference = forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+    let floor = if kept.is_some() { 1e-13 } else { TOLERANCE };
+    let margin = difference.max(forward.dropped).max(backward.dropped).max(floor);
+    let exact = kept.is_some() && forward.rank == backward.rank && margin <= 1e-9;
+    let raised = |u: usize| forward.unit[u].max(backward.unit[u]) + if exact { 0.0 } else { margin };
+    let unit = (0..n).map(|u| raised(u).min(1.0)).collect();
+    let loss = ObserverLoss { observer, unit };
+    let loss: Guarantee<_> = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
+    Ok(LossReport { coalition, loss, rank: forward.rank.max(backward.rank), margin })
+}
+
+/// Which messages are new, or `None` where a matrix was given entry by entry.
+fn kept_messages(sequence: &GossipSequence, known: &[usize], messages: &[Message]) -> Option<Vec<bool>> {
+    agreed(
+        true,
+        || Some(ModularSequence::<1>::new(sequence)?.kept(known, messages, 0)),
+        || Some(ModularSequence::<19>::new(sequence)?.kept(known, messages, 1)),
+        || Some(ModularSequence::<61>::new(sequence)?.kept(known, messages, 2)),
+    )
+}
+
+struct Orthogonalised {
+    unit: Vec<f64>,
+    rank: usize,
+    dropped: f64,
+}
+
+fn orthogonalise(
+    sequence: &GossipSequence,
+    known: &[usize],
+    messages: &[Message],
+    kept: Option<&[bool]>,
+) -> Orthogonalised {
+    let n = sequence.node_count();
+    let mut basis = Basis::new(n);
+    known.iter().for_each(|&v| basis.push_unit(v));
+    let mut dropped: f64 = 0.0;
+    // A tolerance is compared with one rest at a time.
+    let width = if kept.is_some() { WIDTH } else { 1 };
+    for (at, chunk) in messages.chunks(width).enumerate() {
+        if basis.len() == n {
+            break;
+        }
+        let decision = match kept {
+            Some(kept) => Decision::Kept(&kept[at * width..][..chunk.len()]),
+            None => Decision::Tolerance(TOLERANCE),
+        };
+        let absorbed = basis.absorb(rows(sequence, chunk), decision, 0);
+        dropped = dropped.max(absorbed.dropped);
+        if absorbed.lost {
+            return Orthogonalised { unit: vec![1.0; n], rank: basis.len(), dropped: 1.0 };
         }
     }
-    let left = row.dot(&row).sqrt();
-    if left > 1e-10 * before {
-        basis.push(row / left);
-    }
-    basis.len()
+    Orthogonalised { unit: basis.squares(), rank: basis.len(), dropped }
 }
+
+/// Without exact entries a message is new when more than this share of it is left.
+const TOLERANCE: f64 = 1e-10;
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::audit::{AuditPlan, audit};
-    use crate::gossip::closed_form::one_peer_hypercube;
-    use crate::gossip::{ExactOptions, exact_loss as fixed_loss, printed};
-    use approx::assert_abs_diff_eq;
     use ndp_dp::Sensitivity;
-    use ndp_graph::{GossipMatrix, generators};
+    use ndp_graph::generators;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
-
-    fn assert_losses(got: &[f64], expected: &[f64]) {
-        assert_eq!(got.len(), expected.len());
-        for (g, e) in got.iter().zip(expected) {
-            assert_abs_diff_eq!(*g, *e, epsilon = 1e-12);
-        }
-    }
-
-    /// Five activations on the path of 4: reference values, exact ones by rationals.
-    #[test]
-    fn realised_pairs_match_the_references() -> Result<(), Error> {
-        let path = generators::path_graph(4)?;
-        let edges = [(0, 1), (1, 2), (2, 3), (1, 2), (2, 3)];
-        let sequence = GossipSequence::given_activations(&path, &edges)?;
-        let printed = printed_towards(&sequence, 3)?.into_value().unit;
-        let expected =
-            [0.295_238_095_238_095, 0.295_238_095_238_095, 1.180_952_380_952_38, 0.228_571_428_571_429];
-        assert_losses(&printed, &expected);
-        for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {
-            let report = SequenceGossip::new(sequence.clone()).with_own_noise(own_noise).loss(3)?;
-            assert_eq!(report.rank, 2);
-            assert_losses(&report.loss.value().unit, &[1.0 / 6.0, 1.0 / 6.0, 2.0 / 3.0, 1.0]);
-        }
-        assert!(GossipSequence::given_activations(&path, &[(0, 2)]).is_err());
-        Ok(())
-    }
-
-    #[test]
-    fn a_constant_sequence_is_synchronous_gossip() -> Result<(), Error> {
-        let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(3, 4)?);
-        let sequence = GossipSequence::constant(&matrix, 4);
-        let here = SequenceGossip::new(sequence.clone()).loss(5)?;
-        let there = fixed_loss(&matrix, 5, 4, ExactOptions::default())?;
-        assert_eq!(here.rank, there.rank);
-        for (a, b) in here.loss.value().unit.iter().zip(&there.loss.value().unit) {
-            assert_abs_diff_eq!(*a, *b, epsilon = 1e-9);
-        }
-        let printed = printed::theorem1_towards(&matrix, 5, 4, printed::Powers::FromZero)?.into_value();
-        assert_losses(&printed_towards(&sequence, 5)?.into_value().unit, &printed.unit);
-        // Column sums: what one node loses to all others, by the other route.
-        let from = printed::theorem1_from(&matrix, 5, 4, printed::Powers::FromZero)?.into_value();
-        let means = printed_mean_from(&sequence, 5)?;
-        assert_abs_diff_eq!(*means[3].value(), from.iter().sum::<f64>() / 12.0, epsilon = 1e-12);
-        // (rank - 1)/n, the exact mean.
-        let bounds = SequenceGossip::new(sequence).mean_loss_by_step(5)?;
-        assert_abs_diff_eq!(*bounds[3].value(), *there.mean().value(), epsilon = 1e-9);
-        assert!(bounds.windows(2).all(|w| w[0].value() <= w[1].value()));
-        Ok(())
-    }
-
-    #[test]
-    fn one_peer_hypercube_has_its_closed_form_and_reaches_consensus() -> Result<(), Error> {
-        let protocol = SequenceGossip::new(GossipSequence::one_peer_hypercube(3)?);
-        let report = protocol.loss(5)?;
-        assert_losses(&report.loss.value().unit, &one_peer_hypercube(3, 5)?.into_value().unit);
-        assert_losses(&printed_towards(protocol.sequence(), 5)?.into_value().unit[..4], &[0.25; 4]);
-        let values = Array2::from_shape_fn((8, 2), |(v, j)| (v * v + j) as f64);
-        let run = protocol.run(values.view(), Sigma::new(0.5)?, &mut ChaCha8Rng::seed_from_u64(1))?;
-        let mean = (&values + &run.noise).mean_axis(Axis(0)).expect("eight rows");
-        assert!((&run.output - &mean).iter().all(|x| x.abs() < 1e-12));
-        Ok(())
-    }
 
     /// Attacks on random sequences reach 0.9 of the exact `μ` and stay below it.
     #[test]
@@ -387,8 +350,6 @@ mod tests {
         assert!(protocol.loss(4).is_err());
         assert!(protocol.coalition_loss(&[]).is_err());
         assert!(protocol.coalition_loss(&[0, 0]).is_err());
-        assert!(printed_towards(protocol.sequence(), 9).is_err());
-        assert!(printed_mean_from(protocol.sequence(), 9).is_err());
         let empty = Array2::zeros((4, 0));
         assert!(protocol.run(empty.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
         Ok(())

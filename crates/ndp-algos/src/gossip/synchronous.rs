@@ -113,6 +113,21 @@ impl SynchronousGossip {
         states
     }
 
+    /// `x^T` alone, two states in memory at a time.
+    pub(super) fn output_of(&self, start: Array2<f64>) -> Array2<f64> {
+        let w = self.matrix.csr();
+        let mut before = start.clone();
+        let mut state = start;
+        for t in 0..self.rounds {
+            let mut next = apply(w, state.view());
+            if let (Acceleration::Chebyshev(g), true) = (self.acceleration, t > 0) {
+                next.zip_mut_with(&before, |y, x| *y = g * *y + (1.0 - g) * x);
+            }
+            before = std::mem::replace(&mut state, next);
+        }
+        state
+    }
+
     fn senders(&self, coalition: &[usize]) -> Vec<usize> {
         outside_neighbors(self.matrix.graph(), coalition)
     }

@@ -12,6 +12,10 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Theorem 1, Corollaries
 //!   1 and 3, Theorem 12. Disproved in `docs/findings.md`.
 
+mod sequences;
+
+pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};
+
 use super::synchronous::outside_neighbors;
 use crate::Error;
 use crate::kernel::{self, Lanes};
