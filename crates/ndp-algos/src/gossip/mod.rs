@@ -16,6 +16,7 @@ pub mod fresh;
 mod messages;
 mod modular;
 pub mod printed;
+pub mod random_graph;
 pub(crate) mod residues;
 pub mod sequence;
 pub mod synchronous;

@@ -12,8 +12,12 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Theorem 1, Corollaries
 //!   1 and 3, Theorem 12. Disproved in `docs/findings.md`.
 
+mod formulas;
 mod sequences;
 
+pub use formulas::{
+    Family, RandomGraph, proposition1, randomized_error, randomized_mean_loss, table1_exponent, theorem4,
+};
 pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};
 
 use super::synchronous::outside_neighbors;
