@@ -9,6 +9,7 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for
 //!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
 
+pub mod activity;
 mod basis;
 pub mod closed_form;
 pub mod exact;
@@ -20,6 +21,7 @@ pub mod random_graph;
 pub(crate) mod residues;
 pub mod sequence;
 pub mod synchronous;
+pub mod table1;
 pub mod utility;
 
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};

@@ -1,0 +1,193 @@
+//! Table 1 with its constants: how well gossip averages within a budget for the mean loss.
+//!
+//! The mean loss `(1/n) Σ_u ε(u → v)` of gossip is at most `c₀ T_v / n` with `T_v` messages received, which is true
+//! of the exact loss. Setting it to `ε` gives the noise, and the stopping rule the number of rounds.
+
+use super::utility::{Convergence, stopping_rounds};
+use crate::Error;
+use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
+
+/// The privacy asked for, on `n` nodes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanBudget {
+    /// Number of nodes `n`.
+    pub nodes: usize,
+    /// Order `α` of the Rényi losses.
+    pub order: Order,
+    /// Sensitivity `Δ` of an input.
+    pub sensitivity: Sensitivity,
+    /// The mean loss `ε` allowed towards any observer, in nats.
+    pub epsilon: f64,
+    /// Spread `D = (1/n) Σ_v ‖x_v - x̄‖²` of the inputs, at most; the papers take 0.25.
+    pub spread: f64,
+}
+
+/// Noise and rounds within a budget, and the error they lead to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Calibration {
+    /// Standard deviation of the noise of each node.
+    pub sigma: Sigma,
+    /// Number of rounds `T`.
+    pub rounds: usize,
+    /// The error `(1/2n) Σ_v E (x_v^T - x̄)²`, at most.
+    pub error: UpperBound<f64>,
+}
+
+impl MeanBudget {
+    /// Algorithm 1, accelerated, with a matrix of absolute gap `gap` on a graph of largest degree `degree`:
+    /// `σ² = α Δ² d T / (2 n ε)`, error at most `3 σ²/n`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a budget that is not positive and finite, and those of
+    /// [`stopping_rounds`].
+    pub fn synchronous(&self, gap: f64, degree: usize) -> Result<Calibration, Error> {
+        self.calibrate(Convergence::Accelerated(gap), degree as f64, 3.0)
+    }
+
+    /// Algorithm 2 where every node takes part in a step with probability at most `participation` and the weighted
+    /// Laplacian has second eigenvalue `second`: `σ² = α Δ² E[T_v] / (2 n ε)`, error at most `2 σ²/n`.
+    ///
+    /// The mean loss is then at most `ε` in expectation over the edges drawn.
+    ///
+    /// # Errors
+    /// As [`synchronous`](Self::synchronous).
+    pub fn randomized(&self, second: f64, participation: f64) -> Result<Calibration, Error> {
+        if !(0.0 < participation && participation <= 1.0) {
+            let (name, condition) = ("the probability to take part in a step", "lie in (0, 1]");
+            return Err(Error::InvalidParameter { name, condition, value: participation });
+        }
+        self.calibrate(Convergence::Randomized(second), participation, 2.0)
+    }
+
+    /// Error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a budget that is not positive and finite.
+    pub fn local_error(&self) -> Result<f64, Error> {
+        Ok(self.release_variance()? / self.nodes as f64)
+    }
+
+    /// Error of a trusted curator who releases the noisy mean: `α Δ² / (2 n² ε)`.
+    ///
+    /// # Errors
+    /// As [`local_error`](Self::local_error).
+    pub fn central_error(&self) -> Result<f64, Error> {
+        Ok(self.local_error()? / self.nodes as f64)
+    }
+
+    /// `α Δ² / (2 ε)`: the variance of one release at loss `ε`.
+    fn release_variance(&self) -> Result<f64, Error> {
+        if !(0.0 < self.epsilon && self.epsilon.is_finite()) {
+            let (name, condition) = ("the mean loss allowed", "be positive and finite");
+            return Err(Error::InvalidParameter { name, condition, value: self.epsilon });
+        }
+        if self.nodes < 2 {
+            let (name, condition) = ("the number of nodes", "be at least 2");
+            return Err(Error::InvalidParameter { name, condition, value: self.nodes as f64 });
+        }
+        let delta = self.sensitivity.get();
+        Ok(self.order.get() * delta * delta / (2.0 * self.epsilon))
+    }
+
+    /// The least variance with `variance ≥ per_round · T(variance)`: the right side does not increase, so there
+    /// is one crossing, and the upper end of the search is on the safe side.
+    fn calibrate(
+        &self,
+        convergence: Convergence,
+        messages_per_round: f64,
+        factor: f64,
+    ) -> Result<Calibration, Error> {
+        let per_round = self.release_variance()? * messages_per_round / self.nodes as f64;
+        let needed = |variance: f64| -> Result<(f64, usize), Error> {
+            let rounds = stopping_rounds(self.nodes, convergence, Sigma::new(variance.sqrt())?, self.spread)?;
+            Ok((per_round * rounds as f64 * (1.0 + 16.0 * f64::EPSILON), rounds))
+        };
+        // With endless noise the spread does not matter: no fewer rounds are possible.
+        let mut low = needed(f64::MAX.sqrt())?.0;
+        let mut high = needed(low)?.0.max(low);
+        for _ in 0..2000 {
+            let middle = low + (high - low) / 2.0;
+            if middle <= low || middle >= high {
+                break;
+            }
+            if needed(middle)?.0 <= middle {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        if needed(low)?.0 <= low {
+            high = low;
+        }
+        let error = factor * high / self.nodes as f64 * (1.0 + 16.0 * f64::EPSILON);
+        let sigma = Sigma::new(high.sqrt().next_up())?;
+        Ok(Calibration { sigma, rounds: needed(high)?.1, error: UpperBound::new(error) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gossip::SynchronousGossip;
+    use approx::assert_relative_eq;
+    use ndarray::Array2;
+    use ndp_graph::chebyshev::Chebyshev;
+    use ndp_graph::spectrum::gap_abs;
+    use ndp_graph::{GossipMatrix, generators};
+
+    fn budget(nodes: usize, epsilon: f64) -> Result<MeanBudget, Error> {
+        let (order, sensitivity) = (Order::new(2.0)?, Sensitivity::new(1.0)?);
+        Ok(MeanBudget { nodes, order, sensitivity, epsilon, spread: 0.25 })
+    }
+
+    /// The noise meets the budget, is the least that does, and the exact error is within the bound.
+    #[test]
+    fn calibrated_gossip_stays_within_its_budget() -> Result<(), Error> {
+        for (graph, epsilon) in [
+            (generators::hypercube_graph(6)?, 1.0),
+            (generators::cycle_graph(16)?, 0.01),
+            (generators::cycle_graph(16)?, 50.0),
+        ] {
+            let (n, d) = (graph.node_count(), graph.degree(0));
+            let matrix = GossipMatrix::metropolis(&graph);
+            let gap = gap_abs(&matrix)?;
+            let budget = budget(n, epsilon)?;
+            let found = budget.synchronous(gap, d)?;
+            let mean_loss = |sigma: f64, rounds: usize| (d * rounds) as f64 / (sigma * sigma * n as f64);
+            assert!(mean_loss(found.sigma.get(), found.rounds) <= epsilon);
+            let less = Sigma::new(found.sigma.get() * (1.0 - 1e-9))?;
+            let rounds = stopping_rounds(n, Convergence::Accelerated(gap), less, 0.25)?;
+            assert!(mean_loss(less.get(), rounds) > epsilon);
+            // Half ones, half zeros have a spread of exactly 0.25.
+            let values = Array2::from_shape_fn((n, 1), |(v, _)| f64::from(u8::from(2 * v < n)));
+            let gossip = SynchronousGossip::new(matrix, found.rounds);
+            let gossip = gossip.accelerated(Chebyshev::published(gap)?.g())?;
+            assert!(gossip.error(values.view(), found.sigma)?.value() <= found.error.value());
+            assert!(budget.central_error()? < *found.error.value());
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn baselines() -> Result<(), Error> {
+        let budget = budget(64, 1.0)?;
+        assert_relative_eq!(budget.local_error()?, 1.0 / 64.0);
+        assert_relative_eq!(budget.central_error()?, 1.0 / 4096.0);
+        let randomized = budget.randomized(2.0 / 64.0, 2.0 / 64.0)?;
+        assert!(*randomized.error.value() > budget.central_error()?);
+        Ok(())
+    }
+
+    #[test]
+    fn bad_budgets_are_refused() -> Result<(), Error> {
+        for epsilon in [0.0, -1.0, f64::INFINITY, f64::NAN] {
+            assert!(budget(64, epsilon)?.synchronous(0.5, 3).is_err());
+        }
+        assert!(budget(1, 1.0)?.local_error().is_err());
+        assert!(budget(64, 1.0)?.synchronous(0.0, 3).is_err());
+        for participation in [0.0, 1.5, f64::NAN] {
+            assert!(budget(64, 1.0)?.randomized(0.5, participation).is_err());
+        }
+        Ok(())
+    }
+}
