@@ -77,3 +77,71 @@ const MOST_LEVEL: f64 = 1e4;
 
 /// Multiples of the least level that are tried.
 const FACTORS: [f64; 7] = [0.98, 1.0, 1.02, 1.05, 1.1, 1.2, 1.5];
+
+/// The largest `x > 0` found with `meets(x)`, for a predicate that is false once false, to a part in
+/// `1 + tolerance`; looked for by doubling from `start`. 0 when it fails down to a billionth of `start`.
+///
+/// A target that no level achieves counts as missed.
+pub(crate) fn largest(
+    start: f64,
+    tolerance: f64,
+    meets: impl Fn(f64) -> Result<bool, Error>,
+) -> Result<f64, Error> {
+    let meets = |x: f64| match meets(x) {
+        Err(Error::Privacy(ndp_dp::Error::NotAchievable { .. })) => Ok(false),
+        answer => answer,
+    };
+    let (mut holds, mut fails) = (start, 2.0 * start);
+    while meets(fails)? {
+        (holds, fails) = (fails, 2.0 * fails);
+        if !fails.is_finite() {
+            return Ok(holds);
+        }
+    }
+    if holds == start {
+        while !meets(holds)? {
+            (holds, fails) = (0.5 * holds, holds);
+            if holds < 1e-9 * start {
+                return Ok(0.0);
+            }
+        }
+    }
+    while fails > (1.0 + tolerance) * holds {
+        let middle = (holds * fails).sqrt();
+        if meets(middle)? { holds = middle } else { fails = middle }
+    }
+    Ok(holds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches_end_where_they_verified() -> Result<(), Error> {
+        for start in [1e-3, 1.0, 50.0] {
+            let root = largest(start, 1e-9, |x| Ok(x * x <= 2.0))?;
+            assert!(root * root <= 2.0 && root * root > 2.0 - 1e-8);
+        }
+        assert_eq!(largest(1.0, 1e-3, |_| Ok(false))?, 0.0);
+        assert!(largest(1.0, 1e-3, |_| Ok(true))? > 1e300);
+        assert!(largest(1.0, 1e-3, |_| Err(Error::NoGuarantee("at all"))).is_err());
+        Ok(())
+    }
+
+    /// Releases of a known profile: the least level and the composition stay within the total.
+    #[test]
+    fn levels_spend_what_they_may() -> Result<(), Error> {
+        let delta = Delta::new(1e-6)?;
+        let parts = |level: f64| Ok(vec![(ApproxDp::new(level, (-40.0 * level).exp())?, 10u64)]);
+        for start in [LEAST_LEVEL, 0.2, 5.0] {
+            let least = least_level(delta, start, parts)?;
+            assert!(10.0 * (-40.0 * least).exp() <= 5e-7 && 10.0 * (-40.0 * least / 1.04).exp() > 5e-7);
+            let best = best_level(delta, start, parts)?;
+            assert!(best.composed.total.delta() <= 1e-6 && best.composed.total.epsilon() <= 10.0 * least);
+        }
+        let hopeless = |_: f64| Ok(vec![(ApproxDp::new(1.0, 0.5)?, 1u64)]);
+        assert!(best_level(delta, LEAST_LEVEL, hopeless).is_err());
+        Ok(())
+    }
+}

@@ -113,6 +113,17 @@ impl CompleteWalk {
         Ok(Guarantee::UpperBound(gaussian::epsilon(mu, rest)?.into()))
     }
 
+    /// The largest `μ` for which the local guarantee is `(ε, δ)`; noise `σ = Δ/μ`.
+    ///
+    /// # Errors
+    /// As [`Self::local_epsilon`], and [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn local_calibrated_mu(&self, visits: Visits, epsilon: f64, delta: Delta) -> Result<f64, Error> {
+        let (count, failure) = self.visit_count(visits)?;
+        let mu = gaussian::mu(epsilon, Delta::new(delta.get() - failure)?)?;
+        // A root and a quotient are rounded. A node that never contributes needs no noise.
+        Ok(mu / (count.max(1) as f64).sqrt() * (1.0 - 2.0 * f64::EPSILON))
+    }
+
     /// The local guarantee of a node whose contributions are each `release`, by advanced composition with
     /// slack `δ'`: total `δ = N δ₀ + δ'` plus the failure probability of the count.
     ///
@@ -311,6 +322,11 @@ mod tests {
         assert_relative_eq!(advanced.epsilon(), 4.527_445_780_775_969, max_relative = 1e-12);
         assert_relative_eq!(advanced.delta(), 3e-7, max_relative = 1e-12);
         assert!(walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?).is_err());
+        for visits in [Visits::Capped(12), Visits::Quantile(d(1e-7)?)] {
+            let mu = walk.local_calibrated_mu(visits, 2.0, d(1e-6)?)?;
+            assert!(*walk.local_epsilon(mu, visits, d(1e-6)?)?.value() <= 2.0);
+            assert!(*walk.local_epsilon(mu * (1.0 + 1e-9), visits, d(1e-6)?)?.value() > 2.0);
+        }
         Ok(())
     }
 

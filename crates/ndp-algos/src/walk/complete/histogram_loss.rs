@@ -15,8 +15,9 @@
 use super::subsampled::{GroupProfile, Neighbors, Precision};
 use super::{CompleteHistogram, CompleteWalk, Receptions, Spotting, Visits};
 use crate::Error;
+use crate::walk::level::largest;
 use ndp_dp::shuffling::{self, MOST_REPORTS};
-use ndp_dp::{ApproxDp, Delta, UpperBound, composition};
+use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound, composition};
 
 /// How to bound the shuffle of the reports of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +106,29 @@ impl CompleteHistogram {
         self.walk().compose_receptions(Neighbors::Hidden, &self.reports(effort), &[], delta)
     }
 
+    /// The largest `ε₀` of a report found, to a percent and verified, for which [`Self::hidden_epsilon`] along
+    /// `walk` is at most `ε`. 0 when none is.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error`] unless `labels ≥ 2` and `0 ≤ ε < ∞`.
+    pub fn hidden_calibrated_local(
+        walk: CompleteWalk,
+        labels: u32,
+        target: ApproxDp,
+        effort: ShuffleEffort,
+    ) -> Result<f64, Error> {
+        let delta = Delta::new(target.delta())?;
+        RandomizedResponse::with_epsilon(labels, 1.0)?;
+        let start = target.epsilon().clamp(1e-6, 10.0) / 8.0;
+        largest(start, 1e-2, |local| {
+            if local > 700.0 {
+                return Ok(false);
+            }
+            let histogram = Self::new(walk, RandomizedResponse::with_epsilon(labels, local)?)?;
+            Ok(histogram.hidden_epsilon(delta, effort)?.value().approx_dp.epsilon() <= target.epsilon())
+        })
+    }
+
     /// The smallest `ε` at `δ` found when observers know from whom their tokens come and to whom they go:
     /// spotted reports on their own, see [`CompleteWalk::spotted_count`], composed with what is left of the
     /// receptions. The count of visits, of spotted reports and of receptions each may fail.
@@ -149,7 +173,7 @@ impl CompleteHistogram {
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
-    use ndp_dp::RandomizedResponse;
+    use std::collections::BTreeMap;
 
     fn histogram(n: usize, steps: usize, local: f64, labels: u32) -> Result<CompleteHistogram, Error> {
         let response = RandomizedResponse::with_epsilon(labels, local)?;
@@ -211,6 +235,103 @@ mod tests {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// The exact law of a whole run by enumerating every path and every report: node 2 observes the times of its
+    /// receptions and the reports in between (and, if `known`, its senders and receivers), node 0 changes its
+    /// label, node 1 holds `other`.
+    fn exact_delta(
+        histogram: &CompleteHistogram,
+        known: bool,
+        epsilon: f64,
+        other: u32,
+        own: [u32; 2],
+    ) -> f64 {
+        let (n, steps) = (3usize, histogram.walk().step_count());
+        let gamma = histogram.response().gamma();
+        let report = |label: u32, seen: u32| f64::from(u8::from(label == seen)) * (1.0 - gamma) + gamma / 2.0;
+        let mut laws: BTreeMap<Vec<u32>, [f64; 2]> = BTreeMap::new();
+        for path in 0..n.pow(steps as u32) {
+            let holder = |step: usize| path / n.pow(step as u32) % n;
+            for reports in 0..1u32 << steps {
+                let (mut view, mut ones, mut masses) = (Vec::new(), 0, [1.0, 1.0]);
+                for step in 0..steps {
+                    let seen = reports >> step & 1;
+                    if holder(step) == 2 {
+                        // Its own report is the observer's own: half the outcomes stand for one.
+                        masses = masses.map(|mass| mass / 2.0);
+                        view.extend([step as u32, ones]);
+                        if known && step > 0 {
+                            view.push(10 + holder(step - 1) as u32);
+                        }
+                        if known && step + 1 < steps {
+                            view.push(20 + holder(step + 1) as u32);
+                        }
+                        ones = 0;
+                        continue;
+                    }
+                    for (mass, own) in masses.iter_mut().zip(own) {
+                        *mass *= report(if holder(step) == 0 { own } else { other }, seen);
+                    }
+                    ones += seen;
+                }
+                if histogram.walk().is_published() {
+                    view.extend([99, ones]);
+                }
+                let law = laws.entry(view).or_insert([0.0, 0.0]);
+                for (law, mass) in law.iter_mut().zip(masses) {
+                    *law += mass / n.pow(steps as u32) as f64;
+                }
+            }
+        }
+        laws.values().map(|[p, q]| (p - epsilon.exp() * q).max(0.0)).sum()
+    }
+
+    /// Runs of 5 steps on 3 nodes: hidden, published, with known neighbors; never below the exact loss.
+    #[test]
+    fn guarantees_cover_the_exact_run() -> Result<(), Error> {
+        let effort = ShuffleEffort::default();
+        for (local, delta) in [(0.3, 0.05), (1.0, 0.05), (1.0, 0.4), (2.0, 0.6)] {
+            let delta = Delta::new(delta)?;
+            let plain = histogram(3, 5, local, 2)?;
+            let public = CompleteHistogram::new(plain.walk().published(), plain.response())?;
+            let hidden = |histogram: &CompleteHistogram| -> Result<f64, Error> {
+                Ok(histogram.hidden_epsilon(delta, effort)?.value().approx_dp.epsilon())
+            };
+            let neighbors = plain.known_epsilon(
+                Visits::Capped(5),
+                Spotting::Quantile(Delta::new(0.01)?),
+                delta,
+                effort,
+            )?;
+            for (histogram, known, epsilon) in [
+                (&plain, false, hidden(&plain)?),
+                (&public, false, hidden(&public)?),
+                (&plain, true, neighbors.value().approx_dp.epsilon()),
+            ] {
+                for other in [0, 1] {
+                    for own in [[0, 1], [1, 0]] {
+                        let total: f64 = exact_delta(histogram, known, 0.0, other, own);
+                        assert!(total > 0.01, "the worlds differ");
+                        let exact = exact_delta(histogram, known, epsilon, other, own);
+                        assert!(exact <= delta.get(), "{exact} at {epsilon}");
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn calibrated_reports_meet_their_target() -> Result<(), Error> {
+        let (walk, effort) = (CompleteWalk::new(5, 20)?, ShuffleEffort { exact_up_to: 20 });
+        let target = ApproxDp::new(2.0, 1e-3)?;
+        let local = CompleteHistogram::hidden_calibrated_local(walk, 3, target, effort)?;
+        let response = RandomizedResponse::with_epsilon(3, local)?;
+        let reached = CompleteHistogram::new(walk, response)?.hidden_epsilon(Delta::new(1e-3)?, effort)?;
+        assert!(local > 0.0 && reached.value().approx_dp.epsilon() <= 2.0);
+        assert!(CompleteHistogram::hidden_calibrated_local(walk, 1, target, effort).is_err());
         Ok(())
     }
 

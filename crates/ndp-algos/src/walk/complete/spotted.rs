@@ -16,6 +16,7 @@
 use super::subsampled::{GaussianSum, GroupProfile, Neighbors};
 use super::{CompleteWalk, Receptions, Visits};
 use crate::Error;
+use crate::walk::level::largest;
 use ndp_dp::{ApproxDp, Delta, UpperBound, composition, gaussian, tails};
 
 /// How the number of spotted contributions is bounded.
@@ -109,6 +110,24 @@ impl CompleteWalk {
         let epsilon = *gaussian::epsilon(together, Delta::new(rest.get() / 8.0)?)?.value();
         let release = ApproxDp::new(epsilon, gaussian::theta(epsilon, together))?;
         self.compose_known(&GaussianSum { mu }, (release, 1), rest, delta)
+    }
+
+    /// The largest `μ` found, to a part in a thousand and verified, for which [`Self::known_epsilon`] is at most
+    /// `ε`; noise `σ = Δ/μ`. 0 when none is.
+    ///
+    /// # Errors
+    /// As [`Self::known_epsilon`], and [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn known_calibrated_mu(
+        &self,
+        visits: Visits,
+        spotting: Spotting,
+        epsilon: f64,
+        delta: Delta,
+    ) -> Result<f64, Error> {
+        let start = gaussian::mu(epsilon, delta)?.clamp(1e-9, 1e3);
+        largest(start, 1e-3, |mu| {
+            Ok(self.known_epsilon(mu, visits, spotting, delta)?.value().approx_dp.epsilon() <= epsilon)
+        })
     }
 
     /// Composes spotted releases with what is left of the receptions within `rest`; the total is `delta`.
@@ -220,6 +239,16 @@ mod tests {
         let capped = walk.known_epsilon(0.05, Visits::Capped(20), Spotting::EdgeCapped(1), delta)?;
         assert!(capped.value().approx_dp.epsilon() < known.value().approx_dp.epsilon());
         assert_eq!(capped.value().approx_dp.delta(), 1e-5);
+        Ok(())
+    }
+
+    #[test]
+    fn calibrated_noise_meets_its_target() -> Result<(), Error> {
+        let walk = CompleteWalk::new(5, 20)?;
+        let (delta, visits, spotting) = (Delta::new(1e-5)?, Visits::Capped(4), Spotting::EdgeCapped(1));
+        let mu = walk.known_calibrated_mu(visits, spotting, 2.0, delta)?;
+        let epsilon = walk.known_epsilon(mu, visits, spotting, delta)?.value().approx_dp.epsilon();
+        assert!(mu > 0.0 && epsilon <= 2.0 && epsilon > 1.9);
         Ok(())
     }
 

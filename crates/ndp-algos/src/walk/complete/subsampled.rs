@@ -17,7 +17,7 @@
 
 use super::CompleteWalk;
 use crate::Error;
-use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, least_level};
+use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, largest, least_level};
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
 use rayon::prelude::*;
@@ -107,6 +107,17 @@ impl CompleteWalk {
     pub fn hidden_epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Receptions>, Error> {
         gaussian::delta(0.0, mu)?;
         self.compose_receptions(Neighbors::Hidden, &GaussianSum { mu }, &[], delta)
+    }
+
+    /// The largest `μ` found, to a part in a thousand and verified, for which [`Self::hidden_epsilon`] is at most
+    /// `ε`; noise `σ = Δ/μ`. 0 when none is.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn hidden_calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
+        // What one release may leak is a fair start.
+        let start = gaussian::mu(epsilon, delta)?.clamp(1e-9, 1e3);
+        largest(start, 1e-3, |mu| Ok(self.hidden_epsilon(mu, delta)?.value().approx_dp.epsilon() <= epsilon))
     }
 
     /// `Σ_{k≥1} Bin(k; s, ρ) δ_k(ε_s)` with `s` unknown steps and `m` noises or reports; 0 for `s = 0`.
@@ -398,6 +409,17 @@ mod tests {
         assert!(plain.approx_dp.epsilon() < public.approx_dp.epsilon());
         assert!(plain.approx_dp.epsilon() < colluders.approx_dp.epsilon());
         assert!(walk.hidden_epsilon(0.2, delta)?.value().approx_dp.epsilon() > plain.approx_dp.epsilon());
+        Ok(())
+    }
+
+    #[test]
+    fn calibrated_noise_meets_its_target() -> Result<(), Error> {
+        let walk = CompleteWalk::new(6, 20)?;
+        let delta = Delta::new(1e-5)?;
+        let mu = walk.hidden_calibrated_mu(1.0, delta)?;
+        assert!(mu > 0.0 && walk.hidden_epsilon(mu, delta)?.value().approx_dp.epsilon() <= 1.0);
+        assert!(walk.hidden_epsilon(1.05 * mu, delta)?.value().approx_dp.epsilon() > 1.0);
+        assert!(walk.hidden_calibrated_mu(f64::NAN, delta).is_err());
         Ok(())
     }
 

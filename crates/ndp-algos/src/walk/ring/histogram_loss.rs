@@ -22,7 +22,7 @@ use super::RingHistogram;
 use crate::Error;
 use crate::protocol::checked_coalition;
 use crate::walk::FinalToken;
-use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
+use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, largest};
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, MOST_REPORTS};
 use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound};
@@ -94,6 +94,38 @@ impl RingHistogram {
             last: if honest(n - 1) { self.last_elements() } else { None },
         };
         self.composed(&releases, delta)
+    }
+
+    /// The least noisy ring histogram found that is `(ε, δ)`-DP for every pair of nodes: the largest `ε₀` of a
+    /// report, to a part in a thousand, verified.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`ndp_dp::Error::NotAchievable`]
+    /// when no report is noisy enough.
+    pub fn calibrated(
+        n: usize,
+        rounds: usize,
+        labels: u32,
+        final_token: FinalToken,
+        target: ApproxDp,
+    ) -> Result<UpperBound<(Self, RingHistogramLoss)>, Error> {
+        let delta = Delta::new(target.delta())?;
+        let at = |local: f64| -> Result<(Self, RingHistogramLoss), Error> {
+            let response = RandomizedResponse::with_epsilon(labels, local)?;
+            let histogram = Self::new(n, rounds, response, final_token)?;
+            let loss = histogram.epsilon(delta)?.into_value();
+            Ok((histogram, loss))
+        };
+        // Reports seen alone meet ε/K; many more than 700 of ε₀ is no noise at all.
+        let start = (target.epsilon() / rounds.max(1) as f64).clamp(1e-6, 100.0);
+        let meets = |local: f64| Ok(local < 700.0 && at(local)?.1.approx_dp.epsilon() <= target.epsilon());
+        let local = largest(start, 1e-3, meets)?;
+        if local > 0.0 {
+            Ok(UpperBound::new(at(local)?))
+        } else {
+            let (what, best) = ("epsilon of a ring histogram", at(1e-9 * start)?.1.approx_dp.epsilon());
+            Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into())
+        }
     }
 
     /// Theorem 2 with the corrected noise: a ring histogram each of whose releases is `step = (ε, δ)` by the
@@ -359,6 +391,28 @@ mod tests {
         assert_relative_eq!(isolated, local, max_relative = 1e-9);
         assert!(ring.epsilon_towards(&[], delta).is_err());
         assert!(ring.epsilon_towards(&(0..60).collect::<Vec<_>>(), delta).is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn calibration_meets_its_target() -> Result<(), Error> {
+        for (n, rounds, epsilon, last) in [
+            (30, 4, 1.0, FinalToken::Masked),
+            (200, 10, 0.5, FinalToken::Withheld),
+            (4, 1, 3.0, FinalToken::Published),
+        ] {
+            let target = ApproxDp::new(epsilon, 1e-6)?;
+            let (ring, loss) = RingHistogram::calibrated(n, rounds, 5, last, target)?.into_value();
+            assert!(loss.approx_dp.epsilon() <= epsilon && loss.approx_dp.delta() <= 1e-6);
+            assert_eq!(ring.epsilon(Delta::new(1e-6)?)?.into_value(), loss);
+            let local = ring.response().local_epsilon().into_value();
+            assert!(local >= epsilon / rounds as f64 * (1.0 - 1e-3));
+            let less_noise = histogram(n, rounds, 5, 1.01 * local, last)?;
+            assert!(less_noise.epsilon(Delta::new(1e-6)?)?.value().approx_dp.epsilon() > epsilon);
+        }
+        let impossible = ApproxDp::new(0.0, 1e-12)?;
+        assert!(RingHistogram::calibrated(1, 2, 5, FinalToken::Withheld, impossible).is_err());
+        assert!(RingHistogram::calibrated(3, 2, 1, FinalToken::Withheld, impossible).is_err());
         Ok(())
     }
 

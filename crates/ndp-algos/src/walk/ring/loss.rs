@@ -104,9 +104,25 @@ impl RingSum {
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
     pub fn calibrated_sigma(&self, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
-        let unit = *self.worst_unit()?.value();
+        self.sigma_for(self.worst_unit()?, epsilon, delta)
+    }
+
+    /// The least full noise `σ` with which the protocol is `(ε, δ)`-DP towards a coalition, rounded up.
+    ///
+    /// # Errors
+    /// As [`Self::worst_unit_towards`], and [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
+    pub fn calibrated_sigma_towards(
+        &self,
+        coalition: &[usize],
+        epsilon: f64,
+        delta: Delta,
+    ) -> Result<Sigma, Error> {
+        self.sigma_for(self.worst_unit_towards(coalition)?, epsilon, delta)
+    }
+
+    fn sigma_for(&self, unit: Exact<f64>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
         let mu = gaussian::mu(epsilon, delta)?;
-        let sigma = self.bounds().sensitivity()?.get() * unit.sqrt() / mu;
+        let sigma = self.bounds().sensitivity()?.get() * unit.value().sqrt() / mu;
         // Four roundings at most lie between mu and sigma.
         Ok(Sigma::new(sigma * (1.0 + 4.0 * f64::EPSILON))?)
     }
@@ -347,6 +363,19 @@ mod tests {
                 assert!(*ring.with_gaussian_noise(sigma).epsilon(delta)?.value() <= epsilon);
             }
         }
+        Ok(())
+    }
+
+    #[test]
+    fn calibration_covers_coalitions() -> Result<(), Error> {
+        let delta = Delta::new(1e-6)?;
+        let ring = ring(6, 3, Placement::Distributed)?;
+        let sigma = ring.calibrated_sigma_towards(&[0, 3], 1.0, delta)?;
+        let calibrated = ring.with_gaussian_noise(sigma);
+        let mu = *calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value();
+        assert!(*gaussian::delta(1.0, mu)?.value() <= 1e-6);
+        assert!(sigma.get() > ring.calibrated_sigma(1.0, delta)?.get());
+        assert!(ring.calibrated_sigma_towards(&[], 1.0, delta).is_err());
         Ok(())
     }
 
