@@ -2,15 +2,16 @@
 
 use super::File;
 
+const FOLDER: &str = "crates/ndp-experiments/src/figures/";
+
 pub(super) fn problems(files: &[File]) -> Vec<String> {
     let documented = files.iter().find(|f| f.path == "docs/figures.md").map_or("", |f| &f.text);
     let mut problems = Vec::new();
-    for file in files.iter().filter(|f| f.path.starts_with("crates/ndp-experiments/src/figures/")) {
+    for file in files.iter().filter(|f| f.path.starts_with(FOLDER)) {
         for id in ids(&file.text) {
-            let expected =
-                file.path.trim_start_matches("crates/ndp-experiments/src/figures/").trim_end_matches(".rs");
-            if id.replace('-', "_") != expected {
-                problems.push(format!("{}: the id {id} belongs to another file", file.path));
+            let paper = id.split('/').next().unwrap_or(id).replace('-', "_");
+            if !file.path.starts_with(&format!("{FOLDER}{paper}/")) {
+                problems.push(format!("{}: the id {id} belongs to another folder", file.path));
             }
             let reference = format!("crates/ndp-experiments/reference/quick/{id}.csv");
             if !files.iter().any(|f| f.path == reference) {

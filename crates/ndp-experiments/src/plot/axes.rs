@@ -49,11 +49,18 @@ pub(super) struct Mapping {
     pub(super) range: [f64; 2],
     pub(super) pixels: [f64; 2],
     clamp: Option<f64>,
+    /// Whether the axis counts: no ticks between whole numbers.
+    whole: bool,
 }
 
 impl Mapping {
     pub(super) fn new(axis: &Axis, range: [f64; 2], pixels: [f64; 2]) -> Self {
-        Self { scale: axis.scale, range, pixels, clamp: axis.clamp }
+        Self { scale: axis.scale, range, pixels, clamp: axis.clamp, whole: false }
+    }
+
+    /// The mapping of an axis on which all values are whole numbers.
+    pub(super) fn of_whole_numbers(self) -> Self {
+        Self { whole: true, ..self }
     }
 
     /// How far `value` is along the axis: 0 at its start, 1 at its end; none for what has no
@@ -82,15 +89,15 @@ impl Mapping {
     /// The ticks with a label, and the smaller ones without.
     pub(super) fn ticks(&self, most: usize) -> (Vec<(f64, String)>, Vec<f64>) {
         match self.scale {
-            AxisScale::Linear => (linear_ticks(self.range, most), Vec::new()),
+            AxisScale::Linear => (linear_ticks(self.range, most, self.whole), Vec::new()),
             AxisScale::Log => log_ticks(self.range, most),
         }
     }
 }
 
 /// Multiples of 1, 2 or 5 times a power of ten.
-fn linear_ticks([low, high]: [f64; 2], most: usize) -> Vec<(f64, String)> {
-    let raw = (high - low) / most.max(1) as f64;
+fn linear_ticks([low, high]: [f64; 2], most: usize, whole: bool) -> Vec<(f64, String)> {
+    let raw = ((high - low) / most.max(1) as f64).max(if whole { 1.0 } else { 0.0 });
     let power = 10.0_f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|&s| s >= raw).unwrap_or(raw);
     if !(step > 0.0 && step.is_finite()) {
@@ -168,19 +175,21 @@ fn superscript(c: char) -> char {
     }
 }
 
-/// Draws the frame, the grid, the ticks and the labels of a panel of curves; returns the two
-/// mappings and the frame.
+/// Draws the frame, the grid, the ticks and the labels of a panel of curves, whose abscissas may
+/// be `whole` numbers; returns the two mappings and the frame.
 pub(super) fn draw(
     canvas: &mut Canvas,
     cell: Rect,
     (x, y): (&Axis, &Axis),
     (x_range, y_range): ([f64; 2], [f64; 2]),
+    whole: bool,
 ) -> (Mapping, Mapping, Rect) {
     let vertical = Mapping::new(y, y_range, [0.0, 1.0]);
     let (y_ticks, _) = vertical.ticks(6);
     let widest = y_ticks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
     let frame = cell.inset(widest + 34.0, 2.0, 10.0, 42.0);
     let across = Mapping::new(x, x_range, [frame.x, frame.right()]);
+    let across = if whole { across.of_whole_numbers() } else { across };
     let up = Mapping::new(y, y_range, [frame.bottom(), frame.y]);
     let (major, minor) = across.ticks(if frame.width > 320.0 { 8 } else { 5 });
     for value in minor {
@@ -232,13 +241,14 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!(labels(linear_ticks([0.0, 1.0], 6)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-        assert_eq!(labels(linear_ticks([0.0, 25.5], 6)), ["0", "5", "10", "15", "20", "25"]);
-        assert_eq!(labels(linear_ticks([0.0, 3e5], 3)), ["0", "10⁵", "2·10⁵", "3·10⁵"]);
+        assert_eq!(labels(linear_ticks([0.0, 1.0], 6, false)), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(linear_ticks([0.0, 25.5], 6, false)), ["0", "5", "10", "15", "20", "25"]);
+        assert_eq!(labels(linear_ticks([0.0, 3e5], 3, false)), ["0", "10⁵", "2·10⁵", "3·10⁵"]);
+        assert_eq!(labels(linear_ticks([0.9, 4.1], 8, true)), ["1", "2", "3", "4"]);
         assert_eq!(labels(log_ticks([1e-5, 1.2], 6).0), ["10⁻⁵", "10⁻⁴", "0.001", "0.01", "0.1", "1"]);
         assert_eq!(labels(log_ticks([0.3, 7.0], 6).0), ["0.5", "1", "2", "5"]);
         assert_eq!(labels(log_ticks([1.0, 1e10], 6).0), ["1", "100", "10000", "10⁶", "10⁸", "10¹⁰"]);
-        assert!(linear_ticks([1.0, 1.0], 6).len() < 60);
+        assert!(linear_ticks([1.0, 1.0], 6, false).len() < 60);
     }
 
     #[test]

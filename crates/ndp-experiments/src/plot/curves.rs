@@ -22,7 +22,8 @@ pub(super) fn draw(
     let ends = points().flat_map(|p| [Some(p.y), p.low, p.high]).flatten();
     let zero = (bars && y.scale == AxisScale::Linear).then_some(0.0);
     let y_range = data_range(y, ends.chain(zero), 0.05);
-    let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range));
+    let whole = !bars && points().all(|p| p.x.fract() == 0.0);
+    let (across, up, frame) = axes::draw(canvas, cell, (x, y), (x_range, y_range), whole);
     let panel = Place { across, up, frame };
     // Dashes over solid lines: where curves coincide both are seen.
     let mut order: Vec<&Series> = series.iter().collect();

@@ -19,7 +19,7 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     for &(u, v) in &drawing.edges {
         canvas.line(places[u], places[v], EDGE, width);
     }
-    let radius = (60.0 / (n as f64).sqrt()).clamp(1.8, 7.0);
+    let radius = (0.42 * typical_gap(&places)).clamp(1.7, 6.0);
     // Low values first: what matters is not hidden.
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| drawing.values[a].total_cmp(&drawing.values[b]));
@@ -30,8 +30,9 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     }
     for &v in &drawing.marked {
         let fill = color_of(&map, drawing.values[v]).unwrap_or(GREY);
-        canvas.circle(places[v], (1.6 * radius).max(5.0), fill, Some((WHITE, 1.0)));
-        canvas.circle_outline(places[v], (1.6 * radius).max(5.0) + 1.5, Rgb(0xd6, 0x28, 0x28), 1.8);
+        let large = (1.4 * radius).max(4.5);
+        canvas.circle(places[v], large, fill, Some((WHITE, 1.0)));
+        canvas.circle_outline(places[v], large + 1.5, Rgb(0xd6, 0x28, 0x28), 1.8);
     }
     let mut caption = graded_name(&drawing.name, drawing.kind);
     if drawing.edges.len() < drawing.edge_count {
@@ -39,6 +40,18 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     }
     let middle = area.x + area.width / 2.0;
     canvas.text(middle, area.bottom() + 20.0, &caption, TICK_SIZE, Anchor::Middle, BLACK);
+}
+
+/// Median distance from a node to its nearest neighbour in the picture.
+fn typical_gap(places: &[(f64, f64)]) -> f64 {
+    let nearest = |v: usize| {
+        let (x, y) = places[v];
+        let others = places.iter().enumerate().filter(|&(w, _)| w != v);
+        others.map(|(_, &(ox, oy))| (ox - x).hypot(oy - y)).fold(f64::INFINITY, f64::min)
+    };
+    let mut gaps: Vec<f64> = (0..places.len()).map(nearest).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps.get(gaps.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
 /// The positions moved and scaled into `area`, in their own proportions.

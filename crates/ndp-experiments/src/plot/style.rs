@@ -77,6 +77,9 @@ fn style(series: &Series, index: usize) -> Style {
         }
         None => palette[index % palette.len()],
     };
+    // A colour that returns has another marker.
+    let markers = [marker, Marker::Square, Marker::Triangle, Marker::Disc];
+    let marker = if series.shade.is_some() { marker } else { markers[index / palette.len() % 4] };
     let phase = (index % 3) as f64 / 3.0 * dashes.iter().sum::<f64>();
     Style { stroke: Stroke { color, width: 2.0, dashes, phase }, marker, mark: series.mark }
 }
@@ -105,12 +108,14 @@ impl Marker {
     }
 }
 
-const EXACT: [Rgb; 5] = [
+const EXACT: [Rgb; 7] = [
     Rgb(0x0b, 0x5f, 0xa5),
     Rgb(0x00, 0x8f, 0x6b),
     Rgb(0x56, 0xa8, 0xe0),
     Rgb(0x4a, 0x3f, 0xb5),
     Rgb(0x1b, 0x26, 0x3b),
+    Rgb(0x5c, 0x7a, 0x29),
+    Rgb(0x7d, 0x8f, 0xa9),
 ];
 const UPPER_BOUND: [Rgb; 5] = [
     Rgb(0x2a, 0x9d, 0x8f),

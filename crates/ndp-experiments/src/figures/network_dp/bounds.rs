@@ -39,7 +39,7 @@ pub const POSTER: Entry = Entry {
     figure: poster,
 };
 
-const LOCAL: &str = "local, exact, N by the binomial tail";
+const LOCAL: &str = "local, N by the binomial tail";
 const CERTIFIED: &str = "network, averaged over the walk";
 const THEOREM_3: &str = "Theorem 3 as printed, best c";
 
