@@ -1,0 +1,23 @@
+//! `random-walk/fig1`: loss against distance, the sender of the token hidden.
+
+use super::by_distance::{Sender, add_to};
+use crate::datasets::Data;
+use crate::figure::{Figure, Scale};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+
+/// `random-walk/fig1`.
+pub const ENTRY: Entry = Entry {
+    id: "random-walk/fig1",
+    what: "loss against distance of a walk with hidden senders, beside gossip, on four graphs with 2048 nodes",
+    needs: &[],
+    minutes: 0.5,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
+    let figure = Figure::new("Random walks, figure 1: loss by distance, hidden senders, beside gossip")
+        .claim("The walk leaks less than gossip to near nodes, gossip less than the walk to far ones.");
+    add_to(figure, Sender::Hidden, scale, seed)
+}

@@ -1,0 +1,24 @@
+//! `random-walk/fig4`: loss against distance, the sender of the token known.
+
+use super::by_distance::{Sender, add_to};
+use crate::datasets::Data;
+use crate::figure::{Figure, Scale};
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+
+/// `random-walk/fig4`.
+pub const ENTRY: Entry = Entry {
+    id: "random-walk/fig4",
+    what: "loss against distance of a walk with known senders, beside gossip, on four graphs with 2048 nodes",
+    needs: &[],
+    minutes: 0.5,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
+    let figure = Figure::new("Random walks, figure 4: loss by distance, known senders, beside gossip")
+        .claim("Knowing the sender costs no more than one step of distance.")
+        .finding("The printed maximum over neighbours leaves out the hop from node 0 itself, so it understates its neighbours. The sound curve holds whatever is known of the path and needs no such maximum.");
+    add_to(figure, Sender::Known, scale, seed)
+}
