@@ -1,13 +1,15 @@
 //! Cyffers, Bellet, *Privacy Amplification by Decentralization*, AISTATS 2022, and its poster.
 
-pub mod bounds;
+mod bounds;
+pub mod fig1a;
 pub mod fig1b;
 pub mod fig2;
 mod fig2_recorded;
 pub mod fig3;
+pub mod poster;
 mod realised;
 
 use crate::registry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[bounds::FIG1A, fig1b::ENTRY, fig2::ENTRY, fig3::ENTRY, bounds::POSTER];
+pub const FIGURES: &[Entry] = &[fig1a::ENTRY, fig1b::ENTRY, fig2::ENTRY, fig3::ENTRY, poster::ENTRY];

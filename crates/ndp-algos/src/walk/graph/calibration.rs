@@ -100,7 +100,8 @@ pub fn smallest_noise(
     let mut x = 0.0;
     let (mut found, mut miss) = at(x)?;
     // Losses fall like σ^-2 or faster: step a little beyond where that would lead.
-    let (mut fails, mut holds): (Option<(f64, f64)>, Option<(f64, f64)>) = (None, None);
+    let mut fails: Option<(f64, f64)> = None;
+    let mut holds: Option<(f64, f64)> = None;
     let mut best = None;
     loop {
         if miss <= 0.0 {

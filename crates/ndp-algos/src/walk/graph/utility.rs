@@ -156,7 +156,9 @@ pub fn ergodic_average(
     };
     // The gap is known to rounding; a million ulps of slack are not noticed.
     let steps = 4.0 * variance / (eta * eta * p * gap) * (1.0 + 1e-9);
-    if !(steps < 1e18) {
+    // Written so that NaN fails.
+    let fits = steps < 1e18;
+    if !fits {
         let (name, condition) = ("the number of steps", "be below 1e18: ask for less accuracy");
         return Err(Error::InvalidParameter { name, condition, value: steps });
     }
@@ -180,7 +182,9 @@ pub fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Res
     }
     let square = noise.get() * noise.get();
     let length = 20.0 * ((nodes as f64).ln() / gap_signed).ceil() * (0.25 + square) / square;
-    if !(length < 1e18) {
+    // Written so that NaN fails.
+    let fits = length < 1e18;
+    if !fits {
         let (name, condition) = ("the number of steps", "be below 1e18: the gap or the noise is too small");
         return Err(Error::InvalidParameter { name, condition, value: length });
     }

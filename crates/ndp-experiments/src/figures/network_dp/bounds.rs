@@ -1,8 +1,7 @@
-//! `network-dp/fig1a` and `network-dp/poster`: bounds for real summation against the number of users.
+//! Bounds for real summation against the number of users: what `fig1a` and the poster's figure share.
 
 use crate::datasets::Data;
 use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
@@ -18,26 +17,6 @@ const VISITS: f64 = 100.0;
 const CERTIFIED_USERS: f64 = 1e4;
 /// Orders among which the certified conversion chooses; any order is valid.
 const ORDERS: [f64; 12] = [2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 128.0, 256.0, 512.0];
-
-/// `network-dp/fig1a`.
-pub const FIG1A: Entry = Entry {
-    id: "network-dp/fig1a",
-    what: "bounds for real summation on the complete graph against the number of users",
-    needs: &[],
-    minutes: 0.3,
-    tolerance: Tolerance::DETERMINISTIC,
-    figure: fig1a,
-};
-
-/// `network-dp/poster`.
-pub const POSTER: Entry = Entry {
-    id: "network-dp/poster",
-    what: "the older bound of the poster beside Theorem 3 and the certified bound",
-    needs: &[],
-    minutes: 0.3,
-    tolerance: Tolerance::DETERMINISTIC,
-    figure: poster,
-};
 
 const LOCAL: &str = "local, N by the binomial tail";
 const CERTIFIED: &str = "network, averaged over the walk";
@@ -115,7 +94,7 @@ fn described(title: &str) -> Figure {
         .finding("Theorem 3 is false as printed (cycle lengths off by one, contributions composed as if separate, count outside its range); the loss averaged over the walk is proved and far smaller.")
 }
 
-fn fig1a(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
+pub(super) fn fig1a(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let n = users(10.0, scale.pick(30, 11));
     let small: Vec<f64> =
         n.iter().copied().filter(|&n| n <= scale.pick(CERTIFIED_USERS, 200.0)).map(f64::round).collect();
@@ -142,7 +121,7 @@ fn fig1a(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         ))
 }
 
-fn poster(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
+pub(super) fn poster(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
     let n = users(6.0, scale.pick(19, 7));
     let small: Vec<f64> =
         n.iter().copied().filter(|&n| n <= scale.pick(CERTIFIED_USERS, 200.0)).map(f64::round).collect();

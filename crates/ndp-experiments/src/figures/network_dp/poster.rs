@@ -1,0 +1,14 @@
+//! `network-dp/poster`: the poster's bound beside the final one.
+
+use super::bounds;
+use crate::registry::{Entry, Tolerance};
+
+/// `network-dp/poster`.
+pub const ENTRY: Entry = Entry {
+    id: "network-dp/poster",
+    what: "the older bound of the poster beside Theorem 3 and the certified bound",
+    needs: &[],
+    minutes: 0.1,
+    tolerance: Tolerance::DETERMINISTIC,
+    figure: bounds::poster,
+};
