@@ -17,6 +17,10 @@
 //! # References
 //! - Levin, Peres, *Markov Chains and Mixing Times*, second edition, chapter 10 (hitting times).
 
+mod pair_laws;
+
+pub use pair_laws::PairLaws;
+
 use crate::memory::require_dense;
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use std::borrow::Cow;
@@ -105,89 +109,6 @@ impl FirstVisits {
     #[must_use]
     pub fn to_any(&self) -> Vec<f64> {
         (0..self.none.len()).map(|t| self.at.iter().map(|law| law[t]).sum()).collect()
-    }
-}
-
-/// The first visits of a walk to a pair of nodes `{u, v}`: everything that an accountant of the
-/// loss from `u` to `v` needs to know about the graph.
-///
-/// All vectors have `horizon + 1` entries, entry `t` for time `t`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PairLaws {
-    u: usize,
-    v: usize,
-    u_to_u: Vec<f64>,
-    u_to_v: Vec<f64>,
-    v_to_u: Vec<f64>,
-    v_to_v: Vec<f64>,
-    start_to_u: Vec<f64>,
-    start_to_v: Vec<f64>,
-    error_per_step: f64,
-    error_at_once: f64,
-}
-
-impl PairLaws {
-    /// The exposed node.
-    #[must_use]
-    pub fn u(&self) -> usize {
-        self.u
-    }
-
-    /// The observer.
-    #[must_use]
-    pub fn v(&self) -> usize {
-        self.v
-    }
-
-    /// Number of steps `T`.
-    #[must_use]
-    pub fn horizon(&self) -> usize {
-        self.u_to_u.len() - 1
-    }
-
-    /// `P_u(the first visit of {u, v} after time 0 is at time t, at u)`.
-    #[must_use]
-    pub fn u_to_u(&self) -> &[f64] {
-        &self.u_to_u
-    }
-
-    /// `P_u(the first visit of {u, v} after time 0 is at time t, at v)`.
-    #[must_use]
-    pub fn u_to_v(&self) -> &[f64] {
-        &self.u_to_v
-    }
-
-    /// `P_v(the first visit of {u, v} after time 0 is at time t, at u)`.
-    #[must_use]
-    pub fn v_to_u(&self) -> &[f64] {
-        &self.v_to_u
-    }
-
-    /// `P_v(the first visit of {u, v} after time 0 is at time t, at v)`.
-    #[must_use]
-    pub fn v_to_v(&self) -> &[f64] {
-        &self.v_to_v
-    }
-
-    /// Probability that the walk, started from its start law, is for the first time in `{u, v}`
-    /// at time `t`, time 0 included, and is at `u` then.
-    #[must_use]
-    pub fn start_to_u(&self) -> &[f64] {
-        &self.start_to_u
-    }
-
-    /// Probability that the walk, started from its start law, is for the first time in `{u, v}`
-    /// at time `t`, time 0 included, and is at `v` then.
-    #[must_use]
-    pub fn start_to_v(&self) -> &[f64] {
-        &self.start_to_v
-    }
-
-    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
-    /// whose sum is not exactly 1.
-    #[must_use]
-    pub fn relative_error(&self, t: usize) -> f64 {
-        self.error_at_once + t as f64 * self.error_per_step
     }
 }
 
