@@ -5,70 +5,86 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph};
+use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, ToPrimitive, Zero};
+use num_traits::{Signed, ToPrimitive, Zero};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-fn fraction(a: usize, b: usize) -> BigRational {
-    BigRational::new(a.into(), b.into())
-}
-
-/// The dense matrix of a scheme given by its denominators, in fractions.
-fn rational_matrix(graph: &Graph, denominator: fn(usize, usize) -> usize) -> Vec<Vec<BigRational>> {
+/// A multiple of the dense matrix of a scheme given by its denominators, with integer entries.
+fn integer_matrix(graph: &Graph, denominator: fn(usize, usize) -> usize) -> Vec<Vec<BigInt>> {
     let n = graph.node_count();
-    let mut w = vec![vec![BigRational::zero(); n]; n];
+    let of = |u: usize, v: usize| denominator(graph.degree(u), graph.degree(v)) as i64;
+    let multiple = graph.edges().map(|(u, v)| of(u, v)).fold(1, least_common_multiple);
+    let mut w = vec![vec![BigInt::zero(); n]; n];
     for (u, row) in w.iter_mut().enumerate() {
-        let mut rest = BigRational::one();
+        let mut rest = multiple;
         for &v in graph.neighbors(u) {
-            let weight = fraction(1, denominator(graph.degree(u), graph.degree(v as usize)));
-            rest -= &weight;
-            row[v as usize] = weight;
+            rest -= multiple / of(u, v as usize);
+            row[v as usize] = (multiple / of(u, v as usize)).into();
         }
-        row[u] = rest;
+        row[u] = rest.into();
     }
     w
 }
 
-/// Unit losses and rank by Gram-Schmidt without normalisation on the rows of `Wᵗ`, in fractions.
-fn oracle(
-    graph: &Graph,
-    w: &[Vec<BigRational>],
-    v: usize,
-    rounds: usize,
-    own: OwnNoise,
-) -> (Vec<f64>, usize) {
+fn least_common_multiple(a: i64, b: i64) -> i64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x * b
+}
+
+/// The vector without the factor that its entries share.
+fn primitive(row: Vec<BigInt>) -> Vec<BigInt> {
+    let mut shared = BigInt::zero();
+    for x in &row {
+        let (mut a, mut b) = (x.abs(), shared);
+        while !b.is_zero() {
+            (a, b) = (b.clone(), a % b);
+        }
+        shared = a;
+    }
+    if shared.is_zero() { row } else { row.into_iter().map(|x| x / &shared).collect() }
+}
+
+/// Unit losses and rank by Gram-Schmidt without normalisation on multiples of the rows of `Wᵗ`.
+fn oracle(graph: &Graph, w: &[Vec<BigInt>], v: usize, rounds: usize, own: OwnNoise) -> (Vec<f64>, usize) {
     let n = graph.node_count();
-    let unit = |node: usize| (0..n).map(|u| fraction(usize::from(u == node), 1)).collect::<Vec<_>>();
-    let mut rows: Vec<Vec<BigRational>> = if own == OwnNoise::Known { vec![unit(v)] } else { Vec::new() };
-    let mut messages: Vec<Vec<BigRational>> = graph.neighbors(v).iter().map(|&w| unit(w as usize)).collect();
+    let unit = |node: usize| (0..n).map(|u| BigInt::from(u8::from(u == node))).collect::<Vec<_>>();
+    let mut rows: Vec<Vec<BigInt>> = if own == OwnNoise::Known { vec![unit(v)] } else { Vec::new() };
+    let mut messages: Vec<Vec<BigInt>> = graph.neighbors(v).iter().map(|&w| unit(w as usize)).collect();
     for _ in 0..rounds {
         rows.extend(messages.iter().cloned());
         for row in &mut messages {
-            *row = (0..n).map(|j| (0..n).map(|i| &row[i] * &w[i][j]).sum()).collect();
+            *row = primitive((0..n).map(|j| (0..n).map(|i| &row[i] * &w[i][j]).sum()).collect());
         }
     }
-    let dot = |a: &[BigRational], b: &[BigRational]| a.iter().zip(b).map(|(a, b)| a * b).sum::<BigRational>();
-    let mut basis: Vec<(Vec<BigRational>, BigRational)> = Vec::new();
+    let dot = |a: &[BigInt], b: &[BigInt]| a.iter().zip(b).map(|(a, b)| a * b).sum::<BigInt>();
+    let mut basis: Vec<(Vec<BigInt>, BigInt)> = Vec::new();
     for mut row in rows {
         for (q, square) in &basis {
-            let factor = dot(&row, q) / square;
-            row.iter_mut().zip(q).for_each(|(x, q)| *x -= &factor * q);
+            let factor = dot(&row, q);
+            row = primitive(row.iter().zip(q).map(|(x, q)| x * square - &factor * q).collect());
         }
         let square = dot(&row, &row);
         if !square.is_zero() {
             basis.push((row, square));
         }
     }
-    let unit = |u: usize| basis.iter().map(|(q, square)| &q[u] * &q[u] / square).sum::<BigRational>();
-    ((0..n).map(|u| unit(u).to_f64().expect("a fraction of bounded size")).collect(), basis.len())
+    let unit = |u: usize| {
+        let parts = basis.iter().map(|(q, square)| BigRational::new(&q[u] * &q[u], square.clone()));
+        parts.sum::<BigRational>().to_f64().expect("a fraction of bounded size")
+    };
+    ((0..n).map(unit).collect(), basis.len())
 }
 
 fn compare(graph: &Graph, v: usize, rounds: usize) -> Result<(), Error> {
     let schemes = [
-        (GossipMatrix::metropolis(graph), rational_matrix(graph, |a, b| a.max(b) + 1)),
-        (GossipMatrix::max_degree(graph), rational_matrix(graph, |a, b| a.max(b))),
-        (GossipMatrix::sum_degree(graph), rational_matrix(graph, |a, b| a + b + 1)),
+        (GossipMatrix::metropolis(graph), integer_matrix(graph, |a, b| a.max(b) + 1)),
+        (GossipMatrix::max_degree(graph), integer_matrix(graph, |a, b| a.max(b))),
+        (GossipMatrix::sum_degree(graph), integer_matrix(graph, |a, b| a + b + 1)),
     ];
     for (matrix, w) in &schemes {
         for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {
@@ -96,7 +112,7 @@ fn all_connected_graphs_with_at_most_five_nodes() -> Result<(), Error> {
             if graph.is_connected() {
                 graphs += 1;
                 // All labellings of every graph occur, so one observer covers all.
-                for rounds in [2, n] {
+                for rounds in [1, 2, 3, n] {
                     compare(&graph, 0, rounds)?;
                 }
             }

@@ -2,7 +2,7 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndp_algos::gossip::printed::{self, Powers};
-use ndp_algos::gossip::{ExactOptions, closed_form, exact_coalition_loss, exact_loss};
+use ndp_algos::gossip::{ExactOptions, closed_form, exact_coalition_loss, exact_loss, exact_losses};
 use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -281,6 +281,62 @@ fn coalition_on_a_ring() -> Result<()> {
     assert_units(&report.loss.value().unit, &[1.0; 8]);
     assert_eq!(report.unit(4), Err(Error::SourceIsObserver(4)));
     assert_abs_diff_eq!(*report.mean().value(), 6.0 / 8.0, epsilon = 1e-13);
+    Ok(())
+}
+
+/// The grid of Figure 1(a), 45 by 45, 243 rounds, towards node 1035 at the border: rank 730, exact losses
+/// flat in the distance where the printed ones fade. References have three or four digits.
+#[test]
+fn grid_of_figure_1a() -> Result<()> {
+    let graph = generators::grid_2d_graph(45, 45)?;
+    let w = metropolis(&graph);
+    let (exact, rank) = exact(&w, 1035, 243, ExactOptions::default())?;
+    assert_eq!(rank, 730);
+    let printed = printed::theorem1_towards(&w, 1035, 243, Powers::FromZero)?.into_value().unit;
+    let distances = graph.distances(1035);
+    let mean = |units: &[f64], distance: u32| {
+        let class: Vec<f64> = units
+            .iter()
+            .zip(&distances)
+            .filter(|(_, d)| **d == Some(distance))
+            .map(|(unit, _)| *unit)
+            .collect();
+        class.iter().sum::<f64>() / class.len() as f64
+    };
+    assert_relative_eq!(mean(&printed, 10), 1.75, max_relative = 5e-3);
+    assert_relative_eq!(mean(&printed, 20), 0.108, max_relative = 5e-3);
+    assert_relative_eq!(mean(&printed, 40), 7.2e-5, max_relative = 1e-2);
+    assert_relative_eq!(mean(&printed, 67), 1.30e-11, max_relative = 5e-3);
+    for (distance, expected) in [(10, 0.375), (20, 0.337), (40, 0.364)] {
+        assert_abs_diff_eq!(mean(&exact, distance), expected, epsilon = 5e-4);
+    }
+    assert_abs_diff_eq!(mean(&exact, 67), 0.4294, epsilon = 5e-5);
+    Ok(())
+}
+
+/// All observers at once are the observers one by one.
+#[test]
+fn all_observers() -> Result<()> {
+    let w = metropolis(&generators::hypercube_graph(4)?);
+    let all = exact_losses(&w, 3, ExactOptions::default())?;
+    for (v, report) in all.iter().enumerate() {
+        assert_eq!(*report, exact_loss(&w, v, 3, ExactOptions::default())?);
+    }
+    Ok(())
+}
+
+/// Long vectors are cut into tasks; the bits do not depend on who runs them.
+#[test]
+fn threads_do_not_change_a_bit() -> Result<()> {
+    let w = metropolis(&generators::grid_2d_graph(120, 150)?);
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        pool.install(|| exact_loss(&w, 9000, 12, ExactOptions::default()))
+    };
+    let one = run(1)?;
+    assert_eq!(one.loss.grade(), Grade::Exact);
+    assert_eq!(one, run(2)?);
+    assert_eq!(one, run(3)?);
     Ok(())
 }
 

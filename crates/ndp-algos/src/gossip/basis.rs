@@ -6,6 +6,7 @@
 
 use crate::kernel::{self, Lanes};
 use crate::tasks::{for_tasks, map_tasks};
+use ndarray::Array2;
 use ndp_graph::Csr;
 
 /// Most directions that are made orthogonal together.
@@ -68,8 +69,22 @@ impl Block {
     /// `W` times this block.
     pub(super) fn multiplied(&self, w: &Csr) -> Self {
         let mut product = Self::zero(self.rows.len(), self.width);
-        for_tasks(&mut product.rows, |first, y| kernel::multiply(w, first, &self.rows, self.width, y));
+        self.multiply_into(w, &mut product);
         product
+    }
+
+    /// Writes `W` times this block into another, which keeps nothing of what it held.
+    pub(super) fn multiply_into(&self, w: &Csr, product: &mut Self) {
+        product.narrow(self.width);
+        for_tasks(&mut product.rows, |first, y| kernel::multiply(w, first, &self.rows, self.width, y));
+    }
+
+    /// Takes another width; the lanes beyond it become zero.
+    fn narrow(&mut self, width: usize) {
+        if width < self.width {
+            for_tasks(&mut self.rows, |_, rows| rows.iter_mut().for_each(|row| row.0[width..].fill(0.0)));
+        }
+        self.width = width;
     }
 
     /// Length of every candidate.
@@ -133,16 +148,20 @@ impl Basis {
         self.len += 1;
     }
 
-    /// Columns `range` (at most [`WIDTH`]) as a block.
-    pub(super) fn block(&self, range: std::ops::Range<usize>) -> Block {
-        let mut block = Block::zero(self.n, range.len());
+    /// Copies columns `range` (at most [`WIDTH`]) to a block, which keeps nothing of what it held.
+    pub(super) fn copy_to(&self, range: std::ops::Range<usize>, block: &mut Block) {
+        block.narrow(range.len());
         for_tasks(&mut block.rows, |first, rows| {
             for (lane, column) in range.clone().enumerate() {
                 let panel = &self.panels[column / 8][first..first + rows.len()];
                 rows.iter_mut().zip(panel).for_each(|(row, q)| row.0[lane] = q.0[column % 8]);
             }
         });
-        block
+    }
+
+    /// The columns as rows: `len` by `n`.
+    pub(super) fn to_rows(&self) -> Array2<f64> {
+        Array2::from_shape_fn((self.len, self.n), |(j, u)| self.panels[j / 8][u].0[j % 8])
     }
 
     /// `Σ_j Q[u][j]²` for every `u`.
@@ -158,26 +177,27 @@ impl Basis {
         sums
     }
 
-    /// Makes the candidates orthogonal to all columns and to each other and adds the new ones.
+    /// Makes the candidates orthogonal to all columns and to each other and adds the new ones. The block is
+    /// used up.
     ///
     /// `recent` is the first column that the candidates may overlap with in exact arithmetic: those
     /// before it are removed once, against rounding, those after it twice.
-    pub(super) fn absorb(&mut self, mut block: Block, decision: Decision<'_>, recent: usize) -> Absorbed {
+    pub(super) fn absorb(&mut self, block: &mut Block, decision: Decision<'_>, recent: usize) -> Absorbed {
         let before = block.norms();
         let mut result = Absorbed::default();
         let recent = recent / 8 * 8;
         let mut start = 0;
         while start < block.width {
-            let overlap = self.overlap(&block, recent);
-            self.remove(&mut block, &overlap, recent);
+            let overlap = self.overlap(block, recent);
+            self.remove(block, &overlap, recent);
             let kept = match decision {
                 Decision::Kept(kept) => {
-                    self.clean(&mut block, kept);
+                    self.clean(block, kept);
                     kept.to_vec()
                 }
                 Decision::Tolerance(share) => {
                     debug_assert_eq!(block.width, 1);
-                    self.clean(&mut block, &[true]);
+                    self.clean(block, &[true]);
                     vec![block.norms()[0] > share * before[0]]
                 }
             };
@@ -187,7 +207,7 @@ impl Basis {
             block.combine(&triangle.matrix);
             if triangle.amplification > 10.0 {
                 // Small rests: what was left of the old columns in them has grown with them.
-                self.clean(&mut block, &kept);
+                self.clean(block, &kept);
             }
             let Some(polish) = Triangle::new(&block.gram(), &kept, start, triangle.end) else {
                 return Absorbed { dropped: 1.0, lost: true };
@@ -201,7 +221,7 @@ impl Basis {
                 }
             }
             let new: Vec<usize> = (start..end).filter(|&k| kept[k]).collect();
-            self.append(&block, &new);
+            self.append(block, &new);
             start = end;
         }
         result

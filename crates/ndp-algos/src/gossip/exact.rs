@@ -10,13 +10,16 @@
 //! any threshold. Matrices given entry by entry have no exact entries, so there a tolerance is
 //! used, which errs on the safe side, and the grade is `UpperBound`.
 
-use super::basis::{Basis, Decision, WIDTH};
+use super::basis::{Basis, Block, Decision, WIDTH};
 use super::modular::{self, Kept, Primes, Start, kept_candidates};
 use super::synchronous::outside_neighbors;
 use crate::protocol::checked_coalition;
 use crate::{Error, LossReport, OwnNoise};
-use ndp_dp::{Estimate, Exact, Guarantee, ObserverLoss, UpperBound};
+use ndarray::Array2;
+use ndp_dp::{Estimate, Exact, Grade, Guarantee, ObserverLoss, UpperBound};
+use ndp_graph::memory::require_dense;
 use ndp_graph::{Csr, GossipMatrix, Graph};
+use rayon::prelude::*;
 
 /// How [`exact_loss`] works.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +82,48 @@ pub fn exact_coalition_loss(
 ) -> Result<LossReport, Error> {
     let coalition = checked_coalition(coalition, matrix.node_count())?;
     account(matrix, coalition, rounds, ExactOptions { own_noise: OwnNoise::Known, ..options })
+}
+
+/// [`exact_loss`] of every observer, in parallel: entry `v` is what `v` learns.
+///
+/// # Errors
+/// [`ndp_graph::Error::TooLarge`] when the `n²` losses do not fit in memory, and those of [`exact_loss`].
+pub fn exact_losses(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<Vec<LossReport>, Error> {
+    let n = matrix.node_count();
+    require_dense("the losses of all pairs", n, n)?;
+    (0..n).into_par_iter().map(|v| exact_loss(matrix, v, rounds, options)).collect()
+}
+
+/// An orthonormal basis of what a coalition that knows its noises sees (`rank` by `n`), and the report that
+/// goes with it.
+///
+/// The rows span the same space for plain and accelerated gossip; with `Q` the basis, `Qᵀ Q` is the projector
+/// whose diagonal holds the unit losses. Accountants that follow what was *not* seen over several rounds
+/// start from it.
+///
+/// # Errors
+/// Those of [`exact_coalition_loss`].
+pub fn view_basis(
+    matrix: &GossipMatrix,
+    coalition: &[usize],
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<(Array2<f64>, LossReport), Error> {
+    let report = exact_coalition_loss(matrix, coalition, rounds, options)?;
+    let n = matrix.node_count();
+    if report.rank == n && report.loss.grade() == Grade::Exact {
+        require_dense("an orthonormal basis", n, n)?;
+        return Ok((Array2::eye(n), report));
+    }
+    let seeds = outside_neighbors(matrix.graph(), &report.coalition);
+    let start = Start { known: &report.coalition, seeds: &seeds, rounds };
+    let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
+    let (basis, _) = krylov_basis(matrix.csr(), start, kept.as_ref());
+    Ok((basis.to_rows(), report))
 }
 
 /// Unit loss 1 within `rounds` hops of `observer` and 0 beyond: true for every matrix on the graph,
@@ -216,42 +261,54 @@ fn follow(matrix: &GossipMatrix, start: Start<'_>, kept: Option<Kept>) -> Run {
 
 /// The float half of the block Krylov algorithm, following the decisions in `kept`, or a tolerance.
 fn krylov(w: &Csr, start: Start<'_>, kept: Option<&Kept>) -> Run {
+    let (basis, dropped) = krylov_basis(w, start, kept);
+    // A direction that floats lost may have told anything.
+    let unit = if dropped < 1.0 { basis.squares() } else { vec![1.0; w.node_count()] };
+    Run { unit, rank: basis.len(), dropped, certain: kept.is_some() }
+}
+
+/// The basis of the view, and the largest relative residual of a direction that is not new (1 when a
+/// new one was lost).
+fn krylov_basis(w: &Csr, start: Start<'_>, kept: Option<&Kept>) -> (Basis, f64) {
     let n = w.node_count();
     let mut basis = Basis::new(n);
     start.known.iter().for_each(|&v| basis.push_unit(v));
     let mut dropped: f64 = 0.0;
-    if start.rounds > 0 {
-        let mut before = 0;
-        let mut new = basis.len()..basis.len() + start.seeds.len();
-        start.seeds.iter().for_each(|&w| basis.push_unit(w));
-        for t in 1..start.rounds {
-            if new.is_empty() || basis.len() == n || kept.is_some_and(|kept| kept.len() < t) {
-                break;
-            }
-            let first = basis.len();
-            // A tolerance is compared with one rest at a time.
-            let width = if kept.is_some() { WIDTH } else { 1 };
-            for from in new.clone().step_by(width) {
-                let columns = from..new.end.min(from + width);
-                let candidates = basis.block(columns.clone()).multiplied(w);
-                let decision = match kept {
-                    Some(kept) => {
-                        Decision::Kept(&kept[t - 1][columns.start - new.start..columns.end - new.start])
-                    }
-                    None => Decision::Tolerance(TOLERANCE),
-                };
-                // W is symmetric, so a propagated direction meets only its own block and its neighbors.
-                let absorbed = basis.absorb(candidates, decision, before);
-                dropped = dropped.max(absorbed.dropped);
-                if absorbed.lost {
-                    return Run { unit: vec![1.0; n], rank: basis.len(), dropped: 1.0, certain: true };
-                }
-            }
-            before = new.start;
-            new = first..basis.len();
-        }
+    if start.rounds == 0 {
+        return (basis, dropped);
     }
-    Run { unit: basis.squares(), rank: basis.len(), dropped, certain: kept.is_some() }
+    let mut before = 0;
+    let mut new = basis.len()..basis.len() + start.seeds.len();
+    start.seeds.iter().for_each(|&w| basis.push_unit(w));
+    let (mut sources, mut candidates) = (Block::zero(n, WIDTH), Block::zero(n, WIDTH));
+    for t in 1..start.rounds {
+        if new.is_empty() || basis.len() == n || kept.is_some_and(|kept| kept.len() < t) {
+            break;
+        }
+        let first = basis.len();
+        // A tolerance is compared with one rest at a time.
+        let width = if kept.is_some() { WIDTH } else { 1 };
+        for from in new.clone().step_by(width) {
+            let columns = from..new.end.min(from + width);
+            basis.copy_to(columns.clone(), &mut sources);
+            sources.multiply_into(w, &mut candidates);
+            let decision = match kept {
+                Some(kept) => {
+                    Decision::Kept(&kept[t - 1][columns.start - new.start..columns.end - new.start])
+                }
+                None => Decision::Tolerance(TOLERANCE),
+            };
+            // W is symmetric, so a propagated direction meets only its own block and its neighbors.
+            let absorbed = basis.absorb(&mut candidates, decision, before);
+            if absorbed.lost {
+                return (basis, 1.0);
+            }
+            dropped = dropped.max(absorbed.dropped);
+        }
+        before = new.start;
+        new = first..basis.len();
+    }
+    (basis, dropped)
 }
 
 /// Without exact entries a direction is new when more than this share of it is left.

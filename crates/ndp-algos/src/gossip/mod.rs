@@ -24,7 +24,7 @@ pub mod synchronous;
 pub mod table1;
 pub mod utility;
 
-pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};
+pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use sequence::{SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

@@ -5,8 +5,8 @@
 //! fails for a prime with probability about `n / 2^31`, so two primes are used, and a third where
 //! they differ.
 
-use super::residues::{Panel, Sketch, Table, inverse, prime, reduce, select};
-use crate::kernel::{self, LANES, Residues};
+use super::residues::{Panel, Sketch, Table, inverse, prime, reduce, resize, select};
+use crate::kernel::{self, LANES};
 use crate::tasks::for_tasks;
 use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::{Csr, GossipMatrix};
@@ -163,14 +163,16 @@ impl<'a, const C: u64> Chain<'a, C> {
             self.keep(&mut table, &sketch, panel);
         }
         let mut kept = Vec::new();
+        let mut next = Vec::new();
         for _ in 1..start.rounds {
             if panels.is_empty() || table.rank() == n {
                 break;
             }
-            let next: Vec<Panel> = panels.iter().map(|panel| self.multiply(panel)).collect();
+            resize(&mut next, panels.len(), n);
+            panels.iter().zip(&mut next).for_each(|(from, to)| self.multiply(from, to));
             let new: Vec<bool> =
                 next.iter().flat_map(|panel| self.keep(&mut table, &sketch, panel)).collect();
-            panels = select(n, &next, &new);
+            select(n, &next, &new, &mut panels);
             kept.push(new);
         }
         kept
@@ -181,12 +183,12 @@ impl<'a, const C: u64> Chain<'a, C> {
         sketch.apply::<C>(panel).into_iter().map(|column| table.add(column)).collect()
     }
 
-    fn multiply(&self, x: &Panel) -> Panel {
-        let mut y = Panel { rows: vec![Residues::ZERO; x.rows.len()], width: x.width };
+    /// Writes `W X` into `Y`, whose lanes beyond the width of `X` are never read.
+    fn multiply(&self, x: &Panel, y: &mut Panel) {
+        y.width = x.width;
         for_tasks(&mut y.rows, |first, rows| {
             kernel::modular_multiply::<C>(self.pattern, &self.weights, first, &x.rows, x.width, rows);
         });
-        y
     }
 }
 

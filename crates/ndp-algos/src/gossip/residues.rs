@@ -17,21 +17,26 @@ impl Panel {
     }
 }
 
-/// The kept columns of the panels, packed.
-pub(super) fn select(n: usize, panels: &[Panel], kept: &[bool]) -> Vec<Panel> {
+/// Packs the kept columns of `panels` into `packed`, which keeps nothing of what it held.
+pub(super) fn select(n: usize, panels: &[Panel], kept: &[bool], packed: &mut Vec<Panel>) {
     let columns = panels.iter().flat_map(|panel| (0..panel.width).map(move |lane| (panel, lane)));
     let kept: Vec<(&Panel, usize)> = columns.zip(kept).filter(|(_, keep)| **keep).map(|(at, _)| at).collect();
-    let pack = |columns: &[(&Panel, usize)]| {
-        let mut rows = vec![Residues::ZERO; n];
-        for_tasks(&mut rows, |first, rows| {
+    resize(packed, kept.len().div_ceil(LANES), n);
+    for (columns, packed) in kept.chunks(LANES).zip(packed) {
+        packed.width = columns.len();
+        for_tasks(&mut packed.rows, |first, rows| {
+            rows.fill(Residues::ZERO);
             for (slot, (panel, lane)) in columns.iter().enumerate() {
                 let from = &panel.rows[first..];
                 rows.iter_mut().zip(from).for_each(|(row, from)| row.0[slot] = from.0[*lane]);
             }
         });
-        Panel { rows, width: columns.len() }
-    };
-    kept.chunks(LANES).map(pack).collect()
+    }
+}
+
+/// Makes it `count` panels of `n` rows, keeping the memory of those it has.
+pub(super) fn resize(panels: &mut Vec<Panel>, count: usize, n: usize) {
+    panels.resize_with(count, || Panel { rows: vec![Residues::ZERO; n], width: 0 });
 }
 
 /// A linear map of vectors of length `n` to few coordinates, which keeps ranks with high probability

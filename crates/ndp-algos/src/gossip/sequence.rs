@@ -299,7 +299,7 @@ fn orthogonalise(
             Some(kept) => Decision::Kept(&kept[at * width..][..chunk.len()]),
             None => Decision::Tolerance(TOLERANCE),
         };
-        let absorbed = basis.absorb(rows(sequence, chunk), decision, 0);
+        let absorbed = basis.absorb(&mut rows(sequence, chunk), decision, 0);
         dropped = dropped.max(absorbed.dropped);
         if absorbed.lost {
             return Orthogonalised { unit: vec![1.0; n], rank: basis.len(), dropped: 1.0 };

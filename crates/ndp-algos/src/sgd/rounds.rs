@@ -10,8 +10,9 @@
 //! * [`consensus_loss`]: when every round ends in exact consensus nothing unseen is left.
 
 use crate::Error;
+use crate::gossip::{ExactOptions, SynchronousGossip, view_basis};
 use ndarray::{Array1, Array2};
-use ndp_dp::{UnitLoss, UpperBound};
+use ndp_dp::{Grade, UnitLoss, UpperBound};
 
 /// One round as an observer sees it: `ψ ↦ A ψ` is what it receives, `C ψ` the next models.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +56,24 @@ impl Round {
     /// Those of [`new`](Self::new).
     pub fn from_basis(view: &Array2<f64>, mixing: &Array2<f64>) -> Result<Self, Error> {
         Self::new(&view.t().dot(view), mixing)
+    }
+
+    /// A round whose gossip is `protocol`, plain or accelerated, as `observer` sees it, its own noise known.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] when the space of what it sees is not known to `1e-9`; those of
+    /// [`view_basis`] and of [`new`](Self::new).
+    pub fn of_gossip(protocol: &SynchronousGossip, observer: usize) -> Result<Self, Error> {
+        let options = ExactOptions::default();
+        let (view, report) = view_basis(protocol.matrix(), &[observer], protocol.rounds(), options)?;
+        if report.loss.grade() != Grade::Exact {
+            return Err(Error::InvalidParameter {
+                name: "the error of the projector",
+                condition: "be at most 1e-9",
+                value: report.margin,
+            });
+        }
+        Self::from_basis(&view, &protocol.operator()?)
     }
 
     /// Number of nodes.
@@ -182,6 +201,22 @@ mod tests {
     fn power(matrix: &GossipMatrix, steps: usize) -> Result<Array2<f64>, Error> {
         let dense = matrix.to_dense()?;
         Ok((0..steps).fold(Array2::eye(matrix.node_count()), |m, _| m.dot(&dense)))
+    }
+
+    /// The basis that the gossip accountant finds spans the rows written down here.
+    #[test]
+    fn rounds_of_gossip_are_those_of_their_rows() -> Result<(), Error> {
+        for (graph, v) in [(generators::path_graph(6)?, 2), (generators::cycle_graph(6)?, 0)] {
+            let matrix = GossipMatrix::metropolis(&graph);
+            for steps in 1..4 {
+                let by_rows = Round::from_basis(&basis(&matrix, v, steps)?, &power(&matrix, steps)?)?;
+                let found = Round::of_gossip(&SynchronousGossip::new(matrix.clone(), steps), v)?;
+                for (a, b) in [(&found.seen, &by_rows.seen), (&found.carried, &by_rows.carried)] {
+                    assert!((a - b).iter().all(|x| x.abs() < 1e-12));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The exact loss when every step is `θ_w ↦ slope_w θ_w`, from the stacked Gaussian system
