@@ -29,7 +29,7 @@ fn figure_1b(c: &mut Criterion) {
             });
         }
         group.bench_function(BenchmarkId::new("path_units", n), |b| {
-            b.iter(|| path_units(black_box(&path), false).value().sum());
+            b.iter(|| path_units(black_box(&path), false).map(|units| units.value().sum()));
         });
         group.bench_function(BenchmarkId::new("sample", n), |b| b.iter(|| self::path(black_box(n))));
     }

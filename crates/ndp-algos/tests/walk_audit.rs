@@ -46,7 +46,7 @@ fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
     for walk in [CompleteWalk::new(4, 24)?, CompleteWalk::new(6, 40)?.published()] {
         let protocol =
             SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), walk.sample(rng))?;
-        let units = path_units(protocol.path(), walk.is_published()).into_value();
+        let units = path_units(protocol.path(), walk.is_published())?.into_value();
         let (v, u) = (0, (1..protocol.node_count()).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
         let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
         let measured =

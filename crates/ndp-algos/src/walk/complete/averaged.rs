@@ -32,6 +32,15 @@ impl CompleteWalk {
     ///
     /// # Complexity
     /// `O(T²)`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::complete::CompleteWalk;
+    /// // One observer, one other node, one step: it acted with probability 1/2, and is seen if published.
+    /// let walk = CompleteWalk::new(2, 1)?.published();
+    /// assert!((walk.log_mgf(1.0)?.value() - ((1.0 + 1f64.exp()) / 2.0).ln()).abs() < 1e-12);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
     pub fn log_mgf(&self, theta: f64) -> Result<Exact<f64>, Error> {
         check_theta(theta)?;
         if self.step_count() > MOST_EXACT_STEPS {
@@ -57,17 +66,17 @@ impl CompleteWalk {
     /// steps: more information, so never below [`Self::log_mgf`]. Infinite where it is useless.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`, `1 ≤ look ≤ T` and `T · look ≤ 10^11`.
+    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`, `1 ≤ look ≤ T` and `T · look ≤ 10^10`.
     ///
     /// # Complexity
     /// `O(T · look)`.
     pub fn log_mgf_with_looks(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
-        if self.step_count() as f64 * look as f64 > 1e11 {
+        if self.step_count() as f64 * look as f64 > 1e10 {
             return Err(Error::InvalidParameter {
                 name: "the number of steps times the look",
-                condition: "be at most 1e11; use the bound for any length",
+                condition: "be at most 1e10; use the bound for any length",
                 value: self.step_count() as f64 * look as f64,
             });
         }

@@ -56,13 +56,18 @@ impl Caps {
     /// it adds noise alone.
     #[must_use]
     pub fn contributions(&self, path: &Path) -> Vec<Option<usize>> {
-        let mut made = vec![0; path.node_count()];
+        // Counters for the nodes of the path only: there may be many more.
+        let mut visited = path.holders().to_vec();
+        visited.sort_unstable();
+        visited.dedup();
+        let mut made = vec![0; visited.len()];
         let mut after: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut before: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         (0..path.step_count())
             .map(|step| {
                 let holder = path.holder(step);
-                if self.visits.is_some_and(|cap| made[holder] >= cap) {
+                let counter = visited.partition_point(|&node| (node as usize) < holder);
+                if self.visits.is_some_and(|cap| made[counter] >= cap) {
                     return None;
                 }
                 if let Some(cap) = self.edge_uses {
@@ -82,8 +87,8 @@ impl Caps {
                         }
                     }
                 }
-                made[holder] += 1;
-                Some(made[holder] - 1)
+                made[counter] += 1;
+                Some(made[counter] - 1)
             })
             .collect()
     }

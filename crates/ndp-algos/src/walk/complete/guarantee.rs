@@ -29,6 +29,18 @@ impl CompleteWalk {
     /// # Complexity
     /// About 50 moments, see [`CompleteWalk::log_mgf_bound`].
     ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::complete::{CompleteWalk, Visits};
+    /// use ndp_dp::Delta;
+    /// // 50 nodes, 100 visits each on average: what a node sees costs less than what all nodes see.
+    /// let (walk, delta) = (CompleteWalk::new(50, 5000)?, Delta::new(1e-6)?);
+    /// let seen_by_one = walk.epsilon(0.05, delta)?.value().approx_dp.epsilon();
+    /// let seen_by_all = *walk.local_epsilon(0.05, Visits::Capped(100), delta)?.value();
+    /// assert!(seen_by_one < 0.3 * seen_by_all);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    ///
     /// # References
     /// In place of Theorem 3 of Cyffers and Bellet, arXiv:2012.05326, whose proof fails. The conversion is
     /// that of Canonne, Kamath and Steinke 2020.

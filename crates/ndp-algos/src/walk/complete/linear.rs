@@ -125,7 +125,7 @@ mod tests {
                 let walk = if published { walk.published() } else { walk };
                 let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
                 let protocol = SumOnPath::new(sum, walk.sample(rng))?;
-                let units = path_units(protocol.path(), published).into_value();
+                let units = path_units(protocol.path(), published)?.into_value();
                 for v in 0..n {
                     let report = exact_loss(&protocol.view(v)?)?;
                     for u in (0..n).filter(|&u| u != v) {

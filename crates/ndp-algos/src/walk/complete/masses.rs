@@ -55,13 +55,13 @@ fn least(high: f64, delta: Delta, bound: impl Fn(f64) -> Result<f64, Error>) -> 
 /// `ε₀`-DP, with slack `δ'`. 0 for a node never visited.
 ///
 /// # Errors
-/// [`ndp_dp::Error`] unless `0 ≤ ε₀`.
+/// [`ndp_dp::Error`] unless `0 ≤ ε₀`, [`Error::InvalidParameter`] for more than ten million nodes.
 pub fn local_losses(path: &Path, local_epsilon: f64, slack: Delta) -> Result<Estimate<Vec<f64>>, Error> {
     let release = ApproxDp::pure(local_epsilon)?;
     let loss = |visits: &Vec<usize>| {
         composition::advanced(release, visits.len() as u64, slack).into_value().epsilon()
     };
-    Ok(Estimate::new(path.receptions().iter().map(loss).collect()))
+    Ok(Estimate::new(path.receptions()?.iter().map(loss).collect()))
 }
 
 #[cfg(test)]

@@ -164,13 +164,25 @@ impl Path {
     }
 
     /// The steps at which each node holds the token: entry `v` is a list of steps from 0.
-    #[must_use]
-    pub fn receptions(&self) -> Vec<Vec<usize>> {
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for more than ten million nodes.
+    pub fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
+        self.check_nodes("be at most 10000000 for a list per node", 10_000_000)?;
         let mut steps = vec![Vec::new(); self.n];
         for (step, &holder) in self.holders.iter().enumerate() {
             steps[holder as usize].push(step);
         }
-        steps
+        Ok(steps)
+    }
+
+    /// At most `most` nodes, so that tables over nodes or pairs fit in memory.
+    pub(crate) fn check_nodes(&self, condition: &'static str, most: usize) -> Result<(), Error> {
+        if self.n <= most {
+            Ok(())
+        } else {
+            Err(Error::InvalidParameter { name: "the number of nodes", condition, value: self.n as f64 })
+        }
     }
 }
 
@@ -216,8 +228,9 @@ mod tests {
         }
         assert!(walk.with_colluders(3).is_ok());
         assert!(Path::from_holders(3, &[]).is_err());
+        assert!(Path::from_holders(1 << 31, &[0])?.receptions().is_err());
         assert_eq!(Path::from_holders(3, &[0, 3]), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
-        assert_eq!(Path::from_holders(3, &[2, 0, 2])?.receptions(), [vec![1], vec![], vec![0, 2]]);
+        assert_eq!(Path::from_holders(3, &[2, 0, 2])?.receptions()?, [vec![1], vec![], vec![0, 2]]);
         Ok(())
     }
 }

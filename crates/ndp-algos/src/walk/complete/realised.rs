@@ -46,7 +46,7 @@ pub enum Slack {
 /// sum as the paper has it, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a mass that is negative or not a number.
+/// [`Error::InvalidParameter`] for a mass that is negative or not a number, and for more than 10 000 nodes.
 ///
 /// # Complexity
 /// `O(T + n²)` besides the masses.
@@ -56,6 +56,7 @@ pub fn pairwise_losses(
     slack: Slack,
     mass: impl Fn(usize) -> f64,
 ) -> Result<Estimate<Array2<f64>>, Error> {
+    path.check_nodes("be at most 10000 for a table of all pairs", MOST_NODES)?;
     let n = path.node_count();
     let mut costs = Costs::new(n, size, mass);
     let mut ledger = Ledger { common: vec![Charge::NONE; n], own: Array2::from_elem((n, n), Charge::NONE) };
@@ -83,14 +84,17 @@ pub fn pairwise_losses(
 /// Given this path, `v` sees a Gaussian release of parameter `μ √(Σ k²/m)`, exactly; as one walk out of many
 /// it is an estimate.
 ///
+/// # Errors
+/// [`Error::InvalidParameter`] for more than 10 000 nodes.
+///
 /// # Complexity
 /// `O(n T)`.
-#[must_use]
-pub fn path_units(path: &Path, published: bool) -> Estimate<Array2<f64>> {
+pub fn path_units(path: &Path, published: bool) -> Result<Estimate<Array2<f64>>, Error> {
+    path.check_nodes("be at most 10000 for a table of all pairs", MOST_NODES)?;
     let n = path.node_count();
     let mut units = Array2::zeros((n, n));
     let mut counts = vec![0u32; n];
-    for (v, receptions) in path.receptions().iter().enumerate() {
+    for (v, receptions) in path.receptions()?.iter().enumerate() {
         let mut start = 0;
         let end = published.then_some(path.step_count());
         for stop in receptions.iter().copied().chain(end) {
@@ -106,8 +110,11 @@ pub fn path_units(path: &Path, published: bool) -> Estimate<Array2<f64>> {
             start = stop + 1;
         }
     }
-    Estimate::new(units)
+    Ok(Estimate::new(units))
 }
+
+/// Tables of all pairs of more nodes would take gigabytes.
+const MOST_NODES: usize = 10_000;
 
 /// Cycles counted by their foreign contributions.
 fn charge_foreign<F: Fn(usize) -> f64>(
@@ -414,19 +421,20 @@ mod tests {
     #[test]
     fn path_units_add_squares() -> Result<(), Error> {
         let path = Path::from_holders(3, &[0, 2, 1, 1, 0, 2, 0, 0, 1, 2])?;
-        let units = path_units(&path, false).into_value();
+        let units = path_units(&path, false)?.into_value();
         assert_relative_eq!(units[(0, 1)], 0.5 + 9.0 / 4.0, max_relative = 1e-15);
         assert_relative_eq!(units[(2, 1)], 0.5 + 0.25, max_relative = 1e-15);
-        let published = path_units(&path, true).into_value();
+        let published = path_units(&path, true)?.into_value();
         assert_relative_eq!(published[(2, 1)], 0.75 + 1.0, max_relative = 1e-15);
         assert_eq!(published[(1, 1)], 0.0);
         // Mean over walks of e^{θ Σ k²/m}: the moment of the accountant averaged over walks.
         let walk = CompleteWalk::new(4, 12)?;
         let rng = &mut ChaCha8Rng::seed_from_u64(9);
         let (runs, theta) = (40_000, 0.135);
-        let values: Vec<f64> = (0..runs)
-            .map(|_| (theta * path_units(&walk.sample(rng), false).into_value()[(0, 1)]).exp())
-            .collect();
+        let mut values = Vec::new();
+        for _ in 0..runs {
+            values.push((theta * path_units(&walk.sample(rng), false)?.into_value()[(0, 1)]).exp());
+        }
         let mean = values.iter().sum::<f64>() / runs as f64;
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / runs as f64;
         let exact = walk.log_mgf(theta)?.value().exp();
@@ -440,6 +448,9 @@ mod tests {
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
             assert!(pairwise_losses(&authors_walk()?, CycleSize::Foreign, slack, |_| bad).is_err());
         }
+        let huge = Path::from_holders(1 << 31, &[0, 1])?;
+        assert!(pairwise_losses(&huge, CycleSize::Foreign, slack, |_| 0.1).is_err());
+        assert!(path_units(&huge, false).is_err());
         Ok(())
     }
 }

@@ -94,6 +94,18 @@ impl RingSum {
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
+    /// use ndp_dp::{Delta, Sigma};
+    /// let noise = TokenNoise::Gaussian(Sigma::new(4.0)?);
+    /// let ring = RingSum::new(1000, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+    /// // A thousand contributions behind two noises, each seen once with the loss of one.
+    /// assert_eq!(ring.noise_count(), 2);
+    /// assert!(*ring.epsilon(Delta::new(1e-6)?)?.value() < 1.2);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
     pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
         let mu = self.mu(self.worst_unit()?)?;
         Ok(gaussian::epsilon(*mu.value(), delta)?)

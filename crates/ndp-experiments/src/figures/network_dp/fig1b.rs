@@ -60,7 +60,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             let mut values = Vec::new();
             // One walk is enough for its range, and 160 000 pairs of the largest take a second.
             for path in paths.iter().take(1) {
-                let units = path_units(path, false).into_value();
+                let units = path_units(path, false)?.into_value();
                 for ((u, v), &unit) in units.indexed_iter() {
                     if u != v {
                         values.push(

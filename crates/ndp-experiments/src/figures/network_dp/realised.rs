@@ -35,7 +35,7 @@ pub(super) fn realised_curve(
 pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for path in paths {
-        for visits in path.receptions() {
+        for visits in path.receptions()? {
             let k = visits.len() as f64;
             values.push((2.0 * k * (1.0 / delta).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1());
         }
