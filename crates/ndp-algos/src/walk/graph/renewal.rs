@@ -77,7 +77,7 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn loss(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
-    let losses = losses(laws, local, &DEPTHS, Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, &DEPTHS, &Products::new(laws.horizon() + 1));
     UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
@@ -108,12 +108,12 @@ pub fn loss_by_depth(
             value: depths.len() as f64,
         });
     }
-    let losses = losses(laws, local, depths, Products::new(laws.horizon() + 1));
+    let losses = losses(laws, local, depths, &Products::new(laws.horizon() + 1));
     Ok(depths.iter().zip(losses).map(|(&depth, loss)| (depth, UpperBound::new(loss))).collect())
 }
 
 /// The loss at every depth, at most that of a contribution at every step.
-fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], mut products: Products) -> Vec<f64> {
+fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], products: &Products) -> Vec<f64> {
     let horizon = laws.horizon() as f64;
     let at_every_step = up(horizon * local.cost(), 1);
     let mut losses = vec![at_every_step; depths.len()];
@@ -125,8 +125,8 @@ fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], mut products: Pro
     // One pass is enough unless the depths differ by orders of magnitude.
     for _ in 0..3 {
         let mut largest = f64::NEG_INFINITY;
-        let common = Common::new(laws, theta, tilt, &mut products);
-        for (loss, excess) in losses.iter_mut().zip(common.excesses(depths, &mut products)) {
+        let common = Common::new(laws, theta, tilt, products);
+        for (loss, excess) in losses.iter_mut().zip(common.excesses(depths, products)) {
             let Some((own_tilt, log_excess)) = excess else { continue };
             largest = largest.max(own_tilt);
             // Rounding: a sum of T terms, and the tilt, whose logarithm is T times as uncertain.
@@ -157,9 +157,20 @@ fn first_tilt(laws: &PairLaws, theta: f64) -> f64 {
     if tame(0.0) { 0.0 } else { bisect(-theta - 1.0, 0.0, 1e-3 / laws.horizon() as f64, tame) }
 }
 
-/// The generating function `Σ_t series[t] r^t`.
+/// The generating function `Σ_t series[t] r^t`, by Horner's scheme in eight interleaved parts.
 fn at(series: &[f64], r: f64) -> f64 {
-    series.iter().rev().fold(0.0, |sum, x| sum * r + x)
+    let (chunks, rest) = series.as_chunks::<8>();
+    let step = r.powi(8);
+    let mut parts = [0.0; 8];
+    for (part, x) in parts.iter_mut().zip(rest) {
+        *part = *x;
+    }
+    for chunk in chunks.iter().rev() {
+        for (part, x) in parts.iter_mut().zip(chunk) {
+            *part = *part * step + x;
+        }
+    }
+    parts.iter().rev().fold(0.0, |sum, x| sum * r + x)
 }
 
 /// The end of `[low, high]` that is tame after halving down to `width`; `low` is tame, `high` not.
@@ -174,19 +185,29 @@ fn bisect(mut low: f64, mut high: f64, width: f64, tame: impl Fn(f64) -> bool) -
     low
 }
 
-/// `series[t] · e^{tilt · t}`, rounded up.
-fn tilted(series: &[f64], tilt: f64) -> Vec<f64> {
-    if tilt == 0.0 {
-        return series.to_vec();
-    }
-    series
-        .iter()
-        .enumerate()
-        .map(|(t, &x)| {
+/// The factors `e^{tilt · t}`, rounded up.
+struct Tilt(Vec<f64>);
+
+impl Tilt {
+    fn new(tilt: f64, length: usize) -> Self {
+        if tilt == 0.0 {
+            return Self(Vec::new());
+        }
+        let factor = |t: usize| {
             let exponent = tilt * t as f64;
-            if x == 0.0 { 0.0 } else { up(x * exponent.exp() * (1.0 + exponent.abs() * f64::EPSILON), 2) }
-        })
-        .collect()
+            exponent.exp() * (1.0 + (exponent.abs() + 4.0) * f64::EPSILON)
+        };
+        Self((0..length).map(factor).collect())
+    }
+
+    /// `series[t] · e^{tilt · t}`, rounded up.
+    fn apply(&self, series: &[f64]) -> Vec<f64> {
+        if self.0.is_empty() {
+            return series.to_vec();
+        }
+        let tilted = |(&x, &factor): (&f64, &f64)| if x == 0.0 { 0.0 } else { up(x * factor, 2) };
+        series.iter().zip(&self.0).map(tilted).collect()
+    }
 }
 
 fn sum(a: &[f64], b: &[f64]) -> Vec<f64> {
@@ -214,11 +235,12 @@ struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    fn new(laws: &'a PairLaws, theta: f64, tilt: f64, products: &mut Products) -> Self {
+    fn new(laws: &'a PairLaws, theta: f64, tilt: f64, products: &Products) -> Self {
+        let factors = Tilt::new(tilt, laws.horizon() + 1);
         let law = |law: &[f64]| -> Vec<f64> {
             let raised: Vec<f64> =
                 law.iter().enumerate().map(|(t, p)| p * (1.0 + laws.relative_error(t))).collect();
-            tilted(&raised, tilt)
+            factors.apply(&raised)
         };
         let uu = products.factor(law(laws.u_to_u()));
         let vu = products.factor(law(laws.v_to_u()));
@@ -262,7 +284,7 @@ impl<'a> Common<'a> {
 
     /// For each depth the tilt that suits it and the logarithm of `E exp(θ cost) − 1`; nothing where
     /// numbers overflow.
-    fn excesses(&self, depths: &[usize], products: &mut Products) -> Vec<Option<(f64, f64)>> {
+    fn excesses(&self, depths: &[usize], products: &Products) -> Vec<Option<(f64, f64)>> {
         let mut excesses = vec![None; depths.len()];
         let mut plain = products.factor(self.last.clone());
         let mut more = products.factor(self.last_more.clone());
@@ -292,7 +314,7 @@ impl<'a> Common<'a> {
     }
 
     /// From `S − S°`, the excess of the chains of contributions before a visit of `v`.
-    fn excess(&self, passage_more: Vec<f64>, products: &mut Products) -> Option<(f64, f64)> {
+    fn excess(&self, passage_more: Vec<f64>, products: &Products) -> Option<(f64, f64)> {
         let passage_more = products.factor(passage_more);
         let interval_more = products.product(&passage_more, &self.vu);
         let interval = sum(&self.return_plain, &interval_more);
@@ -303,14 +325,15 @@ impl<'a> Common<'a> {
         let tilt = self.tilt + shift;
         let r = tilt.exp();
         // b(j) = E_v exp(θ cost within j steps) − 1 = Σ_{L ≤ j} (I − I°)(L) + (I b)(j).
-        let mut cumulated = tilted(&interval_more, shift);
+        let factors = Tilt::new(shift, self.laws.horizon() + 1);
+        let mut cumulated = factors.apply(&interval_more);
         for j in 1..cumulated.len() {
             cumulated[j] = up(cumulated[j] + r * cumulated[j - 1], 3);
         }
-        let kernel = products.factor(tilted(&interval, shift));
+        let kernel = products.factor(factors.apply(&interval));
         let b = products.solve(&cumulated, &kernel);
-        let arrivals = tilted(&arrival, shift).iter().zip(b.iter().rev()).map(|(i, b)| i * b).sum::<f64>();
-        let excess = arrivals + at_end(&tilted(&arrival_more, shift), r);
+        let arrivals = factors.apply(&arrival).iter().zip(b.iter().rev()).map(|(i, b)| i * b).sum::<f64>();
+        let excess = arrivals + at_end(&factors.apply(&arrival_more), r);
         let log_excess = excess.ln() - tilt * self.laws.horizon() as f64;
         (log_excess < f64::INFINITY).then_some((tilt, log_excess))
     }

@@ -15,6 +15,7 @@
 
 use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Below this length term by term is faster than a transform.
@@ -24,7 +25,6 @@ const DIRECT_LENGTH: usize = 200;
 pub(super) struct Products {
     length: usize,
     fft: Option<Fft>,
-    planner: RealFftPlanner<f64>,
 }
 
 /// A series made ready to be multiplied several times.
@@ -45,11 +45,23 @@ impl Factor {
 struct Fft {
     forward: Arc<dyn RealToComplex<f64>>,
     inverse: Arc<dyn ComplexToReal<f64>>,
+    /// Working memory of either direction, and its real side.
+    scratch: RefCell<(Vec<Complex<f64>>, Vec<f64>)>,
+}
+
+thread_local! {
+    /// Plans hold tables of sines, which many pairs of nodes share.
+    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
 }
 
 impl Fft {
-    fn new(planner: &mut RealFftPlanner<f64>, size: usize) -> Self {
-        Self { forward: planner.plan_fft_forward(size), inverse: planner.plan_fft_inverse(size) }
+    fn new(size: usize) -> Self {
+        PLANNER.with_borrow_mut(|planner| {
+            let (forward, inverse) = (planner.plan_fft_forward(size), planner.plan_fft_inverse(size));
+            let scratch = forward.get_scratch_len().max(inverse.get_scratch_len());
+            let scratch = RefCell::new((vec![Complex::new(0.0, 0.0); scratch], vec![0.0; size]));
+            Self { forward, inverse, scratch }
+        })
     }
 
     fn size(&self) -> usize {
@@ -57,25 +69,26 @@ impl Fft {
     }
 
     fn spectrum(&self, values: &[f64]) -> Vec<Complex<f64>> {
-        let mut padded = self.forward.make_input_vec();
+        let (scratch, padded) = &mut *self.scratch.borrow_mut();
         padded[..values.len()].copy_from_slice(values);
+        padded[values.len()..].fill(0.0);
         let mut spectrum = self.forward.make_output_vec();
-        self.forward.process(&mut padded, &mut spectrum).expect("both buffers come from the plan");
+        let done = self.forward.process_with_scratch(padded, &mut spectrum, scratch);
+        done.expect("all buffers have the sizes of the plan");
         spectrum
     }
 
-    fn back(&self, mut spectrum: Vec<Complex<f64>>) -> Vec<f64> {
+    /// The first `length` coefficients of the product of two spectra, or of a sum of such products.
+    fn back(&self, mut spectrum: Vec<Complex<f64>>, length: usize) -> Vec<f64> {
         // The product of two real series is real: whatever rounding left in these two is noise.
         let last = spectrum.len() - 1;
         spectrum[0].im = 0.0;
         spectrum[last].im = 0.0;
-        let mut values = self.inverse.make_output_vec();
-        self.inverse.process(&mut spectrum, &mut values).expect("the spectrum has the size of the plan");
+        let (scratch, values) = &mut *self.scratch.borrow_mut();
+        let done = self.inverse.process_with_scratch(&mut spectrum, values, scratch);
+        done.expect("all buffers have the sizes of the plan");
         let scale = 1.0 / self.size() as f64;
-        for value in &mut values {
-            *value *= scale;
-        }
-        values
+        values[..length].iter().map(|value| value * scale).collect()
     }
 
     /// Bound on the error of any coefficient of a product of series of Euclidean norm 1.
@@ -90,16 +103,14 @@ impl Fft {
 impl Products {
     /// For series of `length` coefficients, at least 1.
     pub(super) fn new(length: usize) -> Self {
-        let mut planner = RealFftPlanner::new();
         // What wraps around falls on coefficients beyond the truncation.
-        let fft = (length > DIRECT_LENGTH).then(|| Fft::new(&mut planner, good_size(2 * length - 1)));
-        Self { length, fft, planner }
+        Self { length, fft: (length > DIRECT_LENGTH).then(|| Fft::new(good_size(2 * length - 1))) }
     }
 
     /// The same without transforms: slow and tight, the definition that the rest is tested against.
     #[cfg(test)]
     pub(super) fn direct(length: usize) -> Self {
-        Self { length, fft: None, planner: RealFftPlanner::new() }
+        Self { length, fft: None }
     }
 
     pub(super) fn factor(&self, values: Vec<f64>) -> Factor {
@@ -133,7 +144,7 @@ impl Products {
                 }
                 error += fft.error() * a.norm * b.norm;
             }
-            let raw = fft.back(spectrum);
+            let raw = fft.back(spectrum, self.length);
             for (out, raw) in out[head..].iter_mut().zip(&raw[head..]) {
                 *out = up(raw.max(0.0) + error, 2);
             }
@@ -147,7 +158,7 @@ impl Products {
     }
 
     /// The solution of `x = source + kernel · x`, rounded up. `kernel[0]` is 0.
-    pub(super) fn solve(&mut self, source: &[f64], kernel: &Factor) -> Vec<f64> {
+    pub(super) fn solve(&self, source: &[f64], kernel: &Factor) -> Vec<f64> {
         if kernel.zeros == self.length {
             return source.to_vec();
         }
@@ -161,15 +172,14 @@ impl Products {
     /// of a process with waiting times `kernel` (the sum of the coefficients of `1/(1 − kernel)`).
     ///
     /// `None` without transforms, or when the kernel has more than mass 1 and no such bound is known.
-    fn solve_by_newton(&mut self, source: &[f64], kernel: &Factor) -> Option<Vec<f64>> {
-        self.fft.as_ref()?;
-        let renewals = renewal_bound(&kernel.values)?;
-        let inverse = self.inverse(&kernel.values);
+    fn solve_by_newton(&self, source: &[f64], kernel: &Factor) -> Option<Vec<f64>> {
         let fft = self.fft.as_ref()?;
-        let product =
-            |a: &[Complex<f64>], b: &[Complex<f64>]| fft.back(a.iter().zip(b).map(|(x, y)| x * y).collect());
+        let renewals = renewal_bound(&kernel.values)?;
+        let product = |a: &[Complex<f64>], b: &[Complex<f64>]| {
+            fft.back(a.iter().zip(b).map(|(x, y)| x * y).collect(), self.length)
+        };
+        let inverse = self.inverse(&kernel.values);
         let mut solution = product(&fft.spectrum(&inverse), &fft.spectrum(source));
-        solution.truncate(self.length);
         let image = product(&fft.spectrum(&solution), &kernel.spectrum);
         let error = fft.error() * norm(&solution) * kernel.norm;
         let residual = source
@@ -189,7 +199,7 @@ impl Products {
     }
 
     /// `1 / (1 − kernel)`, approximately, doubling the number of right coefficients.
-    fn inverse(&mut self, kernel: &[f64]) -> Vec<f64> {
+    fn inverse(&self, kernel: &[f64]) -> Vec<f64> {
         let mut lengths = vec![self.length];
         while let Some(&last) = lengths.last().filter(|&&last| last > 64) {
             lengths.push(last.div_ceil(2));
@@ -202,14 +212,13 @@ impl Products {
             // x ← x + x (1 − (1 − kernel) x); the bracket vanishes up to the old length, and what
             // wraps around falls there too.
             let known = inverse.len();
-            let fft = Fft::new(&mut self.planner, good_size(next));
+            let fft = Fft::new(good_size(next));
             let x = fft.spectrum(&inverse);
             let k = fft.spectrum(&kernel[..next]);
-            let mut bracket = fft.back(x.iter().zip(&k).map(|(x, k)| x * k).collect());
-            bracket.truncate(next);
+            let mut bracket = fft.back(x.iter().zip(&k).map(|(x, k)| x * k).collect(), next);
             bracket[..known].fill(0.0);
             let correction = fft.spectrum(&bracket);
-            let correction = fft.back(x.iter().zip(&correction).map(|(x, c)| x * c).collect());
+            let correction = fft.back(x.iter().zip(&correction).map(|(x, c)| x * c).collect(), next);
             inverse.extend_from_slice(&correction[known..next]);
         }
         inverse
@@ -329,9 +338,8 @@ mod tests {
             let [a, b] = [series(&mut rng, 3000, 0), series(&mut rng, 3000, 0)];
             let spectrum = fft.spectrum(&a).iter().zip(&fft.spectrum(&b)).map(|(x, y)| x * y).collect();
             let error = fft
-                .back(spectrum)
+                .back(spectrum, 3000)
                 .iter()
-                .take(3000)
                 .enumerate()
                 .map(|(t, x)| (x - coefficient(&a, &b, t)).abs())
                 .fold(0.0, f64::max);
@@ -344,7 +352,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for length in [201, 500, 1500] {
             for mass in [0.1, 0.999, 1.0 - 1e-11] {
-                let mut fast = Products::new(length);
+                let fast = Products::new(length);
                 let source = series(&mut rng, length, 3);
                 let kernel = fast.factor(law(&mut rng, length, mass));
                 let up = fast.solve_by_newton(&source, &kernel).expect("the mass is at most 1");
@@ -360,7 +368,7 @@ mod tests {
     #[test]
     fn a_kernel_beyond_mass_1_is_solved_term_by_term() {
         let mut rng = ChaCha8Rng::seed_from_u64(4);
-        let mut products = Products::new(300);
+        let products = Products::new(300);
         let kernel = products.factor(law(&mut rng, 300, 1.5));
         let source = series(&mut rng, 300, 0);
         assert!(products.solve_by_newton(&source, &kernel).is_none());

@@ -1,0 +1,86 @@
+//! Walks on a graph: laws of first visits, the renewal accountant at all depths, and both together.
+//!
+//! Goals on two cores, for one pair at n = 2048, degree 11, T = 10^4: 50 ms from given laws, 150 ms with
+//! them. Everything here runs on one thread.
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use ndp_algos::Error;
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::graph::coalition::{self, CoalitionLaws};
+use ndp_algos::walk::graph::{LocalLoss, renewal};
+use ndp_dp::{NoiseMultiplier, Order};
+use ndp_graph::generators::hypercube_graph;
+use ndp_graph::hitting::{PairLaws, Start, Walk};
+use ndp_graph::{GossipMatrix, TransitionMatrix};
+use std::hint::black_box;
+
+/// Dimension of the hypercube, and steps.
+const SIZES: [(u32, usize); 3] = [(8, 1000), (11, 1150), (11, 10_000)];
+
+fn hypercube(dimension: u32) -> Result<GossipMatrix, Error> {
+    Ok(GossipMatrix::metropolis(&hypercube_graph(dimension)?))
+}
+
+fn local(alpha: f64, sigma: f64) -> Result<LocalLoss, Error> {
+    Ok(LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?))
+}
+
+fn laws(w: &GossipMatrix, steps: usize) -> Result<PairLaws, Error> {
+    Ok(Walk::from(w).pair_laws(0, 3, &Start::Uniform, steps)?)
+}
+
+fn first_visits(c: &mut Criterion) {
+    let mut group = c.benchmark_group("first_visits");
+    group.sample_size(10);
+    for (dimension, steps) in SIZES {
+        let Ok(w) = hypercube(dimension) else { continue };
+        let size = format!("n{}_t{steps}", 1 << dimension);
+        group.bench_function(BenchmarkId::new("pair_laws_by_halves", &size), |b| b.iter(|| laws(&w, steps)));
+        group.bench_function(BenchmarkId::new("one_law", &size), |b| {
+            b.iter(|| Walk::from(&w).first_visits(&Start::Node(0), &[3], black_box(steps)));
+        });
+    }
+    group.finish();
+}
+
+fn accountant(c: &mut Criterion) {
+    let mut group = c.benchmark_group("renewal");
+    group.sample_size(10);
+    for (dimension, steps) in SIZES {
+        let Ok(w) = hypercube(dimension) else { continue };
+        let Ok(given) = laws(&w, steps) else { continue };
+        for (alpha, sigma) in [(2.0, 2.0), (2.0, 1.0), (16.0, 2.0)] {
+            let Ok(local) = local(alpha, sigma) else { continue };
+            let size = format!("n{}_t{steps}_alpha{alpha}_sigma{sigma}", 1 << dimension);
+            group.bench_function(BenchmarkId::new("all_depths_from_laws", &size), |b| {
+                b.iter(|| renewal::loss(black_box(&given), local));
+            });
+        }
+        let Ok(local) = local(2.0, 2.0) else { continue };
+        let size = format!("n{}_t{steps}", 1 << dimension);
+        group.bench_function(BenchmarkId::new("all_depths_with_laws", &size), |b| {
+            b.iter(|| -> Result<f64, Error> { Ok(renewal::loss(&laws(&w, steps)?, local).into_value()) });
+        });
+    }
+    group.finish();
+}
+
+fn coalitions(c: &mut Criterion) {
+    let mut group = c.benchmark_group("coalition");
+    group.sample_size(10);
+    for members in [vec![3], vec![3, 5, 6]] {
+        let bench = || -> Result<(CoalitionLaws, LocalLoss), Error> {
+            let w = TransitionMatrix::from(&hypercube(8)?);
+            let laws = CoalitionLaws::new(&Walk::from(&w), 0, &members, &Start::Uniform, 2000)?;
+            Ok((laws, local(2.0, 2.0)?))
+        };
+        let Ok((laws, local)) = bench() else { continue };
+        group.bench_function(BenchmarkId::new("n256_t2000_members", members.len()), |b| {
+            b.iter(|| coalition::loss(black_box(&laws), local, FinalToken::Withheld));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, first_visits, accountant, coalitions);
+criterion_main!(benches);
