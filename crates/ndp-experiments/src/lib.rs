@@ -2,7 +2,7 @@
 //!
 //! A [`figure::Figure`] is plain data, computed by a pure function that [`registry`] lists.
 //! [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
-//! [`reference`] compares their numbers with the committed ones; [`run`] does this for one figure
+//! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure
 //! after the other. [`datasets`] is the only part that reads data files.
 
 pub mod datasets;

@@ -1,6 +1,6 @@
 //! Drawing a figure, as SVG and as PNG.
 //!
-//! Layout, axes, curves and colours are ours; [`canvas`] hands lines, circles and letters to
+//! Layout, axes, curves and colours are ours; `canvas` hands lines, circles and letters to
 //! kuva, which knows the font and the file formats. kuva's own plots are not used: their clip
 //! paths are numbered by a global counter, so that a picture would depend on what was drawn
 //! before it, and they have no colour bar for graphs. Nothing here depends on threads or time.

@@ -6,7 +6,7 @@
 //!
 //! The losses are exact ([`FreshNoiseGossip::loss`]), so is the error of the average
 //! ([`FreshNoiseGossip::noise_error`]), and the best noise for a given loss solves a convex
-//! problem ([`optimize`]).
+//! problem ([`optimize()`]).
 
 mod filter;
 pub mod optimize;
