@@ -7,6 +7,7 @@ mod kernel;
 pub mod loss;
 pub mod protocol;
 pub mod sgd;
+pub mod target;
 mod tasks;
 pub mod view;
 pub mod walk;

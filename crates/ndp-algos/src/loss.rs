@@ -16,9 +16,11 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
 //!   Theorem 1 adds up the losses of single messages instead, which is no bound.
 
-use crate::{Error, View};
+use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView1, Axis, concatenate};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
+use ndp_graph::memory::require_dense;
+use rayon::prelude::*;
 use serde::Serialize;
 
 /// What a coalition (mostly one node) learns about every node, and how well that is known.
@@ -109,6 +111,18 @@ pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
         rank: forward.rank.max(backward.rank) + view.known_noises().len(),
         margin,
     })
+}
+
+/// What each of `observers` alone learns, in their order; observers are independent and run in parallel.
+///
+/// # Errors
+/// Those of [`Protocol::coalition_loss`].
+pub fn observer_losses(
+    protocol: &(impl Protocol + Sync + ?Sized),
+    observers: &[usize],
+) -> Result<Vec<LossReport>, Error> {
+    require_dense("the losses towards all observers", observers.len(), protocol.node_count())?;
+    observers.par_iter().map(|&v| protocol.coalition_loss(&[v])).collect()
 }
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! What every protocol can say of itself: its nodes, and what each of them sees.
 
-use crate::{Error, View};
+use crate::{Error, LossReport, View, loss};
 
 /// Whether an observer uses the noise it drew itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,9 @@ pub enum OwnNoise {
 
 /// A protocol as its own nodes see it.
 ///
-/// To add a protocol, implement this: exact losses follow from [`exact_loss`](crate::loss::exact_loss).
+/// To add a protocol, implement this: exact losses, [targets](crate::target) and [audits](crate::audit)
+/// follow from the view. A protocol with a better accountant than its view overrides
+/// [`coalition_loss`](Self::coalition_loss).
 pub trait Protocol {
     /// Number of nodes.
     fn node_count(&self) -> usize;
@@ -32,6 +34,14 @@ pub trait Protocol {
     /// As [`coalition_view`](Self::coalition_view).
     fn view(&self, observer: usize) -> Result<View, Error> {
         self.coalition_view(&[observer])
+    }
+
+    /// What the nodes of `coalition` together learn about every node.
+    ///
+    /// # Errors
+    /// Those of [`coalition_view`](Self::coalition_view) and of [`exact_loss`](crate::loss::exact_loss).
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        loss::exact_loss(&self.coalition_view(coalition)?)
     }
 }
 

@@ -159,7 +159,7 @@ pub fn single_run(
     Ok(Estimate::new(ObserverLoss { observer, unit }))
 }
 
-fn account(
+pub(super) fn account(
     matrix: &GossipMatrix,
     coalition: Vec<usize>,
     rounds: usize,

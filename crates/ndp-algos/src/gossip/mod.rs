@@ -11,6 +11,7 @@
 
 pub mod activity;
 mod basis;
+pub mod calibrate;
 pub mod closed_form;
 pub mod exact;
 pub mod fresh;
@@ -24,6 +25,7 @@ pub mod synchronous;
 pub mod table1;
 pub mod utility;
 
+pub use calibrate::{GossipPlan, calibrate};
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use sequence::{SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step};

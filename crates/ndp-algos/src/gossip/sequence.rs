@@ -145,6 +145,11 @@ impl Protocol for SequenceGossip {
         let known = if self.own_noise == OwnNoise::Known { coalition.clone() } else { Vec::new() };
         View::new(&coalition, view.clone(), view, &known)
     }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
+        exact_members_loss(&self.sequence, coalition, options)
+    }
 }
 
 impl Simulate for SequenceGossip {

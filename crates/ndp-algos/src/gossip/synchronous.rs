@@ -1,8 +1,9 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
+use super::exact::{ExactOptions, account};
 use crate::audit::{Observation, Simulate};
 use crate::protocol::checked_coalition;
-use crate::{Error, OwnNoise, Protocol, View};
+use crate::{Error, LossReport, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Sigma;
 use ndp_graph::{Csr, GossipMatrix};
@@ -61,6 +62,15 @@ impl SynchronousGossip {
     pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
         self.own_noise = own_noise;
         self
+    }
+
+    /// What `observer` learns about every node: [`exact_loss`](super::exact_loss) with the protocol's
+    /// own-noise rule. Acceleration changes nothing.
+    ///
+    /// # Errors
+    /// Those of [`exact_loss`](super::exact_loss).
+    pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
+        self.coalition_loss(&[observer])
     }
 
     /// The gossip matrix `W`.
@@ -183,6 +193,12 @@ impl Protocol for SynchronousGossip {
             OwnNoise::Unknown => Vec::new(),
         };
         View::new(&coalition, rows.clone(), rows, &known)
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
+        account(&self.matrix, coalition, self.rounds, options)
     }
 }
 

@@ -188,9 +188,7 @@ impl Simulate for FreshNoiseGossip {
         coalition: &[usize],
         rng: &mut R,
     ) -> Result<Observation, Error> {
-        let scale = sigma.get() * sigma.get() / self.schedule.first();
-        let scaled = NoiseSchedule::new(self.schedule.variances().iter().map(|s| s * scale).collect())?;
-        let run = Self { schedule: scaled, ..self.clone() }.run(values, rng)?;
+        let run = Self { schedule: self.schedule.scaled_to(sigma)?, ..self.clone() }.run(values, rng)?;
         let received = run.transcript.received(self.matrix.graph(), coalition)?;
         let coalition = checked_coalition(coalition, self.node_count())?;
         let mut known_noises = Array2::zeros((0, values.ncols()));
@@ -248,6 +246,10 @@ impl Protocol for FreshNoiseGossip {
             OwnNoise::Unknown => Vec::new(),
         };
         View::new(&coalition, inputs, noises, &known)
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        Self::coalition_loss(self, coalition)
     }
 }
 

@@ -68,6 +68,16 @@ impl NoiseSchedule {
         self.0[0]
     }
 
+    /// All noises scaled alike, so that the first has standard deviation `sigma`: losses as fractions of the
+    /// local loss stay what they are.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] when a variance overflows.
+    pub fn scaled_to(&self, sigma: Sigma) -> Result<Self, Error> {
+        let factor = sigma.get() / self.0[0].sqrt();
+        Self::new(self.0.iter().map(|s| s * factor * factor).collect())
+    }
+
     /// Smallest `s_t / s_0` after round 0; infinite for one round.
     #[must_use]
     pub(super) fn smallest_ratio(&self) -> f64 {
