@@ -9,6 +9,7 @@ pub mod datasets;
 pub mod figure;
 pub mod figures;
 pub mod layout;
+pub mod measure;
 pub mod output;
 pub mod plot;
 pub mod reference;

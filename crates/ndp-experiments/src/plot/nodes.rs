@@ -8,6 +8,8 @@ use super::style::graded_name;
 use crate::figure::{Axis, Drawing};
 
 const EDGE: Rgb = Rgb(0xd2, 0xd2, 0xd2);
+/// Of many edges: they cover each other, and should not turn into one grey area.
+const PALE_EDGE: Rgb = Rgb(0xe6, 0xe6, 0xe6);
 
 pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2], drawing: &Drawing) {
     let area = cell.inset(8.0, 4.0, BAR_ROOM, 26.0);
@@ -15,9 +17,9 @@ pub(super) fn draw(canvas: &mut Canvas, cell: Rect, color: &Axis, range: [f64; 2
     let map = bar(canvas, beside, color, range);
     let places = places(area, &drawing.positions);
     let n = places.len();
-    let width = if drawing.edges.len() > 1000 { 0.5 } else { 0.9 };
+    let (edge, width) = if drawing.edges.len() > 1000 { (PALE_EDGE, 0.5) } else { (EDGE, 0.9) };
     for &(u, v) in &drawing.edges {
-        canvas.line(places[u], places[v], EDGE, width);
+        canvas.line(places[u], places[v], edge, width);
     }
     let radius = (0.42 * typical_gap(&places)).clamp(1.7, 6.0);
     // Low values first: what matters is not hidden.

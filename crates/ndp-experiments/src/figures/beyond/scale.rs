@@ -3,6 +3,7 @@
 use crate::datasets::Data;
 use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::muffliato::by_distance::axis;
+use crate::measure::{Cost, measured};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -10,7 +11,6 @@ use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph, generators, random};
-use std::time::Instant;
 
 const ROUNDS: usize = 30;
 const MEAN_DEGREE: f64 = 10.0;
@@ -41,11 +41,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .check(Check::covers("printed, n = 1000", "sound, n = 1000"))
         .columns(2);
     for family in ["Erdős–Rényi", "grid"] {
-        let mut panel = Panel::curves(
-            format!("{family}, T = {ROUNDS}"),
-            Axis::linear("distance"),
-            axis().range(1e-8, 1.5),
-        );
+        // Beyond T hops all losses are 0: a grid has many more distances than are worth drawing.
+        let distance = Axis::linear("distance");
+        let distance = if family == "grid" { distance.range(0.0, ROUNDS as f64 + 4.0) } else { distance };
+        let mut panel = Panel::curves(format!("{family}, T = {ROUNDS}"), distance, axis().range(1e-8, 1.5));
         for (k, &n) in sizes.iter().enumerate() {
             let graph = sample(family, n, seed)?;
             let matrix = GossipMatrix::metropolis(&graph);
@@ -57,20 +56,16 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                     .by_class(pairs.filter_map(|(_, (d, &loss))| Some((f64::from((*d)?), loss))))
                     .shade(k, sizes.len())
             };
-            let started = Instant::now();
-            let printed = theorem1_towards(&matrix, observer, ROUNDS, Powers::FromZero)?.into_value();
-            figure = figure
-                .measurement(format!("{family}, n = {n}: printed, seconds"), started.elapsed().as_secs_f64());
+            let (printed, cost) = measured(|| theorem1_towards(&matrix, observer, ROUNDS, Powers::FromZero));
+            let printed = printed?.into_value();
+            figure = with_cost(figure, &format!("{family}, n = {n}: printed"), cost);
             panel = panel
                 .with(by_distance(Series::new(format!("printed, n = {n}"), Grade::Printed), &printed.unit));
             if n <= EXACT_NODES {
-                let started = Instant::now();
-                let report = exact_loss(&matrix, observer, ROUNDS, ExactOptions::default())?;
-                figure = figure
-                    .measurement(
-                        format!("{family}, n = {n}: exact, seconds"),
-                        started.elapsed().as_secs_f64(),
-                    )
+                let (report, cost) =
+                    measured(|| exact_loss(&matrix, observer, ROUNDS, ExactOptions::default()));
+                let report = report?;
+                figure = with_cost(figure, &format!("{family}, n = {n}: sound"), cost)
                     .note(format!("{family}, n = {n}: rank"), report.rank);
                 let series = Series::new(format!("sound, n = {n}"), report.loss.grade());
                 panel = panel.with(by_distance(series, &report.loss.value().unit));
@@ -79,6 +74,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         figure = figure.panel(panel);
     }
     Ok(figure)
+}
+
+fn with_cost(figure: Figure, what: &str, cost: Cost) -> Figure {
+    figure
+        .measurement(format!("{what}, seconds"), cost.seconds)
+        .measurement(format!("{what}, peak memory in bytes"), cost.peak_memory)
 }
 
 /// The largest component of a random graph, or a square grid, with about `n` nodes.
