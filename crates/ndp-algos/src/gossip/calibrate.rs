@@ -68,7 +68,7 @@ pub fn calibrate(
         let (name, condition) = ("the number of observers", "be at least 1");
         return Err(Error::InvalidParameter { name, condition, value: 0.0 });
     }
-    if let Convergence::Randomized(value) = convergence {
+    if let Convergence::Randomized(value) | Convergence::AcceleratedRandomized(value) = convergence {
         let (name, condition) = ("the convergence", "be that of a fixed matrix: losses depend on the edges");
         return Err(Error::InvalidParameter { name, condition, value });
     }

@@ -9,6 +9,7 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for
 //!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
 
+pub mod accelerated;
 pub mod activity;
 mod basis;
 pub mod calibrate;
@@ -17,6 +18,7 @@ pub mod exact;
 pub mod fresh;
 mod messages;
 mod modular;
+pub mod noisy_messages;
 pub mod printed;
 pub mod random_graph;
 pub(crate) mod residues;
@@ -25,8 +27,10 @@ pub mod synchronous;
 pub mod table1;
 pub mod utility;
 
+pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
+pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
 pub use sequence::{SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

@@ -25,6 +25,9 @@ pub enum Convergence {
     /// Randomized gossip with this second eigenvalue `λ₂` of the Laplacian weighted by the activation
     /// probabilities (twice the signed gap of the mean step): at least `exp(-λ₂/2)` (the papers print `exp(-λ₂)`, which is false).
     Randomized(f64),
+    /// Accelerated randomized gossip with this mixing rate `η`, rounds being units of time: at least
+    /// `exp(-η)`. See [`Momentum::of`](super::accelerated::Momentum::of).
+    AcceleratedRandomized(f64),
 }
 
 impl Convergence {
@@ -34,6 +37,7 @@ impl Convergence {
             Self::Accelerated(gap) => ("the spectral gap", gap, gap.sqrt()),
             Self::Plain(gap) => ("the spectral gap", gap, 2.0 * gap),
             Self::Randomized(gap) => ("the second eigenvalue of the Laplacian", gap, gap / 2.0),
+            Self::AcceleratedRandomized(rate) => ("the mixing rate", rate, rate),
         };
         // A probability-weighted Laplacian has eigenvalues at most 2; a gap is at most 1.
         let limit = if matches!(self, Self::Randomized(_)) { 2.0 } else { 1.0 };
@@ -125,7 +129,8 @@ impl SequenceGossip {
 }
 
 /// The error after `rounds` rounds, at most: `(D + σ²) r + σ²/n` accelerated, with `r = e^{-T √l}`;
-/// `((D + σ²) r + σ²/n) / 2` plain, with `r = (1 - l)^{2T}`, and randomized, with `r = (1 - λ₂/2)^T`.
+/// `((D + σ²) r + σ²/n) / 2` plain, with `r = (1 - l)^{2T}`, randomized, with `r = (1 - λ₂/2)^T`, and accelerated
+/// randomized, with `r = 2 e^{-ηT}`.
 ///
 /// `D = (1/n) Σ_v ‖x_v - x̄‖²` is the spread of the inputs.
 ///
@@ -145,13 +150,15 @@ pub fn error_bound(
         Convergence::Accelerated(gap) => ((-t * gap.sqrt()).exp(), 1.0),
         Convergence::Plain(gap) => ((1.0 - gap).powf(2.0 * t), 0.5),
         Convergence::Randomized(second) => ((1.0 - second / 2.0).powf(t), 0.5),
+        // Twice the decay of the others, half of the noise of the mean.
+        Convergence::AcceleratedRandomized(rate) => (2.0 * (-t * rate).exp(), 0.5),
     };
     let bound = share * ((spread + variance) * decay + variance / nodes as f64);
     Ok(UpperBound::new(bound * (1.0 + 16.0 * f64::EPSILON)))
 }
 
 /// The number of rounds after which the error is at most `3σ²/n` (synchronous) or `2σ²/n`
-/// (randomized): `T = ⌈ln((n/σ²) max(σ², D)) / rate⌉`, at least 1 for two nodes or more.
+/// (randomized; `2.5 σ²/n` if accelerated): `T = ⌈ln((n/σ²) max(σ², D)) / rate⌉`, at least 1 for two nodes or more.
 ///
 /// `D = (1/n) Σ_v ‖x_v - x̄‖²` is the spread of the inputs; the papers' programs use 0.25. The error is
 /// `(1/2n) Σ_v E ‖x_v^T - x̄‖²`.

@@ -1,0 +1,348 @@
+//! Accelerated randomized gossip: one edge at a time, with momentum.
+//!
+//! Every node keeps two values, `x_v` and `z_v`, both `x_v + η_v` at the start. Edges ring at independent
+//! Poisson times, edge `e` with rate `p_e`, so that a unit of time holds one step of randomized gossip. Between its
+//! activations a node mixes its own two values, `dx = η (z - x) dt`, `dz = η (x - z) dt`; when edge `{a, b}` rings
+//! both ends send `x`, average, and move `z` further:
+//!
+//! ```text
+//! z_a ← z_a - γ (x_a - x_b),   z_b ← z_b + γ (x_a - x_b),   x_a, x_b ← (x_a + x_b) / 2
+//! ```
+//!
+//! Sums of `x` and of `z` are kept. With `L = Σ_e p_e b_e b_eᵀ` (`b_e = e_a - e_b`), `μ` its second eigenvalue and
+//! `R = max_e b_eᵀ L⁺ b_e`, take `η = √(μ / (2R))` and `γ = η / μ`. Then
+//! `V = ½ ‖x - x̄‖² + (μ/2) ‖z - x̄‖²_{L⁺}` satisfies `E V_t ≤ e^{-ηt} V_0 ≤ e^{-ηt} ‖x_0 - x̄‖²`: mixing adds
+//! `η ⟨x, z⟩ - η ‖x‖² + μη ⟨x, z⟩_{L⁺} - μη ‖z‖²_{L⁺}`, a ring on average `-¼ xᵀLx - μγ ⟨x, z⟩ + ½ μγ² R xᵀLx`
+//! at most; `μγ = η` cancels `⟨x, z⟩`, `2 μγ² R ≤ 1` the terms in `xᵀLx`, and `μ ‖x‖²_{L⁺} ≤ ‖x‖²` leaves `-ηV`.
+//!
+//! What is sent differs from randomized gossip, and so does the loss: it is not a post-processing.
+//!
+//! # References
+//! - *Muffliato*, footnote 2, names the acceleration: `√(λ(p) / |E|)` in the place of `λ(p)`.
+//! - Even, Berthier, Bach, Flammarion, Hendrikx, Gaillard, Massoulié, Taylor, *Continuized accelerations of
+//!   deterministic and stochastic gradient descents, and of gossip algorithms*, NeurIPS 2021: the method.
+
+use super::synchronous::{Transcript, check_values};
+use super::utility::operator_error;
+use crate::audit::{Observation, Simulate};
+use crate::protocol::checked_coalition;
+use crate::{Error, OwnNoise, Protocol, View};
+use ndarray::{Array2, ArrayView2, Axis};
+use ndp_dp::{Exact, Sigma};
+use ndp_graph::linalg::sym_eigen;
+use ndp_graph::memory::require_dense;
+use ndp_graph::sequences::EdgeActivations;
+use ndp_graph::{Graph, Step};
+use rand::{Rng, RngExt};
+use rand_distr::{Distribution, StandardNormal};
+
+/// How fast a node's two values mix, and how far a ring moves the second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Momentum {
+    mixing: f64,
+    push: f64,
+}
+
+impl Momentum {
+    /// The rate `η` of mixing (0 is plain randomized gossip) and the step `γ`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless both are finite and nonnegative.
+    pub fn new(mixing: f64, push: f64) -> Result<Self, Error> {
+        for (name, value) in [("the mixing rate", mixing), ("the step of the momentum", push)] {
+            if !(0.0..f64::INFINITY).contains(&value) {
+                return Err(Error::InvalidParameter { name, condition: "be nonnegative and finite", value });
+            }
+        }
+        Ok(Self { mixing, push })
+    }
+
+    /// The parameters with the proven rate: `η = √(μ / (2R))`, `γ = η / μ`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two nodes; a Laplacian too large to be dense.
+    pub fn of(law: &EdgeActivations) -> Result<Self, Error> {
+        let mean = law.mean_matrix()?;
+        let n = mean.node_count();
+        if n < 2 {
+            let (name, condition) = ("the number of nodes", "be at least 2");
+            return Err(Error::InvalidParameter { name, condition, value: n as f64 });
+        }
+        // E[W] = I - L/2, eigenvalues ascending: the last belongs to the constant vector.
+        let eigen = sym_eigen(mean.to_dense()?.view())?;
+        let laplacian: Vec<f64> = eigen.values.iter().take(n - 1).map(|x| 2.0 * (1.0 - x)).collect();
+        let resistance = |&(a, b, _): &(usize, usize, f64)| {
+            let terms = laplacian.iter().enumerate();
+            terms.map(|(k, x)| (eigen.vectors[(a, k)] - eigen.vectors[(b, k)]).powi(2) / x).sum::<f64>()
+        };
+        let largest = law.edges().iter().map(resistance).fold(0.0, f64::max);
+        let second = laplacian[n - 2];
+        let mixing = (second / (2.0 * largest)).sqrt();
+        Self::new(mixing, mixing / second)
+    }
+
+    /// The rate `η`, for [`Convergence::AcceleratedRandomized`](super::utility::Convergence::AcceleratedRandomized).
+    #[must_use]
+    pub fn mixing(&self) -> f64 {
+        self.mixing
+    }
+
+    /// The step `γ`.
+    #[must_use]
+    pub fn push(&self) -> f64 {
+        self.push
+    }
+}
+
+/// An edge that rings, and the time since the one before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ring {
+    /// Time since the ring before, or since the start.
+    pub wait: f64,
+    /// The ends of the edge.
+    pub edge: (usize, usize),
+}
+
+/// Accelerated randomized gossip over given rings, noise added once at the start.
+///
+/// The rings are public: losses are conditional on them. The message of an end is its `x` before the average.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AcceleratedGossip {
+    nodes: usize,
+    rings: Vec<Ring>,
+    /// Time after the last ring.
+    rest: f64,
+    momentum: Momentum,
+    own_noise: OwnNoise,
+}
+
+impl AcceleratedGossip {
+    /// The given rings of edges of `graph`, and the time that passes after the last.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::NotAnEdge`], [`ndp_graph::Error::NodeOutOfRange`];
+    /// [`Error::InvalidParameter`] for a time that is negative or not finite.
+    pub fn given(graph: &Graph, rings: Vec<Ring>, rest: f64, momentum: Momentum) -> Result<Self, Error> {
+        let nodes = graph.node_count();
+        for ring in &rings {
+            let (u, v) = ring.edge;
+            if let Some(&node) = [u, v].iter().find(|&&node| node >= nodes) {
+                return Err(ndp_graph::Error::NodeOutOfRange { node, nodes }.into());
+            }
+            if !graph.has_edge(u, v) {
+                return Err(ndp_graph::Error::NotAnEdge(u, v).into());
+            }
+        }
+        if let Some(value) =
+            rings.iter().map(|ring| ring.wait).chain([rest]).find(|t| !(0.0..f64::INFINITY).contains(t))
+        {
+            let (name, condition) = ("the time between rings", "be nonnegative and finite");
+            return Err(Error::InvalidParameter { name, condition, value });
+        }
+        Ok(Self { nodes, rings, rest, momentum, own_noise: OwnNoise::Known })
+    }
+
+    /// Rings drawn for a span of `time`: about as many as steps of randomized gossip.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`.
+    pub fn drawn(
+        law: &EdgeActivations,
+        nodes: usize,
+        time: f64,
+        momentum: Momentum,
+        rng: &mut impl Rng,
+    ) -> Result<Self, Error> {
+        if !(0.0..=1e8).contains(&time) {
+            let (name, condition) = ("the time of a run", "lie in [0, 1e8]");
+            return Err(Error::InvalidParameter { name, condition, value: time });
+        }
+        let (mut rings, mut now, mut last) = (Vec::new(), 0.0, 0.0);
+        loop {
+            // Poisson events of rate 1, some of which ring no edge.
+            now -= (1.0 - rng.random::<f64>()).ln();
+            if now > time {
+                break;
+            }
+            if let Step::Pair(a, b) = law.draw(rng) {
+                rings.push(Ring { wait: now - last, edge: (a, b) });
+                last = now;
+            }
+        }
+        if let Some(&node) = law.edges().iter().map(|(_, b, _)| b).find(|&&b| b >= nodes) {
+            return Err(Error::NodeOutOfRange { node, nodes });
+        }
+        Ok(Self { nodes, rings, rest: time - last, momentum, own_noise: OwnNoise::Known })
+    }
+
+    /// The same with observers that use, or throw away, the noise they drew.
+    #[must_use]
+    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    /// The rings, in order of time.
+    #[must_use]
+    pub fn rings(&self) -> &[Ring] {
+        &self.rings
+    }
+
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
+    /// coordinate. Message `k` of the transcript is the state of all nodes just before ring `k`.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
+    /// that is not finite.
+    pub fn run(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        rng: &mut impl Rng,
+    ) -> Result<Transcript, Error> {
+        check_values(values, self.nodes)?;
+        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
+            let z: f64 = StandardNormal.sample(rng);
+            sigma.get() * z
+        });
+        let mut messages = Vec::with_capacity(self.rings.len());
+        let output = self.follow(&values + &noise, |state| {
+            let mut sent = state.clone();
+            (0..self.nodes).for_each(|v| sent.catch_up(v));
+            messages.push(sent.x);
+        });
+        Ok(Transcript { noise, messages, output })
+    }
+
+    /// The messages of a run that `coalition` received, in the order of the rows of its view.
+    ///
+    /// # Errors
+    /// An invalid coalition.
+    pub fn received(&self, transcript: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
+        let mut values = Array2::zeros((senders.len(), transcript.output.ncols()));
+        for (mut row, (k, sender)) in values.rows_mut().into_iter().zip(senders) {
+            row.assign(&transcript.messages[k].row(sender));
+        }
+        Ok(values)
+    }
+
+    /// The operator `P` of the output `P (x + η)`, given the rings: `n` by `n`.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::TooLarge`].
+    pub fn operator(&self) -> Result<Array2<f64>, Error> {
+        require_dense("the operator of a gossip protocol", self.nodes, 2 * self.nodes)?;
+        Ok(self.follow(Array2::eye(self.nodes), |_| {}))
+    }
+
+    /// The exact error `(1/2n) Σ_v E ‖x_v - x̄‖²` on these values, given the rings.
+    ///
+    /// # Errors
+    /// Those of [`operator_error`] and of [`operator`](Self::operator).
+    pub fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        check_values(values, self.nodes)?;
+        operator_error(self.operator()?.view(), values, sigma)
+    }
+
+    /// The rings at which a member hears from outside, and from whom.
+    fn senders(&self, coalition: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+        let inside = |v: usize| coalition.binary_search(&v).is_ok();
+        self.rings.iter().enumerate().filter_map(move |(k, ring)| {
+            let (a, b) = ring.edge;
+            match (inside(a), inside(b)) {
+                (true, false) => Some((k, b)),
+                (false, true) => Some((k, a)),
+                _ => None,
+            }
+        })
+    }
+
+    /// The `x` of all nodes at the end; `before` sees the state before every ring, with the two nodes about to
+    /// talk up to date.
+    fn follow(&self, start: Array2<f64>, mut before: impl FnMut(&State)) -> Array2<f64> {
+        let clock = vec![0.0; self.nodes];
+        let mut state = State { x: start.clone(), z: start, clock, now: 0.0, mixing: self.momentum.mixing };
+        for ring in &self.rings {
+            let (a, b) = ring.edge;
+            state.now += ring.wait;
+            state.catch_up(a);
+            state.catch_up(b);
+            before(&state);
+            let difference = &state.x.row(a) - &state.x.row(b);
+            state.x.row_mut(a).scaled_add(-0.5, &difference);
+            state.x.row_mut(b).scaled_add(0.5, &difference);
+            state.z.row_mut(a).scaled_add(-self.momentum.push, &difference);
+            state.z.row_mut(b).scaled_add(self.momentum.push, &difference);
+        }
+        state.now += self.rest;
+        (0..self.nodes).for_each(|v| state.catch_up(v));
+        state.x
+    }
+}
+
+/// The two values of every node, each as of the node's own clock.
+#[derive(Clone)]
+struct State {
+    x: Array2<f64>,
+    z: Array2<f64>,
+    clock: Vec<f64>,
+    now: f64,
+    mixing: f64,
+}
+
+impl State {
+    /// Mixes the two values of `v` for the time since its clock stopped.
+    fn catch_up(&mut self, v: usize) {
+        let moved = -0.5 * (-2.0 * self.mixing * (self.now - self.clock[v])).exp_m1();
+        self.clock[v] = self.now;
+        if moved > 0.0 {
+            let towards = (&self.z.row(v) - &self.x.row(v)) * moved;
+            self.x.row_mut(v).scaled_add(1.0, &towards);
+            self.z.row_mut(v).scaled_add(-1.0, &towards);
+        }
+    }
+}
+
+impl Protocol for AcceleratedGossip {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// The rows of the messages over inputs and over noises, in order of time.
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
+        require_dense("a view written out row by row", 2 * senders.len() + 2 * self.nodes, self.nodes)?;
+        let mut rows = Array2::zeros((senders.len(), self.nodes));
+        let (mut ring, mut row) = (0, 0);
+        self.follow(Array2::eye(self.nodes), |state| {
+            if let Some(&(_, sender)) = senders.get(row).filter(|(k, _)| *k == ring) {
+                rows.row_mut(row).assign(&state.x.row(sender));
+                row += 1;
+            }
+            ring += 1;
+        });
+        let known = if self.own_noise == OwnNoise::Known { coalition.clone() } else { Vec::new() };
+        View::new(&coalition, rows.clone(), rows, &known)
+    }
+}
+
+impl Simulate for AcceleratedGossip {
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        let transcript = self.run(values, sigma, rng)?;
+        let received = self.received(&transcript, coalition)?;
+        let known = match self.own_noise {
+            OwnNoise::Known => checked_coalition(coalition, self.nodes)?,
+            OwnNoise::Unknown => Vec::new(),
+        };
+        Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+    }
+}

@@ -1,0 +1,343 @@
+//! Gossip whose messages carry noise: `σ` once on the values, and `s` on everything that is sent.
+//!
+//! In round `t` node `w` sends `x_w^t + s z`. Who averages what it receives carries that noise on, and it comes back
+//! correlated with what was sent before; a formula that adds `s²` to the covariance of clean messages is
+//! no bound for such a protocol, and is exact only for a listener whose line alone is noisy. Here all noises are
+//! stacked: `R` holds the rows of the view over every noise that the observer did not draw, and the
+//! unit loss is `bᵀ (R Rᵀ)⁻¹ b`. Every message has a noise of its own, so that the pivots of `R Rᵀ`
+//! are at least `(s/σ)²` and no rank has to be decided.
+//!
+//! Noise on messages is not the noise of the average: it also moves the mean. Gossip with
+//! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
+
+use super::synchronous::{SynchronousGossip, Transcript, apply, check_values, outside_neighbors};
+use crate::audit::{Observation, Simulate};
+use crate::loss::{self, LossReport};
+use crate::protocol::checked_coalition;
+use crate::{Error, OwnNoise, Protocol, View};
+use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use ndp_dp::{Exact, ObserverLoss, Sigma};
+use ndp_graph::GossipMatrix;
+use ndp_graph::linalg::cholesky;
+use ndp_graph::memory::require_dense;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+
+/// Where the noise of messages goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageNoise {
+    /// One noise per node and round, the same for all its neighbors, who average what they receive.
+    Broadcast,
+    /// An independent noise for every neighbor, who averages what it receives.
+    PerLink,
+    /// One noise per node and round on what the observers hear; the gossip itself is clean.
+    Overheard,
+}
+
+/// Synchronous gossip with noise of standard deviation `σ` on the values and `ratio · σ` on every message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoisyMessageGossip {
+    matrix: GossipMatrix,
+    rounds: usize,
+    ratio: f64,
+    kind: MessageNoise,
+    own_noise: OwnNoise,
+}
+
+/// What happened in one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoisyTranscript {
+    /// The first noise, the states `x^0, …, x^{T-1}` (without the noise of messages) and the output.
+    pub transcript: Transcript,
+    /// The noises of the messages of each round, in units of `ratio · σ`: one row per node, or per directed
+    /// link `w → a` in the order of `a`, then of `w`.
+    pub message_noises: Vec<Array2<f64>>,
+}
+
+impl NoisyMessageGossip {
+    /// Gossip with `matrix` for `rounds` rounds; message noise is `ratio` times that of the values.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a ratio that is negative or not finite.
+    pub fn new(matrix: GossipMatrix, rounds: usize, ratio: f64, kind: MessageNoise) -> Result<Self, Error> {
+        if !(0.0..f64::INFINITY).contains(&ratio) {
+            let (name, condition) =
+                ("the ratio of message noise to input noise", "be nonnegative and finite");
+            return Err(Error::InvalidParameter { name, condition, value: ratio });
+        }
+        Ok(Self { matrix, rounds, ratio, kind, own_noise: OwnNoise::Known })
+    }
+
+    /// The same with observers that use, or throw away, the noises they drew.
+    #[must_use]
+    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    /// The gossip matrix `W`.
+    #[must_use]
+    pub fn matrix(&self) -> &GossipMatrix {
+        &self.matrix
+    }
+
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
+    /// coordinate on the values.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
+    /// that is not finite.
+    pub fn run(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        rng: &mut impl Rng,
+    ) -> Result<NoisyTranscript, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let mut normal = |rows: usize, scale: f64| {
+            Array2::from_shape_fn((rows, values.ncols()), |_| {
+                let z: f64 = StandardNormal.sample(rng);
+                scale * z
+            })
+        };
+        let noise = normal(values.nrows(), sigma.get());
+        let scale = self.ratio * sigma.get();
+        let mut state = &values + &noise;
+        let (mut messages, mut message_noises) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            let drawn = normal(self.noises_per_round(), 1.0);
+            let mut next = apply(self.matrix.csr(), state.view());
+            for (a, w, weight, k) in self.links() {
+                let from = match self.kind {
+                    MessageNoise::Broadcast => w,
+                    MessageNoise::PerLink => k,
+                    MessageNoise::Overheard => continue,
+                };
+                next.row_mut(a).scaled_add(weight * scale, &drawn.row(from));
+            }
+            messages.push(std::mem::replace(&mut state, next));
+            message_noises.push(drawn);
+        }
+        Ok(NoisyTranscript { transcript: Transcript { noise, messages, output: state }, message_noises })
+    }
+
+    /// The messages of a run that `coalition` received, in the order of the rows of its view.
+    ///
+    /// # Errors
+    /// An invalid coalition.
+    pub fn received(
+        &self,
+        run: &NoisyTranscript,
+        sigma: Sigma,
+        coalition: &[usize],
+    ) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let heard = self.heard(&coalition);
+        let mut received = Array2::zeros((0, run.transcript.output.ncols()));
+        for (state, drawn) in run.transcript.messages.iter().zip(&run.message_noises) {
+            for &(sender, noise) in &heard {
+                let mut message = state.row(sender).to_owned();
+                message.scaled_add(self.ratio * sigma.get(), &drawn.row(noise));
+                received.push_row(message.view()).expect("one value per coordinate");
+            }
+        }
+        Ok(received)
+    }
+
+    /// What `observer` learns about every node.
+    ///
+    /// # Errors
+    /// Those of [`Protocol::coalition_loss`].
+    pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
+        self.coalition_loss(&[observer])
+    }
+
+    /// The exact error `(1/2n) Σ_v E ‖x_v^T - x̄‖²` on these values.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run), and a matrix too large to be dense.
+    pub fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        let n = self.node_count();
+        let clean = SynchronousGossip::new(self.matrix.clone(), self.rounds).error(values, sigma)?;
+        if self.kind == MessageNoise::Overheard {
+            return Ok(clean);
+        }
+        // Columns of W^k O, or of W^k scaled by the links at their receiver.
+        let mut spread = match self.kind {
+            MessageNoise::PerLink => {
+                let mut squares = vec![0.0; n];
+                self.links().for_each(|(a, _, weight, _)| squares[a] += weight * weight);
+                Array2::from_shape_fn((n, n), |(i, j)| if i == j { f64::sqrt(squares[i]) } else { 0.0 })
+            }
+            _ => {
+                let mut off = self.matrix.to_dense()?;
+                off.diag_mut().fill(0.0);
+                off
+            }
+        };
+        let mut sum = 0.0;
+        for round in 0..self.rounds {
+            if round > 0 {
+                spread = apply(self.matrix.csr(), spread.view());
+            }
+            sum += spread.iter().map(|x| x * x).sum::<f64>();
+        }
+        let variance = (self.ratio * sigma.get()).powi(2) * values.ncols() as f64;
+        Ok(Exact::new(clean.value() + variance * sum / (2.0 * n as f64)))
+    }
+
+    fn noises_per_round(&self) -> usize {
+        match self.kind {
+            MessageNoise::PerLink => 2 * self.matrix.graph().edge_count(),
+            MessageNoise::Broadcast | MessageNoise::Overheard => self.matrix.node_count(),
+        }
+    }
+
+    /// Every directed link `w → a`: receiver, sender, weight, number.
+    fn links(&self) -> impl Iterator<Item = (usize, usize, f64, usize)> {
+        let graph = self.matrix.graph();
+        let ends = (0..graph.node_count()).flat_map(move |a| graph.neighbors(a).iter().map(move |&w| (a, w)));
+        ends.enumerate().map(|(k, (a, w))| (a, w as usize, self.matrix.get(a, w as usize), k))
+    }
+
+    /// The messages that a coalition hears in each round: sender, and noise within the round.
+    fn heard(&self, coalition: &[usize]) -> Vec<(usize, usize)> {
+        let inside = |v: usize| coalition.binary_search(&v).is_ok();
+        match self.kind {
+            MessageNoise::PerLink => {
+                let into = self.links().filter(|&(a, w, _, _)| inside(a) && !inside(w));
+                into.map(|(_, w, _, k)| (w, k)).collect()
+            }
+            MessageNoise::Broadcast | MessageNoise::Overheard => {
+                outside_neighbors(self.matrix.graph(), coalition).into_iter().map(|w| (w, w)).collect()
+            }
+        }
+    }
+
+    /// Noises that a coalition drew, as columns of its view.
+    fn drawn_by(&self, coalition: &[usize]) -> Vec<usize> {
+        if self.own_noise == OwnNoise::Unknown {
+            return Vec::new();
+        }
+        let (n, per_round) = (self.node_count(), self.noises_per_round());
+        let mine: Vec<usize> = match self.kind {
+            MessageNoise::Broadcast => coalition.to_vec(),
+            MessageNoise::PerLink => {
+                let own = self.links().filter(|(_, w, _, _)| coalition.binary_search(w).is_ok());
+                own.map(|(_, _, _, k)| k).collect()
+            }
+            // The noise of a line that nobody else hears.
+            MessageNoise::Overheard => Vec::new(),
+        };
+        let later = (0..self.rounds).flat_map(|t| mine.iter().map(move |j| n + t * per_round + j));
+        coalition.iter().copied().chain(later).collect()
+    }
+}
+
+impl Protocol for NoisyMessageGossip {
+    fn node_count(&self) -> usize {
+        self.matrix.node_count()
+    }
+
+    /// Rows for rounds `t = 0..T` and, within a round, the messages heard. Noise `w` is that of the value of node
+    /// `w`, noise `n + r m + k` the `k`-th of the `m` message noises of round `r`, in units of `σ`.
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let (n, per_round) = (self.node_count(), self.noises_per_round());
+        let coalition = checked_coalition(coalition, n)?;
+        let heard = self.heard(&coalition);
+        let d = heard.len();
+        let width = n + self.rounds * per_round;
+        require_dense("a view written out row by row", self.rounds * d, n + width)?;
+        let mut inputs = Array2::zeros((self.rounds * d, n));
+        let mut noises = Array2::zeros((self.rounds * d, width));
+        // Row `w` of Wᵏ for every message's sender, as columns.
+        let mut power = Array2::from_shape_fn((n, d), |(u, j)| f64::from(u8::from(u == heard[j].0)));
+        for age in 0..self.rounds {
+            if age > 0 {
+                power = apply(self.matrix.csr(), power.view());
+            }
+            inputs.slice_mut(s![age * d..(age + 1) * d, ..]).assign(&power.t());
+            // A noise of round r enters the states of round r + 1 through one link, then goes through Wᵏ.
+            let mut entered = Array2::zeros((d, per_round));
+            for (a, w, weight, k) in self.links() {
+                let column = match self.kind {
+                    MessageNoise::Broadcast => w,
+                    MessageNoise::PerLink => k,
+                    MessageNoise::Overheard => break,
+                };
+                entered.column_mut(column).scaled_add(self.ratio * weight, &power.row(a));
+            }
+            for t in age + 1..self.rounds {
+                let from = n + (t - 1 - age) * per_round;
+                noises.slice_mut(s![t * d..(t + 1) * d, from..from + per_round]).assign(&entered);
+            }
+        }
+        noises.slice_mut(s![.., ..n]).assign(&inputs);
+        for t in 0..self.rounds {
+            for (j, &(_, noise)) in heard.iter().enumerate() {
+                noises[(t * d + j, n + t * per_round + noise)] += self.ratio;
+            }
+        }
+        View::new(&coalition, inputs, noises, &self.drawn_by(&coalition))
+    }
+
+    /// By a Cholesky solve, `Exact`, when the ratio is at least 0.01 and two orders of the rows agree to `1e-9`;
+    /// otherwise by orthogonalising the view, whose report says `Exact` or `UpperBound`.
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let view = self.coalition_view(coalition)?;
+        if self.ratio < WELL_CONDITIONED || view.row_count() == 0 {
+            return loss::exact_loss(&view);
+        }
+        let known = view.known_noises();
+        let unknown: Vec<usize> =
+            (0..view.noises().ncols()).filter(|j| known.binary_search(j).is_err()).collect();
+        let rows = view.noises().select(Axis(1), &unknown);
+        let backwards: Vec<usize> = (0..view.row_count()).rev().collect();
+        let forward = quadratic_forms(rows.view(), view.inputs())?;
+        let backward = quadratic_forms(
+            rows.select(Axis(0), &backwards).view(),
+            view.inputs().select(Axis(0), &backwards).view(),
+        )?;
+        let difference = forward.iter().zip(&backward).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
+        let margin = difference.max(1e-13);
+        if margin > 1e-9 {
+            return loss::exact_loss(&view);
+        }
+        let member = |u: usize| view.coalition().binary_search(&u).is_ok();
+        let own = self.own_noise == OwnNoise::Known;
+        let unit = forward.into_iter().enumerate();
+        let unit = unit.map(|(u, x)| if own && member(u) { 1.0 } else { x.clamp(0.0, 1.0) }).collect();
+        let loss = ObserverLoss { observer: view.coalition()[0], unit };
+        let rank = view.row_count() + known.len();
+        Ok(LossReport { coalition: view.coalition().to_vec(), loss: Exact::new(loss).into(), rank, margin })
+    }
+}
+
+/// `bᵀ (R Rᵀ)⁻¹ b` for every column `b` of `shifts`.
+fn quadratic_forms(rows: ArrayView2<'_, f64>, shifts: ArrayView2<'_, f64>) -> Result<Vec<f64>, Error> {
+    let solved = cholesky(rows.dot(&rows.t()).view())?.solve(shifts)?;
+    Ok(shifts.columns().into_iter().zip(solved.columns()).map(|(b, y)| b.dot(&y)).collect())
+}
+
+impl Simulate for NoisyMessageGossip {
+    fn observe<R: Rng>(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut R,
+    ) -> Result<Observation, Error> {
+        let run = self.run(values, sigma, rng)?;
+        let received = self.received(&run, sigma, coalition)?;
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        // The view's columns are in units of σ times their own factor.
+        let scaled = run.message_noises.iter().map(|drawn| drawn * sigma.get());
+        let all: Vec<Array2<f64>> = std::iter::once(run.transcript.noise.clone()).chain(scaled).collect();
+        let all: Vec<_> = all.iter().map(|part| part.view()).collect();
+        let stacked = concatenate(Axis(0), &all).expect("one column per coordinate");
+        Ok(Observation { received, known_noises: stacked.select(Axis(0), &self.drawn_by(&coalition)) })
+    }
+}
+
+/// Message noise of at least this share of the input noise keeps a Cholesky factor accurate to 1e-9.
+const WELL_CONDITIONED: f64 = 1e-2;
