@@ -1,17 +1,17 @@
 //! Gossip accountants at the sizes of the goals: printed sums and exact losses.
 //!
-//! The work on a million nodes takes up to a minute a run. It is done once, when `GOSSIP_LARGE` is set, and
-//! reported on the standard error stream.
+//! All observers, and the work on a million nodes, take up to a minute a run; `cargo xtask bench --large` does
+//! them once.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndp_algos::gossip::printed::{Powers, theorem1_all_pairs, theorem1_towards};
-use ndp_algos::gossip::{ExactOptions, exact::single_run, exact_loss};
+use ndp_algos::gossip::{ExactOptions, exact::single_run, exact_loss, exact_losses};
+use ndp_benches::once;
 use ndp_graph::{GossipMatrix, generators, random};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn hypercube() -> GossipMatrix {
     GossipMatrix::metropolis(&generators::hypercube_graph(11).expect("a valid dimension"))
@@ -34,49 +34,59 @@ fn printed_all_pairs(c: &mut Criterion) {
     }
 }
 
-/// Goals: 20 ms for one observer, 15 s for all.
+/// Goal: 20 ms for one observer.
 fn exact_hypercube(c: &mut Criterion) {
     let matrix = hypercube();
     let mut group = c.benchmark_group("exact_loss/hypercube_2048_T19");
     group.sample_size(10).measurement_time(Duration::from_secs(2));
     group.bench_function("one_observer", |b| b.iter(|| exact_loss(&matrix, 0, 19, ExactOptions::default())));
-    group.bench_function("128_observers", |b| {
+}
+
+/// A triad in L2 that moves as many bytes as the printed sum gathers: every non-zero of the matrix reads one
+/// number of each of the 2048 columns in each of the 100 steps.
+fn l2_triad(c: &mut Criterion) {
+    let gathered = hypercube().csr().nonzero_count() * 2048 * 100 * 8;
+    let n = 12 << 10;
+    let (mut x, y, z) = (vec![0.0; n], vec![1.0; n], vec![2.0; n]);
+    let repetitions = gathered / (3 * 8 * n);
+    let mut group = c.benchmark_group("l2_triad");
+    group.sample_size(10);
+    group.bench_function("as_many_bytes_as_the_printed_sum", |b| {
         b.iter(|| {
-            let loss = |v| exact_loss(&matrix, v, 19, ExactOptions::default());
-            (0..128).into_par_iter().map(loss).collect::<Vec<_>>()
+            for _ in 0..repetitions {
+                for ((x, y), z) in x.iter_mut().zip(&y).zip(&z) {
+                    *x = y + 3.0 * z;
+                }
+                black_box(&mut x);
+            }
         });
     });
 }
 
-/// Goals on a million nodes: 6 s for a printed column, 60 s and 4 GB for one run of an exact loss.
+/// Goals: 15 s for all observers; on a million nodes 6 s for a printed column, 60 s and 4 GB for one run of an
+/// exact loss.
 fn large(_: &mut Criterion) {
-    if std::env::var_os("GOSSIP_LARGE").is_none() {
+    if std::env::var_os("NDP_BENCH_ONCE").is_none() {
         return;
     }
+    let options = ExactOptions::default();
+    let cube = hypercube();
+    once("exact_losses_hypercube_2048_T19", || exact_losses(&cube, 19, options));
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let random = random::connected_erdos_renyi(2048, 0.0045, 100, &mut rng).expect("connected");
+    let random = GossipMatrix::metropolis(&random);
+    once("exact_loss_erdos_renyi_2048_T19", || exact_loss(&random, 0, 19, options));
+    once("exact_losses_erdos_renyi_2048_T19", || exact_losses(&random, 19, options));
     let n = 1_000_000;
-    let graph = random::erdos_renyi_graph(n, 10.0 / n as f64, &mut ChaCha8Rng::seed_from_u64(1));
-    let graph = graph.expect("a valid probability");
+    let graph = random::erdos_renyi_graph(n, 10.0 / n as f64, &mut rng).expect("a valid probability");
     let observer = (0..n).find(|&v| graph.degree(v) == 10).expect("a node of the mean degree");
     let matrix = GossipMatrix::metropolis(&graph);
-    timed("printed_column/erdos_renyi_1e6_degree_10_T50", || {
-        theorem1_towards(&matrix, observer, 50, Powers::FromZero)
-    });
+    once("printed_column_erdos_renyi_1e6_T50", || theorem1_towards(&matrix, observer, 50, Powers::FromZero));
     let grid = GossipMatrix::metropolis(&generators::grid_2d_graph(1000, 1000).expect("a valid side"));
-    let options = ExactOptions::default();
-    timed("exact_loss_one_run/grid_1e6_T30", || single_run(&grid, 500_500, 30, options));
-    timed("exact_loss_one_run/erdos_renyi_1e6_degree_10_T30", || single_run(&matrix, observer, 30, options));
-    timed("exact_loss/erdos_renyi_1e6_degree_10_T30", || exact_loss(&matrix, observer, 30, options));
+    once("exact_loss_one_run_grid_1e6_T30", || single_run(&grid, 500_500, 30, options));
+    once("exact_loss_one_run_erdos_renyi_1e6_T30", || single_run(&matrix, observer, 30, options));
+    once("exact_loss_erdos_renyi_1e6_T30", || exact_loss(&matrix, observer, 30, options));
 }
 
-/// Reports the time of one call, and the most memory the process has used so far, where the system tells.
-fn timed<T>(name: &str, work: impl FnOnce() -> T) {
-    let start = Instant::now();
-    black_box(work());
-    let seconds = start.elapsed().as_secs_f64();
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
-    eprintln!("{name}: {seconds:.2} s {peak}");
-}
-
-criterion_group!(benches, printed_all_pairs, exact_hypercube, large);
+criterion_group!(benches, printed_all_pairs, l2_triad, exact_hypercube, large);
 criterion_main!(benches);

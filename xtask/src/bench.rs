@@ -1,12 +1,172 @@
-//! `cargo xtask bench`.
+//! `cargo xtask bench`: run the benchmarks, then compare them with the goals.
 
 use crate::flags::Bench;
+use anyhow::Context;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
+/// A piece of work, what is measured of it, and what it is to reach.
+struct Goal {
+    work: &'static str,
+    measure: Measure,
+    goal: f64,
+}
+
+/// What is compared with a goal. Names are those of the benchmarks.
+enum Measure {
+    /// Median seconds, at most.
+    Seconds(&'static str),
+    /// Peak memory of the process that did the work, in GB, at most.
+    Gigabytes(&'static str),
+    /// Time of the first over time of the second, at most.
+    AtMost(&'static str, &'static str),
+    /// Time of the first over time of the second, at least.
+    AtLeast(&'static str, &'static str),
+}
+
+/// The goals that a benchmark measures, in the order of the crates.
+const GOALS: &[Goal] = &[
+    Goal {
+        work: "log matrix, n = 2048, over the eigensolver alone",
+        measure: Measure::AtMost(
+            "log_matrix_erdos_renyi_2048/from_matrix",
+            "log_matrix_erdos_renyi_2048/eigensolver",
+        ),
+        goal: 1.1,
+    },
+    Goal {
+        work: "printed sum, all pairs, hypercube 2048, T = 100",
+        measure: Measure::Seconds("printed_all_pairs_hypercube_2048_T100/2_threads"),
+        goal: 0.35,
+    },
+    Goal {
+        work: "the same, 1 thread over 2 threads",
+        measure: Measure::AtLeast(
+            "printed_all_pairs_hypercube_2048_T100/1_threads",
+            "printed_all_pairs_hypercube_2048_T100/2_threads",
+        ),
+        goal: 1.7,
+    },
+    Goal {
+        work: "the same, operand bandwidth over a triad in L2, 1 thread",
+        measure: Measure::AtLeast(
+            "l2_triad/as_many_bytes_as_the_printed_sum",
+            "printed_all_pairs_hypercube_2048_T100/1_threads",
+        ),
+        goal: 0.7,
+    },
+    Goal {
+        work: "exact loss, one observer, hypercube 2048",
+        measure: Measure::Seconds("exact_loss_hypercube_2048_T19/one_observer"),
+        goal: 0.02,
+    },
+    Goal {
+        work: "exact loss, all observers, hypercube 2048",
+        measure: Measure::Seconds("once/exact_losses_hypercube_2048_T19"),
+        goal: 15.0,
+    },
+    Goal {
+        work: "printed column, Erdős–Rényi 10^6, degree 10, T = 50",
+        measure: Measure::Seconds("once/printed_column_erdos_renyi_1e6_T50"),
+        goal: 6.0,
+    },
+    Goal {
+        work: "exact loss, one run, grid 10^6, T = 30",
+        measure: Measure::Seconds("once/exact_loss_one_run_grid_1e6_T30"),
+        goal: 60.0,
+    },
+    Goal {
+        work: "exact loss, one run, Erdős–Rényi 10^6, T = 30",
+        measure: Measure::Seconds("once/exact_loss_one_run_erdos_renyi_1e6_T30"),
+        goal: 60.0,
+    },
+    Goal {
+        work: "peak memory of these, both runs of the margin",
+        measure: Measure::Gigabytes("once/exact_loss_erdos_renyi_1e6_T30"),
+        goal: 4.0,
+    },
+    Goal {
+        work: "renewal accountant, n = 2048, T = 10^4, from given laws",
+        measure: Measure::Seconds("renewal/all_depths_from_laws_n2048_t10000_alpha2_sigma2"),
+        goal: 0.05,
+    },
+    Goal {
+        work: "renewal accountant, n = 2048, T = 10^4, with the laws",
+        measure: Measure::Seconds("renewal/all_depths_with_laws_n2048_t10000"),
+        goal: 0.15,
+    },
+    Goal {
+        work: "accounting of one walk on 100 nodes (network-dp/fig1b)",
+        measure: Measure::Seconds("fig1b_one_walk/as_released_100"),
+        goal: 0.01,
+    },
+    Goal {
+        work: "private walk SGD, 20000 steps, 16512x8, 200 evaluations",
+        measure: Measure::Seconds("walk_sgd_20000_steps_16512x8_200_evaluations"),
+        goal: 0.01,
+    },
+];
+
 impl Bench {
+    #[expect(clippy::print_stdout, reason = "this is the command line")]
     pub(crate) fn run(self, sh: &Shell) -> anyhow::Result<()> {
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or(sh.current_dir().join("target"), PathBuf::from);
+        let results = target.join("criterion");
+        if self.large {
+            sh.set_var("NDP_BENCH_ONCE", results.join("once"));
+        }
         let filter = self.filter;
         cmd!(sh, "cargo bench --package ndp-benches -- {filter...}").run()?;
+        println!("\n{}", table(&results)?);
         Ok(())
     }
+}
+
+/// Every goal with what the newest measurements say, also those of earlier runs.
+fn table(results: &Path) -> anyhow::Result<String> {
+    let mut table = format!("{:<58} {:>10} {:>10} {:>7}\n", "work", "measured", "goal", "ratio");
+    for Goal { work, measure, goal } in GOALS {
+        let (value, unit, meets): (_, _, fn(f64) -> bool) = match measure {
+            Measure::Seconds(name) => (seconds(results, name)?, "s", |ratio| ratio <= 1.0),
+            Measure::Gigabytes(name) => {
+                (number(results, name, "/peak/gigabytes")?, "GB", |ratio| ratio <= 1.0)
+            }
+            Measure::AtMost(a, b) => (quotient(results, a, b)?, "", |ratio| ratio <= 1.0),
+            Measure::AtLeast(a, b) => (quotient(results, a, b)?, "", |ratio| ratio >= 1.0),
+        };
+        let goal_text = format!("{goal} {unit}");
+        let line = match value.map(|value| (value, value / goal)) {
+            None => format!("{:>10} {goal_text:>10} {:>7}", "-", "-"),
+            Some((value, ratio)) => {
+                let missed = if meets(ratio) { "" } else { "  missed" };
+                format!("{:>10} {goal_text:>10} {ratio:>7.2}{missed}", format!("{value:.3} {unit}"))
+            }
+        };
+        writeln!(table, "{work:<58} {line}")?;
+    }
+    table.push_str("-: not measured yet; `cargo xtask bench --large` measures everything\n");
+    Ok(table)
+}
+
+fn quotient(results: &Path, a: &str, b: &str) -> anyhow::Result<Option<f64>> {
+    Ok(seconds(results, a)?.zip(seconds(results, b)?).map(|(a, b)| a / b))
+}
+
+fn seconds(results: &Path, name: &str) -> anyhow::Result<Option<f64>> {
+    Ok(number(results, name, "/median/point_estimate")?.map(|nanoseconds| nanoseconds * 1e-9))
+}
+
+/// A number of the newest results of a benchmark, if it ever ran and has that number.
+fn number(results: &Path, name: &str, pointer: &str) -> anyhow::Result<Option<f64>> {
+    let file = results.join(name).join("new/estimates.json");
+    if !file.exists() {
+        return Ok(None);
+    }
+    let text = std::fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+    let json: Value =
+        serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))?;
+    Ok(json.pointer(pointer).and_then(Value::as_f64))
 }

@@ -32,8 +32,10 @@ xflags::xflags! {
         }
         /// Run all tests, those in the documentation too.
         cmd test {}
-        /// Run the benchmarks.
+        /// Run the benchmarks, and compare them with the goals.
         cmd bench {
+            /// Also the works that take up to a minute: all observers, a million nodes.
+            optional --large
             /// Only those whose name contains this.
             optional filter: String
         }
