@@ -265,19 +265,34 @@ fn transcripts_follow_the_view() -> Result<(), Error> {
 /// homogeneity the product of loss and error is the same at any target.
 #[test]
 fn optimal_schedules_match_the_references() -> Result<(), Error> {
-    type Case = (Graph, usize, usize, f64, Option<[f64; 2]>);
+    type Case = (Graph, usize, usize, f64, &'static [f64], [f64; 2]);
     let cases: [Case; 3] = [
         (
             generators::path_graph(3)?,
             2,
             2,
             (97.0 + 2.0 * 1092f64.sqrt()) / 486.0,
-            Some([2.076_117_059_365_54, 0.355_697_822_577_290]),
+            &[2.076_117_059_365_54, 0.355_697_822_577_290],
+            [0.399_176_954_732_510, 0.341_379_683_776_845],
         ),
-        (generators::cycle_graph(8)?, 0, 4, 0.107_840_597_132_704, None),
-        (generators::hypercube_graph(4)?, 0, 5, 0.037_314_361_974_936_1, None),
+        (
+            generators::cycle_graph(8)?,
+            0,
+            4,
+            0.107_840_597_132_704,
+            &[4.507_945_855_91, 0.767_013_561_663, 0.209_315_661_139, 0.121_724_295_177],
+            [0.169_029_111_415_943, 0.117_147_814_474_268],
+        ),
+        (
+            generators::hypercube_graph(4)?,
+            0,
+            5,
+            0.037_314_361_974_936_1,
+            &[],
+            [0.055_804_347_733_333_4, 0.044_208_172_567_194_2],
+        ),
     ];
-    for (graph, v, rounds, value, schedule) in cases {
+    for (graph, v, rounds, value, schedule, [one_shot, flat]) in cases {
         let matrix = GossipMatrix::metropolis(&graph);
         let pairs = Pairs::at_least(&graph, 1, &[v])?;
         let stopping = Stopping { tolerance: 1e-10, iterations: 20_000 };
@@ -285,8 +300,19 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
         assert_relative_eq!(found.error, 1.0, max_relative = 1e-8);
         assert!(found.error_lower_bound <= 1.0 + 1e-9 && found.error_lower_bound > 1.0 - 1e-8);
         assert!(found.loss <= value * (1.0 + 1e-12));
-        for (got, expected) in found.schedule.variances().iter().zip(schedule.into_iter().flatten()) {
-            assert_relative_eq!(*got, expected, max_relative = 1e-4);
+        for (got, expected) in found.schedule.variances().iter().zip(schedule) {
+            assert_relative_eq!(*got, *expected, max_relative = 1e-4);
+        }
+        // What the same error buys with all noise in round 0, and with a tenth of it spread evenly.
+        let weights = FreshNoiseGossip::error_weights(&matrix, rounds)?;
+        for (rho, expected) in [(0.0, one_shot), (0.1, flat)] {
+            let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, rho)?;
+            let error: f64 = weights.iter().zip(schedule.variances()).map(|(m, s)| m * s).sum();
+            let report = FreshNoiseGossip::new(matrix.clone(), schedule).loss(v)?;
+            let n = graph.node_count() as f64;
+            let mean = report.mean().value() * n / (n - 1.0) * error;
+            assert_relative_eq!(mean, expected, max_relative = 1e-10);
+            assert!(mean > value);
         }
     }
     Ok(())

@@ -1,9 +1,12 @@
 //! What holds for every graph, every observer and every number of rounds.
 
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::{ExactOptions, exact_coalition_loss, exact_loss, hop_bound};
+use ndp_algos::gossip::{
+    ExactOptions, FreshNoiseGossip, NoiseSchedule, exact_coalition_loss, exact_loss,
+    exact_sequence_coalition_loss, exact_sequence_loss, hop_bound,
+};
 use ndp_dp::Grade;
-use ndp_graph::{GossipMatrix, Graph};
+use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
 use proptest::prelude::*;
 
 /// A connected graph: a random tree and some more edges.
@@ -85,5 +88,67 @@ proptest! {
             let outside = both.rank - 2;
             prop_assert!((both.mean().value() - outside as f64 / n as f64).abs() < 1e-10);
         }
+    }
+
+    #[test]
+    fn changing_connections_obey_the_same_rules(
+        n in 2usize..10, pairs in proptest::collection::vec((0usize..10, 0usize..10), 1..25), v in 0usize..10, cut in 0usize..25,
+    ) {
+        let pairs = pairs.into_iter().map(|(a, b)| (a % n, b % n)).filter(|(a, b)| a != b);
+        let steps: Vec<Step> = pairs.map(|(a, b)| Step::Pair(a, b)).collect();
+        let (v, other) = (v % n, (v + 1) % n);
+        let early = GossipSequence::new(n, steps[..cut.min(steps.len())].to_vec()).expect("pairs of nodes");
+        let whole = GossipSequence::new(n, steps).expect("pairs of nodes");
+        let loss = |sequence: &GossipSequence, own_noise| {
+            exact_sequence_loss(sequence, v, options(own_noise)).expect("valid input")
+        };
+        for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {
+            let report = loss(&whole, own_noise);
+            prop_assert_eq!(report.loss.grade(), Grade::Exact);
+            let sum: f64 = report.loss.value().unit.iter().sum();
+            prop_assert!((sum - report.rank as f64).abs() < 1e-9, "{} is not {}", sum, report.rank);
+            let messages = whole.steps().iter().filter(|step| !step.peers(v).is_empty()).count();
+            prop_assert!(report.rank <= messages + usize::from(own_noise == OwnNoise::Known));
+        }
+        let (all, forgetful) = (loss(&whole, OwnNoise::Known), loss(&whole, OwnNoise::Unknown));
+        let before = loss(&early, OwnNoise::Known);
+        let both = exact_sequence_coalition_loss(&whole, &[v, other], ExactOptions::default()).expect("valid input");
+        for u in (0..n).filter(|&u| u != v) {
+            prop_assert!(forgetful.loss.value().unit[u] <= all.loss.value().unit[u] + 1e-9);
+            prop_assert!(before.loss.value().unit[u] <= all.loss.value().unit[u] + 1e-9);
+            if u != other {
+                prop_assert!(all.loss.value().unit[u] <= both.loss.value().unit[u] + 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn fresh_noise_never_tells_more(
+        graph in graph(), v in 0usize..12, first in 0.1f64..4.0, later in proptest::collection::vec(0.01f64..2.0, 0..5),
+    ) {
+        let v = v % graph.node_count();
+        let matrix = GossipMatrix::metropolis(&graph);
+        let rounds = later.len() + 1;
+        let losses = |later: &[f64]| {
+            let variances = std::iter::once(first).chain(later.iter().copied()).collect();
+            let schedule = NoiseSchedule::new(variances).expect("positive variances");
+            FreshNoiseGossip::new(matrix.clone(), schedule).loss(v).expect("valid input").loss.into_value().unit
+        };
+        let base = losses(&later);
+        let plain = exact_loss(&matrix, v, rounds, ExactOptions::default()).expect("valid input");
+        // Twice the noise in any one later round.
+        for t in 0..later.len() {
+            let mut louder = later.clone();
+            louder[t] *= 2.0;
+            for (less, more) in losses(&louder).iter().zip(&base) {
+                prop_assert!(*less <= more + 1e-9);
+            }
+        }
+        let mut sum = 0.0;
+        for (u, unit) in base.iter().enumerate().filter(|&(u, _)| u != v) {
+            prop_assert!(*unit <= plain.loss.value().unit[u] + 1e-9);
+            sum += unit;
+        }
+        prop_assert!(sum <= (plain.rank - 1) as f64 + 1e-8);
     }
 }

@@ -136,6 +136,22 @@ pub fn connectivity_constant(nodes: usize, q: f64) -> Result<f64, Error> {
     Ok(q * nodes as f64 / (nodes as f64).ln())
 }
 
+/// Expected number `(n - |V|)(1 - (1 - q)^{|V|})` of nodes outside a coalition `V` that are adjacent to it, when every
+/// edge is present with probability `q`: about `|V| c ln n` for `q = c ln n / n`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `q` lies in `(0, 1]` and the coalition has between 1 and `n` members.
+pub fn expected_outside_neighbors(nodes: usize, observers: usize, q: f64) -> Result<f64, Error> {
+    connectivity_constant(nodes, q)?;
+    if !(1..=nodes).contains(&observers) {
+        let (name, condition) = ("the number of observers", "lie between 1 and the number of nodes");
+        return Err(Error::InvalidParameter { name, condition, value: observers as f64 });
+    }
+    // 1 - (1 - q)^k without loss of digits at small q.
+    let adjacent = -(observers as f64 * (-q).ln_1p()).exp_m1();
+    Ok((nodes - observers) as f64 * adjacent)
+}
+
 /// The largest mean unit loss of the nodes that are not adjacent.
 fn mean_share(setting: RandomGraph) -> Result<f64, Error> {
     let RandomGraph { nodes, observers, degree, rounds } = setting;
@@ -243,37 +259,30 @@ mod tests {
         Ok(())
     }
 
-    /// All graphs with five nodes, the observer's neighborhood given: the log-mean-exp of the exact
+    /// All graphs with five and six nodes, the observer's neighborhood given: the log-mean-exp of the exact
     /// losses of a node that is not adjacent, over all connected graphs with equally many edges, is below the bound.
     #[test]
     fn enumerated_graphs_obey_the_bound() -> Result<(), Error> {
-        let n = 5;
-        let pairs: Vec<(usize, usize)> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
         let (order, sensitivity, sigma) = parameters(3.0, 0.8)?;
         let local = *local_loss(order, sensitivity, sigma).value();
         let excess = order.get() - 1.0;
         let mut attained: f64 = 0.0;
-        // Node 0 observes; its neighborhood is {1} or {1, 2}; node 4 is never adjacent.
-        for degree in 1..=2 {
+        // Node 0 observes; its neighborhood is {1}, {1, 2} or {1, 2, 3}; the last node is never adjacent.
+        for (n, degree) in [(5, 1), (5, 2), (5, 3), (6, 1), (6, 2)] {
+            let pairs: Vec<(usize, usize)> = (1..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
             for rounds in 1..=3 {
                 // The number of edges is a statistic that the observer may know: one mean for each.
                 let mut sums = vec![(0.0, 0.0); pairs.len() + 1];
                 for mask in 0..1u32 << pairs.len() {
-                    let edges: Vec<_> =
-                        (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]).collect();
-                    let adjacent: Vec<usize> =
-                        edges.iter().filter(|&&(u, _)| u == 0).map(|&(_, v)| v).collect();
-                    if adjacent != (1..=degree).collect::<Vec<_>>() {
-                        continue;
-                    }
-                    let graph = Graph::from_edges(n, edges.iter().copied())?;
+                    let edges = (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]);
+                    let graph = Graph::from_edges(n, edges.chain((1..=degree).map(|w| (0, w))))?;
                     if !graph.is_connected() {
                         continue;
                     }
                     let matrix = GossipMatrix::metropolis(&graph);
                     let report = exact_loss(&matrix, 0, rounds, ExactOptions::default())?;
-                    let (sum, count) = &mut sums[edges.len()];
-                    *sum += (excess * local * report.unit(4)?.get()).exp();
+                    let (sum, count) = &mut sums[mask.count_ones() as usize];
+                    *sum += (excess * local * report.unit(n - 1)?.get()).exp();
                     *count += 1.0;
                 }
                 let setting = RandomGraph { nodes: n, observers: 1, degree, rounds };
@@ -282,7 +291,7 @@ mod tests {
                     let truth = f64::ln(sum / count) / excess;
                     assert!(
                         truth <= bound * (1.0 + 1e-12),
-                        "degree {degree} rounds {rounds}: {truth} > {bound}"
+                        "{n} nodes, degree {degree}, rounds {rounds}: {truth} > {bound}"
                     );
                     if bound < local {
                         attained = attained.max(truth / bound);
@@ -292,6 +301,35 @@ mod tests {
         }
         // Within an eighth of the truth where it says more than the local loss.
         assert!(attained > 0.875, "the bound is far from sharp: {attained}");
+        Ok(())
+    }
+
+    /// The mean over all graphs on five nodes.
+    #[test]
+    fn outside_neighbors_of_a_random_graph() -> Result<(), Error> {
+        let (n, q) = (5usize, 0.3f64);
+        let pairs: Vec<(usize, usize)> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
+        for observers in 1..=3usize {
+            let mut mean = 0.0;
+            for mask in 0..1u32 << pairs.len() {
+                let edges: Vec<_> =
+                    (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]).collect();
+                let probability =
+                    q.powi(edges.len() as i32) * (1.0 - q).powi((pairs.len() - edges.len()) as i32);
+                let adjacent = (observers..n).filter(|w| edges.iter().any(|(a, b)| *a < observers && b == w));
+                mean += probability * adjacent.count() as f64;
+            }
+            let expected = expected_outside_neighbors(n, observers, q)?;
+            assert_relative_eq!(mean, expected, max_relative = 1e-12);
+        }
+        // A coalition of 3 among 2000 nodes with q = 1.2 ln n/n: about 27, printed 0.0137.
+        let q = 1.2 * 2000f64.ln() / 2000.0;
+        let expected = expected_outside_neighbors(2000, 3, q)?;
+        let printed = *printed::proposition1_neighbors(3, q).value();
+        assert!((expected - 27.2).abs() < 0.1 && (printed - 0.01368).abs() < 1e-5, "{expected} {printed}");
+        for (observers, q) in [(0, 0.5), (6, 0.5), (1, 0.0), (1, f64::NAN)] {
+            assert!(expected_outside_neighbors(5, observers, q).is_err());
+        }
         Ok(())
     }
 

@@ -44,6 +44,15 @@ impl MeanBudget {
         self.calibrate(Convergence::Accelerated(gap), degree as f64, 3.0)
     }
 
+    /// Algorithm 1 against a coalition with `degree` neighbors outside: the mean over the nodes outside is at most
+    /// `ε` (Corollary 4 with the variance that its proof needs).
+    ///
+    /// # Errors
+    /// As [`synchronous`](Self::synchronous).
+    pub fn coalition(&self, gap: f64, degree: usize) -> Result<Calibration, Error> {
+        self.synchronous(gap, degree)
+    }
+
     /// Algorithm 2 where every node takes part in a step with probability at most `participation` and the weighted
     /// Laplacian has second eigenvalue `second`: `σ² = α Δ² E[T_v] / (2 n ε)`, error at most `2 σ²/n`.
     ///

@@ -64,6 +64,33 @@ pub fn proposition1(
     Ok(Printed::new(order.get() * ratio * ratio * sum))
 }
 
+/// Number of neighbors of `observers` nodes outside themselves in a random graph, as Proposition 1 prints it:
+/// "of order" `c |V| ln n / n`, with `c ln n / n` the probability `q` of an edge.
+///
+/// Too small by a factor of about `n`:
+/// [`expected_outside_neighbors`](crate::gossip::random_graph::expected_outside_neighbors).
+#[must_use]
+pub fn proposition1_neighbors(observers: usize, q: f64) -> Printed<f64> {
+    Printed::new(observers as f64 * q)
+}
+
+/// Corollary 4, the variance for a mean loss of `epsilon` towards a coalition with `degree` neighbors:
+/// `d_V / (2 α ε)`.
+///
+/// False: it has neither the number of rounds nor that of nodes, and `α` on the wrong side. The mean that the theorem
+/// behind it proves asks for `α Δ² d_V T / (2 n ε)`, as
+/// [`MeanBudget::coalition`](crate::gossip::table1::MeanBudget::coalition) does.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite.
+pub fn corollary4_variance(degree: usize, order: Order, epsilon: f64) -> Result<Printed<f64>, Error> {
+    if !(0.0 < epsilon && epsilon.is_finite()) {
+        let (name, condition) = ("the mean loss allowed", "be positive and finite");
+        return Err(Error::InvalidParameter { name, condition, value: epsilon });
+    }
+    Ok(Printed::new(degree as f64 / (2.0 * order.get() * epsilon)))
+}
+
 /// Theorem 8, the error of randomized gossip: `(D + σ²) e^{-T λ₂} + σ²/n`.
 ///
 /// False: the rate is half of it. On the triangle with probabilities 1/3, values 1, -1, 0 and hardly any noise

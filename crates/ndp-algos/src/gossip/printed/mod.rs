@@ -10,13 +10,14 @@
 //!
 //! # References
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Theorem 1, Corollaries
-//!   1 and 3, Theorem 12. Disproved in `docs/findings.md`.
+//!   1 to 5, Theorems 4, 8, 9, 12, Proposition 1, Table 1. Disproved in `docs/findings.md`.
 
 mod formulas;
 mod sequences;
 
 pub use formulas::{
-    Family, RandomGraph, proposition1, randomized_error, randomized_mean_loss, table1_exponent, theorem4,
+    Family, RandomGraph, corollary4_variance, proposition1, proposition1_neighbors, randomized_error,
+    randomized_mean_loss, table1_exponent, theorem4,
 };
 pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};
 
