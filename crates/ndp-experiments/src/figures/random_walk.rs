@@ -7,6 +7,9 @@ pub mod fig3;
 pub mod fig4;
 pub mod fig5;
 pub mod fig6;
+pub mod fig7;
+pub mod fig8;
+mod heterogeneity;
 
 use crate::registry::Entry;
 use ndp_algos::Error;
@@ -14,7 +17,8 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::gap_signed;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[fig1::ENTRY, fig3::ENTRY, fig4::ENTRY, fig5::ENTRY, fig6::ENTRY];
+pub const FIGURES: &[Entry] =
+    &[fig1::ENTRY, fig3::ENTRY, fig4::ENTRY, fig5::ENTRY, fig6::ENTRY, fig7::ENTRY, fig8::ENTRY];
 
 /// The length of the walk in the authors' programs, `20 ⌈ln n / gap⌉ (1/4 + σ²) / σ²`, rounded down: a
 /// rule of thumb for the precision that gossip reaches.

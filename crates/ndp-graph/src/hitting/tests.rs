@@ -23,6 +23,19 @@ fn by_enumeration(w: &Array2<f64>, x: usize, targets: &[usize], t: usize, y: usi
         .sum()
 }
 
+#[test]
+fn truncated_laws_are_those_of_a_shorter_walk() {
+    let w = GossipMatrix::metropolis(&path_graph(5).unwrap());
+    let walk = Walk::from(&w);
+    let laws = walk.pair_laws(0, 3, &Start::Uniform, 20).unwrap();
+    let short = walk.pair_laws(0, 3, &Start::Uniform, 7).unwrap();
+    assert_eq!(laws.truncated(7).unwrap(), short);
+    assert_eq!(laws.truncated(20).unwrap(), laws);
+    for horizon in [0, 21] {
+        assert!(matches!(laws.truncated(horizon), Err(Error::InvalidParameter { .. })));
+    }
+}
+
 /// Section 4 of the specification of walks, made there with exact fractions.
 #[test]
 fn first_passage_matches_the_reference_table() {

@@ -228,6 +228,32 @@ impl WalkTranscript {
         self.tokens.row(self.tokens.nrows() - 1)
     }
 
+    /// What every node takes for the mean at `time`, `n` by `d`: the token as the node last passed it on
+    /// before, and its own row of `values` until then.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] when dimensions differ; [`Error::NodeOutOfRange`] for a holder without a value;
+    /// [`Error::InvalidParameter`] for a time after the last step.
+    pub fn estimates(&self, values: ArrayView2<'_, f64>, time: usize) -> Result<Array2<f64>, Error> {
+        let (nodes, dimension) = values.dim();
+        if dimension != self.tokens.ncols() {
+            let expected = self.tokens.ncols();
+            return Err(Error::Shape { what: "coordinates of the values", expected, got: dimension });
+        }
+        if time > self.path.steps() {
+            let condition = "be at most the number of steps";
+            return Err(Error::InvalidParameter { name: "the time", condition, value: time as f64 });
+        }
+        let mut estimates = values.to_owned();
+        for (t, &holder) in self.path.holders().iter().enumerate().take(time) {
+            if holder >= nodes {
+                return Err(Error::NodeOutOfRange { node: holder, nodes });
+            }
+            estimates.row_mut(holder).assign(&self.tokens.row(t + 1));
+        }
+        Ok(estimates)
+    }
+
     /// What node `v` sees: its visits, in order.
     #[must_use]
     pub fn view(&self, v: usize, sender: Sender) -> Vec<Visit> {
@@ -390,6 +416,16 @@ mod tests {
         assert!(view[0].sent.as_ref().is_some_and(|sent| near(sent.view(), array![1.5, 2.0])));
         let last = &transcript.view(0, Sender::Known)[1];
         assert_eq!((last.from, last.to, last.sent.clone()), (Some(2), None, None));
+        // Nodes know the token they passed on, before that their own value.
+        let before = transcript.estimates(values.view(), 0)?;
+        assert_eq!(before, values);
+        let after = transcript.estimates(values.view(), 2)?;
+        assert_eq!(after.row(1), transcript.tokens().row(2));
+        assert_eq!(after.row(2), values.row(2));
+        assert!(matches!(transcript.estimates(values.view(), 5), Err(Error::InvalidParameter { .. })));
+        let few = values.slice(ndarray::s![..2, ..]);
+        assert!(matches!(transcript.estimates(few, 4), Err(Error::NodeOutOfRange { node: 2, nodes: 2 })));
+        assert!(matches!(transcript.estimates(Array2::zeros((3, 1)).view(), 1), Err(Error::Shape { .. })));
         Ok(())
     }
 
