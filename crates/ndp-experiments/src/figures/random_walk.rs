@@ -13,6 +13,8 @@ mod heterogeneity;
 
 use crate::registry::Entry;
 use ndp_algos::Error;
+use ndp_algos::walk::graph::convergence::walk_length;
+use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::gap_signed;
 
@@ -20,10 +22,8 @@ use ndp_graph::spectrum::gap_signed;
 pub const FIGURES: &[Entry] =
     &[fig1::ENTRY, fig3::ENTRY, fig4::ENTRY, fig5::ENTRY, fig6::ENTRY, fig7::ENTRY, fig8::ENTRY];
 
-/// The length of the walk in the authors' programs, `20 ⌈ln n / gap⌉ (1/4 + σ²) / σ²`, rounded down: a
-/// rule of thumb for the precision that gossip reaches.
+/// The length of the walk in the authors' programs: a rule of thumb for the precision that gossip reaches.
 fn walk_steps(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
-    let mixing = ((matrix.node_count() as f64).ln() / gap_signed(matrix)?).ceil();
-    let square = sigma * sigma;
-    Ok(((20.0 * mixing * (0.25 + square) / square) as usize).max(1))
+    let length = walk_length(matrix.node_count(), gap_signed(matrix)?, NoiseMultiplier::new(sigma)?)?;
+    Ok(length.into_value().max(1) as usize)
 }

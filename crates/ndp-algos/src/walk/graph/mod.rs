@@ -10,6 +10,7 @@
 //! | what does a walk of `T` steps cost? | [`renewal`] | `UpperBound` |
 //! | ... towards a coalition, or with the result published? | [`coalition`] | `UpperBound` |
 //! | ... under a cap, or for one contribution? | [`contribution`] | `UpperBound` |
+//! | ... under a cap, a walk of very many steps? | [`long_walk`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant`] | `Exact` |
 //! | how much noise for a target? | [`calibration`] | `UpperBound` |
 //! | what was printed? | [`printed`] | `Printed` |
@@ -38,6 +39,7 @@ pub mod coalition;
 pub mod contribution;
 pub mod convergence;
 mod local;
+pub mod long_walk;
 #[cfg(test)]
 mod oracle;
 pub mod path;
@@ -49,5 +51,6 @@ mod series;
 
 pub use averaging::{AveragingOnPath, Sender, Steps, TokenAveraging, Visit, WalkTranscript};
 pub use local::LocalLoss;
+pub use long_walk::LongWalk;
 pub use path::{EdgeRule, TokenWalk, WalkPath};
 pub use path_cost::{Action, Interval, Odometer};

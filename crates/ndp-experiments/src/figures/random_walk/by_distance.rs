@@ -3,17 +3,20 @@
 //! Losses are Rényi losses at `α = 2` with `σ = Δ = 1`, where one contribution released at once costs
 //! `c₀ = 1`; unclipped, clipped at 1 in the picture as in the paper.
 
-use super::walk_steps;
 use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::four;
 use crate::figures::muffliato::by_distance as gossip;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, contribution, printed, renewal};
-use ndp_dp::{Grade, NoiseMultiplier, Order};
+use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
+use ndp_algos::walk::graph::convergence::walk_length;
+use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed, renewal};
+use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
+use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::log_matrix::log_matrix_row;
+use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph};
 use rayon::prelude::*;
 
@@ -38,7 +41,7 @@ const OBSERVERS: usize = 20;
 /// most `CAP` times the mean number of visits, and only adds noise afterwards.
 const CAP: f64 = 1.25;
 /// First visits are followed this far on those graphs; what is left is charged at once.
-const CUT: usize = 1000;
+const CUT: usize = 10_000;
 
 /// Which printed loss of the walk is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +74,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         .parameter("weights", "metropolis")
         .parameter("node", NODE)
         .parameter("q of Erdős–Rényi", "1.2 ln n / n")
-        .parameter("observers per class, sound walk", OBSERVERS)
+        .parameter("observers per class, sound walk", "20; 1 where all are alike (hypercube) or the walk is long (geometric, grid)")
         .finding("The sound curve bounds what all contributions of node 0 reveal to a node, path known or not. A printed value below it is not refuted by it, but nothing supports it.")
         .finding("The condition of the printed theorem, sigma^2 >= 2 alpha (alpha - 1) = 4, fails at sigma = 1.")
         .finding("On geometric graph and grid every node contributes tens of times: clipping at the local loss of one contribution, as the paper draws it, hides losses far above 1.")
@@ -82,8 +85,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
     for (name, graph) in four(scale, seed, C)? {
         let matrix = GossipMatrix::metropolis(&graph);
         let n = graph.node_count();
-        let steps = walk_steps(&matrix, SIGMA)?;
-        let rounds = gossip::rounds(&matrix, SIGMA)?;
+        let [steps, rounds] = lengths(&matrix)?;
         let entries = log_matrix_row(&matrix, NODE)?;
         let losses = printed_losses(&entries, &graph, steps, local, sender)?;
         let distances = graph.distances(NODE);
@@ -91,6 +93,8 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         let printed = Series::new(sender.name(), Grade::Printed)
             .by_class(classes.filter_map(|(_, (&loss, &distance))| Some((f64::from(distance?), loss))));
 
+        // All nodes at one distance are alike on the hypercube.
+        let observed = if name == "hypercube" { 1 } else { OBSERVERS };
         let often = matches!(name, "geometric" | "grid");
         let sound = if often {
             let cap = (CAP * steps as f64 / n as f64).ceil() as usize;
@@ -98,7 +102,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
             figure = figure.parameter(format!("first visits followed for, {name}"), CUT.min(steps));
             capped(&matrix, &observers(&graph, 1), steps, cap, local)?
         } else {
-            renewed(&matrix, &observers(&graph, OBSERVERS), steps, local)?
+            renewed(&matrix, &observers(&graph, observed), steps, local)?
         };
         let gossiped = gossip::curves(&matrix, NODE, rounds)?;
         let beside = gossiped.series.into_iter().filter(|s| s.name != "local loss").map(|mut series| {
@@ -122,6 +126,19 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
             );
     }
     Ok(figure)
+}
+
+/// Steps of the walk and rounds of gossip by the rules of the authors' programs, from one run of Lanczos: the
+/// dense eigensolver would take a second.
+fn lengths(matrix: &GossipMatrix) -> Result<[usize; 2], Error> {
+    let extremes = match lanczos_extremes(matrix, 1e-10) {
+        Ok(found) => found.extremes,
+        Err(_) => extremes(matrix)?,
+    };
+    let n = matrix.node_count();
+    let steps = walk_length(n, extremes.gap_signed()?, NoiseMultiplier::new(SIGMA)?)?.into_value();
+    let convergence = Convergence::Accelerated(extremes.gap_abs()?);
+    Ok([steps as usize, stopping_rounds(n, convergence, Sigma::new(SIGMA)?, gossip::SPREAD)?])
 }
 
 /// The name of a curve of `muffliato/fig1a` in these figures.
@@ -188,11 +205,10 @@ fn capped(
     cap: usize,
     local: LocalLoss,
 ) -> Result<Vec<Series>, Error> {
-    let walk = Walk::from(matrix);
-    let losses = observers.par_iter().map(|&(distance, v)| {
-        let visits = walk.first_visits(&Start::Node(NODE), &[NODE, v], CUT.min(steps))?;
-        Ok((f64::from(distance), contribution::capped(&visits, local, steps, cap)?.into_value()))
-    });
+    let walk = LongWalk::new(matrix, local, steps, CUT)?;
+    let losses = observers
+        .par_iter()
+        .map(|&(distance, v)| Ok((f64::from(distance), walk.capped(NODE, &[v], cap)?.into_value())));
     let losses: Vec<(f64, f64)> = losses.collect::<Result<_, Error>>()?;
     let farthest = losses.last().map_or(1.0, |last| last.0);
     let all_at_once = cap as f64 * local.cost();
@@ -214,8 +230,8 @@ mod tests {
     fn the_printed_walk_agrees_with_the_authors_program() -> Result<()> {
         let graph = hypercube_graph(11)?;
         let matrix = GossipMatrix::metropolis(&graph);
-        let steps = walk_steps(&matrix, SIGMA)?;
-        assert_eq!(steps, 1150);
+        let [steps, rounds] = lengths(&matrix)?;
+        assert_eq!([steps, rounds], [1150, 19]);
         let entries = log_matrix_row(&matrix, NODE)?;
         let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
         let by_program = [

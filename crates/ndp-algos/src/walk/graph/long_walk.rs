@@ -1,0 +1,376 @@
+//! The loss `N ε_gap` on walks too long to follow first visits step by step.
+//!
+//! With `h_t` the law of the first visit of the set of `u` and its observers, from `u`, and `g_t = e^{θ/t} − 1`,
+//! a gap costs `ε_gap = ln(1 + x)/(α − 1)`,
+//!
+//! ```text
+//! x = Σ_{t ≤ cut} h_t g_t + P(no visit up to the cut) g_{cut+1} = g_{cut+1} + Σ_{t ≤ cut} h_t (g_t − g_{cut+1}).
+//! ```
+//!
+//! For a symmetric `W` the law is `h_t = ⟨r_u, Q^{t−2} r⟩`, `t ≥ 2`, where `Q` is `W` without the set, `r_u` the
+//! column of `u` and `r` the sum of the columns of the set, so that `x` is a quadratic form `⟨r_u, F(Q) r⟩` of
+//! the polynomial `F(x) = Σ_t w_t x^{t−2}`, `w_t = g_t − g_{cut+1} ≥ 0`. In Chebyshev polynomials it is
+//! `F = Σ_j f_j T_j` with `f_j = Σ_t w_t P(|S_{t−2}| = j) ≥ 0`, `S` the simple random walk on the integers: it has
+//! spread `√cut`, so that some `√cut` terms are enough, and what is left out is at most the sum of the other
+//! `f_j`. Two terms come from one product with the matrix, as `T_{j+k} + T_{|j−k|} = 2 T_j T_k`. The
+//! coefficients are the same for all pairs of a walk.
+//!
+//! # References
+//! - Varopoulos, *Long range estimates for Markov chains*, 1985, and Carne, *A transmutation formula for
+//!   Markov chains*, 1985: powers in Chebyshev polynomials by the simple random walk.
+
+use super::LocalLoss;
+use super::contribution::require_positive;
+use super::series::up;
+use crate::Error;
+use crate::protocol::checked_coalition;
+use ndp_dp::UpperBound;
+use ndp_graph::hitting::Walk;
+use ndp_graph::{Csr, GossipMatrix};
+
+/// What all pairs of a long walk share.
+#[derive(Clone, Debug)]
+pub struct LongWalk<'a> {
+    matrix: &'a GossipMatrix,
+    local: LocalLoss,
+    error_per_step: f64,
+    /// `g_{cut+1}`, 0 when the whole walk is followed.
+    beyond: f64,
+    /// `w_1`, the weight of a first visit at time 1.
+    at_once: f64,
+    /// `f_j`, and the sum of those left out.
+    coefficients: Vec<f64>,
+    left_out: f64,
+}
+
+impl<'a> LongWalk<'a> {
+    /// A walk of `steps` steps, first visits followed up to time `cut`; what is left is charged at the first
+    /// time beyond it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for 0 steps, or a cut that is 0 or above `10^6`;
+    /// [`Error::NoGuarantee`] for a matrix that is not symmetric bit by bit.
+    ///
+    /// # Complexity
+    /// `O(cut^{3/2})`.
+    pub fn new(matrix: &'a GossipMatrix, local: LocalLoss, steps: usize, cut: usize) -> Result<Self, Error> {
+        require_positive("the number of steps", steps)?;
+        require_positive("the time up to which first visits are followed", cut)?;
+        if cut > LONGEST_CUT {
+            return Err(Error::InvalidParameter {
+                name: "the time up to which first visits are followed",
+                condition: "be at most 10^6: what is left is charged at once",
+                value: cut as f64,
+            });
+        }
+        let walk = Walk::from(matrix);
+        if !walk.is_symmetric() {
+            return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));
+        }
+        let cut = cut.min(steps);
+        // Beyond this θ the local loss is reported, and nothing of this is used.
+        let theta = local.exponent().min(LARGEST_EXPONENT);
+        let charge = |t: usize| (theta / t as f64).exp_m1();
+        let beyond = if cut < steps { charge(cut + 1) } else { 0.0 };
+        let weights: Vec<f64> = (2..=cut).map(|t| charge(t) - beyond).collect();
+        let (coefficients, left_out) = chebyshev(&weights);
+        let at_once = charge(1) - beyond;
+        Ok(Self {
+            matrix,
+            local,
+            error_per_step: walk.error_per_step(),
+            beyond,
+            at_once,
+            coefficients,
+            left_out,
+        })
+    }
+
+    /// The loss `N ε_gap` from `u` to a coalition (often one node), at most `N c₀`: as
+    /// [`contribution::capped`](super::contribution::capped), of which this is a fast form.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a cap of 0; [`Error::SourceIsObserver`], [`Error::EmptyCoalition`],
+    /// [`Error::NodeOutOfRange`], [`Error::RepeatedMember`].
+    ///
+    /// # Complexity
+    /// `O(√cut · nonzeros)`.
+    pub fn capped(&self, u: usize, members: &[usize], cap: usize) -> Result<UpperBound<f64>, Error> {
+        require_positive("the cap on contributions", cap)?;
+        let n = self.matrix.node_count();
+        let members = checked_coalition(members, n)?;
+        if u >= n {
+            return Err(Error::NodeOutOfRange { node: u, nodes: n });
+        }
+        if members.contains(&u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        let mut set = members;
+        set.push(u);
+        let cost = self.local.cost();
+        let gap = match self.excess(u, &set) {
+            Some(excess) => self.local.loss_of_log_excess(excess.ln()).min(cost),
+            None => cost,
+        };
+        Ok(UpperBound::new(up(cap as f64 * gap, 2)))
+    }
+
+    /// `x` of the module documentation, rounded up; nothing where that says no more than the local loss.
+    fn excess(&self, u: usize, set: &[usize]) -> Option<f64> {
+        if self.local.exponent() > LARGEST_EXPONENT {
+            return None;
+        }
+        let csr = self.matrix.csr();
+        let n = csr.node_count();
+        let once: f64 = set.iter().map(|&y| csr.get(u, y)).sum();
+        // Columns r_u and r without the set, pushed on by T_j.
+        let mut first = vec![[0.0; 2]; n];
+        for &y in set {
+            let (columns, weights) = csr.row(y);
+            for (&x, &w) in columns.iter().zip(weights) {
+                let entry = &mut first[x as usize];
+                entry[1] += w;
+                if y == u {
+                    entry[0] += w;
+                }
+            }
+        }
+        clear(&mut first, set);
+        let mut moments = Moments::new(first, csr, set);
+        let terms = self.coefficients.len() as f64;
+        // The error of T_i r obeys the recursion of T_i, and is at most Σ (i − k + 1) |e_k|, |e_k| three units.
+        let unit = self.error_per_step + 8.0 * f64::EPSILON;
+        let of_moment = 2.1 * unit * (terms + 2.0) * (terms + 4.0) + 4.0 * (n + 4) as f64 * f64::EPSILON;
+        if of_moment > 0.01 {
+            return None;
+        }
+        let (mut sum, mut size) = (0.0, 0.0);
+        for &coefficient in &self.coefficients {
+            let term = coefficient * moments.next();
+            sum += term;
+            size += coefficient;
+        }
+        // Sizes of moments are at most the product of the norms; coefficients are known to `cut` roundings.
+        let norms = moments.norms() * (1.0 + 2.0 * n as f64 * f64::EPSILON);
+        let rounding = size * norms * (terms + 8.0) * f64::EPSILON;
+        let error = norms * (1.01 * size * of_moment + self.left_out) + rounding;
+        let known = self.beyond + once * (1.0 + n as f64 * f64::EPSILON) * self.at_once;
+        Some(up((sum + error).max(0.0) + known, 8))
+    }
+}
+
+/// `⟨r_u, T_j(Q) r⟩` for `j = 0, 1, …`.
+struct Moments<'a> {
+    csr: &'a Csr,
+    set: &'a [usize],
+    /// `T_{i−1}` and `T_i` of `r_u` and `r`.
+    previous: Vec<[f64; 2]>,
+    current: Vec<[f64; 2]>,
+    /// The first two moments, and the squared norms of `r_u` and `r`.
+    start: [f64; 2],
+    squares: [f64; 2],
+    order: usize,
+}
+
+impl<'a> Moments<'a> {
+    fn new(first: Vec<[f64; 2]>, csr: &'a Csr, set: &'a [usize]) -> Self {
+        let square = |lane: usize| first.iter().map(|x| x[lane] * x[lane]).sum();
+        let squares = [square(0), square(1)];
+        let zero = cross(&first, &first);
+        let previous = vec![[0.0; 2]; first.len()];
+        Self { csr, set, previous, current: first, start: [zero, 0.0], squares, order: 0 }
+    }
+
+    fn norms(&self) -> f64 {
+        (self.squares[0] * self.squares[1]).sqrt()
+    }
+
+    fn next(&mut self) -> f64 {
+        let order = self.order;
+        self.order += 1;
+        match order {
+            0 => self.start[0],
+            1 => {
+                let mut next = vec![[0.0; 2]; self.current.len()];
+                self.csr.multiply_panel(&self.current, &mut next);
+                clear(&mut next, self.set);
+                self.previous = std::mem::replace(&mut self.current, next);
+                self.start[1] = cross(&self.current, &self.previous);
+                self.start[1]
+            }
+            // T_{2i} = 2 T_i T_i − T_0.
+            even if even % 2 == 0 => 2.0 * cross(&self.current, &self.current) - self.start[0],
+            // T_{2i+1} = 2 T_{i+1} T_i − T_1.
+            _ => {
+                let mut next = vec![[0.0; 2]; self.current.len()];
+                self.csr.multiply_panel(&self.current, &mut next);
+                for (next, old) in next.iter_mut().zip(&self.previous) {
+                    *next = [2.0 * next[0] - old[0], 2.0 * next[1] - old[1]];
+                }
+                clear(&mut next, self.set);
+                self.previous = std::mem::replace(&mut self.current, next);
+                2.0 * cross(&self.current, &self.previous) - self.start[1]
+            }
+        }
+    }
+}
+
+/// `⟨a_u, b⟩`.
+fn cross(a: &[[f64; 2]], b: &[[f64; 2]]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a[0] * b[1]).sum()
+}
+
+fn clear(lanes: &mut [[f64; 2]], set: &[usize]) {
+    for &node in set {
+        lanes[node] = [0.0; 2];
+    }
+}
+
+/// The coefficients of `Σ_k weights[k] x^k` in Chebyshev polynomials up to some degree, and a bound on the
+/// sum of all others.
+///
+/// They come from positive terms alone: each is known to a relative error of `weights.len()` roundings, which
+/// the bound covers as well.
+fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
+    let steps = weights.len();
+    // P(|S_k| > J) ≤ 2 exp(−J²/2k).
+    let degree = ((2.0 * steps as f64 * (2.0 / LEFT_OUT).ln()).sqrt().ceil() as usize).min(steps);
+    let mut coefficients = vec![0.0; degree + 1];
+    let mut law = vec![0.0; degree + 2];
+    let mut next = law.clone();
+    law[0] = 1.0;
+    for (k, &weight) in weights.iter().enumerate() {
+        // Only every other place can be reached.
+        let reached = k.min(degree);
+        for j in (k % 2..=reached).step_by(2) {
+            coefficients[j] += weight * law[j];
+        }
+        next[..=degree].fill(0.0);
+        for j in (k % 2..=reached).step_by(2) {
+            if j == 0 {
+                next[1] += law[0];
+            } else {
+                next[j - 1] += 0.5 * law[j];
+                next[j + 1] += 0.5 * law[j];
+            }
+        }
+        // What leaves the range is left out for good.
+        next[degree + 1] = 0.0;
+        std::mem::swap(&mut law, &mut next);
+    }
+    let all: f64 = weights.iter().sum();
+    let rounding = (4 * steps + 16) as f64 * f64::EPSILON * all;
+    // Shorten what the smooth weights make negligible.
+    let mut kept = coefficients.len();
+    let mut dropped = 0.0;
+    while kept > 1 && dropped + coefficients[kept - 1] <= LEFT_OUT * all {
+        kept -= 1;
+        dropped += coefficients[kept];
+    }
+    coefficients.truncate(kept);
+    let found: f64 = coefficients.iter().sum();
+    (coefficients, (all - found).max(0.0) + rounding)
+}
+
+/// The share of the coefficients that may be left out.
+const LEFT_OUT: f64 = 1e-11;
+
+/// Beyond this the coefficients alone would take seconds.
+const LONGEST_CUT: usize = 1_000_000;
+
+/// As in the renewal accountant: beyond this `θ` the local loss is reported.
+const LARGEST_EXPONENT: f64 = 300.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::contribution;
+    use super::*;
+    use approx::assert_relative_eq;
+    use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, star_graph};
+    use ndp_graph::hitting::Start;
+
+    fn local(alpha: f64, sigma: f64) -> LocalLoss {
+        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+    }
+
+    fn step_by_step(
+        w: &GossipMatrix,
+        u: usize,
+        members: &[usize],
+        local: LocalLoss,
+        [steps, cut, cap]: [usize; 3],
+    ) -> f64 {
+        let set: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
+        let visits = Walk::from(w).first_visits(&Start::Node(u), &set, cut.min(steps)).unwrap();
+        contribution::capped(&visits, local, steps, cap).unwrap().into_value()
+    }
+
+    /// The fast form is nowhere below the definition, and agrees with it to the rounding it claims.
+    #[test]
+    fn agrees_with_following_first_visits_step_by_step() -> Result<(), Error> {
+        let walks = [
+            GossipMatrix::metropolis(&grid_2d_graph(7, 8)?),
+            GossipMatrix::max_degree(&hypercube_graph(5)?),
+            GossipMatrix::max_degree(&star_graph(9)?),
+            GossipMatrix::metropolis(&cycle_graph(31)?),
+            GossipMatrix::metropolis(&complete_graph(5)?),
+        ];
+        for w in &walks {
+            for sizes in
+                [[1, 1, 1], [2, 1, 3], [2, 5, 1], [3, 3, 2], [40, 40, 2], [900, 300, 7], [5000, 3000, 4]]
+            {
+                for local in [local(2.0, 1.0), local(8.0, 3.0), local(3.0, 0.4)] {
+                    let walk = LongWalk::new(w, local, sizes[0], sizes[1])?;
+                    for (u, members) in [(0, vec![1]), (1, vec![0]), (2, vec![4]), (0, vec![1, 3, 4])] {
+                        let fast = walk.capped(u, &members, sizes[2])?.into_value();
+                        let slow = step_by_step(w, u, &members, local, sizes);
+                        // The definition is rounded up too, by some units per step.
+                        assert!(fast >= slow * (1.0 - 1e-10) - 1e-300, "{fast} is below {slow}");
+                        assert_relative_eq!(fast, slow, max_relative = 2e-6, epsilon = 1e-300);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `x^k` itself, with weight 1 on one power.
+    #[test]
+    fn chebyshev_coefficients_of_powers() {
+        let (coefficients, left_out) = chebyshev(&[0.0, 0.0, 0.0, 1.0]);
+        // x³ = (3 T_1 + T_3)/4.
+        assert_eq!(coefficients, [0.0, 0.75, 0.0, 0.25]);
+        assert!(left_out < 1e-13);
+        let weights: Vec<f64> = (2..=2000).map(|t| 1.0 / f64::from(t)).collect();
+        let (coefficients, left_out) = chebyshev(&weights);
+        assert!(coefficients.len() < 450 && left_out < 1e-9);
+        for x in [-1.0, -0.3, 0.9, 0.9999, 1.0f64] {
+            let power: f64 = weights.iter().zip(0..).map(|(w, k)| w * x.powi(k)).sum();
+            let angle = x.acos();
+            let found: f64 =
+                coefficients.iter().zip(0..).map(|(c, j)| c * (f64::from(j) * angle).cos()).sum();
+            assert!((power - found).abs() <= left_out + 1e-12);
+        }
+    }
+
+    #[test]
+    fn bad_input_is_named() -> Result<(), Error> {
+        let w = GossipMatrix::metropolis(&cycle_graph(6)?);
+        let invalid =
+            |result: Result<LongWalk<'_>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
+        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 0, 5)));
+        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 5, 0)));
+        assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), usize::MAX, 1_000_001)));
+        let walk = LongWalk::new(&w, local(2.0, 1.0), 50, 50)?;
+        assert!(matches!(walk.capped(0, &[1], 0), Err(Error::InvalidParameter { .. })));
+        assert_eq!(walk.capped(0, &[0], 1), Err(Error::SourceIsObserver(0)));
+        assert_eq!(walk.capped(0, &[], 1), Err(Error::EmptyCoalition));
+        assert!(matches!(walk.capped(6, &[0], 1), Err(Error::NodeOutOfRange { .. })));
+        assert!(matches!(walk.capped(0, &[6], 1), Err(Error::NodeOutOfRange { .. })));
+        // Absurd noise gives the local loss of all contributions.
+        let loud = LongWalk::new(&w, local(2.0, 1e-5), 50, 50)?;
+        assert_relative_eq!(*loud.capped(0, &[2], 3)?.value(), 3e10, max_relative = 1e-12);
+        Ok(())
+    }
+}
