@@ -9,9 +9,11 @@
 
 mod archive;
 pub mod download;
+mod edges;
 mod facebook;
 mod houses;
 
+pub use edges::read_graph;
 pub use facebook::EGOS;
 pub use houses::{FEATURES, Houses};
 
@@ -60,6 +62,14 @@ pub enum DataError {
         got: String,
         /// The hash it should have.
         expected: String,
+    },
+    /// An edge list that is none, or holds no graph.
+    #[error("{path}: {source}")]
+    EdgeList {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<ndp_graph::Error>,
     },
     /// No data set of that name.
     #[error("there is no Facebook ego network {0}")]

@@ -1,10 +1,13 @@
-//! `ndp-experiments <figure|all> [--quick]`: computes figures and writes them to a folder.
+//! `ndp-experiments <figure|all> [--quick]`: computes figures and writes them to a folder;
+//! `ndp-experiments analyze EDGES`: what a protocol on a graph of your own reveals.
 
+mod analyze;
 mod bless;
 mod data;
 mod flags;
 mod reproduce;
 
+use anyhow::{Context, ensure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -12,6 +15,7 @@ fn main() -> ExitCode {
         flags::NdpExperimentsCmd::Reproduce(command) => command.run(),
         flags::NdpExperimentsCmd::Bless(command) => command.run(),
         flags::NdpExperimentsCmd::Data(command) => command.run(),
+        flags::NdpExperimentsCmd::Analyze(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -26,4 +30,11 @@ fn main() -> ExitCode {
 #[expect(clippy::print_stdout, reason = "this is the command line")]
 fn print_line(line: &str) {
     println!("{line}");
+}
+
+/// Sets the number of threads, if one is given.
+fn start_threads(threads: Option<usize>) -> anyhow::Result<()> {
+    let Some(threads) = threads else { return Ok(()) };
+    ensure!(threads > 0, "--threads must be at least 1");
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().context("cannot start threads")
 }

@@ -2,7 +2,7 @@
 
 use crate::flags::Reproduce;
 use crate::print_line;
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use indicatif::{ProgressBar, ProgressStyle};
 use ndp_experiments::datasets::Data;
 use ndp_experiments::figure::Scale;
@@ -27,13 +27,7 @@ impl Reproduce {
             list(&entries);
             return Ok(());
         }
-        if let Some(threads) = self.threads {
-            ensure!(threads > 0, "--threads must be at least 1");
-            rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build_global()
-                .context("cannot start threads")?;
-        }
+        crate::start_threads(self.threads)?;
         let options = Options {
             scale: if self.quick { Scale::Quick } else { Scale::Paper },
             seed: self.seed.map_or(Seed::DEFAULT, Seed),

@@ -26,7 +26,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, DataError> {
 }
 
 /// Bytes as text.
-pub(super) fn text(bytes: Vec<u8>, path: &Path) -> Result<String, DataError> {
+fn text(bytes: Vec<u8>, path: &Path) -> Result<String, DataError> {
     String::from_utf8(bytes).map_err(|e| DataError::Malformed {
         path: path.into(),
         line: e.as_bytes()[..e.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1,

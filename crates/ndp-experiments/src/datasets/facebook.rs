@@ -2,9 +2,11 @@
 //!
 //! McAuley, Leskovec, *Learning to Discover Social Circles in Ego Networks*, NIPS 2012.
 
-use super::archive::{read, read_text, tar_member, text};
+use super::archive::{read, tar_member};
+use super::edges::edges;
 use super::{Data, DataError, Loaded, hash_lines, provenance};
 use ndp_graph::Graph;
+use ndp_graph::edge_list::{EdgeListOptions, Header, SelfLoops, Separator};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -35,7 +37,7 @@ pub(super) fn load_ego(data: &Data, ego: u32) -> Result<Loaded<Graph>, DataError
     let file = format!("{ego}.edges");
     let name = format!("facebook ego {ego}");
     if let Some(path) = data.find(&ego_names(ego)) {
-        return real(&name, &path, &read_text(&path)?, network);
+        return real(&name, &path, &read(&path)?, network);
     }
     if let Some(path) = data.find(&ARCHIVES.map(String::from)) {
         let archive = read(&path)?;
@@ -43,7 +45,7 @@ pub(super) fn load_ego(data: &Data, ego: u32) -> Result<Loaded<Graph>, DataError
             path: path.clone(),
             source: std::io::Error::new(std::io::ErrorKind::NotFound, format!("no member {file}")),
         })?;
-        return real(&name, &path, &text(member.to_vec(), &path)?, network);
+        return real(&name, &path, member, network);
     }
     stand_in(&name, network, u64::from(ego))
 }
@@ -53,50 +55,32 @@ pub(super) fn load_combined(data: &Data) -> Result<Loaded<Graph>, DataError> {
     let names = ["facebook/facebook_combined.txt.gz", "facebook_combined.txt.gz", "facebook_combined.txt"]
         .map(String::from);
     match data.find(&names) {
-        Some(path) => real(name, &path, &read_text(&path)?, &COMBINED),
+        Some(path) => real(name, &path, &read(&path)?, &COMBINED),
         None => stand_in(name, &COMBINED, u64::MAX),
     }
 }
 
-fn real(name: &str, path: &Path, text: &str, network: &Network) -> Result<Loaded<Graph>, DataError> {
-    let pairs = parse(text, path)?;
-    let source = provenance(name, Some(path), hash(&pairs), network.sha256)?;
-    Ok(Loaded { value: graph(&pairs)?, source })
+fn real(name: &str, path: &Path, text: &[u8], network: &Network) -> Result<Loaded<Graph>, DataError> {
+    let value = parse(text, path)?;
+    let source = provenance(name, Some(path), hash(&value), network.sha256)?;
+    Ok(Loaded { value, source })
 }
 
-/// The distinct edges `u v`, smaller id first, ascending, self-loops left out.
-fn parse(text: &str, path: &Path) -> Result<BTreeSet<(u64, u64)>, DataError> {
-    let mut pairs = BTreeSet::new();
-    for (i, line) in text.lines().enumerate() {
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let ids: Option<Vec<u64>> = line.split_whitespace().map(|id| id.parse().ok()).collect();
-        match ids.as_deref() {
-            Some(&[u, v]) if u == v => {}
-            Some(&[u, v]) => {
-                pairs.insert((u.min(v), u.max(v)));
-            }
-            _ => {
-                let problem = format!("expected two node ids, got {line:?}");
-                return Err(DataError::Malformed { path: path.into(), line: i + 1, problem });
-            }
-        }
-    }
-    Ok(pairs)
+/// The graph of a list that gives each edge in both directions or in one, its nodes in the order of their ids.
+fn parse(text: &[u8], path: &Path) -> Result<Graph, DataError> {
+    let options = EdgeListOptions {
+        header: Header::Absent,
+        separator: Separator::Whitespace,
+        self_loops: SelfLoops::Skip,
+        ..EdgeListOptions::default()
+    };
+    edges(text, options, path)
 }
 
-fn hash(pairs: &BTreeSet<(u64, u64)>) -> String {
-    hash_lines(pairs.iter().map(|(u, v)| format!("{u} {v}")))
-}
-
-/// The graph of the edges, its nodes in the order of their ids, labelled by them.
-fn graph(pairs: &BTreeSet<(u64, u64)>) -> Result<Graph, ndp_graph::Error> {
-    let ids: Vec<u64> =
-        pairs.iter().flat_map(|&(u, v)| [u, v]).collect::<BTreeSet<u64>>().into_iter().collect();
-    let index = |id: u64| ids.partition_point(|&other| other < id);
-    let labels = ids.iter().map(u64::to_string).collect();
-    Graph::from_edges(ids.len(), pairs.iter().map(|&(u, v)| (index(u), index(v))))?.with_labels(labels)
+/// The hash of the edges `u v` by their ids, the smaller id first, ascending.
+fn hash(graph: &Graph) -> String {
+    let id = |v: usize| graph.labels().map_or_else(|| v.to_string(), |labels| labels[v].clone());
+    hash_lines(graph.edges().map(|(u, v)| format!("{} {}", id(u), id(v))))
 }
 
 /// A connected graph with as many nodes and edges, in loose groups, always the same.
@@ -117,8 +101,11 @@ fn stand_in(name: &str, network: &Network, number: u64) -> Result<Loaded<Graph>,
             pairs.insert((u.min(v), u.max(v)));
         }
     }
-    let source = provenance(name, None, hash(&pairs), network.sha256)?;
-    Ok(Loaded { value: graph(&pairs)?, source })
+    let edges = pairs.iter().map(|&(u, v)| (u as usize, v as usize));
+    let labels = (0..network.nodes).map(|v| v.to_string()).collect();
+    let value = Graph::from_edges(network.nodes, edges)?.with_labels(labels)?;
+    let source = provenance(name, None, hash(&value), network.sha256)?;
+    Ok(Loaded { value, source })
 }
 
 const fn network(nodes: usize, edges: usize, sha256: &'static str) -> Network {
@@ -150,22 +137,18 @@ mod tests {
     #[test]
     fn both_directions_repeats_and_loops_give_one_edge() -> Result<(), DataError> {
         let text = "# comment\n10 2\n2 10\n\n3 3\n2 3\r\n";
-        let pairs = parse(text, Path::new("t"))?;
-        assert_eq!(pairs, BTreeSet::from([(2, 10), (2, 3)]));
-        let graph = graph(&pairs)?;
+        let graph = parse(text.as_bytes(), Path::new("t"))?;
         assert_eq!(graph.labels(), Some(&["2", "3", "10"].map(String::from)[..]));
         assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
-        assert_eq!(hash(&pairs), hash_lines(["2 3", "2 10"].into_iter().map(String::from)));
+        assert_eq!(hash(&graph), hash_lines(["2 3", "2 10"].into_iter().map(String::from)));
         Ok(())
     }
 
     #[test]
     fn junk_is_named_with_its_line() {
-        for (text, line) in [("1 2\n1 x\n", 2), ("1 2 3\n", 1), ("1\n", 1), ("-1 2\n", 1)] {
-            match parse(text, Path::new("t")) {
-                Err(DataError::Malformed { line: got, .. }) => assert_eq!(got, line),
-                other => panic!("{text:?} gave {other:?}"),
-            }
+        for (text, line) in [("1 2\n1 2 3\n", 2), ("1\n", 1), ("1 2\n\n4\n", 3)] {
+            let error = parse(text.as_bytes(), Path::new("t")).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("t: line {line} of the edge list")), "{error}");
         }
     }
 

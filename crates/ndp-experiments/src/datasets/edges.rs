@@ -1,0 +1,58 @@
+//! A graph of the user's own, from an edge list in a file.
+
+use super::DataError;
+use super::archive::read;
+use ndp_graph::Graph;
+use ndp_graph::edge_list::{EdgeListOptions, Header, read_edge_list};
+use std::path::Path;
+
+/// The graph of the edge list in a file, compressed by gzip or not: one edge a line, two labels an edge,
+/// separated by white space or commas. See [`read_edge_list`] for what else is accepted; a header above
+/// labels that are no numbers must be announced.
+///
+/// # Errors
+/// [`DataError::Read`] when the file cannot be read; [`DataError::EdgeList`] when it is no edge list.
+pub fn read_graph(path: &Path, header: Header) -> Result<Graph, DataError> {
+    edges(&read(path)?, EdgeListOptions { header, ..EdgeListOptions::default() }, path)
+}
+
+/// The graph of the edge list in `bytes`, which came from `path`.
+pub(super) fn edges(bytes: &[u8], options: EdgeListOptions, path: &Path) -> Result<Graph, DataError> {
+    read_edge_list(bytes, options)
+        .map_err(|source| DataError::EdgeList { path: path.into(), source: Box::new(source) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    #[test]
+    fn plain_and_compressed_files_give_the_same_graph() -> std::io::Result<()> {
+        let folder = crate::testing::folder("edges");
+        let text = "ann,bob\nbob,carol\n";
+        std::fs::write(folder.join("plain.csv"), text)?;
+        let mut gz = GzEncoder::new(Vec::new(), Compression::default());
+        gz.write_all(text.as_bytes())?;
+        std::fs::write(folder.join("packed.gz"), gz.finish()?)?;
+        let plain = read_graph(&folder.join("plain.csv"), Header::Detect).unwrap();
+        assert_eq!(plain, read_graph(&folder.join("packed.gz"), Header::Detect).unwrap());
+        std::fs::write(folder.join("table.csv"), format!("person,friend\n{text}"))?;
+        assert_eq!(plain, read_graph(&folder.join("table.csv"), Header::Present).unwrap());
+        assert_eq!(plain.labels(), Some(&["ann", "bob", "carol"].map(String::from)[..]));
+        Ok(())
+    }
+
+    #[test]
+    fn errors_name_the_file_and_the_line() {
+        let folder = crate::testing::folder("edges-bad");
+        let path = folder.join("list");
+        std::fs::write(&path, "1 2\n3\n").unwrap();
+        let error = read_graph(&path, Header::Detect).unwrap_err().to_string();
+        assert!(error.contains("list: line 2 of the edge list has fewer than two fields"), "{error}");
+        let error = read_graph(&folder.join("nothing"), Header::Detect).unwrap_err();
+        assert!(matches!(error, DataError::Read { .. }));
+    }
+}
