@@ -2,12 +2,12 @@
 
 use super::by_distance::rounds;
 use crate::datasets::Data;
-use crate::figure::{Axis, Drawing, Figure, Panel, Scale};
+use crate::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
 use crate::figures::families::four;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::gossip::printed::{Powers, theorem1_from};
+use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph};
@@ -39,19 +39,24 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         )
         .claim("The loss is concentrated around the node.")
         .finding("The loss is spread over the whole graph: far nodes are as exposed as near ones.")
-        .columns(2);
+        .columns(3);
     for (name, graph) in four(scale, seed, C)? {
         let matrix = GossipMatrix::metropolis(&graph);
         let rounds = rounds(&matrix, SIGMA)?;
         let positions = graph.positions().map_or_else(|| shells(&graph), <[[f64; 2]]>::to_vec);
-        let printed = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+        let from = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+        let towards = theorem1_towards(&matrix, NODE, rounds, Powers::FromZero)?.into_value().unit;
         let report = exact_loss(&matrix, NODE, rounds, ExactOptions::default())?;
         let color = || Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);
         let panels = [
-            ("printed", Grade::Printed, printed),
-            ("as it is", report.loss.grade(), report.loss.value().unit.clone()),
+            ("printed, from the node", Grade::Printed, from),
+            ("printed, towards the node", Grade::Printed, towards),
+            ("as it is, towards the node", report.loss.grade(), report.loss.value().unit.clone()),
         ];
-        figure = figure.parameter(format!("T, {name}"), rounds);
+        figure = figure.parameter(format!("T, {name}"), rounds).check(Check::covers(
+            format!("{name}, printed, towards the node"),
+            format!("{name}, as it is, towards the node"),
+        ));
         for (how, grade, values) in panels {
             let drawing =
                 Drawing::new(format!("{name}, {how}"), grade, &graph, positions.clone(), values).mark(NODE);

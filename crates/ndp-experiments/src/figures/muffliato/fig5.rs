@@ -2,7 +2,7 @@
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
-use crate::figure::{Axis, Drawing, Figure, Panel, Scale};
+use crate::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
 use crate::layout::force;
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
@@ -39,6 +39,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     // Small networks are enough for a quick look.
     let egos: &[u32] = scale.pick(&EGOS, &[414, 698, 3980]);
     for &ego in egos {
+        figure = figure.check(Check::covers(format!("ego {ego}, printed"), format!("ego {ego}, as it is")));
         let loaded = data.ego(ego)?;
         let (graph, _) = loaded.value.largest_component();
         let n = graph.node_count();
