@@ -120,7 +120,7 @@ fn one(entry: &Entry, options: &Options) -> anyhow::Result<Shown> {
 fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
     for entry in registry::all().filter(|entry| !shown.contains_key(entry.id)).collect::<Vec<_>>() {
         // A figure that cannot be read back is not part of this run: it is left out.
-        if let Ok(Some(done)) = run::kept(entry, options)
+        if let Some(done) = run::kept(entry, options)
             && let Ok(comparison) = done.compare(options)
         {
             shown.insert(entry.id, Shown { done, comparison });

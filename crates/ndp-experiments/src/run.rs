@@ -78,19 +78,17 @@ pub fn require_writable(out: &Path) -> Result<(), OutputError> {
 }
 
 /// The figure that an earlier run completed with the same version, scale and seed, if all its
-/// files are there. A stand-in does not count once the data are there.
-///
-/// # Errors
-/// When a file cannot be read.
-pub fn kept(entry: &Entry, options: &Options) -> anyhow::Result<Option<Done>> {
+/// files are there and its numbers can be read. A stand-in does not count once the data are there.
+#[must_use]
+pub fn kept(entry: &Entry, options: &Options) -> Option<Done> {
     let Options { scale, seed, out, data, .. } = options;
-    let current = Record::read(out, entry.id).filter(|record| {
-        let outdated = record.has_stand_in() && entry.needs.iter().any(|&need| data.has(need));
-        record.is_current(out, *scale, *seed) && !outdated
-    });
-    let Some(record) = current else { return Ok(None) };
-    let rows = read_rows(out, &record)?;
-    Ok(Some(Done { record, rows, kept: true }))
+    let record = Record::read(out, entry.id)?;
+    let outdated = record.has_stand_in() && entry.needs.iter().any(|&need| data.has(need));
+    if outdated || !record.is_current(out, *scale, *seed) {
+        return None;
+    }
+    let rows = read_rows(out, &record).ok()?;
+    Some(Done { record, rows, kept: true })
 }
 
 /// Computes one figure and writes it; when resuming, keeps it if an earlier run completed it.
@@ -99,7 +97,7 @@ pub fn kept(entry: &Entry, options: &Options) -> anyhow::Result<Option<Done>> {
 /// What the figure or its output said, with the id of the figure.
 pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     if options.resume
-        && let Some(done) = kept(entry, options)?
+        && let Some(done) = kept(entry, options)
     {
         return Ok(done);
     }

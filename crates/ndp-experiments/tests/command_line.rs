@@ -1,8 +1,13 @@
 //! The program as a user runs it.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use ndp_experiments::registry;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 /// A new empty folder.
@@ -37,46 +42,101 @@ fn content(path: &Path) -> Vec<u8> {
 }
 
 const FIGURE: &str = "muffliato/fig3";
-const FILES: [&str; 4] =
-    ["muffliato/fig3.csv", "muffliato/fig3.json", "muffliato/fig3.svg", "muffliato/fig3.png"];
 
-#[test]
-fn the_bytes_do_not_depend_on_threads_or_run() {
-    let folder = folder("threads");
-    for threads in ["1", "2", "3"] {
-        let (ok, said) = run(&folder, &[FIGURE, "--quick", "--threads", threads, "--out", threads]);
-        assert!(ok, "{said}");
-    }
-    for file in FILES {
-        let one = content(&folder.join("1").join(file));
-        assert_eq!(one, content(&folder.join("2").join(file)), "{file}");
-        assert_eq!(one, content(&folder.join("3").join(file)), "{file}");
-    }
-}
-
-#[test]
-fn a_killed_run_leaves_only_whole_files_and_resumes() {
-    let folder = folder("killed");
-    let arguments = [FIGURE, "--quick", "--resume"];
-    for moment in 0..10 {
-        let mut child = program(&folder, &arguments).stdout(std::process::Stdio::null()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(3 + 37 * moment % 150));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let record = folder.join("out").join(FILES[1]);
-        if record.is_file() {
-            // The JSON is written last: everything it names is there.
-            let value: serde_json::Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
-            for file in value["files"].as_array().unwrap() {
-                assert!(folder.join("out").join(file.as_str().unwrap()).is_file());
+/// Every CSV and picture under `out`, with its bytes.
+fn results(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![out.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "csv" || e == "svg" || e == "png") {
+                found.insert(path.strip_prefix(out).unwrap().into(), std::fs::read(&path).unwrap());
             }
         }
     }
+    found
+}
+
+/// The figures that are done, each with its record; all files of each are whole.
+fn done(out: &Path) -> BTreeMap<String, Vec<u8>> {
+    let records = registry::all().map(|entry| (entry.id, out.join(format!("{}.json", entry.id))));
+    let there = records.filter(|(_, path)| path.is_file());
+    let read = there.map(|(id, path)| {
+        let bytes = std::fs::read(path).unwrap();
+        let record: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        for file in record["files"].as_array().unwrap() {
+            assert!(out.join(file.as_str().unwrap()).is_file(), "{id}: {file}");
+        }
+        (id.to_owned(), bytes)
+    });
+    read.collect()
+}
+
+/// All figures at once: a run on one thread, one on three, and one on two that is killed at ten random moments.
+#[test]
+fn killed_runs_lose_one_figure_at_most_and_threads_change_no_byte() {
+    let folder = folder("killed");
+    let whole = |threads: &str| {
+        let arguments = ["--quick", "--threads", threads, "--out", threads];
+        program(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap()
+    };
+    let mut one = whole("1");
+    let arguments = ["--quick", "--resume", "--threads", "2", "--out", "2"];
+    let (out, mut before) = (folder.join("2"), BTreeMap::new());
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    for _ in 0..10 {
+        let mut child = program(&folder, &arguments).stdout(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(rng.random_range(1..600)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let after = done(&out);
+        // What was done stays as it is: it was not even computed again.
+        assert!(before.iter().all(|(id, record)| after.get(id) == Some(record)));
+        before = after;
+    }
     let (ok, said) = run(&folder, &arguments);
     assert!(ok, "{said}");
+    assert_eq!(said.lines().filter(|line| line.contains(" kept ")).count(), before.len(), "{said}");
+    let mut three = whole("3");
+    assert!(one.wait().unwrap().success() && three.wait().unwrap().success());
+    let expected = results(&folder.join("1"));
+    assert!(expected.len() >= 3 * registry::all().count());
+    for threads in ["2", "3"] {
+        let got = results(&folder.join(threads));
+        assert!(got.keys().eq(expected.keys()));
+        for (path, bytes) in &expected {
+            assert!(got[path] == *bytes, "{} differs on {threads} threads", path.display());
+        }
+    }
+    // Parameters, too, but for what depends on the machine.
+    for entry in registry::all() {
+        let file = format!("{}.json", entry.id);
+        assert_eq!(content(&folder.join("1").join(&file)), content(&folder.join("3").join(&file)), "{file}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn only_what_is_the_same_is_kept() {
+    let folder = folder("kept");
+    let arguments = [FIGURE, "--quick", "--resume"];
+    let (ok, said) = run(&folder, &arguments);
+    assert!(ok && !said.contains("kept"), "{said}");
     let (ok, said) = run(&folder, &arguments);
     assert!(ok && said.contains("kept"), "{said}");
-    let (ok, said) = run(&folder, &[FIGURE, "--quick", "--resume", "--seed", "1"]);
+    for other in [&["--seed", "1"][..], &["--seed", "42"]] {
+        let (ok, said) = run(&folder, &[&arguments, other].concat());
+        assert!(ok && !said.contains("kept"), "{said}");
+    }
+    // A file that is gone, or cannot be understood.
+    std::fs::remove_file(folder.join("out/muffliato/fig3.png")).unwrap();
+    let (ok, said) = run(&folder, &arguments);
+    assert!(ok && !said.contains("kept"), "{said}");
+    std::fs::write(folder.join("out/muffliato/fig3.csv"), "panel,series\n").unwrap();
+    let (ok, said) = run(&folder, &arguments);
     assert!(ok && !said.contains("kept"), "{said}");
 }
 
@@ -132,4 +192,10 @@ fn a_full_disk_is_one_clear_sentence() {
     assert!(!ok && said.contains("cannot write out/muffliato/fig3.png"), "{said}");
     assert!(said.contains("No space left") && !said.contains("panicked"), "{said}");
     assert!(!folder.join("out/muffliato/fig3.json").exists());
+    std::fs::write(folder.join("edges"), "1 2\n2 3\n").unwrap();
+    std::fs::create_dir_all(folder.join("out/analysis")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.join("out/analysis/graph.svg.part")).unwrap();
+    let analyze = ["analyze", "edges", "--protocol", "muffliato", "--target", "mean=1"];
+    let (ok, said) = run(&folder, &analyze);
+    assert!(!ok && said.contains("cannot write out/analysis/graph.svg: No space left"), "{said}");
 }
