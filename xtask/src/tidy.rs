@@ -2,6 +2,7 @@
 
 mod figures;
 mod layers;
+mod links;
 mod names;
 mod text;
 
@@ -39,6 +40,7 @@ impl Tidy {
         problems.extend(text::problems(&files));
         problems.extend(names::problems(&files));
         problems.extend(figures::problems(&files));
+        problems.extend(links::problems(&files, &root));
         ensure!(problems.is_empty(), "{} problems:\n  {}", problems.len(), problems.join("\n  "));
         Ok(())
     }

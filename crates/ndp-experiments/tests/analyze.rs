@@ -130,6 +130,20 @@ fn the_largest_component_and_one_observer_can_be_asked_for() {
     assert!(rows.len() == 7 && rows.iter().all(|row| row.1 == "eve"));
 }
 
+/// The command of the README.
+#[test]
+fn the_first_picture_of_a_visitor() {
+    let folder = folder("readme");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let command = readme.lines().find(|line| line.contains("ndp-experiments -- analyze ")).unwrap();
+    let arguments: Vec<&str> = command.split_once(" analyze ").unwrap().1.split_whitespace().collect();
+    let edges = root.join(arguments[0]);
+    let (ok, said) = run(&folder, &[&[edges.to_str().unwrap()], &arguments[1..]].concat());
+    assert!(ok && said.contains("34 nodes, 78 edges"), "{said}");
+    assert!(folder.join("out/analysis/graph.png").is_file());
+}
+
 #[test]
 fn bad_input_is_refused_with_one_clear_sentence() {
     let folder = folder("bad");
