@@ -11,7 +11,7 @@ use crate::registry::{PAPERS, Paper};
 use crate::run::Done;
 use crate::verdict::{Outcome, round};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// A figure with what the comparison with its reference found.
 pub struct Shown {
@@ -178,7 +178,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         html,
         "<details>\n<summary>Parameters, data, files</summary>\n<dl>\n{}{}\
          <dt>seed</dt><dd>{}</dd>\n<dt>time</dt><dd>{} s on {} threads{}</dd>\n<dt>data</dt><dd>{}</dd>\n\
-         <dt>reference</dt><dd>{}</dd>\n<dt>function</dt><dd><code>{}</code></dd>\n<dt>files</dt><dd>{}</dd>\n\
+         <dt>reference</dt><dd>{}</dd>\n<dt>function</dt><dd>{}</dd>\n<dt>files</dt><dd>{}</dd>\n\
          </dl>\n</details>\n</article>",
         definitions(record.parameters.iter()),
         definitions(record.notes.iter().chain(&record.run.measurements)),
@@ -188,7 +188,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
         if done.kept { " (kept from an earlier run)" } else { "" },
         if sources.is_empty() { "none needed".into() } else { sources.join("<br>") },
         reference_words(comparison, done),
-        module(&record.id),
+        module(out, &record.id),
         files.join(" · "),
     );
 }
@@ -260,9 +260,17 @@ fn anchor(id: &str) -> String {
     id.replace('/', "-")
 }
 
-/// The module that computes a figure.
-fn module(id: &str) -> String {
-    format!("ndp_experiments::figures::{}", id.replace('-', "_").replace('/', "::"))
+/// The module that computes a figure; a link to its page where `cargo doc` has made one, seen from the root
+/// of the repository with `out` below it.
+fn module(out: &Path, id: &str) -> String {
+    let path = format!("ndp_experiments::figures::{}", id.replace('-', "_").replace('/', "::"));
+    let page = format!("target/doc/{}/index.html", path.replace("::", "/"));
+    let below = out.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if below && Path::new(&page).is_file() {
+        let up = "../".repeat(out.components().filter(|part| matches!(part, Component::Normal(_))).count());
+        return format!("<a href=\"{up}{page}\"><code>{path}</code></a>");
+    }
+    format!("<code>{path}</code> (its page is made by <code>cargo doc</code>)")
 }
 
 fn escape(text: &str) -> String {

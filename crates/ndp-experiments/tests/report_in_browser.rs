@@ -1,8 +1,10 @@
-//! The report in a real browser: all pictures load, nothing is missing, nothing complains.
+//! The report of all figures: complete in itself, and in a real browser all pictures load, nothing is missing and
+//! nothing complains, in wide and narrow windows, by day and by night.
 //!
-//! Where no Chromium is installed the test says so and checks nothing.
+//! Where no Chromium is installed the test says so and only reads the page.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and says when it is skipped")]
 
+use ndp_experiments::registry;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,13 +15,15 @@ const PROBE: &str = "<script>addEventListener('load', () => { \
     const images = [...document.images]; \
     document.body.dataset.loaded = images.filter(i => i.complete && i.naturalWidth > 0).length; \
     document.body.dataset.images = images.length; \
+    document.body.dataset.paper = getComputedStyle(document.body).backgroundColor; \
     document.body.dataset.wide = document.documentElement.scrollWidth > innerWidth; });</script>";
 
-/// The page as the browser sees it in a window this wide, and what it said.
-fn open(browser: &str, page: &Path, width: u32, profile: &Path) -> (String, String) {
+/// The page as the browser sees it in a window this wide, and what it said. A dark scheme is number 0 to Chromium.
+fn open(browser: &str, page: &Path, width: u32, scheme: u32, profile: &Path) -> (String, String) {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom"])
         .arg("--virtual-time-budget=10000")
+        .arg(format!("--blink-settings=preferredColorScheme={scheme}"))
         .arg(format!("--window-size={width},900"))
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("file://{}", page.display()))
@@ -28,31 +32,57 @@ fn open(browser: &str, page: &Path, width: u32, profile: &Path) -> (String, Stri
     (String::from_utf8_lossy(&output.stdout).into(), String::from_utf8_lossy(&output.stderr).into())
 }
 
+/// The values of an attribute, in the order of the page.
+fn attributes<'a>(html: &'a str, name: &str) -> Vec<&'a str> {
+    let start = format!(" {name}=\"");
+    html.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
+}
+
 #[test]
-fn every_picture_loads_and_the_console_is_silent() {
-    let found = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
-    let Some(browser) = found else {
-        println!("skipped: no Chromium here");
-        return;
-    };
+fn every_figure_is_there_and_the_console_is_silent() {
     let folder = std::env::temp_dir().join(format!("ndp-browser-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let run = Command::new(env!("CARGO_BIN_EXE_ndp-experiments"))
         .current_dir(&folder)
         .env_remove("NDP_DATA")
-        .args(["muffliato/fig3", "--quick"])
+        .arg("--quick")
         .output()
         .unwrap();
-    assert!(run.status.success());
-    let html = std::fs::read_to_string(folder.join("out/report.html")).unwrap();
-    let pictures = html.matches("<img ").count();
-    assert!(pictures >= 1);
-    let probed = folder.join("out/probed.html");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let out = folder.join("out");
+    let html = std::fs::read_to_string(out.join("report.html")).unwrap();
+    let pictures = attributes(&html, "src");
+    assert_eq!(pictures.len(), registry::all().count());
+    for picture in pictures.iter() {
+        let whole = ["data:image/svg+xml;base64,PHN2Zy", "data:image/png;base64,iVBORw0KGgo"];
+        assert!(whole.iter().any(|start| picture.starts_with(start)) && picture.len() > 1000);
+    }
+    let places = attributes(&html, "id");
+    for link in attributes(&html, "href") {
+        let there = match link.strip_prefix('#') {
+            Some(place) => places.contains(&place),
+            None => link.starts_with("data:") || out.join(link).is_file(),
+        };
+        assert!(there, "{link}");
+    }
+    for entry in registry::all() {
+        assert!(html.contains(&format!("<a href=\"#{}\">{}</a>", entry.id.replace('/', "-"), entry.id)));
+    }
+    assert!(html.contains("prefers-color-scheme:dark") && html.contains("width=device-width"));
+
+    let found = BROWSERS.into_iter().find(|name| Command::new(name).arg("--version").output().is_ok());
+    let Some(browser) = found else {
+        println!("no Chromium here: the page was read, not opened");
+        return;
+    };
+    let probed = out.join("probed.html");
     std::fs::write(&probed, html.replace("</body>", &format!("{PROBE}</body>"))).unwrap();
-    for width in [1200, 500] {
-        let (dom, said) = open(browser, &probed, width, &folder.join("profile"));
-        assert!(dom.contains(&format!("data-loaded=\"{pictures}\"")), "{said}");
-        assert!(dom.contains(&format!("data-images=\"{pictures}\"")));
+    let count = pictures.len();
+    for (width, scheme, paper) in [(1200, 1, "rgb(253, 253, 252)"), (500, 0, "rgb(23, 24, 25)")] {
+        let (dom, said) = open(browser, &probed, width, scheme, &folder.join("profile"));
+        assert!(dom.contains(&format!("data-loaded=\"{count}\"")), "{said}");
+        assert!(dom.contains(&format!("data-images=\"{count}\"")));
+        assert!(dom.contains(&format!("data-paper=\"{paper}\"")), "{width}: not {paper}");
         // Wide tables and pictures scroll within the page; the page itself does not.
         assert!(dom.contains("data-wide=\"false\""), "wider than a window of {width}");
         let complaint = said.lines().find(|line| line.contains("CONSOLE") || line.contains("ERR_"));
