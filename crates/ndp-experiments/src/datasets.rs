@@ -13,6 +13,7 @@ mod edges;
 mod facebook;
 mod houses;
 
+pub use archive::read_text;
 pub use edges::read_graph;
 pub use facebook::EGOS;
 pub use houses::{FEATURES, Houses};

@@ -40,22 +40,23 @@ pub fn write(analysis: &Analysis, source: &str, out: &Path) -> Result<Vec<String
 }
 
 fn losses(analysis: &Analysis) -> String {
-    let mut rows = Vec::new();
+    let mut all = text(&HEADER, &[]);
     for observed in &analysis.account.losses {
         let (v, grade) = (observed.observer, observed.loss.grade());
         let hops = analysis.graph.distances(v);
-        for (u, &loss) in observed.loss.value().iter().enumerate().filter(|&(u, _)| u != v) {
-            rows.push(vec![
-                analysis.label(u),
-                analysis.label(v),
-                hops[u].map_or_else(String::new, |hops| hops.to_string()),
-                grade.as_str().into(),
-                number(loss),
-                number(loss / analysis.account.local),
-            ]);
-        }
+        let others = observed.loss.value().iter().enumerate().filter(|&(u, _)| u != v);
+        let rows: Vec<Vec<String>> = others
+            .map(|(u, &loss)| {
+                let hops = hops[u].map_or_else(String::new, |hops| hops.to_string());
+                let share = number(loss / analysis.account.local);
+                vec![analysis.label(u), analysis.label(v), hops, grade.as_str().into(), number(loss), share]
+            })
+            .collect();
+        // One observer after the other: the cells of ten million rows would fill the memory.
+        let table = text(&HEADER, &rows);
+        all.push_str(table.split_once('\n').map_or("", |(_, rows)| rows));
     }
-    text(&HEADER, &rows)
+    all
 }
 
 /// Of all numbers together: exact only if each of them is.

@@ -5,6 +5,7 @@
 //! least so many hops apart (up to the next line). Pairs that are not named may lose anything; `inf` says so.
 
 use super::AnalysisError;
+use crate::datasets::read_text;
 use ndp_algos::LossReport;
 use ndp_algos::target::{HopDistances, Measure, Scales, least_sigma, least_sigma_of_observer_means};
 use ndp_dp::{Order, Sensitivity, Sigma};
@@ -45,19 +46,13 @@ impl TargetText {
     /// The target for the nodes of `graph`.
     ///
     /// # Errors
-    /// [`AnalysisError::Limits`] for a file that cannot be read or understood.
+    /// [`AnalysisError::Data`] for a file that cannot be read, [`AnalysisError::Limits`] for one that cannot be
+    /// understood.
     pub fn resolve(&self, graph: &Graph) -> Result<Target, AnalysisError> {
         match self {
             &Self::Mean(loss) => Ok(Target::Mean(loss)),
             &Self::Worst(loss) => Ok(Target::Worst(loss)),
-            Self::File(path) => {
-                let text = std::fs::read_to_string(path).map_err(|e| AnalysisError::Limits {
-                    path: path.clone(),
-                    line: 1,
-                    problem: format!("cannot be read: {e}"),
-                })?;
-                Limits::parse(&text, path, graph).map(Target::Limits)
-            }
+            Self::File(path) => Limits::parse(&read_text(path)?, path, graph).map(Target::Limits),
         }
     }
 }

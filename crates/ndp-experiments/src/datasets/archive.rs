@@ -21,7 +21,10 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, DataError> {
 }
 
 /// The text of the file, decompressed where needed.
-pub(super) fn read_text(path: &Path) -> Result<String, DataError> {
+///
+/// # Errors
+/// [`DataError::Read`]; [`DataError::Malformed`] for a file that is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String, DataError> {
     text(read(path)?, path)
 }
 
