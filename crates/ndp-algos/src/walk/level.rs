@@ -13,11 +13,12 @@ pub(crate) struct Levelled {
     pub(crate) parts: Vec<(ApproxDp, u64)>,
 }
 
-/// The least level that leaves half of `delta` to the composition, up to a few percent above it, looked for from
-/// `start`. `parts(ε)` lists the releases at level `ε`, their deltas non-increasing in it.
+/// The least level that leaves half of `delta` to the composition, up to the factor `ratio` above it, looked for
+/// from `start`. `parts(ε)` lists the releases at level `ε`, their deltas non-increasing in it.
 pub(crate) fn least_level(
     delta: Delta,
     start: f64,
+    ratio: f64,
     parts: impl Fn(f64) -> Result<Vec<(ApproxDp, u64)>, Error>,
 ) -> Result<f64, Error> {
     let half = 0.5 * delta.get();
@@ -41,21 +42,21 @@ pub(crate) fn least_level(
             (fails, holds) = (0.5 * fails, fails);
         }
     }
-    while holds > 1.03 * fails && holds > LEAST_LEVEL {
+    while holds > ratio * fails && holds > LEAST_LEVEL {
         let middle = (fails * holds).sqrt();
         if spent(middle)? <= half { holds = middle } else { fails = middle }
     }
     Ok(holds)
 }
 
-/// The best of several levels for a total of `delta`: the least one, looked for from `start`, and some multiples
-/// of it. Every level is valid; the best is not needed.
+/// The best of several levels for a total of `delta`: the least one, looked for from `start`, and multiples
+/// of it for as long as they improve. Every level is valid; the best is not needed.
 pub(crate) fn best_level(
     delta: Delta,
     start: f64,
     parts: impl Fn(f64) -> Result<Vec<(ApproxDp, u64)>, Error>,
 ) -> Result<Levelled, Error> {
-    let least = least_level(delta, start, &parts)?;
+    let least = least_level(delta, start, FINE, &parts)?;
     let mut best: Option<Levelled> = None;
     for factor in FACTORS {
         let parts = parts(factor * least)?;
@@ -63,6 +64,9 @@ pub(crate) fn best_level(
         let composed = composed.into_value();
         if best.as_ref().is_none_or(|best| composed.total.epsilon() < best.composed.total.epsilon()) {
             best = Some(Levelled { composed, parts });
+        } else {
+            // Beyond the best level the total grows, and the releases are what takes time.
+            break;
         }
     }
     // The least level leaves half of delta, so that something was found.
@@ -74,6 +78,10 @@ pub(crate) fn best_level(
 /// Range of the levels searched.
 pub(crate) const LEAST_LEVEL: f64 = 1e-4;
 const MOST_LEVEL: f64 = 1e4;
+
+/// How close the least level is approached, and how close where only a start is wanted.
+const FINE: f64 = 1.03;
+pub(crate) const ROUGH: f64 = 1.5;
 
 /// Multiples of the least level that are tried.
 const FACTORS: [f64; 7] = [0.98, 1.0, 1.02, 1.05, 1.1, 1.2, 1.5];
@@ -135,7 +143,7 @@ mod tests {
         let delta = Delta::new(1e-6)?;
         let parts = |level: f64| Ok(vec![(ApproxDp::new(level, (-40.0 * level).exp())?, 10u64)]);
         for start in [LEAST_LEVEL, 0.2, 5.0] {
-            let least = least_level(delta, start, parts)?;
+            let least = least_level(delta, start, FINE, parts)?;
             assert!(10.0 * (-40.0 * least).exp() <= 5e-7 && 10.0 * (-40.0 * least / 1.04).exp() > 5e-7);
             let best = best_level(delta, start, parts)?;
             assert!(best.composed.total.delta() <= 1e-6 && best.composed.total.epsilon() <= 10.0 * least);

@@ -45,6 +45,9 @@ impl Reports {
     fn single(&self, epsilon: f64, m: u64, enough: f64) -> Result<f64, Error> {
         let (local, labels) = (self.local, self.labels);
         let hoeffding = shuffling::rr_hoeffding_delta(epsilon, local, labels, m)?.into_value();
+        if hoeffding <= enough {
+            return Ok(hoeffding);
+        }
         let relaxed = hoeffding.min(shuffling::rr_bennett_delta(epsilon, local, labels, m)?.into_value());
         if relaxed <= enough || m > self.effort.exact_up_to.min(MOST_REPORTS) {
             return Ok(relaxed);

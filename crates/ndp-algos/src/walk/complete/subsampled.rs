@@ -17,7 +17,7 @@
 
 use super::CompleteWalk;
 use crate::Error;
-use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, largest, least_level};
+use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, largest, least_level};
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
 use rayon::prelude::*;
@@ -230,7 +230,7 @@ impl CompleteWalk {
         let fine = Precision { negligible, enough: negligible };
         // The cheapest bounds tell where to look.
         let rough = Precision { negligible, enough: f64::INFINITY };
-        let start = least_level(rest, LEAST_LEVEL, |level| parts(level, rough))?;
+        let start = least_level(rest, LEAST_LEVEL, ROUGH, |level| parts(level, rough))?;
         let Levelled { composed, parts, .. } = best_level(rest, start, |level| parts(level, fine))?;
         Ok(UpperBound::new(Receptions {
             approx_dp: ApproxDp::new(composed.total.epsilon(), delta.get())?,
