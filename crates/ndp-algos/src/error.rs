@@ -87,6 +87,17 @@ pub enum Error {
     /// The protocol or its setting admits no privacy guarantee.
     #[error("no guarantee: {0}")]
     NoGuarantee(&'static str),
+    /// A walk whose uniform law is not stationary: it prefers some users.
+    #[error(
+        "no guarantee: column {node} of the transition matrix sums to {sum}, not 1, so that the uniform law is \
+         not stationary, which every bound for walks on a graph needs"
+    )]
+    NonUniform {
+        /// The column.
+        node: usize,
+        /// Its sum.
+        sum: f64,
+    },
     /// Gradients that grow without limit where a bound is needed.
     #[error(
         "gradients are unbounded over the domain: bound the domain, or clip the gradient of every example"

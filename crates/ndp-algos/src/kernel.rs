@@ -79,6 +79,73 @@ multiversion! {
 }
 
 multiversion! {
+    /// Rows `first..` of `Y = W X` for `K` numbers to a row.
+    fn multiply_models<const K: usize>(w: &Csr, first: usize, x: &[f64], y: &mut [f64]) {
+        let (x, _) = x.as_chunks::<K>();
+        let (y, _) = y.as_chunks_mut::<K>();
+        for (range, out) in w.starts()[first..].windows(2).zip(y) {
+            let range = range[0]..range[1];
+            let mut sums = [0.0; K];
+            for (&j, &weight) in w.columns()[range.clone()].iter().zip(&w.weights()[range]) {
+                for (sum, value) in sums.iter_mut().zip(&x[j as usize]) {
+                    *sum += weight * value;
+                }
+            }
+            *out = sums;
+        }
+    }
+}
+
+/// Rows `first..` of `Y = W X` for `width` numbers to a row, as many rows as fit in `y`.
+pub(crate) fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut [f64]) {
+    match width {
+        8 => multiply_models::<8>(w, first, x, y),
+        9 => multiply_models::<9>(w, first, x, y),
+        16 => multiply_models::<16>(w, first, x, y),
+        _ => {
+            for (v, out) in (first..).zip(y.chunks_exact_mut(width)) {
+                out.fill(0.0);
+                let (columns, weights) = w.row(v);
+                for (&j, &weight) in columns.iter().zip(weights) {
+                    for (sum, value) in out.iter_mut().zip(&x[j as usize * width..]) {
+                        *sum += weight * value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Examples whose scores are computed side by side.
+pub(crate) const SCORES: usize = 32;
+
+multiversion! {
+    /// Adds to `right` the worth of every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is
+    /// positive, else `worth[1]`. Features come in blocks of `B` examples, one block per feature.
+    fn add_worth<const B: usize>(
+        blocks: &[[f64; B]],
+        worth: &[[[f64; B]; 2]],
+        model: &[f64],
+        intercept: f64,
+        right: &mut f64,
+    ) {
+        let mut sums = [0.0; B];
+        for (features, worth) in blocks.chunks_exact(model.len()).zip(worth) {
+            let mut scores = [intercept; B];
+            for (column, weight) in features.iter().zip(model) {
+                for (score, x) in scores.iter_mut().zip(column) {
+                    *score += weight * x;
+                }
+            }
+            for k in 0..B {
+                sums[k] += if scores[k] > 0.0 { worth[0][k] } else { worth[1][k] };
+            }
+        }
+        *right += sums.iter().sum::<f64>();
+    }
+}
+
+multiversion! {
     /// One round of message shares on rows `first..`: adds `x² · scale` to the shares, writes `Y = W X` and
     /// adds the squares of `Y` to `squares`. With `SUM` a row has one share for all its lanes,
     /// else one for each.

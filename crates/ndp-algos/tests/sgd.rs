@@ -34,7 +34,7 @@ const DESCENT: MuffliatoSgd = MuffliatoSgd {
     step_size: 1.0,
     batch: Batch::Full,
     domain: Domain::Unbounded,
-    clip_after_noise: None,
+    update: Update::Sound,
 };
 
 /// Newton's method on logistic regression with ridge, by Gaussian elimination: shares no code

@@ -49,7 +49,8 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Error::Csv`] naming the line for anything that is not a table of numbers or lacks the
-    /// label column, and those of [`new`](Self::new).
+    /// label column, [`Error::NotANumber`] naming row and column *of the text* (the header not counted) for a NaN or
+    /// infinite cell, and those of [`new`](Self::new).
     pub fn from_csv(text: impl BufRead, label: &str) -> Result<Self, Error> {
         let at = |line: usize, problem: String| Error::Csv { line, problem };
         let mut lines = text.lines().enumerate();
@@ -68,11 +69,14 @@ impl Dataset {
             if line.trim().is_empty() {
                 continue;
             }
-            let mut cells = 0;
+            let (mut cells, row) = (0, labels.len());
             for (column, cell) in line.trim_end_matches('\r').split(',').map(str::trim).enumerate() {
                 let value: f64 = cell
                     .parse()
                     .map_err(|_| at(index + 1, format!("column {} is no number: '{cell}'", column + 1)))?;
+                if !value.is_finite() {
+                    return Err(Error::NotANumber { row, column });
+                }
                 if column == label_column {
                     labels.push(value)
                 } else {
@@ -123,6 +127,17 @@ impl Dataset {
         let width = self.features.ncols();
         let all = self.features.as_slice().expect("features are stored in standard layout");
         &all[row * width..][..width]
+    }
+
+    /// The features of consecutive examples, one after the other.
+    ///
+    /// # Panics
+    /// When the rows are out of range.
+    #[must_use]
+    pub fn rows(&self, rows: std::ops::Range<usize>) -> &[f64] {
+        let width = self.features.ncols();
+        let all = self.features.as_slice().expect("features are stored in standard layout");
+        &all[rows.start * width..rows.end * width]
     }
 
     /// The labels.
@@ -222,26 +237,6 @@ impl Dataset {
         train.shuffle(rng);
         test.shuffle(rng);
         Ok((self.select(&train)?, self.select(&test)?))
-    }
-
-    /// A linear problem with known noise: features uniform on the unit sphere, labels the sign
-    /// of `θ·x` plus logistic noise, for the given `θ`.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn synthetic_logistic(rows: usize, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
-        let columns = model.len();
-        let mut features = Array2::zeros((rows, columns));
-        let mut labels = Vec::with_capacity(rows);
-        for mut row in features.rows_mut() {
-            row.iter_mut().for_each(|x| *x = rng.sample::<f64, _>(rand_distr::StandardNormal));
-            let norm = row.iter().map(|x: &f64| x * x).sum::<f64>().sqrt();
-            row /= norm;
-            let product: f64 = row.iter().zip(model).map(|(x, t)| x * t).sum();
-            let uniform: f64 = rng.random();
-            labels.push(if uniform < 1.0 / (1.0 + (-product).exp()) { 1.0 } else { -1.0 });
-        }
-        Self::new(features, labels)
     }
 }
 
@@ -375,6 +370,8 @@ mod tests {
         assert!(matches!(error("a,y\n1,2,3\n"), Error::Csv { line: 2, .. }));
         assert!(matches!(error(""), Error::Csv { line: 1, .. }));
         assert_eq!(error("a,y\n1,2\nNaN,1\n"), Error::NotANumber { row: 1, column: 0 });
+        assert_eq!(error("a,y,b\n1,2,3\n4,5,inf\n"), Error::NotANumber { row: 1, column: 2 });
+        assert_eq!(error("a,y,b\n1,nan,3\n"), Error::NotANumber { row: 0, column: 1 });
         assert!(error("a,y\n").to_string().contains("at least 1"));
         Ok(())
     }

@@ -2,18 +2,19 @@
 //!
 //! Round `t`: every node takes `ψ_v = θ_v - ν g_v + ν Z_v`, `Z_v ~ N(0, σ² I)`, and the nodes mix
 //! their `ψ` by `K` gossip steps. Algorithm 3 of *Muffliato* (2206.05091). Noise is added after
-//! any clipping and never clipped itself, except [`as released`](MuffliatoSgd::clip_after_noise).
+//! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
 use crate::Error;
+use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
-use crate::sgd::objective::{Domain, Objective, clip_norm};
+use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::positive;
+use crate::sgd::walk::Update;
 use ndarray::{Array2, Axis};
 use ndp_dp::Sigma;
 use ndp_graph::GossipMatrix;
 use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 /// How the nodes mix their models in one round.
@@ -51,43 +52,58 @@ pub enum Mixing {
 }
 
 impl Mixing {
+    /// Nothing if this mixes the models of `nodes` nodes.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a matrix on other nodes; [`Error::InvalidParameter`] for a one-peer hypercube on a
+    /// number of nodes that is not a power of two, or a parameter outside `[1, 2)`.
+    pub fn check(&self, nodes: usize) -> Result<(), Error> {
+        let refuse = |name, condition, value| Err(Error::InvalidParameter { name, condition, value });
+        match self {
+            Self::Accelerated { parameter, .. } | Self::AsReleased { parameter, .. }
+                if !(1.0..2.0).contains(parameter) =>
+            {
+                refuse("the Chebyshev parameter", "lie in [1, 2)", *parameter)
+            }
+            Self::Plain { matrix, .. }
+            | Self::Accelerated { matrix, .. }
+            | Self::AsReleased { matrix, .. }
+                if matrix.node_count() != nodes =>
+            {
+                let got = matrix.node_count();
+                Err(Error::Shape { what: "nodes of the gossip matrix", expected: nodes, got })
+            }
+            Self::OnePeerHypercube if !nodes.is_power_of_two() => {
+                refuse("the number of nodes", "be a power of two for a one-peer hypercube", nodes as f64)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Mixes the rows of `models`.
     fn apply(&self, models: &mut Array2<f64>) -> Result<(), Error> {
         let n = models.nrows();
+        self.check(n)?;
         match self {
             Self::Plain { matrix, steps } => {
-                require_size(matrix, n)?;
+                let mut next = Array2::zeros(models.raw_dim());
                 for _ in 0..*steps {
-                    *models = multiply(matrix, models);
+                    multiply(matrix, models, &mut next);
+                    std::mem::swap(models, &mut next);
                 }
             }
             Self::Accelerated { matrix, steps, parameter } => {
-                require_size(matrix, n)?;
                 if *steps > 0 {
-                    let first = multiply(matrix, models);
-                    chebyshev(
-                        matrix,
-                        std::mem::replace(models, first.clone()),
-                        first,
-                        steps - 1,
-                        *parameter,
-                        models,
-                    );
+                    let mut first = Array2::zeros(models.raw_dim());
+                    multiply(matrix, models, &mut first);
+                    let start = std::mem::replace(models, first);
+                    chebyshev(matrix, start, models, steps - 1, *parameter);
                 }
             }
             Self::AsReleased { matrix, steps, parameter } => {
-                require_size(matrix, n)?;
-                let zero = Array2::zeros(models.raw_dim());
-                chebyshev(matrix, zero, models.clone(), *steps, *parameter, models);
+                chebyshev(matrix, Array2::zeros(models.raw_dim()), models, *steps, *parameter);
             }
             Self::OnePeerHypercube => {
-                if !n.is_power_of_two() {
-                    return Err(Error::InvalidParameter {
-                        name: "the number of nodes",
-                        condition: "be a power of two for a one-peer hypercube",
-                        value: n as f64,
-                    });
-                }
                 for bit in 0..n.trailing_zeros() {
                     let before = models.clone();
                     for v in 0..n {
@@ -105,46 +121,36 @@ impl Mixing {
     }
 }
 
-fn require_size(matrix: &GossipMatrix, nodes: usize) -> Result<(), Error> {
-    if matrix.node_count() == nodes {
-        Ok(())
-    } else {
-        Err(Error::Shape { what: "nodes of the gossip matrix", expected: nodes, got: matrix.node_count() })
-    }
-}
-
-/// `steps` steps of the recursion from `(previous, current)`; leaves the last state in `models`.
+/// `steps` steps of the recursion from `(previous, current)`; leaves the last state in `current`.
 fn chebyshev(
     matrix: &GossipMatrix,
     mut previous: Array2<f64>,
-    mut current: Array2<f64>,
+    current: &mut Array2<f64>,
     steps: usize,
     parameter: f64,
-    models: &mut Array2<f64>,
 ) {
+    let mut next = Array2::zeros(current.raw_dim());
     for _ in 0..steps {
-        let mut next = multiply(matrix, &current);
+        multiply(matrix, current, &mut next);
         next.zip_mut_with(&previous, |x, p| *x = parameter * *x + (1.0 - parameter) * p);
-        previous = std::mem::replace(&mut current, next);
+        // The oldest state is the room for the next one.
+        std::mem::swap(&mut previous, current);
+        std::mem::swap(current, &mut next);
     }
-    *models = current;
 }
 
 /// `W X` for one row of `X` per node.
-fn multiply(matrix: &GossipMatrix, models: &Array2<f64>) -> Array2<f64> {
+fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f64>) {
     let dimension = models.ncols();
     let models = models.as_slice().expect("models are in standard layout");
-    let mut out = vec![0.0; models.len()];
-    out.par_chunks_exact_mut(dimension).enumerate().for_each(|(v, row)| {
-        let (columns, weights) = matrix.csr().row(v);
-        for (&w, &weight) in columns.iter().zip(weights) {
-            for (x, y) in row.iter_mut().zip(&models[w as usize * dimension..]) {
-                *x += weight * y;
-            }
-        }
+    let product = product.as_slice_mut().expect("models are in standard layout");
+    product.par_chunks_mut(ROWS * dimension).enumerate().for_each(|(chunk, rows)| {
+        multiply_rows_of(matrix.csr(), chunk * ROWS, dimension, models, rows);
     });
-    Array2::from_shape_vec((matrix.node_count(), dimension), out).expect("one row per node")
 }
+
+/// Rows of a product that one task computes.
+const ROWS: usize = 256;
 
 /// Which examples a node's gradient uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,8 +173,8 @@ pub struct MuffliatoSgd {
     /// Where models live; they are projected before the gradient is taken, never between noise
     /// and gossip.
     pub domain: Domain,
-    /// Norm to which gradient *plus noise* is clipped in the released program; `None` is sound.
-    pub clip_after_noise: Option<f64>,
+    /// The order of noise and clipping.
+    pub update: Update,
 }
 
 /// What a run of Muffliato-SGD leaves.
@@ -210,14 +216,7 @@ impl MuffliatoSgd {
                 model.copy_from_slice(models.row(user).as_slice().expect("models are in standard layout"));
                 self.domain.project(&mut model);
                 self.gradient(objective, users, user, &model, &mut gradient, rng);
-                if let Some(sigma) = noise {
-                    for g in &mut gradient {
-                        *g += sigma.get() * rng.sample::<f64, _>(StandardNormal);
-                    }
-                }
-                if let Some(clip) = self.clip_after_noise {
-                    clip_norm(&mut gradient, clip);
-                }
+                self.update.perturb(&mut gradient, noise.map_or(0.0, Sigma::get), rng);
                 for ((m, from), g) in models.row_mut(user).iter_mut().zip(&model).zip(&gradient) {
                     *m = from - self.step_size * g;
                 }
@@ -258,7 +257,7 @@ impl MuffliatoSgd {
         if let Batch::Sample(count) = self.batch {
             positive("the batch size", count as f64)?;
         }
-        self.clip_after_noise.map_or(Ok(()), |clip| positive("the clipping norm", clip))
+        self.update.check()
     }
 }
 
@@ -272,8 +271,9 @@ fn record<O: Objective>(
 ) {
     let Some(evaluation) = evaluation.filter(|e| e.is_due(round)) else { return };
     let n = models.nrows() as f64;
-    let rows: Vec<Vec<f64>> = models.rows().into_iter().map(|row| row.to_vec()).collect();
-    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / n;
+    let rows: Vec<Vec<f64>> =
+        models.rows().into_iter().step_by(evaluation.stride()).map(|row| row.to_vec()).collect();
+    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
     history.steps.push(round);
     history.accuracy.push(mean(rows.par_iter().map(|model| evaluation.accuracy(model)).collect()));
     let objectives: Option<Vec<f64>> =

@@ -1,21 +1,27 @@
 //! What is recorded while a model is trained.
 
 use crate::Error;
+use crate::kernel::{SCORES, add_worth};
 use crate::sgd::dataset::Dataset;
 use crate::sgd::objective::Objective;
-use ndarray::Array2;
 use serde::Serialize;
 
-/// What to measure, on which examples, how often.
+/// What to measure, on which examples, how often, on which nodes.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// Steps between two measurements, at least 1.
     every: usize,
+    /// Of a model per node, every so-many-th is measured.
+    stride: usize,
     /// Examples on which the objective is averaged, if it is measured.
     objective: Option<Dataset>,
-    /// Test features, one *column* per example: scores are then sums of contiguous rows.
-    test_columns: Array2<f64>,
-    test_labels: Vec<f64>,
+    features: usize,
+    test_examples: usize,
+    /// Test features in blocks of examples, one block per feature.
+    test_blocks: Vec<[f64; SCORES]>,
+    /// What a positive score and another one are worth: 1 if that is the label's sign. Examples that only
+    /// fill up the last block are worth nothing.
+    worth: Vec<[[f64; SCORES]; 2]>,
 }
 
 impl Evaluation {
@@ -31,12 +37,49 @@ impl Evaluation {
                 value: 0.0,
             });
         }
+        let features = test.feature_count();
+        let blocks = test.len().div_ceil(SCORES);
+        let mut test_blocks = vec![[0.0; SCORES]; blocks * features];
+        let mut worth = vec![[[0.0; SCORES]; 2]; blocks];
+        for (i, label) in test.labels().iter().enumerate() {
+            let (block, lane) = (i / SCORES, i % SCORES);
+            for (column, x) in test_blocks[block * features..].iter_mut().zip(test.row(i)) {
+                column[lane] = *x;
+            }
+            // A score of 0 counts as the negative class, as in the authors' programs.
+            worth[block][usize::from(*label <= 0.0)][lane] = 1.0;
+        }
         Ok(Self {
             every,
+            stride: 1,
             objective: None,
-            test_columns: test.features().t().as_standard_layout().into_owned(),
-            test_labels: test.labels().to_vec(),
+            features,
+            test_examples: test.len(),
+            test_blocks,
+            worth,
         })
+    }
+
+    /// The same, for protocols with a model per node, on every `stride`-th of them only, from the first: their
+    /// mean stands for that of all.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a stride of 0.
+    pub fn on_every_node(self, stride: usize) -> Result<Self, Error> {
+        if stride == 0 {
+            return Err(Error::InvalidParameter {
+                name: "the stride between nodes",
+                condition: "be at least 1",
+                value: 0.0,
+            });
+        }
+        Ok(Self { stride, ..self })
+    }
+
+    /// Of a model per node, every so-many-th is measured.
+    #[must_use]
+    pub fn stride(&self) -> usize {
+        self.stride
     }
 
     /// Measures the mean objective over `examples` as well.
@@ -51,20 +94,17 @@ impl Evaluation {
         step.is_multiple_of(self.every)
     }
 
-    /// Share of test examples whose label has the sign of the score `θ·x`.
+    /// Share of test examples whose label has the sign of the score `θ·x`, plus the intercept if the model has one.
+    ///
+    /// # Panics
+    /// When the model has fewer entries than there are features.
     #[must_use]
     pub fn accuracy(&self, model: &[f64]) -> f64 {
-        let features = self.test_columns.nrows();
-        let intercept = if model.len() > features { model[features] } else { 0.0 };
-        let mut scores = vec![intercept; self.test_labels.len()];
-        for (row, weight) in self.test_columns.rows().into_iter().zip(model) {
-            for (score, x) in scores.iter_mut().zip(row) {
-                *score += weight * x;
-            }
-        }
-        // A score of 0 counts as the negative class, as in the authors' programs.
-        let right = scores.iter().zip(&self.test_labels).filter(|&(&s, &y)| (s > 0.0) == (y > 0.0)).count();
-        right as f64 / self.test_labels.len() as f64
+        let (weights, rest) = model.split_at(self.features);
+        let intercept = rest.first().copied().unwrap_or(0.0);
+        let mut right = 0.0;
+        add_worth::<SCORES>(&self.test_blocks, &self.worth, weights, intercept, &mut right);
+        right / self.test_examples as f64
     }
 
     /// Mean of the objective over its examples; `None` if it is not measured.

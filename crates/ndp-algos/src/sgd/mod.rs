@@ -7,12 +7,13 @@ pub mod history;
 pub mod objective;
 pub mod privacy;
 pub mod rounds;
+mod synthetic;
 pub mod walk;
 
 pub use dataset::{Dataset, Deal, Users};
 pub use history::{Evaluation, History};
 pub use objective::{Constants, Domain, Linear, LinearLoss, Logistic, MeanEstimation, Objective, Squared};
-pub use privacy::{DataBounds, Statement, Trained};
+pub use privacy::{DataBounds, GossipObserver, Statement, Trained, WalkPairs};
 
 use crate::Error;
 

@@ -88,6 +88,7 @@ pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
 }
 
 /// `a·b` in four independent sums: a single one would wait for every addition in turn.
+#[inline]
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     let (a4, a_rest) = a.as_chunks::<4>();
     let (b4, b_rest) = b.as_chunks::<4>();
@@ -117,6 +118,22 @@ pub trait Objective: Sync {
     /// Adds `weight · ∇ℓ(θ; x, y)` to `gradient`.
     fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]);
 
+    /// Adds `weight · ∇ℓ` of several examples, whose features are given row after row.
+    #[inline]
+    fn add_gradients(
+        &self,
+        model: &[f64],
+        features: &[f64],
+        labels: &[f64],
+        weight: f64,
+        gradient: &mut [f64],
+    ) {
+        let width = features.len() / labels.len().max(1);
+        for (row, &label) in features.chunks_exact(width.max(1)).zip(labels) {
+            self.add_gradient(model, row, label, weight, gradient);
+        }
+    }
+
     /// Constants over all examples with `‖x‖ ≤ feature_norm`, `|y| ≤ label_size` and all models
     /// of `domain`.
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants;
@@ -145,11 +162,13 @@ pub trait LinearLoss: Sync {
 pub struct Logistic;
 
 impl LinearLoss for Logistic {
+    #[inline]
     fn value(&self, product: f64, label: f64) -> f64 {
         let margin = label * product;
         (-margin.abs()).exp().ln_1p() + (-margin).max(0.0)
     }
 
+    #[inline]
     fn derivative(&self, product: f64, label: f64) -> f64 {
         -label / (1.0 + (label * product).exp())
     }
@@ -174,10 +193,12 @@ impl LinearLoss for Logistic {
 pub struct Squared;
 
 impl LinearLoss for Squared {
+    #[inline]
     fn value(&self, product: f64, label: f64) -> f64 {
         (product - label).powi(2) / 2.0
     }
 
+    #[inline]
     fn derivative(&self, product: f64, label: f64) -> f64 {
         product - label
     }

@@ -9,7 +9,7 @@
 use crate::Error;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
-use crate::sgd::objective::{Domain, Objective, clip_norm};
+use crate::sgd::objective::{Constants, Domain, Objective, clip_norm};
 use crate::sgd::positive;
 use ndp_dp::Sigma;
 use ndp_graph::TransitionMatrix;
@@ -75,12 +75,57 @@ pub enum Update {
     /// Noise is added to the gradient, nothing is clipped afterwards (clip examples in the
     /// objective if need be).
     Sound,
+    /// A user's whole gradient is clipped to this norm before noise is added. That bounds what it reveals, but
+    /// the clipped gradient is not that of a convex function: no amplification by iteration covers it. Clip
+    /// examples in the objective instead ([`Linear::with_example_clipping`](crate::sgd::Linear::with_example_clipping)).
+    NodeClipped {
+        /// Norm to which the gradient is clipped.
+        clip: f64,
+    },
     /// As in the released programs: gradient plus noise, clipped together to this norm. Only for
     /// reproducing published curves; no amplification theorem covers it.
     AsReleased {
         /// Norm to which gradient plus noise is clipped.
         clip: f64,
     },
+}
+
+impl Update {
+    /// The constants of what noise is added to: clipping a user's gradient bounds its size, and costs convexity.
+    #[must_use]
+    pub fn constants(self, objective: &Constants) -> Constants {
+        match self {
+            Self::NodeClipped { clip } => Constants {
+                lipschitz: objective.lipschitz.min(clip),
+                sensitivity: objective.sensitivity.min(2.0 * clip),
+                strong_convexity: 0.0,
+                ..*objective
+            },
+            Self::Sound | Self::AsReleased { .. } => *objective,
+        }
+    }
+
+    /// Adds noise of standard deviation `sigma` per coordinate, before or after clipping.
+    pub(crate) fn perturb(self, gradient: &mut [f64], sigma: f64, rng: &mut impl Rng) {
+        if let Self::NodeClipped { clip } = self {
+            clip_norm(gradient, clip);
+        }
+        if sigma > 0.0 {
+            for g in gradient.iter_mut() {
+                *g += sigma * rng.sample::<f64, _>(StandardNormal);
+            }
+        }
+        if let Self::AsReleased { clip } = self {
+            clip_norm(gradient, clip);
+        }
+    }
+
+    pub(crate) fn check(self) -> Result<(), Error> {
+        match self {
+            Self::Sound => Ok(()),
+            Self::NodeClipped { clip } | Self::AsReleased { clip } => positive("the clipping norm", clip),
+        }
+    }
 }
 
 /// The step size `η_t` of step `t = 0, 1, …`.
@@ -183,24 +228,11 @@ impl WalkSgd<'_> {
                 gradient.fill(0.0);
                 if contributes {
                     contributions[holder] += 1;
-                    for row in users.rows(holder) {
-                        objective.add_gradient(
-                            &model,
-                            data.row(row),
-                            data.labels()[row],
-                            share,
-                            &mut gradient,
-                        );
-                    }
+                    let rows = users.rows(holder);
+                    let labels = &data.labels()[rows.clone()];
+                    objective.add_gradients(&model, data.rows(rows), labels, share, &mut gradient);
                 }
-                if sigma > 0.0 {
-                    for g in &mut gradient {
-                        *g += sigma * rng.sample::<f64, _>(StandardNormal);
-                    }
-                }
-                if let Update::AsReleased { clip } = self.update {
-                    clip_norm(&mut gradient, clip);
-                }
+                self.update.perturb(&mut gradient, sigma, rng);
                 let step = self.step_size.at(t);
                 for (m, g) in model.iter_mut().zip(&gradient) {
                     *m -= step * g;
@@ -235,9 +267,6 @@ impl WalkSgd<'_> {
             });
         }
         positive("the step size", self.step_size.longest())?;
-        match self.update {
-            Update::Sound => Ok(()),
-            Update::AsReleased { clip } => positive("the clipping norm", clip),
-        }
+        self.update.check()
     }
 }

@@ -1,0 +1,179 @@
+//! What an observer learns from Muffliato-SGD about each of the others.
+
+use super::Statement;
+use crate::Error;
+use crate::gossip::SynchronousGossip;
+use crate::sgd::gossip::{Mixing, MuffliatoSgd};
+use crate::sgd::objective::Constants;
+use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
+use crate::sgd::walk::Update;
+use ndp_dp::{Delta, Gdp, Order, Sigma, UnitLoss, UpperBound};
+
+/// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
+///
+/// All losses are in units of `c₀ = α s²/(2σ²)`, the local loss of one round, with `s` the sensitivity of a
+/// node's gradient and `σ` the noise on it. The accountant is chosen by what happens:
+///
+/// * every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds compose, each at
+///   the exact loss of one round;
+/// * gossip by fixed public matrices: the shift accountant, [`shift_loss`];
+/// * anything else (the released recursion, clipping after noise, rounds of both kinds): local loss, one unit
+///   per round. The same holds for gossip over graphs that are hidden and drawn anew: the loss of a hidden graph
+///   does not compose over rounds.
+///
+/// The last models of *other* nodes are not part of the view.
+#[derive(Clone, Debug)]
+pub struct GossipObserver {
+    observer: usize,
+    users: usize,
+    rounds: usize,
+    sensitivity: f64,
+    account: Account,
+}
+
+#[derive(Clone, Debug)]
+enum Account {
+    /// Every node is charged the local loss.
+    Local,
+    /// Loss of one round, in units of its local loss, added up over rounds.
+    Consensus(Vec<Mixing>),
+    /// One round for all, or one for each; and the Lipschitz constant of a gradient step.
+    Shift(Vec<Round>, f64),
+}
+
+impl GossipObserver {
+    /// The observer of a run in which all `mixings` are public: one for every round, or a single one for all.
+    ///
+    /// # Errors
+    /// [`Error::Unbounded`]; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
+    /// those of [`Round::of_gossip`].
+    ///
+    /// # Complexity
+    /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.
+    pub fn new(
+        sgd: &MuffliatoSgd,
+        mixings: &[Mixing],
+        constants: &Constants,
+        users: usize,
+        observer: usize,
+    ) -> Result<Self, Error> {
+        constants.require_bounded()?;
+        if observer >= users {
+            return Err(Error::NodeOutOfRange { node: observer, nodes: users });
+        }
+        if mixings.len() != 1 && mixings.len() != sgd.rounds {
+            return Err(Error::Shape { what: "mixings of rounds", expected: sgd.rounds, got: mixings.len() });
+        }
+        mixings.iter().try_for_each(|mixing| mixing.check(users))?;
+        let released = sgd.update.constants(constants);
+        // Clipping a node's gradient is 1-Lipschitz but leaves no gradient of a convex function.
+        let stretch = match sgd.update {
+            Update::NodeClipped { .. } => 1.0 + sgd.step_size * constants.smoothness,
+            _ => constants.contraction(sgd.step_size),
+        };
+        let account = if matches!(sgd.update, Update::AsReleased { .. }) {
+            Account::Local
+        } else if mixings.iter().all(|m| matches!(m, Mixing::OnePeerHypercube | Mixing::Server)) {
+            Account::Consensus(mixings.to_vec())
+        } else {
+            match mixings.iter().map(public_gossip).collect::<Option<Vec<_>>>() {
+                Some(gossip) => {
+                    let rounds = gossip.into_iter().map(|gossip| Round::of_gossip(&gossip?, observer));
+                    Account::Shift(rounds.collect::<Result<_, _>>()?, stretch)
+                }
+                None => Account::Local,
+            }
+        };
+        Ok(Self { observer, users, rounds: sgd.rounds, sensitivity: released.sensitivity, account })
+    }
+
+    /// Bound on what the observer learns about `source` over all rounds, in units of `c₀`.
+    ///
+    /// # Errors
+    /// [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
+    pub fn loss(&self, source: usize) -> Result<UpperBound<f64>, Error> {
+        if source == self.observer {
+            return Err(Error::SourceIsObserver(source));
+        }
+        if source >= self.users {
+            return Err(Error::NodeOutOfRange { node: source, nodes: self.users });
+        }
+        match &self.account {
+            Account::Local => Ok(UpperBound::new(self.rounds as f64)),
+            Account::Consensus(mixings) => {
+                let mut total = 0.0;
+                let repeats = if mixings.len() == 1 { self.rounds } else { 1 };
+                for mixing in mixings {
+                    let unit = UnitLoss::new(self.unit_of_consensus(mixing, source))?;
+                    total += consensus_loss(unit, repeats as u32).into_value();
+                }
+                Ok(UpperBound::new(total))
+            }
+            Account::Shift(rounds, stretch) => {
+                let all: Vec<&Round> = match rounds.as_slice() {
+                    [one] => vec![one; self.rounds],
+                    each => each.iter().collect(),
+                };
+                shift_loss(&all, source, &vec![*stretch; self.users])
+            }
+        }
+    }
+
+    /// Exact loss of one round that ends in consensus, in units of `c₀`.
+    fn unit_of_consensus(&self, mixing: &Mixing, source: usize) -> f64 {
+        match mixing {
+            // The two first meet, through others, in the step of the highest bit in which they differ.
+            Mixing::OnePeerHypercube => (-f64::from((source ^ self.observer).ilog2())).exp2(),
+            // The mean of all, of which the observer knows its own part.
+            _ => 1.0 / (self.users - 1) as f64,
+        }
+    }
+
+    /// Mean `(1/n) Σ_{u ≠ v}` of the losses towards the observer, in units of `c₀`.
+    ///
+    /// # Errors
+    /// As [`loss`](Self::loss).
+    pub fn mean(&self) -> Result<UpperBound<f64>, Error> {
+        let sources = (0..self.users).filter(|&u| u != self.observer);
+        let losses = sources.map(|u| self.loss(u).map(UpperBound::into_value));
+        let total = losses.sum::<Result<f64, Error>>()?;
+        Ok(UpperBound::new(total / self.users as f64 * (1.0 + (self.users + 2) as f64 * f64::EPSILON)))
+    }
+
+    /// `(ε, δ)` of `source` towards the observer: rounds are Gaussian given the past, so a loss of `k` units
+    /// is at most that of one Gaussian release with `μ = s √k / σ`.
+    ///
+    /// # Errors
+    /// As [`loss`](Self::loss).
+    pub fn statement(&self, source: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        let units = self.loss(source)?.into_value();
+        let mu = self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON);
+        let privacy = UpperBound::from(Gdp::new(mu)?.to_approx_dp(delta));
+        Ok(Statement::Guaranteed {
+            privacy: privacy.into(),
+            against: "one other node, which knows all graphs and its own noise, not the last models of others",
+        })
+    }
+
+    /// The mean Rényi loss towards the observer at `order`, as a statement.
+    ///
+    /// # Errors
+    /// As [`loss`](Self::loss).
+    pub fn mean_statement(&self, order: Order, sigma: Sigma) -> Result<Statement, Error> {
+        let ratio = self.sensitivity / sigma.get();
+        let unit = order.get() / 2.0 * ratio * ratio;
+        let loss = self.mean()?.map(|mean| mean * unit * (1.0 + 8.0 * f64::EPSILON));
+        Ok(Statement::MeanLoss { order, loss: loss.into(), over: "all other nodes, towards one observer" })
+    }
+}
+
+/// The gossip of a round by a public matrix that keeps the mean; `None` for any other mixing.
+fn public_gossip(mixing: &Mixing) -> Option<Result<SynchronousGossip, Error>> {
+    match mixing {
+        Mixing::Plain { matrix, steps } => Some(Ok(SynchronousGossip::new(matrix.clone(), *steps))),
+        Mixing::Accelerated { matrix, steps, parameter } => {
+            Some(SynchronousGossip::new(matrix.clone(), *steps).accelerated(*parameter))
+        }
+        _ => None,
+    }
+}

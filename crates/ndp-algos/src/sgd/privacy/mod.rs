@@ -1,0 +1,228 @@
+//! What training costs in privacy, and results that cannot be shown without it.
+//!
+//! A [`Statement`] says what a run guarantees and against whom, or that it guarantees nothing. A
+//! [`Trained`] result is a run with its statement: displaying it displays both.
+
+mod gossip;
+pub mod printed;
+mod server;
+mod walk;
+
+pub use gossip::GossipObserver;
+pub use printed::as_released;
+pub use server::{central, federated, local};
+pub use walk::{WalkPairs, complete_walk, require_amplifiable};
+
+use crate::Error;
+use crate::sgd::dataset::Dataset;
+use crate::sgd::positive;
+use ndp_dp::{ApproxDp, Guarantee, Order, Printed, Sigma, UpperBound, calibration};
+use serde::Serialize;
+use std::fmt;
+
+/// What is promised of every user's data, before anyone has looked at them: the bounds from which
+/// sensitivities follow.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DataBounds {
+    /// Largest norm of a row of features.
+    pub feature_norm: f64,
+    /// Largest size of a label.
+    pub label_size: f64,
+}
+
+impl DataBounds {
+    /// Rows of norm at most 1 and labels ±1.
+    pub const UNIT: Self = Self { feature_norm: 1.0, label_size: 1.0 };
+
+    /// Nothing if the data keep the promise.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] naming the bound that is broken, and by what.
+    pub fn check(&self, data: &Dataset) -> Result<(), Error> {
+        let (norm, label) = data.bounds();
+        // A unit row may exceed 1 by rounding; the excess changes no digit that is reported.
+        if norm > self.feature_norm * (1.0 + 1e-12) {
+            return Err(Error::InvalidParameter {
+                name: "the largest norm of a row",
+                condition: "be at most the promised bound",
+                value: norm,
+            });
+        }
+        if label > self.label_size {
+            return Err(Error::InvalidParameter {
+                name: "the largest label",
+                condition: "be at most the promised bound",
+                value: label,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What a training run costs in privacy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum Statement {
+    /// A proven guarantee.
+    Guaranteed {
+        /// `(ε, δ)` and its grade; neighbors differ in all the data of one user.
+        privacy: Guarantee<ApproxDp>,
+        /// Whom it protects against.
+        against: &'static str,
+    },
+    /// A proven mean over pairs of users; single pairs may lose more.
+    MeanLoss {
+        /// The Rényi order.
+        order: Order,
+        /// Mean Rényi loss in nats, neighbors as above.
+        loss: Guarantee<f64>,
+        /// Which pairs.
+        over: &'static str,
+    },
+    /// A published number, kept to reproduce a published curve: no guarantee.
+    Printed {
+        /// `(ε, δ)` as published.
+        privacy: Printed<ApproxDp>,
+        /// Why it is no guarantee.
+        reason: &'static str,
+    },
+    /// No noise, no privacy.
+    NotPrivate,
+}
+
+impl Statement {
+    /// The guaranteed `ε`; infinite where there is no `(ε, δ)` guarantee.
+    #[must_use]
+    pub fn epsilon(&self) -> f64 {
+        match self {
+            Self::Guaranteed { privacy, .. } => privacy.value().epsilon(),
+            _ => f64::INFINITY,
+        }
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let pair = |p: &ApproxDp| format!("({:.4}, {:.1e})", p.epsilon(), p.delta());
+        match self {
+            Self::Guaranteed { privacy, against } => {
+                write!(
+                    f,
+                    "{}-differentially private against {against} [{}]",
+                    pair(privacy.value()),
+                    privacy.grade()
+                )
+            }
+            Self::MeanLoss { order, loss, over } => {
+                let (order, value, grade) = (order.get(), loss.value(), loss.grade());
+                write!(f, "mean Rényi loss {value:.4} of order {order} over {over} [{grade}]")
+            }
+            Self::Printed { privacy, reason } => {
+                write!(f, "published as {}, which is no guarantee: {reason} [printed]", pair(privacy.value()))
+            }
+            Self::NotPrivate => f.write_str("not private: no noise was added"),
+        }
+    }
+}
+
+/// A run and what it costs in privacy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained<R> {
+    run: R,
+    statement: Statement,
+}
+
+impl<R> Trained<R> {
+    /// Ties a run to its statement. Whoever calls this answers for the pairing.
+    pub const fn new(run: R, statement: Statement) -> Self {
+        Self { run, statement }
+    }
+
+    /// Trains after checking that the data keep the promise that `statement` rests on.
+    ///
+    /// # Errors
+    /// Those of [`DataBounds::check`] and of `run`.
+    pub fn train(
+        bounds: &DataBounds,
+        data: &Dataset,
+        statement: Statement,
+        run: impl FnOnce() -> Result<R, Error>,
+    ) -> Result<Self, Error> {
+        bounds.check(data)?;
+        Ok(Self { run: run()?, statement })
+    }
+
+    /// What training left.
+    pub const fn run(&self) -> &R {
+        &self.run
+    }
+
+    /// What it cost.
+    pub const fn statement(&self) -> &Statement {
+        &self.statement
+    }
+}
+
+impl<R: fmt::Debug> fmt::Display for Trained<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:?}", self.run)?;
+        write!(f, "privacy: {}", self.statement)
+    }
+}
+
+/// The smallest noise whose statement meets `epsilon`, the verified end of the search.
+///
+/// `statement` is one of this module's accountants with everything but the noise filled in.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the accountant's own error;
+/// [`Error::NoGuarantee`] when the accountant gives none.
+pub fn calibrate(
+    epsilon: f64,
+    mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
+) -> Result<Sigma, Error> {
+    positive("epsilon", epsilon)?;
+    search(epsilon, |sigma| match statement(sigma)? {
+        Statement::Guaranteed { privacy, .. } => Ok(privacy.map(|p| p.epsilon())),
+        _ => Err(Error::NoGuarantee("noise is calibrated to guarantees only")),
+    })
+}
+
+/// The smallest noise whose mean loss over pairs is at most `target` nats, the verified end of the search.
+///
+/// `statement` gives a [`Statement::MeanLoss`].
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error;
+/// [`Error::NoGuarantee`] when the accountant gives no mean loss.
+pub fn calibrate_mean(
+    target: f64,
+    mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
+) -> Result<Sigma, Error> {
+    positive("the mean loss", target)?;
+    search(target, |sigma| match statement(sigma)? {
+        Statement::MeanLoss { loss, .. } => Ok(loss),
+        _ => Err(Error::NoGuarantee("noise is calibrated to a mean loss here")),
+    })
+}
+
+fn search(
+    target: f64,
+    mut account: impl FnMut(Sigma) -> Result<Guarantee<f64>, Error>,
+) -> Result<Sigma, Error> {
+    // The search speaks the language of ndp-dp; an error of ours is kept and returned.
+    let mut failure = None;
+    let found = calibration::smallest_sigma(target, |sigma| {
+        Ok(account(sigma).unwrap_or_else(|error| {
+            failure = Some(error);
+            UpperBound::new(f64::INFINITY).into()
+        }))
+    });
+    match (found, failure) {
+        (Ok(calibrated), _) => Ok(calibrated.parameter),
+        (Err(_), Some(error)) => Err(error),
+        (Err(error), None) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,339 @@
+//! Known noise levels, calibrations put back into their accountants, and conditions that fail.
+
+use super::*;
+use crate::gossip::SynchronousGossip;
+use crate::sgd::Users;
+use crate::sgd::federated::FederatedSgd;
+use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use crate::sgd::objective::{Constants, Domain, Linear, Logistic, Objective, Squared};
+use crate::sgd::rounds::{Round, shift_loss};
+use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use crate::walk::FinalToken;
+use ndp_dp::{Delta, Gdp};
+use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+const FIG2: WalkSgd<'_> = WalkSgd {
+    route: Route::Complete,
+    start: Start::Uniform,
+    steps: 20_000,
+    step_size: StepSize::Constant(0.034),
+    domain: Domain::Unbounded,
+    cap: Some(12),
+    over_cap: OverCap::NoiseOnly,
+    update: Update::Sound,
+};
+
+fn epsilon(statement: &Statement) -> f64 {
+    statement.epsilon()
+}
+
+fn logistic() -> Constants {
+    Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded)
+}
+
+/// The noise levels of the papers' experiment at `n = 2000`, 12 contributions, `δ = 1e-6`: walk 1.178 and
+/// 8.12, local 3.749 and 29.27 for `ε` = 10 and 1 (four digits are given).
+#[test]
+fn published_noise_levels_meet_their_budgets() -> Result<(), Error> {
+    let delta = Delta::new(1e-6)?;
+    for (sigma, target) in [(1.178, 10.0), (8.12, 1.0)] {
+        let spent = epsilon(&complete_walk(&FIG2, &logistic(), 2000, 1, Sigma::new(sigma)?, delta)?);
+        assert!((spent / target - 1.0).abs() < 2e-3, "walk: {spent} for {target}");
+    }
+    for (sigma, target) in [(3.749, 10.0), (29.27, 1.0)] {
+        let spent = epsilon(&local(&logistic(), 12, Sigma::new(sigma)?, delta)?);
+        assert!((spent / target - 1.0).abs() < 1e-3, "local: {spent} for {target}");
+    }
+    Ok(())
+}
+
+/// Beside them: what Lemma 1 and the authors' central formula ask for at the same budgets.
+#[test]
+fn printed_noise_levels_of_the_experiment() -> Result<(), Error> {
+    let delta = Delta::new(1e-6)?;
+    for (epsilon, lemma_1, central) in [(10.0, 2.579, 1.742), (1.0, 20.36, 17.42)] {
+        let sigma = ndp_dp::printed::network_sigma(12.0, 1.0, 2000.0, (epsilon, delta))?.into_value().get();
+        assert!((sigma / lemma_1 - 1.0).abs() < 3e-4, "{sigma} is not {lemma_1}");
+        let sigma = ndp_dp::printed::central_sigma(1.0, 2000.0, 20_000.0, (epsilon, delta))?.into_value().get();
+        assert!((sigma / central - 1.0).abs() < 3e-4, "{sigma} is not {central}");
+    }
+    Ok(())
+}
+
+/// The calibrated noise, put back into its accountant, meets the target; the central level is 0.931.
+#[test]
+fn calibrated_noise_meets_its_target() -> Result<(), Error> {
+    let delta = Delta::new(1e-6)?;
+    let constants = logistic();
+    let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::ball(1.0)?, initial: None };
+    type Accountant<'a> = Box<dyn Fn(Sigma) -> Result<Statement, Error> + 'a>;
+    let accountants: [(Accountant<'_>, Option<f64>); 4] = [
+        (Box::new(|s| complete_walk(&FIG2, &constants, 2000, 1, s, delta)), Some(1.178)),
+        (Box::new(|s| local(&constants, 12, s, delta)), Some(3.749)),
+        (Box::new(|s| central(&constants, 2000, 20_000, s, delta)), Some(0.931)),
+        (Box::new(|s| federated(&server, &constants, 100, s, delta)), None),
+    ];
+    for (accountant, known) in accountants {
+        let sigma = calibrate(10.0, &accountant)?;
+        let spent = epsilon(&accountant(sigma)?);
+        assert!(spent <= 10.0 && spent > 9.999, "{spent}");
+        let known = known.unwrap_or(sigma.get());
+        assert!((sigma.get() / known - 1.0).abs() < 2e-3, "{} is not {known}", sigma.get());
+    }
+    assert!(calibrate(0.0, |s| local(&constants, 12, s, delta)).is_err());
+    assert!(calibrate(f64::NAN, |s| local(&constants, 12, s, delta)).is_err());
+    assert_eq!(
+        calibrate(1.0, |s| local(&constants, 0, s, delta)),
+        local(&constants, 0, Sigma::new(1.0)?, delta).map(|_| Sigma::new(1.0).unwrap())
+    );
+    assert!(matches!(calibrate(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
+    Ok(())
+}
+
+/// More colluders, decreasing steps and no cap cost more; local privacy costs most.
+#[test]
+fn accountants_are_ordered() -> Result<(), Error> {
+    let (sigma, delta) = (Sigma::new(4.0)?, Delta::new(1e-6)?);
+    let small = WalkSgd { steps: 400, ..FIG2 };
+    let walk = |walk: &WalkSgd<'_>, colluders| -> Result<f64, Error> {
+        Ok(epsilon(&complete_walk(walk, &logistic(), 40, colluders, sigma, delta)?))
+    };
+    let capped = walk(&small, 1)?;
+    assert!(capped < walk(&small, 5)?);
+    assert!(capped <= epsilon(&local(&logistic(), 12, sigma, delta)?));
+    let uncapped = WalkSgd { cap: None, ..small };
+    assert!(walk(&uncapped, 1)? < walk(&WalkSgd { step_size: StepSize::InverseRoot(0.034), ..uncapped }, 1)?);
+    Ok(())
+}
+
+#[test]
+fn conditions_that_fail_are_named() -> Result<(), Error> {
+    let (sigma, delta) = (Sigma::new(4.0)?, Delta::new(1e-6)?);
+    let fails = |walk: WalkSgd<'_>, constants: &Constants| {
+        complete_walk(&walk, constants, 40, 1, sigma, delta).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(
+        fails(WalkSgd { update: Update::AsReleased { clip: 0.4 }, ..FIG2 }, &logistic()),
+        Error::NoGuarantee(_)
+    ));
+    assert!(matches!(
+        fails(WalkSgd { over_cap: OverCap::ForwardUnchanged, ..FIG2 }, &logistic()),
+        Error::NoGuarantee(_)
+    ));
+    let long = WalkSgd { step_size: StepSize::Constant(9.0), ..FIG2 };
+    assert!(matches!(fails(long, &logistic()), Error::StepTooLong { .. }));
+    let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
+    assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
+    assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
+    assert!(local(&logistic(), 0, sigma, delta).is_err());
+    Ok(())
+}
+
+#[test]
+fn a_result_is_never_shown_without_its_statement() -> Result<(), Error> {
+    let statement = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?;
+    let shown = Trained::new("a model", statement).to_string();
+    assert!(shown.contains("privacy: (1.0000, 1.0e-6)-differentially private against everybody"), "{shown}");
+    assert!(shown.contains("[exact]"), "{shown}");
+    let printed =
+        Statement::Printed { privacy: Printed::new(ApproxDp::new(1.0, 1e-6)?), reason: "noise is clipped" };
+    assert!(printed.to_string().contains("no guarantee: noise is clipped [printed]"));
+    assert!(Statement::NotPrivate.to_string().contains("not private"));
+    Ok(())
+}
+
+fn ring(n: usize) -> Result<TransitionMatrix, Error> {
+    Ok(TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(n)?)))
+}
+
+/// The four roads of a walk on a graph (capped or not, last model published or not) and the budgets they give back.
+#[test]
+fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
+    let (matrix, delta, order) = (ring(6)?, Delta::new(1e-5)?, Order::new(2.0)?);
+    let walk = WalkSgd { route: Route::Graph(&matrix), steps: 40, ..FIG2 };
+    let pairs = [(0, 1), (0, 3), (2, 4)];
+    for cap in [Some(4), None] {
+        let walk = WalkSgd { cap, ..walk };
+        let mut found = Vec::new();
+        for final_model in [FinalToken::Withheld, FinalToken::Published] {
+            let account = WalkPairs::new(&walk, &logistic(), &pairs, final_model, 40)?;
+            let sigma = account.noise_for(2.0, delta)?;
+            let spent = epsilon(&account.statement(sigma, delta)?);
+            assert!(spent <= 2.0 && spent > 1.999, "{spent}");
+            for pair in 0..pairs.len() {
+                assert!(epsilon(&account.statement_of(pair, sigma, delta)?) <= spent);
+            }
+            let mean = calibrate_mean(0.3, |sigma| account.mean_statement(order, sigma))?;
+            let Statement::MeanLoss { loss, .. } = account.mean_statement(order, mean)? else {
+                return Err(Error::NoGuarantee("a mean loss was asked for"));
+            };
+            assert!(*loss.value() <= 0.3 && *loss.value() > 0.299_999);
+            found.push((sigma, mean));
+        }
+        assert!(found[0].0 <= found[1].0 && found[0].1 <= found[1].1, "publication costs something");
+    }
+    Ok(())
+}
+
+/// A single pair's mean loss is that of the renewal accountant, in units of the sensitivity 2.
+#[test]
+fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
+    let (matrix, order) = (ring(6)?, Order::new(2.0)?);
+    let walk = WalkSgd { route: Route::Graph(&matrix), steps: 20, cap: None, ..FIG2 };
+    let account = WalkPairs::new(&walk, &logistic(), &[(0, 3)], FinalToken::Withheld, 20)?;
+    let Statement::MeanLoss { loss, .. } = account.mean_statement(order, Sigma::new(4.0)?)? else {
+        return Err(Error::NoGuarantee("a mean loss was asked for"));
+    };
+    // Reference of the accountant with M = 4; more depths may only lower it.
+    assert!(*loss.value() <= 0.245_274_530_155 && *loss.value() > 0.24);
+    Ok(())
+}
+
+#[test]
+fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
+    let star = TransitionMatrix::simple_random_walk(&generators::star_graph(4)?)?;
+    let walk = WalkSgd { route: Route::Graph(&star), steps: 30, ..FIG2 };
+    let refused = |walk: &WalkSgd<'_>| {
+        WalkPairs::new(walk, &logistic(), &[(0, 1)], FinalToken::Withheld, 10).map(|_| ()).unwrap_err()
+    };
+    assert!(matches!(refused(&walk), Error::NonUniform { node: 0, sum } if (sum - 4.0).abs() < 1e-12));
+    let data = Dataset::synthetic_logistic(50, &[1.0, -1.0], &mut ChaCha8Rng::seed_from_u64(1))?;
+    let users = Users::consecutive(&data, 5)?;
+    let noise = Some(Sigma::new(0.1)?);
+    let run = walk.run(&Linear::new(Logistic), &users, noise, None, &mut ChaCha8Rng::seed_from_u64(2))?;
+    assert!(run.model.iter().all(|x| x.is_finite()));
+
+    let ring = ring(5)?;
+    let fair = WalkSgd { route: Route::Graph(&ring), steps: 30, ..FIG2 };
+    let clipped = WalkSgd { update: Update::NodeClipped { clip: 0.1 }, ..fair };
+    assert!(matches!(refused(&clipped), Error::NoGuarantee(why) if why.contains("every example")));
+    let slower = WalkSgd { step_size: StepSize::InverseRoot(0.1), ..fair };
+    assert!(matches!(refused(&slower), Error::NoGuarantee(_)));
+    assert!(matches!(refused(&WalkSgd { route: Route::Complete, ..fair }), Error::NoGuarantee(_)));
+    let pairs =
+        |pairs: &[(usize, usize)]| WalkPairs::new(&fair, &logistic(), pairs, FinalToken::Withheld, 10);
+    assert_eq!(pairs(&[(1, 1)]).map(|_| ()), Err(Error::SourceIsObserver(1)));
+    assert!(matches!(pairs(&[(0, 9)]), Err(Error::Graph(_))));
+    assert!(pairs(&[]).is_err());
+    Ok(())
+}
+
+const DESCENT: MuffliatoSgd = MuffliatoSgd {
+    rounds: 3,
+    step_size: 0.7,
+    batch: Batch::Full,
+    domain: Domain::Unbounded,
+    update: Update::Sound,
+};
+
+/// One-peer hypercube: `T` times `2^-j`; server: `T/(n - 1)`; ring: the shift accountant; as released: local.
+#[test]
+fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
+    let constants = logistic();
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
+    let observer = |sgd: &MuffliatoSgd, mixing: Mixing| GossipObserver::new(sgd, &[mixing], &constants, 8, 5);
+    let peers = observer(&DESCENT, Mixing::OnePeerHypercube)?;
+    for (source, unit) in [0.25, 0.25, 0.25, 0.25, 1.0, 0.0, 0.5, 0.5].into_iter().enumerate() {
+        match peers.loss(source) {
+            Ok(loss) => assert_eq!(loss.into_value(), 3.0 * unit),
+            Err(error) => assert_eq!((source, error), (5, Error::SourceIsObserver(5))),
+        }
+    }
+    // Three levels of the hypercube, each with a total unit of 1.
+    assert!((peers.mean()?.into_value() - 3.0 * 3.0 / 8.0).abs() < 1e-12);
+    assert!((observer(&DESCENT, Mixing::Server)?.loss(0)?.into_value() - 3.0 / 7.0).abs() < 1e-12);
+
+    let accelerated = Mixing::Accelerated { matrix: matrix.clone(), steps: 2, parameter: 1.3 };
+    let shifted = observer(&DESCENT, accelerated.clone())?;
+    let gossip = SynchronousGossip::new(matrix.clone(), 2).accelerated(1.3)?;
+    let round = Round::of_gossip(&gossip, 5)?;
+    let bound = shift_loss(&[&round; 3], 1, &[constants.contraction(0.7); 8])?;
+    assert_eq!(shifted.loss(1)?, bound);
+    assert!(shifted.loss(1)?.into_value() < 3.0 && shifted.loss(4)?.into_value() == 3.0);
+
+    // Node clipping moves the other nodes' models apart: never cheaper per unit, but the unit may be smaller.
+    let clipped = MuffliatoSgd { update: Update::NodeClipped { clip: 0.25 }, ..DESCENT };
+    assert!(observer(&clipped, accelerated)?.loss(1)?.into_value() >= shifted.loss(1)?.into_value());
+    let released = MuffliatoSgd { update: Update::AsReleased { clip: 1.0 }, ..DESCENT };
+    for (sgd, mixing) in [
+        (released, Mixing::OnePeerHypercube),
+        (DESCENT, Mixing::AsReleased { matrix, steps: 2, parameter: 1.3 }),
+    ] {
+        assert_eq!(observer(&sgd, mixing)?.loss(1)?.into_value(), 3.0);
+    }
+    Ok(())
+}
+
+/// Calibrated noise of gossip, put back; an unclipped pair with local loss is exactly local DP over the rounds.
+#[test]
+fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
+    let (delta, order, constants) = (Delta::new(1e-5)?, Order::new(2.0)?, logistic());
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
+    for mixing in [Mixing::OnePeerHypercube, Mixing::Plain { matrix, steps: 2 }] {
+        let observer = GossipObserver::new(&DESCENT, &[mixing], &constants, 8, 5)?;
+        for source in [0, 4] {
+            let sigma = calibrate(1.0, |sigma| observer.statement(source, sigma, delta))?;
+            let spent = epsilon(&observer.statement(source, sigma, delta)?);
+            assert!(spent <= 1.0 && spent > 0.999_999, "{spent}");
+        }
+        let sigma = Sigma::new(6.0)?;
+        let whole = epsilon(&local(&constants, 3, sigma, delta)?);
+        assert!((epsilon(&observer.statement(4, sigma, delta)?) / whole - 1.0).abs() < 1e-12);
+        let mean = calibrate_mean(0.5, |sigma| observer.mean_statement(order, sigma))?;
+        let Statement::MeanLoss { loss, .. } = observer.mean_statement(order, mean)? else {
+            return Err(Error::NoGuarantee("a mean loss was asked for"));
+        };
+        assert!(*loss.value() <= 0.5 && *loss.value() > 0.499_999);
+    }
+    assert!(calibrate_mean(0.0, |_| Ok(Statement::NotPrivate)).is_err());
+    assert!(matches!(calibrate_mean(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
+    let wrong = |mixings: &[Mixing], observer| {
+        GossipObserver::new(&DESCENT, mixings, &constants, 6, observer).is_err()
+    };
+    assert!(wrong(&[Mixing::OnePeerHypercube], 0));
+    assert!(wrong(&[Mixing::Server, Mixing::Server], 0));
+    assert!(wrong(&[Mixing::Server], 6));
+    Ok(())
+}
+
+/// A capped contribution is local DP with the clipped sensitivity, whatever the objective.
+#[test]
+fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
+    let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
+    let clipped = Update::NodeClipped { clip: 0.5 }.constants(&ridge);
+    assert_eq!((clipped.lipschitz, clipped.sensitivity, clipped.strong_convexity), (0.5, 1.0, 0.0));
+    let delta = Delta::new(1e-6)?;
+    let spent = epsilon(&local(&clipped, 4, Sigma::new(2.0)?, delta)?);
+    assert!((spent - Gdp::new(1.0)?.to_approx_dp(delta).value().epsilon()).abs() < 1e-12);
+    assert_eq!(local(&ridge, 4, Sigma::new(2.0)?, delta), Err(Error::Unbounded));
+    Ok(())
+}
+
+#[test]
+fn released_settings_are_printed_and_promises_are_checked() -> Result<(), Error> {
+    let delta = Delta::new(1e-6)?;
+    let statement = as_released(Update::AsReleased { clip: 0.4 }, 10.0, delta)?;
+    assert_eq!(statement.epsilon(), f64::INFINITY);
+    assert!(statement.to_string().contains("published as (10.0000, 1.0e-6), which is no guarantee"));
+    assert!(as_released(Update::Sound, 1.0, delta)?.to_string().contains("false or unproved"));
+    assert!(as_released(Update::Sound, 0.0, delta).is_err());
+    // Table 1: T ln T / n² at order 2, and K d / n per round.
+    let order = Order::new(2.0)?;
+    let walk = printed::walk_noise_for_mean_loss(1.0, order, 2048, 20_480)?.into_value();
+    assert!((walk.get().powi(2) - 2.0 * 20_480.0 * 20_480f64.ln() / 2048.0 / 2048.0).abs() < 1e-12);
+    let gossip = printed::gossip_noise_for_mean_loss(0.5, order, 2048, 10, 19.0 * 11.0)?.into_value();
+    assert!((gossip.get().powi(2) - 20.0 * 19.0 * 11.0 / 2048.0).abs() < 1e-12);
+    let capped = printed::gossip_noise_for_mean_loss(0.5, order, 10, 10, 100.0)?.into_value();
+    assert!((capped.get().powi(2) - 20.0).abs() < 1e-12);
+    assert!(printed::walk_noise_for_mean_loss(1.0, order, 10, 1).is_err());
+
+    let data = Dataset::synthetic_logistic(8, &[1.0, -1.0], &mut ChaCha8Rng::seed_from_u64(1))?;
+    let trained = Trained::train(&DataBounds::UNIT, &data, statement, || Ok("a model"))?;
+    assert_eq!(trained.run(), &"a model");
+    let long = Dataset::new(ndarray::array![[3.0, 4.0], [0.0, 1.0]], vec![1.0, -1.0])?;
+    let refused = Trained::train(&DataBounds::UNIT, &long, statement, || Ok("a model"));
+    assert!(matches!(refused, Err(Error::InvalidParameter { value: 5.0, .. })));
+    Ok(())
+}
