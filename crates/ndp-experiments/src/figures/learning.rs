@@ -4,14 +4,17 @@ use crate::datasets::Data;
 use crate::figure::{Kind, Provenance, Series};
 use crate::seed::Seed;
 use anyhow::Result;
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::WalkSgd;
-use ndp_algos::sgd::{DataBounds, Dataset, Evaluation, Linear, Logistic, Users};
-use ndp_dp::Sigma;
-use rand::{Rng, RngExt};
+use ndp_algos::sgd::{DataBounds, Dataset, Evaluation, History, Linear, Logistic, Users};
+use ndp_dp::{Grade, Sigma};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 /// Training rows on which the objective is measured, drawn with replacement.
 const OBJECTIVE_ROWS: usize = 1000;
-/// Test rows of the 80/20 split.
+/// Test rows of the 80/20 split of houses.
 pub(super) const TEST_ROWS: usize = 4128;
 
 /// Houses, standardised on all rows, every row scaled to norm 1.
@@ -21,19 +24,6 @@ pub(super) fn houses(data: &Data) -> Result<(Dataset, Provenance)> {
     rows.require_binary()?;
     DataBounds::UNIT.check(&rows)?;
     Ok((rows, loaded.source))
-}
-
-/// One random split: users with consecutive training rows, and what is measured how often.
-pub(super) fn split(
-    houses: &Dataset,
-    users: usize,
-    every: usize,
-    rng: &mut impl Rng,
-) -> Result<(Users, Evaluation)> {
-    let (train, test) = houses.stratified_split(TEST_ROWS, rng)?;
-    let rows: Vec<usize> = (0..OBJECTIVE_ROWS).map(|_| rng.random_range(0..train.len())).collect();
-    let evaluation = Evaluation::new(every, &test)?.with_objective(train.select(&rows)?);
-    Ok((Users::consecutive(&train, users)?, evaluation))
 }
 
 /// Objectives and accuracies of several runs, measured at the same steps.
@@ -70,16 +60,134 @@ fn mean<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
     sum / f64::from(count)
 }
 
-/// How an experiment with a walk is repeated.
-pub(super) struct Runs<'a> {
-    pub(super) houses: &'a Dataset,
-    pub(super) users: usize,
-    pub(super) every: usize,
-    pub(super) count: u64,
+/// Mean and standard deviation over runs that an authors' program recorded, at `N` steps.
+pub(super) struct Recorded<const N: usize> {
+    /// Target epsilon.
+    pub(super) epsilon: f64,
+    /// Name of the curve.
+    pub(super) name: &'static str,
+    /// Objective.
+    pub(super) objective: [(f64, f64); N],
+    /// Test accuracy.
+    pub(super) accuracy: [(f64, f64); N],
 }
 
-impl Runs<'_> {
-    /// Runs `walk` that many times, each on its own split.
+/// Recorded means with one standard deviation.
+pub(super) fn recorded_series(name: &str, steps: &[u32], values: &[(f64, f64)]) -> Series {
+    let series = Series::new(format!("{name}, recorded by the program"), Grade::Printed).scattered();
+    steps.iter().zip(values).fold(series, |series, (&step, &(mean, spread))| {
+        series.ranged(f64::from(step), mean, mean - spread, mean + spread)
+    })
+}
+
+/// How many recorded means are within `4 √(s₁²/k₁ + s₂²/k₂)` of ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Agreement {
+    within: u32,
+    all: u32,
+    /// Whether the last point of every curve is.
+    last: bool,
+}
+
+impl Agreement {
+    /// No curve yet.
+    pub(super) const NONE: Self = Self { within: 0, all: 0, last: true };
+
+    /// Counts one more curve: our `runs` with `every` steps between measurements, and what `their_runs` runs recorded
+    /// at some steps.
+    pub(super) fn count(
+        &mut self,
+        runs: &[Vec<f64>],
+        every: usize,
+        steps: &[u32],
+        values: &[(f64, f64)],
+        their_runs: f64,
+    ) {
+        let mut last = true;
+        for (&step, &(mean, spread)) in steps.iter().zip(values) {
+            let ours: Vec<f64> =
+                runs.iter().filter_map(|run| run.get(step as usize / every).copied()).collect();
+            let count = ours.len() as f64;
+            let average = ours.iter().sum::<f64>() / count;
+            let variance = ours.iter().map(|v| (v - average).powi(2)).sum::<f64>() / count;
+            let error = (variance / count + spread * spread / their_runs).sqrt();
+            // Means that agree to the digits carried over agree, also where nothing varies.
+            last = (average - mean).abs() <= 4.0 * error + 1e-5;
+            self.within += u32::from(last);
+            self.all += 1;
+        }
+        self.last &= last;
+    }
+
+    /// As a note: share of the points, and whether it is at least 95 % with all last points.
+    pub(super) fn note(self) -> serde_json::Value {
+        let share = f64::from(self.within) / f64::from(self.all.max(1));
+        serde_json::json!({
+            "share within 4 standard errors": share,
+            "last points within": self.last,
+            "agrees": share >= 0.95 && self.last,
+        })
+    }
+}
+
+/// Sound steps are the best of these many, log-spaced, on separate runs.
+const STEP_GRID: (f64, f64, usize) = (1e-4, 2.0, 10);
+
+/// The step of the grid with the best last objective on the given runs.
+pub(super) fn best_step(run: impl Fn(f64) -> Result<Curve>) -> Result<f64> {
+    let (low, high, count) = STEP_GRID;
+    let mut best = (f64::INFINITY, low);
+    for k in 0..count {
+        let step = low * (high / low).powf(k as f64 / (count - 1) as f64);
+        let objective = run(step)?.last_objective();
+        if objective < best.0 {
+            best = (objective, step);
+        }
+    }
+    Ok(best.1)
+}
+
+/// Random splits of the houses, one per run, shared by all curves.
+pub(super) struct Runs {
+    splits: Vec<(Users, Evaluation)>,
+}
+
+/// What the runs of a figure have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Setting {
+    pub(super) users: usize,
+    pub(super) test_rows: usize,
+    /// Steps between measurements.
+    pub(super) every: usize,
+    pub(super) runs: u64,
+    /// Whether the objective is measured as well.
+    pub(super) objective: bool,
+    /// Of a model per node, every so-many-th is measured.
+    pub(super) stride: usize,
+}
+
+impl Runs {
+    /// Splits the houses once per run: users with consecutive training rows, and what is measured.
+    pub(super) fn prepare(houses: &Dataset, setting: Setting, seed: Seed) -> Result<Self> {
+        let split = |rng: &mut ChaCha8Rng| {
+            let (train, test) = houses.stratified_split(setting.test_rows, rng)?;
+            let rows: Vec<usize> = (0..OBJECTIVE_ROWS).map(|_| rng.random_range(0..train.len())).collect();
+            let mut evaluation = Evaluation::new(setting.every, &test)?.on_every_node(setting.stride)?;
+            if setting.objective {
+                evaluation = evaluation.with_objective(train.select(&rows)?);
+            }
+            Ok((Users::consecutive(&train, setting.users)?, evaluation))
+        };
+        let splits = seed.run(setting.runs, split).into_iter().collect::<Result<_>>()?;
+        Ok(Self { splits })
+    }
+
+    /// Number of runs.
+    pub(super) fn count(&self) -> u64 {
+        self.splits.len() as u64
+    }
+
+    /// Runs `walk` on every split.
     pub(super) fn walk(
         &self,
         objective: &Linear<Logistic>,
@@ -87,12 +195,35 @@ impl Runs<'_> {
         sigma: Sigma,
         seed: Seed,
     ) -> Result<Curve> {
-        let histories = seed
-            .run(self.count, |rng| {
-                let (users, evaluation) = split(self.houses, self.users, self.every, rng)?;
-                Ok(walk.run(objective, &users, Some(sigma), Some(&evaluation), rng)?.history)
-            })
-            .into_iter()
+        self.each(seed, |_, users, evaluation, rng| {
+            Ok(walk.run(objective, users, Some(sigma), Some(evaluation), rng)?.history)
+        })
+    }
+
+    /// Runs `sgd` on every split; `mixing` is asked with the number of the run and of the round.
+    pub(super) fn gossip(
+        &self,
+        objective: &Linear<Logistic>,
+        sgd: &MuffliatoSgd,
+        sigma: Sigma,
+        mixing: impl Fn(usize, usize) -> Mixing + Sync,
+        seed: Seed,
+    ) -> Result<Curve> {
+        self.each(seed, |run, users, evaluation, rng| {
+            let mixing = |round, _: &mut ChaCha8Rng| Ok(mixing(run, round));
+            Ok(sgd.run(objective, users, Some(sigma), mixing, Some(evaluation), rng)?.history)
+        })
+    }
+
+    /// One history per split, each on a random stream of its own.
+    pub(super) fn each(
+        &self,
+        seed: Seed,
+        run: impl Fn(usize, &Users, &Evaluation, &mut ChaCha8Rng) -> Result<History> + Sync,
+    ) -> Result<Curve> {
+        let histories = (0..self.splits.len())
+            .into_par_iter()
+            .map(|i| run(i, &self.splits[i].0, &self.splits[i].1, &mut seed.trial(i as u64)))
             .collect::<Result<Vec<_>>>()?;
         let steps = histories.first().map_or_else(Vec::new, |h| h.steps.iter().map(|&t| t as f64).collect());
         let (objective, accuracy) = histories.into_iter().map(|h| (h.objective, h.accuracy)).unzip();

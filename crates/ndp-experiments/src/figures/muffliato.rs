@@ -5,6 +5,7 @@ pub mod by_distance;
 pub mod dropout;
 pub mod fig1a;
 pub mod fig1b;
+pub mod fig1c;
 pub mod fig2;
 pub mod fig3;
 pub mod fig4;
@@ -17,6 +18,7 @@ use crate::registry::Entry;
 pub const FIGURES: &[Entry] = &[
     fig1a::ENTRY,
     fig1b::ENTRY,
+    fig1c::ENTRY,
     fig2::ENTRY,
     fig3::ENTRY,
     fig4::ENTRY,

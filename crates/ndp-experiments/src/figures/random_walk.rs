@@ -3,6 +3,8 @@
 
 pub mod by_distance;
 pub mod fig1;
+pub mod fig2;
+mod fig2_recorded;
 pub mod fig3;
 pub mod fig4;
 pub mod fig5;
@@ -10,6 +12,7 @@ pub mod fig6;
 pub mod fig7;
 pub mod fig8;
 mod heterogeneity;
+pub mod table1;
 
 use crate::registry::Entry;
 use ndp_algos::Error;
@@ -19,8 +22,17 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::gap_signed;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] =
-    &[fig1::ENTRY, fig3::ENTRY, fig4::ENTRY, fig5::ENTRY, fig6::ENTRY, fig7::ENTRY, fig8::ENTRY];
+pub const FIGURES: &[Entry] = &[
+    fig1::ENTRY,
+    fig2::ENTRY,
+    fig3::ENTRY,
+    fig4::ENTRY,
+    fig5::ENTRY,
+    fig6::ENTRY,
+    fig7::ENTRY,
+    fig8::ENTRY,
+    table1::ENTRY,
+];
 
 /// The length of the walk in the authors' programs: a rule of thumb for the precision that gossip reaches.
 fn walk_steps(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {

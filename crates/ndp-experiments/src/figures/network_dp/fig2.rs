@@ -3,7 +3,9 @@
 use super::fig2_recorded::{RECORDED, STEPS};
 use crate::datasets::Data;
 use crate::figure::{Axis, Figure, Panel, Scale, Series};
-use crate::figures::learning::{Curve, Runs, houses};
+use crate::figures::learning::{
+    Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
+};
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -27,8 +29,6 @@ const RELEASED: [(f64, [f64; 3]); 2] = [
 ];
 const RELEASED_STEPS: [f64; 3] = [0.034_166_67, 0.067_333_33, 0.034_166_67];
 const NAMES: [&str; 3] = ["central", "local", "network"];
-/// Sound steps: the best of these many, log-spaced, on separate runs.
-const GRID: (f64, f64, usize) = (1e-4, 2.0, 10);
 
 /// `network-dp/fig2`.
 pub const ENTRY: Entry = Entry {
@@ -58,7 +58,18 @@ fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd<'stati
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let (rows, source) = houses(data)?;
     let steps = scale.pick(T, 2000);
-    let runs = Runs { houses: &rows, users: USERS, every: EVERY, count: scale.pick(RUNS, 2) };
+    let setting = Setting {
+        users: USERS,
+        test_rows: TEST_ROWS,
+        every: EVERY,
+        runs: scale.pick(RUNS, 2),
+        objective: true,
+        stride: 1,
+    };
+    let runs = Runs::prepare(&rows, setting, seed.fork("splits"))?;
+    // Steps are compared by the last objective alone.
+    let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
+    let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
     let released_model = Linear::new(Logistic).with_intercept();
     let sound_model = Linear::new(Logistic);
@@ -69,7 +80,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("users", USERS)
         .parameter("rows per user", 8)
         .parameter("T", steps)
-        .parameter("runs", runs.count)
+        .parameter("runs", runs.count())
         .parameter("delta", DELTA)
         .parameter("cap on contributions", CAP)
         .parameter("clipping of gradient plus noise, as released", CLIP)
@@ -103,8 +114,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 _ => complete_walk(&walk(k, steps, 1.0, Update::Sound), &constants, USERS, 1, sigma, delta),
             };
             let sigma = calibrate(epsilon, statement)?;
-            let step = best_step(&runs, scale, forked.fork("tuning"), |step, tuning, seed| {
-                tuning.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, seed)
+            let step = best_step(|step| {
+                tuning.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("tuning"))
             })?;
             let curve =
                 runs.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("sound"))?;
@@ -141,68 +152,35 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             }
         }
         figure = figure.note(
-            format!("epsilon {epsilon}: recorded points within 4 standard errors"),
-            if scale == Scale::Paper { agreement(epsilon, &printed).into() } else { serde_json::Value::Null },
+            format!("epsilon {epsilon}: recorded points"),
+            if scale == Scale::Paper && source.real {
+                agreement(epsilon, &printed)
+            } else {
+                serde_json::Value::Null
+            },
         );
     }
     Ok(figure)
-}
-
-/// The step of the grid with the best last objective on a few separate runs.
-fn best_step(
-    runs: &Runs<'_>,
-    scale: Scale,
-    seed: Seed,
-    run: impl Fn(f64, &Runs<'_>, Seed) -> Result<Curve>,
-) -> Result<f64> {
-    let (low, high, count) = GRID;
-    let tuning = Runs { count: scale.pick(4, 1), ..*runs };
-    let mut best = (f64::INFINITY, low);
-    for k in 0..count {
-        let step = low * (high / low).powf(k as f64 / (count - 1) as f64);
-        let objective = run(step, &tuning, seed.fork(&k.to_string()))?.last_objective();
-        if objective < best.0 {
-            best = (objective, step);
-        }
-    }
-    Ok(best.1)
 }
 
 /// The curves that the authors' program recorded.
 fn recorded(epsilon: f64, objective: bool) -> Vec<Series> {
     let curves = RECORDED.iter().filter(|r| r.epsilon == epsilon);
     curves
-        .map(|r| {
-            let values = if objective { &r.objective } else { &r.accuracy };
-            let mut series =
-                Series::new(format!("{}, recorded by the program", r.name), Grade::Printed).scattered();
-            for (&step, &(mean, spread)) in STEPS.iter().zip(values) {
-                series = series.ranged(f64::from(step), mean, mean - spread, mean + spread);
-            }
-            series
-        })
+        .map(|r| recorded_series(r.name, &STEPS, if objective { &r.objective } else { &r.accuracy }))
         .collect()
 }
 
-/// Share of recorded means within `4 √(s₁²/k₁ + s₂²/k₂)` of ours.
-fn agreement(epsilon: f64, curves: &[(String, Grade, Curve)]) -> f64 {
-    let (mut within, mut all) = (0u32, 0u32);
+/// How the recorded means compare with ours.
+fn agreement(epsilon: f64, curves: &[(String, Grade, Curve)]) -> serde_json::Value {
+    let mut agreement = Agreement::NONE;
     for record in RECORDED.iter().filter(|r| r.epsilon == epsilon) {
         let Some((.., curve)) = curves.iter().find(|(name, ..)| name.starts_with(record.name)) else {
             continue;
         };
         for (ours, theirs) in [(&curve.objective, &record.objective), (&curve.accuracy, &record.accuracy)] {
-            for (&step, &(mean, spread)) in STEPS.iter().zip(theirs) {
-                let values: Vec<f64> =
-                    ours.iter().filter_map(|run| run.get(step as usize / EVERY).copied()).collect();
-                let count = values.len() as f64;
-                let average = values.iter().sum::<f64>() / count;
-                let variance = values.iter().map(|v| (v - average).powi(2)).sum::<f64>() / count;
-                let error = (variance / count + spread * spread / RUNS as f64).sqrt();
-                within += u32::from((average - mean).abs() <= 4.0 * error);
-                all += 1;
-            }
+            agreement.count(ours, EVERY, &STEPS, theirs, RUNS as f64);
         }
     }
-    f64::from(within) / f64::from(all)
+    agreement.note()
 }

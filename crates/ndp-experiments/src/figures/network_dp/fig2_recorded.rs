@@ -1,23 +1,13 @@
 //! What the authors' program plots in figure 2 (20 runs, 2000 users), at a few of its 200 points.
 
+use crate::figures::learning::Recorded;
+
 /// Steps of the recorded points.
 pub(super) const STEPS: [u32; 13] =
     [100, 500, 1000, 2000, 4000, 6000, 8000, 10000, 12000, 14000, 16000, 18000, 19900];
 
-/// Mean and standard deviation of 20 runs at [`STEPS`].
-pub(super) struct Recorded {
-    /// Target epsilon.
-    pub(super) epsilon: f64,
-    /// Name of the curve.
-    pub(super) name: &'static str,
-    /// Objective.
-    pub(super) objective: [(f64, f64); 13],
-    /// Test accuracy.
-    pub(super) accuracy: [(f64, f64); 13],
-}
-
 /// All curves.
-pub(super) const RECORDED: [Recorded; 6] = [
+pub(super) const RECORDED: [Recorded<13>; 6] = [
     Recorded {
         epsilon: 10.0,
         name: "central",

@@ -1,0 +1,284 @@
+//! `random-walk/table1`: accuracy of gossip and of a walk at the same mean loss, printed and sound.
+
+use crate::datasets::Data;
+use crate::figure::{Figure, Kind, Panel, Scale, Series};
+use crate::figures::families;
+use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses};
+use crate::registry::{Entry, Need, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
+use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::privacy::{calibrate_mean, printed};
+use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::{DataBounds, Domain, History, Linear, Logistic, Objective, Statement, WalkPairs};
+use ndp_algos::walk::FinalToken;
+use ndp_dp::iteration::{CappedWalk, NoisyStep};
+use ndp_dp::{Grade, Mechanism, Order, Sigma};
+use ndp_graph::chebyshev::Chebyshev;
+use ndp_graph::{GossipMatrix, TransitionMatrix, generators, spectrum};
+
+const ROUNDS: usize = 10;
+const GOSSIP_STEP: f64 = 0.7;
+const WALK_STEP: f64 = 0.0342;
+const CAP: usize = 12;
+const RUNS: u64 = 8;
+const BUDGETS: [f64; 3] = [0.5, 1.0, 2.0];
+const PAIRS: usize = 100;
+/// Steps up to which first visits are followed; later ones are charged at this time.
+const HORIZON: usize = 200;
+const SPREAD: f64 = 0.25;
+/// Norm of one example's gradient: users' gradients then have sensitivity 1.
+const EXAMPLE_CLIP: f64 = 0.5;
+/// Accuracy is averaged over every so many nodes.
+const STRIDE: usize = 32;
+const NAMES: [&str; 4] = ["complete", "exponential", "geometric", "grid"];
+/// As printed: graphs by budgets, gossip and walk, mean and standard deviation.
+const PRINTED: [[[(f64, f64); 2]; 3]; 4] = [
+    [[(0.65, 0.10), (0.841, 0.07)], [(0.70, 0.10), (0.900, 0.04)], [(0.83, 0.06), (0.940, 0.02)]],
+    [[(0.70, 0.10), (0.818, 0.09)], [(0.77, 0.10), (0.883, 0.05)], [(0.89, 0.04), (0.937, 0.01)]],
+    [[(0.60, 0.07), (0.795, 0.06)], [(0.66, 0.10), (0.873, 0.05)], [(0.67, 0.04), (0.933, 0.02)]],
+    [[(0.60, 0.07), (0.803, 0.10)], [(0.73, 0.10), (0.848, 0.07)], [(0.72, 0.10), (0.919, 0.02)]],
+];
+
+/// `random-walk/table1`.
+pub const ENTRY: Entry = Entry {
+    id: "random-walk/table1",
+    what: "accuracy of gossip and of walks on four graphs at the same mean loss",
+    needs: &[Need::Houses],
+    minutes: 0.4,
+    tolerance: Tolerance::SEEDED,
+    figure,
+};
+
+/// A graph of the table; the complete graph needs no matrix.
+struct Ground {
+    users: usize,
+    runs: Runs,
+    sparse: Option<Sparse>,
+}
+
+struct Sparse {
+    matrix: GossipMatrix,
+    walk: TransitionMatrix,
+    gap: f64,
+    mean_degree: f64,
+    pairs: WalkPairs,
+}
+
+fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
+    let (rows, source) = houses(data)?;
+    let dimension = scale.pick(11, 6);
+    let (n, side) = (1usize << dimension, scale.pick(45, 8));
+    let graphs = [
+        generators::hypercube_graph(dimension)?,
+        families::geometric(n, scale.pick(0.07, 0.25), seed)?,
+        generators::grid_2d_graph(side, side)?,
+    ];
+    let setting = Setting {
+        users: n,
+        test_rows: TEST_ROWS,
+        every: 1,
+        runs: scale.pick(RUNS, 2),
+        objective: false,
+        stride: STRIDE,
+    };
+    let model = Linear::new(Logistic).with_example_clipping(EXAMPLE_CLIP)?;
+    let bounds = DataBounds::UNIT;
+    let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
+    let mut grounds =
+        vec![Ground { users: n, sparse: None, runs: Runs::prepare(&rows, setting, seed.fork("splits"))? }];
+    for (graph, name) in graphs.iter().zip(&NAMES[1..]) {
+        let matrix = GossipMatrix::metropolis(graph);
+        let users = matrix.node_count();
+        let walk = TransitionMatrix::from(&matrix);
+        let drawn = WalkPairs::draw(users, scale.pick(PAIRS, 10), &mut seed.fork(name).trial(0))?;
+        let pairs = WalkPairs::new(
+            &sgd(Route::Graph(&walk), users),
+            &constants,
+            &drawn,
+            FinalToken::Withheld,
+            HORIZON,
+        )?;
+        let degrees: usize = (0..users).map(|v| graph.neighbors(v).len()).sum();
+        grounds.push(Ground {
+            users,
+            runs: Runs::prepare(&rows, Setting { users, ..setting }, seed.fork("splits"))?,
+            sparse: Some(Sparse {
+                walk,
+                gap: spectrum::gap_abs(&matrix)?,
+                mean_degree: degrees as f64 / users as f64,
+                matrix,
+                pairs,
+            }),
+        });
+    }
+    let mut figure = Figure::new("Random walks, table 1: gossip and walk at the same mean loss")
+        .computed_from(&source)
+        .parameter("alpha", 2)
+        .parameter("sensitivity", 1)
+        .parameter("runs", scale.pick(RUNS, 2))
+        .parameter("rounds of gossip", ROUNDS)
+        .parameter("steps of the walk per user", 10)
+        .parameter("cap on contributions", CAP)
+        .parameter("pairs sampled", scale.pick(PAIRS, 10))
+        .claim("At the same mean loss the walk learns better than gossip, on all four graphs and at all three budgets.")
+        .finding("There is no program for this table: steps, clipping and the calibrations are our choice.")
+        .finding(
+            "Printed calibrations: the mean of the published gossip loss is K d / n times the local loss per round, at most 1; \
+             the log matrix sums to 0 over a row, so the mean of the published walk loss is that of ln T / n on every graph. \
+             The noise of the walk is then too small for the condition of its own theorem.",
+        )
+        .finding(
+            "Sound calibrations: walks by the capped bound, mean over sampled pairs (an upper bound for that sample; all pairs \
+             on the complete graph); gossip by local DP, except on the exponential graph, where gossip is the one-peer \
+             hypercube with exact consensus and its mean loss over all pairs.",
+        );
+    let mut won = [0u32; 2];
+    for (b, &budget) in BUDGETS.iter().enumerate() {
+        let columns = ["gossip", "walk"];
+        let mut printed: Vec<Series> =
+            columns.iter().map(|c| Series::new(format!("{c}, in the paper"), Grade::Printed)).collect();
+        let mut ours: Vec<Series> = Vec::new();
+        for (mode, grade) in [("printed noise", Grade::Printed), ("sound noise", Grade::UpperBound)] {
+            for c in columns {
+                ours.push(Series::new(format!("{c}, {mode}"), Kind::from(grade)));
+            }
+        }
+        let mut panel = Panel::table(format!("accuracy at mean loss {budget}"), "graph");
+        for (g, ground) in grounds.iter().enumerate() {
+            panel = panel.row_name(g as f64, NAMES[g]);
+            for (c, series) in printed.iter_mut().enumerate() {
+                let (mean, spread) = PRINTED[g][b][c];
+                *series = std::mem::replace(series, Series::data("")).ranged(
+                    g as f64,
+                    mean,
+                    mean - spread,
+                    mean + spread,
+                );
+            }
+            for sound in [false, true] {
+                let forked = seed.fork(&format!("{} {budget} {sound}", NAMES[g]));
+                let sigmas =
+                    if sound { sound_noise(ground, g == 1, budget)? } else { printed_noise(ground, budget)? };
+                let gossip = gossip(ground, sound && g == 1, sigmas[0], forked.fork("gossip"))?;
+                let walk = walk(ground, sigmas[1], forked.fork("walk"))?;
+                won[usize::from(sound)] += u32::from(mean(&walk) > mean(&gossip));
+                let mode = if sound { "sound" } else { "printed" };
+                let name = format!("{}, mean loss {budget}, {mode} sigma of gossip and walk", NAMES[g]);
+                figure = figure.parameter(name, vec![sigmas[0].get(), sigmas[1].get()]);
+                for (c, values) in [gossip, walk].into_iter().enumerate() {
+                    let series = &mut ours[2 * usize::from(sound) + c];
+                    let runs: Vec<Vec<f64>> = values.into_iter().map(|v| vec![v]).collect();
+                    *series = std::mem::replace(series, Series::data("")).mean_of_runs(&[g as f64], &runs);
+                }
+            }
+        }
+        figure = figure.panel(panel.with_all(printed).with_all(ours));
+    }
+    let cells = (NAMES.len() * BUDGETS.len()) as f64;
+    Ok(figure
+        .note("share of cells in which the walk is better, printed noise", f64::from(won[0]) / cells)
+        .note("share of cells in which the walk is better, sound noise", f64::from(won[1]) / cells))
+}
+
+/// Noise of gossip and of the walk whose published mean loss is `budget`, at order 2, for sensitivity 1.
+fn printed_noise(ground: &Ground, budget: f64) -> Result<[Sigma; 2]> {
+    let (n, order) = (ground.users, Order::new(2.0)?);
+    let walk = printed::walk_noise_for_mean_loss(budget, order, n, 10 * n)?.into_value();
+    // One gossip step on the complete graph, to everybody.
+    let Some(sparse) = &ground.sparse else {
+        let gossip = printed::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, n as f64)?;
+        return Ok([Sigma::new(gossip.into_value().get())?, Sigma::new(walk.get())?]);
+    };
+    // The number of steps depends on the noise only where it is small, and falls with it: a few rounds settle it.
+    let mut gossip = Sigma::new(1.0)?;
+    for _ in 0..20 {
+        let k = stopping_rounds(n, Convergence::Accelerated(sparse.gap), gossip, SPREAD)?;
+        let messages = k as f64 * sparse.mean_degree;
+        let noise = printed::gossip_noise_for_mean_loss(budget, order, n, ROUNDS, messages)?;
+        gossip = Sigma::new(noise.into_value().get())?;
+    }
+    Ok([gossip, Sigma::new(walk.get())?])
+}
+
+/// Noise of gossip and of the walk whose true mean loss is at most `budget`, at order 2.
+fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2]> {
+    let n = ground.users;
+    let order = Order::new(2.0)?;
+    let unit = if one_peer { f64::from(n.trailing_zeros()) / n as f64 } else { 1.0 };
+    let gossip = Sigma::new((ROUNDS as f64 * unit / budget).sqrt())?;
+    let walk = calibrate_mean(budget, |sigma| match &ground.sparse {
+        Some(sparse) => sparse.pairs.mean_statement(order, sigma),
+        None => {
+            let step = NoisyStep::new(EXAMPLE_CLIP, sigma)?;
+            let loss = CappedWalk::new(CAP as u64, step, n as u64, 1)?.rdp(order);
+            Ok(Statement::MeanLoss { order, loss, over: "all pairs of users" })
+        }
+    })?;
+    Ok([gossip, walk])
+}
+
+/// The walk of the table.
+fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
+    WalkSgd {
+        route,
+        start: Start::Uniform,
+        steps: 10 * users,
+        step_size: StepSize::Constant(WALK_STEP),
+        domain: Domain::Unbounded,
+        cap: Some(CAP),
+        over_cap: OverCap::NoiseOnly,
+        update: Update::Sound,
+    }
+}
+
+/// Last accuracies of gossip, mean over nodes.
+fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
+    let model = Linear::new(Logistic).with_example_clipping(EXAMPLE_CLIP)?;
+    let sgd = MuffliatoSgd {
+        rounds: ROUNDS,
+        step_size: GOSSIP_STEP,
+        batch: Batch::Full,
+        domain: Domain::Unbounded,
+        update: Update::Sound,
+    };
+    let mixing = match &ground.sparse {
+        // One gossip step with equal weights is exact averaging.
+        None => Mixing::Server,
+        Some(_) if one_peer => Mixing::OnePeerHypercube,
+        Some(sparse) => Mixing::Accelerated {
+            matrix: sparse.matrix.clone(),
+            steps: stopping_rounds(ground.users, Convergence::Accelerated(sparse.gap), sigma, SPREAD)?,
+            parameter: Chebyshev::published(sparse.gap)?.g(),
+        },
+    };
+    let curve = ground.runs.each(seed, |_, users, evaluation, rng| {
+        let run = sgd.run(&model, users, Some(sigma), |_, _| Ok(mixing.clone()), None, rng)?;
+        let rows = run.models.rows().into_iter().step_by(STRIDE);
+        let accuracies: Vec<f64> = rows.map(|row| evaluation.accuracy(&row.to_vec())).collect();
+        Ok(last(mean(&accuracies)))
+    })?;
+    Ok(curve.accuracy.into_iter().flatten().collect())
+}
+
+/// Last accuracies of the walk.
+fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
+    let model = Linear::new(Logistic).with_example_clipping(EXAMPLE_CLIP)?;
+    let route = ground.sparse.as_ref().map_or(Route::Complete, |sparse| Route::Graph(&sparse.walk));
+    let sgd = sgd(route, ground.users);
+    let curve = ground.runs.each(seed, |_, users, evaluation, rng| {
+        let run = sgd.run(&model, users, Some(sigma), None, rng)?;
+        Ok(last(evaluation.accuracy(&run.model)))
+    })?;
+    Ok(curve.accuracy.into_iter().flatten().collect())
+}
+
+/// A history with nothing but a last accuracy.
+fn last(accuracy: f64) -> History {
+    History { steps: vec![0], accuracy: vec![accuracy], ..History::default() }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
