@@ -3,12 +3,13 @@
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
 use ndp_algos::sgd::federated::FederatedSgd;
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd, steps_per_round};
 use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{
     Constants, Dataset, Deal, Domain, Evaluation, Linear, Logistic, MeanEstimation, Objective,
 };
 use ndp_algos::sgd::{Squared, Users};
+use ndp_algos::walk::graph::averaging_error::limit_of_mean_squared_error;
 use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use rand::SeedableRng;
@@ -186,6 +187,115 @@ fn the_noisy_walk_has_the_predicted_error() -> Result<(), Error> {
     Ok(())
 }
 
+/// Noisy descent to exact consensus, and a noisy walk, both long run: the error of the limit, within 4 standard errors.
+/// Descent on `‖θ - x‖²/2` is `θ ← (1 - ν) θ + ν (mean + noise)`, the walk is the averaging walk of half the step.
+#[test]
+fn stationary_errors_are_the_predicted_ones() -> Result<(), Error> {
+    let (n, step, sigma) = (8usize, 0.3, Sigma::new(0.8)?);
+    let values = Array2::from_shape_fn((n, 1), |(i, _)| (i % 3) as f64);
+    let users = Users::consecutive(&Dataset::new(values.clone(), vec![0.0; n])?, n)?;
+    let mean = values.sum() / n as f64;
+    let gossip = GossipMatrix::metropolis(&generators::hypercube_graph(3)?);
+    let matrix = TransitionMatrix::from(&gossip);
+    let mut generator = rng(12);
+    let mut check =
+        |expected: f64, trials: u32, run: &mut dyn FnMut(&mut ChaCha8Rng) -> Result<f64, Error>| {
+            let errors = (0..trials).map(|_| Ok((run(&mut generator)? - mean).powi(2)));
+            let errors = errors.collect::<Result<Vec<f64>, Error>>()?;
+            let average = errors.iter().sum::<f64>() / f64::from(trials);
+            let variance = errors.iter().map(|e| (e - average).powi(2)).sum::<f64>() / f64::from(trials);
+            let error = (variance / f64::from(trials)).sqrt();
+            assert!((average - expected).abs() < 4.0 * error, "{average} is not {expected} ± {error}");
+            Ok::<(), Error>(())
+        };
+    let descent = MuffliatoSgd { rounds: 40, step_size: step, ..DESCENT };
+    let expected = step * step * sigma.get().powi(2) / n as f64 / (1.0 - (1.0 - step).powi(2));
+    check(expected, 4000, &mut |rng| {
+        let peers = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::OnePeerHypercube);
+        let run = descent.run(&MeanEstimation, &users, Some(sigma), peers, None, rng)?;
+        Ok(run.models[(0, 0)])
+    })?;
+    let walk =
+        WalkSgd { route: Route::Graph(&matrix), steps: 60, step_size: StepSize::Constant(step), ..WALK };
+    let expected = limit_of_mean_squared_error(&gossip, values.view(), (step / 2.0, sigma))?;
+    check(expected, 8000, &mut |rng| Ok(walk.run(&MeanEstimation, &users, Some(sigma), None, rng)?.model[0]))
+}
+
+/// Problems whose minimiser is known without any solver.
+#[test]
+fn known_minimisers_are_reached() -> Result<(), Error> {
+    let model = [1.0, -0.5, 0.25];
+    let optimum = Array1::from(model.to_vec());
+    let logistic = Dataset::logistic_with_minimiser(24, &model, &mut rng(21))?;
+    let linear = Dataset::linear_with_minimiser(48, &model, 0.2, &mut rng(22))?;
+    let descent = MuffliatoSgd { rounds: 4000, step_size: 1.0, ..DESCENT };
+    let average = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::Server);
+    let users = Users::deal(&logistic, 8, Deal::Mixed(0.5), &mut rng(23))?;
+    let run = descent.run(&Linear::new(Logistic), &users, None, average, None, &mut rng(24))?;
+    assert_near(&run.models.row(7).to_vec(), &optimum);
+    let users = Users::deal(&linear, 8, Deal::Random, &mut rng(25))?;
+    let run = descent.run(&Linear::new(Squared), &users, None, average, None, &mut rng(26))?;
+    assert_near(&run.models.row(3).to_vec(), &optimum);
+    Ok(())
+}
+
+/// On a ball the walk ends at the point of the ball nearest to the mean; no model ever leaves it.
+#[test]
+fn models_stay_in_their_ball() -> Result<(), Error> {
+    let data = Dataset::new(Array2::from_shape_fn((4, 2), |(_, j)| 3.0 + j as f64), vec![0.0; 4])?;
+    let users = Users::consecutive(&data, 4)?;
+    let walk = WalkSgd { steps: 100, step_size: StepSize::Constant(0.5), domain: Domain::ball(2.0)?, ..WALK };
+    let model = walk.run(&MeanEstimation, &users, None, None, &mut rng(1))?.model;
+    assert_near(&model, &(Array1::from(vec![3.0, 4.0]) * 0.4));
+    let noisy = walk.run(&MeanEstimation, &users, Some(Sigma::new(50.0)?), None, &mut rng(2))?.model;
+    assert!(noisy[0].hypot(noisy[1]) <= 2.0 + 1e-12);
+    Ok(())
+}
+
+/// A user's gradient, clipped as a whole, moves the model by the step times the clipping norm.
+#[test]
+fn node_clipping_comes_before_the_noise() -> Result<(), Error> {
+    let data = Dataset::new(Array2::from_elem((2, 2), 10.0), vec![0.0; 2])?;
+    let users = Users::consecutive(&data, 1)?;
+    let update = Update::NodeClipped { clip: 0.5 };
+    let clipped = WalkSgd { step_size: StepSize::Constant(0.1), update, ..WALK };
+    let model = clipped.run(&MeanEstimation, &users, None, None, &mut rng(1))?.model;
+    assert!((model[0].hypot(model[1]) - 0.05).abs() < 1e-15);
+    let noisy = clipped.run(&MeanEstimation, &users, Some(Sigma::new(1e3)?), None, &mut rng(2))?.model;
+    assert!(noisy[0].hypot(noisy[1]) > 1.0, "the noise is not clipped");
+    let descent = MuffliatoSgd { step_size: 0.1, update, ..DESCENT };
+    let run = descent.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, &mut rng(3))?;
+    assert!((run.models[(0, 0)].hypot(run.models[(0, 1)]) - 0.05).abs() < 1e-15);
+    Ok(())
+}
+
+/// Each round may have a graph of its own; the mean over every third node is that of the nodes measured.
+#[test]
+fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
+    let data = Dataset::synthetic_logistic(70, &[2.0, -1.0], &mut rng(1))?;
+    let users = Users::consecutive(&data, 7)?;
+    let sgd = MuffliatoSgd { rounds: 3, ..DESCENT };
+    let mut asked = Vec::new();
+    let mixing = |round: usize, rng: &mut ChaCha8Rng| {
+        asked.push(round);
+        let graph = ndp_graph::random::connected_erdos_renyi(7, 0.5, 1000, rng)?;
+        Ok(Mixing::Plain { matrix: GossipMatrix::metropolis(&graph), steps: 2 })
+    };
+    let evaluation = Evaluation::new(1, &data)?.with_objective(data.clone()).on_every_node(3)?;
+    let objective = Linear::new(Logistic);
+    let run = sgd.run(&objective, &users, None, mixing, Some(&evaluation), &mut rng(2))?;
+    assert_eq!(asked, [0, 1, 2]);
+    let own = |v: usize| evaluation.accuracy(&run.models.row(v).to_vec());
+    assert!((run.history.accuracy[3] - (own(0) + own(3) + own(6)) / 3.0).abs() < 1e-15);
+    assert!(run.history.consensus_error[3] > 0.0);
+    // The accuracy is a plain count.
+    let model = run.models.row(0);
+    let right = (0..70).filter(|&i| (data.features().row(i).dot(&model) > 0.0) == (data.labels()[i] > 0.0));
+    assert_eq!(own(0), right.count() as f64 / 70.0);
+    assert!(Evaluation::new(1, &data)?.on_every_node(0).is_err());
+    Ok(())
+}
+
 /// The noise of one step has the variance asked for, over all coordinates (4 standard errors).
 #[test]
 fn noise_has_its_variance() -> Result<(), Error> {
@@ -231,6 +341,20 @@ fn gossip_keeps_the_mean_and_the_released_recursion_does_not() -> Result<(), Err
     let multiplied = after(Mixing::AsReleased { matrix, steps, parameter })?;
     let factor = (1.0 - (parameter - 1.0).powi(steps as i32 + 1)) / (2.0 - parameter);
     assert!((multiplied - factor * mean).abs() < 1e-9, "{multiplied} is not {factor} times {mean}");
+    Ok(())
+}
+
+/// `⌈l^{-1/2} ln max(n, ζ²/(σ² + ρ²))⌉`, by hand.
+#[test]
+fn gossip_steps_of_a_round_follow_their_rule() -> Result<(), Error> {
+    assert_eq!(steps_per_round(8, 0.195_262_145_875_635, 0.0, 1.0)?.into_value(), 5);
+    assert_eq!(steps_per_round(100, 0.25, 5.0, 1e-3)?.into_value(), 18);
+    assert_eq!(steps_per_round(1, 1.0, 0.0, 1.0)?.into_value(), 1);
+    for (gap, zeta, noise) in
+        [(0.0, 0.0, 1.0), (1.5, 0.0, 1.0), (0.5, -1.0, 1.0), (0.5, 0.0, 0.0), (0.5, 0.0, f64::NAN)]
+    {
+        assert!(matches!(steps_per_round(8, gap, zeta, noise), Err(Error::InvalidParameter { .. })));
+    }
     Ok(())
 }
 
@@ -314,6 +438,21 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert!(fails(WalkSgd { update: Update::AsReleased { clip: 0.0 }, ..WALK }));
     let small = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(3)?));
     assert!(fails(WalkSgd { route: Route::Graph(&small), ..WALK }));
+    let descent = |mixing: Mixing| {
+        let run = DESCENT.run(&objective, &users, None, |_, _| Ok(mixing.clone()), None, &mut rng(1));
+        run.map(|_| ()).unwrap_err()
+    };
+    let ring =
+        |n| -> Result<GossipMatrix, Error> { Ok(GossipMatrix::metropolis(&generators::cycle_graph(n)?)) };
+    let plain = Mixing::Plain { matrix: ring(3)?, steps: 1 };
+    assert_eq!(descent(plain), Error::Shape { what: "nodes of the gossip matrix", expected: 4, got: 3 });
+    let wild = Mixing::Accelerated { matrix: ring(4)?, steps: 1, parameter: 2.0 };
+    assert!(matches!(descent(wild), Error::InvalidParameter { value: 2.0, .. }));
+    let three = Users::consecutive(&data, 3)?;
+    let peers = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::OnePeerHypercube);
+    assert!(DESCENT.run(&objective, &three, None, peers, None, &mut rng(1)).is_err());
+    let sampled = MuffliatoSgd { batch: Batch::Sample(0), ..DESCENT };
+    assert!(sampled.run(&objective, &users, None, peers, None, &mut rng(1)).is_err());
     for batch in [0, 5] {
         let server = FederatedSgd { batch, step_size: 1.0, domain: Domain::ball(1.0)?, initial: None };
         assert!(server.run(&objective, &users, None, None, &mut rng(1)).is_err());

@@ -227,8 +227,8 @@ impl Dataset {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.shuffle(rng);
         order.sort_by(|&a, &b| self.labels[a].total_cmp(&self.labels[b]));
-        // Walking through the classes one after the other, every stretch gives its share.
-        let share = |k: usize| k * test_count / self.len();
+        // Walking through the classes one after the other, every stretch gives its share, to the nearest row.
+        let share = |k: usize| (2 * k * test_count + self.len()) / (2 * self.len());
         let is_test = |k: usize| share(k + 1) > share(k);
         let (mut train, mut test) = (Vec::new(), Vec::new());
         for (k, row) in order.into_iter().enumerate() {

@@ -12,7 +12,7 @@ use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::positive;
 use crate::sgd::walk::Update;
 use ndarray::{Array2, Axis};
-use ndp_dp::Sigma;
+use ndp_dp::{Estimate, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
@@ -151,6 +151,38 @@ fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f6
 
 /// Rows of a product that one task computes.
 const ROWS: usize = 256;
+
+/// Gossip steps per round that the convergence theorem asks for, `K = ⌈l^{-1/2} ln max(n, ζ²/(σ² + ρ²))⌉`, at least 1.
+///
+/// `gap` is `l` (the smallest over the rounds), `heterogeneity` is `ζ²`, the mean over nodes of `‖∇φ_v(θ*) - ∇φ(θ*)‖²`,
+/// `variance` is `σ² + ρ²`, that of noise and sampling. Grade: an estimate, for the theorem hides its constants.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `0 < l ≤ 1`, `ζ² ≥ 0`, `σ² + ρ² > 0`, all finite, and there is a node.
+///
+/// # References
+/// - *Muffliato*, Theorem 10.
+pub fn steps_per_round(
+    nodes: usize,
+    gap: f64,
+    heterogeneity: f64,
+    variance: f64,
+) -> Result<Estimate<usize>, Error> {
+    positive("the number of nodes", nodes as f64)?;
+    positive("the variance of noise and sampling", variance)?;
+    if !(0.0 < gap && gap <= 1.0) {
+        return Err(Error::InvalidParameter { name: "the gap", condition: "lie in (0, 1]", value: gap });
+    }
+    if !(0.0 <= heterogeneity && heterogeneity.is_finite()) {
+        return Err(Error::InvalidParameter {
+            name: "the heterogeneity",
+            condition: "be nonnegative and finite",
+            value: heterogeneity,
+        });
+    }
+    let target = (nodes as f64).max(heterogeneity / variance);
+    Ok(Estimate::new((target.ln() / gap.sqrt()).ceil().max(1.0) as usize))
+}
 
 /// Which examples a node's gradient uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

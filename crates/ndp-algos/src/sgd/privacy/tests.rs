@@ -56,7 +56,8 @@ fn printed_noise_levels_of_the_experiment() -> Result<(), Error> {
     for (epsilon, lemma_1, central) in [(10.0, 2.579, 1.742), (1.0, 20.36, 17.42)] {
         let sigma = ndp_dp::printed::network_sigma(12.0, 1.0, 2000.0, (epsilon, delta))?.into_value().get();
         assert!((sigma / lemma_1 - 1.0).abs() < 3e-4, "{sigma} is not {lemma_1}");
-        let sigma = ndp_dp::printed::central_sigma(1.0, 2000.0, 20_000.0, (epsilon, delta))?.into_value().get();
+        let sigma =
+            ndp_dp::printed::central_sigma(1.0, 2000.0, 20_000.0, (epsilon, delta))?.into_value().get();
         assert!((sigma / central - 1.0).abs() < 3e-4, "{sigma} is not {central}");
     }
     Ok(())

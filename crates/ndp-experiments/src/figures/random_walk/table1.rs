@@ -1,7 +1,7 @@
 //! `random-walk/table1`: accuracy of gossip and of a walk at the same mean loss, printed and sound.
 
 use crate::datasets::Data;
-use crate::figure::{Figure, Kind, Panel, Scale, Series};
+use crate::figure::{Check, Figure, Kind, Panel, Scale, Series};
 use crate::figures::families;
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses};
 use crate::registry::{Entry, Need, Tolerance};
@@ -36,7 +36,7 @@ const NAMES: [&str; 4] = ["complete", "exponential", "geometric", "grid"];
 /// As printed: graphs by budgets, gossip and walk, mean and standard deviation.
 const PRINTED: [[[(f64, f64); 2]; 3]; 4] = [
     [[(0.65, 0.10), (0.841, 0.07)], [(0.70, 0.10), (0.900, 0.04)], [(0.83, 0.06), (0.940, 0.02)]],
-    [[(0.70, 0.10), (0.818, 0.09)], [(0.77, 0.10), (0.883, 0.05)], [(0.89, 0.04), (0.937, 0.01)]],
+    [[(0.70, 0.10), (0.818, 0.09)], [(0.77, 0.05), (0.883, 0.05)], [(0.89, 0.04), (0.937, 0.01)]],
     [[(0.60, 0.07), (0.795, 0.06)], [(0.66, 0.10), (0.873, 0.05)], [(0.67, 0.04), (0.933, 0.02)]],
     [[(0.60, 0.07), (0.803, 0.10)], [(0.73, 0.10), (0.848, 0.07)], [(0.72, 0.10), (0.919, 0.02)]],
 ];
@@ -46,7 +46,7 @@ pub const ENTRY: Entry = Entry {
     id: "random-walk/table1",
     what: "accuracy of gossip and of walks on four graphs at the same mean loss",
     needs: &[Need::Houses],
-    minutes: 0.4,
+    minutes: 0.2,
     tolerance: Tolerance::SEEDED,
     figure,
 };
@@ -122,8 +122,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("steps of the walk per user", 10)
         .parameter("cap on contributions", CAP)
         .parameter("pairs sampled", scale.pick(PAIRS, 10))
-        .claim("At the same mean loss the walk learns better than gossip, on all four graphs and at all three budgets.")
-        .finding("There is no program for this table: steps, clipping and the calibrations are our choice.")
+        .claim("At the same mean loss the walk learns better than gossip, on all four graphs and at all three budgets, by 0.05 to 0.26.")
+        .finding("There is no program for this table: steps, clipping and the calibrations are our choice, and our gossip is far more accurate than the printed one.")
         .finding(
             "Printed calibrations: the mean of the published gossip loss is K d / n times the local loss per round, at most 1; \
              the log matrix sums to 0 over a row, so the mean of the published walk loss is that of ln T / n on every graph. \
@@ -133,7 +133,15 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             "Sound calibrations: walks by the capped bound, mean over sampled pairs (an upper bound for that sample; all pairs \
              on the complete graph); gossip by local DP, except on the exponential graph, where gossip is the one-peer \
              hypercube with exact consensus and its mean loss over all pairs.",
-        );
+        )
+        .finding(
+            "With the printed noise the walk is the better one in all 12 cells at paper scale, as claimed, but by at most 0.02. With \
+             sound noise it is so on the complete graph only: elsewhere the token often stays where it is or comes back at once, \
+             and its noise is 4 to 7 times the printed one. The claim that the walk wins at the same mean loss does not survive.",
+        )
+        .check(Check::below("gossip, printed noise", "walk, printed noise"))
+        .check(Check::below("gossip, sound noise", "walk, sound noise"))
+        .columns(1);
     let mut won = [0u32; 2];
     for (b, &budget) in BUDGETS.iter().enumerate() {
         let columns = ["gossip", "walk"];
