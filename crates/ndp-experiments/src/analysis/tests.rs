@@ -1,6 +1,14 @@
 use super::*;
+use crate::seed::Seed;
+use ndarray::Array2;
+use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule, SynchronousGossip};
 use ndp_dp::Grade;
+use ndp_graph::GossipMatrix;
+use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, path_graph};
+use ndp_graph::random::connected_erdos_renyi;
+use ndp_graph::spectrum::gap_abs;
+use rand::RngExt;
 
 fn request(protocol: Protocol, target: Target) -> Request {
     Request::new(protocol, target).unwrap()
@@ -16,11 +24,69 @@ fn every_protocol_meets_every_target_with_the_least_noise() -> Result<(), Analys
         for target in [Target::Mean(0.1), Target::Worst(0.3)] {
             let analysis = analyse(&graph, &request(protocol, target.clone()))?;
             assert_eq!(analysis.account.losses.len(), 8);
-            let used = analysis.account.losses.iter().map(|o| target.share(o.observer, o.loss.value()));
-            let used = used.fold(0.0, f64::max);
+            let used = used(&analysis);
             assert!(used <= 1.0 + 1e-12, "{protocol:?}, {target:?}: {used}");
             // The least noise is within a relative 1e-8, and the loss falls like its square.
             assert!(used >= 1.0 - 1e-7, "{protocol:?}, {target:?}: {used}");
+        }
+    }
+    Ok(())
+}
+
+/// The largest share that any observer uses up of what is allowed.
+fn used(analysis: &Analysis) -> f64 {
+    let target = &analysis.request.target;
+    analysis
+        .account
+        .losses
+        .iter()
+        .fold(0.0, |most, o| f64::max(most, target.share(o.observer, o.loss.value())))
+}
+
+#[test]
+fn random_graphs_meet_random_targets() -> Result<(), AnalysisError> {
+    for trial in 0..3 {
+        let rng = &mut Seed(5).trial(trial);
+        let graph = connected_erdos_renyi(8, 0.4, 100, rng)?;
+        let loss = rng.random_range(0.01..3.0);
+        let hops = ndp_algos::target::HopDistances::new(&graph)?;
+        let limits = target::Limits::Hops([(1, 2.0 * loss), (2, loss)].into(), hops);
+        for protocol in PROTOCOLS {
+            for target in [Target::Mean(loss), Target::Worst(loss), Target::Limits(limits.clone())] {
+                let asked =
+                    Request { order: Order::new(rng.random_range(1.1..8.0))?, ..request(protocol, target) };
+                let used = used(&analyse(&graph, &asked)?);
+                assert!((1.0 - 1e-7..=1.0 + 1e-12).contains(&used), "{trial}, {protocol:?}: {used}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The error on values in an interval of length 1, exactly, is at most what is said.
+#[test]
+fn errors_are_at_most_what_is_said() -> Result<(), AnalysisError> {
+    let rng = &mut Seed(6).trial(0);
+    for graph in [path_graph(6)?, grid_2d_graph(3, 3)?, hypercube_graph(3)?] {
+        let n = graph.node_count();
+        let matrix = GossipMatrix::metropolis(&graph);
+        for loss in [0.1, 50.0] {
+            let once = analyse(&graph, &request(Protocol::Muffliato, Target::Worst(loss)))?.account;
+            let fresh = analyse(&graph, &request(Protocol::FreshNoise, Target::Worst(loss)))?.account;
+            let parameter = Chebyshev::published(gap_abs(&matrix)?)?.g();
+            let gossip = SynchronousGossip::new(matrix.clone(), once.rounds).accelerated(parameter)?;
+            let schedule = NoiseSchedule::flat(fresh.sigma, fresh.rounds, 0.1)?;
+            let noisy = FreshNoiseGossip::new(matrix.clone(), schedule);
+            for values in 0..20 {
+                // The last are at the ends of the interval, where the spread is largest.
+                let value = |rng: &mut rand_chacha::ChaCha8Rng| {
+                    if values < 10 { rng.random::<f64>() } else { f64::from(u8::from(rng.random::<bool>())) }
+                };
+                let x = Array2::from_shape_fn((n, 1), |_| value(rng));
+                let squared = 2.0 * gossip.error(x.view(), once.sigma)?.into_value();
+                assert!(squared.sqrt() <= once.error * (1.0 + 1e-12));
+                assert!(noisy.mean_squared_error(x.view())?.sqrt() <= fresh.error * (1.0 + 1e-12));
+            }
         }
     }
     Ok(())
