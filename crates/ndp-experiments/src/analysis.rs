@@ -6,7 +6,7 @@
 //! ```
 //! use ndp_experiments::analysis::{Protocol, Request, Target, analyse};
 //! use ndp_graph::generators::path_graph;
-//! let request = Request::new(Protocol::Muffliato, Target::Worst(0.5))?;
+//! let request = Request::new(Protocol::Muffliato, Target::Worst(0.5));
 //! let analysis = analyse(&path_graph(3)?, &request)?;
 //! // α Δ² / (2σ²) = 0.5 at α = 2, Δ = 1: nobody is amplified on a path.
 //! assert!((analysis.account.sigma.get() - 2f64.sqrt()).abs() < 1e-12);
@@ -185,20 +185,18 @@ pub struct Request {
 
 impl Request {
     /// The defaults for a protocol and a target.
-    ///
-    /// # Errors
-    /// None of these defaults is refused.
-    pub fn new(protocol: Protocol, target: Target) -> Result<Self, AnalysisError> {
-        Ok(Self {
+    #[must_use]
+    pub fn new(protocol: Protocol, target: Target) -> Self {
+        Self {
             protocol,
             target,
-            order: Order::new(2.0)?,
-            sensitivity: Sensitivity::new(1.0)?,
-            delta: Delta::new(1e-5)?,
+            order: Order::new(2.0).expect("2 is above 1"),
+            sensitivity: Sensitivity::new(1.0).expect("1 is positive"),
+            delta: Delta::new(1e-5).expect("1e-5 is between 0 and 1"),
             rounds: None,
             rho: 0.1,
             observer: None,
-        })
+        }
     }
 
     /// The nodes whose views are accounted for.

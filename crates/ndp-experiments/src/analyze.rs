@@ -21,7 +21,7 @@ impl Analyze {
             graph = graph.largest_component().0;
         }
         let target = target.resolve(&graph)?;
-        let mut request = Request::new(protocol, target)?;
+        let mut request = Request::new(protocol, target);
         request.rounds = self.rounds;
         if let Some(order) = self.order {
             request.order = Order::new(order).context("--order")?;

@@ -2,7 +2,7 @@
 
 use crate::flags::Data;
 use crate::print_line;
-use anyhow::bail;
+use anyhow::{Context, bail};
 use ndp_experiments::datasets::download::{Sources, fetch};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 impl Data {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let folder = self.to.unwrap_or_else(|| PathBuf::from("data"));
-        std::fs::create_dir_all(&folder)?;
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot write {}", folder.display()))?;
         if let Err(errors) = fetch(&folder, &Sources::official(), PATIENCE, print_line) {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
             bail!("{} of 3 data sets were not fetched:\n  {}", errors.len(), lines.join("\n  "));

@@ -167,11 +167,13 @@ fn differing_numbers_fail_and_blessed_ones_pass() {
 fn wrong_requests_are_refused_with_one_clear_sentence() {
     let folder = folder("wrong");
     std::fs::write(folder.join("file"), "").unwrap();
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 6] = [
         (&["muffliato/fig77"], "there is no figure \"muffliato/fig77\""),
         (&[FIGURE, "--data", "nowhere"], "the data folder nowhere does not exist"),
         (&[FIGURE, "--threads", "0"], "--threads must be at least 1"),
         (&[FIGURE, "--quick", "--out", "file/out"], "cannot write file/out"),
+        (&["bless", FIGURE, "--quick", "--out", "file/out"], "cannot write file/out"),
+        (&["data", "--to", "file/data"], "cannot write file/data"),
     ];
     for (arguments, expected) in cases {
         let (ok, said) = run(&folder, arguments);

@@ -11,7 +11,7 @@ use ndp_graph::spectrum::gap_abs;
 use rand::RngExt;
 
 fn request(protocol: Protocol, target: Target) -> Request {
-    Request::new(protocol, target).unwrap()
+    Request::new(protocol, target)
 }
 
 const PROTOCOLS: [Protocol; 4] =
