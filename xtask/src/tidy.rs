@@ -4,6 +4,7 @@ mod figures;
 mod layers;
 mod links;
 mod names;
+mod statements;
 mod text;
 
 use crate::flags::Tidy;
@@ -41,6 +42,7 @@ impl Tidy {
         problems.extend(names::problems(&files));
         problems.extend(figures::problems(&files));
         problems.extend(links::problems(&files, &root));
+        problems.extend(statements::problems(&files));
         ensure!(problems.is_empty(), "{} problems:\n  {}", problems.len(), problems.join("\n  "));
         Ok(())
     }

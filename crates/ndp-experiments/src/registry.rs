@@ -183,6 +183,24 @@ mod tests {
         }
     }
 
+    /// What the papers show, and three figures of our own.
+    #[test]
+    fn every_figure_and_table_of_the_papers_is_there() {
+        let papers: [(&str, &[&str]); 5] = [
+            ("network-dp", &["fig1a", "fig1b", "fig2", "fig3", "poster"]),
+            ("contraction-fl", &["fig2"]),
+            ("muffliato", &["fig1a", "fig1b", "fig1c", "fig2", "fig3", "fig4", "fig5", "table1", "dropout"]),
+            ("random-walk", &["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "table1"]),
+            ("beyond", &["exact-view", "fresh-noise", "scale"]),
+        ];
+        for (paper, names) in papers {
+            for name in names {
+                let id = format!("{paper}/{name}");
+                assert_eq!(select(&id).len(), 1, "{id}");
+            }
+        }
+    }
+
     #[test]
     fn a_name_selects_all_a_paper_or_one() {
         assert_eq!(select("all").len(), all().count());

@@ -1,0 +1,117 @@
+//! Whether `docs/theory.md` has a row for every numbered statement of the papers.
+
+use super::File;
+use std::collections::BTreeSet;
+
+/// For each section of the document: kinds of statements, and up to which number they go.
+const PAPERS: [(&str, &[(&str, u32)]); 4] = [
+    (
+        "Muffliato",
+        &[
+            ("Definition", 6),
+            ("Assumption", 2),
+            ("Algorithm", 3),
+            ("Theorem", 12),
+            ("Corollary", 5),
+            ("Lemma", 2),
+            ("Proposition", 1),
+            ("Remark", 1),
+            ("Table", 1),
+        ],
+    ),
+    (
+        "Privacy amplification by decentralization",
+        &[
+            ("Definition", 8),
+            ("Algorithm", 5),
+            ("Theorem", 8),
+            ("Lemma", 2),
+            ("Proposition", 4),
+            ("Remark", 5),
+        ],
+    ),
+    (
+        "Random walks",
+        &[
+            ("Definition", 8),
+            ("Assumption", 4),
+            ("Algorithm", 1),
+            ("Theorem", 5),
+            ("Proposition", 2),
+            ("Remark", 5),
+            ("Table", 1),
+        ],
+    ),
+    ("Federated learning by contraction", &[("Algorithm", 1), ("Theorem", 2), ("Lemma", 2)]),
+];
+
+/// Numbers that the text of a paper skips.
+const SKIPPED: [(&str, &str, u32); 1] = [("Random walks", "Remark", 4)];
+
+pub(super) fn problems(files: &[File]) -> Vec<String> {
+    let Some(theory) = files.iter().find(|file| file.path == "docs/theory.md") else { return Vec::new() };
+    let mut problems = Vec::new();
+    for (title, kinds) in PAPERS {
+        let section = theory.text.split("\n## ").find(|section| section.starts_with(title)).unwrap_or("");
+        let found: BTreeSet<(&str, u32)> = section.lines().flat_map(statements).collect();
+        for &(kind, last) in kinds {
+            let skipped = |number| SKIPPED.contains(&(title, kind, number));
+            for number in (1..=last).filter(|&number| !found.contains(&(kind, number)) && !skipped(number)) {
+                problems.push(format!("docs/theory.md, {title}: no row for {kind} {number}"));
+            }
+        }
+    }
+    problems
+}
+
+/// The statements that the first cell of a row names: `Theorems 2 and 7, Lemma 1`.
+fn statements(line: &str) -> Vec<(&'static str, u32)> {
+    const KINDS: [(&str, &str); 9] = [
+        ("Definition", "Definitions"),
+        ("Assumption", "Assumptions"),
+        ("Algorithm", "Algorithms"),
+        ("Theorem", "Theorems"),
+        ("Corollary", "Corollaries"),
+        ("Lemma", "Lemmas"),
+        ("Proposition", "Propositions"),
+        ("Remark", "Remarks"),
+        ("Table", "Tables"),
+    ];
+    let mut found = Vec::new();
+    let mut kind = None;
+    let cell = line.strip_prefix("| ").and_then(|rest| rest.split('|').next()).unwrap_or("");
+    for word in cell.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+        if let Some((one, _)) = KINDS.into_iter().find(|&(one, many)| word == one || word == many) {
+            kind = Some(one);
+        } else if let (Some(kind), Ok(number)) = (kind, word.parse()) {
+            found.push((kind, number));
+        } else if word != "and" {
+            kind = None;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_belong_to_the_kind_before_them() {
+        let found = statements("| Theorems 2 and 7, Lemma 1, after 3 rounds; Corollaries 4, 5 | Remark 9 |");
+        let expected = [("Theorem", 2), ("Theorem", 7), ("Lemma", 1), ("Corollary", 4), ("Corollary", 5)];
+        assert_eq!(found, expected);
+        assert!(statements("Theorem 1 is no row").is_empty());
+    }
+
+    #[test]
+    fn a_statement_without_row_is_found() {
+        let section = "x\n## Federated learning by contraction\n| Algorithm 1 | |\n| Theorems 1 and 2 | |\n| Lemma 2 | |\n## y\n| Lemma 1 | |\n";
+        let file = File { path: "docs/theory.md".into(), text: section.into() };
+        let of_this = problems(&[file]).into_iter().filter(|problem| problem.contains("Federated"));
+        assert_eq!(
+            of_this.collect::<Vec<_>>(),
+            ["docs/theory.md, Federated learning by contraction: no row for Lemma 1"]
+        );
+    }
+}
