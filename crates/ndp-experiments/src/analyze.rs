@@ -7,7 +7,7 @@ use ndp_dp::{Delta, Order, Sensitivity};
 use ndp_experiments::analysis::{AnalysisError, Request, TargetText, analyse, output, summary};
 use ndp_experiments::datasets::read_graph;
 use ndp_experiments::run::require_writable;
-use ndp_graph::edge_list::Header;
+use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops};
 use std::path::PathBuf;
 
 impl Analyze {
@@ -15,8 +15,13 @@ impl Analyze {
         let protocol = self.protocol.parse()?;
         let target: TargetText = self.target.parse()?;
         crate::start_threads(self.threads)?;
-        let header = if self.header { Header::Present } else { Header::Detect };
-        let mut graph = read_graph(&self.edges, header)?;
+        let options = EdgeListOptions {
+            header: if self.header { Header::Present } else { Header::Detect },
+            self_loops: if self.skip_self_loops { SelfLoops::Skip } else { SelfLoops::Refuse },
+            extra_fields: if self.skip_columns { ExtraFields::Skip } else { ExtraFields::Refuse },
+            ..EdgeListOptions::default()
+        };
+        let mut graph = read_graph(&self.edges, options)?;
         if self.largest_component {
             graph = graph.largest_component().0;
         }

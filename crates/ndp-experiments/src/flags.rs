@@ -58,6 +58,10 @@ xflags::xflags! {
             optional --observer observer: String
             /// Skip the first line, a header (above numbers it is recognised).
             optional --header
+            /// Leave edges from a node to itself out.
+            optional --skip-self-loops
+            /// Leave columns after the second out: weights, times.
+            optional --skip-columns
             /// Take the largest component of a graph that is not connected.
             optional --largest-component
             /// Number of threads; the numbers do not depend on it.

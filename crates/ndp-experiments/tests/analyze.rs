@@ -26,6 +26,7 @@ fn folder(name: &str) -> PathBuf {
     put("six", "1 2\n2 3\n3 4\n4 5\n5 6\n");
     put("junk", "1 2\n2 3\nhello\n");
     put("loop", "1 2\n2 2\n");
+    put("weighted", "1 2 0.5\n2 3 0.25\n3 3 1\n");
     put("empty", "# nothing here\n");
     put("limits", "source observer loss\nann carol 0.2\ncarol ann 0.2\n");
     put("unknown", "ann zoe 0.2\n");
@@ -126,6 +127,9 @@ fn the_largest_component_and_one_observer_can_be_asked_for() {
     assert!(ok && said.contains("3 nodes, 2 edges"), "{said}");
     let (ok, said) = run(&folder, &[&["bare.csv", "--observer", "eve"], &common[..]].concat());
     assert!(ok && said.contains("Only what this one node learns"), "{said}");
+    let weighted = ["weighted", "--skip-columns", "--skip-self-loops", "--out", "weighted-out"];
+    let (ok, said) = run(&folder, &[&weighted, &common[..]].concat());
+    assert!(ok && said.contains("3 nodes, 2 edges"), "{said}");
     let rows = losses(&folder.join("out/analysis/losses.csv"));
     assert!(rows.len() == 7 && rows.iter().all(|row| row.1 == "eve"));
 }
@@ -148,7 +152,7 @@ fn the_first_picture_of_a_visitor() {
 fn bad_input_is_refused_with_one_clear_sentence() {
     let folder = folder("bad");
     let mean = ["--target", "mean=1"];
-    let cases: [(&str, &str, &[&str], &str); 22] = [
+    let cases: [(&str, &str, &[&str], &str); 23] = [
         ("nowhere", "muffliato", &mean, "cannot read nowhere: No such file"),
         (".", "muffliato", &mean, "cannot read .: "),
         (
@@ -160,6 +164,7 @@ fn bad_input_is_refused_with_one_clear_sentence() {
         ("empty", "muffliato", &mean, "empty: a graph needs at least one node"),
         ("junk", "muffliato", &mean, "junk: line 3 of the edge list has fewer than two fields: \"hello\""),
         ("loop", "muffliato", &mean, "loop: line 2 of the edge list is an edge from a node to itself"),
+        ("weighted", "muffliato", &mean, "weighted: line 1 of the edge list has more than two fields"),
         ("limits", "muffliato", &mean, "limits: line 1 of the edge list"),
         ("six", "one-peer", &mean, "power of two, the graph has 6 (nearest: 4 and 8)"),
         (

@@ -3,17 +3,17 @@
 use super::DataError;
 use super::archive::read;
 use ndp_graph::Graph;
-use ndp_graph::edge_list::{EdgeListOptions, Header, read_edge_list};
+use ndp_graph::edge_list::{EdgeListOptions, read_edge_list};
 use std::path::Path;
 
 /// The graph of the edge list in a file, compressed by gzip or not: one edge a line, two labels an edge,
-/// separated by white space or commas. See [`read_edge_list`] for what else is accepted; a header above
-/// labels that are no numbers must be announced.
+/// separated by white space or commas. See [`read_edge_list`] for what else is accepted, and what `options`
+/// add.
 ///
 /// # Errors
 /// [`DataError::Read`] when the file cannot be read; [`DataError::EdgeList`] when it is no edge list.
-pub fn read_graph(path: &Path, header: Header) -> Result<Graph, DataError> {
-    edges(&read(path)?, EdgeListOptions { header, ..EdgeListOptions::default() }, path)
+pub fn read_graph(path: &Path, options: EdgeListOptions) -> Result<Graph, DataError> {
+    edges(&read(path)?, options, path)
 }
 
 /// The graph of the edge list in `bytes`, which came from `path`.
@@ -27,6 +27,7 @@ mod tests {
     use super::*;
     use flate2::Compression;
     use flate2::write::GzEncoder;
+    use ndp_graph::edge_list::{ExtraFields, Header, SelfLoops};
     use std::io::Write;
 
     #[test]
@@ -37,10 +38,17 @@ mod tests {
         let mut gz = GzEncoder::new(Vec::new(), Compression::default());
         gz.write_all(text.as_bytes())?;
         std::fs::write(folder.join("packed.gz"), gz.finish()?)?;
-        let plain = read_graph(&folder.join("plain.csv"), Header::Detect).unwrap();
-        assert_eq!(plain, read_graph(&folder.join("packed.gz"), Header::Detect).unwrap());
-        std::fs::write(folder.join("table.csv"), format!("person,friend\n{text}"))?;
-        assert_eq!(plain, read_graph(&folder.join("table.csv"), Header::Present).unwrap());
+        let plain = read_graph(&folder.join("plain.csv"), EdgeListOptions::default()).unwrap();
+        assert_eq!(plain, read_graph(&folder.join("packed.gz"), EdgeListOptions::default()).unwrap());
+        let table = format!("person,friend,since\nann,ann,2\n{}", text.replace('\n', ",2020\n"));
+        std::fs::write(folder.join("table.csv"), table)?;
+        let table = EdgeListOptions {
+            header: Header::Present,
+            self_loops: SelfLoops::Skip,
+            extra_fields: ExtraFields::Skip,
+            ..EdgeListOptions::default()
+        };
+        assert_eq!(plain, read_graph(&folder.join("table.csv"), table).unwrap());
         assert_eq!(plain.labels(), Some(&["ann", "bob", "carol"].map(String::from)[..]));
         Ok(())
     }
@@ -50,9 +58,9 @@ mod tests {
         let folder = crate::testing::folder("edges-bad");
         let path = folder.join("list");
         std::fs::write(&path, "1 2\n3\n").unwrap();
-        let error = read_graph(&path, Header::Detect).unwrap_err().to_string();
+        let error = read_graph(&path, EdgeListOptions::default()).unwrap_err().to_string();
         assert!(error.contains("list: line 2 of the edge list has fewer than two fields"), "{error}");
-        let error = read_graph(&folder.join("nothing"), Header::Detect).unwrap_err();
+        let error = read_graph(&folder.join("nothing"), EdgeListOptions::default()).unwrap_err();
         assert!(matches!(error, DataError::Read { .. }));
     }
 }
