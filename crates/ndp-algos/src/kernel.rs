@@ -117,7 +117,7 @@ pub(crate) fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y
 }
 
 /// Examples whose scores are computed side by side.
-pub(crate) const SCORES: usize = 32;
+pub(crate) const SCORES: usize = 16;
 
 multiversion! {
     /// Adds to `right` the worth of every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is

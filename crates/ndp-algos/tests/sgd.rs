@@ -288,6 +288,7 @@ fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
     let own = |v: usize| evaluation.accuracy(&run.models.row(v).to_vec());
     assert!((run.history.accuracy[3] - (own(0) + own(3) + own(6)) / 3.0).abs() < 1e-15);
     assert!(run.history.consensus_error[3] > 0.0);
+    assert_eq!(run.history.last_accuracy, Some(run.history.accuracy[3]));
     // The accuracy is a plain count.
     let model = run.models.row(0);
     let right = (0..70).filter(|&i| (data.features().row(i).dot(&model) > 0.0) == (data.labels()[i] > 0.0));
@@ -393,6 +394,9 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
         .filter(|&i| (data.row(i)[0] * last[0] + data.row(i)[1] * last[1] > 0.0) == (data.labels()[i] > 0.0))
         .count();
     assert!((right as f64 / 400.0 - history.accuracy[3]).abs() < 1e-12);
+    let stopped =
+        WalkSgd { steps: 151, ..walk }.run(&objective, &users, None, Some(&evaluation), &mut rng(2))?;
+    assert_eq!(stopped.history.last_accuracy, history.accuracy.last().copied());
     assert!(Evaluation::new(0, &data).is_err());
     Ok(())
 }

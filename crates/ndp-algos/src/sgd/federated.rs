@@ -92,6 +92,7 @@ impl FederatedSgd {
                 history.accuracy.push(evaluation.accuracy(&model));
             }
         }
+        history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
         Ok(FederatedRun { model, history, rounds })
     }
 

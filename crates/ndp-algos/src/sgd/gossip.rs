@@ -256,6 +256,7 @@ impl MuffliatoSgd {
             mixing(round, rng)?.apply(&mut models)?;
             record(&mut history, round + 1, &models, objective, evaluation);
         }
+        history.last_accuracy = evaluation.map(|e| mean_accuracy(&measured(&models, e), e));
         Ok(MuffliatoRun { models, history })
     }
 
@@ -303,15 +304,26 @@ fn record<O: Objective>(
 ) {
     let Some(evaluation) = evaluation.filter(|e| e.is_due(round)) else { return };
     let n = models.nrows() as f64;
-    let rows: Vec<Vec<f64>> =
-        models.rows().into_iter().step_by(evaluation.stride()).map(|row| row.to_vec()).collect();
-    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let rows = measured(models, evaluation);
     history.steps.push(round);
-    history.accuracy.push(mean(rows.par_iter().map(|model| evaluation.accuracy(model)).collect()));
+    history.accuracy.push(mean_accuracy(&rows, evaluation));
     let objectives: Option<Vec<f64>> =
         rows.par_iter().map(|model| evaluation.objective(objective, model)).collect();
     history.objective.extend(objectives.map(mean));
     let center = models.sum_axis(Axis(0)) / n;
     let spread: f64 = models.rows().into_iter().map(|row| (&row - &center).mapv(|x| x * x).sum()).sum();
     history.consensus_error.push(spread / n);
+}
+
+/// The models on which something is measured.
+fn measured(models: &Array2<f64>, evaluation: &Evaluation) -> Vec<Vec<f64>> {
+    models.rows().into_iter().step_by(evaluation.stride()).map(|row| row.to_vec()).collect()
+}
+
+fn mean_accuracy(models: &[Vec<f64>], evaluation: &Evaluation) -> f64 {
+    mean(models.par_iter().map(|model| evaluation.accuracy(model)).collect())
+}
+
+fn mean(values: Vec<f64>) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }

@@ -127,4 +127,6 @@ pub struct History {
     pub accuracy: Vec<f64>,
     /// Mean squared distance of the models to their mean, for protocols with a model per node.
     pub consensus_error: Vec<f64>,
+    /// Test accuracy when the run is over, for several models their mean; `None` if nothing is measured.
+    pub last_accuracy: Option<f64>,
 }

@@ -273,11 +273,13 @@ impl<F: LinearLoss> Linear<F> {
     }
 
     /// `θ·x`, the intercept included.
+    #[inline]
     pub fn product(&self, model: &[f64], features: &[f64]) -> f64 {
         let product = dot(&model[..features.len()], features);
         if self.intercept { product + model[features.len()] } else { product }
     }
 
+    #[inline]
     fn norm(&self, features: &[f64]) -> f64 {
         (dot(features, features) + if self.intercept { 1.0 } else { 0.0 }).sqrt()
     }
@@ -285,6 +287,32 @@ impl<F: LinearLoss> Linear<F> {
     /// Largest `|φ'|` allowed for this example.
     fn slope_limit(&self, features: &[f64]) -> f64 {
         self.clip.map_or(f64::INFINITY, |clip| clip / self.norm(features))
+    }
+
+    /// Adds the gradient of `φ` alone.
+    #[inline(always)]
+    fn add_fit(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
+        let mut slope = self.loss.derivative(self.product(model, features), label);
+        if self.clip.is_some() {
+            let limit = self.slope_limit(features);
+            slope = slope.clamp(-limit, limit);
+        }
+        let factor = weight * slope;
+        for (g, x) in gradient.iter_mut().zip(features) {
+            *g += factor * x;
+        }
+        if self.intercept {
+            gradient[features.len()] += factor;
+        }
+    }
+
+    /// Adds the gradient of the ridge.
+    fn add_ridge(&self, model: &[f64], weight: f64, gradient: &mut [f64]) {
+        if self.l2 > 0.0 {
+            for (g, t) in gradient.iter_mut().zip(model) {
+                *g += weight * self.l2 * t;
+            }
+        }
     }
 }
 
@@ -307,23 +335,30 @@ impl<F: LinearLoss> Objective for Linear<F> {
     }
 
     fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
-        let mut slope = self.loss.derivative(self.product(model, features), label);
-        if self.clip.is_some() {
-            let limit = self.slope_limit(features);
-            slope = slope.clamp(-limit, limit);
-        }
-        let factor = weight * slope;
-        for (g, x) in gradient.iter_mut().zip(features) {
-            *g += factor * x;
-        }
-        if self.intercept {
-            gradient[features.len()] += factor;
-        }
-        if self.l2 > 0.0 {
-            for (g, t) in gradient.iter_mut().zip(model) {
-                *g += weight * self.l2 * t;
+        self.add_fit(model, features, label, weight, gradient);
+        self.add_ridge(model, weight, gradient);
+    }
+
+    fn add_gradients(
+        &self,
+        model: &[f64],
+        features: &[f64],
+        labels: &[f64],
+        weight: f64,
+        gradient: &mut [f64],
+    ) {
+        let width = features.len() / labels.len().max(1);
+        // Rows of a known length need no loops over their parts.
+        if width == 8 {
+            for (row, &label) in features.as_chunks::<8>().0.iter().zip(labels) {
+                self.add_fit(model, row, label, weight, gradient);
+            }
+        } else {
+            for (row, &label) in features.chunks_exact(width.max(1)).zip(labels) {
+                self.add_fit(model, row, label, weight, gradient);
             }
         }
+        self.add_ridge(model, weight * labels.len() as f64, gradient);
     }
 
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants {

@@ -219,13 +219,25 @@ mod tests {
         Ok(())
     }
 
-    /// The exact loss when every step is `θ_w ↦ slope_w θ_w`, from the stacked Gaussian system
-    /// over all rounds: Gram-Schmidt on the rows of the view, mean shifts carried along.
+    /// Plain gossip is the recursion with parameter 1.
     fn exact_instance(
         matrix: &GossipMatrix,
         u: usize,
         v: usize,
         steps: usize,
+        rounds: usize,
+        slope: &[f64],
+    ) -> Result<f64, Error> {
+        exact_accelerated(matrix, u, v, (steps, 1.0), rounds, slope)
+    }
+
+    /// The exact loss when every step is `θ_w ↦ slope_w θ_w`, from the stacked Gaussian system
+    /// over all rounds: Gram-Schmidt on the rows of the view, mean shifts carried along.
+    fn exact_accelerated(
+        matrix: &GossipMatrix,
+        u: usize,
+        v: usize,
+        (steps, parameter): (usize, f64),
         rounds: usize,
         slope: &[f64],
     ) -> Result<f64, Error> {
@@ -237,7 +249,6 @@ mod tests {
         let mut view: Vec<Array1<f64>> = Vec::new();
         for t in 0..rounds {
             if t > 0 {
-                psi = power(matrix, steps)?.dot(&psi);
                 for (mut row, a) in psi.rows_mut().into_iter().zip(slope) {
                     row.mapv_inplace(|x| a * x);
                 }
@@ -249,13 +260,16 @@ mod tests {
             let mut own = Array1::zeros(columns + 1);
             own[t * n + v] = 1.0;
             view.push(own);
-            let mut state = psi.clone();
-            for _ in 0..steps {
+            let (mut before, mut state) = (psi.clone(), psi);
+            for step in 0..steps {
                 for &w in matrix.graph().neighbors(v) {
                     view.push(state.row(w as usize).to_owned());
                 }
-                state = dense.dot(&state);
+                let mixed = dense.dot(&state);
+                let next = if step == 0 { mixed } else { mixed * parameter + &before * (1.0 - parameter) };
+                before = std::mem::replace(&mut state, next);
             }
+            psi = state;
         }
         let mut kept: Vec<Array1<f64>> = Vec::new();
         let mut loss = 0.0;
@@ -349,6 +363,14 @@ mod tests {
             let (_, bound) = bound(&graph, u, v, steps, rounds, q)?;
             let local = exact.min(rounds as f64);
             assert!(bound >= local - 1e-9, "trial {trial}: {exact} exceeds {bound}");
+
+            let parameter = rng.random_range(1.0..1.9);
+            let matrix = GossipMatrix::metropolis(&graph);
+            let gossip = SynchronousGossip::new(matrix.clone(), steps).accelerated(parameter)?;
+            let round = Round::of_gossip(&gossip, v)?;
+            let bound = shift_loss(&vec![&round; rounds], u, &vec![q; n])?.into_value();
+            let exact = exact_accelerated(&matrix, u, v, (steps, parameter), rounds, &slope)?;
+            assert!(bound >= exact - 1e-9, "trial {trial}, accelerated: {exact} exceeds {bound}");
         }
         Ok(())
     }

@@ -188,6 +188,38 @@ pub struct WalkRun {
     pub contributions: Vec<usize>,
 }
 
+impl<'a> WalkSgd<'a> {
+    /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every user
+    /// contributes at most `cap` gradients and only noise afterwards.
+    #[must_use]
+    pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: usize) -> Self {
+        Self {
+            route,
+            start: Start::Uniform,
+            steps,
+            step_size: StepSize::Constant(step_size),
+            domain: Domain::Unbounded,
+            cap: Some(cap),
+            over_cap: OverCap::NoiseOnly,
+            update: Update::Sound,
+        }
+    }
+
+    /// Local DP-SGD: as the walk on the complete graph, but nobody's noise is meant to protect anybody else, so that users
+    /// beyond their cap send the model on untouched. Its account is [`local`](crate::sgd::privacy::local).
+    #[must_use]
+    pub const fn local(steps: usize, step_size: f64, cap: usize) -> Self {
+        Self { over_cap: OverCap::ForwardUnchanged, ..Self::new(Route::Complete, steps, step_size, cap) }
+    }
+
+    /// Centralized DP-SGD: a trusted curator draws a user in every step and adds the noise. Its account is
+    /// [`central`](crate::sgd::privacy::central).
+    #[must_use]
+    pub const fn central(steps: usize, step_size: f64) -> Self {
+        Self { cap: None, ..Self::new(Route::Complete, steps, step_size, 0) }
+    }
+}
+
 impl WalkSgd<'_> {
     /// Walks once from the model 0. `noise` is the standard deviation per coordinate, `None` for
     /// no noise at all (and no privacy).
@@ -245,6 +277,7 @@ impl WalkSgd<'_> {
             }
             holder = self.route.next(holder, n, rng);
         }
+        history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
         Ok(WalkRun { model, history, contributions })
     }
 

@@ -1,6 +1,7 @@
 //! Known noise levels, calibrations put back into their accountants, and conditions that fail.
 
 use super::*;
+use crate::audit::clopper_pearson_upper;
 use crate::gossip::SynchronousGossip;
 use crate::sgd::Users;
 use crate::sgd::federated::FederatedSgd;
@@ -128,6 +129,11 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
+    let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::Unbounded, initial: None };
+    let last = |server: &FederatedSgd| federated(server, &logistic(), 40, sigma, delta).map(|_| ());
+    assert!(matches!(last(&server), Err(Error::NoGuarantee(why)) if why.contains("ball")));
+    let long = FederatedSgd { step_size: 8.5, domain: Domain::ball(1.0)?, ..server };
+    assert_eq!(last(&long), Err(Error::StepTooLong { step: 8.5, limit: 8.0 }));
     assert!(local(&logistic(), 0, sigma, delta).is_err());
     Ok(())
 }
@@ -178,6 +184,49 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
     Ok(())
 }
 
+/// Whoever reads the last model and guesses at which of two data sets it was trained, from a threshold: what the
+/// error rates prove about `ε` (at 1e-4 each) never exceeds the statement, and is more than nothing.
+#[test]
+fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
+    // Far labels and clipped examples: every gradient is ±1/2, so the first user's whole sensitivity shows.
+    let objective = Linear::new(Squared).with_example_clipping(0.5)?;
+    let constants = objective.constants(1.0, 100.0, Domain::Unbounded);
+    let world = |label: f64| {
+        let labels = vec![label, 100.0, -100.0, 100.0];
+        Users::consecutive(&Dataset::new(ndarray::Array2::ones((4, 1)), labels)?, 4)
+    };
+    let (delta, sigma, runs) = (Delta::new(0.05)?, Sigma::new(1.0)?, 20_000);
+    let walk = WalkSgd { steps: 6, step_size: StepSize::Constant(0.5), cap: Some(3), ..FIG2 };
+    let server = FederatedSgd { batch: 2, step_size: 0.5, domain: Domain::ball(50.0)?, initial: None };
+    let stated = [
+        epsilon(&complete_walk(&walk, &constants, 4, 1, sigma, delta)?),
+        epsilon(&federated(&server, &constants, 4, sigma, delta)?),
+    ];
+    for (k, stated) in stated.into_iter().enumerate() {
+        let rng = &mut ChaCha8Rng::seed_from_u64(31);
+        let mut last = |users: &Users| -> Result<f64, Error> {
+            Ok(match k {
+                0 => walk.run(&objective, users, Some(sigma), None, rng)?.model[0],
+                _ => server.run(&objective, users, Some(sigma), None, rng)?.model[0],
+            })
+        };
+        let worlds = [world(100.0)?, world(-100.0)?];
+        let mut models = Vec::new();
+        for users in &worlds {
+            models.push((0..runs).map(|_| last(users)).collect::<Result<Vec<f64>, Error>>()?);
+        }
+        let threshold = models.iter().flatten().sum::<f64>() / (2 * runs) as f64;
+        let above = |models: &[f64]| models.iter().filter(|&&m| m > threshold).count();
+        let hit = 1.0 - clopper_pearson_upper(runs - above(&models[0]), runs, 1e-4)?;
+        let miss = clopper_pearson_upper(above(&models[1]), runs, 1e-4)?;
+        let proved = ((hit - delta.get()) / miss).ln();
+        assert!(proved <= stated, "attack {k} proves {proved}, stated {stated}");
+        // The statement about the walk also covers readers who know its path.
+        assert!(proved > 0.05 * stated, "attack {k} proves {proved} of {stated}: it tests nothing");
+    }
+    Ok(())
+}
+
 /// A single pair's mean loss is that of the renewal accountant, in units of the sensitivity 2.
 #[test]
 fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
@@ -196,6 +245,9 @@ fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
 fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     let star = TransitionMatrix::simple_random_walk(&generators::star_graph(4)?)?;
     let walk = WalkSgd { route: Route::Graph(&star), steps: 30, ..FIG2 };
+    assert_eq!(WalkSgd::new(Route::Complete, 1, 0.1, 12).cap, Some(12));
+    assert_eq!(WalkSgd::central(1, 0.1).cap, None);
+    assert_eq!(WalkSgd::local(1, 0.1, 3).over_cap, OverCap::ForwardUnchanged);
     let refused = |walk: &WalkSgd<'_>| {
         WalkPairs::new(walk, &logistic(), &[(0, 1)], FinalToken::Withheld, 10).map(|_| ()).unwrap_err()
     };

@@ -10,7 +10,7 @@ use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use ndp_algos::sgd::privacy::{calibrate_mean, printed};
-use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, History, Linear, Logistic, Objective, Statement, WalkPairs};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::iteration::{CappedWalk, NoisyStep};
@@ -229,16 +229,7 @@ fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2
 
 /// The walk of the table.
 fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
-    WalkSgd {
-        route,
-        start: Start::Uniform,
-        steps: 10 * users,
-        step_size: StepSize::Constant(WALK_STEP),
-        domain: Domain::Unbounded,
-        cap: Some(CAP),
-        over_cap: OverCap::NoiseOnly,
-        update: Update::Sound,
-    }
+    WalkSgd::new(route, 10 * users, WALK_STEP, CAP)
 }
 
 /// Last accuracies of gossip, mean over nodes.
