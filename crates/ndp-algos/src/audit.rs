@@ -9,7 +9,7 @@
 
 use crate::protocol::checked_coalition;
 use crate::{Error, Protocol, View};
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use ndp_dp::{Estimate, Sensitivity, Sigma, UnitLoss, special, tails};
 use rand::Rng;
 use serde::Serialize;
@@ -55,6 +55,9 @@ pub struct Attack {
 impl Attack {
     /// The likelihood-ratio statistic of `view` about node `source`.
     ///
+    /// Messages are floating-point numbers, so each counts as carrying rounding noise of `1e-13` beside its own: where
+    /// the loss hinges on smaller differences the attack is weaker than the view in real arithmetic, never stronger.
+    ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`Error::NoiselessView`] when the view
     /// reveals an input without noise.
@@ -72,34 +75,48 @@ impl Attack {
         let unknown: Vec<usize> =
             (0..view.noises().ncols()).filter(|j| view.known_noises().binary_search(j).is_err()).collect();
         let rows = view.noises().select(Axis(1), &unknown);
-        let count = view.row_count();
-        // Orthonormal combinations of rows: each with its coefficients and its shift.
-        let mut basis: Vec<(Array1<f64>, Array1<f64>)> = Vec::new();
-        let mut weights = Array1::zeros(count);
-        let mut unit = 0.0;
+        let (count, width) = rows.dim();
+        // [R, ρ I]ᵀ = Q T with T upper triangular: every row carries a little noise of its own, the rounding of its message,
+        // so that no rank has to be decided. The weights (R Rᵀ + ρ² I)⁻¹ b come from T alone, which is as good
+        // as the rows; combinations of rows carried along would lose all digits on long chains.
+        let mut basis: Vec<Array1<f64>> = Vec::with_capacity(count);
+        let mut factor = Array2::<f64>::zeros((count, count));
         for k in 0..count {
-            let mut rest = rows.row(k).to_owned();
-            let mut combination = Array1::zeros(count);
-            combination[k] = 1.0;
-            let before = rest.dot(&rest).sqrt();
+            let mut rest = Array1::zeros(width + count);
+            rest.slice_mut(s![..width]).assign(&rows.row(k));
+            rest[width + k] = ROUNDING;
             for _ in 0..3 {
-                for (q, c) in &basis {
+                for (j, q) in basis.iter().enumerate() {
                     let overlap = q.dot(&rest);
                     rest.scaled_add(-overlap, q);
-                    combination.scaled_add(-overlap, c);
+                    factor[(j, k)] += overlap;
                 }
             }
-            let left = rest.dot(&rest).sqrt();
-            let shift = |c: &Array1<f64>| c.dot(&view.inputs().column(source));
-            if left > RELATIVE_RANK * before {
-                combination /= left;
-                let b = shift(&combination);
-                weights.scaled_add(b, &combination);
-                unit += b * b;
-                basis.push((rest / left, combination));
-            } else if shift(&combination).abs() > LEAK {
+            factor[(k, k)] = rest.dot(&rest).sqrt();
+            basis.push(rest / factor[(k, k)]);
+        }
+        let mut weights = view.inputs().column(source).to_owned();
+        for k in 0..count {
+            let known = factor.slice(s![..k, k]).dot(&weights.slice(s![..k]));
+            weights[k] = (weights[k] - known) / factor[(k, k)];
+            if weights[k].abs() > LEAK {
                 return Err(Error::NoiselessView(source));
             }
+        }
+        for k in (0..count).rev() {
+            let known = factor.slice(s![k, k + 1..]).dot(&weights.slice(s![k + 1..]));
+            weights[k] = (weights[k] - known) / factor[(k, k)];
+        }
+        // What these weights attain: at most the loss of the view whatever rounding made of them.
+        let shift = weights.dot(&view.inputs().column(source));
+        let noise = rows.t().dot(&weights);
+        let unit = match noise.dot(&noise) + ROUNDING * ROUNDING * weights.dot(&weights) {
+            variance if variance > 0.0 => shift * shift / variance,
+            _ => 0.0,
+        };
+        // Scaled so that the shift is the unit loss.
+        if shift != 0.0 {
+            weights *= unit / shift;
         }
         let known_weights = view.noises().select(Axis(1), view.known_noises()).t().dot(&weights);
         let input_weights = view.inputs().t().dot(&weights);
@@ -274,10 +291,10 @@ pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f6
 
 /// Runs simulated at a time, as coordinates of one vector.
 const AT_ONCE: usize = 64;
-/// A row is new when more than this share of it is left, as in [`crate::loss`].
-const RELATIVE_RANK: f64 = 1e-10;
-/// A combination of rows without noise leaks when its share of an input is above this.
-const LEAK: f64 = 1e-6;
+/// Standard deviation of the rounding of a message, in units of the noise.
+const ROUNDING: f64 = 1e-13;
+/// A combination of rows whose share of an input is more than this many times its noise is noiseless.
+const LEAK: f64 = 1e6;
 
 #[cfg(test)]
 mod tests {

@@ -77,6 +77,36 @@ pub fn operator_error(
     Ok(Exact::new(split_error(values, operator.dot(&values).view(), squares, sigma)))
 }
 
+/// The exact error of a polynomial `P(W)` of a fixed matrix on the worst inputs of the given spread:
+/// `½ (D max_{k>0} P(λ_k)² + (σ²/n) Σ_k P(λ_k)²)`, one coordinate.
+///
+/// `eigenvalues` are those of `W`, repeated by multiplicity, one of them the 1 of the constant vector (for
+/// a connected graph the largest); `polynomial` is 1 there. `spread` is `D = (1/n) Σ_v (x_v - x̄)²`, and
+/// the worst inputs lie along the eigenvector that shrinks least.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for no eigenvalue, one that is not finite, and a spread that is negative or not finite.
+pub fn worst_error(
+    eigenvalues: &[f64],
+    polynomial: impl Fn(f64) -> f64,
+    sigma: Sigma,
+    spread: f64,
+) -> Result<Exact<f64>, Error> {
+    check_setting(eigenvalues.len(), spread)?;
+    let mut values = eigenvalues.to_vec();
+    if let Some(&value) = values.iter().find(|x| !x.is_finite()) {
+        let (name, condition) = ("every eigenvalue", "be finite");
+        return Err(Error::InvalidParameter { name, condition, value });
+    }
+    values.sort_by(f64::total_cmp);
+    let squares: Vec<f64> = values.iter().map(|&x| polynomial(x).powi(2)).collect();
+    let others = &squares[..squares.len() - 1];
+    let slowest = others.iter().copied().fold(0.0, f64::max);
+    let total: f64 = others.iter().sum::<f64>() + 1.0;
+    let variance = sigma.get() * sigma.get() * total / squares.len() as f64;
+    Ok(Exact::new((spread * slowest + variance) / 2.0))
+}
+
 /// Of the output without noise and of `‖P‖_F²`.
 fn split_error(values: ArrayView2<'_, f64>, output: ArrayView2<'_, f64>, squares: f64, sigma: Sigma) -> f64 {
     let n = values.nrows() as f64;
@@ -258,6 +288,32 @@ mod tests {
         // Exact consensus: only the noise of the mean is left, for each of the two coordinates.
         assert_relative_eq!(exact, 2.0 * 0.64 / (2.0 * 8.0), max_relative = 1e-12);
         check(8, exact, &mut |rng| Ok(one_peer.run(eight, sigma, rng)?.output))
+    }
+
+    /// Attained by the slowest eigenvector, and by no other input of the same spread.
+    #[test]
+    fn worst_inputs_attain_the_worst_error() -> Result<(), Error> {
+        let w = GossipMatrix::metropolis(&generators::path_graph(5)?);
+        let eigen = ndp_graph::linalg::sym_eigen(w.to_dense()?.view())?;
+        let (sigma, spread, chebyshev) = (Sigma::new(0.7)?, 0.25, Chebyshev::published(gap_abs(&w)?)?);
+        for rounds in [0, 1, 6] {
+            let gossip = SynchronousGossip::new(w.clone(), rounds).accelerated(chebyshev.g())?;
+            let polynomial = |x: f64| chebyshev.evaluate(rounds, x);
+            let eigenvalues = eigen.values.as_slice().expect("one column");
+            let worst = *worst_error(eigenvalues, polynomial, sigma, spread)?.value();
+            let mut most: f64 = 0.0;
+            for k in 0..4 {
+                // An eigenvector has squares that sum to 1.
+                let input = eigen.vectors.slice(ndarray::s![.., k..=k]).mapv(|x| x * (5.0 * spread).sqrt());
+                let error = *gossip.error(input.view(), sigma)?.value();
+                assert!(error <= worst * (1.0 + 1e-12));
+                most = most.max(error);
+            }
+            assert_relative_eq!(most, worst, max_relative = 1e-12);
+        }
+        assert!(worst_error(&[], |x| x, sigma, 0.25).is_err());
+        assert!(worst_error(&[f64::NAN, 1.0], |x| x, sigma, 0.25).is_err());
+        Ok(())
     }
 
     #[test]

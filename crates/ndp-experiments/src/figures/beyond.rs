@@ -1,5 +1,6 @@
 //! Our own figures: what is true beyond the papers.
 
+pub mod audit;
 pub mod exact_view;
 pub mod fresh_noise;
 pub mod scale;
@@ -7,4 +8,4 @@ pub mod scale;
 use crate::registry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[exact_view::ENTRY, fresh_noise::ENTRY, scale::ENTRY];
+pub const FIGURES: &[Entry] = &[audit::ENTRY, exact_view::ENTRY, fresh_noise::ENTRY, scale::ENTRY];

@@ -1,16 +1,22 @@
-//! `muffliato/table1`: utility at a given mean loss on five families of graphs.
+//! `muffliato/table1`: utility at a given mean loss on five families of graphs, for both algorithms.
 
 use crate::datasets::Data;
 use crate::figure::{Figure, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
-use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_dp::{Grade, Sigma};
+use ndp_algos::gossip::printed::{self, table1_exponent};
+use ndp_algos::gossip::table1::{Calibration, MeanBudget};
+use ndp_algos::gossip::utility::{Convergence, worst_error};
+use ndp_algos::gossip::{ExactOptions, calibrate};
+use ndp_algos::target::least_sigma_of_observer_means;
+use ndp_dp::{Grade, Order, Sensitivity};
+use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::closed_form::{ClosedForm, Family};
 use ndp_graph::gossip_matrix::Weights;
 
 const ALPHA: f64 = 2.0;
+const SENSITIVITY: f64 = 1.0;
 const SPREAD: f64 = 0.25;
 /// Target mean loss.
 const EPSILON: f64 = 1.0;
@@ -18,99 +24,146 @@ const SIZES: [usize; 4] = [64, 256, 1024, 4096];
 /// Sides of the tori of these sizes.
 const SQUARES: [[usize; 2]; 4] = [[8, 8], [16, 16], [32, 32], [64, 64]];
 const CUBES: [[usize; 3]; 4] = [[4, 4, 4], [8, 8, 4], [16, 8, 8], [16, 16, 16]];
+/// Largest size for which the noise is also calibrated to the exact mean loss.
+const EXACT_SIZE: usize = 1024;
 
 /// `muffliato/table1`.
 pub const ENTRY: Entry = Entry {
     id: "muffliato/table1",
-    what: "noise and error at a given mean loss on complete graph, hypercube, tori and ring",
+    what: "noise and error at a given mean loss on complete graph, hypercube, tori and ring, both algorithms",
     needs: &[],
     minutes: 0.1,
     tolerance: Tolerance::DETERMINISTIC,
     figure,
 };
 
-/// One cell: what the rule of the paper, with constants, gives on one graph.
-struct Row {
+/// What one graph needs and gets by Algorithm 1.
+struct Synchronous {
     gap: f64,
-    rounds: usize,
-    variance: f64,
-    bound: f64,
-    exact: f64,
+    plan: Calibration,
+    /// On the worst inputs of the spread.
+    worst: f64,
+    /// The variance that the exact mean loss needs, and the worst error then.
+    calibrated: Option<(f64, f64)>,
 }
 
+/// The family's name, its name in the print, and the family and degree of its `k`-th size.
+type Row = (&'static str, printed::Family, fn(usize) -> (Family, usize));
+
+const FAMILIES: [Row; 5] = [
+    ("complete", printed::Family::Complete, |k| (Family::Complete(SIZES[k]), SIZES[k] - 1)),
+    ("hypercube", printed::Family::Expander, |k| {
+        let dimension = SIZES[k].ilog2();
+        (Family::Hypercube(dimension), dimension as usize)
+    }),
+    ("2-torus", printed::Family::Torus(2), |k| (Family::Torus(SQUARES[k].to_vec()), 4)),
+    ("3-torus", printed::Family::Torus(3), |k| (Family::Torus(CUBES[k].to_vec()), 6)),
+    ("ring", printed::Family::Ring, |k| (Family::Cycle(SIZES[k]), 2)),
+];
+
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
-    let sizes = scale.pick(4, 2);
+    let sizes = &SIZES[..scale.pick(4, 2)];
     let mut figure = Figure::new("Muffliato, table 1: error at mean loss 1, with constants")
         .parameter("alpha", ALPHA)
-        .parameter("sensitivity", 1.0)
+        .parameter("sensitivity", SENSITIVITY)
         .parameter("spread of the inputs", SPREAD)
         .parameter("mean loss", EPSILON)
         .parameter("weights", "metropolis")
-        .claim("At the same mean loss the error falls like 1/n^2 on expanders, D/n^(2-1/D) on a D-torus, 1/n on a ring and on the complete graph.")
+        .parameter("randomized", "edges with probability 2 W / n")
+        .parameter("largest size calibrated to the exact mean", EXACT_SIZE)
+        .claim("At the same mean loss the error falls like 1/n^2 on expanders, D/n^(2-1/D) on a D-torus, 1/n on a ring and on the complete graph; randomized gossip likewise, with 1/n^2 on the complete graph.")
         .finding("The trade-off holds: it uses only the mean loss, which is true (mean loss is (rank - 1)/n at most).")
-        .finding("The fitted exponents include the logarithm of the stopping rule.");
-    /// The family and the degree of its `k`-th size.
-    type Member = fn(usize) -> Result<(Family, usize)>;
-    let families: [(&str, &str, Member); 5] = [
-        ("complete", "-1", |k| Ok((Family::Complete(SIZES[k]), SIZES[k] - 1))),
-        ("hypercube", "-2, up to logarithms", |k| {
-            let dimension = SIZES[k].ilog2();
-            Ok((Family::Hypercube(dimension), dimension as usize))
-        }),
-        ("2-torus", "-3/2", |k| Ok((Family::Torus(SQUARES[k].to_vec()), 4))),
-        ("3-torus", "-5/3", |k| Ok((Family::Torus(CUBES[k].to_vec()), 6))),
-        ("ring", "-1", |k| Ok((Family::Cycle(SIZES[k]), 2))),
-    ];
-    for (name, printed_exponent, family) in families {
-        let rows = (0..sizes)
-            .map(|k| {
-                let (family, degree) = family(k)?;
-                row(family, degree, SIZES[k]).with_context(|| format!("{name} with {} nodes", SIZES[k]))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let column = |name: &str, grade: Option<Grade>, value: fn(&Row, f64) -> f64| {
-            let points = rows.iter().zip(SIZES).map(|(row, n)| (n as f64, value(row, n as f64)));
+        .finding("The fitted exponents include the logarithm of the stopping rule, on the hypercube also its degree and gap.")
+        .finding("The exact mean counts what was learnt instead of what was received; where messages repeat themselves (complete graph, ring) it needs far less noise.")
+        .finding("Randomized gossip is accounted for by the corrected rule, half as fast as printed. On the ring its formula gives n^0, and the printed 1/n is the local loss.")
+        .finding("Errors are halves of mean squared errors, as in the theorems; central and local are the printed baselines, which are not halved.")
+        .columns(2);
+    for (name, family, member) in FAMILIES {
+        let exponents = table1_exponent(family).map(|exponent| *exponent.value());
+        let budget = |n: usize| -> Result<MeanBudget> {
+            let (order, sensitivity) = (Order::new(ALPHA)?, Sensitivity::new(SENSITIVITY)?);
+            Ok(MeanBudget { nodes: n, order, sensitivity, epsilon: EPSILON, spread: SPREAD })
+        };
+        let (mut synchronous, mut randomized, mut baselines) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, &n) in sizes.iter().enumerate() {
+            let (family, degree) = member(k);
+            let form = ClosedForm::new(family, Weights::Metropolis)?;
+            let context = || format!("{name} with {n} nodes");
+            synchronous.push(by_algorithm_1(&form, degree, budget(n)?).with_context(context)?);
+            // p = 2 W / n: λ₂ = 2 gap / n, and everybody takes part with (2/n)(1 - W_vv).
+            let (n, d) = (n as f64, degree as f64);
+            let second = 2.0 * form.extremes()?.gap_signed()? / n;
+            randomized.push(budget(sizes[k])?.randomized(second, 2.0 / n * d / (d + 1.0))?);
+            baselines.push((budget(sizes[k])?.central_error()?, budget(sizes[k])?.local_error()?));
+        }
+        let column = |name: &str, grade: Option<Grade>, values: Vec<Option<f64>>| {
+            let points = sizes.iter().zip(values).filter_map(|(&n, y)| Some((n as f64, y?)));
             grade.map_or_else(|| Series::data(name), |grade| Series::new(name, grade)).points(points)
         };
-        let slope = fitted_exponent(rows.iter().zip(SIZES).map(|(row, n)| (n as f64, row.bound)));
+        let of_1 = |value: fn(&Synchronous) -> Option<f64>| synchronous.iter().map(value).collect::<Vec<_>>();
+        let of_2 =
+            |value: fn(&Calibration) -> f64| randomized.iter().map(|c| Some(value(c))).collect::<Vec<_>>();
+        let base =
+            |value: fn(&(f64, f64)) -> f64| baselines.iter().map(|b| Some(value(b))).collect::<Vec<_>>();
+        let slopes = [
+            fitted_exponent(sizes.iter().zip(&synchronous).map(|(&n, s)| (n as f64, *s.plan.error.value()))),
+            fitted_exponent(sizes.iter().zip(&randomized).map(|(&n, c)| (n as f64, *c.error.value()))),
+        ];
+        for (algorithm, (slope, printed)) in [1, 2].into_iter().zip(slopes.into_iter().zip(exponents)) {
+            figure = figure
+                .note(format!("{name}, algorithm {algorithm}: fitted exponent of n"), slope)
+                .note(format!("{name}, algorithm {algorithm}: printed exponent of n"), printed);
+        }
+        let title = |algorithm: usize| {
+            let (slope, printed) = (slopes[algorithm - 1], exponents[algorithm - 1]);
+            format!("{name}, algorithm {algorithm}: n^{slope:.2} fitted, n^{printed:.2} printed")
+        };
         figure = figure
-            .note(format!("{name}: fitted exponent of n"), slope)
-            .note(format!("{name}: printed exponent of n"), printed_exponent)
             .panel(
-                Panel::table(format!("{name} (fitted exponent {slope:.2}, printed {printed_exponent})"), "n")
-                    .with(column("gap", None, |row, _| row.gap))
-                    .with(column("T", None, |row, _| row.rounds as f64))
-                    .with(column("sigma^2", None, |row, _| row.variance))
-                    .with(column("error by the formula", Some(Grade::UpperBound), |row, _| row.bound))
-                    .with(column("noise error, exact", Some(Grade::Exact), |row, _| row.exact))
-                    .with(column("central", Some(Grade::Exact), |_, n| ALPHA / (2.0 * n * n * EPSILON)))
-                    .with(column("local", Some(Grade::Exact), |_, n| ALPHA / (2.0 * n * EPSILON))),
+                Panel::table(title(1), "n")
+                    .with(column("gap", None, of_1(|s| Some(s.gap))))
+                    .with(column("T", None, of_1(|s| Some(s.plan.rounds as f64))))
+                    .with(column("sigma^2", None, of_1(|s| Some(s.plan.sigma.get().powi(2)))))
+                    .with(column("error", Some(Grade::UpperBound), of_1(|s| Some(*s.plan.error.value()))))
+                    .with(column("worst error", Some(Grade::Exact), of_1(|s| Some(s.worst))))
+                    .with(column("sigma^2, true mean", None, of_1(|s| s.calibrated.map(|c| c.0))))
+                    .with(column(
+                        "worst error, true mean",
+                        Some(Grade::Exact),
+                        of_1(|s| s.calibrated.map(|c| c.1)),
+                    )),
+            )
+            .panel(
+                Panel::table(title(2), "n")
+                    .with(column("T", None, of_2(|c| c.rounds as f64)))
+                    .with(column("sigma^2", None, of_2(|c| c.sigma.get().powi(2))))
+                    .with(column("error", Some(Grade::UpperBound), of_2(|c| *c.error.value())))
+                    .with(column("central", Some(Grade::Exact), base(|b| b.0)))
+                    .with(column("local", Some(Grade::Exact), base(|b| b.1))),
             );
     }
-    Ok(figure.columns(1))
+    Ok(figure)
 }
 
-/// The smallest `σ²` with mean loss `α d T(σ²) / (2 n σ²)` at most the target, and what it costs.
-fn row(family: Family, degree: usize, n: usize) -> Result<Row> {
-    let form = ClosedForm::new(family, Weights::Metropolis)?;
-    let gap = form.extremes()?.gap_abs()?;
-    let rounds = |variance: f64| -> Result<usize> {
-        Ok(stopping_rounds(n, Convergence::Accelerated(gap), Sigma::new(variance.sqrt())?, SPREAD)?)
+/// Noise by the number of messages and, on small graphs, by the exact mean; all these graphs look alike from every node.
+fn by_algorithm_1(form: &ClosedForm, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
+    let gap = form.extremes()?.gap_abs()?.min(1.0);
+    let plan = budget.synchronous(gap, degree)?;
+    let chebyshev = Chebyshev::published(gap)?;
+    let eigenvalues = form.eigenvalues();
+    let worst = |sigma, rounds| worst_error(&eigenvalues, |x| chebyshev.evaluate(rounds, x), sigma, SPREAD);
+    let calibrated = if budget.nodes <= EXACT_SIZE {
+        let rule = (Convergence::Accelerated(gap), SPREAD);
+        let scales = (budget.order, budget.sensitivity);
+        let found = calibrate(&form.to_gossip_matrix()?, &[0], rule, ExactOptions::default(), |losses| {
+            least_sigma_of_observer_means(losses, scales, EPSILON)
+        })?;
+        Some((found.sigma.get().powi(2), worst(found.sigma, found.rounds)?.into_value()))
+    } else {
+        None
     };
-    let holds = |variance: f64| -> Result<bool> {
-        Ok(ALPHA * degree as f64 * rounds(variance)? as f64 / (2.0 * n as f64 * variance) <= EPSILON)
-    };
-    let (mut low, mut high) = (1e-9, 1e9);
-    for _ in 0..200 {
-        let middle = f64::sqrt(low * high);
-        if holds(middle)? { high = middle } else { low = middle }
-    }
-    let rounds = rounds(high)?;
-    // Accelerated gossip: the noise error is σ² tr(P_T(W)²)/n, over the spectrum.
-    let chebyshev = ndp_graph::chebyshev::Chebyshev::published(gap.min(1.0))?;
-    let exact =
-        form.eigenvalues().iter().map(|&x| chebyshev.evaluate(rounds, x).powi(2)).sum::<f64>() / n as f64;
-    Ok(Row { gap, rounds, variance: high, bound: 3.0 * high / n as f64, exact: high * exact })
+    let worst = worst(plan.sigma, plan.rounds)?.into_value();
+    Ok(Synchronous { gap, plan, worst, calibrated })
 }
 
 /// Least-squares slope of `ln y` against `ln n`.
