@@ -7,6 +7,7 @@
 //! the user's own what the figures do for those of the papers.
 
 pub mod analysis;
+mod correlation;
 pub mod datasets;
 pub mod figure;
 pub mod figures;

@@ -67,7 +67,10 @@ fn summary(html: &mut String, figures: &[Shown]) {
         let outcomes = done.outcomes();
         let worst =
             outcomes.iter().filter_map(|o| o.worst.as_ref()).max_by(|a, b| a.ratio.total_cmp(&b.ratio));
-        let ratio = worst.map_or("–".to_owned(), |w| {
+        let correlation = outcomes.iter().filter_map(|outcome| outcome.correlation).reduce(f64::min);
+        let correlation =
+            correlation.map_or("–".to_owned(), |least| format!("rank correlation {}", round(least)));
+        let ratio = worst.map_or(correlation, |w| {
             format!(
                 "{} ({} to {}), {} at {}",
                 round(w.ratio),

@@ -1,8 +1,10 @@
 //! Whether the claims hold, decided from the numbers that were written.
 
+use crate::correlation::{pearson, ranks};
 use crate::figure::Check;
 use crate::output::table::{Row, VALUE};
 use ndp_dp::Grade;
+use std::collections::BTreeMap;
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +19,8 @@ pub struct Outcome {
     pub undecided: usize,
     /// The largest ratio of the second series to the first (true to printed), and where it is.
     pub worst: Option<Place>,
+    /// The smallest rank correlation, for checks that ask for one; then panels are counted, not places.
+    pub correlation: Option<f64>,
 }
 
 /// A place where two series are compared.
@@ -53,6 +57,17 @@ impl Outcome {
             Check::Covers { .. } => "is at least",
             Check::Below { .. } => "is at most",
             Check::Agrees { .. } => "agrees with",
+            Check::Follows { least, .. } | Check::Rises { least, .. } => {
+                let what = if first == second {
+                    format!("“{first}” rises with its abscissa")
+                } else {
+                    format!("“{first}” follows “{second}”")
+                };
+                let found = self.correlation.map_or("nothing to compare".into(), |found| {
+                    format!("rank correlation {} or more, {} asked", round(found), round(least))
+                });
+                return format!("{what}: {found}.");
+            }
         };
         let Some(worst) = &self.worst else {
             return format!("“{first}” and “{second}” have no place in common.");
@@ -88,12 +103,15 @@ pub fn evaluate(checks: &[Check], rows: &[Row]) -> Vec<Outcome> {
 fn evaluate_one(check: &Check, rows: &[Row]) -> Outcome {
     let [first, second] = check.names();
     let (of_first, of_second) = (by_panel(rows, first), by_panel(rows, second));
+    if let &(Check::Follows { least, .. } | Check::Rises { least, .. }) = check {
+        return correlated(check, least, &of_first, &of_second);
+    }
     let shared: Vec<_> = of_first
         .iter()
         .filter_map(|a| of_second.iter().find(|b| a[0].panel == b[0].panel).map(|b| (a, b)))
         .collect();
     let pairs = if shared.is_empty() { of_first.iter().zip(&of_second).collect() } else { shared };
-    let mut outcome = Outcome { check: check.clone(), compared: 0, failures: 0, undecided: 0, worst: None };
+    let mut outcome = nothing_found(check);
     for (a, b) in pairs {
         // Series are short or in the same order: search from where the last match was.
         let mut start = 0;
@@ -106,6 +124,32 @@ fn evaluate_one(check: &Check, rows: &[Row]) -> Outcome {
             start = i;
             compare(&mut outcome, a[i], row);
         }
+    }
+    outcome
+}
+
+fn nothing_found(check: &Check) -> Outcome {
+    Outcome { check: check.clone(), compared: 0, failures: 0, undecided: 0, worst: None, correlation: None }
+}
+
+/// Panels are taken in order: the first with the first series, the first with the second, and so on.
+fn correlated(check: &Check, least: f64, of_first: &[Vec<&Row>], of_second: &[Vec<&Row>]) -> Outcome {
+    let mut outcome = nothing_found(check);
+    for (a, b) in of_first.iter().zip(of_second) {
+        let pairs: Vec<(f64, f64)> = if matches!(check, Check::Rises { .. }) {
+            a.iter().map(|row| (row.x, row.y)).collect()
+        } else {
+            let key = |row: &Row| (row.x.to_bits(), row.column);
+            let places: BTreeMap<_, f64> = b.iter().map(|row| (key(row), row.y)).collect();
+            a.iter().filter_map(|row| Some((row.y, *places.get(&key(row))?))).collect()
+        };
+        if pairs.is_empty() {
+            continue;
+        }
+        let found = pearson(&ranks(&pairs));
+        outcome.compared += 1;
+        outcome.failures += usize::from(found < least);
+        outcome.correlation = Some(outcome.correlation.map_or(found, |least: f64| least.min(found)));
     }
     outcome
 }
@@ -126,6 +170,8 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) {
         Check::Agrees { tolerance, .. } => {
             ((a - b).abs() > tolerance * a.abs().max(b.abs()), quotient(a, b).max(quotient(b, a)))
         }
+        // These are about whole panels.
+        Check::Follows { .. } | Check::Rises { .. } => return,
     };
     let covers = matches!(outcome.check, Check::Covers { .. });
     let bound = second.grade == Grade::UpperBound.as_str();
@@ -214,6 +260,34 @@ mod tests {
         assert!(outcome.sentence().contains("fails at 0 of 1 places (undecided at 1"));
         rows[0].y = 2.0;
         assert_eq!(evaluate(&check, &rows)[0].holds(), Some(true));
+    }
+
+    #[test]
+    fn correlations_are_of_ranks_and_of_whole_panels() {
+        let mut rows = vec![
+            row("a", "s", 1.0, 1.0),
+            row("a", "s", 2.0, 10.0),
+            row("a", "s", 3.0, 100.0),
+            row("b", "t", 3.0, 9.0),
+            row("b", "t", 1.0, -1.0),
+            row("b", "t", 2.0, 0.0),
+            row("b", "t", 4.0, -7.0),
+        ];
+        let checks = [Check::follows("s", "t", 0.9), Check::rises("s", 0.9), Check::rises("t", 0.9)];
+        let holds = |rows: &[Row]| evaluate(&checks, rows).iter().map(Outcome::holds).collect::<Vec<_>>();
+        assert_eq!(holds(&rows), [Some(true), Some(true), Some(false)]);
+        let sentence = evaluate(&checks, &rows)[0].sentence();
+        assert_eq!(sentence, "“s” follows “t”: rank correlation 1 or more, 0.9 asked.");
+        // A second pair of panels that disagrees.
+        rows.extend([
+            row("c", "s", 1.0, 1.0),
+            row("c", "s", 2.0, 2.0),
+            row("d", "t", 1.0, 2.0),
+            row("d", "t", 2.0, 1.0),
+        ]);
+        let outcome = &evaluate(&checks, &rows)[0];
+        assert_eq!((outcome.compared, outcome.failures, outcome.correlation), (2, 1, Some(-1.0)));
+        assert_eq!(evaluate(&checks, &rows[..3])[0].holds(), None);
     }
 
     #[test]

@@ -34,6 +34,22 @@ pub enum Check {
         /// Largest allowed difference, relative to the larger of the two.
         tolerance: f64,
     },
+    /// Two series rank the places that both have alike, in every panel: the loss follows something.
+    Follows {
+        /// Name of the first series.
+        first: String,
+        /// Name of the second series.
+        second: String,
+        /// Least rank correlation (Spearman).
+        least: f64,
+    },
+    /// A series of points rises with its abscissa, in every panel that has it.
+    Rises {
+        /// Name of the series.
+        series: String,
+        /// Least rank correlation (Spearman) of ordinates with abscissas.
+        least: f64,
+    },
 }
 
 impl Check {
@@ -52,13 +68,25 @@ impl Check {
         Self::Agrees { first: first.into(), second: second.into(), tolerance }
     }
 
-    /// The two series it names.
+    /// The two rank places alike, with a rank correlation of at least `least`.
+    pub fn follows(first: impl Into<String>, second: impl Into<String>, least: f64) -> Self {
+        Self::Follows { first: first.into(), second: second.into(), least }
+    }
+
+    /// The ordinates of the series rise with its abscissas, with a rank correlation of at least `least`.
+    pub fn rises(series: impl Into<String>, least: f64) -> Self {
+        Self::Rises { series: series.into(), least }
+    }
+
+    /// The two series it names; the same twice if it is about one.
     #[must_use]
     pub fn names(&self) -> [&str; 2] {
         match self {
             Self::Covers { printed: a, truth: b }
             | Self::Below { lower: a, upper: b }
-            | Self::Agrees { first: a, second: b, .. } => [a, b],
+            | Self::Agrees { first: a, second: b, .. }
+            | Self::Follows { first: a, second: b, .. } => [a, b],
+            Self::Rises { series, .. } => [series, series],
         }
     }
 }

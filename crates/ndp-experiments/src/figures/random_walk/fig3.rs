@@ -1,9 +1,9 @@
 //! `random-walk/fig3`: loss, communicability and centrality on two social networks.
 
 use super::walk_steps;
+use crate::correlation::{pearson, ranks};
 use crate::datasets::Data;
-use crate::figure::{Axis, Figure, Matrix, Panel, Scale, Series};
-use crate::figures::muffliato::fig4::{pearson, ranks};
+use crate::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -57,6 +57,8 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
         .finding("The correlations are in the notes. The sound matrix bounds the loss of all contributions; the printed one does not.")
         .finding("What the program plots as Katz centrality is eigenvector centrality; both are drawn. Communicability is that of the weights, exp(W) - I.")
         .finding("Entry (u, v) is the loss of u towards v; the mean of figure (c) is over u different from v.")
+        .check(Check::follows("ln of the printed loss", "ln of communicability", 0.7))
+        .check(Check::rises("printed, mean", 0.7))
         .computed_from(&ego.source)
         .columns(3);
     for (name, graph) in [("Facebook", &facebook), ("Davis", &davis)] {
