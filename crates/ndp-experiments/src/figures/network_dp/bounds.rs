@@ -6,7 +6,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
 use ndp_dp::printed::{Theorem3, best_c, poster_theorem4};
-use ndp_dp::{Delta, Grade, Order, conversion, gaussian, tails};
+use ndp_dp::{Delta, Grade, gaussian, tails};
 use rayon::prelude::*;
 
 const EPSILON: f64 = 0.1;
@@ -15,8 +15,6 @@ const DELTA: f64 = 1e-7;
 const VISITS: f64 = 100.0;
 /// Beyond this many users no certified curve is drawn.
 const CERTIFIED_USERS: f64 = 1e4;
-/// Orders among which the certified conversion chooses; any order is valid.
-const ORDERS: [f64; 12] = [2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 128.0, 256.0, 512.0];
 
 const LOCAL: &str = "local, N by the binomial tail";
 const CERTIFIED: &str = "network, averaged over the walk";
@@ -62,12 +60,7 @@ fn total_delta(n: f64) -> Result<Delta> {
 fn certified(n: f64) -> Result<f64> {
     let n = n.round();
     let walk = CompleteWalk::new(n as usize, (VISITS * n) as usize)?;
-    let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>, _>>()?;
-    let curve = |order: Order| {
-        // Orders at which the moment overflows are of no use and count as infinite.
-        walk.rdp_bound(order, classic_mu()).unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY))
-    };
-    Ok(conversion::best_epsilon_on(&orders, curve, total_delta(n)?).into_value().approx_dp.epsilon())
+    Ok(walk.epsilon(classic_mu(), total_delta(n)?)?.into_value().approx_dp.epsilon())
 }
 
 /// The exact local loss: as many Gaussian releases as a user makes but for `δ̂`.

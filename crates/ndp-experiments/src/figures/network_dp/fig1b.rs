@@ -8,7 +8,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::realised::{CycleSize, path_units};
 use ndp_algos::walk::complete::{CompleteWalk, Path};
-use ndp_dp::{Delta, Grade, Order, conversion, gaussian};
+use ndp_dp::{Delta, Grade, gaussian};
 
 const EPSILONS: [f64; 2] = [0.1, 0.4];
 const USERS: [usize; 7] = [5, 10, 20, 50, 100, 200, 400];
@@ -19,7 +19,6 @@ const CERTIFIED: &str = "averaged over the walk";
 const DELTA: f64 = 1e-7;
 /// The δ at which exact and certified values are converted.
 const TOTAL_DELTA: f64 = 1e-6;
-const ORDERS: [f64; 12] = [1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 20.0, 32.0, 64.0, 128.0, 256.0];
 
 /// `network-dp/fig1b`.
 pub const ENTRY: Entry = Entry {
@@ -79,10 +78,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 }
             }
             exact.push(n, values);
-            let walk = CompleteWalk::new(n, VISITS * n)?;
-            let orders = ORDERS.iter().map(|&a| Order::new(a)).collect::<Result<Vec<_>, _>>()?;
-            let curve = |order| walk.rdp_bound(order, mu).unwrap_or(ndp_dp::UpperBound::new(f64::INFINITY));
-            let best = conversion::best_epsilon_on(&orders, curve, Delta::new(TOTAL_DELTA)?);
+            let best = CompleteWalk::new(n, VISITS * n)?.epsilon(mu, Delta::new(TOTAL_DELTA)?)?;
             certified.push((n as f64, best.into_value().approx_dp.epsilon()));
         }
         let panel = Panel::curves(
