@@ -7,9 +7,9 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_algos::Error;
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::coalition::{self, CoalitionLaws};
-use ndp_algos::walk::graph::{LocalLoss, renewal};
+use ndp_algos::walk::graph::{LocalLoss, LongWalk, renewal};
 use ndp_dp::{NoiseMultiplier, Order};
-use ndp_graph::generators::hypercube_graph;
+use ndp_graph::generators::{grid_2d_graph, hypercube_graph};
 use ndp_graph::hitting::{PairLaws, Start, Walk};
 use ndp_graph::{GossipMatrix, TransitionMatrix};
 use std::hint::black_box;
@@ -82,5 +82,19 @@ fn coalitions(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, first_visits, accountant, coalitions);
+/// Capped losses on a walk of 193225 steps, first visits followed for 10^4: what all pairs share, and one pair.
+fn long_walks(c: &mut Criterion) {
+    let mut group = c.benchmark_group("long_walk");
+    group.sample_size(10);
+    let (Ok(graph), Ok(local)) = (grid_2d_graph(45, 45), local(2.0, 1.0)) else { return };
+    let w = GossipMatrix::metropolis(&graph);
+    group.bench_function("coefficients_cut10000", |b| {
+        b.iter(|| LongWalk::new(black_box(&w), local, 193_225, 10_000).map(|_| ()));
+    });
+    let Ok(walk) = LongWalk::new(&w, local, 193_225, 10_000) else { return };
+    group.bench_function("n2025_one_pair", |b| b.iter(|| walk.capped(0, &[black_box(1000)], 120)));
+    group.finish();
+}
+
+criterion_group!(benches, first_visits, accountant, coalitions, long_walks);
 criterion_main!(benches);

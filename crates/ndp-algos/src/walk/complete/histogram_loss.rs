@@ -154,6 +154,32 @@ impl CompleteHistogram {
         walk.compose_known(&self.reports(effort), (release, spotted), rest, delta)
     }
 
+    /// The largest `ε₀` of a report found, to a percent and verified, for which [`Self::known_epsilon`] along
+    /// `walk` is at most `ε`. 0 when none is.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error`] unless `labels ≥ 2` and `0 ≤ ε < ∞`, and when `δ` does not cover the failures;
+    /// [`Error::NoGuarantee`] for a published walk.
+    pub fn known_calibrated_local(
+        walk: CompleteWalk,
+        labels: u32,
+        (visits, spotting): (Visits, Spotting),
+        target: ApproxDp,
+        effort: ShuffleEffort,
+    ) -> Result<f64, Error> {
+        let delta = Delta::new(target.delta())?;
+        RandomizedResponse::with_epsilon(labels, 1.0)?;
+        let start = target.epsilon().clamp(1e-6, 10.0) / 8.0;
+        largest(start, 1e-2, |local| {
+            if local > 700.0 {
+                return Ok(false);
+            }
+            let histogram = Self::new(walk, RandomizedResponse::with_epsilon(labels, local)?)?;
+            let known = histogram.known_epsilon(visits, spotting, delta, effort)?;
+            Ok(known.value().approx_dp.epsilon() <= target.epsilon())
+        })
+    }
+
     /// The local guarantee: every report seen alone, whatever the path, the coalition and the publication.
     ///
     /// # Errors
@@ -335,6 +361,14 @@ mod tests {
         let reached = CompleteHistogram::new(walk, response)?.hidden_epsilon(Delta::new(1e-3)?, effort)?;
         assert!(local > 0.0 && reached.value().approx_dp.epsilon() <= 2.0);
         assert!(CompleteHistogram::hidden_calibrated_local(walk, 1, target, effort).is_err());
+
+        let known = (Visits::Capped(6), Spotting::Quantile(Delta::new(1e-4)?));
+        let less = CompleteHistogram::known_calibrated_local(walk, 3, known, target, effort)?;
+        let histogram = CompleteHistogram::new(walk, RandomizedResponse::with_epsilon(3, less)?)?;
+        let reached = histogram.known_epsilon(known.0, known.1, Delta::new(1e-3)?, effort)?;
+        assert!(0.0 < less && less < local && reached.value().approx_dp.epsilon() <= 2.0);
+        let published = CompleteHistogram::known_calibrated_local(walk.published(), 3, known, target, effort);
+        assert!(matches!(published, Err(Error::NoGuarantee(_))));
         Ok(())
     }
 
