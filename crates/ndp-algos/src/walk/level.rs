@@ -6,6 +6,7 @@
 use crate::Error;
 use ndp_dp::composition::{self, Composition};
 use ndp_dp::{ApproxDp, Delta};
+use std::cell::RefCell;
 
 /// The guarantee of a run, and its releases at the level it was composed at.
 pub(crate) struct Levelled {
@@ -25,28 +26,71 @@ pub(crate) fn least_level(
     let spent = |level: f64| -> Result<f64, Error> {
         Ok(parts(level)?.iter().map(|&(part, count)| count as f64 * part.delta()).sum())
     };
-    let mut holds = start;
-    let mut total = spent(holds)?;
-    let mut fails = if total > half { holds } else { 0.5 * holds };
-    if total > half {
-        while total > half {
-            if holds > MOST_LEVEL {
+    let mut holds = (start, spent(start)?);
+    let mut fails = (0.5 * start, f64::NAN);
+    if holds.1 > half {
+        while holds.1 > half {
+            if holds.0 > MOST_LEVEL {
                 let what = "delta of the releases";
-                return Err(ndp_dp::Error::NotAchievable { what, target: half, best: total }.into());
+                return Err(ndp_dp::Error::NotAchievable { what, target: half, best: holds.1 }.into());
             }
-            (fails, holds) = (holds, 4.0 * holds);
-            total = spent(holds)?;
+            fails = holds;
+            holds = (4.0 * fails.0, spent(4.0 * fails.0)?);
         }
     } else {
-        while holds > LEAST_LEVEL && spent(fails)? <= half {
-            (fails, holds) = (0.5 * fails, fails);
+        while holds.0 > LEAST_LEVEL {
+            fails.1 = spent(fails.0)?;
+            if fails.1 > half {
+                break;
+            }
+            holds = fails;
+            fails = (0.5 * holds.0, f64::NAN);
         }
     }
-    while holds > ratio * fails && holds > LEAST_LEVEL {
-        let middle = (fails * holds).sqrt();
-        if spent(middle)? <= half { holds = middle } else { fails = middle }
+    // Logarithms are nearly straight lines: aim just above where they cross, then close the bracket from there,
+    // and halve it every third time in case they are not.
+    let mut aim = Aim::Cross;
+    while holds.0 > ratio * fails.0 && holds.0 > LEAST_LEVEL {
+        let middle = (fails.0 * holds.0).sqrt();
+        let at = match aim {
+            Aim::Cross => {
+                let share = (fails.1 / half).ln() / (fails.1 / holds.1).ln();
+                fails.0 * (holds.0 / fails.0).powf(share) * ratio.powf(0.4)
+            }
+            Aim::Below => holds.0 / ratio,
+            Aim::Above => fails.0 * ratio,
+            Aim::Middle => middle,
+        };
+        // Written so that NaN takes the middle.
+        let at = if fails.0 < at && at < holds.0 { at } else { middle };
+        let total = spent(at)?;
+        let held = total <= half;
+        if held {
+            holds = (at, total)
+        } else {
+            fails = (at, total)
+        }
+        aim = match aim {
+            Aim::Cross if held => Aim::Below,
+            Aim::Cross => Aim::Above,
+            Aim::Below | Aim::Above => Aim::Middle,
+            Aim::Middle => Aim::Cross,
+        };
     }
-    Ok(holds)
+    Ok(holds.0)
+}
+
+/// Where a search looks next between a level that fails and one that holds.
+#[derive(Clone, Copy)]
+enum Aim {
+    /// Just above the crossing of the line through both.
+    Cross,
+    /// As far below the one that holds as may remain.
+    Below,
+    /// As far above the one that fails.
+    Above,
+    /// Half way.
+    Middle,
 }
 
 /// The best of several levels for a total of `delta`: the least one, looked for from `start`, and multiples
@@ -56,10 +100,24 @@ pub(crate) fn best_level(
     start: f64,
     parts: impl Fn(f64) -> Result<Vec<(ApproxDp, u64)>, Error>,
 ) -> Result<Levelled, Error> {
-    let least = least_level(delta, start, FINE, &parts)?;
+    // The releases are what takes time, and those at the least level are wanted again.
+    let last = RefCell::new(None);
+    let kept = |level: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
+        let found = parts(level)?;
+        let half = 0.5 * delta.get();
+        if found.iter().map(|&(part, count)| count as f64 * part.delta()).sum::<f64>() <= half {
+            *last.borrow_mut() = Some((level, found.clone()));
+        }
+        Ok(found)
+    };
+    let least = least_level(delta, start, FINE, kept)?;
+    let at_least = last.into_inner().filter(|(level, _)| *level == least);
     let mut best: Option<Levelled> = None;
     for factor in FACTORS {
-        let parts = parts(factor * least)?;
+        let parts = match &at_least {
+            Some((_, found)) if factor == 1.0 => found.clone(),
+            _ => parts(factor * least)?,
+        };
         let Ok(composed) = composition::best(&parts, delta) else { continue };
         let composed = composed.into_value();
         if best.as_ref().is_none_or(|best| composed.total.epsilon() < best.composed.total.epsilon()) {
