@@ -24,11 +24,20 @@ fn abscissas(series: &[Series]) -> Vec<f64> {
 pub(crate) fn cell_text(y: f64, low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) if ((high - y) - (y - low)).abs() <= 1e-9 * (high - low).abs() => {
-            format!("{} ± {}", short(y), short(high - y))
+            spread_text(y, high - y)
         }
         (Some(low), Some(high)) => format!("{} [{}, {}]", short(y), short(low), short(high)),
         _ => short(y),
     }
+}
+
+/// A mean with its standard deviation, to two digits of the latter.
+fn spread_text(mean: f64, deviation: f64) -> String {
+    if !(1e-6..1e4).contains(&deviation) {
+        return format!("{} ± {}", short(mean), short(deviation));
+    }
+    let decimals = (1.0 - deviation.log10().floor()).max(0.0) as usize;
+    format!("{mean:.decimals$} ± {deviation:.decimals$}")
 }
 
 /// A number as a reader writes it.

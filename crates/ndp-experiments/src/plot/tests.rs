@@ -70,7 +70,7 @@ fn everything_is_drawn_and_always_alike() {
     assert_eq!(draw(&figure).unwrap(), picture);
     assert!(picture.svg.starts_with("<svg viewBox=\"0 0 "));
     for text in
-        ["exact, towards node 0", "Theorem 1 (printed)", "renewal accountant (upper bound)", "0.65 ± 0.1"]
+        ["exact, towards node 0", "Theorem 1 (printed)", "renewal accountant (upper bound)", "0.65 ± 0.10"]
     {
         assert!(picture.svg.contains(text), "{text}");
     }

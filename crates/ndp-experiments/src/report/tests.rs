@@ -52,7 +52,7 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
         "<td>4 (1 to 0.25), accuracies &lt;b&gt; [stand-in] at x = 0</td>",
         "fails at 1 of 1 places",
         "complete &amp; co",
-        "1 ± 0.1",
+        "1.00 ± 0.10",
         "stand-in houses",
         "data:image/svg+xml;base64,",
         "A &lt;title&gt; (stand-in data)",
