@@ -43,6 +43,7 @@ impl Tidy {
         problems.extend(figures::problems(&files));
         problems.extend(links::problems(&files, &root));
         problems.extend(statements::problems(&files));
+        problems.extend(statements::findings_without_test(&files));
         ensure!(problems.is_empty(), "{} problems:\n  {}", problems.len(), problems.join("\n  "));
         Ok(())
     }

@@ -116,7 +116,7 @@ fn one(entry: &Entry, options: &Options) -> anyhow::Result<Shown> {
     Ok(Shown { done, comparison })
 }
 
-/// Figures of an earlier run with the same version, scale and seed belong on the page too.
+/// Figures of an earlier run of the same build with the same scale and seed belong on the page too.
 fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
     for entry in registry::all().filter(|entry| !shown.contains_key(entry.id)).collect::<Vec<_>>() {
         // A figure that cannot be read back is not part of this run: it is left out.

@@ -77,7 +77,7 @@ pub fn require_writable(out: &Path) -> Result<(), OutputError> {
     std::fs::remove_file(&probe).map_err(|source| OutputError::Write { path: probe, source })
 }
 
-/// The figure that an earlier run completed with the same version, scale and seed, if all its
+/// The figure that an earlier run of the same build completed with the same scale and seed, if all its
 /// files are there and its numbers can be read. A stand-in does not count once the data are there.
 #[must_use]
 pub fn kept(entry: &Entry, options: &Options) -> Option<Done> {
@@ -108,6 +108,7 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
         seconds: start.elapsed().as_secs_f64(),
         threads: rayon::current_num_threads(),
         measurements: figure.measurements.clone(),
+        build: output::record::build(),
     };
     let record = output::write_figure(out, entry, figure, *scale, *seed, run)
         .with_context(|| format!("{} was computed but not written", entry.id))?;

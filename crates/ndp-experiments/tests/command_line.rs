@@ -131,6 +131,12 @@ fn only_what_is_the_same_is_kept() {
         let (ok, said) = run(&folder, &[&arguments, other].concat());
         assert!(ok && !said.contains("kept"), "{said}");
     }
+    // Another build may give other numbers.
+    let record = folder.join("out/muffliato/fig3.json");
+    let text = std::fs::read_to_string(&record).unwrap();
+    std::fs::write(&record, text.replace(" bytes, changed at ", " bytes, changed long before ")).unwrap();
+    let (ok, said) = run(&folder, &arguments);
+    assert!(ok && !said.contains("kept"), "{said}");
     // A file that is gone, or cannot be understood.
     std::fs::remove_file(folder.join("out/muffliato/fig3.png")).unwrap();
     let (ok, said) = run(&folder, &arguments);

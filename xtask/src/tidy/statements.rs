@@ -1,4 +1,5 @@
-//! Whether `docs/theory.md` has a row for every numbered statement of the papers.
+//! Whether `docs/theory.md` has a row for every numbered statement of the papers, and every row of
+//! `docs/findings.md` a test that shows what it says.
 
 use super::File;
 use std::collections::BTreeSet;
@@ -64,6 +65,16 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
+/// The rows of the findings without the name of a test in their third cell.
+pub(super) fn findings_without_test(files: &[File]) -> Vec<String> {
+    let Some(findings) = files.iter().find(|file| file.path == "docs/findings.md") else { return Vec::new() };
+    let rows = findings.text.lines().enumerate().filter(|(_, line)| line.starts_with("| "));
+    let claims = rows.filter(|(_, line)| !line.starts_with("| claim |"));
+    let bare =
+        claims.filter(|(_, line)| !line.split(" | ").nth(2).is_some_and(|cell| cell.contains("tests::")));
+    bare.map(|(i, _)| format!("docs/findings.md:{}: the finding names no test", i + 1)).collect()
+}
+
 /// The statements that the first cell of a row names: `Theorems 2 and 7, Lemma 1`.
 fn statements(line: &str) -> Vec<(&'static str, u32)> {
     const KINDS: [(&str, &str); 9] = [
@@ -113,5 +124,13 @@ mod tests {
             of_this.collect::<Vec<_>>(),
             ["docs/theory.md, Federated learning by contraction: no row for Lemma 1"]
         );
+    }
+
+    #[test]
+    fn a_finding_without_test_is_found() {
+        let text = "| claim | counterexample | test | what is true |\n|---|---|---|---|\n\
+                    | a | 1 | `ndp_dp::tests::x::y` | b |\n| c | 2 | none | d |\n";
+        let file = File { path: "docs/findings.md".into(), text: text.into() };
+        assert_eq!(findings_without_test(&[file]), ["docs/findings.md:4: the finding names no test"]);
     }
 }

@@ -54,6 +54,21 @@ pub struct Run {
     pub threads: usize,
     /// Times and memory that the figure measured itself.
     pub measurements: BTreeMap<String, Value>,
+    /// Which build of the program made it, see [`build()`].
+    #[serde(default)]
+    pub build: String,
+}
+
+/// Size and time of change of the running program: another build may give other numbers, and a run that
+/// resumes must not mix them. Empty where the system does not tell.
+#[must_use]
+pub fn build() -> String {
+    let attempt = || -> std::io::Result<String> {
+        let program = std::fs::metadata(std::env::current_exe()?)?;
+        let changed = program.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Ok(format!("{} bytes, changed at {} ns", program.len(), changed.as_nanos()))
+    };
+    attempt().unwrap_or_default()
 }
 
 impl Record {
@@ -101,11 +116,12 @@ impl Record {
         serde_json::from_str(&text).ok()
     }
 
-    /// Whether this is the figure that a run with this version, scale and seed would make, with
+    /// Whether this is the figure that a run of this build with this scale and seed would make, with
     /// all its files in place.
     #[must_use]
     pub fn is_current(&self, out: &Path, scale: Scale, seed: Seed) -> bool {
         self.version == VERSION
+            && self.run.build == build()
             && self.scale == scale.as_str()
             && self.seed == seed.0
             && self.files.iter().all(|file| out.join(file).is_file())
