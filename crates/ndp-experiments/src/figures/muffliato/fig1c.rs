@@ -29,7 +29,7 @@ const TEST_ROWS: usize = 20_640 - 16_006;
 /// Error of the gap, from which only a whole number of steps and the parameter of the recursion follow.
 const GAP_TOLERANCE: f64 = 1e-6;
 /// Accuracy is averaged over every so many nodes, whose models nearly agree.
-const STRIDE: usize = 8;
+const STRIDE: usize = 20;
 /// Norm to which the program clips gradient plus noise.
 const CLIP: f64 = 1.0;
 

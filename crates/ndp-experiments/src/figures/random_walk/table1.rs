@@ -16,7 +16,8 @@ use ndp_algos::walk::FinalToken;
 use ndp_dp::iteration::{CappedWalk, NoisyStep};
 use ndp_dp::{Grade, Mechanism, Order, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
-use ndp_graph::{GossipMatrix, TransitionMatrix, generators, spectrum};
+use ndp_graph::lanczos::lanczos_extremes;
+use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 
 const ROUNDS: usize = 10;
 const GOSSIP_STEP: f64 = 0.7;
@@ -30,6 +31,8 @@ const HORIZON: usize = 200;
 const SPREAD: f64 = 0.25;
 /// Norm of one example's gradient: users' gradients then have sensitivity 1.
 const EXAMPLE_CLIP: f64 = 0.5;
+/// Error of the gaps, from which only a whole number of steps and the parameter of the recursion follow.
+const GAP_TOLERANCE: f64 = 1e-9;
 /// Accuracy is averaged over every so many nodes.
 const STRIDE: usize = 32;
 const NAMES: [&str; 4] = ["complete", "exponential", "geometric", "grid"];
@@ -106,7 +109,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             runs: Runs::prepare(&rows, Setting { users, ..setting }, seed.fork("splits"))?,
             sparse: Some(Sparse {
                 walk,
-                gap: spectrum::gap_abs(&matrix)?,
+                gap: lanczos_extremes(&matrix, GAP_TOLERANCE)?.extremes.gap_abs()?,
                 mean_degree: degrees as f64 / users as f64,
                 matrix,
                 pairs,
