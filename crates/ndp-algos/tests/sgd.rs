@@ -461,6 +461,27 @@ fn bad_input_is_refused() -> Result<(), Error> {
         let server = FederatedSgd { batch, step_size: 1.0, domain: Domain::ball(1.0)?, initial: None };
         assert!(server.run(&objective, &users, None, None, &mut rng(1)).is_err());
     }
+    // Labels that a classifier is not made for, test examples of another kind, domains that are none.
+    let wrong = Dataset::new(Array2::ones((4, 2)), vec![0.0, 1.0, 1.0, 0.0])?;
+    let one_class = Dataset::new(Array2::ones((4, 2)), vec![1.0; 4])?;
+    let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(1.0)?, initial: None };
+    for (data, error) in
+        [(wrong, Error::InvalidLabel { row: 0, label: 0.0 }), (one_class, Error::OneClass(1.0))]
+    {
+        let users = Users::consecutive(&data, 2)?;
+        let average = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::Server);
+        let refused = [
+            WALK.run(&objective, &users, None, None, &mut rng(1)).map(|_| ()),
+            DESCENT.run(&objective, &users, None, average, None, &mut rng(1)).map(|_| ()),
+            server.run(&objective, &users, None, None, &mut rng(1)).map(|_| ()),
+        ];
+        refused.into_iter().for_each(|refused| assert_eq!(refused, Err(error.clone())));
+        assert!(WALK.run(&Linear::new(Squared), &users, None, None, &mut rng(1)).is_ok());
+    }
+    let other = Evaluation::new(1, &Dataset::new(Array2::ones((4, 3)), vec![1.0; 4])?)?;
+    let refused = WALK.run(&objective, &users, None, Some(&other), &mut rng(1)).map(|_| ());
+    assert_eq!(refused, Err(Error::Shape { what: "features of the test examples", expected: 2, got: 3 }));
+    assert!(fails(WalkSgd { domain: Domain::Ball(f64::NAN), ..WALK }));
     let initial = Some(vec![1.0, 1.0]);
     let outside = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(1.0)?, initial };
     assert!(outside.run(&objective, &users, None, None, &mut rng(1)).is_err());

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
 use crate::sgd::objective::{Domain, Objective, dot};
-use crate::sgd::positive;
+use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -46,8 +46,9 @@ impl FederatedSgd {
     /// noise (and no privacy).
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is positive and the first
-    /// model lies in the domain; [`Error::Shape`] for a first model of the wrong length.
+    /// Those of [`Objective::check`]; [`Error::InvalidParameter`] unless `1 ≤ m ≤ n`, the step size is positive and the first
+    /// model lies in the domain; [`Error::Shape`] for a first model of the wrong length or test examples
+    /// with other features.
     pub fn run<O: Objective>(
         &self,
         objective: &O,
@@ -58,6 +59,7 @@ impl FederatedSgd {
     ) -> Result<FederatedRun, Error> {
         let n = users.count();
         let data = users.data();
+        check_problem(objective, data, self.domain, evaluation)?;
         let dimension = objective.dimension(data.feature_count());
         let mut model = self.first_model(n, dimension)?;
         let mut order: Vec<usize> = (0..n).collect();

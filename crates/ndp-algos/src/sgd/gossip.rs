@@ -9,8 +9,8 @@ use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
 use crate::sgd::objective::{Domain, Objective};
-use crate::sgd::positive;
 use crate::sgd::walk::Update;
+use crate::sgd::{check_problem, positive};
 use ndarray::{Array2, Axis};
 use ndp_dp::{Estimate, Sigma};
 use ndp_graph::GossipMatrix;
@@ -224,7 +224,8 @@ impl MuffliatoSgd {
     /// every round.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`], [`Error::Shape`] for a matrix that is not on the users, and
+    /// Those of [`Objective::check`]; [`Error::InvalidParameter`]; [`Error::Shape`] for a matrix that is not on the users
+    /// or test examples with other features; and
     /// whatever `mixing` returns.
     pub fn run<O: Objective, R: Rng>(
         &self,
@@ -237,6 +238,7 @@ impl MuffliatoSgd {
     ) -> Result<MuffliatoRun, Error> {
         self.check()?;
         let data = users.data();
+        check_problem(objective, data, self.domain, evaluation)?;
         let dimension = objective.dimension(data.feature_count());
         let mut models = Array2::zeros((users.count(), dimension));
         let mut history = History::default();

@@ -88,6 +88,28 @@ impl Evaluation {
         Self { objective: Some(examples), ..self }
     }
 
+    /// Nothing if the test examples have so many features, and models of length `dimension` a weight for each.
+    ///
+    /// # Errors
+    /// [`Error::Shape`].
+    pub fn check(&self, features: usize, dimension: usize) -> Result<(), Error> {
+        if self.features != features {
+            return Err(Error::Shape {
+                what: "features of the test examples",
+                expected: features,
+                got: self.features,
+            });
+        }
+        if dimension < features {
+            return Err(Error::Shape {
+                what: "weights of a model that is measured",
+                expected: features,
+                got: dimension,
+            });
+        }
+        Ok(())
+    }
+
     /// Whether something is measured at this step.
     #[must_use]
     pub fn is_due(&self, step: usize) -> bool {

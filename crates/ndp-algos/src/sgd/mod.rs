@@ -25,3 +25,16 @@ fn positive(name: &'static str, value: f64) -> Result<(), Error> {
         Err(Error::InvalidParameter { name, condition: "be positive and finite", value })
     }
 }
+
+/// Nothing if `objective` may be trained on `data` in `domain` and measured by `evaluation`.
+fn check_problem<O: Objective>(
+    objective: &O,
+    data: &Dataset,
+    domain: Domain,
+    evaluation: Option<&Evaluation>,
+) -> Result<(), Error> {
+    domain.check()?;
+    objective.check(data)?;
+    let features = data.feature_count();
+    evaluation.map_or(Ok(()), |e| e.check(features, objective.dimension(features)))
+}

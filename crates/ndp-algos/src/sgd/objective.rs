@@ -1,6 +1,7 @@
 //! Objectives: the loss of one example, its gradient, and the constants that privacy rests on.
 
 use crate::Error;
+use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
 
 /// What is known of an objective over all examples and all models it may meet.
@@ -59,6 +60,17 @@ impl Domain {
     pub fn ball(radius: f64) -> Result<Self, Error> {
         positive("the radius", radius)?;
         Ok(Self::Ball(radius))
+    }
+
+    /// Nothing if a ball has a positive, finite radius.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`].
+    pub fn check(self) -> Result<(), Error> {
+        match self {
+            Self::Unbounded => Ok(()),
+            Self::Ball(radius) => positive("the radius", radius),
+        }
     }
 
     /// Largest norm of a model.
@@ -134,6 +146,15 @@ pub trait Objective: Sync {
         }
     }
 
+    /// Nothing if the loss is made for these examples; trainers ask before they start.
+    ///
+    /// # Errors
+    /// For classification [`Error::InvalidLabel`] and [`Error::OneClass`].
+    fn check(&self, data: &Dataset) -> Result<(), Error> {
+        let _ = data;
+        Ok(())
+    }
+
     /// Constants over all examples with `‖x‖ ≤ feature_norm`, `|y| ≤ label_size` and all models
     /// of `domain`.
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants;
@@ -155,6 +176,15 @@ pub trait LinearLoss: Sync {
 
     /// A product at which `φ' = slope`, if there is one.
     fn product_at(&self, slope: f64, label: f64) -> Option<f64>;
+
+    /// As [`Objective::check`].
+    ///
+    /// # Errors
+    /// As there.
+    fn check(&self, data: &Dataset) -> Result<(), Error> {
+        let _ = data;
+        Ok(())
+    }
 }
 
 /// `φ(s, y) = ln(1 + e^{-ys})` for labels `y = ±1`.
@@ -185,6 +215,10 @@ impl LinearLoss for Logistic {
         // -y/(1 + e^{ys}) = slope.
         let odds = -label / slope - 1.0;
         (odds > 0.0 && odds.is_finite()).then(|| odds.ln() / label)
+    }
+
+    fn check(&self, data: &Dataset) -> Result<(), Error> {
+        data.require_binary()
     }
 }
 
@@ -317,6 +351,10 @@ impl<F: LinearLoss> Linear<F> {
 }
 
 impl<F: LinearLoss> Objective for Linear<F> {
+    fn check(&self, data: &Dataset) -> Result<(), Error> {
+        self.loss.check(data)
+    }
+
     fn dimension(&self, features: usize) -> usize {
         features + usize::from(self.intercept)
     }

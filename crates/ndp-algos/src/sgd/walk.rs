@@ -10,7 +10,7 @@ use crate::Error;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
 use crate::sgd::objective::{Constants, Domain, Objective, clip_norm};
-use crate::sgd::positive;
+use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
 use ndp_graph::TransitionMatrix;
 use rand::{Rng, RngExt};
@@ -225,7 +225,8 @@ impl WalkSgd<'_> {
     /// no noise at all (and no privacy).
     ///
     /// # Errors
-    /// [`Error::Shape`] when the matrix is not on the users, [`Error::NodeOutOfRange`] for a start
+    /// Those of [`Objective::check`]; [`Error::Shape`] when the matrix is not on the users or the test examples have other
+    /// features, [`Error::NodeOutOfRange`] for a start
     /// outside them, [`Error::InvalidParameter`] for zero steps or a step size that is not positive.
     pub fn run<O: Objective>(
         &self,
@@ -238,6 +239,7 @@ impl WalkSgd<'_> {
         self.check(users.count())?;
         let n = users.count();
         let data = users.data();
+        check_problem(objective, data, self.domain, evaluation)?;
         let dimension = objective.dimension(data.feature_count());
         let share = 1.0 / users.per_user() as f64;
         let sigma = noise.map_or(0.0, Sigma::get);
