@@ -4,7 +4,7 @@
 use approx::assert_relative_eq;
 use ndp_dp::Error;
 use ndp_dp::iteration::FinalToken::{self, Published, Withheld};
-use ndp_dp::iteration::{WalkRun, absorption_cost};
+use ndp_dp::iteration::{Geometric, WalkRun, absorption_cost};
 
 fn run(steps: u64, users: u64, colluders: u64, final_token: FinalToken) -> WalkRun {
     WalkRun::new(steps, users, colluders, final_token).unwrap()
@@ -125,6 +125,33 @@ fn observed_moments_equal_the_enumeration_and_cover_the_best_absorption() {
             assert!(best <= value + 1e-12);
         }
     }
+}
+
+/// Values stated beside the formula, to the digits given: n = 3, T = 6, θ = 0.5, without and with publication.
+#[test]
+fn stated_values_of_the_three_accounts_of_a_run() {
+    for (final_token, [recursion, seen, least]) in
+        [(Withheld, [0.784_60, 0.607_35, 0.597_89]), (Published, [1.022_04, 1.022_04, 0.999_46])]
+    {
+        let run = run(6, 3, 1, final_token);
+        let hull = |(times, look): &(Vec<u64>, u64)| absorption_cost(times, *look).unwrap().into_value();
+        let best = enumerate(run, |path| 0.5 * segments(run, path).iter().map(hull).sum::<f64>());
+        for (value, stated) in [(total(run, 0.5), recursion), (observed(run, 0.5), seen), (best, least)] {
+            assert!((value - stated).abs() < 5.1e-6, "{value} is not {stated}");
+        }
+    }
+}
+
+/// What is proved for a capped walk is hardly larger than what Lemma 1 prints: their ratio at θ = 1, as stated.
+#[test]
+fn the_proved_bound_is_close_to_lemma_1() -> Result<(), Error> {
+    for (users, stated, digits) in [(10, 1.0009, 6e-5), (100, 1.042, 6e-4), (2000, 1.047, 6e-4)] {
+        let proved = *Geometric::until_seen(users, 1)?.log_phi(1.0)?.value();
+        let n = users as f64;
+        let ratio = proved / (2.0 * n.ln() / n);
+        assert!((ratio - stated).abs() < digits, "{ratio} at {users}");
+    }
+    Ok(())
 }
 
 #[test]
