@@ -25,7 +25,7 @@ pub const ENTRY: Entry = Entry {
     id: "network-dp/fig1b",
     what: "losses of realised walks for real summation on the complete graph",
     needs: &[],
-    minutes: 0.3,
+    minutes: 0.05,
     tolerance: Tolerance::SEEDED,
     figure,
 };

@@ -31,7 +31,7 @@ pub const ENTRY: Entry = Entry {
     id: "network-dp/fig3",
     what: "losses of realised walks for histograms on the complete graph",
     needs: &[],
-    minutes: 0.3,
+    minutes: 0.2,
     tolerance: Tolerance::SEEDED,
     figure,
 };

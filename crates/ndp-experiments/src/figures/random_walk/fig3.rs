@@ -35,7 +35,7 @@ pub const ENTRY: Entry = Entry {
     id: "random-walk/fig3",
     what: "loss, communicability and centrality on a Facebook ego network and Davis's Southern Women",
     needs: &[Need::Facebook],
-    minutes: 0.1,
+    minutes: 0.05,
     tolerance: Tolerance::SEEDED,
     figure,
 };

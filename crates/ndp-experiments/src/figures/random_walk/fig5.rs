@@ -37,7 +37,7 @@ pub const ENTRY: Entry = Entry {
     id: "random-walk/fig5",
     what: "losses, printed and sound, of all pairs of a graph with three communities",
     needs: &[],
-    minutes: 0.02,
+    minutes: 0.03,
     tolerance: Tolerance::SEEDED,
     figure,
 };

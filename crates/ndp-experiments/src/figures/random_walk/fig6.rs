@@ -28,7 +28,7 @@ pub const ENTRY: Entry = Entry {
     id: "random-walk/fig6",
     what: "nine Facebook ego networks coloured by the loss of a walk, printed and sound",
     needs: &[Need::Facebook],
-    minutes: 0.3,
+    minutes: 0.1,
     tolerance: Tolerance::SEEDED,
     figure,
 };
