@@ -86,11 +86,9 @@ fn heat_map(analysis: &Analysis) -> Option<Figure> {
             Grade::UpperBound,
         )
     };
-    let mut matrix = Matrix::new("loss", grade, values);
-    if n <= FEW_NODES {
-        let names: Vec<String> = (0..n).map(|v| short(&analysis.label(v))).collect();
-        matrix = matrix.named(&names);
-    }
+    // Of several nodes the first gives the name; a few names are drawn.
+    let names: Vec<String> = (0..n).step_by(side).map(|v| short(&analysis.label(v))).collect();
+    let matrix = Matrix::new("loss", grade, values).named(&names);
     Some(Figure::new(title_of(analysis)).panel(Panel::heat_map(title, color(), matrix)))
 }
 
@@ -195,7 +193,5 @@ fn record(analysis: &Analysis, source: &str) -> String {
 
 /// Cells along a side of the heat map; beyond, a cell stands for several nodes.
 const MOST_CELLS: usize = 256;
-/// Nodes whose labels fit beside the heat map.
-const FEW_NODES: usize = 64;
 /// The layout of more nodes takes minutes.
 const MOST_DRAWN: usize = 5000;
