@@ -76,27 +76,29 @@ fn printed_sums_fail_often() -> Result<(), Error> {
 /// closed neighborhood change places without a trace, so `k` of them hide behind each other with loss `1/k`.
 #[test]
 fn on_geometric_graphs_only_twins_are_hidden() -> Result<(), Error> {
-    let graph = connected_random_geometric(300, 0.14, 1000, &mut ChaCha8Rng::seed_from_u64(0))?;
-    let w = GossipMatrix::metropolis(&graph);
-    let report = exact_loss(&w, 63, 110, ExactOptions::default())?;
-    assert_eq!(report.loss.grade(), Grade::Exact);
-    let closed = |u: usize| {
-        let mut nodes: Vec<usize> = graph.neighbors(u).iter().map(|&w| w as usize).chain([u]).collect();
-        nodes.sort_unstable();
-        nodes
-    };
-    let neighborhoods: Vec<Vec<usize>> = (0..300).map(closed).collect();
-    let (mut rank, mut hidden) = (0.0, 0);
-    for (u, unit) in report.loss.value().unit.iter().enumerate() {
-        let near = u == 63 || graph.has_edge(u, 63);
-        let alike = neighborhoods.iter().filter(|other| **other == neighborhoods[u]).count();
-        let expected = if near { 1.0 } else { 1.0 / alike as f64 };
-        assert!((unit - expected).abs() < 1e-9, "node {u}: {unit} is not {expected}");
-        rank += expected;
-        hidden += usize::from(expected < 1.0);
+    // Without the symmetry the float computation loses up to ten digits on these graphs.
+    for (seed, v) in [(0, 63), (1, 0), (2, 0), (3, 176)] {
+        let graph = connected_random_geometric(300, 0.14, 1000, &mut ChaCha8Rng::seed_from_u64(seed))?;
+        let w = GossipMatrix::metropolis(&graph);
+        let report = exact_loss(&w, v, 110, ExactOptions::default())?;
+        let closed = |u: usize| {
+            let mut nodes: Vec<usize> = graph.neighbors(u).iter().map(|&w| w as usize).chain([u]).collect();
+            nodes.sort_unstable();
+            nodes
+        };
+        let neighborhoods: Vec<Vec<usize>> = (0..300).map(closed).collect();
+        let (mut rank, mut hidden) = (0.0, 0);
+        for (u, unit) in report.loss.value().unit.iter().enumerate() {
+            let near = u == v || graph.has_edge(u, v);
+            let alike = neighborhoods.iter().filter(|other| **other == neighborhoods[u]).count();
+            let expected = if near { 1.0 } else { 1.0 / alike as f64 };
+            assert!((unit - expected).abs() < 1e-12, "seed {seed}, node {u}: {unit} is not {expected}");
+            rank += expected;
+            hidden += usize::from(expected < 1.0);
+        }
+        assert_eq!((report.rank, report.loss.grade()), (rank.round() as usize, Grade::Exact));
+        assert!((10..50).contains(&hidden), "{hidden}");
     }
-    assert_eq!(report.rank, rank.round() as usize);
-    assert!((10..40).contains(&hidden), "{hidden}");
     Ok(())
 }
 

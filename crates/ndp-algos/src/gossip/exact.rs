@@ -7,12 +7,14 @@
 //! The rows `Wᵗ e_w` are exponentially dependent, so new orthonormal directions are propagated
 //! instead of powers, and whether a direction is new is decided by a computation modulo primes that
 //! runs in lockstep. A tolerance cannot decide it: on ordinary graphs rounding is amplified past
-//! any threshold. Matrices given entry by entry have no exact entries, so there a tolerance is
+//! any threshold. Where the rank leaves open only what a symmetry of the graph hides, no floating-point
+//! computation is needed at all. Matrices given entry by entry have no exact entries, so there a tolerance is
 //! used, which errs on the safe side, and the grade is `UpperBound`.
 
 use super::basis::{Basis, Block, Decision, WIDTH};
 use super::modular::{self, Kept, Primes, Start, kept_candidates};
 use super::synchronous::outside_neighbors;
+use super::twins;
 use crate::protocol::checked_coalition;
 use crate::{Error, LossReport, OwnNoise};
 use ndarray::Array2;
@@ -115,12 +117,14 @@ pub fn view_basis(
 ) -> Result<(Array2<f64>, LossReport), Error> {
     let report = exact_coalition_loss(matrix, coalition, rounds, options)?;
     let n = matrix.node_count();
-    if report.rank == n && report.loss.grade() == Grade::Exact {
-        require_dense("an orthonormal basis", n, n)?;
-        return Ok((Array2::eye(n), report));
-    }
     let seeds = outside_neighbors(matrix.graph(), &report.coalition);
     let start = Start { known: &report.coalition, seeds: &seeds, rounds };
+    require_dense("an orthonormal basis", report.rank, n)?;
+    let exact = report.loss.grade() == Grade::Exact;
+    let alike = seen_alike(matrix, start, report.rank);
+    if let Some(basis) = twins::basis(n, report.rank, &alike).filter(|_| exact) {
+        return Ok((basis, report));
+    }
     let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
     let (basis, _) = krylov_basis(matrix.csr(), start, kept.as_ref());
     Ok((basis.to_rows(), report))
@@ -173,10 +177,11 @@ pub(super) fn account(
 
     let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
     let rank = kept.as_ref().map(|kept| start.rank(kept));
-    if rank == Some(n) {
-        // Rank n, proven modulo a prime: the view determines every noisy input.
-        let loss = Exact::new(ObserverLoss { observer, unit: vec![1.0; n] }).into();
-        return Ok(LossReport { coalition, loss, rank: n, margin: 0.0 });
+    // Where twins are all that the view leaves open, the rank, proven modulo a prime, says everything; without
+    // twins, rank n: the view determines every noisy input.
+    if let Some((rank, unit)) = rank.and_then(|rank| Some((rank, symmetric_losses(matrix, start, rank)?))) {
+        let loss = Exact::new(ObserverLoss { observer, unit }).into();
+        return Ok(LossReport { coalition, loss, rank, margin: 0.0 });
     }
     let first = || follow(matrix, start, kept);
     let second = || {
@@ -204,6 +209,23 @@ pub(super) fn account(
     let loss = ObserverLoss { observer, unit: unit.collect() };
     let loss: Guarantee<_> = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
     Ok(LossReport { coalition, loss, rank: forward.rank.max(backward.rank), margin })
+}
+
+/// The losses by symmetry alone, where they follow from the rank. A modular rank is at most the true one, which twins
+/// bound from above.
+fn symmetric_losses(matrix: &GossipMatrix, start: Start<'_>, rank: usize) -> Option<Vec<f64>> {
+    twins::losses(matrix.node_count(), rank, &seen_alike(matrix, start, rank))
+}
+
+/// The classes of twins that a view of this rank does not tell apart; none where they could not explain the rank.
+fn seen_alike(matrix: &GossipMatrix, start: Start<'_>, rank: usize) -> Vec<Vec<usize>> {
+    let n = matrix.node_count();
+    if rank == n || 2 * rank < n || start.rounds == 0 {
+        return Vec::new();
+    }
+    let mut seen = vec![false; n];
+    start.known.iter().chain(start.seeds).for_each(|&u| seen[u] = true);
+    twins::classes(matrix.graph(), |u| seen[u])
 }
 
 /// Who can reach a member of the coalition in `rounds` hops, members included.

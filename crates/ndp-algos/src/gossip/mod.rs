@@ -25,6 +25,7 @@ pub(crate) mod residues;
 pub mod sequence;
 pub mod synchronous;
 pub mod table1;
+mod twins;
 pub mod utility;
 
 pub use accelerated::AcceleratedGossip;
