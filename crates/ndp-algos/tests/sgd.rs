@@ -11,7 +11,7 @@ use ndp_algos::sgd::{
 use ndp_algos::sgd::{Squared, Users};
 use ndp_algos::walk::graph::averaging_error::limit_of_mean_squared_error;
 use ndp_dp::Sigma;
-use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -339,6 +339,8 @@ fn gossip_keeps_the_mean_and_the_released_recursion_does_not() -> Result<(), Err
     assert!((after(Mixing::Plain { matrix: matrix.clone(), steps })? - mean).abs() < 1e-10);
     assert!((after(Mixing::Accelerated { matrix: matrix.clone(), steps, parameter })? - mean).abs() < 1e-10);
     assert!((after(Mixing::OnePeerHypercube)? - mean).abs() < 1e-10);
+    let written = Mixing::Sequence(GossipSequence::one_peer_hypercube(3)?);
+    assert_eq!(after(written)?, after(Mixing::OnePeerHypercube)?);
     let multiplied = after(Mixing::AsReleased { matrix, steps, parameter })?;
     let factor = (1.0 - (parameter - 1.0).powi(steps as i32 + 1)) / (2.0 - parameter);
     assert!((multiplied - factor * mean).abs() < 1e-9, "{multiplied} is not {factor} times {mean}");

@@ -33,5 +33,6 @@ pub use calibrate::{GossipPlan, calibrate};
 pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
+pub(crate) use sequence::advance;
 pub use sequence::{SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

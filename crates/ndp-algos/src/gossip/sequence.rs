@@ -108,7 +108,7 @@ impl SequenceGossip {
 }
 
 /// `W x`.
-pub(super) fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
+pub(crate) fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
     match *step {
         Step::Matrix(ref matrix) => apply(matrix.csr(), state.view()),
         Step::Pair(a, b) => {

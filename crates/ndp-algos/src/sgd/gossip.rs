@@ -5,6 +5,7 @@
 //! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
 use crate::Error;
+use crate::gossip::advance;
 use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
@@ -13,7 +14,7 @@ use crate::sgd::walk::Update;
 use crate::sgd::{check_problem, positive};
 use ndarray::{Array2, Axis};
 use ndp_dp::{Estimate, Sigma};
-use ndp_graph::GossipMatrix;
+use ndp_graph::{GossipMatrix, GossipSequence};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
@@ -45,6 +46,8 @@ pub enum Mixing {
         /// The recursion's parameter `g`, in `[1, 2)`.
         parameter: f64,
     },
+    /// The given steps, one after the other: connections that change within a round.
+    Sequence(GossipSequence),
     /// `log₂ n` steps in which node `v` averages with `v xor 2^k`: exact consensus.
     OnePeerHypercube,
     /// A trusted server averages: exact consensus, and no one else sees a model.
@@ -73,6 +76,11 @@ impl Mixing {
                 let got = matrix.node_count();
                 Err(Error::Shape { what: "nodes of the gossip matrix", expected: nodes, got })
             }
+            Self::Sequence(sequence) if sequence.node_count() != nodes => Err(Error::Shape {
+                what: "nodes of the sequence",
+                expected: nodes,
+                got: sequence.node_count(),
+            }),
             Self::OnePeerHypercube if !nodes.is_power_of_two() => {
                 refuse("the number of nodes", "be a power of two for a one-peer hypercube", nodes as f64)
             }
@@ -102,6 +110,11 @@ impl Mixing {
             }
             Self::AsReleased { matrix, steps, parameter } => {
                 chebyshev(matrix, Array2::zeros(models.raw_dim()), models, *steps, *parameter);
+            }
+            Self::Sequence(sequence) => {
+                for step in sequence.steps() {
+                    *models = advance(step, models);
+                }
             }
             Self::OnePeerHypercube => {
                 for bit in 0..n.trailing_zeros() {

@@ -1,5 +1,6 @@
 //! Private stochastic gradient descent: by a walking token, by gossip, by a server.
 
+pub mod constants;
 pub mod dataset;
 pub mod federated;
 pub mod gossip;

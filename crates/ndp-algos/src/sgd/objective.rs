@@ -1,94 +1,9 @@
 //! Objectives: the loss of one example, its gradient, and the constants that privacy rests on.
 
 use crate::Error;
+pub use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
-
-/// What is known of an objective over all examples and all models it may meet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Constants {
-    /// Largest norm of a gradient, `L`; infinite where the domain does not bound it.
-    pub lipschitz: f64,
-    /// Largest distance between the gradients of two examples at one model; at most `2 L`.
-    pub sensitivity: f64,
-    /// Smoothness `β`: largest curvature.
-    pub smoothness: f64,
-    /// Strong convexity `μ`: smallest curvature, `0` for a merely convex objective.
-    pub strong_convexity: f64,
-}
-
-impl Constants {
-    /// Nothing if the gradients of any two examples are within a finite distance.
-    ///
-    /// # Errors
-    /// [`Error::Unbounded`] when that distance grows without limit over the domain.
-    pub fn require_bounded(&self) -> Result<(), Error> {
-        if self.sensitivity.is_finite() { Ok(()) } else { Err(Error::Unbounded) }
-    }
-
-    /// Nothing if a gradient step of size `step` never moves two models apart: `0 < step ≤ 2/β`.
-    ///
-    /// # Errors
-    /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
-    pub fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
-        positive("the step size", step)?;
-        let limit = 2.0 / self.smoothness;
-        if step <= limit { Ok(()) } else { Err(Error::StepTooLong { step, limit }) }
-    }
-
-    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`.
-    #[must_use]
-    pub fn contraction(&self, step: f64) -> f64 {
-        (1.0 - step * self.strong_convexity).abs().max((1.0 - step * self.smoothness).abs())
-    }
-}
-
-/// Where models live.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Domain {
-    /// All of `R^d`.
-    Unbounded,
-    /// The ball of this radius around the origin, on which iterates are projected.
-    Ball(f64),
-}
-
-impl Domain {
-    /// The ball of the given radius.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless the radius is positive and finite.
-    pub fn ball(radius: f64) -> Result<Self, Error> {
-        positive("the radius", radius)?;
-        Ok(Self::Ball(radius))
-    }
-
-    /// Nothing if a ball has a positive, finite radius.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`].
-    pub fn check(self) -> Result<(), Error> {
-        match self {
-            Self::Unbounded => Ok(()),
-            Self::Ball(radius) => positive("the radius", radius),
-        }
-    }
-
-    /// Largest norm of a model.
-    #[must_use]
-    pub fn radius(self) -> f64 {
-        match self {
-            Self::Unbounded => f64::INFINITY,
-            Self::Ball(radius) => radius,
-        }
-    }
-
-    /// Moves `model` to the nearest point of the domain.
-    pub fn project(self, model: &mut [f64]) {
-        if let Self::Ball(radius) = self {
-            clip_norm(model, radius);
-        }
-    }
-}
 
 /// Scales `vector` down to the given norm if it is longer.
 pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {

@@ -10,9 +10,11 @@
 //! * [`consensus_loss`]: when every round ends in exact consensus nothing unseen is left.
 
 use crate::Error;
-use crate::gossip::{ExactOptions, SynchronousGossip, view_basis};
+use crate::Protocol;
+use crate::gossip::{ExactOptions, SequenceGossip, SynchronousGossip, view_basis};
 use ndarray::{Array1, Array2};
 use ndp_dp::{Grade, UnitLoss, UpperBound};
+use ndp_graph::GossipSequence;
 
 /// One round as an observer sees it: `ψ ↦ A ψ` is what it receives, `C ψ` the next models.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +76,44 @@ impl Round {
             });
         }
         Self::from_basis(&view, &protocol.operator()?)
+    }
+
+    /// A round whose connections change from step to step, as `observer` sees it, its own noise known.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] when the space of what it sees is not known to `1e-9`; those of
+    /// [`exact_sequence_loss`](crate::gossip::exact_sequence_loss) and of [`new`](Self::new).
+    pub fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
+        let protocol = SequenceGossip::new(sequence.clone());
+        let report = protocol.loss(observer)?;
+        let view = protocol.coalition_view(&[observer])?;
+        let mut own = Array1::zeros(sequence.node_count());
+        own[observer] = 1.0;
+        let mut basis = vec![own];
+        for row in view.inputs().rows() {
+            let mut rest = row.to_owned();
+            // Once more for what rounding left of the first pass.
+            for _ in 0..2 {
+                for known in &basis {
+                    let along = known.dot(&rest);
+                    rest.scaled_add(-along, known);
+                }
+            }
+            let norm = rest.dot(&rest).sqrt();
+            if norm > 1e-9 * row.dot(&row).sqrt() {
+                basis.push(rest / norm);
+            }
+        }
+        // The rank is decided with a margin by the accountant of single runs: the basis must confirm it.
+        if report.loss.grade() != Grade::Exact || basis.len() != report.rank {
+            return Err(Error::InvalidParameter {
+                name: "the error of the projector",
+                condition: "be at most 1e-9",
+                value: report.margin,
+            });
+        }
+        let rows = Array2::from_shape_fn((basis.len(), sequence.node_count()), |(i, j)| basis[i][j]);
+        Self::from_basis(&rows, &protocol.operator()?)
     }
 
     /// Number of nodes.
@@ -166,7 +206,7 @@ pub fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndp_graph::{GossipMatrix, Graph, generators};
+    use ndp_graph::{GossipMatrix, Graph, Step, generators};
 
     /// Orthonormal rows spanning `e_v` and the messages `e_w W^t`, `t < steps`, of `v`'s neighbors.
     fn basis(matrix: &GossipMatrix, v: usize, steps: usize) -> Result<Array2<f64>, Error> {
@@ -211,8 +251,11 @@ mod tests {
             for steps in 1..4 {
                 let by_rows = Round::from_basis(&basis(&matrix, v, steps)?, &power(&matrix, steps)?)?;
                 let found = Round::of_gossip(&SynchronousGossip::new(matrix.clone(), steps), v)?;
-                for (a, b) in [(&found.seen, &by_rows.seen), (&found.carried, &by_rows.carried)] {
-                    assert!((a - b).iter().all(|x| x.abs() < 1e-12));
+                let repeated = GossipSequence::new(6, vec![Step::Matrix(matrix.clone()); steps])?;
+                for round in [found, Round::of_sequence(&repeated, v)?] {
+                    for (a, b) in [(&round.seen, &by_rows.seen), (&round.carried, &by_rows.carried)] {
+                        assert!((a - b).iter().all(|x| x.abs() < 1e-12));
+                    }
                 }
             }
         }

@@ -16,7 +16,7 @@ use ndp_dp::{Delta, Gdp, Order, Sigma, UnitLoss, UpperBound};
 ///
 /// * every round ends in exact consensus ([`Mixing::OnePeerHypercube`], [`Mixing::Server`]): the rounds compose, each at
 ///   the exact loss of one round;
-/// * gossip by fixed public matrices: the shift accountant, [`shift_loss`];
+/// * gossip by public matrices, which may change within a round and between rounds: the shift accountant, [`shift_loss`];
 /// * anything else (the released recursion, clipping after noise, rounds of both kinds): local loss, one unit
 ///   per round. The same holds for gossip over graphs that are hidden and drawn anew: the loss of a hidden graph
 ///   does not compose over rounds.
@@ -46,7 +46,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// [`Error::Unbounded`]; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
-    /// those of [`Round::of_gossip`].
+    /// those of [`Round::of_gossip`] and [`Round::of_sequence`].
     ///
     /// # Complexity
     /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.
@@ -76,11 +76,8 @@ impl GossipObserver {
         } else if mixings.iter().all(|m| matches!(m, Mixing::OnePeerHypercube | Mixing::Server)) {
             Account::Consensus(mixings.to_vec())
         } else {
-            match mixings.iter().map(public_gossip).collect::<Option<Vec<_>>>() {
-                Some(gossip) => {
-                    let rounds = gossip.into_iter().map(|gossip| Round::of_gossip(&gossip?, observer));
-                    Account::Shift(rounds.collect::<Result<_, _>>()?, stretch)
-                }
+            match mixings.iter().map(|mixing| public_round(mixing, observer)).collect::<Option<Vec<_>>>() {
+                Some(rounds) => Account::Shift(rounds.into_iter().collect::<Result<_, _>>()?, stretch),
                 None => Account::Local,
             }
         };
@@ -167,13 +164,15 @@ impl GossipObserver {
     }
 }
 
-/// The gossip of a round by a public matrix that keeps the mean; `None` for any other mixing.
-fn public_gossip(mixing: &Mixing) -> Option<Result<SynchronousGossip, Error>> {
+/// A round of gossip by public matrices that keep the mean; `None` for any other mixing.
+fn public_round(mixing: &Mixing, observer: usize) -> Option<Result<Round, Error>> {
+    let fixed = |gossip: Result<SynchronousGossip, Error>| Some(Round::of_gossip(&gossip.ok()?, observer));
     match mixing {
-        Mixing::Plain { matrix, steps } => Some(Ok(SynchronousGossip::new(matrix.clone(), *steps))),
+        Mixing::Plain { matrix, steps } => fixed(Ok(SynchronousGossip::new(matrix.clone(), *steps))),
         Mixing::Accelerated { matrix, steps, parameter } => {
-            Some(SynchronousGossip::new(matrix.clone(), *steps).accelerated(*parameter))
+            fixed(SynchronousGossip::new(matrix.clone(), *steps).accelerated(*parameter))
         }
+        Mixing::Sequence(sequence) => Some(Round::of_sequence(sequence, observer)),
         _ => None,
     }
 }

@@ -11,7 +11,7 @@ use crate::sgd::rounds::{Round, shift_loss};
 use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use ndp_dp::{Delta, Gdp};
-use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -305,6 +305,13 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     let bound = shift_loss(&[&round; 3], 1, &[constants.contraction(0.7); 8])?;
     assert_eq!(shifted.loss(1)?, bound);
     assert!(shifted.loss(1)?.into_value() < 3.0 && shifted.loss(4)?.into_value() == 3.0);
+
+    // The one-peer hypercube written out as steps: nothing is carried over, and the accountants agree.
+    let written = observer(&DESCENT, Mixing::Sequence(GossipSequence::one_peer_hypercube(3)?))?;
+    for source in [0, 1, 2, 3, 4, 6, 7] {
+        let (a, b) = (written.loss(source)?.into_value(), peers.loss(source)?.into_value());
+        assert!((a - b).abs() < 1e-12, "{a} is not {b}");
+    }
 
     // Node clipping moves the other nodes' models apart: never cheaper per unit, but the unit may be smaller.
     let clipped = MuffliatoSgd { update: Update::NodeClipped { clip: 0.25 }, ..DESCENT };
