@@ -1,6 +1,6 @@
 //! The least noise of each protocol for a target, what is learnt at that noise, and how accurate the result is.
 
-use super::{AnalysisError, Protocol, Request, Target};
+use super::{AnalysisError, Protocol, Request};
 use ndarray::Array2;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
 use ndp_algos::gossip::utility::{Convergence, error_bound, stopping_rounds};
@@ -9,7 +9,7 @@ use ndp_algos::loss::observer_losses;
 use ndp_algos::walk::graph::calibration::smallest_noise;
 use ndp_algos::walk::graph::{LocalLoss, renewal};
 use ndp_algos::{Error, LossReport};
-use ndp_dp::{Gdp, Guarantee, Sigma, UpperBound, conversion};
+use ndp_dp::{Gdp, Guarantee, NoiseMultiplier, Sigma, UpperBound, conversion};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::hitting::{PairLaws, Start, Walk};
 use ndp_graph::spectrum::gap_abs;
@@ -214,9 +214,14 @@ fn walk(graph: &Graph, request: &Request) -> Result<Account, AnalysisError> {
     let walk = Walk::from(&matrix);
     let law = |&(u, v): &(usize, usize)| walk.pair_laws(u, v, &Start::Uniform, steps);
     let laws: Vec<PairLaws> = pairs.par_iter().map(law).collect::<Result<_, _>>()?;
+    // A token does not come farther than its steps; the accountant would report its rounding error.
+    let hops = observers.iter().map(|&v| graph.distances(v)).collect::<Vec<_>>();
+    let reached = |i: usize| hops[i / (n - 1)][pairs[i].0].is_some_and(|hops| hops as usize <= steps);
+    let loss_of = |(i, laws): (usize, &PairLaws), local: LocalLoss| {
+        if reached(i) { renewal::loss(laws, local).into_value() } else { 0.0 }
+    };
     let losses_at = |local: LocalLoss| -> Vec<(usize, Vec<f64>)> {
-        let of_pairs: Vec<f64> =
-            laws.par_iter().map(|laws| renewal::loss(laws, local).into_value()).collect();
+        let of_pairs: Vec<f64> = laws.par_iter().enumerate().map(|pair| loss_of(pair, local)).collect();
         let by_observer = observers.iter().zip(of_pairs.chunks(n - 1));
         // The entry of the observer itself, which is no pair, is 0.
         let with_own = by_observer.map(|(&v, losses)| (v, [&losses[..v], &[0.0], &losses[v..]].concat()));
@@ -226,10 +231,9 @@ fn walk(graph: &Graph, request: &Request) -> Result<Account, AnalysisError> {
     let share = |losses: &[(usize, Vec<f64>)]| {
         losses.iter().fold(0.0, |most: f64, (v, losses)| most.max(request.target.share(*v, losses)))
     };
-    if matches!(request.target, Target::Limits(_))
-        && pairs.iter().all(|&(u, v)| request.target.allowed(u, v) == f64::INFINITY)
-    {
-        let (name, condition) = ("the number of pairs with a limit", "be at least 1");
+    // Limits for pairs that never lose anything would be met without noise.
+    if share(&losses_at(LocalLoss::new(request.order, NoiseMultiplier::new(1.0)?))) == 0.0 {
+        let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
         return Err(Error::InvalidParameter { name, condition, value: 0.0 }.into());
     }
     let found = smallest_noise(1.0, |noise| {

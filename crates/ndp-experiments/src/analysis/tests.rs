@@ -111,9 +111,13 @@ fn limits_of_a_file_decide_the_noise() -> Result<(), AnalysisError> {
     let analysis = analyse(&graph, &request(Protocol::Muffliato, Target::Limits(limits)))?;
     assert!((analysis.account.sigma.get() - (2.0f64 / 3.0 / 0.5).sqrt()).abs() < 1e-9);
     let unlimited = target::Limits::Pairs([((0, 3), f64::INFINITY)].into());
+    // So far apart that two rounds bring nothing.
+    let apart = target::Limits::Pairs([((0, 15), 0.1)].into());
     for protocol in PROTOCOLS {
         let refused = analyse(&graph, &request(protocol, Target::Limits(unlimited.clone())));
         assert!(matches!(refused, Err(AnalysisError::Protocol(_))), "{protocol:?}");
+        let short = Request { rounds: Some(2), ..request(protocol, Target::Limits(apart.clone())) };
+        assert!(matches!(analyse(&graph, &short), Err(AnalysisError::Protocol(_))), "{protocol:?}");
     }
     Ok(())
 }
