@@ -89,17 +89,17 @@ const GOALS: &[Goal] = &[
     },
     Goal {
         work: "renewal accountant, n = 2048, T = 10^4, from given laws",
-        measure: Measure::Seconds("renewal/all_depths_from_laws_n2048_t10000_alpha2_sigma2"),
+        measure: Measure::Seconds("renewal/all_depths_from_laws/n2048_t10000_alpha2_sigma2"),
         goal: 0.05,
     },
     Goal {
         work: "renewal accountant, n = 2048, T = 10^4, with the laws",
-        measure: Measure::Seconds("renewal/all_depths_with_laws_n2048_t10000"),
+        measure: Measure::Seconds("renewal/all_depths_with_laws/n2048_t10000"),
         goal: 0.15,
     },
     Goal {
         work: "accounting of one walk on 100 nodes (network-dp/fig1b)",
-        measure: Measure::Seconds("fig1b_one_walk/as_released_100"),
+        measure: Measure::Seconds("fig1b_one_walk/as_released/100"),
         goal: 0.01,
     },
     Goal {
