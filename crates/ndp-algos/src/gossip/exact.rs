@@ -125,7 +125,7 @@ pub fn view_basis(
     if let Some(basis) = twins::basis(n, report.rank, &alike).filter(|_| exact) {
         return Ok((basis, report));
     }
-    let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
+    let kept = kept_candidates(matrix, start, Primes::Both { attempt: 0 });
     let (basis, _) = krylov_basis(matrix.csr(), start, kept.as_ref());
     Ok((basis.to_rows(), report))
 }
@@ -157,7 +157,7 @@ pub fn single_run(
     let seeds = outside_neighbors(matrix.graph(), &coalition);
     let start = Start { known: options.known(&coalition), seeds: &seeds, rounds };
     require_memory(matrix, start, options.memory_limit)?;
-    let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
+    let kept = kept_candidates(matrix, start, Primes::Both { attempt: 0 });
     let mut unit = krylov(matrix.csr(), start, kept.as_ref()).unit;
     unit.iter_mut().for_each(|unit| *unit = unit.min(1.0));
     Ok(Estimate::new(ObserverLoss { observer, unit }))
@@ -175,7 +175,7 @@ pub(super) fn account(
     let start = Start { known: options.known(&coalition), seeds: &seeds, rounds };
     require_memory(matrix, start, options.memory_limit)?;
 
-    let kept = kept_candidates(matrix, start, Primes::Two { attempt: 0 });
+    let kept = kept_candidates(matrix, start, Primes::First);
     let rank = kept.as_ref().map(|kept| start.rank(kept));
     // Where twins are all that the view leaves open, the rank, proven modulo a prime, says everything; without
     // twins, rank n: the view determines every noisy input.
@@ -183,18 +183,20 @@ pub(super) fn account(
         let loss = Exact::new(ObserverLoss { observer, unit }).into();
         return Ok(LossReport { coalition, loss, rank, margin: 0.0 });
     }
-    let first = || follow(matrix, start, kept);
-    let second = || {
-        let start = Start { seeds: &reversed, ..start };
-        let primes = rank.map_or(Primes::Two { attempt: 0 }, Primes::OneOfRank);
-        follow(matrix, start, kept_candidates(matrix, start, primes))
+    // The second order is decided by a second prime: what both find is the rank.
+    let backwards = Start { seeds: &reversed, ..start };
+    let run = |start: Start<'_>, primes| {
+        let kept = kept_candidates(matrix, start, primes);
+        (kept.as_ref().map(|kept| start.rank(kept)), follow(matrix, start, kept))
     };
     // Large bases one after the other, so that memory holds one.
-    let (forward, backward) = if Basis::bytes(n, start.rank_limit(n)) <= TOGETHER {
-        rayon::join(first, second)
-    } else {
-        (first(), second())
-    };
+    let together = Basis::bytes(n, start.rank_limit(n)) <= TOGETHER;
+    let (mut forward, (second_rank, mut backward)) =
+        in_turn(together, || follow(matrix, start, kept), || run(backwards, Primes::Second));
+    if rank != second_rank {
+        let both = Primes::Both { attempt: 0 };
+        ((_, forward), (_, backward)) = in_turn(together, || run(start, both), || run(backwards, both));
+    }
 
     let difference = forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
     let floor = if forward.certain { 1e-13 } else { TOLERANCE };
@@ -209,6 +211,15 @@ pub(super) fn account(
     let loss = ObserverLoss { observer, unit: unit.collect() };
     let loss: Guarantee<_> = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
     Ok(LossReport { coalition, loss, rank: forward.rank.max(backward.rank), margin })
+}
+
+/// Both, at the same time or not.
+fn in_turn<A: Send, B: Send>(
+    together: bool,
+    first: impl FnOnce() -> A + Send,
+    second: impl FnOnce() -> B + Send,
+) -> (A, B) {
+    if together { rayon::join(first, second) } else { (first(), second()) }
 }
 
 /// The losses by symmetry alone, where they follow from the rank. A modular rank is at most the true one, which twins
@@ -275,7 +286,7 @@ fn follow(matrix: &GossipMatrix, start: Start<'_>, kept: Option<Kept>) -> Run {
     if first.dropped <= SUSPICIOUS || kept.is_none() {
         return first;
     }
-    match kept_candidates(matrix, start, Primes::Two { attempt: 1 }) {
+    match kept_candidates(matrix, start, Primes::Both { attempt: 1 }) {
         again if again > kept => krylov(matrix.csr(), start, again.as_ref()),
         _ => first,
     }

@@ -39,16 +39,18 @@ impl Start<'_> {
     }
 }
 
-/// How many primes have to agree.
+/// Which primes decide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Primes {
-    /// Two, and a third where they differ; other sketches for every attempt.
-    Two {
+    /// One. What it keeps is new; that it missed nothing is for a run with another prime to confirm.
+    First,
+    /// Another one.
+    Second,
+    /// Both, and a third where they differ; other sketches for every attempt.
+    Both {
         /// Number of the attempt.
         attempt: u64,
     },
-    /// One, when the rank is known already: as many decisions to keep as the rank says are all there are.
-    OneOfRank(usize),
 }
 
 /// The decisions for `start`, or `None` for a matrix whose entries are not known as fractions.
@@ -57,23 +59,21 @@ pub(crate) fn kept_candidates(matrix: &GossipMatrix, start: Start<'_>, primes: P
         return None;
     }
     // The span of W^t e_w is that of the matrix without its laziness, so the scheme is enough.
-    let attempt = match primes {
-        Primes::OneOfRank(rank) => {
-            let only = Chain::<1>::new(matrix)?.run(start, 0);
-            if start.rank(&only) == rank {
-                return Some(only);
-            }
-            0
+    let first = |seed| Some(Chain::<1>::new(matrix)?.run(start, seed));
+    let second = |seed| Some(Chain::<19>::new(matrix)?.run(start, seed));
+    match primes {
+        Primes::First => first(0),
+        Primes::Second => second(1),
+        Primes::Both { attempt } => {
+            let seed = 3 * attempt;
+            agreed(
+                bytes(matrix, start) <= TOGETHER,
+                || first(seed),
+                || second(seed + 1),
+                || Some(Chain::<61>::new(matrix)?.run(start, seed + 2)),
+            )
         }
-        Primes::Two { attempt } => attempt,
-    };
-    let seed = 3 * attempt;
-    agreed(
-        bytes(matrix, start) <= TOGETHER,
-        || Some(Chain::<1>::new(matrix)?.run(start, seed)),
-        || Some(Chain::<19>::new(matrix)?.run(start, seed + 1)),
-        || Some(Chain::<61>::new(matrix)?.run(start, seed + 2)),
-    )
+    }
 }
 
 /// What two primes say when they agree, else the best of three.
@@ -229,7 +229,7 @@ mod tests {
         for rounds in 0..13 {
             let start = Start { known: &[0], seeds: &seeds, rounds };
             assert!(matches!(Sketch::new(1024, start.rank_limit(1024), 1, 97), Sketch::Sparse { .. }));
-            let kept = kept_candidates(&matrix, start, Primes::Two { attempt: 0 }).expect("a named scheme");
+            let kept = kept_candidates(&matrix, start, Primes::Both { attempt: 0 }).expect("a named scheme");
             assert_eq!(
                 start.rank(&kept),
                 1 + m * rounds.min(m - 1) + usize::from(rounds >= m),
