@@ -32,6 +32,16 @@ pub enum Error {
         "the observer sees a combination of inputs without noise that reveals node {0}: its loss is infinite"
     )]
     NoiselessView(usize),
+    /// A loss beyond the range of `f64`.
+    #[error("what the observer learns about node {0} is larger than any number: it sees almost no noise")]
+    LossTooLarge(usize),
+    /// No enclosure of the losses was found within the precision allowed, and some input has no noise of its own to bound
+    /// its loss.
+    #[error("the losses of the view cannot be certified with numbers of at most {bits} bits")]
+    NotCertified {
+        /// The precision allowed.
+        bits: u32,
+    },
     /// Work that would not fit in the memory allowed, named before it starts.
     #[error("{what} would take {bytes} bytes, more than the limit of {limit}")]
     TooLarge {

@@ -1,6 +1,7 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
 pub mod audit;
+mod certified;
 pub mod error;
 pub mod gossip;
 mod kernel;

@@ -95,7 +95,7 @@ pub enum Verdict {
     Met,
     /// Some upper bound exceeds what is allowed, the true loss perhaps not.
     NotShown,
-    /// Some loss is larger than what is allowed, by more than the numerical margin.
+    /// The proven lower end of some loss is larger than what is allowed.
     Violated,
 }
 
@@ -336,12 +336,10 @@ fn for_each_need<'a>(
         if allowed != last.0 {
             last = (allowed, scales.measure.largest_mu(allowed)?);
         }
-        // A bound was raised by its margin; the truth may be as far below again.
-        let margin = if report.loss.grade() == Grade::Exact { report.margin } else { 2.0 * report.margin };
         let delta = scales.sensitivity.get();
         let needed = |unit: f64| if unit == 0.0 { 0.0 } else { delta * unit.sqrt() / last.1 };
         let sigma = needed(unit);
-        let sigma_at_least = needed((unit - margin).max(0.0)) * (2.0 - SLACK);
+        let sigma_at_least = needed(report.lower[source]) * (2.0 - SLACK);
         visit(Need { report, source, allowed, sigma, sigma_at_least })?;
     }
     Ok(())
@@ -453,8 +451,9 @@ mod tests {
     #[test]
     fn bounds_that_exceed_show_nothing() -> Result<(), Error> {
         let loss = ndp_dp::ObserverLoss { observer: 0, unit: vec![1.0, 0.5] };
-        let report =
-            LossReport { coalition: vec![0], loss: UpperBound::new(loss).into(), rank: 2, margin: 0.1 };
+        let bound = UpperBound::new(loss).into();
+        let mut report = LossReport::of_formula(vec![0], bound, 2);
+        report.lower = vec![1.0, 0.3];
         let scales = scales(2.0, 1.0)?;
         let verdict = |allowed: f64| -> Result<Verdict, Error> {
             Ok(check(std::slice::from_ref(&report), scales, Sigma::new(1.0)?, |_, _| allowed)?.verdict)

@@ -12,16 +12,7 @@ pub(crate) fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) 
     }
 }
 
-/// As [`for_tasks`], with one result for each piece, in order.
-pub(crate) fn map_tasks<T: Sync, R: Send>(rows: &[T], work: impl Fn(usize, &[T]) -> R + Sync) -> Vec<R> {
-    if rows.len() <= TASK {
-        vec![work(0, rows)]
-    } else {
-        rows.par_chunks(TASK).enumerate().map(|(task, rows)| work(task * TASK, rows)).collect()
-    }
-}
-
-/// As [`map_tasks`], on rows of which each has `stride` numbers beside it.
+/// As [`for_tasks`], with one result for each piece, in order,, on rows of which each has `stride` numbers beside it.
 pub(crate) fn for_paired_tasks<T: Send, R: Send>(
     rows: &mut [T],
     beside: &mut [f64],

@@ -1,7 +1,11 @@
 //! The view of a linear Gaussian protocol: which combinations of inputs and noises are seen.
 
+use crate::certified::krylov::Krylov;
+use crate::certified::rows::Rows;
 use crate::{Error, protocol::checked_coalition};
 use ndarray::{Array2, ArrayView2};
+use ndp_graph::Graph;
+use std::sync::Arc;
 
 /// What a coalition of nodes (mostly one node) sees in a linear Gaussian protocol.
 ///
@@ -9,12 +13,25 @@ use ndarray::{Array2, ArrayView2};
 /// is the input of node `u` and the `z_j` are independent noises with standard deviation `σ` per
 /// coordinate, the same in all rows. A noise of another strength has its factor in its column.
 /// Of the `known` noises the coalition knows the value, having drawn them itself.
+///
+/// Numbers given to [`View::new`] are the view: each is the dyadic fraction that it stores. The numbers in a view made by a
+/// protocol of this crate are roundings, for attacks and simulations; its losses come from the exact rows, which it carries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     coalition: Vec<usize>,
     inputs: Array2<f64>,
     noises: Array2<f64>,
     known: Vec<usize>,
+    source: Option<Arc<Source>>,
+}
+
+/// Where the exact rows of a view come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// Gossip with a fixed matrix on a graph.
+    FixedMatrix(Krylov, Graph),
+    /// Rows one by one.
+    Rows(Rows),
 }
 
 impl View {
@@ -57,7 +74,18 @@ impl View {
                 value: j as f64,
             });
         }
-        Ok(Self { coalition, inputs, noises, known })
+        Ok(Self { coalition, inputs, noises, known, source: None })
+    }
+
+    /// The same view with its exact rows.
+    pub(crate) fn with_source(mut self, source: Source) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The exact rows, where the numbers of the view are roundings of them.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        self.source.as_deref()
     }
 
     /// The observing nodes, ascending.

@@ -21,14 +21,15 @@ fn unknown() -> ExactOptions {
 fn exact(matrix: &GossipMatrix, v: usize, rounds: usize, options: ExactOptions) -> Result<(Vec<f64>, usize)> {
     let report = exact_loss(matrix, v, rounds, options)?;
     assert_eq!(report.loss.grade(), Grade::Exact);
-    assert!(report.margin <= 1e-9);
+    assert!(report.failure < 1e-15);
     Ok((report.loss.into_value().unit, report.rank))
 }
 
+/// Reported are the upper ends of enclosures, which roundings of the Gram matrix make some 1e-12 wide.
 fn assert_units(units: &[f64], expected: &[f64]) {
     assert_eq!(units.len(), expected.len());
     for (unit, expected) in units.iter().zip(expected) {
-        assert_abs_diff_eq!(*unit, *expected, epsilon = 1e-13);
+        assert_abs_diff_eq!(*unit, *expected, epsilon = 1e-10);
     }
 }
 
@@ -247,14 +248,11 @@ fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
     assert_eq!(report.loss.grade(), Grade::Exact);
     assert_abs_diff_eq!(report.loss.value().unit.iter().sum::<f64>(), 27.0, epsilon = 1e-9);
 
-    // Entry by entry, the same matrix can only be treated by a tolerance: safe, and not called exact.
+    // Entry by entry, the rounded matrix is another protocol, and its losses are exact too.
     let given = GossipMatrix::from_dense(&club, metropolis(&club).to_dense()?.view())?;
-    let bound = exact_loss(&given, 11, 36, ExactOptions::default())?;
-    assert_eq!(bound.loss.grade(), Grade::UpperBound);
-    assert!(bound.rank >= 27);
-    for (bound, exact) in bound.loss.value().unit.iter().zip(&report.loss.value().unit) {
-        assert!(*bound >= exact - 1e-10 && *bound <= 1.0);
-    }
+    let other = exact_loss(&given, 11, 36, ExactOptions::default())?;
+    assert_eq!(other.loss.grade(), Grade::Exact);
+    assert!(other.rank >= 27);
     Ok(())
 }
 

@@ -61,7 +61,8 @@ fn one_peer_hypercube() -> Result<(), Error> {
         let law = closed_form::one_peer_hypercube(m, v)?.into_value().unit;
         let report = exact_sequence_loss(&sequence, v, ExactOptions::default())?;
         assert_eq!((report.rank, report.loss.grade()), (m as usize + 1, Grade::Exact));
-        assert_units(&report.loss.value().unit, &law, 1e-14);
+        // The upper end of an enclosure, some roundings above.
+        assert_units(&report.loss.value().unit, &law, 1e-12);
         let printed = printed::sequence_towards(&sequence, &[v], Orientation::Message)?.into_value().unit;
         for (u, unit) in printed.iter().enumerate().filter(|&(u, _)| u != v) {
             assert_relative_eq!(*unit, law[u], max_relative = 1e-14);
@@ -84,7 +85,8 @@ fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
                 let changing = exact_sequence_loss(&sequence, v, ExactOptions::default())?;
                 let fixed = exact_loss(&matrix, v, rounds, ExactOptions::default())?;
                 assert_eq!((changing.rank, changing.loss.grade()), (fixed.rank, Grade::Exact));
-                assert_units(&changing.loss.value().unit, &fixed.loss.value().unit, 1e-11);
+                // Reports are upper ends of enclosures of at most 1e-9.
+                assert_units(&changing.loss.value().unit, &fixed.loss.value().unit, 1e-9);
                 let printed = printed::theorem1_towards(&matrix, v, rounds, Powers::FromZero)?.into_value();
                 let message = printed::sequence_towards(&sequence, &[v], Orientation::Message)?.into_value();
                 assert_units(&message.unit, &printed.unit, 1e-12);
@@ -96,7 +98,7 @@ fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
             let both = exact_sequence_coalition_loss(&sequence, &[6, 1], ExactOptions::default())?;
             let fixed = exact_coalition_loss(&matrix, &[1, 6], rounds, ExactOptions::default())?;
             assert_eq!((both.rank, &both.coalition), (fixed.rank, &fixed.coalition));
-            assert_units(&both.loss.value().unit, &fixed.loss.value().unit, 1e-11);
+            assert_units(&both.loss.value().unit, &fixed.loss.value().unit, 1e-9);
         }
     }
     Ok(())
@@ -170,15 +172,14 @@ fn random_sequences_agree_with_fractions() -> Result<(), Error> {
         assert_eq!((report.rank, report.loss.grade()), (rank, Grade::Exact));
         assert_units(&report.loss.value().unit, &expected, 1e-10);
         let means = mean_loss_by_step(&sequence, 1)?;
-        assert_eq!(means.len(), sequence.steps().len());
-        if let Some(last) = means.last() {
-            assert_eq!(last.grade(), Grade::Exact);
+        assert_eq!(means.by_step.len(), sequence.steps().len());
+        assert!(means.failure < 1e-20);
+        if let Some(last) = means.by_step.last() {
             assert_relative_eq!(*last.value(), (rank - 1) as f64 / n as f64, max_relative = 1e-14);
         }
-        // The view written out row by row leads to the same losses.
+        // A view carries its exact rows: the numbers in it are roundings.
         let view = SequenceGossip::new(sequence).view(1)?;
-        let general = loss::exact_loss(&view)?;
-        assert_units(&general.loss.value().unit, &expected, 1e-6);
+        assert_eq!(loss::exact_loss(&view)?, report);
     }
     Ok(())
 }
@@ -208,19 +209,29 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     Ok(())
 }
 
+/// A weight that differs by 1e-12 is another weight: after enough rounds it tells apart what equal ones do not.
 #[test]
-fn entries_without_fractions_are_bounded() -> Result<(), Error> {
-    let graph = generators::path_graph(5)?;
+fn given_entries_are_what_they_store() -> Result<(), Error> {
+    let graph = generators::cycle_graph(6)?;
     let metropolis = GossipMatrix::metropolis(&graph);
-    let given = GossipMatrix::from_dense(&graph, metropolis.to_dense()?.view())?;
-    let bound = exact_sequence_loss(&GossipSequence::constant(&given, 2), 4, ExactOptions::default())?;
-    assert_eq!(bound.loss.grade(), Grade::UpperBound);
-    let exact = exact_loss(&metropolis, 4, 2, ExactOptions::default())?;
-    for (bound, exact) in bound.loss.value().unit.iter().zip(&exact.loss.value().unit) {
-        assert!(*bound >= *exact && *bound <= exact + 1e-8);
+    // A ring whose weights differ in the last place: its mirror images are no longer alike.
+    let given = GossipMatrix::from_edge_weights(&graph, |u, v| {
+        if (u, v) == (0, 1) { (1.0f64 / 3.0).next_up() } else { 1.0 / 3.0 }
+    })?;
+    let alike = exact_sequence_loss(&GossipSequence::constant(&metropolis, 6), 0, ExactOptions::default())?;
+    assert_eq!((alike.loss.grade(), alike.rank), (Grade::Exact, 6));
+    let graph = generators::star_graph(3)?;
+    let alike = GossipMatrix::metropolis(&graph);
+    let apart = GossipMatrix::from_edge_weights(&graph, |_, v| if v == 1 { 0.25 + 1e-12 } else { 0.25 })?;
+    for (matrix, rank, twins) in [(alike, 3, 0.5), (apart, 4, 1.0)] {
+        let report = exact_sequence_loss(&GossipSequence::constant(&matrix, 6), 3, ExactOptions::default())?;
+        assert_eq!((report.loss.grade(), report.rank), (Grade::Exact, rank));
+        assert_units(&report.loss.value().unit, &[1.0, twins, twins, 1.0], 1e-9);
+        let means = mean_loss_by_step(&GossipSequence::constant(&matrix, 6), 3)?;
+        assert_eq!(means.by_step.last().map(|mean| *mean.value()), Some((rank - 1) as f64 / 4.0));
     }
-    let means = mean_loss_by_step(&GossipSequence::constant(&given, 2), 4)?;
-    assert!(means.iter().all(|mean| mean.grade() == Grade::UpperBound));
+    let given = exact_sequence_loss(&GossipSequence::constant(&given, 6), 0, ExactOptions::default())?;
+    assert_eq!((given.loss.grade(), given.rank), (Grade::Exact, 6));
     Ok(())
 }
 

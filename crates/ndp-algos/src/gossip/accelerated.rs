@@ -22,19 +22,26 @@
 //! - Even, Berthier, Bach, Flammarion, Hendrikx, Gaillard, Massoulié, Taylor, *Continuized accelerations of
 //!   deterministic and stochastic gradient descents, and of gossip algorithms*, NeurIPS 2021: the method.
 
+use super::exact::ExactOptions;
 use super::synchronous::{Transcript, check_values};
 use super::utility::operator_error;
 use crate::audit::{Observation, Simulate};
+use crate::certified::account;
+use crate::certified::ball::Ball;
+use crate::certified::rows::{Layout, Rows};
+use crate::certified::trace::{self, Trace};
 use crate::protocol::checked_coalition;
-use crate::{Error, OwnNoise, Protocol, View};
+use crate::view::Source;
+use crate::{Error, LossReport, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Exact, Sigma};
 use ndp_graph::linalg::sym_eigen;
 use ndp_graph::memory::require_dense;
 use ndp_graph::sequences::EdgeActivations;
-use ndp_graph::{Graph, Step};
+use ndp_graph::{GossipSequence, Graph, Step};
 use rand::{Rng, RngExt};
 use rand_distr::{Distribution, StandardNormal};
+use std::sync::Arc;
 
 /// How fast a node's two values mix, and how far a ring moves the second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -259,6 +266,53 @@ impl AcceleratedGossip {
         })
     }
 
+    fn known<'a>(&self, coalition: &'a [usize]) -> &'a [usize] {
+        if self.own_noise == OwnNoise::Known { coalition } else { &[] }
+    }
+
+    /// The messages that a coalition (ascending) hears, as rows with exact entries. Registers `0..k` hold the `x` of the nodes of
+    /// the ball, the next `k` their `z`.
+    fn exact_rows(&self, coalition: &[usize]) -> Result<Rows, Error> {
+        let known = self.known(coalition);
+        let senders: Vec<(usize, usize)> = self.senders(coalition).collect();
+        let pairs = self.rings.iter().map(|ring| Step::Pair(ring.edge.0, ring.edge.1)).collect();
+        let ball = Ball::before(&GossipSequence::new(self.nodes, pairs)?, &[], senders.iter().copied());
+        let inside: Vec<usize> = ball.nodes().iter().copied().filter(|u| !known.contains(u)).collect();
+        let mut layout = Layout::of_equal_columns(self.nodes, &inside);
+        layout.known = known.len();
+        let second = ball.len();
+        let start = |from: usize| {
+            let local = |(k, &u): (usize, &usize)| Some(((ball.local(u)? + from) as u32, k as u32));
+            let entries = inside.iter().enumerate().filter_map(local).collect();
+            trace::Step::Add { entries: Arc::new(entries), first: 0, factor: 1.0 }
+        };
+        let mut steps = vec![start(0), start(second)];
+        let mut messages = Vec::with_capacity(senders.len());
+        let mut clock = vec![0.0; self.nodes];
+        let (mut now, mut next) = (0.0, senders.into_iter().peekable());
+        for (k, ring) in self.rings.iter().enumerate() {
+            let (a, b) = ring.edge;
+            now += ring.wait;
+            for v in [a, b] {
+                let share = mixed_share(self.momentum.mixing, now - clock[v]);
+                clock[v] = now;
+                if let Some(v) = ball.local(v).filter(|_| share > 0.0) {
+                    steps.push(trace::Step::Share(v, second + v, share));
+                }
+            }
+            if let Some((_, sender)) = next.next_if(|(at, _)| *at == k) {
+                let register = ball.local(sender).expect("the ball holds all senders");
+                messages.push(trace::Message { after: steps.len(), register, beside: Vec::new() });
+            }
+            // What happens outside the ball, or once it is too late to be heard of, is not seen.
+            if let (Some(a), Some(b)) = (ball.local(a), ball.local(b)) {
+                let z = (second + a, second + b);
+                steps.push(trace::Step::Ring { x: (a, b), z, push: self.momentum.push });
+            }
+        }
+        Ok(Rows::Traced(Trace::new(layout, 2 * ball.len(), steps, messages)))
+    }
+
     /// The `x` of all nodes at the end; `before` sees the state before every ring, with the two nodes about to
     /// talk up to date.
     fn follow(&self, start: Array2<f64>, mut before: impl FnMut(&State)) -> Array2<f64> {
@@ -295,7 +349,7 @@ struct State {
 impl State {
     /// Mixes the two values of `v` for the time since its clock stopped.
     fn catch_up(&mut self, v: usize) {
-        let moved = -0.5 * (-2.0 * self.mixing * (self.now - self.clock[v])).exp_m1();
+        let moved = mixed_share(self.mixing, self.now - self.clock[v]);
         self.clock[v] = self.now;
         if moved > 0.0 {
             let towards = (&self.z.row(v) - &self.x.row(v)) * moved;
@@ -303,6 +357,11 @@ impl State {
             self.z.row_mut(v).scaled_add(-1.0, &towards);
         }
     }
+}
+
+/// The share of their difference by which two values have moved towards each other after some time.
+fn mixed_share(mixing: f64, time: f64) -> f64 {
+    -0.5 * (-2.0 * mixing * time).exp_m1()
 }
 
 impl Protocol for AcceleratedGossip {
@@ -324,8 +383,16 @@ impl Protocol for AcceleratedGossip {
             }
             ring += 1;
         });
-        let known = if self.own_noise == OwnNoise::Known { coalition.clone() } else { Vec::new() };
-        View::new(&coalition, rows.clone(), rows, &known)
+        let known = self.known(&coalition);
+        let exact = self.exact_rows(&coalition)?;
+        Ok(View::new(&coalition, rows.clone(), rows, known)?.with_source(Source::Rows(exact)))
+    }
+
+    /// Certified, from the shares and pushes as the run uses them.
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let certificate = account::of_rows(&self.exact_rows(&coalition)?, ExactOptions::default().budget())?;
+        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
     }
 }
 

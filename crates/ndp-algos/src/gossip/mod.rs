@@ -11,28 +11,29 @@
 
 pub mod accelerated;
 pub mod activity;
-mod basis;
+mod block;
 pub mod calibrate;
 pub mod closed_form;
 pub mod exact;
 pub mod fresh;
 mod messages;
-mod modular;
 pub mod noisy_messages;
 pub mod printed;
 pub mod random_graph;
-pub(crate) mod residues;
 pub mod sequence;
 pub mod synchronous;
 pub mod table1;
-mod twins;
 pub mod utility;
 
 pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
-pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis};
+pub use exact::{
+    ExactOptions, ViewBasis, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis,
+};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
-pub(crate) use sequence::advance;
-pub use sequence::{SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step};
+pub use sequence::{
+    MeanLosses, SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step,
+};
+pub(crate) use sequence::{advance, sequence_basis};
 pub use synchronous::{Acceleration, SynchronousGossip, Transcript};

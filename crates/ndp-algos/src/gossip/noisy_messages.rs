@@ -4,24 +4,31 @@
 //! correlated with what was sent before; a formula that adds `s²` to the covariance of clean messages is
 //! no bound for such a protocol, and is exact only for a listener whose line alone is noisy. Here all noises are
 //! stacked: `R` holds the rows of the view over every noise that the observer did not draw, and the
-//! unit loss is `bᵀ (R Rᵀ)⁻¹ b`. Every message has a noise of its own, so that the pivots of `R Rᵀ`
-//! are at least `(s/σ)²` and no rank has to be decided.
+//! unit loss is `bᵀ (R Rᵀ)⁺ b`, certified as every other (see [`loss`](crate::loss)). Every message has a noise of its own, so that
+//! the pivots of `R Rᵀ` are at least `(s/σ)²`: mostly no rank has to be decided.
 //!
 //! Noise on messages is not the noise of the average: it also moves the mean. Gossip with
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
 
-use super::synchronous::{SynchronousGossip, Transcript, apply, check_values, outside_neighbors};
+use super::exact::{ExactOptions, outside_neighbors};
+use super::synchronous::{SynchronousGossip, Transcript, apply, check_values};
 use crate::audit::{Observation, Simulate};
-use crate::loss::{self, LossReport};
+use crate::certified::account;
+use crate::certified::ball::Ball;
+use crate::certified::matrix::{ExactMatrix, Laziness};
+use crate::certified::rows::{Layout, Rows};
+use crate::certified::trace::{self, Trace};
+use crate::loss::LossReport;
 use crate::protocol::checked_coalition;
+use crate::view::Source;
 use crate::{Error, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
-use ndp_dp::{Exact, ObserverLoss, Sigma};
+use ndp_dp::{Exact, Sigma};
 use ndp_graph::GossipMatrix;
-use ndp_graph::linalg::cholesky;
 use ndp_graph::memory::require_dense;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
+use std::sync::Arc;
 
 /// Where the noise of messages goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,6 +207,85 @@ impl NoisyMessageGossip {
         ends.enumerate().map(|(k, (a, w))| (a, w as usize, self.matrix.get(a, w as usize), k))
     }
 
+    /// What a coalition (ascending) hears as rows with exact entries, on the nodes within reach. Noises that the coalition drew
+    /// have no coordinate; without message noise there are none but those of the values.
+    fn exact_rows(&self, coalition: &[usize]) -> Rows {
+        let (n, per_round) = (self.node_count(), self.noises_per_round());
+        let ball = Ball::around(self.matrix.graph(), coalition, self.rounds);
+        let matrix = Arc::new(ExactMatrix::new(&self.matrix, &ball, Laziness::Kept));
+        let drawn = self.drawn_by(coalition);
+        let known = |noise: usize| drawn.binary_search(&noise).is_ok();
+        let inside: Vec<usize> = ball.nodes().iter().copied().filter(|&u| !known(u)).collect();
+        let mut layout = Layout::of_equal_columns(n, &inside);
+        layout.known = if self.ratio > 0.0 { drawn.len() } else { drawn.iter().filter(|&&j| j < n).count() };
+
+        // Noises of a round that are not known and enter the state of a node within reach: where, and their number.
+        let first = inside.len();
+        let rounds = if self.ratio > 0.0 { self.rounds } else { 0 };
+        let sender = |noise: usize| n + noise;
+        let mut numbers = vec![u32::MAX; per_round];
+        let (mut around, mut links, mut count) = (Vec::new(), Vec::new(), 0u32);
+        let mut number = |noise: usize| {
+            numbers[noise] = count;
+            count += 1;
+            count - 1
+        };
+        match self.kind {
+            MessageNoise::Broadcast | MessageNoise::Overheard => {
+                for (w, &u) in ball.nodes().iter().enumerate().filter(|(_, u)| !known(sender(**u))) {
+                    around.push((w as u32, number(u)));
+                }
+            }
+            MessageNoise::PerLink => {
+                for (a, w, _, noise) in self.links().filter(|&(.., noise)| !known(sender(noise))) {
+                    if let (Some(w), receiver) = (ball.local(w), ball.local(a)) {
+                        // A link out of the ball is not heard of.
+                        if let Some(receiver) = receiver {
+                            links.push((receiver as u32, w as u32, number(noise)));
+                        }
+                    }
+                }
+            }
+        }
+        let (around, links) = (Arc::new(around), Arc::new(links));
+        layout.coordinates += rounds * count as usize;
+        layout.adds_up = rounds == 0;
+        let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((ball.local(u)? as u32, k as u32)));
+        let mut steps =
+            vec![trace::Step::Add { entries: Arc::new(entries.collect()), first: 0, factor: 1.0 }];
+        let mut messages = Vec::new();
+        let heard = self.heard(coalition);
+        for t in 0..self.rounds {
+            let of_round = first + t * count as usize;
+            for &(w, noise) in &heard {
+                let Some(register) = ball.local(w) else { continue };
+                let own = (t < rounds && numbers[noise] != u32::MAX)
+                    .then(|| (of_round + numbers[noise] as usize, self.ratio));
+                messages.push(trace::Message {
+                    after: steps.len(),
+                    register,
+                    beside: own.into_iter().collect(),
+                });
+            }
+            steps.push(trace::Step::Mix(matrix.clone()));
+            if t < rounds {
+                let (matrix, factor) = (matrix.clone(), self.ratio);
+                match self.kind {
+                    MessageNoise::Overheard => {}
+                    MessageNoise::Broadcast => {
+                        let entries = around.clone();
+                        steps.push(trace::Step::AddAround { matrix, entries, first: of_round, factor });
+                    }
+                    MessageNoise::PerLink => {
+                        let entries = links.clone();
+                        steps.push(trace::Step::AddLinks { entries, matrix, first: of_round, factor });
+                    }
+                }
+            }
+        }
+        Rows::Traced(Trace::new(layout, ball.len(), steps, messages))
+    }
+
     /// The messages that a coalition hears in each round: sender, and noise within the round.
     fn heard(&self, coalition: &[usize]) -> Vec<(usize, usize)> {
         let inside = |v: usize| coalition.binary_search(&v).is_ok();
@@ -278,45 +364,17 @@ impl Protocol for NoisyMessageGossip {
                 noises[(t * d + j, n + t * per_round + noise)] += self.ratio;
             }
         }
-        View::new(&coalition, inputs, noises, &self.drawn_by(&coalition))
+        let view = View::new(&coalition, inputs, noises, &self.drawn_by(&coalition))?;
+        Ok(view.with_source(Source::Rows(self.exact_rows(&coalition))))
     }
 
-    /// By a Cholesky solve, `Exact`, when the ratio is at least 0.01 and two orders of the rows agree to `1e-9`;
-    /// otherwise by orthogonalising the view, whose report says `Exact` or `UpperBound`.
+    /// Certified. Every message has a noise of its own, so that a floating-point factor of the covariance does unless the ratio is
+    /// tiny.
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        let view = self.coalition_view(coalition)?;
-        if self.ratio < WELL_CONDITIONED || view.row_count() == 0 {
-            return loss::exact_loss(&view);
-        }
-        let known = view.known_noises();
-        let unknown: Vec<usize> =
-            (0..view.noises().ncols()).filter(|j| known.binary_search(j).is_err()).collect();
-        let rows = view.noises().select(Axis(1), &unknown);
-        let backwards: Vec<usize> = (0..view.row_count()).rev().collect();
-        let forward = quadratic_forms(rows.view(), view.inputs())?;
-        let backward = quadratic_forms(
-            rows.select(Axis(0), &backwards).view(),
-            view.inputs().select(Axis(0), &backwards).view(),
-        )?;
-        let difference = forward.iter().zip(&backward).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
-        let margin = difference.max(1e-13);
-        if margin > 1e-9 {
-            return loss::exact_loss(&view);
-        }
-        let member = |u: usize| view.coalition().binary_search(&u).is_ok();
-        let own = self.own_noise == OwnNoise::Known;
-        let unit = forward.into_iter().enumerate();
-        let unit = unit.map(|(u, x)| if own && member(u) { 1.0 } else { x.clamp(0.0, 1.0) }).collect();
-        let loss = ObserverLoss { observer: view.coalition()[0], unit };
-        let rank = view.row_count() + known.len();
-        Ok(LossReport { coalition: view.coalition().to_vec(), loss: Exact::new(loss).into(), rank, margin })
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let certificate = account::of_rows(&self.exact_rows(&coalition), ExactOptions::default().budget())?;
+        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
     }
-}
-
-/// `bᵀ (R Rᵀ)⁻¹ b` for every column `b` of `shifts`.
-fn quadratic_forms(rows: ArrayView2<'_, f64>, shifts: ArrayView2<'_, f64>) -> Result<Vec<f64>, Error> {
-    let solved = cholesky(rows.dot(&rows.t()).view())?.solve(shifts)?;
-    Ok(shifts.columns().into_iter().zip(solved.columns()).map(|(b, y)| b.dot(&y)).collect())
 }
 
 impl Simulate for NoisyMessageGossip {
@@ -338,6 +396,3 @@ impl Simulate for NoisyMessageGossip {
         Ok(Observation { received, known_noises: stacked.select(Axis(0), &self.drawn_by(&coalition)) })
     }
 }
-
-/// Message noise of at least this share of the input noise keeps a Cholesky factor accurate to 1e-9.
-const WELL_CONDITIONED: f64 = 1e-2;

@@ -3,16 +3,18 @@
 //! The connections are drawn first and public: everything here is conditional on the realised
 //! steps `W_0, W_1, …` of a [`GossipSequence`].
 
-use super::basis::{Basis, Decision, WIDTH};
-use super::exact::ExactOptions;
-use super::messages::{Message, ModularSequence, received, rows};
-use super::modular::agreed;
+use super::block::WIDTH;
+use super::exact::{ExactOptions, ViewBasis};
+use super::messages::{Message, exact_rows, received, rows};
 use super::synchronous::{Transcript, apply, check_values};
 use crate::audit::{Observation, Simulate};
+use crate::certified::account;
+use crate::certified::rows::Rows;
 use crate::protocol::checked_coalition;
+use crate::view::Source;
 use crate::{Error, LossReport, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2, Axis};
-use ndp_dp::{Exact, Guarantee, ObserverLoss, Sigma, UpperBound};
+use ndp_dp::{Exact, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -84,14 +86,6 @@ impl SequenceGossip {
         exact_sequence_loss(&self.sequence, observer, options)
     }
 
-    /// What a coalition that knows its noises learns about every node, given the steps.
-    ///
-    /// # Errors
-    /// Those of [`exact_sequence_coalition_loss`].
-    pub fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        exact_sequence_coalition_loss(&self.sequence, coalition, ExactOptions::default())
-    }
-
     /// The messages of a run that `coalition` received, in the order of the rows of its view.
     ///
     /// # Errors
@@ -143,7 +137,8 @@ impl Protocol for SequenceGossip {
             }
         }
         let known = if self.own_noise == OwnNoise::Known { coalition.clone() } else { Vec::new() };
-        View::new(&coalition, view.clone(), view, &known)
+        let exact = exact_rows(&self.sequence, &known, &messages);
+        Ok(View::new(&coalition, view.clone(), view, &known)?.with_source(Source::Rows(exact)))
     }
 
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
@@ -173,15 +168,15 @@ impl Simulate for SequenceGossip {
 /// Unit loss of every node towards `observer` after all steps, given the steps.
 ///
 /// Holds against an honest-but-curious `observer` who sees every message sent to it and knows all
-/// steps. Graded as [`exact_loss`](super::exact_loss); the rows of the running product are not made
-/// orthogonal before they go on, so the margin is larger than for a fixed matrix.
+/// steps. Graded as [`exact_loss`](super::exact_loss); the rows of the running product are exponentially dependent, so that
+/// long runs take more bits than with a fixed matrix.
 ///
 /// # Errors
 /// [`Error::NodeOutOfRange`]; [`Error::TooLarge`] beyond the memory limit.
 ///
 /// # Complexity
-/// With `T_v` messages, `O(T T_v nnz(W) / 16 + n r²)` time and `O(n r)` memory for rank
-/// `r ≤ min(n, 1 + T_v)`.
+/// With `T_v` messages and `n` nodes from which something arrives in time, `O(T T_v nnz(W) + n r²)` time per limb and `O(n r)`
+/// memory for rank `r ≤ min(n, 1 + T_v)`.
 pub fn exact_sequence_loss(
     sequence: &GossipSequence,
     observer: usize,
@@ -203,29 +198,51 @@ pub fn exact_sequence_coalition_loss(
     exact_members_loss(sequence, coalition, ExactOptions { own_noise: OwnNoise::Known, ..options })
 }
 
+/// The mean losses of [`mean_loss_by_step`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeanLosses {
+    /// The mean unit loss after each step.
+    pub by_step: Vec<Exact<f64>>,
+    /// Probability, over primes drawn from a hash of the view, that any of them is too small; at most.
+    pub failure: f64,
+}
+
 /// Mean unit loss `(1/n) Σ_{u≠v} unit(u)` towards an observer that knows its own noise, after each of the
-/// steps: `(rank - 1)/n`, with ranks decided modulo primes.
-///
-/// `Exact`; where a matrix was given entry by entry, the number of messages over `n` as an
-/// `UpperBound`.
+/// steps: `(rank - 1)/n`, with ranks decided modulo primes and without numerics.
 ///
 /// # Errors
 /// [`Error::NodeOutOfRange`].
-pub fn mean_loss_by_step(sequence: &GossipSequence, observer: usize) -> Result<Vec<Guarantee<f64>>, Error> {
+pub fn mean_loss_by_step(sequence: &GossipSequence, observer: usize) -> Result<MeanLosses, Error> {
     let n = sequence.node_count();
     let known = checked_coalition(&[observer], n)?;
     let messages = received(sequence, &known);
-    let kept = kept_messages(sequence, &known, &messages);
-    let mut sums = vec![0usize; sequence.steps().len()];
-    for (k, message) in messages.iter().enumerate() {
-        sums[message.step] += usize::from(kept.as_ref().is_none_or(|kept| kept[k]));
+    let decisions =
+        account::ranks(&exact_rows(sequence, &known, &messages), ExactOptions::default().budget())?;
+    let mut new = vec![0usize; sequence.steps().len()];
+    for (message, kept) in messages.iter().zip(&decisions.kept) {
+        new[message.step] += usize::from(*kept);
     }
-    let means = sums.into_iter().scan(0, |sum, new| {
-        *sum += new;
-        let mean = (*sum).min(n - 1) as f64 / n as f64;
-        Some(if kept.is_some() { Exact::new(mean).into() } else { UpperBound::new(mean).into() })
+    let means = new.into_iter().scan(0, |rank, new| {
+        *rank += new;
+        Some(Exact::new(*rank as f64 / n as f64))
     });
-    Ok(means.collect())
+    Ok(MeanLosses { by_step: means.collect(), failure: decisions.failure })
+}
+
+/// A basis of what an observer that knows its own noise sees, given the steps.
+pub(crate) fn sequence_basis(sequence: &GossipSequence, observer: usize) -> Result<ViewBasis, Error> {
+    let n = sequence.node_count();
+    let known = checked_coalition(&[observer], n)?;
+    // What it holds at the start is its own input with its own noise: the unit vector of a node that knows its noise.
+    let mut messages = vec![Message { step: 0, sender: observer }];
+    messages.extend(received(sequence, &known));
+    let rows = exact_rows(sequence, &[], &messages);
+    let (failure, combined) = account::basis_of_rows(&rows, ExactOptions::default().budget())?;
+    let mut found = Array2::zeros((combined.vectors.len(), n));
+    for (mut row, vector) in found.rows_mut().into_iter().zip(&combined.vectors) {
+        rows.layout().inputs.iter().for_each(|input| row[input.node] = vector[input.coordinate]);
+    }
+    Ok(ViewBasis::new(found, (combined.enclosure.spread, combined.enclosure.error), failure))
 }
 
 fn exact_members_loss(
@@ -233,88 +250,13 @@ fn exact_members_loss(
     coalition: &[usize],
     options: ExactOptions,
 ) -> Result<LossReport, Error> {
-    let n = sequence.node_count();
-    let coalition = checked_coalition(coalition, n)?;
-    let messages = received(sequence, &coalition);
-    let known: &[usize] = options.known(&coalition);
-    let bytes = Basis::bytes(n, (known.len() + messages.len()).min(n));
-    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-    if bytes > options.memory_limit {
-        let limit = options.memory_limit;
-        return Err(Error::TooLarge { what: "the orthonormal basis of the view", bytes, limit });
-    }
-    let kept = kept_messages(sequence, known, &messages);
-    let observer = coalition[0];
-    let rank = kept.as_ref().map(|kept| known.len() + kept.iter().filter(|&&is_new| is_new).count());
-    if rank == Some(n) {
-        // Rank n, proven modulo a prime: the view determines every noisy input.
-        let loss = Exact::new(ObserverLoss { observer, unit: vec![1.0; n] }).into();
-        return Ok(LossReport { coalition, loss, rank: n, margin: 0.0 });
-    }
-    let forward = orthogonalise(sequence, known, &messages, kept.as_deref());
-    let mut reversed = messages;
-    reversed.sort_by_key(|message| (message.step, std::cmp::Reverse(message.sender)));
-    let again = kept_messages(sequence, known, &reversed);
-    let backward = orthogonalise(sequence, known, &reversed, again.as_deref());
-
-    let difference = forward.unit.iter().zip(&backward.unit).fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
-    let floor = if kept.is_some() { 1e-13 } else { TOLERANCE };
-    let margin = difference.max(forward.dropped).max(backward.dropped).max(floor);
-    let exact = kept.is_some() && forward.rank == backward.rank && margin <= 1e-9;
-    let raised = |u: usize| forward.unit[u].max(backward.unit[u]) + if exact { 0.0 } else { margin };
-    let unit = (0..n).map(|u| raised(u).min(1.0)).collect();
-    let loss = ObserverLoss { observer, unit };
-    let loss: Guarantee<_> = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
-    Ok(LossReport { coalition, loss, rank: forward.rank.max(backward.rank), margin })
+    let coalition = checked_coalition(coalition, sequence.node_count())?;
+    let known = options.known(&coalition);
+    let rows: Rows = exact_rows(sequence, known, &received(sequence, &coalition));
+    let certificate = account::of_rows(&rows, options.budget())?;
+    let members_known = !known.is_empty();
+    Ok(LossReport::new(coalition, certificate, members_known))
 }
-
-/// Which messages are new, or `None` where a matrix was given entry by entry.
-fn kept_messages(sequence: &GossipSequence, known: &[usize], messages: &[Message]) -> Option<Vec<bool>> {
-    agreed(
-        true,
-        || Some(ModularSequence::<1>::new(sequence)?.kept(known, messages, 0)),
-        || Some(ModularSequence::<19>::new(sequence)?.kept(known, messages, 1)),
-        || Some(ModularSequence::<61>::new(sequence)?.kept(known, messages, 2)),
-    )
-}
-
-struct Orthogonalised {
-    unit: Vec<f64>,
-    rank: usize,
-    dropped: f64,
-}
-
-fn orthogonalise(
-    sequence: &GossipSequence,
-    known: &[usize],
-    messages: &[Message],
-    kept: Option<&[bool]>,
-) -> Orthogonalised {
-    let n = sequence.node_count();
-    let mut basis = Basis::new(n);
-    known.iter().for_each(|&v| basis.push_unit(v));
-    let mut dropped: f64 = 0.0;
-    // A tolerance is compared with one rest at a time.
-    let width = if kept.is_some() { WIDTH } else { 1 };
-    for (at, chunk) in messages.chunks(width).enumerate() {
-        if basis.len() == n {
-            break;
-        }
-        let decision = match kept {
-            Some(kept) => Decision::Kept(&kept[at * width..][..chunk.len()]),
-            None => Decision::Tolerance(TOLERANCE),
-        };
-        let absorbed = basis.absorb(&mut rows(sequence, chunk), decision, 0);
-        dropped = dropped.max(absorbed.dropped);
-        if absorbed.lost {
-            return Orthogonalised { unit: vec![1.0; n], rank: basis.len(), dropped: 1.0 };
-        }
-    }
-    Orthogonalised { unit: basis.squares(), rank: basis.len(), dropped }
-}
-
-/// Without exact entries a message is new when more than this share of it is left.
-const TOLERANCE: f64 = 1e-10;
 
 #[cfg(test)]
 mod tests {

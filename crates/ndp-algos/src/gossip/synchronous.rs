@@ -1,8 +1,9 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
-use super::exact::{ExactOptions, account};
+use super::exact::{ExactOptions, account, outside_neighbors, seen};
 use crate::audit::{Observation, Simulate};
 use crate::protocol::checked_coalition;
+use crate::view::Source;
 use crate::{Error, LossReport, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Sigma;
@@ -192,7 +193,9 @@ impl Protocol for SynchronousGossip {
             OwnNoise::Known => coalition.clone(),
             OwnNoise::Unknown => Vec::new(),
         };
-        View::new(&coalition, rows.clone(), rows, &known)
+        let exact = seen(&self.matrix, &coalition, self.rounds, &known);
+        let view = View::new(&coalition, rows.clone(), rows, &known)?;
+        Ok(view.with_source(Source::FixedMatrix(exact, self.matrix.graph().clone())))
     }
 
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
@@ -229,15 +232,6 @@ impl Transcript {
         }
         Ok(rows)
     }
-}
-
-/// The neighbors of a coalition (ascending) that are not in it, ascending.
-pub(crate) fn outside_neighbors(graph: &ndp_graph::Graph, coalition: &[usize]) -> Vec<usize> {
-    let neighbors = coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
-    let mut outside: Vec<usize> = neighbors.filter(|w| coalition.binary_search(w).is_err()).collect();
-    outside.sort_unstable();
-    outside.dedup();
-    outside
 }
 
 pub(crate) fn check_values(values: ArrayView2<'_, f64>, nodes: usize) -> Result<(), Error> {

@@ -188,13 +188,9 @@ fn one_peer(graph: &Graph, request: &Request) -> Result<Account, AnalysisError> 
         .into());
     }
     let losses = request.observers(n).into_iter().map(|v| {
-        Ok(LossReport {
-            coalition: vec![v],
-            loss: one_peer_hypercube(dimension, v)?.into(),
-            // Its own value and one message a round, all orthogonal.
-            rank: dimension as usize + 1,
-            margin: 0.0,
-        })
+        // Its own value and one message a round, all orthogonal.
+        let rank = dimension as usize + 1;
+        Ok(LossReport::of_formula(vec![v], one_peer_hypercube(dimension, v)?.into(), rank))
     });
     let losses = losses.collect::<Result<Vec<_>, Error>>()?;
     let sigma = request.target.least_sigma(&losses, (request.order, request.sensitivity))?;

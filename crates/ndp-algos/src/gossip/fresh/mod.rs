@@ -8,7 +8,6 @@
 //! ([`FreshNoiseGossip::noise_error`]), and the best noise for a given loss solves a convex
 //! problem ([`optimize()`]).
 
-mod filter;
 pub mod optimize;
 mod protocol;
 mod schedule;

@@ -17,7 +17,8 @@
 use super::protocol::FreshNoiseGossip;
 use super::schedule::NoiseSchedule;
 use crate::Error;
-use crate::gossip::synchronous::{apply, outside_neighbors};
+use crate::gossip::exact::outside_neighbors;
+use crate::gossip::synchronous::apply;
 use ndarray::{Array2, ArrayView1, s};
 use ndp_graph::linalg::cholesky;
 use ndp_graph::{GossipMatrix, Graph};

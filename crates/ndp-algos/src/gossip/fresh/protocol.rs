@@ -1,18 +1,26 @@
 //! The protocol on real values, what each node sees, and what that costs.
 
-use super::filter::hidden_losses;
 use super::schedule::NoiseSchedule;
 use crate::audit::{Observation, Simulate};
-use crate::gossip::exact::{ExactOptions, exact_coalition_loss};
-use crate::gossip::synchronous::{Transcript, apply, check_values, outside_neighbors};
-use crate::loss::{LossReport, exact_loss};
+use crate::certified::account;
+use crate::certified::ball::Ball;
+use crate::certified::dyadic::Dyadic;
+use crate::certified::magnitude::times_power;
+use crate::certified::matrix::{ExactMatrix, Laziness};
+use crate::certified::rows::{Layout, Rows};
+use crate::certified::trace::{self, Trace};
+use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
+use crate::gossip::synchronous::{Transcript, apply, check_values};
+use crate::loss::LossReport;
 use crate::protocol::checked_coalition;
+use crate::view::Source;
 use crate::{Error, OwnNoise, Protocol, View};
 use ndarray::{Array2, ArrayView2, s};
-use ndp_dp::{Exact, ObserverLoss, Sigma};
+use ndp_dp::Sigma;
 use ndp_graph::GossipMatrix;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
+use std::sync::Arc;
 
 /// Gossip with fresh noise: `x^0 = x + τ_0 z^0`, `x^t = W x^{t-1} + τ_t z^t`, output `W x^{T-1}`.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,40 +104,49 @@ impl FreshNoiseGossip {
         self.coalition_loss(&[observer])
     }
 
-    /// What a coalition learns about every node, its members' entries being 1.
+    /// What a coalition (ascending) hears as rows with exact entries, on the nodes within reach; noises of variance 0, and those
+    /// that the coalition knows, have no coordinate.
     ///
-    /// `Exact` by a filter when every `s_t ≥ 1e-8 s_0` and the observers know their noises;
-    /// otherwise by orthogonalising the view, whose report says `Exact` or `UpperBound`. One
-    /// shot of noise is plain gossip, and so is its loss.
-    ///
-    /// # Errors
-    /// Those of [`loss`](Self::loss), and a coalition that is empty or names a node twice.
-    pub fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        let rounds = self.schedule.rounds();
-        let later = &self.schedule.variances()[1..];
-        if rounds > 1 && later.iter().all(|&s| s == 0.0) {
-            let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
-            return exact_coalition_loss(&self.matrix, coalition, rounds, options);
+    /// A coordinate is stored times a power of two at which its variance, relative to the largest, lies in `(1/4, 1]`.
+    fn exact_rows(&self, coalition: &[usize]) -> Rows {
+        let variances = self.schedule.variances();
+        let ball = Ball::around(self.matrix.graph(), coalition, variances.len());
+        let known = self.own_noise == OwnNoise::Known;
+        let member = |u: &usize| known && coalition.binary_search(u).is_ok();
+        let inside: Vec<usize> = ball.nodes().iter().copied().filter(|u| !member(u)).collect();
+        let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((ball.local(u)? as u32, k as u32)));
+        let entries = Arc::new(entries.collect::<Vec<_>>());
+        let largest = variances.iter().fold(0.0, |m: f64, &s| m.max(s));
+        // Powers of four that bring a variance into (1/4, 1].
+        let quarters = |s: f64| (Dyadic::of(s).top() + 1).div_euclid(2);
+        let matrix = Arc::new(ExactMatrix::new(&self.matrix, &ball, Laziness::Kept));
+        let senders = ball.locals(&outside_neighbors(self.matrix.graph(), coalition));
+
+        let mut layout = Layout::of_equal_columns(self.matrix.node_count(), &inside);
+        layout.adds_up = false;
+        layout.coordinates = 0;
+        let (mut steps, mut messages) = (Vec::new(), Vec::new());
+        for (t, &variance) in variances.iter().enumerate() {
+            if t > 0 {
+                steps.push(trace::Step::Mix(matrix.clone()));
+            }
+            if variance > 0.0 {
+                let (mine, most) = (quarters(variance), quarters(largest));
+                let scaled = times_power(variance, (-2 * mine).into());
+                layout.variances.extend(std::iter::repeat_n(scaled, inside.len()));
+                let factor = times_power(1.0, (mine - most).into());
+                steps.push(trace::Step::Add { entries: entries.clone(), first: layout.coordinates, factor });
+                layout.coordinates += inside.len();
+                layout.known += if known { coalition.len() } else { 0 };
+            }
+            let message =
+                |&register: &usize| trace::Message { after: steps.len(), register, beside: Vec::new() };
+            messages.extend(senders.iter().map(message));
         }
-        // Against 80-digit arithmetic the filter's error is at most 1e-14 for ratios down to
-        // 1e-6 and 3e-11 down to 1e-10.
-        if self.own_noise == OwnNoise::Unknown || self.schedule.smallest_ratio() < 1e-8 {
-            return exact_loss(&self.coalition_view(coalition)?);
-        }
-        let n = self.matrix.node_count();
-        let coalition = checked_coalition(coalition, n)?;
-        let senders = outside_neighbors(self.matrix.graph(), &coalition);
-        let known = |v: &usize| coalition.binary_search(v).is_ok() || senders.binary_search(v).is_ok();
-        let hidden: Vec<usize> = (0..n).filter(|v| !known(v)).collect();
-        let dense = self.matrix.to_dense()?;
-        let losses = hidden_losses(dense.view(), &senders, &hidden, self.schedule.variances())?;
-        let mut unit = vec![1.0; n];
-        for (&u, loss) in hidden.iter().zip(losses) {
-            unit[u] = loss.clamp(0.0, 1.0);
-        }
-        let rank = coalition.len() + senders.len() * rounds;
-        let loss = Exact::new(ObserverLoss { observer: coalition[0], unit });
-        Ok(LossReport { coalition, loss: loss.into(), rank, margin: 1e-10 })
+        // Losses are in units of that of the first noise.
+        let first = layout.variances[0];
+        layout.inputs.iter_mut().for_each(|input| input.factor = first);
+        Rows::Traced(Trace::new(layout, ball.len(), steps, messages))
     }
 
     /// `m_t = ‖W^{T-t}‖_F² / n`: what a unit of variance in round `t` adds to the mean squared
@@ -245,11 +262,20 @@ impl Protocol for FreshNoiseGossip {
             OwnNoise::Known => (0..rounds).flat_map(|r| coalition.iter().map(move |v| r * n + v)).collect(),
             OwnNoise::Unknown => Vec::new(),
         };
-        View::new(&coalition, inputs, noises, &known)
+        let exact = self.exact_rows(&coalition);
+        Ok(View::new(&coalition, inputs, noises, &known)?.with_source(Source::Rows(exact)))
     }
 
+    /// Certified: by a factor of the covariance in floating point where every round has noise of some strength, otherwise in as
+    /// many bits as it takes. One shot of noise is plain gossip, and so is its loss.
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
-        Self::coalition_loss(self, coalition)
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
+        if self.schedule.variances()[1..].iter().all(|&s| s == 0.0) {
+            return account(&self.matrix, coalition, self.schedule.rounds(), options);
+        }
+        let certificate = account::of_rows(&self.exact_rows(&coalition), options.budget())?;
+        Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
     }
 }
 

@@ -77,10 +77,4 @@ impl NoiseSchedule {
         let factor = sigma.get() / self.0[0].sqrt();
         Self::new(self.0.iter().map(|s| s * factor * factor).collect())
     }
-
-    /// Smallest `s_t / s_0` after round 0; infinite for one round.
-    #[must_use]
-    pub(super) fn smallest_ratio(&self) -> f64 {
-        self.0[1..].iter().fold(f64::INFINITY, |least, s| least.min(s / self.0[0]))
-    }
 }

@@ -21,7 +21,7 @@ pub use formulas::{
 };
 pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};
 
-use super::synchronous::outside_neighbors;
+use super::exact::outside_neighbors;
 use crate::Error;
 use crate::kernel::{self, Lanes};
 use crate::protocol::checked_coalition;

@@ -1,6 +1,6 @@
 //! Theorem 1 over changing connections, which Corollary 2 repeats for randomized gossip.
 
-use super::super::basis::{Block, WIDTH};
+use super::super::block::{Block, WIDTH};
 use super::super::messages::{Message, received, rows};
 use crate::Error;
 use crate::protocol::checked_coalition;

@@ -20,7 +20,10 @@
 use super::path::WalkPath;
 use super::path_cost::Action;
 use crate::audit::{Observation, Simulate};
+use crate::certified::rows::{Input, Layout, Rows};
+use crate::certified::trace::{self, Trace};
 use crate::protocol::checked_coalition;
+use crate::view::Source;
 use crate::walk::FinalToken;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
@@ -28,6 +31,7 @@ use ndp_dp::Sigma;
 use ndp_graph::memory::require_dense;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
+use std::sync::Arc;
 
 /// The sizes `γ_t` of the gradient steps.
 #[derive(Clone, Debug, PartialEq)]
@@ -304,6 +308,53 @@ impl AveragingOnPath<'_> {
     }
 }
 
+impl AveragingOnPath<'_> {
+    /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in `own`.
+    fn exact_rows(&self, members: &[usize], times: &[usize], own: &[usize], updates: &[Update]) -> Rows {
+        let mut noise_of = vec![None; updates.len()];
+        let mut noises = 0;
+        for t in (0..updates.len()).filter(|t| own.binary_search(t).is_err()) {
+            noise_of[t] = Some(noises);
+            noises += 1;
+        }
+        let left_out = |u: usize| !own.is_empty() && members.binary_search(&u).is_ok();
+        // Who never contributes loses nothing.
+        let mut gives = vec![false; self.nodes];
+        let held = self.path.holders().iter().zip(self.path.actions());
+        held.filter(|(_, action)| **action == Action::Contribute).for_each(|(&u, _)| gives[u] = true);
+        let sources: Vec<usize> = (0..self.nodes).filter(|&u| gives[u] && !left_out(u)).collect();
+        let coordinates = noises as usize + sources.len();
+        let input = |(k, &node): (usize, &usize)| {
+            let coordinate = noises as usize + k;
+            Input { node, coordinate, factor: 1.0, scale: 0, structural: None }
+        };
+        let layout = Layout {
+            nodes: self.nodes,
+            coordinates,
+            variances: vec![1.0; noises as usize],
+            inputs: sources.iter().enumerate().map(input).collect(),
+            known: own.len(),
+            adds_up: false,
+        };
+        // The only register is the token.
+        let (mut steps, mut messages) = (Vec::new(), Vec::new());
+        for (t, update) in updates.iter().enumerate() {
+            steps.push(trace::Step::Scale(0, update.keep));
+            let mut entries: Vec<(u32, u32)> = noise_of[t].map(|at| (0, at)).into_iter().collect();
+            if self.path.actions()[t] == Action::Contribute
+                && let Ok(k) = sources.binary_search(&self.path.holders()[t])
+            {
+                entries.push((0, noises + k as u32));
+            }
+            steps.push(trace::Step::Add { entries: Arc::new(entries), first: 0, factor: update.add });
+            if times.binary_search(&(t + 1)).is_ok() {
+                messages.push(trace::Message { after: steps.len(), register: 0, beside: Vec::new() });
+            }
+        }
+        Rows::Traced(Trace::new(layout, 1, steps, messages))
+    }
+}
+
 impl Protocol for AveragingOnPath<'_> {
     fn node_count(&self) -> usize {
         self.nodes
@@ -337,7 +388,8 @@ impl Protocol for AveragingOnPath<'_> {
                 row += 1;
             }
         }
-        View::new(&members, inputs, noises, &own)
+        let exact = self.exact_rows(&members, &times, &own, &updates);
+        Ok(View::new(&members, inputs, noises, &own)?.with_source(Source::Rows(exact)))
     }
 }
 

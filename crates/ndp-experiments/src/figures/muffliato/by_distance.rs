@@ -49,7 +49,7 @@ pub fn rounds(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
 pub struct Curves {
     /// One point per distance class: mean, minimum and maximum.
     pub series: Vec<Series>,
-    /// Rank and margin of the sound loss.
+    /// The report on the sound loss.
     pub report: LossReport,
 }
 

@@ -60,7 +60,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 .parameter(format!("T, {label}"), rounds)
                 .parameter(format!("nodes, {label}"), graph.node_count())
                 .note(format!("rank, {label}"), curves.report.rank)
-                .note(format!("margin, {label}"), curves.report.margin)
+                .note(format!("bits, {label}"), curves.report.bits)
+                .note(format!("failure, {label}"), curves.report.failure)
                 .note(format!("grade, {label}"), curves.report.loss.grade().as_str())
                 .panel(
                     Panel::curves(

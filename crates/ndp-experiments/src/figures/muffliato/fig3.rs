@@ -53,7 +53,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
         figure = figure
             .parameter(format!("T, {} nodes", matrix.node_count()), rounds)
             .note(format!("rank, {} nodes", matrix.node_count()), curves.report.rank)
-            .note(format!("margin, {} nodes", matrix.node_count()), curves.report.margin)
+            .note(format!("failure, {} nodes", matrix.node_count()), curves.report.failure)
             .panel(
                 Panel::curves(title, Axis::linear("distance"), axis().range(5e-3, 1.2))
                     .with_all(curves.series),

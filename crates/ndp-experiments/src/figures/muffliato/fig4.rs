@@ -57,6 +57,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("weights", "metropolis")
         .parameter("sigma", SIGMA)
         .note("rank", report.rank)
+        .note("grade", report.loss.grade().as_str())
+        .note("bits", report.bits)
+        .note("failure", report.failure)
         .claim("The logarithm of the loss falls linearly with the Euclidean distance.")
         .finding("So it does for the printed sum; the exact loss hardly depends on the distance.")
         .check(by_distance::check());

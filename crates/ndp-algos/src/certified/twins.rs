@@ -10,7 +10,7 @@ use ndarray::Array2;
 use ndp_graph::Graph;
 
 /// The classes of at least two twins among the nodes for which `apart` is false, each ascending.
-pub(super) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+pub(crate) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let nodes: Vec<usize> = (0..graph.node_count()).filter(|&u| !apart(u)).collect();
     let mut found = Vec::new();
     // Adjacent twins have the same closed neighborhood, others the same open one; no node has twins of both kinds.
@@ -36,7 +36,7 @@ pub(super) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<u
 }
 
 /// The unit losses that a view of this rank must have, if its rank says so: see the module.
-pub(super) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Vec<f64>> {
+pub(crate) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Vec<f64>> {
     let hidden: usize = classes.iter().map(|class| class.len() - 1).sum();
     if rank + hidden != nodes {
         return None;
@@ -50,7 +50,7 @@ pub(super) fn losses(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Optio
 
 /// An orthonormal basis of such a view (`rank` by `n`): the unit vector of everybody else, and for each class the
 /// direction of its sum.
-pub(super) fn basis(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Array2<f64>> {
+pub(crate) fn basis(nodes: usize, rank: usize, classes: &[Vec<usize>]) -> Option<Array2<f64>> {
     let unit = losses(nodes, rank, classes)?;
     let mut rows = Array2::zeros((rank, nodes));
     let alone = (0..nodes).filter(|&u| unit[u] == 1.0);

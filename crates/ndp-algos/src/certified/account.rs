@@ -1,0 +1,452 @@
+//! From exact rows to a certificate: decisions, then combinations at growing precision, then the enclosure.
+
+use super::combinations::Lost;
+use super::decisions::{self, Decisions};
+use super::enclosure::{Enclosure, of_combinations};
+use super::krylov::{Against, Krylov};
+use super::rows::{Layout, Rows};
+use super::twins;
+use super::{fixed, magnitude::power_of_two};
+use crate::Error;
+use ndarray::Array2;
+use ndp_graph::Graph;
+use ndp_graph::linalg::{cholesky, gemm};
+
+/// What the work may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Budget {
+    /// Bytes.
+    pub(crate) memory: u64,
+    /// Bits of a number in fixed point.
+    pub(crate) bits: u32,
+}
+
+/// What is proven about the losses of all nodes outside a coalition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Certificate {
+    /// Lower ends, one for each node; 0 for those out of reach.
+    pub(crate) lower: Vec<f64>,
+    /// Upper ends.
+    pub(crate) upper: Vec<f64>,
+    /// Dimension of what is seen, known noises included.
+    pub(crate) rank: usize,
+    /// Bits of the arithmetic: 0 where none was needed, 53 for floating point.
+    pub(crate) bits: u32,
+    /// Probability, over the primes drawn, that an upper end or the rank is too small.
+    pub(crate) failure: f64,
+    /// The sum of the losses of all inputs accounted for, where the rank says it.
+    pub(crate) total: Option<usize>,
+    /// Whether an enclosure was found, however wide.
+    pub(crate) certified: bool,
+}
+
+/// Nearly orthonormal combinations of what is seen, and what their enclosure says.
+pub(crate) struct Combined {
+    pub(crate) vectors: Vec<Vec<f64>>,
+    pub(crate) enclosure: Enclosure,
+    pub(crate) bits: u32,
+}
+
+/// The certificate of written or traced rows.
+pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
+    let layout = rows.layout();
+    let (r, n) = (rows.len(), layout.coordinates);
+    require("the rows of the view", bytes(r.min(layout.noises()), n, 8), budget)?;
+    if layout.inputs.is_empty() || r == 0 {
+        return Ok(assemble(layout, None, 0, 0.0, 0));
+    }
+    if let Some(enclosure) = matrix_form(rows, budget).filter(|found| found.width() <= WIDTH) {
+        return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
+    }
+    let together = bytes(r.min(layout.noises()), n, 16) <= TOGETHER;
+    let decisions = decisions::of_rows(rows, together)?;
+    refuse_leaks(layout, &decisions)?;
+    let rank = decisions.rank();
+    if rank == layout.noises() && layout.leaks_nothing() {
+        // The observer can undo all rows: each input is known up to its own noise, and no further.
+        return Ok(assemble_structural(layout, rank));
+    }
+    let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
+    let mut scales = rows.column_scales();
+    let found = search(budget, rank as f64 * rank as f64 * n as f64, |limbs| {
+        attempt_rows(rows, &kept, &mut scales, limbs)
+    });
+    let (enclosure, bits) = found.map_or((None, 0), |found| (Some(found.enclosure), found.bits));
+    if enclosure.is_none() && layout.inputs.iter().any(|input| input.structural.is_none()) {
+        return Err(Error::NotCertified { bits: budget.bits });
+    }
+    let certificate = assemble(layout, enclosure.as_ref(), rank, decisions.failure, bits);
+    match layout.inputs.iter().find(|input| certificate.upper[input.node] == f64::INFINITY) {
+        Some(input) => Err(Error::LossTooLarge(input.node)),
+        None => Ok(certificate),
+    }
+}
+
+/// Which rows are new, without their losses.
+pub(crate) fn ranks(rows: &Rows, budget: Budget) -> Result<Decisions, Error> {
+    let size = rows.len().min(rows.layout().noises());
+    require("the rows of the view", bytes(size, rows.layout().coordinates, 8), budget)?;
+    decisions::of_rows(rows, bytes(size, rows.layout().coordinates, 16) <= TOGETHER)
+}
+
+/// The certificate of gossip with a fixed matrix.
+pub(crate) fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<Certificate, Error> {
+    let decisions = decide_krylov(view, budget)?;
+    let layout = layout_of(view);
+    let rank = decisions.rank();
+    if let Some(certificate) = without_numerics(view, graph, &layout, rank) {
+        return Ok(certificate);
+    }
+    let found = combine_krylov(view, &decisions, &layout, budget);
+    let (enclosure, bits) = found.map_or((None, 0), |found| (Some(found.enclosure), found.bits));
+    Ok(assemble(&layout, enclosure.as_ref(), rank - view.known().len(), decisions.failure, bits))
+}
+
+/// The certificate of gossip with a fixed matrix, and nearly orthonormal combinations of what is seen over all nodes of the
+/// ball.
+pub(crate) fn basis_of_krylov(
+    view: &Krylov,
+    graph: &Graph,
+    budget: Budget,
+) -> Result<(Certificate, Combined), Error> {
+    let certificate = of_krylov(view, graph, budget)?;
+    let layout = layout_of(view);
+    let alike = seen_alike(view, graph, certificate.rank);
+    if let Some(rows) = twins::basis(view.nodes(), certificate.rank, &alike) {
+        let vectors: Vec<Vec<f64>> = rows.rows().into_iter().map(|row| row.to_vec()).collect();
+        // Entries 1 and 1/√k, each rounded once.
+        let errors = vec![f64::EPSILON; vectors.len()];
+        let enclosure =
+            Enclosure::new(&vectors, &errors, &layout).ok_or(Error::NotCertified { bits: budget.bits })?;
+        return Ok((certificate, Combined { vectors, enclosure, bits: 53 }));
+    }
+    let decisions = decide_krylov(view, budget)?;
+    let combined = combine_krylov(view, &decisions, &layout, budget);
+    Ok((certificate, combined.ok_or(Error::NotCertified { bits: budget.bits })?))
+}
+
+/// Nearly orthonormal combinations of rows, with what they prove.
+pub(crate) fn basis_of_rows(rows: &Rows, budget: Budget) -> Result<(f64, Combined), Error> {
+    let layout = rows.layout();
+    require("the rows of the view", bytes(rows.len().min(layout.noises()), layout.coordinates, 8), budget)?;
+    let decisions = decisions::of_rows(rows, true)?;
+    let kept: Vec<usize> = (0..rows.len()).filter(|&k| decisions.kept[k]).collect();
+    let rank = kept.len() as f64;
+    let mut scales = rows.column_scales();
+    let found = search(budget, rank * rank * layout.coordinates as f64, |limbs| {
+        attempt_rows(rows, &kept, &mut scales, limbs)
+    });
+    Ok((decisions.failure, found.ok_or(Error::NotCertified { bits: budget.bits })?))
+}
+
+fn decide_krylov(view: &Krylov, budget: Budget) -> Result<Decisions, Error> {
+    require("the orthonormal basis of the view", view.bytes(2), budget)?;
+    decisions::of_krylov(view, 2 * view.bytes(2) <= TOGETHER)
+}
+
+/// The losses where the rank alone says them: nothing is hidden, or only what a symmetry of the graph hides. The rank is
+/// proven from below modulo one prime and bounded from above by the symmetry.
+fn without_numerics(view: &Krylov, graph: &Graph, layout: &Layout, rank: usize) -> Option<Certificate> {
+    let unit = twins::losses(view.nodes(), rank, &seen_alike(view, graph, rank))?;
+    let mut certificate = assemble_structural(layout, rank - view.known().len());
+    for input in &layout.inputs {
+        (certificate.lower[input.node], certificate.upper[input.node]) = enclose(unit[input.coordinate]);
+    }
+    Some(certificate)
+}
+
+/// The two numbers around a quotient that was rounded once; 1 is exact.
+fn enclose(unit: f64) -> (f64, f64) {
+    if unit == 1.0 { (1.0, 1.0) } else { (unit * (1.0 - f64::EPSILON), unit * (1.0 + f64::EPSILON)) }
+}
+
+/// Classes of nodes within the ball that the view cannot tell apart; none where they could not explain the rank.
+fn seen_alike(view: &Krylov, graph: &Graph, rank: usize) -> Vec<Vec<usize>> {
+    let n = view.nodes();
+    if rank == n || 2 * rank < n || view.seeds().is_empty() {
+        return Vec::new();
+    }
+    let ball = view.ball();
+    let mut apart = vec![false; n];
+    view.known().iter().chain(view.seeds()).for_each(|&u| apart[u] = true);
+    let classes = twins::classes(graph, |u| ball.local(u).is_none_or(|k| apart[k]));
+    classes.into_iter().map(|class| ball.locals(&class)).collect()
+}
+
+/// Every node of the ball outside the known ones is an input with a noise of its own.
+fn layout_of(view: &Krylov) -> Layout {
+    let mut layout = Layout::of_equal_columns(view.ball().graph_size(), view.ball().nodes());
+    layout.inputs.retain(|input| !view.known().contains(&input.coordinate));
+    layout.known = view.known().len();
+    layout
+}
+
+fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget: Budget) -> Option<Combined> {
+    let rank = decisions.rank() as f64;
+    let recent = (3 * view.seeds().len()) as f64;
+    let mut against = Against::Recent;
+    let work = rank * recent.min(rank) * view.nodes() as f64;
+    search(budget, work, |limbs| {
+        if view.bytes(limbs) > budget.memory {
+            return Attempt::Stop;
+        }
+        let mut found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
+        // Where digits suffice and vectors are skewed all the same, they need all their predecessors.
+        let skewed = match &found {
+            Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
+            Attempt::Skewed { error } => *error <= PRECISE,
+            Attempt::Lost { .. } | Attempt::Stop => false,
+        };
+        if skewed && against == Against::Recent {
+            against = Against::All;
+            found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
+        }
+        found
+    })
+}
+
+fn attempt_krylov<const L: usize>(
+    view: &Krylov,
+    kept: &[bool],
+    against: Against,
+    layout: &Layout,
+) -> Attempt {
+    match view.combinations::<L>(kept, against) {
+        Err((Lost::Digits(growth), progress)) => Attempt::Lost { growth, progress },
+        // Every coordinate has its noise.
+        Err((Lost::Range { .. }, _)) => Attempt::Stop,
+        Ok(found) => enclose_combinations(found.into_rounded(), layout),
+    }
+}
+
+fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -> Attempt {
+    // Inputs without noise may be much longer than their rows: they are scaled down until they fit.
+    for _ in 0..MOST_SCALINGS {
+        match with_limbs!(limbs, combine_rows(rows, kept, scales)) {
+            Err((Lost::Range { coordinate, bits }, _)) => scales[coordinate] += bits + 8,
+            Err((Lost::Digits(growth), progress)) => return Attempt::Lost { growth, progress },
+            Ok(found) => {
+                let mut layout = rows.layout().clone();
+                let noises = layout.noises();
+                for input in layout.inputs.iter_mut().filter(|input| input.coordinate >= noises) {
+                    input.scale = 2 * scales[input.coordinate];
+                }
+                return enclose_combinations(found, &layout);
+            }
+        }
+    }
+    Attempt::Stop
+}
+
+type Rounded = (Vec<Vec<f64>>, Vec<f64>);
+
+fn combine_rows<const L: usize>(rows: &Rows, kept: &[usize], scales: &[i64]) -> Result<Rounded, (Lost, f64)> {
+    let layout = rows.layout();
+    let mut found =
+        super::combinations::Combinations::<L>::new(layout.coordinates, layout.noises(), &layout.variances);
+    for (done, &k) in kept.iter().enumerate() {
+        let (row, gamma) = rows.fixed::<L>(k, scales);
+        let progress = (done + 1) as f64 / kept.len() as f64;
+        found.absorb(row, gamma, 0).map_err(|lost| (lost, progress))?;
+    }
+    Ok(found.into_rounded())
+}
+
+fn enclose_combinations((vectors, errors): Rounded, layout: &Layout) -> Attempt {
+    match Enclosure::new(&vectors, &errors, layout) {
+        Some(enclosure) => Attempt::Found(vectors, enclosure),
+        None => {
+            let lost = errors.iter().fold(0.0, |m: f64, &e| m.max(e));
+            Attempt::Skewed { error: lost }
+        }
+    }
+}
+
+/// What came of an attempt at some precision.
+enum Attempt {
+    /// Combinations with an enclosure.
+    Found(Vec<Vec<f64>>, Enclosure),
+    /// Digits ran out when the error had grown by so many bits, after this share of the rows.
+    Lost { growth: f64, progress: f64 },
+    /// All rows are there, but the Gram matrix is too far from the identity.
+    Skewed { error: f64 },
+    /// Nothing more can be had.
+    Stop,
+}
+
+/// Tries precisions from low to high, guided by what the error recurrence said at the last one, until the enclosure is tight
+/// or the budget ends; the best that was found.
+fn search(budget: Budget, work: f64, mut attempt: impl FnMut(usize) -> Attempt) -> Option<Combined> {
+    let mut best: Option<Combined> = None;
+    let mut at = 0;
+    while let Some(&limbs) = LADDER.get(at) {
+        let bits = 64 * limbs as u32;
+        if bits > budget.bits || work * limbs as f64 > MOST_WORK {
+            break;
+        }
+        let places = fixed::places(limbs) as f64;
+        // Bits that would do, and a tenth more.
+        let needed = match attempt(limbs) {
+            Attempt::Found(vectors, enclosure) => {
+                let error = enclosure.error;
+                let better = best.as_ref().is_none_or(|best| enclosure.width() < best.enclosure.width());
+                let tight = enclosure.width() <= WIDTH;
+                if better {
+                    best = Some(Combined { vectors, enclosure, bits });
+                }
+                if tight && error <= PRECISE || error <= power_of_two(-60) {
+                    break;
+                }
+                places + (error / PRECISE).log2().max(0.0) + 2.0
+            }
+            Attempt::Lost { growth, progress } => (growth / progress.max(0.02)).max(places) + 48.0,
+            Attempt::Skewed { error } => places + (error / PRECISE).log2().max(16.0),
+            Attempt::Stop => break,
+        };
+        // Forecasts from a few rows may be far off: at most four times as many bits at once.
+        let next = (at + 1..LADDER.len()).find(|&k| fixed::places(LADDER[k]) as f64 >= needed);
+        at = next.unwrap_or(LADDER.len()).min(at + 4).max(at + 1);
+    }
+    best
+}
+
+/// Views with noise of their own in every row: the inverse of a floating-point Cholesky factor, taken as exact, makes the
+/// rows orthonormal, without primes and without extended precision.
+fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
+    let layout = rows.layout();
+    let (r, n) = (rows.len(), layout.coordinates);
+    if r > layout.noises() || r > MOST_DENSE || bytes(r, n, 32) > budget.memory {
+        return None;
+    }
+    let float = rows.float()?;
+    let m = layout.noises();
+    let noise = float.rows.slice(ndarray::s![.., ..m]);
+    let covariance = if layout.variances.is_empty() {
+        gemm(noise, noise.t()).ok()?
+    } else {
+        let mut weighted = noise.to_owned();
+        for mut row in weighted.rows_mut() {
+            row.iter_mut().zip(&layout.variances).for_each(|(x, v)| *x *= v);
+        }
+        gemm(weighted.view(), noise.t()).ok()?
+    };
+    if covariance.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let factor = cholesky(covariance.view()).ok()?;
+    let inverse = inverse_of_lower(factor.lower())?;
+    of_combinations(inverse.view(), float.rows.view(), &float.errors, layout)
+}
+
+/// The inverse of a lower triangular matrix, row by row; `None` when it has no finite one.
+fn inverse_of_lower(lower: &Array2<f64>) -> Option<Array2<f64>> {
+    let r = lower.nrows();
+    let mut inverse = Array2::<f64>::zeros((r, r));
+    for k in 0..r {
+        let mut row = vec![0.0; k + 1];
+        for j in 0..k {
+            let factor = lower[(k, j)];
+            if factor != 0.0 {
+                let before = inverse.row(j);
+                row.iter_mut().zip(before.iter()).take(j + 1).for_each(|(x, y)| *x -= factor * y);
+            }
+        }
+        row[k] = 1.0;
+        let scale = lower[(k, k)].recip();
+        for (to, x) in inverse.row_mut(k).iter_mut().zip(row) {
+            *to = x * scale;
+        }
+    }
+    inverse.iter().all(|x| x.is_finite()).then_some(inverse)
+}
+
+/// An input outside the coalition that leaks is an error; members were left out before.
+fn refuse_leaks(layout: &Layout, decisions: &Decisions) -> Result<(), Error> {
+    let leaks = |input: &&super::rows::Input| decisions.leaks.binary_search(&input.coordinate).is_ok();
+    match layout.inputs.iter().find(leaks) {
+        Some(input) => Err(Error::NoiselessView(input.node)),
+        None => Ok(()),
+    }
+}
+
+/// The certificate from an enclosure, or from the structural bounds alone. `rank` is that of the rows.
+fn assemble(
+    layout: &Layout,
+    enclosure: Option<&Enclosure>,
+    rank: usize,
+    failure: f64,
+    bits: u32,
+) -> Certificate {
+    let (mut lower, mut upper) = (vec![0.0; layout.nodes], vec![0.0; layout.nodes]);
+    if rank > 0 {
+        for (k, input) in layout.inputs.iter().enumerate() {
+            (lower[input.node], upper[input.node]) = match enclosure {
+                Some(enclosure) => (enclosure.lower[k], enclosure.upper[k]),
+                None => (0.0, input.structural.unwrap_or(f64::INFINITY)),
+            };
+        }
+    }
+    Certificate {
+        lower,
+        upper,
+        rank: rank + layout.known,
+        bits,
+        failure,
+        total: layout.adds_up.then_some(rank),
+        certified: rank == 0 || enclosure.is_some(),
+    }
+}
+
+/// Every input is known up to its own noise.
+fn assemble_structural(layout: &Layout, rank: usize) -> Certificate {
+    let mut certificate = assemble(layout, None, rank, 0.0, 0);
+    for input in &layout.inputs {
+        certificate.lower[input.node] = certificate.upper[input.node];
+    }
+    certificate.certified = true;
+    certificate
+}
+
+fn bytes(rows: usize, columns: usize, each: u64) -> u64 {
+    (rows as u64).saturating_mul(columns as u64).saturating_mul(each)
+}
+
+fn require(what: &'static str, bytes: u64, budget: Budget) -> Result<(), Error> {
+    if bytes > budget.memory {
+        return Err(Error::TooLarge { what, bytes, limit: budget.memory });
+    }
+    Ok(())
+}
+
+/// Calls a function with a number of limbs from [`LADDER`].
+macro_rules! with_limbs {
+    ($limbs:expr, $name:ident($($arg:expr),*)) => {
+        match $limbs {
+            2 => $name::<2>($($arg),*),
+            3 => $name::<3>($($arg),*),
+            4 => $name::<4>($($arg),*),
+            6 => $name::<6>($($arg),*),
+            8 => $name::<8>($($arg),*),
+            12 => $name::<12>($($arg),*),
+            16 => $name::<16>($($arg),*),
+                32 => $name::<32>($($arg),*),
+            _ => $name::<66>($($arg),*),
+        }
+    };
+}
+use with_limbs;
+
+/// Limbs on offer, 128 to 4224 bits.
+const LADDER: [usize; 9] = [2, 3, 4, 6, 8, 12, 16, 32, 66];
+/// Enclosures of this width are exact: absolute up to a loss of 1, relative above it.
+pub(crate) const WIDTH: f64 = 1e-9;
+/// Errors of combinations that add nothing to speak of to the width.
+const PRECISE: f64 = 1e-12;
+/// Products of limbs that one attempt may take: some minutes.
+const MOST_WORK: f64 = 4e11;
+/// Rows of a view in matrix form.
+const MOST_DENSE: usize = 4096;
+/// Times that inputs are scaled down.
+const MOST_SCALINGS: usize = 500;
+/// Below this size, two primes run at a time.
+const TOGETHER: u64 = 1 << 30;

@@ -1,0 +1,109 @@
+//! The nodes that matter: those from which something can reach the observer in time.
+
+use ndp_graph::{GossipSequence, Graph};
+
+/// A set of nodes with numbers of its own, ascending.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ball {
+    nodes: Vec<usize>,
+    /// Number of every node of the graph within the ball, or [`OUTSIDE`].
+    local: Vec<u32>,
+}
+
+impl Ball {
+    fn new(inside: &[bool]) -> Self {
+        let nodes: Vec<usize> = (0..inside.len()).filter(|&u| inside[u]).collect();
+        let mut local = vec![OUTSIDE; inside.len()];
+        for (k, &u) in nodes.iter().enumerate() {
+            local[u] = k as u32;
+        }
+        Self { nodes, local }
+    }
+
+    /// The nodes within `hops` of `members`, members included.
+    pub(crate) fn around(graph: &Graph, members: &[usize], hops: usize) -> Self {
+        let mut inside = vec![false; graph.node_count()];
+        let mut frontier = members.to_vec();
+        frontier.iter().for_each(|&v| inside[v] = true);
+        for _ in 0..hops {
+            if frontier.is_empty() {
+                break;
+            }
+            let around = frontier.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
+            frontier = around.filter(|&w| !std::mem::replace(&mut inside[w], true)).collect();
+        }
+        Self::new(&inside)
+    }
+
+    /// The nodes whose first state enters a message of `sequence`, given as step and sender; and `members`.
+    pub(crate) fn before(
+        sequence: &GossipSequence,
+        members: &[usize],
+        messages: impl DoubleEndedIterator<Item = (usize, usize)>,
+    ) -> Self {
+        let mut inside = vec![false; sequence.node_count()];
+        let mut messages = messages.rev().peekable();
+        for step in (0..sequence.steps().len()).rev() {
+            // Back through the step, then what is sent before it.
+            let reached: Vec<usize> = (0..inside.len()).filter(|&u| inside[u]).collect();
+            for u in reached {
+                sequence.steps()[step].peers(u).into_iter().for_each(|w| inside[w] = true);
+            }
+            while let Some((_, sender)) = messages.next_if(|&(at, _)| at >= step) {
+                inside[sender] = true;
+            }
+        }
+        members.iter().for_each(|&v| inside[v] = true);
+        Self::new(&inside)
+    }
+
+    /// The nodes, ascending.
+    pub(crate) fn nodes(&self) -> &[usize] {
+        &self.nodes
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Number of nodes of the whole graph.
+    pub(crate) fn graph_size(&self) -> usize {
+        self.local.len()
+    }
+
+    /// The number of node `u` within the ball.
+    pub(crate) fn local(&self, u: usize) -> Option<usize> {
+        Some(self.local[u]).filter(|&k| k != OUTSIDE).map(|k| k as usize)
+    }
+
+    /// The numbers of nodes that are all inside.
+    pub(crate) fn locals(&self, nodes: &[usize]) -> Vec<usize> {
+        nodes.iter().filter_map(|&u| self.local(u)).collect()
+    }
+}
+
+const OUTSIDE: u32 = u32::MAX;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_graph::generators;
+
+    #[test]
+    fn balls_grow_with_the_rounds() -> Result<(), ndp_graph::Error> {
+        let path = generators::path_graph(7)?;
+        assert_eq!(Ball::around(&path, &[3], 0).nodes(), [3]);
+        assert_eq!(Ball::around(&path, &[3], 2).nodes(), [1, 2, 3, 4, 5]);
+        assert_eq!(Ball::around(&path, &[0, 6], 1).nodes(), [0, 1, 5, 6]);
+        let ball = Ball::around(&path, &[6], 2);
+        assert_eq!((ball.local(4), ball.local(3), ball.graph_size()), (Some(0), None, 7));
+        // Edges 0-1, then 1-2, then 3-4, then 2-3: node 3 hears of 0 when 2 rings; 4 has heard of 3 alone.
+        let steps = [(0, 1), (1, 2), (3, 4), (2, 3)];
+        let sequence = GossipSequence::given_activations(&path, &steps)?;
+        let message = [(3, 2)];
+        assert_eq!(Ball::before(&sequence, &[3], message.into_iter()).nodes(), [0, 1, 2, 3]);
+        assert_eq!(Ball::before(&sequence, &[4], [(2, 3)].into_iter()).nodes(), [3, 4]);
+        Ok(())
+    }
+}

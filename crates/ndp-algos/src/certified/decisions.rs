@@ -1,0 +1,226 @@
+//! Which rows are new, decided by two primes that must agree, and what the decision may be wrong by.
+//!
+//! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero minor of
+//! the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn again.
+
+use super::elimination::{Newness, Table};
+use super::field::{Field, Primes};
+use super::krylov::Krylov;
+use super::rows::Rows;
+use crate::Error;
+
+/// What was decided about the rows of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Decisions {
+    /// For every candidate, in order, whether it is new.
+    pub(crate) kept: Vec<bool>,
+    /// Coordinates of the inputs that some combination of rows reveals without noise, ascending.
+    pub(crate) leaks: Vec<usize>,
+    /// Probability, over the primes, that a row was called old that is new, or a leak was missed; at most.
+    pub(crate) failure: f64,
+}
+
+impl Decisions {
+    /// Number of rows kept.
+    pub(crate) fn rank(&self) -> usize {
+        self.kept.iter().filter(|&&kept| kept).count()
+    }
+}
+
+/// What one prime says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Verdicts {
+    pub(crate) kept: Vec<bool>,
+    pub(crate) leaks: Vec<usize>,
+}
+
+/// What the failure of a decision depends on.
+pub(crate) struct Stakes {
+    /// `log₂(D |r|)` of every candidate.
+    pub(crate) widths: Vec<f64>,
+    /// Inputs that may leak.
+    pub(crate) leaking: usize,
+    /// Largest possible rank: where it is reached, nothing was overlooked.
+    pub(crate) full: usize,
+    /// Whether two primes may work at a time.
+    pub(crate) together: bool,
+}
+
+/// Decides about written or traced rows.
+pub(crate) fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
+    let layout = rows.layout();
+    let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises()).count();
+    let stakes = Stakes { widths: rows.widths(), leaking, full: layout.noises(), together };
+    let run = |field: Field| {
+        let mut table = Table::new(field, layout.noises());
+        let mut row = rows.modular(field);
+        let mut verdicts = Verdicts::default();
+        for k in 0..rows.len() {
+            // Once every noise is known, a row adds nothing, unless it leaks.
+            let full = leaking == 0 && table.rank() == layout.noises();
+            match if full { Newness::Old } else { table.add(row(k)) } {
+                Newness::New => verdicts.kept.push(true),
+                Newness::Old => verdicts.kept.push(false),
+                Newness::Leak(inputs) => {
+                    verdicts.kept.push(false);
+                    verdicts.leaks.extend(inputs);
+                }
+            }
+        }
+        verdicts
+    };
+    decide(&mut rows.fingerprint().finish(), &stakes, run)
+}
+
+/// Decides about gossip with a fixed matrix, whose candidates are products with the directions kept before.
+pub(crate) fn of_krylov(view: &Krylov, together: bool) -> Result<Decisions, Error> {
+    let stakes = Stakes { widths: Vec::new(), leaking: 0, full: view.nodes(), together };
+    let mut decisions = decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field))?;
+    // The widths follow from the levels, which follow from the decisions.
+    if decisions.failure > 0.0 {
+        let widths = view.widths(&decisions.kept);
+        decisions.failure = failure(&Stakes { widths, ..stakes }, &decisions.kept, TWO, 1);
+    }
+    Ok(decisions)
+}
+
+/// Runs primes until two of them agree on every candidate (three, where two leave too large a failure).
+pub(crate) fn decide(
+    primes: &mut Primes,
+    stakes: &Stakes,
+    run: impl Fn(Field) -> Verdicts + Sync,
+) -> Result<Decisions, Error> {
+    let mut drawn: Vec<u64> = Vec::new();
+    let mut draw = |drawn: &mut Vec<u64>| {
+        let prime = primes.draw(drawn);
+        drawn.push(prime);
+        Field::new(prime)
+    };
+    let (first, second) = (draw(&mut drawn), draw(&mut drawn));
+    agree(first, second, stakes, &run, || (drawn.len() < MOST_DRAWS).then(|| draw(&mut drawn)))
+}
+
+/// As [`decide`], from two given primes on; `next` draws further ones.
+fn agree(
+    first: Field,
+    second: Field,
+    stakes: &Stakes,
+    run: &(impl Fn(Field) -> Verdicts + Sync),
+    mut next: impl FnMut() -> Option<Field>,
+) -> Result<Decisions, Error> {
+    let (mut a, mut b) =
+        if stakes.together { rayon::join(|| run(first), || run(second)) } else { (run(first), run(second)) };
+    // Rank modulo a prime is never too large: a view that it fills has nothing left to overlook.
+    let complete =
+        |v: &Verdicts| stakes.leaking == 0 && v.kept.iter().filter(|&&kept| kept).count() == stakes.full;
+    let mut draws = 2;
+    while a.kept != b.kept {
+        let Some(field) = next() else {
+            return Err(Error::NoGuarantee(
+                "four primes drawn for a view do not agree on which of its rows are new",
+            ));
+        };
+        draws += 1;
+        // What one prime keeps where they first differ is new: the other is unlucky, and is not asked further.
+        if a.kept > b.kept { b = run(field) } else { a = run(field) }
+    }
+    let pairs = draws * (draws - 1) / 2;
+    let mut probability = if complete(&a) { 0.0 } else { failure(stakes, &a.kept, TWO, pairs) };
+    let mut leaks: Vec<usize> = a.leaks.iter().chain(&b.leaks).copied().collect();
+    if probability > FAILURE {
+        if let Some(field) = next() {
+            let c = run(field);
+            if c.kept == a.kept {
+                probability = failure(stakes, &a.kept, TWO + 1, pairs * draws);
+                leaks.extend(c.leaks);
+            } else if c.kept > a.kept {
+                return Err(Error::NoGuarantee("two primes drawn for a view are proven unlucky by a third"));
+            }
+        }
+    }
+    leaks.sort_unstable();
+    leaks.dedup();
+    Ok(Decisions { kept: a.kept, leaks, failure: probability })
+}
+
+/// `(1 + leaking) (B / M)^primes` times the number of pairs drawn, and 0 where no row was called old.
+fn failure(stakes: &Stakes, kept: &[bool], primes: i32, pairs: usize) -> f64 {
+    if kept.iter().all(|&kept| kept) {
+        return 0.0;
+    }
+    let new = stakes.widths.iter().zip(kept).filter(|(_, kept)| **kept).map(|(width, _)| width.max(0.0));
+    let other = stakes.widths.iter().fold(0.0, |m: f64, &width| m.max(width));
+    // A minor of the kept rows and one more: at most so many prime factors of 60 bits (Hadamard).
+    let factors = (new.sum::<f64>() + other) / 60.0 * (1.0 + 1e-12);
+    // Without widths, by a caller who fills them in later, any positive number says that some row is old.
+    let share = if stakes.widths.is_empty() { f64::MIN_POSITIVE } else { factors / PRIMES };
+    (pairs as f64 * (1 + stakes.leaking) as f64 * share.powi(primes)).clamp(f64::MIN_POSITIVE, 1.0)
+}
+
+/// Primes that must agree.
+const TWO: i32 = 2;
+/// Primes drawn for one view before it is given up.
+const MOST_DRAWS: usize = 4;
+/// Where two primes leave a larger failure, a third is asked.
+const FAILURE: f64 = 8.673_617_379_884_035e-19;
+/// Primes in `[2^60, 2^61)`: more than `2^54.6`.
+const PRIMES: f64 = 27_000_000_000_000_000.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certified::rows::Given;
+    use ndarray::{Array2, array};
+
+    fn given(inputs: Array2<f64>, noises: Array2<f64>) -> Rows {
+        Rows::Given(Given::new(inputs.view(), noises.view(), &[], |_| false))
+    }
+
+    fn decisions(rows: &Rows) -> Decisions {
+        of_rows(rows, true).expect("four primes agree")
+    }
+
+    /// The rows (1, 2^61), (1, 1) differ, although `2^61 - 1` does not see it.
+    #[test]
+    fn rows_equal_modulo_a_known_prime_are_told_apart() {
+        let large = 2f64.powi(61);
+        let rows = array![[1.0, large], [1.0, 1.0]];
+        let found = decisions(&given(rows.clone(), rows.clone()));
+        assert_eq!((found.kept, found.failure), (vec![true, true], 0.0));
+        let leaking = decisions(&given(rows, array![[1.0], [1.0]]));
+        assert_eq!(leaking.kept, [true, false]);
+        assert_eq!(leaking.leaks, [2]);
+        assert!(leaking.failure > 0.0 && leaking.failure < 1e-15);
+    }
+
+    /// Modulo 7 the second row (0, 7) is no row, and then the third looks new. The unlucky prime is discarded,
+    /// whichever of the two it is.
+    #[test]
+    fn unlucky_primes_are_discarded() -> Result<(), Error> {
+        let rows = array![[1.0, 0.0], [1.0, 7.0], [0.0, 1.0]];
+        let rows = given(rows.clone(), rows);
+        let stakes = Stakes { widths: rows.widths(), leaking: 0, full: 2, together: false };
+        let run = |field: Field| {
+            let mut table = Table::new(field, 2);
+            let mut row = rows.modular(field);
+            Verdicts { kept: (0..3).map(|k| table.add(row(k)) == Newness::New).collect(), leaks: Vec::new() }
+        };
+        for (first, second) in [(7, 11), (11, 7)] {
+            let mut further = [13].into_iter().map(Field::new);
+            let found = agree(Field::new(first), Field::new(second), &stakes, &run, || further.next())?;
+            assert_eq!(found.kept, [true, true, false]);
+            assert_eq!(further.next(), None);
+        }
+        let none = agree(Field::new(7), Field::new(11), &stakes, &run, || None);
+        assert!(matches!(none, Err(Error::NoGuarantee(_))));
+        Ok(())
+    }
+
+    #[test]
+    fn primes_are_counted() {
+        // Dusart 2010: x / (ln x - 1) < π(x) < x / (ln x - 1.1) for these x.
+        let (large, small) = (2f64.powi(61), 2f64.powi(60));
+        let count = large / (large.ln() - 1.0) - small / (small.ln() - 1.1);
+        assert!(PRIMES < count && 2f64.powf(54.5) < PRIMES, "{count}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Which rows are new: Gaussian elimination modulo a prime.
+
+use super::field::Field;
+use rayon::prelude::*;
+
+/// What a row adds to those before it, modulo one prime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Newness {
+    /// Its noise part is independent of theirs.
+    New,
+    /// It is a combination of them.
+    Old,
+    /// Its noise part is a combination of theirs, its inputs are not: the coordinates that stay.
+    Leak(Vec<usize>),
+}
+
+/// Rows in echelon form. The first `noises` coordinates are noises, the others inputs without noise.
+pub(crate) struct Table {
+    field: Field,
+    noises: usize,
+    rows: Vec<Vec<u64>>,
+    pivots: Vec<usize>,
+    /// For each row `j`, the entries of the rows before it at its pivot.
+    triangle: Vec<Vec<u64>>,
+}
+
+impl Table {
+    pub(crate) fn new(field: Field, noises: usize) -> Self {
+        Self { field, noises, rows: Vec::new(), pivots: Vec::new(), triangle: Vec::new() }
+    }
+
+    /// Number of independent rows.
+    pub(crate) fn rank(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Takes a row (residues in the field's form) and says what it adds.
+    pub(crate) fn add(&mut self, mut row: Vec<u64>) -> Newness {
+        let field = self.field;
+        // The factors of all rows, by substitution at the pivots alone.
+        let mut factors: Vec<u64> = Vec::with_capacity(self.rank());
+        for (column, &pivot) in self.triangle.iter().zip(&self.pivots) {
+            let taken = sum_of_products(field, factors.iter().zip(column));
+            factors.push(field.minus(0, field.plus(row[pivot], taken)));
+        }
+        let used: Vec<(u64, &[u64])> = factors
+            .into_iter()
+            .zip(&self.rows)
+            .filter(|(factor, _)| *factor != 0)
+            .map(|(factor, row)| (factor, row.as_slice()))
+            .collect();
+        let work = |(piece, row): (usize, &mut [u64])| add_rows(field, &used, piece * PIECE, row);
+        if row.len() * used.len() > PARALLEL {
+            row.par_chunks_mut(PIECE).enumerate().for_each(work);
+        } else {
+            row.chunks_mut(PIECE).enumerate().for_each(work);
+        }
+        let Some(pivot) = row[..self.noises].iter().position(|&x| x != 0) else {
+            let leaks: Vec<usize> = (self.noises..row.len()).filter(|&j| row[j] != 0).collect();
+            return if leaks.is_empty() { Newness::Old } else { Newness::Leak(leaks) };
+        };
+        let scale = field.inverse_of(row[pivot]);
+        row.iter_mut().for_each(|x| *x = field.times(*x, scale));
+        self.triangle.push(self.rows.iter().map(|before| before[pivot]).collect());
+        self.pivots.push(pivot);
+        self.rows.push(row);
+        Newness::New
+    }
+}
+
+/// `Σ a b`, products added up before they are reduced.
+fn sum_of_products<'a>(field: Field, pairs: impl Iterator<Item = (&'a u64, &'a u64)>) -> u64 {
+    let (mut sum, mut terms) = (0u128, 0);
+    for (&a, &b) in pairs {
+        sum += u128::from(a) * u128::from(b);
+        terms += 1;
+        if terms % TERMS == 0 {
+            sum = field.fold(sum);
+        }
+    }
+    field.reduce_sum(sum)
+}
+
+/// Adds `Σ factor · row` to a piece of a row that starts at `first`.
+fn add_rows(field: Field, rows: &[(u64, &[u64])], first: usize, to: &mut [u64]) {
+    let mut sums = [0u128; PIECE];
+    let sums = &mut sums[..to.len()];
+    for group in rows.chunks(TERMS) {
+        for (factor, row) in group {
+            for (sum, &x) in sums.iter_mut().zip(&row[first..first + to.len()]) {
+                *sum += u128::from(*factor) * u128::from(x);
+            }
+        }
+        sums.iter_mut().for_each(|sum| *sum = field.fold(*sum));
+    }
+    for (x, &mut sum) in to.iter_mut().zip(sums) {
+        *x = field.plus(*x, field.reduce_sum(sum));
+    }
+}
+
+/// Products below `2^122` that are added to a number below `2^125` before it is folded.
+const TERMS: usize = 32;
+/// Coordinates whose sums stay in the fastest cache.
+const PIECE: usize = 512;
+/// Products from which on pieces go to several threads.
+const PARALLEL: usize = 1 << 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn small(noises: usize) -> Table {
+        Table::new(Field::new(10_007), noises)
+    }
+
+    fn row(table: &Table, entries: &[u64]) -> Vec<u64> {
+        entries.iter().map(|&x| table.field.integer(x)).collect()
+    }
+
+    #[test]
+    fn ranks_and_leaks() {
+        let mut table = small(2);
+        let rows = [[1, 1, 1, 0], [2, 2, 2, 0], [1, 3, 0, 1], [2, 4, 1, 2]];
+        let found: Vec<Newness> = rows
+            .iter()
+            .map(|r| {
+                let r = row(&table, r);
+                table.add(r)
+            })
+            .collect();
+        assert_eq!(found, [Newness::New, Newness::Old, Newness::New, Newness::Leak(vec![3])]);
+        assert_eq!(table.rank(), 2);
+    }
+
+    /// More rows than are added up at a time: a Vandermonde matrix has full rank, its sums have none of their own.
+    #[test]
+    fn long_sums_are_reduced() {
+        let n = 1100;
+        let mut table = Table::new(Field::new((1 << 61) - 1), n);
+        let field = table.field;
+        let powers = |x: u64| -> Vec<u64> {
+            let x = field.integer(x);
+            (0..n as u64).map(|k| field.power(x, k)).collect()
+        };
+        for x in 1..=150 {
+            assert_eq!(table.add(powers(x)), Newness::New);
+        }
+        let mut sum = vec![0; n];
+        for x in 1..=150 {
+            sum.iter_mut().zip(powers(x)).for_each(|(sum, y)| *sum = field.plus(*sum, y));
+        }
+        assert_eq!(table.add(sum), Newness::Old);
+        assert_eq!(table.rank(), 150);
+    }
+}

@@ -1,0 +1,205 @@
+//! The theorem: what nearly orthonormal combinations say about the losses.
+//!
+//! Let `q_1, …, q_r` be exactly combinations of the rows that span what the kept rows span, `G` their Gram matrix over the
+//! noises and `β_u` their coefficients over the input `u`. If `‖G - I‖ ≤ h < 1` then the kept rows are independent, and
+//!
+//! ```text
+//! ‖β_u‖² / (1 + h)  ≤  unit loss of u  ≤  ‖β_u‖² / (1 - h):
+//! ```
+//!
+//! the loss is `β_uᵀ G⁻¹ β_u`, and the eigenvalues of `G` lie in `[1 - h, 1 + h]`. Computed vectors at distance at most
+//! `e_k` from the exact ones give `h = η + 2ε √(1 + η) + ε²` with `ε² = Σ e_k²` and `η` a bound on their own `‖Ĝ - I‖`.
+
+use super::magnitude::times_power;
+use super::rows::Layout;
+use ndarray::{Array2, ArrayView2, s};
+use ndp_graph::linalg::gemm;
+use rayon::prelude::*;
+
+/// What is proven about the losses of a view.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Enclosure {
+    /// Lower ends, one for each input of the layout.
+    pub(crate) lower: Vec<f64>,
+    /// Upper ends.
+    pub(crate) upper: Vec<f64>,
+    /// `h`.
+    pub(crate) spread: f64,
+    /// `ε`.
+    pub(crate) error: f64,
+}
+
+impl Enclosure {
+    /// From computed vectors and their distances from the exact ones; `None` unless `h < 1`.
+    pub(crate) fn new(vectors: &[Vec<f64>], errors: &[f64], layout: &Layout) -> Option<Self> {
+        let up = |x: f64| up(x, vectors.len());
+        let error = up(errors.iter().map(|e| e * e).sum::<f64>().sqrt());
+        let eta = distance_from_identity(vectors, layout)?;
+        let spread = up(eta + 2.0 * error * (1.0 + eta).sqrt() + error * error);
+        // Written so that NaN fails.
+        if !(spread < 1.0) {
+            return None;
+        }
+        let roundings = (vectors.len() + 16) as f64 * f64::EPSILON;
+        let ends = |input: &super::rows::Input| {
+            let squares: f64 = vectors.iter().map(|q| q[input.coordinate] * q[input.coordinate]).sum();
+            let length = squares.sqrt();
+            let short = (length * (1.0 - roundings) - error).max(0.0);
+            let long = length * (1.0 + roundings) + error;
+            let factor = |x: f64| times_power(x * input.factor, input.scale);
+            let lower = factor(short * short / (1.0 + spread) * (1.0 - 16.0 * f64::EPSILON));
+            let upper = factor(long * long / (1.0 - spread) * (1.0 + 16.0 * f64::EPSILON));
+            // Below the range of normal numbers roundings are absolute.
+            let lower = if lower < f64::MIN_POSITIVE { 0.0 } else { lower };
+            let upper = upper.max(f64::MIN_POSITIVE);
+            match input.structural {
+                Some(bound) => {
+                    debug_assert!(lower <= bound * (1.0 + 1e-9), "{lower} exceeds {bound}");
+                    (lower.min(bound), upper.min(bound))
+                }
+                None => (lower, upper),
+            }
+        };
+        let (lower, upper) = layout.inputs.iter().map(ends).unzip();
+        Some(Self { lower, upper, spread, error })
+    }
+
+    /// The largest width, absolute up to a loss of 1 and relative above it; infinite where an upper end is.
+    pub(crate) fn width(&self) -> f64 {
+        self.lower.iter().zip(&self.upper).fold(0.0, |m, (&low, &high)| m.max(width(low, high)))
+    }
+}
+
+/// The width of one enclosure: absolute up to a loss of 1, relative above it.
+pub(crate) fn width(low: f64, high: f64) -> f64 {
+    if high.is_finite() { (high - low) / low.max(1.0) } else { f64::INFINITY }
+}
+
+/// At least `‖Ĝ - I‖`, the largest absolute row sum, roundings included.
+fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> {
+    let (r, m) = (vectors.len(), layout.noises());
+    if r == 0 {
+        return Some(0.0);
+    }
+    let blocks: Vec<usize> = (0..m).step_by(BLOCK).collect();
+    // Groups of blocks side by side, added up in order.
+    let groups: Vec<Array2<f64>> = blocks
+        .par_chunks(blocks.len().div_ceil(4).max(1))
+        .map(|group| {
+            let mut sum = Array2::<f64>::zeros((r, r));
+            for &first in group {
+                let width = BLOCK.min(m - first);
+                let block = Array2::from_shape_fn((r, width), |(k, j)| vectors[k][first + j]);
+                let product = match layout.variances.get(first..first + width) {
+                    Some(variances) => {
+                        let mut weighted = block.clone();
+                        for mut row in weighted.rows_mut() {
+                            row.iter_mut().zip(variances).for_each(|(x, v)| *x *= v);
+                        }
+                        gemm(weighted.view(), block.t())
+                    }
+                    None => gemm(block.view(), block.t()),
+                };
+                sum += &product.ok()?;
+            }
+            Some(sum)
+        })
+        .collect::<Option<_>>()?;
+    let mut gram = Array2::<f64>::zeros((r, r));
+    for group in groups {
+        gram += &group;
+    }
+    // Products within a block in any order, then blocks, then groups; vectors are no longer than 2.
+    let largest = gram.diag().iter().fold(0.0, |m: f64, &x| m.max(x));
+    let unit = (BLOCK.min(m) as f64 + blocks.len() as f64 + 12.0) * f64::EPSILON / 2.0 * 1.01;
+    let rounding = unit * largest * 1.01;
+    let sums = gram.rows().into_iter().enumerate().map(|(k, row)| {
+        row.iter().enumerate().map(|(j, &x)| if j == k { (x - 1.0).abs() } else { x.abs() }).sum::<f64>()
+    });
+    let eta = sums.fold(0.0, |m: f64, x| if x <= m { m } else { x });
+    Some(up(eta + r as f64 * (rounding + f64::EPSILON * largest), r))
+}
+
+/// The Gram matrix's worth of a view in matrix form: combinations `M R` of rows by a floating-point matrix `M`, taken as
+/// exact. `errors` are those of the rows.
+///
+/// A computed combination differs from the exact one by at most `γ_{r+2} Σ_j |M_kj| ‖R_j‖ + Σ_j |M_kj| e_j`.
+pub(crate) fn of_combinations(
+    combine: ArrayView2<'_, f64>,
+    rows: ArrayView2<'_, f64>,
+    errors: &[f64],
+    layout: &Layout,
+) -> Option<Enclosure> {
+    let product = gemm(combine, rows).ok()?;
+    let norms: Vec<f64> = rows.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
+    let r = rows.nrows();
+    let roundings = (r + 3) as f64 * f64::EPSILON / 2.0 * 1.01;
+    let errors: Vec<f64> = combine
+        .rows()
+        .into_iter()
+        .map(|row| {
+            let terms = row.iter().zip(norms.iter().zip(errors));
+            up(terms.map(|(m, (norm, error))| m.abs() * (1.01 * roundings * norm + error)).sum::<f64>(), r)
+                + 1e-290
+        })
+        .collect();
+    // Not certified where something overflowed.
+    if errors.iter().any(|e| !e.is_finite()) || product.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let vectors: Vec<Vec<f64>> = (0..product.nrows()).map(|k| product.slice(s![k, ..]).to_vec()).collect();
+    Enclosure::new(&vectors, &errors, layout)
+}
+
+/// Room for the roundings of a sum of nonnegative terms and of a few operations on it.
+fn up(x: f64, terms: usize) -> f64 {
+    x * (1.0 + (terms + 32) as f64 * f64::EPSILON)
+}
+
+/// Products that are added up before they go to the total.
+const BLOCK: usize = 128;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vectors that are exactly orthonormal: the enclosure is as tight as the roundings allow, and contains the truth.
+    #[test]
+    fn orthonormal_vectors_have_tight_enclosures() {
+        let layout = Layout::of_equal_columns(3, &[0, 1, 2]);
+        let vectors = vec![vec![0.6, 0.8, 0.0]];
+        let found = Enclosure::new(&vectors, &[1e-16], &layout).expect("h < 1");
+        for (k, truth) in [0.36, 0.64, 0.0].into_iter().enumerate() {
+            assert!(found.lower[k] <= truth && truth <= found.upper[k]);
+        }
+        assert!(found.width() < 1e-12, "{}", found.width());
+    }
+
+    /// A skewed pair: the Gram matrix is far from the identity, and so is the enclosure from tight, but it holds.
+    #[test]
+    fn skewed_vectors_have_wide_enclosures() {
+        let layout = Layout::of_equal_columns(2, &[0, 1]);
+        let vectors = vec![vec![1.0, 0.0], vec![0.3, 1.0]];
+        let found = Enclosure::new(&vectors, &[0.0, 0.0], &layout).expect("h < 1");
+        // Both vectors span the plane: the truth is 1 for both.
+        assert!(found.lower.iter().all(|&low| low <= 1.0) && found.upper.iter().all(|&high| high == 1.0));
+        assert!(found.spread >= 0.39 && found.width() > 0.1);
+        // The same vector twice spans less than it claims.
+        assert_eq!(Enclosure::new(&[vec![1.0, 0.0], vec![1.0, 0.0]], &[0.0, 0.0], &layout), None);
+        assert_eq!(Enclosure::new(&[vec![f64::NAN, 0.0]], &[0.0], &layout), None);
+    }
+
+    /// Losses far above and below the range are never infinite or 0 by rounding.
+    #[test]
+    fn scales_end_outside() {
+        let mut layout = Layout::of_equal_columns(2, &[0, 1]);
+        layout.inputs[0].structural = None;
+        layout.inputs[0].scale = -3000;
+        layout.inputs[1].structural = None;
+        layout.inputs[1].scale = 3000;
+        let found = Enclosure::new(&[vec![1.0, 0.0], vec![0.0, 1.0]], &[0.0, 0.0], &layout).expect("h < 1");
+        assert!(found.upper[0] > 0.0 && found.lower[0] == 0.0);
+        assert_eq!(found.upper[1], f64::INFINITY);
+        assert_eq!(found.width(), f64::INFINITY);
+    }
+}

@@ -1,0 +1,196 @@
+//! Gossip with a fixed matrix: the rows `e_wᵀ Wᵗ` grow level by level out of the directions kept before.
+//!
+//! The rows are exponentially dependent, so products go on from directions that are already orthonormal. Whether one
+//! is new does not depend on which combination of the kept rows is propagated, so the primes may follow their own.
+//! What members know of their own noise are unit vectors, seen but not propagated: they hear all their
+//! neighbors, so that `W e_c` lies in the span of the first level.
+
+use super::ball::Ball;
+use super::combinations::{Combinations, Lost};
+use super::decisions::Verdicts;
+use super::elimination::{Newness, Table};
+use super::field::{Field, Fingerprint};
+use super::magnitude::Magnitude;
+use super::matrix::{ExactMatrix, Laziness};
+use ndp_graph::GossipMatrix;
+
+/// Everything that the messages of fixed-matrix gossip reveal to a coalition.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Krylov {
+    matrix: ExactMatrix,
+    ball: Ball,
+    /// Members whose noise is known, as numbers within the ball.
+    known: Vec<usize>,
+    /// Neighbors outside the coalition.
+    seeds: Vec<usize>,
+    rounds: usize,
+}
+
+/// Against which earlier combinations a candidate is made orthogonal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Against {
+    /// Those of the two levels before it: in exact arithmetic it is orthogonal to the others.
+    Recent,
+    /// All.
+    All,
+}
+
+impl Krylov {
+    /// What `coalition` (ascending) hears from the neighbors `seeds` in `rounds` rounds; it knows the noises of `known`.
+    pub(crate) fn new(
+        matrix: &GossipMatrix,
+        coalition: &[usize],
+        seeds: &[usize],
+        known: &[usize],
+        rounds: usize,
+    ) -> Self {
+        let ball = Ball::around(matrix.graph(), coalition, rounds);
+        Self {
+            matrix: ExactMatrix::new(matrix, &ball, Laziness::TakenOff),
+            known: ball.locals(known),
+            seeds: if rounds == 0 { Vec::new() } else { ball.locals(seeds) },
+            ball,
+            rounds,
+        }
+    }
+
+    /// Nodes within reach.
+    pub(crate) fn nodes(&self) -> usize {
+        self.ball.len()
+    }
+
+    pub(crate) fn ball(&self) -> &Ball {
+        &self.ball
+    }
+
+    pub(crate) fn known(&self) -> &[usize] {
+        &self.known
+    }
+
+    pub(crate) fn seeds(&self) -> &[usize] {
+        &self.seeds
+    }
+
+    /// The largest rank that the view can have.
+    pub(crate) fn rank_limit(&self) -> usize {
+        self.known.len().saturating_add(self.seeds.len().saturating_mul(self.rounds)).min(self.nodes())
+    }
+
+    /// Bytes for everything that is held at a time, with `limbs` limbs a number.
+    pub(crate) fn bytes(&self, limbs: usize) -> u64 {
+        let (n, r) = (self.nodes() as u64, self.rank_limit() as u64);
+        let levels = (3 * self.seeds.len() as u64 + self.known.len() as u64).min(r);
+        let combinations = n.saturating_mul(8 * r + 8 * limbs as u64 * levels);
+        let table = n.saturating_mul(8 * r);
+        combinations.max(table).saturating_add(self.matrix.bytes() + 64 * n)
+    }
+
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        let mut to = Fingerprint::new("fixed matrix");
+        self.matrix.fingerprint(&mut to);
+        to.numbers(self.ball.nodes().iter().map(|&u| u as u64));
+        to.number(self.ball.graph_size() as u64);
+        to.numbers(self.known.iter().map(|&u| u as u64));
+        to.numbers(self.seeds.iter().map(|&u| u as u64));
+        to.number(self.rounds as u64);
+        to
+    }
+
+    /// What one prime says about the candidates: known noises, then level by level.
+    pub(crate) fn verdicts(&self, field: Field) -> Verdicts {
+        let n = self.nodes();
+        let matrix = self.matrix.modulo(field);
+        let mut table = Table::new(field, n);
+        let mut kept = Vec::new();
+        let mut add = |row: Vec<u64>| {
+            let new = table.rank() < n && table.add(row) == Newness::New;
+            kept.push(new);
+            new
+        };
+        let unit = |u: usize| {
+            let mut row = vec![0; n];
+            row[u] = field.integer(1);
+            row
+        };
+        for &u in &self.known {
+            add(unit(u));
+        }
+        let mut level: Vec<Vec<u64>> = self.seeds.iter().map(|&u| unit(u)).collect();
+        for row in &level {
+            add(row.clone());
+        }
+        for _ in 1..self.rounds {
+            let mut next = Vec::new();
+            for row in &level {
+                let product = matrix.apply(row);
+                if add(product.clone()) {
+                    next.push(product);
+                }
+            }
+            level = next;
+            if level.is_empty() {
+                break;
+            }
+        }
+        Verdicts { kept, leaks: Vec::new() }
+    }
+
+    /// The level of every candidate that the decisions are about.
+    fn levels(&self, kept: &[bool]) -> Vec<usize> {
+        let mut levels = vec![0; self.known.len() + self.seeds.len()];
+        let mut from = self.known.len();
+        let mut level = 0;
+        while levels.len() < kept.len() {
+            let width = kept[from..levels.len()].iter().filter(|&&new| new).count();
+            from = levels.len();
+            level += 1;
+            levels.resize(levels.len() + width, level);
+        }
+        levels
+    }
+
+    /// `log₂(D |r|)` of every candidate: a power of the matrix applied to a unit vector.
+    pub(crate) fn widths(&self, kept: &[bool]) -> Vec<f64> {
+        let width = self.matrix.denominator() + self.matrix.norm().log2().max(0.0);
+        self.levels(kept).into_iter().map(|level| level as f64 * width).collect()
+    }
+
+    /// Nearly orthonormal combinations that span what the kept rows span.
+    pub(crate) fn combinations<const L: usize>(
+        &self,
+        kept: &[bool],
+        against: Against,
+    ) -> Result<Combinations<L>, (Lost, f64)> {
+        let n = self.nodes();
+        let rank = kept.iter().filter(|&&new| new).count().max(1);
+        let mut found = Combinations::<L>::new(n, n, &[]);
+        for &u in self.known.iter().chain(&self.seeds) {
+            found.push_unit(u);
+        }
+        let rounding =
+            Magnitude::new(n as f64, 0).root().times(Magnitude::new(self.matrix.units().into(), 0));
+        // The level before the sources, and the sources.
+        let (mut before, mut sources) = (0, self.known.len()..found.len());
+        let mut decisions = kept[self.known.len() + self.seeds.len()..].iter();
+        while decisions.len() > 0 {
+            let first = found.len();
+            let from = if against == Against::Recent { before } else { 0 };
+            for (source, &new) in sources.clone().zip(decisions.by_ref()) {
+                if new {
+                    let candidate = self.matrix.apply(found.fixed(source));
+                    let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
+                    let progress = found.len() as f64 / rank as f64;
+                    found.absorb(candidate, gamma, from).map_err(|lost| (lost, progress))?;
+                }
+            }
+            if against == Against::Recent {
+                found.forget_before(before);
+            }
+            (before, sources) = (sources.start, first..found.len());
+            if sources.is_empty() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,571 @@
+//! Gossip matrices with exact entries, cut to a ball: applied modulo primes, in fixed point and in floating point.
+//!
+//! Named weights are the rationals `1 / D`, and the diagonal is what they leave of 1; given weights are the dyadic
+//! numbers that are stored. Rows keep the entries of the whole graph: where a row reaches past the ball, the node outside
+//! counts as 0, which is what it holds in every row of the view.
+
+use super::ball::Ball;
+use super::dyadic::Dyadic;
+use super::field::{Field, Fingerprint};
+use super::fixed::{self, Divisor, Fixed};
+use super::magnitude::Magnitude;
+use crate::tasks::for_tasks;
+use ndp_graph::GossipMatrix;
+use ndp_graph::gossip_matrix::Weights;
+
+/// What to do with the share of the identity in a named matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Laziness {
+    /// Leave it out: powers of the scheme span what powers of the lazy matrix span.
+    TakenOff,
+    /// Keep it, as the dyadic number that it is.
+    Kept,
+}
+
+/// A gossip matrix on the nodes of a ball.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ExactMatrix {
+    entries: Entries,
+    /// The share of the identity that is kept, in `[0, 1)`.
+    laziness: f64,
+    /// At least the spectral norm.
+    norm: Magnitude,
+    /// Binary logarithm of a common denominator of all entries.
+    denominator: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Entries {
+    /// `y_u = x_u + Σ_g (Σ_{v ∈ g} x_v - |g| x_u) / D_g`.
+    Named { starts: Vec<usize>, groups: Vec<Group>, neighbors: Vec<u32>, divisors: Vec<(u64, Divisor)> },
+    /// `y_u = Σ_v w_uv x_v`, zeros left out.
+    Given { starts: Vec<usize>, columns: Vec<u32>, weights: Vec<Dyadic> },
+}
+
+/// Where an entry stands: among the divisors of named weights, or among the given ones.
+enum Entry {
+    Divisor(usize),
+    Weight(usize),
+}
+
+/// The neighbors of a node that share a denominator.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Group {
+    /// Place of the denominator among the divisors.
+    divisor: u32,
+    /// How many neighbors there are, those outside the ball included.
+    count: u32,
+    /// First and last (exclusive) of those inside.
+    inside: (u32, u32),
+}
+
+impl ExactMatrix {
+    pub(crate) fn new(matrix: &GossipMatrix, ball: &Ball, laziness: Laziness) -> Self {
+        let denominator: fn(u64, u64) -> u64 = match matrix.weights() {
+            Weights::Metropolis => |a, b| a.max(b) + 1,
+            Weights::MaxDegree => |a, b| a.max(b),
+            Weights::SumDegree => |a, b| a + b + 1,
+            Weights::Regular => |a, _| a,
+            // What is stored is what runs, laziness and all.
+            _ => return Self::given(matrix, ball),
+        };
+        let graph = matrix.graph();
+        let degree = |u: usize| graph.degree(u) as u64;
+        let mut sizes: Vec<u64> = Vec::new();
+        let (mut starts, mut groups, mut neighbors) = (vec![0], Vec::<Group>::new(), Vec::new());
+        let mut row: Vec<(u64, u32)> = Vec::new();
+        // Denominators of a few kinds are found again by bisection; places are put right at the end.
+        for &u in ball.nodes() {
+            row.clear();
+            row.extend(graph.neighbors(u).iter().map(|&v| {
+                let local = ball.local(v as usize).map_or(u32::MAX, |k| k as u32);
+                (denominator(degree(u), degree(v as usize)), local)
+            }));
+            row.sort_unstable();
+            for group in row.chunk_by(|a, b| a.0 == b.0) {
+                let first = neighbors.len() as u32;
+                neighbors.extend(group.iter().map(|&(_, v)| v).filter(|&v| v != u32::MAX));
+                sizes.push(group[0].0);
+                let inside = (first, neighbors.len() as u32);
+                groups.push(Group { divisor: 0, count: group.len() as u32, inside });
+            }
+            starts.push(groups.len());
+        }
+        let mut distinct = sizes.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        for (group, size) in groups.iter_mut().zip(&sizes) {
+            group.divisor = distinct.partition_point(|d| d < size) as u32;
+        }
+        let laziness = if laziness == Laziness::Kept { matrix.laziness() } else { 0.0 };
+        let denominator = log2_lcm(&distinct) + f64::from(Dyadic::of(laziness).places());
+        let divisors = distinct.into_iter().map(|d| (d, Divisor::new(d))).collect();
+        let entries = Entries::Named { starts, groups, neighbors, divisors };
+        Self { entries, laziness, norm: Magnitude::power(0), denominator }
+    }
+
+    fn given(matrix: &GossipMatrix, ball: &Ball) -> Self {
+        let (mut starts, mut columns, mut weights) = (vec![0], Vec::new(), Vec::new());
+        let (mut norm, mut places) = (Magnitude::ZERO, 0);
+        for &u in ball.nodes() {
+            let (all, values) = matrix.csr().row(u);
+            let mut sum = Magnitude::ZERO;
+            for (&v, &weight) in all.iter().zip(values) {
+                let Some(v) = ball.local(v as usize).filter(|_| weight != 0.0) else { continue };
+                let weight = Dyadic::of(weight);
+                sum = sum.plus(Magnitude::new(weight.mantissa as f64, weight.exponent.into()));
+                places = places.max(weight.places());
+                columns.push(v as u32);
+                weights.push(weight);
+            }
+            starts.push(columns.len());
+            if norm < sum {
+                norm = sum;
+            }
+        }
+        let entries = Entries::Given { starts, columns, weights };
+        Self { entries, laziness: 0.0, norm, denominator: places.into() }
+    }
+
+    /// Number of nodes in the ball.
+    pub(crate) fn nodes(&self) -> usize {
+        match &self.entries {
+            Entries::Named { starts, .. } | Entries::Given { starts, .. } => starts.len() - 1,
+        }
+    }
+
+    /// At least the spectral norm: 1 for named weights, whose rows sum to 1, the largest row sum for given ones.
+    pub(crate) fn norm(&self) -> Magnitude {
+        self.norm
+    }
+
+    /// Binary logarithm of a common denominator of the entries.
+    pub(crate) fn denominator(&self) -> f64 {
+        self.denominator
+    }
+
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.entries {
+            Entries::Named { groups, neighbors, .. } => 20 * groups.len() as u64 + 4 * neighbors.len() as u64,
+            Entries::Given { columns, .. } => 20 * columns.len() as u64,
+        }
+    }
+
+    /// Adds everything that determines the entries.
+    pub(crate) fn fingerprint(&self, to: &mut Fingerprint) {
+        match &self.entries {
+            Entries::Named { starts, groups, neighbors, divisors } => {
+                to.number(0);
+                to.numbers(starts.iter().map(|&s| s as u64));
+                to.numbers(groups.iter().map(|g| divisors[g.divisor as usize].0 << 32 | u64::from(g.count)));
+                to.numbers(groups.iter().map(|g| u64::from(g.inside.1)));
+                to.numbers(neighbors.iter().map(|&v| v.into()));
+                to.number(self.laziness.to_bits());
+            }
+            Entries::Given { starts, columns, weights } => {
+                to.number(1);
+                to.numbers(starts.iter().map(|&s| s as u64));
+                to.numbers(columns.iter().map(|&v| v.into()));
+                to.numbers(weights.iter().map(|w| w.mantissa as u64));
+                to.numbers(weights.iter().map(|w| w.exponent as u64));
+            }
+        }
+    }
+
+    /// The entries modulo a prime.
+    pub(crate) fn modulo(&self, field: Field) -> ModularMatrix<'_> {
+        let (inverses, weights): (Vec<u64>, Vec<u64>) = match &self.entries {
+            Entries::Named { divisors, .. } => {
+                (divisors.iter().map(|&(d, _)| field.inverse_of(field.integer(d))).collect(), Vec::new())
+            }
+            Entries::Given { weights, .. } => {
+                (Vec::new(), weights.iter().map(|&weight| field.dyadic(weight)).collect())
+            }
+        };
+        let lifted = inverses.iter().map(|&x| field.lift(x)).collect();
+        let laziness = field.dyadic(Dyadic::of(self.laziness));
+        ModularMatrix { matrix: self, field, inverses, lifted, weights, laziness }
+    }
+
+    /// `W x` in fixed point; every coordinate is off by less than [`units`](Self::units) more than `‖W‖` times `x`'s own error.
+    pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {
+        let mut y = vec![[0; L]; x.len()];
+        for_tasks(&mut y, |first, y| match &self.entries {
+            Entries::Named { starts, groups, neighbors, divisors } => {
+                let lazy = Dyadic::of(self.laziness);
+                for (u, y) in (first..).zip(y) {
+                    *y = x[u];
+                    for group in &groups[starts[u]..starts[u + 1]] {
+                        let mut sum = fixed::minus(&[0; L], &fixed::times_integer(&x[u], group.count));
+                        for &v in &neighbors[group.inside.0 as usize..group.inside.1 as usize] {
+                            sum = fixed::plus(&sum, &x[v as usize]);
+                        }
+                        *y = fixed::plus(y, &divisors[group.divisor as usize].1.divide(&sum));
+                    }
+                    if lazy.mantissa != 0 {
+                        *y = fixed::plus(y, &fixed::times(&fixed::minus(&x[u], y), lazy));
+                    }
+                }
+            }
+            Entries::Given { starts, columns, weights } => {
+                for (u, y) in (first..).zip(y) {
+                    for k in starts[u]..starts[u + 1] {
+                        *y = fixed::plus(y, &fixed::times(&x[columns[k] as usize], weights[k]));
+                    }
+                }
+            }
+        });
+        y
+    }
+
+    /// Units by which a coordinate of [`apply`](Self::apply) may be off.
+    pub(crate) fn units(&self) -> u32 {
+        let most = |starts: &[usize]| starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0) as u32;
+        match &self.entries {
+            Entries::Named { starts, .. } => most(starts) + u32::from(self.laziness != 0.0),
+            Entries::Given { starts, .. } => most(starts),
+        }
+    }
+
+    /// `W x` in floating point for nonnegative `x`: sums of nonnegative terms, so that every coordinate has a relative error
+    /// below [`relative`](Self::relative) on top of that of `x`.
+    pub(crate) fn apply_f64(&self, x: &[f64]) -> Vec<f64> {
+        let mut y = vec![0.0; x.len()];
+        for (u, y) in y.iter_mut().enumerate() {
+            let off = self.off_diagonal_f64(u, x);
+            *y = off + self.diagonal_f64(u) * x[u];
+        }
+        y
+    }
+
+    /// `Σ_{v ≠ u} w_uv x_v` in floating point, for nonnegative `x`.
+    pub(crate) fn off_diagonal_f64(&self, u: usize, x: &[f64]) -> f64 {
+        match &self.entries {
+            Entries::Named { starts, groups, neighbors, divisors } => {
+                let sum: f64 = groups[starts[u]..starts[u + 1]]
+                    .iter()
+                    .map(|group| {
+                        let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+                        inside.iter().map(|&v| x[v as usize]).sum::<f64>()
+                            / divisors[group.divisor as usize].0 as f64
+                    })
+                    .sum();
+                sum * (1.0 - self.laziness)
+            }
+            Entries::Given { starts, columns, weights } => (starts[u]..starts[u + 1])
+                .filter(|&k| columns[k] as usize != u)
+                .map(|k| float(weights[k]) * x[columns[k] as usize])
+                .sum(),
+        }
+    }
+
+    /// `w_uv` of two different nodes in floating point.
+    pub(crate) fn weight_f64(&self, u: usize, v: usize) -> f64 {
+        match self.find(u, v) {
+            None => 0.0,
+            Some(Entry::Divisor(at)) => (1.0 - self.laziness) / self.divisors()[at].0 as f64,
+            Some(Entry::Weight(at)) => float(self.weights()[at]),
+        }
+    }
+
+    /// `w_uv x` of two different nodes in fixed point, off by at most [`units`](Self::units) plus one.
+    pub(crate) fn weighted<const L: usize>(&self, u: usize, v: usize, x: &Fixed<L>) -> Fixed<L> {
+        match self.find(u, v) {
+            None => [0; L],
+            Some(Entry::Divisor(at)) => {
+                let share = self.divisors()[at].1.divide(x);
+                fixed::minus(&share, &fixed::times(&share, Dyadic::of(self.laziness)))
+            }
+            Some(Entry::Weight(at)) => fixed::times(x, self.weights()[at]),
+        }
+    }
+
+    /// Where the entry of two different nodes stands.
+    fn find(&self, u: usize, v: usize) -> Option<Entry> {
+        match &self.entries {
+            Entries::Named { starts, groups, neighbors, .. } => {
+                let group = groups[starts[u]..starts[u + 1]].iter().find(|group| {
+                    let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+                    inside.binary_search(&(v as u32)).is_ok()
+                })?;
+                Some(Entry::Divisor(group.divisor as usize))
+            }
+            Entries::Given { starts, columns, .. } => {
+                let row = &columns[starts[u]..starts[u + 1]];
+                Some(Entry::Weight(starts[u] + row.binary_search(&(v as u32)).ok()?))
+            }
+        }
+    }
+
+    fn divisors(&self) -> &[(u64, Divisor)] {
+        match &self.entries {
+            Entries::Named { divisors, .. } => divisors,
+            Entries::Given { .. } => &[],
+        }
+    }
+
+    fn weights(&self) -> &[Dyadic] {
+        match &self.entries {
+            Entries::Named { .. } => &[],
+            Entries::Given { weights, .. } => weights,
+        }
+    }
+
+    fn diagonal_f64(&self, u: usize) -> f64 {
+        match &self.entries {
+            Entries::Named { starts, groups, divisors, .. } => {
+                // 1 - Σ c/D as a sum of nonnegative terms would need a common denominator; the exact rational is
+                // rounded once instead, from 120 binary places.
+                let one = fixed::of_dyadic::<2>(Dyadic { mantissa: 1, exponent: 0 }, 0);
+                let mut rest = one;
+                for group in &groups[starts[u]..starts[u + 1]] {
+                    let share =
+                        divisors[group.divisor as usize].1.divide(&fixed::times_integer(&one, group.count));
+                    rest = fixed::minus(&rest, &share);
+                }
+                let rest = fixed::rounded(&rest, fixed::digits(&rest) + 1)
+                    * super::magnitude::times_power(1.0, fixed::digits(&rest) + 1 - fixed::places(2));
+                // What is left by fewer than 2^-80 is a rounding error: denominators below 2^33 leave more, or nothing.
+                let rest = if rest < 1e-24 { 0.0 } else { rest };
+                self.laziness + (1.0 - self.laziness) * rest
+            }
+            Entries::Given { starts, columns, weights } => {
+                let mut own = (starts[u]..starts[u + 1]).filter(|&k| columns[k] as usize == u);
+                own.next().map_or(0.0, |k| float(weights[k]))
+            }
+        }
+    }
+
+    /// Relative error of a coordinate of [`apply_f64`](Self::apply_f64), in units of `2^-53`: one rounding for every entry of a
+    /// row, and eight for weights, diagonal and laziness.
+    pub(crate) fn relative(&self) -> f64 {
+        let widest = match &self.entries {
+            Entries::Named { starts, groups, .. } => starts
+                .windows(2)
+                .map(|s| {
+                    groups[s[0]..s[1]].iter().map(|g| (g.inside.1 - g.inside.0 + 1) as usize).sum::<usize>()
+                })
+                .max(),
+            Entries::Given { starts, .. } => starts.windows(2).map(|s| s[1] - s[0]).max(),
+        };
+        widest.unwrap_or(0) as f64 + 8.0
+    }
+
+    /// `Σ_{v ≠ u} w_uv x_v` in fixed point, off by at most [`units`](Self::units) plus one.
+    pub(crate) fn off_diagonal<const L: usize>(&self, u: usize, x: &[Fixed<L>]) -> Fixed<L> {
+        let mut sum = [0; L];
+        match &self.entries {
+            Entries::Named { starts, groups, neighbors, divisors } => {
+                for group in &groups[starts[u]..starts[u + 1]] {
+                    let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+                    let total = inside.iter().fold([0; L], |sum, &v| fixed::plus(&sum, &x[v as usize]));
+                    sum = fixed::plus(&sum, &divisors[group.divisor as usize].1.divide(&total));
+                }
+                fixed::minus(&sum, &fixed::times(&sum, Dyadic::of(self.laziness)))
+            }
+            Entries::Given { starts, columns, weights } => {
+                for k in (starts[u]..starts[u + 1]).filter(|&k| columns[k] as usize != u) {
+                    sum = fixed::plus(&sum, &fixed::times(&x[columns[k] as usize], weights[k]));
+                }
+                sum
+            }
+        }
+    }
+}
+
+/// An [`ExactMatrix`] modulo a prime.
+pub(crate) struct ModularMatrix<'a> {
+    matrix: &'a ExactMatrix,
+    field: Field,
+    /// One over each divisor.
+    inverses: Vec<u64>,
+    /// The same times `2^64`.
+    lifted: Vec<u64>,
+    /// Each given weight.
+    weights: Vec<u64>,
+    laziness: u64,
+}
+
+impl ModularMatrix<'_> {
+    /// `W x`.
+    pub(crate) fn apply(&self, x: &[u64]) -> Vec<u64> {
+        let field = self.field;
+        let mut y = vec![0; x.len()];
+        for_tasks(&mut y, |first, y| match &self.matrix.entries {
+            Entries::Named { starts, groups, neighbors, .. } => {
+                for (u, y) in (first..).zip(y) {
+                    let mut sum = x[u];
+                    for group in &groups[starts[u]..starts[u + 1]] {
+                        // Twice 2^32 residues below 2^61 stay below 2^94; their sum is reduced once.
+                        let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+                        let added: u128 = inside.iter().map(|&v| u128::from(x[v as usize])).sum();
+                        let taken = u128::from(group.count) * u128::from(field.prime() - x[u]);
+                        // The reduction divides by 2^64, which the lifted inverse undoes.
+                        let total = field.reduce(added + taken);
+                        sum = field.plus(sum, field.times(total, self.lifted[group.divisor as usize]));
+                    }
+                    *y = self.lazy(x[u], sum);
+                }
+            }
+            Entries::Given { starts, columns, .. } => {
+                for (u, y) in (first..).zip(y) {
+                    for k in starts[u]..starts[u + 1] {
+                        *y = field.plus(*y, field.times(self.weights[k], x[columns[k] as usize]));
+                    }
+                }
+            }
+        });
+        y
+    }
+
+    /// `Σ_{v ≠ u} w_uv x_v`.
+    pub(crate) fn off_diagonal(&self, u: usize, x: &[u64]) -> u64 {
+        let field = self.field;
+        match &self.matrix.entries {
+            Entries::Named { starts, groups, neighbors, .. } => {
+                let mut sum = 0;
+                for group in &groups[starts[u]..starts[u + 1]] {
+                    let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
+                    let total = inside.iter().fold(0, |sum, &v| field.plus(sum, x[v as usize]));
+                    sum = field.plus(sum, field.times(total, self.inverses[group.divisor as usize]));
+                }
+                self.lazy(0, sum)
+            }
+            Entries::Given { starts, columns, .. } => (starts[u]..starts[u + 1])
+                .filter(|&k| columns[k] as usize != u)
+                .fold(0, |sum, k| field.plus(sum, field.times(self.weights[k], x[columns[k] as usize]))),
+        }
+    }
+
+    /// `w_uv x` of two different nodes.
+    pub(crate) fn weighted(&self, u: usize, v: usize, x: u64) -> u64 {
+        match self.matrix.find(u, v) {
+            None => 0,
+            Some(Entry::Divisor(at)) => self.lazy(0, self.field.times(self.inverses[at], x)),
+            Some(Entry::Weight(at)) => self.field.times(self.weights[at], x),
+        }
+    }
+
+    /// `y + l (x - y)`.
+    fn lazy(&self, x: u64, y: u64) -> u64 {
+        if self.laziness == 0 {
+            y
+        } else {
+            self.field.plus(y, self.field.times(self.laziness, self.field.minus(x, y)))
+        }
+    }
+}
+
+/// A number that was an `f64`.
+fn float(x: Dyadic) -> f64 {
+    super::magnitude::times_power(x.mantissa as f64, x.exponent.into())
+}
+
+/// Binary logarithm of the least common multiple of numbers, rounded up.
+fn log2_lcm(numbers: &[u64]) -> f64 {
+    let mut powers: Vec<(u64, u32)> = Vec::new();
+    for &number in numbers {
+        let mut left = number;
+        let mut factor = 2;
+        while left > 1 {
+            if factor * factor > left {
+                factor = left;
+            }
+            let mut power = 0;
+            while left % factor == 0 {
+                left /= factor;
+                power += 1;
+            }
+            if power > 0 {
+                match powers.binary_search_by_key(&factor, |&(q, _)| q) {
+                    Ok(at) => powers[at].1 = powers[at].1.max(power),
+                    Err(at) => powers.insert(at, (factor, power)),
+                }
+            }
+            factor += 1;
+        }
+    }
+    powers.iter().map(|&(q, power)| f64::from(power) * (q as f64).log2()).sum::<f64>() * (1.0 + 1e-12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_graph::{Graph, generators};
+
+    fn matrices() -> Result<Vec<GossipMatrix>, ndp_graph::Error> {
+        let graph = Graph::from_edges(6, [(0, 1), (1, 2), (2, 3), (3, 4), (1, 4), (4, 5), (0, 4)])?;
+        let given = GossipMatrix::from_edge_weights(&graph, |u, v| 0.01 * (1 + u + v) as f64)?;
+        Ok(vec![
+            GossipMatrix::metropolis(&graph),
+            GossipMatrix::sum_degree(&graph),
+            GossipMatrix::max_degree(&graph).lazy(0.3)?,
+            GossipMatrix::metropolis(&graph).lazy(1.0 - 1e-10)?,
+            given,
+        ])
+    }
+
+    /// All arithmetics agree with the stored entries, on the whole graph and cut to a ball.
+    #[test]
+    fn products_agree() -> Result<(), ndp_graph::Error> {
+        let field = Field::new((1 << 61) - 1);
+        for matrix in matrices()? {
+            for ball in [Ball::around(matrix.graph(), &[0], 6), Ball::around(matrix.graph(), &[0], 1)] {
+                let exact = ExactMatrix::new(&matrix, &ball, Laziness::Kept);
+                let modular = exact.modulo(field);
+                for start in 0..ball.len() {
+                    let mut x = vec![fixed::of_dyadic::<3>(Dyadic::of(0.0), 0); ball.len()];
+                    x[start] = fixed::of_dyadic(Dyadic::of(1.0), 0);
+                    let mut floats = vec![0.0; ball.len()];
+                    floats[start] = 1.0;
+                    let mut residues = vec![0; ball.len()];
+                    residues[start] = field.integer(1);
+                    let (y, rounded) = (exact.apply(&x), exact.apply_f64(&floats));
+                    let again = modular.apply(&residues);
+                    for k in 0..ball.len() {
+                        let stored = matrix.get(ball.nodes()[k], ball.nodes()[start]);
+                        let value = fixed::rounded(&y[k], fixed::places(3) + 1) * 2.0;
+                        assert!((value - stored).abs() <= 1e-15, "{value} is not {stored}");
+                        assert!(
+                            (rounded[k] - stored).abs() <= 1e-15 * stored,
+                            "{} is not {stored}",
+                            rounded[k]
+                        );
+                        assert_eq!(again[k] == 0, stored == 0.0);
+                        if k != start {
+                            assert_eq!(modular.off_diagonal(k, &residues), again[k]);
+                            assert_eq!(exact.off_diagonal_f64(k, &floats), rounded[k]);
+                            let off = fixed::rounded(&exact.off_diagonal(k, &x), fixed::places(3) + 1) * 2.0;
+                            assert!((off - stored).abs() <= 1e-15);
+                        } else {
+                            assert_eq!(modular.off_diagonal(k, &residues), 0);
+                        }
+                    }
+                    // Symmetric and stochastic modulo the prime too, on the whole graph with named weights.
+                    if ball.len() == 6 && matrix.weights() != Weights::Given {
+                        assert_eq!(again.iter().fold(0, |sum, &x| field.plus(sum, x)), field.integer(1));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn denominators_have_few_bits() -> Result<(), ndp_graph::Error> {
+        assert!((log2_lcm(&[4, 6, 7]) - 84f64.log2()).abs() < 1e-9);
+        let path = generators::path_graph(4)?;
+        let all = Ball::around(&path, &[0], 4);
+        let metropolis = ExactMatrix::new(&GossipMatrix::metropolis(&path), &all, Laziness::TakenOff);
+        assert!((metropolis.denominator() - 3f64.log2()).abs() < 1e-9);
+        assert_eq!((metropolis.units(), metropolis.norm()), (1, Magnitude::power(0)));
+        let lazy = ExactMatrix::new(&GossipMatrix::metropolis(&path).lazy(0.25)?, &all, Laziness::Kept);
+        assert!((lazy.denominator() - 12f64.log2()).abs() < 1e-9);
+        let given = GossipMatrix::from_edge_weights(&path, |_, _| 0.25)?;
+        let given = ExactMatrix::new(&given, &all, Laziness::Kept);
+        assert_eq!(given.denominator(), 2.0);
+        assert!((1.0..1.0 + 1e-14).contains(&given.norm().to_f64()));
+        Ok(())
+    }
+}

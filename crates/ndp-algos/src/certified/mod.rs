@@ -1,0 +1,35 @@
+//! Certified losses: what a linear Gaussian view reveals, proven by a theorem whose constants are computed.
+//!
+//! A view is a set of rows, combinations `ν z + ι x` of noises `z` that the observer does not know and inputs `x`. With `R`
+//! the rows over the noises, `V` their variances and `b_u` the coefficients of input `u`, its unit loss is
+//! `b_uᵀ (R V Rᵀ)⁺ b_u`. No tolerance decides anything here, and no two runs are compared:
+//!
+//! ```text
+//! rows (exact entries)  ->  ball  ->  decisions      ->  combinations   ->  enclosure  ->  certificate
+//! rows, trace, krylov       ball      decisions,         combinations,      enclosure      account
+//!                                     elimination,       fixed, magnitude
+//!                                     field
+//! ```
+//!
+//! * [`rows`], [`trace`], [`krylov`]: entries are exact numbers. Named weights are rationals, an `f64` is the dyadic number
+//!   that it stores, and a protocol hands over its steps, not rows that were rounded on the way.
+//! * [`ball`]: only nodes from which something arrives in time matter.
+//! * [`decisions`]: which rows are new, modulo primes drawn from a hash of the view. The failure probability is computed.
+//! * [`combinations`]: nearly orthonormal combinations in fixed point, of as many bits as the growth of the error asks for.
+//! * [`enclosure`]: the theorem. The lower end of every enclosure holds without any prime.
+
+pub(crate) mod account;
+pub(crate) mod ball;
+mod combinations;
+pub(crate) mod decisions;
+pub(crate) mod dyadic;
+mod elimination;
+pub(crate) mod enclosure;
+mod field;
+mod fixed;
+pub(crate) mod krylov;
+pub(crate) mod magnitude;
+pub(crate) mod matrix;
+pub(crate) mod rows;
+pub(crate) mod trace;
+mod twins;

@@ -1,0 +1,315 @@
+//! Where the rows of a view come from, with exact entries: numbers that a user wrote down, or a protocol's own steps,
+//! followed back in time from each message.
+//!
+//! A row is one vector of coordinates. The first of them are the noises that the observer does not know, each with its
+//! variance; the rest are inputs that have no coordinate among the noises. Where a noise enters with an input, under the
+//! same coefficient in every row, one coordinate is both.
+
+use super::dyadic::Dyadic;
+use super::field::{Field, Fingerprint};
+use super::fixed::{self, Fixed};
+use super::magnitude::{Magnitude, times_power};
+use super::trace::Trace;
+use ndarray::{Array2, ArrayView2};
+
+/// What the coordinates of a view stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    /// Number of nodes of the protocol.
+    pub(crate) nodes: usize,
+    /// Number of coordinates.
+    pub(crate) coordinates: usize,
+    /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; one entry for each of the first
+    /// coordinates. Empty stands for variance 1 of all coordinates.
+    pub(crate) variances: Vec<f64>,
+    /// The inputs that are accounted for.
+    pub(crate) inputs: Vec<Input>,
+    /// Noises that the observer knows, which have no coordinate (they count in the rank).
+    pub(crate) known: usize,
+    /// Whether every coordinate is an input with a noise of variance 1, so that all losses add up to the rank.
+    pub(crate) adds_up: bool,
+}
+
+/// An input of the protocol and the coordinate that holds its coefficients.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Input {
+    /// The node.
+    pub(crate) node: usize,
+    /// The coordinate.
+    pub(crate) coordinate: usize,
+    /// The unit loss is this factor times `2^scale` times the squared coefficients of an orthonormal basis.
+    pub(crate) factor: f64,
+    pub(crate) scale: i64,
+    /// What the loss never exceeds, known without numerics.
+    pub(crate) structural: Option<f64>,
+}
+
+impl Layout {
+    /// One noise of variance 1 for every input, on the given nodes, of which each is accounted for.
+    pub(crate) fn of_equal_columns(nodes: usize, inside: &[usize]) -> Self {
+        let input =
+            |(coordinate, &node)| Input { node, coordinate, factor: 1.0, scale: 0, structural: Some(1.0) };
+        Self {
+            nodes,
+            coordinates: inside.len(),
+            variances: Vec::new(),
+            inputs: inside.iter().enumerate().map(input).collect(),
+            known: 0,
+            adds_up: true,
+        }
+    }
+
+    /// Number of noises.
+    pub(crate) fn noises(&self) -> usize {
+        if self.variances.is_empty() { self.coordinates } else { self.variances.len() }
+    }
+
+    /// Whether every input has a noise with an equal column, so that nothing leaks.
+    pub(crate) fn leaks_nothing(&self) -> bool {
+        self.inputs.iter().all(|input| input.coordinate < self.noises())
+    }
+
+    fn fingerprint(&self, to: &mut Fingerprint) {
+        to.number(self.nodes as u64);
+        to.number(self.coordinates as u64);
+        to.floats(self.variances.iter());
+        to.numbers(self.inputs.iter().map(|input| input.node as u64));
+        to.numbers(self.inputs.iter().map(|input| input.coordinate as u64));
+    }
+}
+
+/// Rows with exact entries.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Rows {
+    /// Numbers written down.
+    Given(Given),
+    /// What the steps of a protocol make of its noises.
+    Traced(Trace),
+}
+
+/// Rows in floating point, and at most how far each is from the exact one in norm.
+pub(crate) struct FloatRows {
+    pub(crate) rows: Array2<f64>,
+    pub(crate) errors: Vec<f64>,
+}
+
+impl Rows {
+    pub(crate) fn layout(&self) -> &Layout {
+        match self {
+            Self::Given(given) => &given.layout,
+            Self::Traced(trace) => trace.layout(),
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Given(given) => given.entries.len(),
+            Self::Traced(trace) => trace.len(),
+        }
+    }
+
+    /// Everything that determines the rows.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        let mut to = Fingerprint::new("rows");
+        self.layout().fingerprint(&mut to);
+        match self {
+            Self::Given(given) => given.fingerprint(&mut to),
+            Self::Traced(trace) => trace.fingerprint(&mut to),
+        }
+        to
+    }
+
+    /// `log₂(D |r|)` of every row `r`, `D` a common denominator of its entries; at most.
+    pub(crate) fn widths(&self) -> Vec<f64> {
+        match self {
+            Self::Given(given) => {
+                given.entries.iter().map(|row| width(row, given.layout.coordinates)).collect()
+            }
+            Self::Traced(trace) => trace.widths(),
+        }
+    }
+
+    /// Row `k` modulo a prime.
+    pub(crate) fn modular<'a>(&'a self, field: Field) -> Box<dyn FnMut(usize) -> Vec<u64> + Send + 'a> {
+        match self {
+            Self::Given(given) => Box::new(move |k| {
+                let mut row = vec![0; given.layout.coordinates];
+                given.entries[k].iter().for_each(|&(j, x)| row[j as usize] = field.dyadic(x));
+                row
+            }),
+            Self::Traced(trace) => trace.modular(field),
+        }
+    }
+
+    /// Row `k` in fixed point, and how far it may be from the exact row, in units.
+    pub(crate) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
+        match self {
+            Self::Given(given) => {
+                let mut row = vec![[0; L]; given.layout.coordinates];
+                for &(j, x) in &given.entries[k] {
+                    let shift = given.row_scales[k] - scales.get(j as usize).copied().unwrap_or(0);
+                    row[j as usize] = fixed::of_dyadic(x, shift);
+                }
+                (row, Magnitude::new(given.entries[k].len() as f64, 0).root())
+            }
+            Self::Traced(trace) => trace.fixed(k, scales),
+        }
+    }
+
+    /// All rows in floating point; `None` when some number leaves its range.
+    pub(crate) fn float(&self) -> Option<FloatRows> {
+        match self {
+            Self::Given(given) => {
+                let mut rows = Array2::zeros((given.entries.len(), given.layout.coordinates));
+                for (k, row) in given.entries.iter().enumerate() {
+                    for &(j, x) in row {
+                        let shift = given.row_scales[k] - given.column_scales[j as usize];
+                        let exponent = i64::from(x.exponent) + shift;
+                        // Below 2^-900 a number may lose digits on the way.
+                        if exponent < -900 {
+                            return None;
+                        }
+                        rows[(k, j as usize)] = times_power(x.mantissa as f64, exponent);
+                    }
+                }
+                Some(FloatRows { errors: vec![0.0; rows.nrows()], rows })
+            }
+            Self::Traced(trace) => trace.float(),
+        }
+    }
+
+    /// Scales `c` of the coordinates: coordinate `j` is stored times `2^-c_j`. Noises have none.
+    pub(crate) fn column_scales(&self) -> Vec<i64> {
+        match self {
+            Self::Given(given) => given.column_scales.clone(),
+            Self::Traced(trace) => vec![0; trace.layout().coordinates],
+        }
+    }
+}
+
+/// Rows that were written down: what is stored is what is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Given {
+    layout: Layout,
+    /// Of every row the coordinates that are not 0.
+    entries: Vec<Vec<(u32, Dyadic)>>,
+    /// Powers of two by which rows are multiplied, so that their noise parts have norm about 1.
+    row_scales: Vec<i64>,
+    /// Powers of two by which inputs are divided, so that their largest entry is at most 1.
+    column_scales: Vec<i64>,
+}
+
+impl Given {
+    /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, of which the observers
+    /// know some; inputs for which `left_out` holds are not accounted for.
+    pub(crate) fn new(
+        inputs: ArrayView2<'_, f64>,
+        noises: ArrayView2<'_, f64>,
+        known: &[usize],
+        left_out: impl Fn(usize) -> bool,
+    ) -> Self {
+        let nodes = inputs.ncols();
+        let unknown: Vec<usize> = (0..noises.ncols()).filter(|j| known.binary_search(j).is_err()).collect();
+        // A noise that no row contains is none.
+        let unknown: Vec<usize> =
+            unknown.into_iter().filter(|&j| noises.column(j).iter().any(|&x| x != 0.0)).collect();
+        let m = unknown.len();
+        let sources: Vec<usize> =
+            (0..nodes).filter(|&u| !left_out(u) && inputs.column(u).iter().any(|&x| x != 0.0)).collect();
+        let mut entries: Vec<Vec<(u32, Dyadic)>> = Vec::with_capacity(inputs.nrows());
+        for (over_noises, over_inputs) in noises.rows().into_iter().zip(inputs.rows()) {
+            let first = unknown.iter().map(|&j| over_noises[j]);
+            let second = sources.iter().map(|&u| over_inputs[u]);
+            let row = first.chain(second).enumerate().filter(|(_, x)| *x != 0.0);
+            entries.push(row.map(|(j, x)| (j as u32, Dyadic::of(x))).collect());
+        }
+        let row_scales: Vec<i64> = entries
+            .iter()
+            .map(|row| {
+                let noise =
+                    row.iter().filter(|(j, _)| (*j as usize) < m).map(|(_, x)| i64::from(x.top())).max();
+                -noise.unwrap_or(0)
+            })
+            .collect();
+        let mut column_scales = vec![i64::MIN; m + sources.len()];
+        column_scales[..m].fill(0);
+        for (row, scale) in entries.iter().zip(&row_scales) {
+            for (j, x) in row.iter().filter(|(j, _)| *j as usize >= m) {
+                let at = &mut column_scales[*j as usize];
+                *at = (*at).max(i64::from(x.top()) + scale);
+            }
+        }
+        let structural = |u: usize| {
+            let same = |j: usize| noises.column(j) == inputs.column(u);
+            (u < noises.ncols() && same(u) && known.binary_search(&u).is_err())
+                || unknown.iter().any(|&j| same(j))
+        };
+        let layout = Layout {
+            nodes,
+            coordinates: m + sources.len(),
+            variances: vec![1.0; m],
+            inputs: sources
+                .iter()
+                .enumerate()
+                .map(|(k, &u)| Input {
+                    node: u,
+                    coordinate: m + k,
+                    factor: 1.0,
+                    scale: 2 * column_scales[m + k],
+                    structural: structural(u).then_some(1.0),
+                })
+                .collect(),
+            known: known.len(),
+            adds_up: false,
+        };
+        Self { layout, entries, row_scales, column_scales }
+    }
+
+    fn fingerprint(&self, to: &mut Fingerprint) {
+        to.number(self.entries.len() as u64);
+        for row in &self.entries {
+            to.numbers(row.iter().map(|&(j, _)| j.into()));
+            to.numbers(row.iter().map(|(_, x)| x.mantissa as u64));
+            to.numbers(row.iter().map(|(_, x)| x.exponent as u64));
+        }
+    }
+}
+
+/// The width of a row of dyadic numbers in bits, and half the logarithm of its length.
+fn width(row: &[(u32, Dyadic)], length: usize) -> f64 {
+    let top = row.iter().map(|(_, x)| x.top()).max().unwrap_or(0);
+    let bottom = row.iter().map(|(_, x)| x.exponent).min().unwrap_or(0);
+    f64::from(top - bottom) + 0.5 * (length.max(1) as f64).log2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn given_rows_are_scaled_and_slim() {
+        let noises = array![[1e-100, 0.0, 3e-100, 0.0], [0.0, 5.0, 1.0, 0.0]];
+        let inputs = array![[0.0, 1.0, 1e-100], [0.0, 8.0, 0.0]];
+        let given = Given::new(inputs.view(), noises.view(), &[1], |_| false);
+        // Noise 1 is known, noise 3 and input 0 occur nowhere.
+        assert_eq!(given.layout.coordinates, 4);
+        assert_eq!(given.layout.noises(), 2);
+        assert_eq!(given.layout.inputs.iter().map(|i| i.node).collect::<Vec<_>>(), [1, 2]);
+        let rows = Rows::Given(given);
+        let floats = rows.float().expect("in range").rows;
+        for row in floats.rows() {
+            let largest = row.iter().take(2).fold(0.0, |m: f64, x| m.max(x.abs()));
+            assert!((0.5..1.0).contains(&largest), "{floats}");
+        }
+        for column in [2, 3] {
+            let largest = floats.column(column).iter().fold(0.0, |m: f64, x| m.max(x.abs()));
+            assert!((0.5..1.0).contains(&largest), "{floats}");
+        }
+        let (row, error) = rows.fixed::<2>(0, &rows.column_scales());
+        for (x, y) in row.iter().zip(floats.row(0)) {
+            assert!((fixed::rounded(x, fixed::places(2) + 1) * 2.0 - y).abs() < 1e-16);
+        }
+        assert!(error.to_f64() < 2.1);
+    }
+}
