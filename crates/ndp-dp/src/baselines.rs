@@ -12,8 +12,9 @@ use crate::calibration::{self, Calibrated};
 use crate::composition::advanced_epsilon;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::{self, check_epsilon};
+use crate::gdp::half_square;
 use crate::logspace::{log_add_exp, log_expm1};
-use crate::rounding::{up, up_by};
+use crate::rounding::{Interval, up, up_by, whole};
 use crate::tails::check_probability;
 use crate::{
     ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
@@ -35,7 +36,8 @@ pub fn local_sigma(
 ) -> Result<Exact<Sigma>, Error> {
     check_local(contributions, lipschitz)?;
     let mu = gaussian::mu(epsilon, delta)?;
-    Ok(Exact::new(Sigma::new((2.0 * lipschitz * (contributions as f64).sqrt() / mu).next_up())?))
+    let moved = Interval::new(2.0 * lipschitz) * Interval::count(contributions).sqrt();
+    Ok(Exact::new(Sigma::new((moved / Interval::new(mu)).high())?))
 }
 
 /// Local SGD by advanced composition, as it is often published: sound, noisier than [`local_sigma`].
@@ -60,12 +62,13 @@ pub fn local_sigma_advanced(
 ) -> Result<UpperBound<AdvancedLocal>, Error> {
     check_local(contributions, lipschitz)?;
     check_epsilon(epsilon)?;
-    let k = contributions as f64;
     let slack = Delta::new(delta.get() / 2.0)?;
-    let single = search::largest(0.0, f64::MAX, |single| advanced_epsilon(single, k, slack) <= epsilon);
+    let single =
+        search::largest(0.0, f64::MAX, |single| advanced_epsilon(single, contributions, slack) <= epsilon);
     let single = single.unwrap_or(0.0);
     let sensitivity = Sensitivity::new(2.0 * lipschitz)?;
-    let sigma = gaussian::sigma_classic(single, Delta::new(delta.get() / (2.0 * k))?, sensitivity)?;
+    let own = Interval::new(delta.get()) / (Interval::new(2.0) * Interval::count(contributions));
+    let sigma = gaussian::sigma_classic(single, Delta::new(own.low())?, sensitivity)?;
     Ok(sigma.map(|sigma| AdvancedLocal { epsilon: single, sigma }))
 }
 
@@ -95,7 +98,8 @@ impl SampledGaussian {
     /// [`Error::InvalidParameter`] for no user.
     pub fn one_of(users: u64, release: &Gaussian) -> Result<Self, Error> {
         ensure(users >= 1, "the number of users", "be at least 1", 0.0)?;
-        Self::with_rate(1.0 / users as f64, release.gdp().into_value().mu())
+        let rate = (Interval::ONE / Interval::count(users)).high();
+        Self::with_rate(rate, release.gdp().into_value().mu())
     }
 
     /// A step with sampling rate `rate` (`m` of `n` users without replacement, or one) and Gaussian parameter `mu`.
@@ -109,12 +113,12 @@ impl SampledGaussian {
     }
 
     /// `(α − 1) D_α` at an integer order.
-    fn log_moment(&self, alpha: u32) -> f64 {
+    fn log_moment(&self, alpha: u64) -> f64 {
         if alpha < 2 || self.rate == 0.0 || self.mu == 0.0 {
             return 0.0;
         }
-        let (n, square) = (f64::from(alpha), self.mu * self.mu);
-        let unsampled = (n - 1.0) * n * square / 2.0;
+        let (n, square) = (alpha as f64, 2.0 * half_square(1.0, self.mu));
+        let unsampled = up((n - 1.0) * n * square / 2.0, 4.0);
         if !unsampled.is_finite() {
             return f64::INFINITY;
         }
@@ -124,15 +128,14 @@ impl SampledGaussian {
         let pair = (2.0 * LN_2 + log_expm1(square)).min(LN_2 + square);
         let mut sum = 2.0 * log_rate + log_choose + pair;
         for j in 3..=alpha {
-            let k = f64::from(j);
+            let k = j as f64;
             log_choose += libm::log((n - k + 1.0) / k);
             sum = log_add_exp(sum, LN_2 + k * log_rate + log_choose + (k - 1.0) * k * square / 2.0);
         }
-        // The binomial coefficients lose an epsilon of their logarithm at every step.
-        let sum = up_by(sum, n + sum.abs());
+        // The binomial coefficients and the sum lose an epsilon of their logarithms at every step.
+        let sum = up_by(sum, n * (n + sum.abs()), 2.0);
         // ln(1 + e^sum) without losing a small e^sum.
-        let sampled = if sum < 0.0 { libm::log1p(libm::exp(sum)) } else { log_add_exp(0.0, sum) };
-        sampled.min(unsampled)
+        Interval::ZERO.log_add_exp(Interval::new(sum)).high().min(unsampled)
     }
 }
 
@@ -140,17 +143,19 @@ impl Mechanism for SampledGaussian {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let alpha = order.get();
         // The unsampled release is a bound too. At high orders the sum is long and no better.
-        let unsampled = alpha * self.mu * self.mu / 2.0;
+        let unsampled = half_square(alpha, self.mu);
         if alpha > 16_384.0 {
-            return UpperBound::new(up(unsampled)).into();
+            return UpperBound::new(unsampled).into();
         }
         let below = alpha.floor();
         let share = alpha - below;
-        let mut moment = (1.0 - share) * self.log_moment(below as u32);
+        let mut moment = (1.0 - share) * self.log_moment(whole(below));
         if share > 0.0 {
-            moment += share * self.log_moment(below as u32 + 1);
+            moment += share * self.log_moment(whole(below) + 1);
         }
-        UpperBound::new(up(unsampled.min(moment / (alpha - 1.0)))).into()
+        // The sums of two positive products, a quotient.
+        let moment = Interval::new(up(moment, 4.0)) / (Interval::new(alpha) - Interval::ONE);
+        UpperBound::new(unsampled.min(moment.high())).into()
     }
 }
 
@@ -172,7 +177,9 @@ pub fn central_approx_dp(
         return Ok(UpperBound::new(ApproxDp::clamped(0.0, delta.get())));
     }
     let orders = integer_orders();
-    let curve = |order: Order| step.rdp(order).into_upper_bound().map(|rho| steps as f64 * rho);
+    let curve = |order: Order| {
+        step.rdp(order).into_upper_bound().map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
+    };
     Ok(conversion::best_epsilon_on(&orders, curve, delta).map(|converted| converted.approx_dp))
 }
 

@@ -5,7 +5,8 @@
 
 use crate::Error;
 use crate::error::ensure;
-use crate::tails::log_pmf;
+use crate::rounding::{up, whole};
+use crate::tails::{PMF_ERROR, log_pmf};
 
 /// `P(X = k)` of a binomial `X` for `k` in `first..first + probabilities.len()`, to about 1e-16 times the
 /// number of terms, and upper bounds on `P(X < first)` and on `P(X > last)`.
@@ -15,6 +16,7 @@ pub struct BinomialWindow {
     probabilities: Vec<f64>,
     below: f64,
     above: f64,
+    error: f64,
 }
 
 impl BinomialWindow {
@@ -70,6 +72,13 @@ impl BinomialWindow {
         &self.probabilities
     }
 
+    /// A bound on the relative error of every probability of the window, in units of [`f64::EPSILON`]: that of the one at the
+    /// mode, and three for every step away from it.
+    #[must_use]
+    pub const fn error(&self) -> f64 {
+        self.error
+    }
+
     /// An upper bound on the probability of a count below the window.
     #[must_use]
     pub const fn below(&self) -> f64 {
@@ -85,6 +94,7 @@ impl BinomialWindow {
     /// Replaces the content by the window of another law, reusing the memory.
     pub(crate) fn fill(&mut self, trials: u64, chance: Chance, cut: f64) {
         let (mode, at_mode) = mode(trials, chance);
+        let log_at_mode = libm::log(at_mode).abs();
         self.probabilities.clear();
         self.probabilities.push(at_mode);
         // Downwards: P(k − 1) = P(k) · k q/((n − k + 1) p), the ratio decreasing towards 0.
@@ -116,6 +126,9 @@ impl BinomialWindow {
             self.probabilities.push(value);
             k += 1;
         }
+        let steps = self.probabilities.len() as f64;
+        self.error = PMF_ERROR * (1.0 + log_at_mode) + 2.0 + 3.0 * steps;
+        (self.below, self.above) = (up(self.below, self.error + 4.0), up(self.above, self.error + 4.0));
     }
 }
 
@@ -133,8 +146,8 @@ impl Chance {
 /// The mode of a binomial law, and its probability.
 pub(crate) fn mode(trials: u64, chance: Chance) -> (u64, f64) {
     let n = trials as f64;
-    // Any count near the mode will do as a start; the cast saturates.
-    let mode = ((n + 1.0) * chance.p).floor() as u64;
+    // Any count near the mode will do as a start.
+    let mode = whole((n + 1.0) * chance.p);
     let mode = mode.min(trials);
     (mode, probability(trials, mode, chance))
 }

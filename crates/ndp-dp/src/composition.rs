@@ -10,9 +10,10 @@
 //!   Theorem 3.3 (homogeneous, optimal), Theorem 3.5 (heterogeneous).
 
 use crate::error::ensure;
-use crate::rounding::up;
+use crate::incomplete::two_product;
+use crate::rounding::{Interval, exp_up, log_down, up_log, whole};
 use crate::special::normal_quantile;
-use crate::tails::{MAX_TRIALS, log_pmf};
+use crate::tails::{MAX_TRIALS, PMF_ERROR, log_pmf};
 use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
 
 /// The composition theorem behind a guarantee.
@@ -43,8 +44,8 @@ pub struct Composition {
 /// The total delta is that of Kairouz, Oh and Viswanath 2016, Theorem 3.5, at a slack of 0; it is at most `Σ δᵢ`.
 #[must_use]
 pub fn naive(parts: &[(ApproxDp, u64)]) -> UpperBound<ApproxDp> {
-    let epsilon = sum(parts, |part| part.epsilon());
-    UpperBound::new(ApproxDp::clamped(up(epsilon), up(-libm::expm1(log_survival(parts)))))
+    let epsilon = sum(parts, |part| part.epsilon().into());
+    UpperBound::new(ApproxDp::clamped(epsilon.high(), spent(parts).high()))
 }
 
 /// Advanced composition of `count` equal releases at a slack of `δ'`:
@@ -57,17 +58,17 @@ pub fn advanced(release: ApproxDp, count: u64, slack: Delta) -> UpperBound<Appro
     if count == 0 {
         return UpperBound::new(ApproxDp::clamped(0.0, 0.0));
     }
-    let k = count as f64;
-    let delta = k * release.delta() + slack.get();
-    UpperBound::new(ApproxDp::clamped(advanced_epsilon(release.epsilon(), k, slack), up(delta)))
+    let delta = Interval::count(count) * Interval::new(release.delta()) + Interval::new(slack.get());
+    UpperBound::new(ApproxDp::clamped(advanced_epsilon(release.epsilon(), count, slack), delta.high()))
 }
 
 /// `√(2k ln(1/δ')) ε + k ε (e^ε − 1)`, rounded up; 0 at `ε = 0`.
-pub(crate) fn advanced_epsilon(epsilon: f64, k: f64, slack: Delta) -> f64 {
+pub(crate) fn advanced_epsilon(epsilon: f64, count: u64, slack: Delta) -> f64 {
     if epsilon == 0.0 {
         return 0.0;
     }
-    up((-2.0 * k * libm::log(slack.get())).sqrt() * epsilon + k * epsilon * libm::expm1(epsilon))
+    let (epsilon, k, log) = (Interval::new(epsilon), Interval::count(count), Interval::new(slack.get()).ln());
+    ((Interval::new(-2.0) * k * log).sqrt() * epsilon + k * (epsilon * epsilon.expm1())).high()
 }
 
 /// Composition of different `count`-fold parts at a slack of `δ̃`, optimal up to constants:
@@ -84,17 +85,21 @@ pub fn heterogeneous(parts: &[(ApproxDp, u64)], slack: Delta) -> UpperBound<Appr
     if parts.iter().all(|&(_, count)| count == 0) {
         return UpperBound::new(ApproxDp::clamped(0.0, 0.0));
     }
-    let delta = -libm::expm1(libm::log1p(-slack.get()) + log_survival(parts));
-    UpperBound::new(ApproxDp::clamped(heterogeneous_epsilon(parts, slack), up(delta)))
+    let delta = -((-Interval::new(slack.get())).ln_1p() + log_survival(parts)).expm1();
+    UpperBound::new(ApproxDp::clamped(heterogeneous_epsilon(parts, slack), delta.high()))
 }
 
 fn heterogeneous_epsilon(parts: &[(ApproxDp, u64)], slack: Delta) -> f64 {
-    let added = sum(parts, |part| part.epsilon());
-    let drift = sum(parts, |part| part.epsilon() * libm::tanh(part.epsilon() / 2.0));
-    let squares = sum(parts, |part| part.epsilon() * part.epsilon());
-    let first = libm::log(std::f64::consts::E + squares.sqrt() / slack.get());
-    let second = -libm::log(slack.get());
-    up(added.min(drift + (2.0 * squares * first.min(second)).sqrt()))
+    let of = |part: ApproxDp| Interval::new(part.epsilon());
+    let half = Interval::new(0.5);
+    let added = sum(parts, of);
+    let drift = sum(parts, |part| of(part) * (of(part) * half).tanh());
+    let squares = sum(parts, |part| of(part) * of(part));
+    let slack = Interval::new(slack.get());
+    // The constant is rounded down.
+    let euler = Interval::between(std::f64::consts::E, std::f64::consts::E.next_up());
+    let log = (euler + squares.sqrt() / slack).ln().min(-slack.ln());
+    added.min(drift + (Interval::new(2.0) * squares * log).sqrt()).high()
 }
 
 /// The exact `δ` at a total `epsilon` of `count` releases, each known only to be `(ε, δ)`-DP: no smaller one holds
@@ -115,9 +120,8 @@ pub fn optimal_delta(release: ApproxDp, count: u64, epsilon: f64) -> Result<Exac
     if count == 0 {
         return Ok(Exact::new(0.0));
     }
-    let survival = count as f64 * libm::log1p(-release.delta());
-    let excess = libm::exp(Responses::new(release.epsilon(), count).log_excess_at(epsilon));
-    Ok(Exact::new((-libm::expm1(survival + libm::log1p(-excess.min(1.0)))).clamp(0.0, 1.0)))
+    let log_excess = Responses::new(release.epsilon(), count).log_excess_at(epsilon);
+    Ok(Exact::new(lost(release, count, log_excess)))
 }
 
 /// The `i`-th point of the optimal composition of `count` equal releases:
@@ -136,14 +140,13 @@ pub fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<Appr
         i as f64,
     )?;
     check_count(count)?;
-    let steps = (count - 2 * i) as f64;
-    let epsilon = if steps == 0.0 { 0.0 } else { steps * release.epsilon() };
+    let steps = Interval::count(count - 2 * i);
+    let epsilon = if steps.high() == 0.0 { 0.0 } else { (steps * Interval::new(release.epsilon())).high() };
     if count == 0 {
         return Ok(Exact::new(ApproxDp::clamped(0.0, 0.0)));
     }
-    let survival = count as f64 * libm::log1p(-release.delta());
-    let excess = libm::exp(Responses::new(release.epsilon(), count).log_excess(i, 0.0));
-    Ok(Exact::new(ApproxDp::clamped(epsilon, -libm::expm1(survival + libm::log1p(-excess.min(1.0))))))
+    let log_excess = Responses::new(release.epsilon(), count).log_excess_of(i);
+    Ok(Exact::new(ApproxDp::clamped(epsilon, lost(release, count, log_excess))))
 }
 
 /// The optimal composition of `count` equal releases at a total `δ`: the smallest `ε` that follows from their
@@ -170,9 +173,7 @@ pub fn optimal(release: ApproxDp, count: u64, total: Delta) -> Result<Option<Upp
     if release.epsilon().is_infinite() {
         return result(f64::INFINITY);
     }
-    // The divergence is a sum of up to ten standard deviations of terms, each found from the one before: at most one
-    // epsilon a step is lost.
-    let target = libm::log(slack) - 1e-13 - 4e-15 * (count as f64).sqrt();
+    let target = log_down(slack);
     let responses = Responses::new(release.epsilon(), count);
     let zero = responses.log_excess_at(0.0);
     if zero <= target {
@@ -181,17 +182,17 @@ pub fn optimal(release: ApproxDp, count: u64, total: Delta) -> Result<Option<Upp
     // The largest i whose point meets the slack; i = 0 does, with D = 0.
     let (meets, fails) = responses.last_meeting(target);
     // Between two points D is linear in e^E.
-    let point = |i: u64| (count - 2 * i) as f64 * release.epsilon();
-    let right = responses.log_excess(meets, 0.0);
+    let point = |i: u64| (Interval::count(count - 2 * i) * Interval::new(release.epsilon())).high();
+    let right = responses.log_excess_of(meets);
     let (left_epsilon, left) =
-        if fails > count / 2 { (0.0, zero) } else { (point(fails), responses.log_excess(fails, 0.0)) };
+        if fails > count / 2 { (0.0, zero) } else { (point(fails), responses.log_excess_of(fails)) };
     let share = libm::expm1(target - left) / libm::expm1(right - left);
     let width = point(meets) - left_epsilon;
     let mut epsilon = left_epsilon;
     if share > 0.0 {
         epsilon += libm::log1p(share * libm::expm1(width)).min(width);
     }
-    // Rounding may have left it a few units short: step up until the divergence itself agrees.
+    // Rounding may have left it short: step up until the divergence, itself rounded up, agrees.
     let mut step = epsilon * 1e-16;
     while epsilon < point(meets) && responses.log_excess_at(epsilon) > target {
         epsilon = (epsilon + step).min(point(meets));
@@ -221,12 +222,12 @@ pub fn best(parts: &[(ApproxDp, u64)], total: Delta) -> Result<UpperBound<Compos
     let Some(slack) = slack(parts, total) else {
         return Err(Error::NotAchievable {
             target: total.get(),
-            best: -libm::expm1(log_survival(parts)),
+            best: spent(parts).high(),
             what: "total delta",
         });
     };
     let parts: Vec<_> = parts.iter().copied().filter(|&(_, count)| count > 0).collect();
-    let mut winner = (up(sum(&parts, |part| part.epsilon())), Rule::Naive);
+    let mut winner = (sum(&parts, |part| part.epsilon().into()).high(), Rule::Naive);
     let mut offer = |epsilon: f64, rule: Rule| {
         if epsilon < winner.0 {
             winner = (epsilon, rule);
@@ -239,8 +240,9 @@ pub fn best(parts: &[(ApproxDp, u64)], total: Delta) -> Result<UpperBound<Compos
         && parts.iter().all(|&(part, _)| part == release)
     {
         let count = parts.iter().map(|&(_, count)| count).fold(0, u64::saturating_add);
-        if let Ok(slack) = Delta::new(total.get() - count as f64 * release.delta()) {
-            offer(advanced_epsilon(release.epsilon(), count as f64, slack), Rule::Advanced);
+        let own = Interval::count(count) * Interval::new(release.delta());
+        if let Ok(slack) = Delta::new((Interval::new(total.get()) - own).low()) {
+            offer(advanced_epsilon(release.epsilon(), count, slack), Rule::Advanced);
         }
         if count <= MAX_TRIALS
             && let Some(optimal) = optimal(release, count, total)?
@@ -258,28 +260,40 @@ fn check_count(count: u64) -> Result<(), Error> {
 }
 
 /// `Σ count · f(part)`, skipping parts that do not occur.
-fn sum(parts: &[(ApproxDp, u64)], f: impl Fn(ApproxDp) -> f64) -> f64 {
-    parts.iter().filter(|&&(_, count)| count > 0).map(|&(part, count)| count as f64 * f(part)).sum()
+fn sum(parts: &[(ApproxDp, u64)], f: impl Fn(ApproxDp) -> Interval) -> Interval {
+    parts.iter().filter(|&&(_, count)| count > 0).map(|&(part, count)| Interval::count(count) * f(part)).sum()
 }
 
 /// `ln Π (1 − δᵢ)`.
-fn log_survival(parts: &[(ApproxDp, u64)]) -> f64 {
-    sum(parts, |part| libm::log1p(-part.delta()))
+fn log_survival(parts: &[(ApproxDp, u64)]) -> Interval {
+    sum(parts, |part| (-Interval::new(part.delta())).ln_1p())
+}
+
+/// `1 − Π (1 − δᵢ)`.
+fn spent(parts: &[(ApproxDp, u64)]) -> Interval {
+    -log_survival(parts).expm1()
+}
+
+/// `1 − (1 − δ)^k (1 − D)`, rounded up, from `ln D` rounded up.
+fn lost(release: ApproxDp, count: u64, log_excess: f64) -> f64 {
+    let excess = Interval::new(exp_up(log_excess.min(0.0)));
+    let survival = log_survival(&[(release, count)]) + (-excess).ln_1p();
+    (-survival.expm1()).high().clamp(0.0, 1.0)
 }
 
 /// The slack `δ̃ ≥ 0` with `1 − (1 − δ̃) Π (1 − δᵢ) = total`, rounded down; `None` when it is negative.
 fn slack(parts: &[(ApproxDp, u64)], total: Delta) -> Option<f64> {
     let survival = log_survival(parts);
-    let spent = -libm::expm1(survival);
-    if spent == 0.0 {
+    let spent = -survival.expm1();
+    if spent.high() == 0.0 {
         return Some(total.get());
     }
-    let slack = (total.get() - spent) / libm::exp(survival);
-    // The subtraction keeps the rounding of both numbers: it is charged, for every part.
-    let rounding = (4.0 + parts.len() as f64) * f64::EPSILON * total.get();
-    let slack = slack - rounding / libm::exp(survival);
+    let slack = ((Interval::new(total.get()) - spent) / survival.exp()).low();
     if slack >= 0.0 { Some(slack) } else { None }
 }
+
+/// Epsilons charged to the sum of a divergence, times the root of the number of releases.
+const SUM_ERROR: f64 = 64.0;
 
 /// The pair of `k`-fold randomized responses that attains the composition theorem.
 struct Responses {
@@ -296,14 +310,43 @@ impl Responses {
         Self { epsilon, count, flip: inverse / (1.0 + inverse) }
     }
 
-    /// `ln D` at the total `epsilon ≥ 0`.
+    /// `ln D` at the total `epsilon ≥ 0`, rounded up.
     fn log_excess_at(&self, epsilon: f64) -> f64 {
         let k = self.count as f64;
-        if self.epsilon == 0.0 || epsilon >= k * self.epsilon {
+        if self.epsilon.is_infinite() && self.count > 0 && epsilon.is_finite() {
+            return 0.0;
+        }
+        // The total lies below the points of all l < i.
+        let gap = |i: u64| self.distance(i, epsilon);
+        if self.count == 0 || self.epsilon == 0.0 || gap(1) <= 0.0 {
             return f64::NEG_INFINITY;
         }
-        let i = (0.5 * (k - epsilon / self.epsilon)).ceil();
-        self.log_excess(i as u64, epsilon - (k - 2.0 * i) * self.epsilon)
+        // The quotient decides up to rounding, the distances exactly.
+        let mut i = whole((0.5 * (k - epsilon / self.epsilon)).ceil().clamp(1.0, k));
+        while i > 1 && gap(i) <= 0.0 {
+            i -= 1;
+        }
+        while i < self.count && gap(i + 1) > 0.0 {
+            i += 1;
+        }
+        self.log_excess(i, gap(i))
+    }
+
+    /// `ln D_i`, at the total `E = (k − 2i) ε`, rounded up.
+    fn log_excess_of(&self, i: u64) -> f64 {
+        self.log_excess(i, 2.0 * self.epsilon)
+    }
+
+    /// `(k − 2(i − 1)) ε − E`, by how much the total lies below the point `i − 1`, rounded up: the product exactly, so that
+    /// nothing is lost next to a point.
+    fn distance(&self, i: u64, total: f64) -> f64 {
+        // Counts are at most 1e12: twice them are floats.
+        let steps = self.count as f64 - 2.0 * (i as f64 - 1.0);
+        let (product, rest) = two_product(steps, self.epsilon);
+        if product.is_infinite() {
+            return f64::INFINITY;
+        }
+        ((Interval::new(product) - Interval::new(total)) + Interval::new(rest)).high()
     }
 
     /// The last `i ≤ k/2` whose point `E = (k − 2i) ε` has `ln D ≤ target`, and the next integer.
@@ -317,8 +360,8 @@ impl Responses {
         let mut width = 0.1 * deviation;
         let mut rounds = 0_u32;
         while fails - meets > 1 {
-            let i = (guess.max(0.0) as u64).clamp(meets + 1, fails - 1);
-            let value = self.log_excess(i, 0.0) - target;
+            let i = whole(guess).clamp(meets + 1, fails - 1);
+            let value = self.log_excess_of(i) - target;
             if value <= 0.0 {
                 (meets, below) = (i, value)
             } else {
@@ -339,18 +382,21 @@ impl Responses {
         (meets, fails)
     }
 
-    /// `ln D` at the total `E = (k − 2i) ε + above`, where
-    /// `D = Σ_{l<i} C(k,l) p^{k−l} q^l (1 − e^{above − 2(i−l) ε})`; rounded up.
+    /// `ln D` at the total `E = (k − 2(i − 1)) ε − t`, `0 < t ≤ 2ε`, where
+    /// `D = Σ_{l<i} C(k,l) p^{k−l} q^l (1 − e^{−t − 2(i−1−l) ε})`; rounded up.
     ///
     /// The sum starts at its largest mass and runs both ways, relative to that mass, so that nothing
     /// underflows; the remainders of both directions are bounded by geometric series and added.
-    fn log_excess(&self, i: u64, above: f64) -> f64 {
-        if i == 0 || self.epsilon == 0.0 {
+    ///
+    /// A mass that is `s` steps away from the first has a relative error of at most `6 s` epsilons, and masses fall by
+    /// a constant factor within `√k` steps: the error of the sum is charged with [`SUM_ERROR`] `√k`.
+    fn log_excess(&self, i: u64, t: f64) -> f64 {
+        if i == 0 || self.epsilon == 0.0 || t <= 0.0 {
             return f64::NEG_INFINITY;
         }
         let k = self.count as f64;
-        let gap = |l: u64| -libm::expm1((above - 2.0 * (i - l) as f64 * self.epsilon).min(0.0));
-        let mode = ((k + 1.0) * self.flip).floor() as u64;
+        let gap = |l: u64| -libm::expm1(-(t + 2.0 * (i - 1 - l) as f64 * self.epsilon));
+        let mode = whole((k + 1.0) * self.flip);
         let start = (i - 1).min(mode);
         let odds = libm::exp(self.epsilon);
         let mut sum = gap(start);
@@ -383,7 +429,8 @@ impl Responses {
                 break;
             }
         }
-        log_pmf(start, self.count, self.flip) + libm::log(sum)
+        let log_mass = up_log(log_pmf(start, self.count, self.flip), PMF_ERROR, PMF_ERROR);
+        up_log(log_mass + libm::log(sum), 32.0 + SUM_ERROR * k.sqrt(), 4.0)
     }
 }
 
@@ -471,7 +518,9 @@ mod tests {
                 for (delta, total) in [(0.0, 1e-300), (0.0, 1e-9), (1e-12, 1e-6), (1e-7, 0.01), (0.0, 0.9)] {
                     let release = ApproxDp::new(epsilon, delta)?;
                     let best = optimal(release, count, d(total))?.unwrap().into_value();
-                    assert!(best.epsilon() <= count as f64 * epsilon);
+                    assert!(
+                        best.epsilon() <= crate::rounding::count_up(count) * epsilon * (1.0 + f64::EPSILON)
+                    );
                     let reached = optimal_delta(release, count, best.epsilon())?.into_value();
                     assert!(reached <= total * (1.0 + 1e-12), "{count} {epsilon} {total}: {reached}");
                     if best.epsilon() > 0.0 {

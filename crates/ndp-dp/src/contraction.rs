@@ -11,6 +11,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::{check_epsilon, theta};
+use crate::rounding::Interval;
 use crate::{Error, Exact, Sigma};
 
 /// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP needs both,
@@ -24,7 +25,7 @@ pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Er
     check_law(p)?;
     check_law(q)?;
     check_same_length(p, q)?;
-    Ok(Exact::new(excess(p, q, libm::exp(epsilon))))
+    Ok(Exact::new(excess(p, q, weight(epsilon))))
 }
 
 /// `max{E_ε(P‖Q), E_ε(Q‖P)}`: the smallest `δ` for which the pair satisfies `(ε, δ)`-DP.
@@ -33,7 +34,7 @@ pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Er
 /// As [`hockey_stick`].
 pub fn symmetric_hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Error> {
     let forward = hockey_stick(p, q, epsilon)?.into_value();
-    Ok(Exact::new(forward.max(excess(q, p, libm::exp(epsilon)))))
+    Ok(Exact::new(forward.max(excess(q, p, weight(epsilon)))))
 }
 
 /// `η_ε(K)` of a kernel on finite sets, row `y` the law of its output on input `y`: the largest `E_ε` between two rows.
@@ -53,7 +54,7 @@ pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Exact<f64>,
         check_law(row)?;
         check_same_length(row, &rows[0])?;
     }
-    let weight = libm::exp(epsilon);
+    let weight = weight(epsilon);
     let mut largest = 0.0_f64;
     for p in rows {
         for q in rows {
@@ -75,20 +76,19 @@ pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Exact<f64>,
 pub fn gaussian_coefficient(epsilon: f64, diameter: f64, sigma: Sigma) -> Result<Exact<f64>, Error> {
     check_epsilon(epsilon)?;
     ensure(0.0 <= diameter, "the diameter", "be nonnegative", diameter)?;
-    Ok(Exact::new(theta(epsilon, diameter / sigma.get())))
+    Ok(Exact::new(theta(epsilon, (Interval::new(diameter) / Interval::new(sigma.get())).high())))
 }
 
-/// `Σ max(0, pᵢ − weight qᵢ)`, summed with Neumaier's compensation.
-fn excess(p: &[f64], q: &[f64], weight: f64) -> f64 {
-    let (mut sum, mut lost) = (0.0_f64, 0.0);
-    for (&p, &q) in p.iter().zip(q) {
-        // An overflowing weight times a zero probability is a zero.
-        let term = if q == 0.0 { p } else { (p - weight * q).max(0.0) };
-        let next = sum + term;
-        lost += if sum >= term { (sum - next) + term } else { (term - next) + sum };
-        sum = next;
-    }
-    (sum + lost).min(1.0)
+/// `e^ε`, rounded down and at least 1.
+fn weight(epsilon: f64) -> Interval {
+    let low = Interval::new(epsilon).exp().low().clamp(1.0, f64::MAX);
+    Interval::new(low)
+}
+
+/// `Σ max(0, pᵢ − weight qᵢ)`, rounded up.
+fn excess(p: &[f64], q: &[f64], weight: Interval) -> f64 {
+    let term = |(&p, &q): (&f64, &f64)| (Interval::new(p) - weight * Interval::new(q)).max(Interval::ZERO);
+    p.iter().zip(q).map(term).sum::<Interval>().high().min(1.0)
 }
 
 fn check_law(law: &[f64]) -> Result<(), Error> {
@@ -169,7 +169,11 @@ mod tests {
         assert!(*kernel_coefficient(&respond, 3.0_f64.ln())?.value() < 1e-15);
         let sigma = Sigma::new(2.0)?;
         assert_eq!(*gaussian_coefficient(1.0, f64::INFINITY, sigma)?.value(), 1.0);
-        assert_relative_eq!(*gaussian_coefficient(1.0, 1.0, sigma)?.value(), 0.006_829_594_983_114_575);
+        assert_relative_eq!(
+            *gaussian_coefficient(1.0, 1.0, sigma)?.value(),
+            0.006_829_594_983_114_575,
+            max_relative = 1e-13
+        );
         Ok(())
     }
 

@@ -13,7 +13,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::{up, up_by, up_log};
+use crate::rounding::{Interval, exp_up};
 use crate::{ApproxDp, Delta, Error, Order, UpperBound};
 
 /// A guarantee and the order of the Rényi curve it was read at.
@@ -31,7 +31,8 @@ pub struct Converted {
 /// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`.
 pub fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_rho(rho)?;
-    Ok(UpperBound::new(up(rho - libm::log(delta.get()) / (order.get() - 1.0))))
+    let tail = -Interval::new(delta.get()).ln() / excess(order);
+    Ok(UpperBound::new((Interval::new(rho) + tail).high()))
 }
 
 /// Mironov's conversion solved for `δ = exp((α − 1)(ρ − ε))`, at most 1.
@@ -41,8 +42,8 @@ pub fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBoun
 pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<f64>, Error> {
     check_rho(rho)?;
     check_epsilon(epsilon)?;
-    let excess = order.get() - 1.0;
-    Ok(UpperBound::new(libm::exp(up_by(excess * (rho - epsilon), 1.0 + excess * (rho + epsilon))).min(1.0)))
+    let log_delta = excess(order) * (Interval::new(rho) - Interval::new(epsilon));
+    Ok(UpperBound::new(exp_up(log_delta.high().min(0.0))))
 }
 
 /// The optimal conversion `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` of an `(α, ρ)`-RDP guarantee, at least 0.
@@ -61,7 +62,7 @@ pub fn optimal_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBoun
 pub fn optimal_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<f64>, Error> {
     check_rho(rho)?;
     check_epsilon(epsilon)?;
-    Ok(UpperBound::new(libm::exp(log_delta_at(rho, order, epsilon).min(0.0))))
+    Ok(UpperBound::new(exp_up(log_delta_at(rho, order, epsilon).min(0.0))))
 }
 
 /// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2 to 1e6,
@@ -106,7 +107,7 @@ pub fn best_delta(
 ) -> Result<UpperBound<Converted>, Error> {
     check_epsilon(epsilon)?;
     let (order, log_delta) = minimize(|order| log_delta_at(curve(order).into_value(), order, epsilon));
-    Ok(converted(epsilon, libm::exp(log_delta.min(0.0)), order))
+    Ok(converted(epsilon, exp_up(log_delta.min(0.0)), order))
 }
 
 fn converted(epsilon: f64, delta: f64, order: Option<Order>) -> UpperBound<Converted> {
@@ -115,30 +116,38 @@ fn converted(epsilon: f64, delta: f64, order: Option<Order>) -> UpperBound<Conve
 
 /// The optimal conversion, or 0 where total variation alone gives `(0, δ)`.
 pub(crate) fn epsilon_at(rho: f64, order: Order, delta: Delta) -> f64 {
-    let (alpha, delta) = (order.get(), delta.get());
     // Floating-point `max` would turn a NaN into the perfect 0.
     if rho.is_nan() || rho.is_infinite() {
         return f64::INFINITY;
     }
     // The divergence bounds KL, and TV² ≤ 1 − e^{−KL}: when δ² covers that, the formula would miss it.
-    if delta * delta >= -libm::expm1(-rho) {
+    let (rho, delta, alpha) = (Interval::new(rho), Interval::new(delta.get()), Interval::new(order.get()));
+    if (delta * delta).low() >= (-(-rho).expm1()).high() {
         return 0.0;
     }
-    let (shrink, tail) = (libm::log1p(-1.0 / alpha), -libm::log(delta) / (alpha - 1.0));
-    let spread = libm::log(alpha) / (alpha - 1.0);
-    up_by(rho + shrink + tail - spread, rho - shrink + tail + spread).max(0.0)
+    (rho + shrink(order) - (delta.ln() + alpha.ln()) / excess(order)).high().max(0.0)
 }
 
 /// `ln δ` of the optimal conversion, or of total variation where that is smaller.
 pub(crate) fn log_delta_at(rho: f64, order: Order, epsilon: f64) -> f64 {
-    let alpha = order.get();
     if rho.is_nan() || rho.is_infinite() {
         return 0.0;
     }
-    let total_variation = up_log(0.5 * libm::log(-libm::expm1(-rho)));
-    let (excess, shrink) = (alpha - 1.0, libm::log1p(-1.0 / alpha));
-    let optimal = excess * (rho - epsilon + shrink) - libm::log(alpha);
-    up_by(optimal, excess * (rho + epsilon - shrink) + libm::log(alpha)).min(total_variation)
+    let (rho, epsilon, alpha) = (Interval::new(rho), Interval::new(epsilon), Interval::new(order.get()));
+    let total_variation = Interval::new(0.5) * (-(-rho).expm1()).ln();
+    let optimal = excess(order) * (rho - epsilon + shrink(order)) - alpha.ln();
+    optimal.high().min(total_variation.high())
+}
+
+/// `α − 1`.
+fn excess(order: Order) -> Interval {
+    Interval::new(order.get()) - Interval::ONE
+}
+
+/// `ln(1 − 1/α)`, through `ln(α − 1) − ln α` next to 1, where `1/α` has lost the difference.
+fn shrink(order: Order) -> Interval {
+    let alpha = Interval::new(order.get());
+    if order.get() < 2.0 { excess(order).ln() - alpha.ln() } else { (-(Interval::ONE / alpha)).ln_1p() }
 }
 
 /// The order and value of the smallest finite objective found on the whole range of orders.

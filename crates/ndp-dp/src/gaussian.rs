@@ -19,30 +19,70 @@
 //! - Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014: Theorem A.1 (the classic noise).
 
 use crate::error::ensure;
-use crate::special::{LN_SQRT_2PI, SQRT_2PI, mills_difference, mills_ratio, normal_tail};
+use crate::incomplete::two_sum;
+use crate::rounding::{Interval, down, exp_up, log_down, up, up_log};
+use crate::special::{
+    LN_SQRT_2PI, SQRT_2PI, TAIL_ERROR, mills_difference, mills_ratio, normal_cdf, normal_tail, split_square,
+};
 use crate::{Delta, Error, Exact, Sensitivity, Sigma, UpperBound, search};
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// The Gaussian profile `θ_ε(μ)`, for `ε ≥ 0` and `μ ≥ 0`, both perhaps infinite.
+/// The Gaussian profile `θ_ε(μ)`, for `ε ≥ 0` and `μ ≥ 0`, both perhaps infinite; rounded up.
 ///
-/// Increasing in `μ` (0 at 0, 1 at ∞), decreasing in `ε`. Relative accuracy about 1e-14 times
-/// `1 + |ln θ|`. Outside its domain (negative or NaN) it gives the vacuous 1.
+/// Increasing in `μ` (0 at 0, 1 at ∞), decreasing in `ε`. A value below the smallest float is returned as that float; 0 is
+/// returned only where `θ` is 0. Outside its domain (negative or NaN) it gives the vacuous 1.
+///
+/// Rounded by [`PROFILE_ERROR`].
 #[must_use]
 pub fn theta(epsilon: f64, mu: f64) -> f64 {
     match Case::of(epsilon, mu) {
         Case::Vacuous => 1.0,
         Case::Private => 0.0,
-        Case::Tail(a) => libm::exp(log_tail_form(a, mu)),
+        Case::Tail(a) => exp_up(up_profile_log(log_tail_form(a, mu))).min(1.0),
         Case::Bulk(a) => {
             let small = bulk_form(epsilon, mu, a);
-            if small < 0.5 { small } else { 1.0 - complement(a, mu) }
+            let value = if small < 0.5 { small } else { 1.0 - complement(a, mu) };
+            up(value, PROFILE_ERROR * (1.0 + libm::log(value).abs())).clamp(f64::from_bits(1), 1.0)
         }
     }
 }
 
-/// `ln θ_ε(μ)`, finite also where `θ` underflows; domain as [`theta`].
+/// `ln θ_ε(μ)`, finite also where `θ` underflows; rounded up as [`theta`], with the same domain.
 #[must_use]
 pub fn log_theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => f64::NEG_INFINITY,
+        _ => up_profile_log(log_theta_nearest(epsilon, mu)).min(0.0),
+    }
+}
+
+/// `1 − θ_ε(μ) = Q(μ/2 − ε/μ) + e^ε Q(μ/2 + ε/μ)`, a sum of positive terms, rounded down by [`PROFILE_ERROR`]; domain as
+/// [`theta`].
+#[must_use]
+pub fn one_minus_theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => 1.0,
+        Case::Tail(a) => (1.0 - exp_up(up_profile_log(log_tail_form(a, mu)))).next_down().max(0.0),
+        Case::Bulk(a) => down(complement(a, mu), PROFILE_ERROR),
+    }
+}
+
+/// Error of [`log_theta`] in epsilons of `1 + |ln θ|`, and of [`theta`] relative to it by as much; relative error of
+/// [`one_minus_theta`].
+///
+/// Measured: against 78 digits at 743 000 points, `ε` and `μ` from 1e-300 to beyond 1e40, the worst was 6.5 (at `ε = 0.698`,
+/// `μ = 0.225`), that of `1 − θ` 3.8 at 985 000 points. Doubled and rounded up.
+pub const PROFILE_ERROR: f64 = 16.0;
+
+/// The logarithm of a profile, rounded up; that of a positive one is a float.
+fn up_profile_log(log: f64) -> f64 {
+    up_log(log, PROFILE_ERROR, PROFILE_ERROR).max(f64::MIN)
+}
+
+/// `ln θ` of a proper case, not rounded to a side.
+fn log_theta_nearest(epsilon: f64, mu: f64) -> f64 {
     match Case::of(epsilon, mu) {
         Case::Vacuous => 0.0,
         Case::Private => f64::NEG_INFINITY,
@@ -54,23 +94,12 @@ pub fn log_theta(epsilon: f64, mu: f64) -> f64 {
     }
 }
 
-/// `1 − θ_ε(μ) = Q(μ/2 − ε/μ) + e^ε Q(μ/2 + ε/μ)`, a sum of positive terms; domain as [`theta`].
-#[must_use]
-pub fn one_minus_theta(epsilon: f64, mu: f64) -> f64 {
-    match Case::of(epsilon, mu) {
-        Case::Vacuous => 0.0,
-        Case::Private => 1.0,
-        Case::Tail(a) => 1.0 - libm::exp(log_tail_form(a, mu)),
-        Case::Bulk(a) => complement(a, mu),
-    }
-}
-
 /// How to evaluate the profile: `a = ε/μ − μ/2` is the lower of its two arguments.
 enum Case {
     Vacuous,
     Private,
-    Tail(f64),
-    Bulk(f64),
+    Tail(Argument),
+    Bulk(Argument),
 }
 
 impl Case {
@@ -81,23 +110,60 @@ impl Case {
         if mu == 0.0 || epsilon.is_infinite() {
             return Self::Private;
         }
-        let a = epsilon / mu - 0.5 * mu;
-        if a >= 0.0 { Self::Tail(a) } else { Self::Bulk(a) }
+        let a = Argument::new(epsilon, mu);
+        if a.high >= 0.0 { Self::Tail(a) } else { Self::Bulk(a) }
+    }
+}
+
+/// `a = ε/μ − μ/2` as a sum of two floats: where the two terms nearly cancel, the rounding of the quotient would be all
+/// that is left, and `e^{−a²/2}` multiplies an error of `a` by `a²`.
+#[derive(Clone, Copy)]
+struct Argument {
+    high: f64,
+    low: f64,
+}
+
+impl Argument {
+    fn new(epsilon: f64, mu: f64) -> Self {
+        let quotient = epsilon / mu;
+        if quotient.is_infinite() {
+            return Self { high: quotient, low: 0.0 };
+        }
+        let rest = libm::fma(-quotient, mu, epsilon) / mu;
+        let (difference, lost) = two_sum(quotient, -0.5 * mu);
+        let (high, low) = two_sum(difference, lost + rest);
+        Self { high, low }
+    }
+
+    /// `a²/2` as a sum of a large and a small number.
+    fn half_square(self) -> (f64, f64) {
+        let (square, rest) = split_square(self.high);
+        (0.5 * square, 0.5 * rest + self.high * self.low)
+    }
+
+    /// `√(2π) φ(a)`.
+    fn bell(self) -> f64 {
+        if self.high.abs() > 40.0 {
+            return 0.0;
+        }
+        let (large, small) = self.half_square();
+        libm::exp(-large) * (1.0 - small)
     }
 }
 
 /// `ln(φ(a) (R(a) − R(a + μ)))` for `a ≥ 0`, from the identity `φ(a) = e^ε φ(a + μ)`.
-fn log_tail_form(a: f64, mu: f64) -> f64 {
-    if a > 1e150 {
+fn log_tail_form(a: Argument, mu: f64) -> f64 {
+    if a.high > 1e150 {
         return f64::NEG_INFINITY;
     }
-    -0.5 * a * a - LN_SQRT_2PI + libm::log(mills_difference(a, mu))
+    let (large, small) = a.half_square();
+    -large - (small + (LN_SQRT_2PI - libm::log(mills_difference(a.high, mu))))
 }
 
 /// `[erf(b/√2) + erf(−a/√2)]/2 − (e^ε − 1) Q(b)` for `a < 0`, `b = a + μ`: no cancellation at small `μ`.
-fn bulk_form(epsilon: f64, mu: f64, a: f64) -> f64 {
+fn bulk_form(epsilon: f64, mu: f64, a: Argument) -> f64 {
     let b = epsilon / mu + 0.5 * mu;
-    let probability = 0.5 * (libm::erf(b * FRAC_1_SQRT_2) + libm::erf(-a * FRAC_1_SQRT_2));
+    let probability = 0.5 * (libm::erf(b * FRAC_1_SQRT_2) + libm::erf(-a.high * FRAC_1_SQRT_2));
     // e^ε may overflow although e^ε Q(b) = φ(a) R(b) does not.
     let weighted = if epsilon < 1.0 {
         libm::expm1(epsilon) * normal_tail(b)
@@ -107,14 +173,14 @@ fn bulk_form(epsilon: f64, mu: f64, a: f64) -> f64 {
     (probability - weighted).max(0.0)
 }
 
-/// `Q(−a) + e^ε Q(b)` for `a < 0`, `b = a + μ`.
-fn complement(a: f64, mu: f64) -> f64 {
-    normal_tail(-a) + scaled_tail(a, a + mu)
+/// `Q(−a) + e^ε Q(b) = φ(a) (R(−a) + R(b))` for `a < 0`, `b = a + μ`.
+fn complement(a: Argument, mu: f64) -> f64 {
+    a.bell() * (mills_ratio(-a.high) + mills_ratio(a.high + mu)) / SQRT_2PI
 }
 
 /// `e^ε Q(b) = φ(a) R(b)`.
-fn scaled_tail(a: f64, b: f64) -> f64 {
-    libm::exp(-0.5 * a * a) * mills_ratio(b) / SQRT_2PI
+fn scaled_tail(a: Argument, b: f64) -> f64 {
+    a.bell() * mills_ratio(b) / SQRT_2PI
 }
 
 /// The `δ` of `(ε, δ)`-DP of a view with Gaussian parameter `mu`: exact.
@@ -161,7 +227,7 @@ pub fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
 /// `ln θ` is concave in `ε`, being the logarithm of a convolution of log-concave functions, so Newton's
 /// iteration from a point where the target is met never leaves the side on which it is met.
 pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
-    let target = libm::log(delta.get());
+    let target = log_down(delta.get());
     if log_theta(0.0, mu) <= target {
         return 0.0;
     }
@@ -194,15 +260,14 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
     f64::from_bits(verified)
 }
 
-/// `ln θ_ε(μ)` and its derivative `−e^ε Q(ε/μ + μ/2)/θ` in `ε`, for finite positive `μ`.
+/// `ln θ_ε(μ)` and its derivative `−e^ε Q(ε/μ + μ/2)/θ` in `ε`, for finite positive `μ`: where to look, not what holds.
 fn log_theta_with_slope(epsilon: f64, mu: f64) -> (f64, f64) {
-    let a = epsilon / mu - 0.5 * mu;
-    if a >= 0.0 {
-        let difference = mills_difference(a, mu);
-        (-0.5 * a * a - LN_SQRT_2PI + libm::log(difference), -mills_ratio(a + mu) / difference)
+    let value = log_theta_nearest(epsilon, mu);
+    let a = Argument::new(epsilon, mu);
+    if a.high >= 0.0 {
+        (value, -mills_ratio(a.high + mu) / mills_difference(a.high, mu))
     } else {
-        let value = log_theta(epsilon, mu);
-        (value, -scaled_tail(a, a + mu) / libm::exp(value))
+        (value, -scaled_tail(a, a.high + mu) / libm::exp(value))
     }
 }
 
@@ -213,7 +278,7 @@ fn log_theta_with_slope(epsilon: f64, mu: f64) -> (f64, f64) {
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
 pub fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
-    let target = libm::log(delta.get());
+    let target = log_down(delta.get());
     // The profile is 0 at μ = 0, so the search has an answer.
     Ok(search::largest(0.0, f64::MAX, |mu| log_theta(epsilon, mu) <= target).unwrap_or(0.0))
 }
@@ -226,7 +291,7 @@ pub fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
 /// # References
 /// Balle and Wang 2018, Algorithm 1 (the analytic Gaussian mechanism), arXiv:1805.06530.
 pub fn sigma_analytic(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> Result<Sigma, Error> {
-    Sigma::new((sensitivity.get() / mu(epsilon, delta)?).next_up())
+    Sigma::new((Interval::new(sensitivity.get()) / Interval::new(mu(epsilon, delta)?)).high())
 }
 
 /// The classic noise `σ = Δ √(2 ln(1.25/δ))/ε`, which is `(ε, δ)`-DP for `0 < ε < 1`: sound, larger than
@@ -245,12 +310,14 @@ pub fn sigma_classic(
 ) -> Result<UpperBound<Sigma>, Error> {
     let proved = 0.0 < epsilon && epsilon < 1.0;
     ensure(proved, "the epsilon of the classic Gaussian mechanism", "lie strictly between 0 and 1", epsilon)?;
-    let sigma = sensitivity.get() * (2.0 * libm::log(1.25 / delta.get())).sqrt() / epsilon;
-    Ok(UpperBound::new(Sigma::new(sigma)?))
+    let spread = (Interval::new(1.25) / Interval::new(delta.get())).ln();
+    let root = (Interval::new(2.0) * spread).sqrt();
+    let sigma = Interval::new(sensitivity.get()) * root / Interval::new(epsilon);
+    Ok(UpperBound::new(Sigma::new(sigma.high())?))
 }
 
 /// The trade-off function of `μ`-Gaussian DP at type I error `alpha`: the least type II error of any test
-/// between the two datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`.
+/// between the two datasets, `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down.
 ///
 /// # Errors
 /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`, [`Error::InvalidParameter`] unless `0 ≤ α ≤ 1`.
@@ -263,8 +330,22 @@ pub fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     if alpha == 1.0 || alpha == 0.0 {
         return Ok(Exact::new(1.0 - alpha));
     }
-    // Φ^{−1}(1 − α) = −Φ^{−1}(α), which keeps the digits of a small α.
-    Ok(Exact::new(normal_tail(crate::special::normal_quantile(alpha) + mu)))
+    // Φ^{−1}(1 − α) = −Φ^{−1}(α), which keeps the digits of a small α. The quantile is moved up until its probability is
+    // seen to be at least α, the smaller side telling.
+    let reached = |quantile: f64| {
+        if alpha <= 0.5 {
+            down(normal_cdf(quantile), TAIL_ERROR) >= alpha
+        } else {
+            up(normal_tail(quantile), TAIL_ERROR) <= 1.0 - alpha
+        }
+    };
+    let mut quantile = crate::special::normal_quantile(alpha);
+    let mut step = f64::EPSILON * (1.0 + quantile.abs());
+    while !reached(quantile) && quantile < 39.0 {
+        (quantile, step) = (quantile + step, 2.0 * step);
+    }
+    let argument = (Interval::new(quantile) + Interval::new(mu)).high();
+    Ok(Exact::new(down(normal_tail(argument), TAIL_ERROR).min(1.0 - alpha)))
 }
 
 /// The Gaussian parameter of adaptive Gaussian releases together: `√(Σ μᵢ²)`, 0 for none.
@@ -278,9 +359,23 @@ pub fn compose(mus: &[f64]) -> Result<Exact<f64>, Error> {
     let mut norm = 0.0;
     for &mu in mus {
         check_mu(mu)?;
-        norm = libm::hypot(norm, mu);
+        norm = hypot_up(norm, mu);
     }
     Ok(Exact::new(norm))
+}
+
+/// `√(x² + y²)` rounded up, for nonnegative numbers; also where the squares overflow or underflow.
+pub(crate) fn hypot_up(x: f64, y: f64) -> f64 {
+    let (small, large) = if x < y { (x, y) } else { (y, x) };
+    if small == 0.0 || large.is_infinite() {
+        return large;
+    }
+    if !(1e-140..=1e150).contains(&large) {
+        // The error of hypot is below one unit in the last place.
+        return libm::hypot(x, y).next_up().next_up();
+    }
+    let (small, large) = (Interval::new(small), Interval::new(large));
+    (small * small + large * large).sqrt().high()
 }
 
 pub(crate) fn check_mu(mu: f64) -> Result<(), Error> {
@@ -338,7 +433,7 @@ mod tests {
             for m in [1e-3, 0.1, 1.0, 7.0, 60.0] {
                 let e = *epsilon(m, d(delta))?.value();
                 assert!(log_theta(e, m) <= libm::log(delta));
-                assert!(e == 0.0 || log_theta(e.next_down(), m) > libm::log(delta));
+                assert!(e == 0.0 || log_theta(e * (1.0 - 1e-13), m) > libm::log(delta) * (1.0 + 1e-12));
                 let back = mu(e, d(delta))?;
                 assert!(log_theta(e, back) <= libm::log(delta));
                 assert!(back >= m * (1.0 - 1e-13));
@@ -354,7 +449,9 @@ mod tests {
         assert_eq!(theta(f64::NAN, 1.0), 1.0);
         assert_eq!(theta(-1.0, 1.0), 1.0);
         assert_eq!(one_minus_theta(1.0, 0.0), 1.0);
-        assert_eq!(log_theta(1e4, 1e-300), f64::NEG_INFINITY);
+        // −5e607 is no float, and the next one below is no bound.
+        assert_eq!(log_theta(1e4, 1e-300), f64::MIN);
+        assert_eq!(theta(1e4, 1e-300), f64::from_bits(1));
         assert_relative_eq!(theta(1e4, 1e6), 1.0);
         assert_eq!(*epsilon(0.0, d(1e-6))?.value(), 0.0);
         assert_eq!(*epsilon(f64::INFINITY, d(0.5))?.value(), f64::INFINITY);
@@ -384,16 +481,17 @@ mod tests {
         for mu in [0.0, 0.1, 1.0, 4.0] {
             for alpha in [0.0, 1e-12, 0.01, 0.3, 0.5, 1.0] {
                 let beta = *trade_off(alpha, mu)?.value();
-                assert!(beta <= 1.0 - alpha + 1e-15);
+                assert!(beta <= 1.0 - alpha);
                 // Duality: β ≥ 1 − δ(ε) − e^ε α for every ε.
                 for e in [0.0, 0.2, 1.0, 3.0] {
-                    assert!(beta >= 1.0 - theta(e, mu) - libm::exp(e) * alpha - 1e-15);
+                    // Both are rounded to their safe sides.
+                    assert!(beta >= 1.0 - theta(e, mu) - libm::exp(e) * alpha - 1e-13);
                 }
             }
         }
         let fixed = normal_tail(0.5);
         assert_relative_eq!(*trade_off(fixed, 1.0)?.value(), fixed, max_relative = 1e-14);
-        assert_relative_eq!(1.0 - 2.0 * fixed, theta(0.0, 1.0), max_relative = 1e-14);
+        assert_relative_eq!(1.0 - 2.0 * fixed, theta(0.0, 1.0), max_relative = 1e-13);
         Ok(())
     }
 }

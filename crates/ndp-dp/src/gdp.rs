@@ -9,7 +9,8 @@
 //! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.6, Theorem 2.7
 //!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6 (Rényi).
 
-use crate::gaussian::{self, check_mu};
+use crate::gaussian::{self, check_mu, hypot_up};
+use crate::rounding::Interval;
 use crate::{
     ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, Zcdp,
 };
@@ -50,13 +51,13 @@ impl Gdp {
     /// Both releases together: `√(μ² + μ'²)`.
     #[must_use]
     pub fn compose(self, other: Self) -> Self {
-        Self(libm::hypot(self.0, other.0))
+        Self(hypot_up(self.0, other.0))
     }
 
     /// `count` releases together: `√count μ`.
     #[must_use]
     pub fn repeat(self, count: u64) -> Self {
-        Self(if count == 0 { 0.0 } else { (count as f64).sqrt() * self.0 })
+        Self(if count == 0 { 0.0 } else { (Interval::count(count).sqrt() * Interval::new(self.0)).high() })
     }
 
     /// The `δ` at `epsilon`.
@@ -84,13 +85,13 @@ impl Gdp {
     /// The Rényi divergence `α μ²/2`.
     #[must_use]
     pub fn rdp(self, order: Order) -> Exact<f64> {
-        Exact::new(order.get() * self.0 * self.0 / 2.0)
+        Exact::new(half_square(order.get(), self.0))
     }
 
     /// The concentrated guarantee `ρ = μ²/2`.
     #[must_use]
     pub fn to_zcdp(self) -> Exact<Zcdp> {
-        Exact::new(Zcdp::unchecked(self.0 * self.0 / 2.0))
+        Exact::new(Zcdp::unchecked(half_square(1.0, self.0)))
     }
 
     /// The least type II error of a test with type I error `alpha`, see [`gaussian::trade_off`].
@@ -100,6 +101,21 @@ impl Gdp {
     pub fn trade_off(self, alpha: f64) -> Result<Exact<f64>, Error> {
         gaussian::trade_off(alpha, self.0)
     }
+}
+
+/// `factor · μ²/2`, rounded up.
+pub(crate) fn half_square(factor: f64, mu: f64) -> f64 {
+    if mu == 0.0 {
+        return 0.0;
+    }
+    // Paired so that a huge factor does not overflow before a tiny parameter is seen.
+    let mu = Interval::new(mu);
+    (Interval::new(0.5) * (Interval::new(factor) * mu) * mu).high()
+}
+
+/// `Δ/σ`, rounded up.
+pub(crate) fn ratio_up(sensitivity: Sensitivity, sigma: Sigma) -> f64 {
+    (Interval::new(sensitivity.get()) / Interval::new(sigma.get())).high()
 }
 
 /// Gaussian noise of standard deviation `sigma` on a query of the given sensitivity.
@@ -135,7 +151,7 @@ impl Gaussian {
     /// The Gaussian parameter `μ = Δ/σ`: exact when the sensitivity is attained.
     #[must_use]
     pub fn gdp(&self) -> Exact<Gdp> {
-        Exact::new(Gdp(self.sensitivity.get() / self.sigma.get()))
+        Exact::new(Gdp(ratio_up(self.sensitivity, self.sigma)))
     }
 }
 
@@ -157,7 +173,7 @@ impl Mechanism for Gaussian {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianAccountant {
-    squares: f64,
+    mu: f64,
 }
 
 impl GaussianAccountant {
@@ -171,7 +187,8 @@ impl GaussianAccountant {
     #[must_use]
     pub fn compose_gdp(mut self, gdp: Gdp, count: u64) -> Self {
         if count > 0 {
-            self.squares += count as f64 * gdp.0 * gdp.0;
+            // Not the squares: those of small parameters underflow.
+            self.mu = hypot_up(self.mu, gdp.repeat(count).0);
         }
         self
     }
@@ -179,7 +196,7 @@ impl GaussianAccountant {
     /// The Gaussian parameter of everything released.
     #[must_use]
     pub fn gdp(&self) -> Exact<Gdp> {
-        Exact::new(Gdp(self.squares.sqrt()))
+        Exact::new(Gdp(self.mu))
     }
 
     /// The smallest `ε` such that everything released is `(ε, δ)`-DP.

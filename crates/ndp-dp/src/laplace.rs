@@ -11,6 +11,7 @@
 
 use crate::error::ensure_positive;
 use crate::gaussian::check_epsilon;
+use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
 use rand::{Rng, RngExt};
 
@@ -38,7 +39,7 @@ impl Laplace {
     /// [`Error::InvalidParameter`] unless `ε` and `Δ/ε` are positive and finite.
     pub fn with_epsilon(sensitivity: Sensitivity, epsilon: f64) -> Result<Self, Error> {
         ensure_positive("the epsilon of the Laplace mechanism", epsilon)?;
-        Self::new(sensitivity, (sensitivity.get() / epsilon).next_up())
+        Self::new(sensitivity, (Interval::new(sensitivity.get()) / Interval::new(epsilon)).high())
     }
 
     /// The sensitivity `Δ` of the query.
@@ -53,10 +54,10 @@ impl Laplace {
         self.scale
     }
 
-    /// Pure differential privacy `ε₀ = Δ/b`, exact.
+    /// Pure differential privacy `ε₀ = Δ/b`, exact up to rounding up.
     #[must_use]
     pub fn pure_epsilon(&self) -> Exact<f64> {
-        Exact::new(self.sensitivity.get() / self.scale)
+        Exact::new((Interval::new(self.sensitivity.get()) / Interval::new(self.scale)).high())
     }
 
     /// The smallest `δ` such that the mechanism is `(ε, δ)`-DP: `1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on.
@@ -88,38 +89,42 @@ impl Laplace {
 impl Mechanism for Laplace {
     /// Exact: `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        let (alpha, epsilon) = (order.get(), self.pure_epsilon().into_value());
-        let excess = alpha - 1.0;
-        // Written so that α = 1e300 does not overflow.
-        let minor = excess / (alpha + excess);
-        let divergence = if excess * epsilon > 1.0 {
-            epsilon + libm::log1p(minor * libm::expm1(-(alpha + excess) * epsilon)) / excess
+        let pure = self.pure_epsilon().into_value();
+        let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(pure));
+        let excess = alpha - Interval::ONE;
+        let (major, minor) = (alpha / (alpha + excess), excess / (alpha + excess));
+        let divergence = if (excess * epsilon).low() > 1.0 {
+            epsilon + (minor * (-((alpha + excess) * epsilon)).expm1()).ln_1p() / excess
         } else {
             // The terms of first order in ε₀ cancel exactly, so they are left out of both exponentials.
-            let sum =
-                (1.0 - minor) * exp_remainder(excess * epsilon) + minor * exp_remainder(-alpha * epsilon);
-            libm::log1p(sum) / excess
+            let sum = major * exp_remainder(excess * epsilon) + minor * exp_remainder(-(alpha * epsilon));
+            sum.ln_1p() / excess
         };
-        Exact::new(divergence.clamp(0.0, epsilon)).into()
+        // Nothing costs more than ε₀, and the limit is reached when orders overflow.
+        Exact::new(divergence.high().clamp(0.0, pure)).into()
     }
 }
 
-/// `1 − e^{(ε − ε₀)/2}`, positive part.
+/// `1 − e^{(ε − ε₀)/2}`, positive part, rounded up.
 fn profile(epsilon: f64, pure: f64) -> f64 {
-    if epsilon >= pure { 0.0 } else { -libm::expm1(0.5 * (epsilon - pure)) }
+    if epsilon >= pure {
+        return 0.0;
+    }
+    let gap = Interval::new(0.5) * (Interval::new(epsilon) - Interval::new(pure));
+    (-gap.expm1()).high()
 }
 
 /// `e^x − 1 − x`, nonnegative, to full relative accuracy.
-fn exp_remainder(x: f64) -> f64 {
-    if x.abs() > 0.5 {
-        return libm::expm1(x) - x;
+fn exp_remainder(x: Interval) -> Interval {
+    if x.low().abs() > 0.5 || x.high().abs() > 0.5 {
+        return x.expm1() - x;
     }
-    // Nested from x^18/18! down; the next term is below 1e-20 of the first.
-    let mut sum = 1.0;
+    // Nested from x^18/18! down; the next term is below 1e-20 of the first, and the sum above 3/4.
+    let mut sum = Interval::between(1.0_f64.next_down(), 1.0_f64.next_up());
     for k in (3..=18).rev() {
-        sum = 1.0 + sum * x / f64::from(k);
+        sum = Interval::ONE + sum * x / Interval::new(f64::from(k));
     }
-    0.5 * x * x * sum
+    Interval::new(0.5) * (x * x) * sum
 }
 
 #[cfg(test)]

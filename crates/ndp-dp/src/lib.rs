@@ -140,7 +140,21 @@
 //! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`] that names
 //! the condition and the value, a limit is a limit (`ε = ∞`, `δ = 0`), and no input gives NaN. Searches return the end
 //! at which the guarantee was seen to hold. [`special`], [`incomplete`] and [`logspace`] are the numerical ground: normal
-//! tails, incomplete gamma and beta functions in log space, tested against 30-digit values.
+//! tails, incomplete gamma and beta functions in log space, tested against 30-digit values. [`rounding`] moves every guarantee
+//! outward by what these may err.
+
+// A float or an integer that does not fit must not be cut silently: 2^32 releases would be none. Floats of counts are rounded
+// outward, see `rounding`.
+#![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "tests cast small numbers"
+    )
+)]
 
 pub mod approx_dp;
 pub mod baselines;
@@ -164,7 +178,7 @@ pub mod printed;
 pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;
-mod rounding;
+pub mod rounding;
 mod search;
 pub mod shuffling;
 pub mod special;

@@ -14,6 +14,7 @@
 //! - van Erven and Harremoës, *Rényi divergence and Kullback-Leibler divergence*, 2014, arXiv:1206.2459.
 
 use crate::error::ensure;
+use crate::rounding::Interval;
 use crate::{Error, Order, UpperBound};
 use serde::Serialize;
 
@@ -44,21 +45,26 @@ pub struct Part {
 /// ```
 pub fn log_mean_exp(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Error> {
     let (total, largest) = check_parts(parts)?;
-    let excess = order.get() - 1.0;
-    let shift = excess * largest;
-    if shift.is_infinite() {
+    let excess = Interval::new(order.get()) - Interval::ONE;
+    let worst = Interval::new(largest);
+    let shift = excess * worst;
+    if shift.high().is_infinite() {
         return Ok(UpperBound::new(largest));
     }
     let occurring = parts.iter().filter(|part| part.weight > 0.0);
-    let exponent = if shift < 1.0 {
+    let weighted = |part: &Part, factor: Interval| Interval::new(part.weight) * factor;
+    let exponent = if shift.high() < 1.0 {
         // Small losses keep their digits.
-        libm::log1p(occurring.map(|part| part.weight / total * libm::expm1(excess * part.loss)).sum())
+        let sum: Interval =
+            occurring.map(|part| weighted(part, (excess * Interval::new(part.loss)).expm1())).sum();
+        (sum / total).ln_1p()
     } else {
-        let sum: f64 =
-            occurring.map(|part| part.weight / total * libm::exp(excess * part.loss - shift)).sum();
-        shift + libm::log(sum)
+        let sum: Interval = occurring
+            .map(|part| weighted(part, (-(excess * (worst - Interval::new(part.loss)))).exp()))
+            .sum();
+        shift + (sum / total).ln()
     };
-    Ok(UpperBound::new((exponent / excess * rounding(parts)).min(largest)))
+    Ok(UpperBound::new((exponent / excess).high().clamp(0.0, largest)))
 }
 
 /// The loss of the mixture at `order` by weak convexity, in nats: `(1 + c) Σ w_i D_i`, `c = (α − 1) max D_i`.
@@ -69,28 +75,24 @@ pub fn log_mean_exp(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Err
 /// As [`log_mean_exp`], and [`Error::InvalidParameter`] unless `c ≤ 1`.
 pub fn weak_convexity(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Error> {
     let (total, largest) = check_parts(parts)?;
-    let c = (order.get() - 1.0) * largest;
-    ensure(c <= 1.0, "(α − 1) times the largest loss", "be at most 1 for weak convexity", c)?;
+    let c = (Interval::new(order.get()) - Interval::ONE) * Interval::new(largest);
+    ensure(c.high() <= 1.0, "(α − 1) times the largest loss", "be at most 1 for weak convexity", c.high())?;
     let occurring = parts.iter().filter(|part| part.weight > 0.0);
-    let mean: f64 = occurring.map(|part| part.weight / total * part.loss).sum();
-    Ok(UpperBound::new((1.0 + c) * mean * rounding(parts)))
+    let sum: Interval = occurring.map(|part| Interval::new(part.weight) * Interval::new(part.loss)).sum();
+    Ok(UpperBound::new(((Interval::ONE + c) * (sum / total)).high()))
 }
 
 /// The sum of the weights, and the largest loss that may occur.
-fn check_parts(parts: &[Part]) -> Result<(f64, f64), Error> {
+fn check_parts(parts: &[Part]) -> Result<(Interval, f64), Error> {
     for part in parts {
         ensure(part.weight >= 0.0, "the weight of a part", "be nonnegative", part.weight)?;
         ensure(part.loss >= 0.0, "the loss of a part", "be nonnegative", part.loss)?;
     }
-    let total: f64 = parts.iter().map(|part| part.weight).sum();
-    ensure((total - 1.0).abs() <= 1e-9, "the sum of the weights", "be 1 within 1e-9", total)?;
+    let total: Interval = parts.iter().map(|part| Interval::new(part.weight)).sum();
+    let near = (total.high() - 1.0).abs() <= 1e-9;
+    ensure(near, "the sum of the weights", "be 1 within 1e-9", total.high())?;
     let occurring = parts.iter().filter(|part| part.weight > 0.0);
     Ok((total, occurring.map(|part| part.loss).fold(0.0, f64::max)))
-}
-
-/// Sums of as many positive terms, rounded up.
-fn rounding(parts: &[Part]) -> f64 {
-    1.0 + f64::EPSILON * (parts.len() as f64 + 8.0)
 }
 
 #[cfg(test)]

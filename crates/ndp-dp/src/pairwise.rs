@@ -4,6 +4,8 @@
 //! loss `c₀ = α Δ² / (2σ²)` that reaches the observer. From a unit loss follow the Gaussian
 //! parameter `μ = (Δ/σ) √unit`, the Rényi loss `c₀ · unit` at any order, and exact `(ε, δ)`.
 
+use crate::gdp::{half_square, ratio_up};
+use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sensitivity, Sigma};
 use serde::Serialize;
 
@@ -26,11 +28,14 @@ impl UnitLoss {
         self.0
     }
 
-    /// Gaussian-DP parameter `μ = (Δ/σ) √unit` of a view with this loss.
+    /// Gaussian-DP parameter `μ = (Δ/σ) √unit` of a view with this loss, rounded up.
     #[must_use]
     pub fn mu(self, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
         // An overflowing ratio times a loss of 0 is a loss of 0.
-        if self.0 == 0.0 { 0.0 } else { sensitivity.get() / sigma.get() * self.0.sqrt() }
+        if self.0 == 0.0 {
+            return 0.0;
+        }
+        (Interval::new(ratio_up(sensitivity, sigma)) * Interval::new(self.0).sqrt()).high()
     }
 
     /// The Gaussian guarantee of a view with this loss, from which exact `(ε, δ)` follow.
@@ -39,14 +44,13 @@ impl UnitLoss {
         Gdp::unchecked(self.mu(sensitivity, sigma))
     }
 
-    /// Rényi loss `α Δ² unit / (2σ²)` at `order`, in nats.
+    /// Rényi loss `α Δ² unit / (2σ²)` at `order`, in nats, rounded up.
     #[must_use]
     pub fn rdp(self, order: Order, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
         if self.0 == 0.0 {
             return 0.0;
         }
-        let ratio = sensitivity.get() / sigma.get();
-        order.get() * ratio * ratio / 2.0 * self.0
+        (Interval::new(half_square(order.get(), ratio_up(sensitivity, sigma))) * Interval::new(self.0)).high()
     }
 }
 
@@ -124,7 +128,7 @@ mod tests {
         let (sensitivity, sigma) = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
         let gdp = UnitLoss::new(0.0625)?.gdp(sensitivity, sigma);
         assert_relative_eq!(gdp.mu(), 0.5, max_relative = 1e-15);
-        assert_relative_eq!(*gdp.delta(1.0)?.value(), 0.006_829_594_983_114_575, max_relative = 1e-14);
+        assert_relative_eq!(*gdp.delta(1.0)?.value(), 0.006_829_594_983_114_575, max_relative = 1e-13);
         let order = Order::new(3.0)?;
         let rdp = UnitLoss::new(0.0625)?.rdp(order, sensitivity, sigma);
         assert_relative_eq!(rdp, *gdp.rdp(order).value(), max_relative = 1e-15);

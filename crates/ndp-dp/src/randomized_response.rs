@@ -11,6 +11,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
+use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, search};
 use rand::{Rng, RngExt};
 
@@ -31,7 +32,8 @@ impl RandomizedResponse {
         Ok(Self { labels, gamma, local_epsilon: local_epsilon(labels, gamma)? })
     }
 
-    /// The randomized response over `labels` labels that is `local_epsilon`-DP.
+    /// The randomized response over `labels` labels that is `local_epsilon`-DP: [`gamma`] is rounded up, and the `ε₀` kept is
+    /// that of the rounded `γ`, up to 1/2^53 of its complement below the one asked for.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] when `labels < 2` or when
@@ -44,7 +46,10 @@ impl RandomizedResponse {
             "leave a positive probability of a random answer",
             local_epsilon,
         )?;
-        Ok(Self { labels, gamma, local_epsilon })
+        // With many labels 1 − γ has few digits left: the sampler's own ε₀ counts. It is at most what was asked for, since
+        // γ was rounded up.
+        let kept = self::local_epsilon(labels, gamma)?.min(local_epsilon);
+        Ok(Self { labels, gamma, local_epsilon: kept })
     }
 
     /// The number of labels `L`.
@@ -95,19 +100,18 @@ impl RandomizedResponse {
 impl Mechanism for RandomizedResponse {
     /// Exact: `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        let (alpha, epsilon) = (order.get(), self.local_epsilon);
-        let excess = alpha - 1.0;
+        let (alpha, epsilon) = (Interval::new(order.get()), Interval::new(self.local_epsilon));
+        let excess = alpha - Interval::ONE;
         // The argument of the logarithm is 1 + (1 − e^{−(α−1)ε₀})(e^{αε₀} − 1)/(e^{ε₀} + L − 1): no cancellation.
-        let log_gain = libm::log(-libm::expm1(-excess * epsilon))
-            + crate::logspace::log_expm1(alpha * epsilon)
+        let log_gain = (-(excess * epsilon)).log1m_exp() + (alpha * epsilon).log_expm1()
             - log_total(epsilon, self.labels);
-        let divergence = crate::logspace::log_add_exp(0.0, log_gain) / excess;
+        let divergence = Interval::ZERO.log_add_exp(log_gain) / excess;
         // Rounding, or an overflow of α ε₀, may pass the limit α → ∞.
-        Exact::new(divergence.min(epsilon)).into()
+        Exact::new(divergence.high().min(self.local_epsilon)).into()
     }
 }
 
-/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP; 0 where it
+/// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP, rounded up; 0 where it
 /// underflows.
 ///
 /// # Errors
@@ -116,11 +120,12 @@ impl Mechanism for RandomizedResponse {
 pub fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
     check_epsilon(local_epsilon)?;
     check_labels(labels)?;
-    let labels = f64::from(labels);
-    Ok(labels / (libm::expm1(local_epsilon) + labels))
+    let labels = Interval::new(f64::from(labels));
+    let gamma = labels / (Interval::new(local_epsilon).expm1() + labels);
+    Ok(if gamma.low() == 0.0 { 0.0 } else { gamma.high().min(1.0) })
 }
 
-/// The pure privacy `ε₀ = ln(1 + L(1 − γ)/γ)` of one report of `RR_γ`, in nats.
+/// The pure privacy `ε₀ = ln(1 + L(1 − γ)/γ)` of one report of `RR_γ`, in nats, rounded up.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < gamma ≤ 1`.
@@ -133,30 +138,30 @@ pub fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
         "lie above 0 and be at most 1",
         gamma,
     )?;
-    let labels = f64::from(labels);
+    let (labels, random) = (Interval::new(f64::from(labels)), Interval::new(gamma));
+    let kept = labels * (Interval::ONE - random);
     // The quotient overflows for subnormal gamma; its logarithm does not.
-    Ok(if gamma < 1e-3 {
-        libm::log(labels * (1.0 - gamma) + gamma) - libm::log(gamma)
-    } else {
-        libm::log1p(labels * (1.0 - gamma) / gamma)
-    })
+    let epsilon = if gamma < 1e-3 { (kept + random).ln() - random.ln() } else { (kept / random).ln_1p() };
+    Ok(epsilon.high().max(0.0))
 }
 
 pub(crate) fn check_labels(labels: u32) -> Result<(), Error> {
     ensure(labels >= 2, "the number of labels", "be at least 2", f64::from(labels))
 }
 
-/// `(e^{ε₀} − e^ε)₊/(e^{ε₀} + L − 1)`, scaled by `e^{−ε₀}` so that nothing overflows.
+/// `(e^{ε₀} − e^ε)₊/(e^{ε₀} + L − 1)`, scaled by `e^{−ε₀}` so that nothing overflows; rounded up.
 pub(crate) fn profile(epsilon: f64, local_epsilon: f64, labels: u32) -> f64 {
     if epsilon >= local_epsilon {
         return 0.0;
     }
-    -libm::expm1(epsilon - local_epsilon) / (1.0 + f64::from(labels - 1) * libm::exp(-local_epsilon))
+    let local = Interval::new(local_epsilon);
+    let others = Interval::new(f64::from(labels - 1)) * (-local).exp();
+    (-(Interval::new(epsilon) - local).expm1() / (Interval::ONE + others)).high().min(1.0)
 }
 
 /// `ln(e^{ε₀} + L − 1)`.
-fn log_total(local_epsilon: f64, labels: u32) -> f64 {
-    local_epsilon + libm::log1p(f64::from(labels - 1) * libm::exp(-local_epsilon))
+fn log_total(local_epsilon: Interval, labels: u32) -> Interval {
+    local_epsilon + (Interval::new(f64::from(labels - 1)) * (-local_epsilon).exp()).ln_1p()
 }
 
 #[cfg(test)]

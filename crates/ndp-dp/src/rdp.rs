@@ -10,6 +10,7 @@
 use crate::conversion::{epsilon_at, log_delta_at};
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
+use crate::rounding::{Interval, exp_up};
 use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound};
 use serde::Serialize;
 
@@ -80,9 +81,9 @@ impl RdpAccountant {
         // No release costs nothing, also when one would cost infinitely much.
         if count > 0 {
             for rdp in &mut self.spent {
-                let spent = rdp.epsilon + count as f64 * mechanism.rdp(rdp.order).into_value();
-                // Never below the sum itself, however many releases are added.
-                rdp.epsilon = spent.next_up();
+                let cost = Interval::count(count) * Interval::new(mechanism.rdp(rdp.order).into_value());
+                // Never below the sum itself, however many releases are added; the line of a NaN ends at infinity.
+                rdp.epsilon = (Interval::new(rdp.epsilon) + cost).high();
             }
         }
         self
@@ -108,7 +109,7 @@ impl RdpAccountant {
     pub fn at_epsilon(&self, epsilon: f64) -> Result<UpperBound<ApproxDp>, Error> {
         check_epsilon(epsilon)?;
         let best = self.smallest(|rdp| log_delta_at(rdp.epsilon, rdp.order, epsilon));
-        Ok(UpperBound::new(ApproxDp::clamped(epsilon, libm::exp(best.min(0.0)))))
+        Ok(UpperBound::new(ApproxDp::clamped(epsilon, exp_up(best.min(0.0)))))
     }
 
     fn smallest(&self, f: impl Fn(&Rdp) -> f64) -> f64 {

@@ -8,6 +8,7 @@
 //! - NIST Digital Library of Mathematical Functions, 7.12.1 (asymptotic series) and 7.9.1
 //!   (continued fraction).
 
+use crate::rounding::whole;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
@@ -17,12 +18,16 @@ pub(crate) const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 pub(crate) const SQRT_2PI: f64 = 2.506_628_274_631_000_7;
 
 /// The complementary error function `erfc(x) = (2/√π) ∫_x^∞ e^{−t²} dt`.
+///
+/// Measured: against 78 digits at 10⁶ points from −6 to 26, a relative error of at most 1.64 epsilons; count on 3.3.
 #[must_use]
 pub fn erfc(x: f64) -> f64 {
     libm::erfc(x)
 }
 
 /// The scaled complementary error function `e^{x²} erfc(x)`; `∞` below `x ≈ −26.6`.
+///
+/// Measured: against 78 digits at 900 000 points, a relative error of at most 2.62 epsilons; count on 5.3.
 #[must_use]
 pub fn erfcx(x: f64) -> f64 {
     if x >= 10.0 {
@@ -49,7 +54,7 @@ fn erfcx_series(x: f64) -> f64 {
 }
 
 /// `x² = square + rest` without rounding error, for `|x| < 1e150`.
-fn split_square(x: f64) -> (f64, f64) {
+pub(crate) fn split_square(x: f64) -> (f64, f64) {
     // Veltkamp's splitting: a fused multiply-add would be a slow library call on the baseline target.
     let scaled = 134_217_729.0 * x;
     let high = scaled - (scaled - x);
@@ -74,6 +79,10 @@ pub fn normal_cdf(x: f64) -> f64 {
     normal_tail(-x)
 }
 
+/// Error of [`normal_tail`] and [`normal_cdf`], relative, in epsilons. Measured: against 78 digits at 10⁶ points from
+/// −6 to 37.5, at most 4.0; doubled.
+pub const TAIL_ERROR: f64 = 8.0;
+
 /// The standard normal upper tail `Q(x) = 1 − Φ(x)`, accurate in the right tail.
 #[must_use]
 pub fn normal_tail(x: f64) -> f64 {
@@ -82,6 +91,8 @@ pub fn normal_tail(x: f64) -> f64 {
 }
 
 /// `ln Q(x)`, finite wherever `x²/2` is.
+///
+/// Measured: against 78 digits at 919 000 points, an error of at most 1.29 epsilons of `1 + |ln Q|`; count on 2.6.
 #[must_use]
 pub fn log_normal_tail(x: f64) -> f64 {
     if x > 1.0 {
@@ -94,12 +105,16 @@ pub fn log_normal_tail(x: f64) -> f64 {
 }
 
 /// The Mills ratio `R(x) = Q(x)/φ(x)`: decreasing, `√(π/2)` at 0, about `1/x` for large `x`.
+///
+/// Measured: against 78 digits at 877 000 points, a relative error of at most 16.4 epsilons (at `x = −4.9`); count on 33.
 #[must_use]
 pub fn mills_ratio(x: f64) -> f64 {
     (PI / 2.0).sqrt() * erfcx(x / SQRT_2)
 }
 
 /// `−R′(x) = 1 − x R(x)` for `x ≥ 0`: positive, about `1/x²` for large `x`.
+///
+/// Measured: against 78 digits at 923 000 points, a relative error of at most 65 epsilons (next to `x = 5`); count on 130.
 #[must_use]
 pub fn mills_slope(x: f64) -> f64 {
     if x <= 5.0 {
@@ -107,10 +122,10 @@ pub fn mills_slope(x: f64) -> f64 {
     }
     if x <= 20.0 {
         // R = 1/(x + c), c = 1/(x + 2/(x + 3/(x + …))), hence 1 − xR = cR without cancellation.
-        let terms = 10 + (530.0 / (x * x)).ceil() as u32;
+        let terms = 11 + whole(530.0 / (x * x));
         let mut tail = x;
         for k in (2..=terms).rev() {
-            tail = x + f64::from(k) / tail;
+            tail = x + k as f64 / tail;
         }
         let c = 1.0 / tail;
         return c / (x + c);
@@ -127,15 +142,17 @@ pub fn mills_slope(x: f64) -> f64 {
 }
 
 /// `R(x) − R(x + width)` for `x ≥ 0` and `width ≥ 0`, without cancellation for small widths.
+///
+/// Measured: against 78 digits at 676 000 points, a relative error of at most 74.3 epsilons; count on 149.
 #[must_use]
 pub fn mills_difference(x: f64, width: f64) -> f64 {
     let near = mills_ratio(x);
     let direct = near - mills_ratio(x + width);
-    if width >= 0.1 && direct >= 1e-3 * near {
+    if width >= 0.1 && direct >= 0.05 * near {
         return direct;
     }
     // The integral of the slope; the interval's length is `width`, not the rounded difference of its ends. The slope
-    // varies on a scale of 1 + x, a thousand times the width or at least ten times: five nodes leave less than 1e-18.
+    // varies on a scale of 1 + x, twenty times the width or more: five nodes leave less than 1e-17.
     let (half, center) = (0.5 * width, x + 0.5 * width);
     let pairs: f64 = GAUSS_LEGENDRE_5
         .iter()

@@ -21,7 +21,8 @@ use crate::binomial_window::BinomialWindow;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::logspace::log_expm1;
-use crate::tails::{check_probability, log_pmf};
+use crate::rounding::{Interval, up, up_log, whole};
+use crate::tails::{PMF_ERROR, check_probability, log_pmf};
 use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Order, UpperBound};
 
 /// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data may be
@@ -36,7 +37,7 @@ pub fn without_replacement(
 ) -> Result<UpperBound<ApproxDp>, Error> {
     ensure(population >= 1, "the number of users", "be at least 1", population as f64)?;
     ensure(sample <= population, "the size of the sample", "be at most the number of users", sample as f64)?;
-    Ok(sampled(mechanism, sample as f64 / population as f64))
+    Ok(sampled(mechanism, Interval::count(sample) / Interval::count(population)))
 }
 
 /// An `(ε, δ)`-DP mechanism on users who each take part with probability `rate`, when one user may be added or
@@ -46,7 +47,7 @@ pub fn without_replacement(
 /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`.
 pub fn poisson(mechanism: ApproxDp, rate: f64) -> Result<UpperBound<ApproxDp>, Error> {
     check_probability(rate)?;
-    Ok(sampled(mechanism, rate))
+    Ok(sampled(mechanism, Interval::new(rate)))
 }
 
 /// `draws` independent uniform draws, with replacement, from a pool of users, when one user's data may be replaced.
@@ -66,43 +67,49 @@ impl WithReplacement {
         Ok(Self { pool, draws })
     }
 
-    /// The probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all.
+    /// The probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all, rounded up.
     #[doc(alias = "wr_gamma")]
     #[must_use]
     pub fn inclusion(&self) -> f64 {
-        if self.pool == 1 {
-            return if self.draws == 0 { 0.0 } else { 1.0 };
-        }
-        -libm::expm1(self.draws as f64 * libm::log1p(-1.0 / self.pool as f64))
+        self.chance().high().min(1.0)
     }
 
-    /// What the draws make of the `ε` of a mechanism: `ln(1 + g(e^ε − 1))`.
+    fn chance(&self) -> Interval {
+        if self.pool == 1 || self.draws == 0 {
+            return if self.draws == 0 { Interval::ZERO } else { Interval::ONE };
+        }
+        let missed = (-(Interval::ONE / Interval::count(self.pool))).ln_1p();
+        (-(Interval::count(self.draws) * missed).expm1()).min(Interval::ONE)
+    }
+
+    /// What the draws make of the `ε` of a mechanism: `ln(1 + g(e^ε − 1))`, rounded up.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
     #[doc(alias = "wr_subsample_eps")]
     pub fn epsilon(&self, epsilon: f64) -> Result<f64, Error> {
         check_epsilon(epsilon)?;
-        Ok(amplified(epsilon, self.inclusion()))
+        Ok(amplified(epsilon, self.chance()))
     }
 
-    /// The `ε` of a mechanism that the draws turn into `epsilon`: `ln(1 + (e^ε − 1)/g)`.
+    /// The `ε` of a mechanism that the draws turn into `epsilon`: `ln(1 + (e^ε − 1)/g)`, rounded down.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] when nobody is drawn.
     pub fn base_epsilon(&self, epsilon: f64) -> Result<f64, Error> {
         check_epsilon(epsilon)?;
         ensure(self.draws >= 1, "the number of draws", "be at least 1", 0.0)?;
-        let g = self.inclusion();
-        Ok(if epsilon > 30.0 {
-            epsilon - libm::log(g) + libm::log1p((g - 1.0) * libm::exp(-epsilon))
+        let (g, target) = (self.chance(), Interval::new(epsilon));
+        let base = if epsilon > 30.0 {
+            target - g.ln() + ((g - Interval::ONE) * (-target).exp()).ln_1p()
         } else {
-            libm::log1p(libm::expm1(epsilon) / g)
-        })
+            (target.expm1() / g).ln_1p()
+        };
+        Ok(base.low().max(0.0))
     }
 
     /// A mechanism with group profiles `group_delta(k, ε) = δ_k(ε)` on the drawn users:
-    /// `(ln(1 + g(e^ε − 1)), Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε))`, rounded up by at most 1e-50.
+    /// `(ln(1 + g(e^ε − 1)), Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε))`, rounded up.
     ///
     /// `δ_k(ε)` bounds the loss when `k` of the drawn records, all of one user, change; it must not decrease in `k`.
     ///
@@ -135,7 +142,9 @@ impl WithReplacement {
         for (k, probability) in window.iter().filter(|&(k, _)| k > 0) {
             delta += probability * group_delta(k, epsilon)?.into_value().min(1.0);
         }
-        Ok(UpperBound::new(ApproxDp::clamped(amplified(epsilon, self.inclusion()), delta)))
+        // The probabilities, and a sum of as many products.
+        let error = window.error() + window.probabilities().len() as f64 + 2.0;
+        Ok(UpperBound::new(ApproxDp::clamped(amplified(epsilon, self.chance()), up(delta, error))))
     }
 }
 
@@ -162,21 +171,26 @@ impl PoissonGaussian {
 
     /// `(α − 1) D_α` at an integer order.
     fn exponent(&self, alpha: u64) -> f64 {
-        let half_square = 0.5 * self.mu * self.mu;
+        let half_square = crate::gdp::half_square(1.0, self.mu);
         // The terms with k ≤ 1 have exponent 0, and all weights sum to 1: what is left keeps its relative accuracy.
         let terms: Vec<f64> = (2..=alpha)
             .map(|k| (k as f64, log_pmf(k, alpha, self.rate)))
             .filter(|&(_, weight)| weight > f64::NEG_INFINITY)
-            .map(|(k, weight)| weight + log_expm1(k * (k - 1.0) * half_square))
+            .map(|(k, weight)| {
+                let growth = log_expm1(k * (k - 1.0) * half_square);
+                // The argument of log_expm1 has four roundings, which count as often as it is large; the sum has one a term.
+                up_log(weight, PMF_ERROR + alpha as f64 + 8.0, PMF_ERROR) + up_log(growth, 8.0, 8.0)
+            })
             .collect();
-        crate::logspace::log_add_exp(0.0, crate::logspace::log_sum_exp(&terms))
+        let log_sum = Interval::new(crate::logspace::log_sum_exp(&terms));
+        Interval::ZERO.log_add_exp(log_sum).high()
     }
 }
 
 impl Mechanism for PoissonGaussian {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let alpha = order.get();
-        let unsampled = 0.5 * alpha * self.mu * self.mu;
+        let unsampled = crate::gdp::half_square(alpha, self.mu);
         if self.rate == 0.0 || self.mu == 0.0 {
             return UpperBound::new(0.0).into();
         }
@@ -184,30 +198,39 @@ impl Mechanism for PoissonGaussian {
             return UpperBound::new(unsampled).into();
         }
         let below = alpha.floor();
-        let at = |alpha: f64| if alpha <= 1.0 { 0.0 } else { self.exponent(alpha as u64) };
+        let at = |alpha: f64| if alpha <= 1.0 { 0.0 } else { self.exponent(whole(alpha)) };
         let part = alpha - below;
-        let exponent =
-            if part == 0.0 { at(alpha) } else { (1.0 - part) * at(below) + part * at(below + 1.0) };
-        UpperBound::new((exponent / (alpha - 1.0)).min(unsampled)).into()
+        let exponent = if part == 0.0 {
+            Interval::new(at(alpha))
+        } else {
+            Interval::new(1.0 - part) * Interval::new(at(below))
+                + Interval::new(part) * Interval::new(at(below + 1.0))
+        };
+        let excess = Interval::new(alpha) - Interval::ONE;
+        UpperBound::new((exponent / excess).high().min(unsampled)).into()
     }
 }
 
 /// `(ln(1 + q(e^ε − 1)), qδ)`.
-fn sampled(mechanism: ApproxDp, q: f64) -> UpperBound<ApproxDp> {
-    UpperBound::new(ApproxDp::clamped(amplified(mechanism.epsilon(), q), q * mechanism.delta()))
+fn sampled(mechanism: ApproxDp, q: Interval) -> UpperBound<ApproxDp> {
+    let delta = (q * Interval::new(mechanism.delta())).high();
+    UpperBound::new(ApproxDp::clamped(amplified(mechanism.epsilon(), q), delta))
 }
 
-/// `ln(1 + q(e^ε − 1))`, for `ε` perhaps infinite.
-fn amplified(epsilon: f64, q: f64) -> f64 {
-    if q == 0.0 {
+/// `ln(1 + q(e^ε − 1))`, rounded up, for `ε` perhaps infinite.
+fn amplified(epsilon: f64, q: Interval) -> f64 {
+    if q.high() == 0.0 {
         return 0.0;
     }
-    let amplified = if epsilon > 30.0 {
-        epsilon + libm::log(q + (1.0 - q) * libm::exp(-epsilon))
+    let loss = Interval::new(epsilon);
+    // Beyond, e^ε overflows; before, a small q would cancel the first term.
+    let amplified = if epsilon > 700.0 {
+        loss + (q + (Interval::ONE - q) * (-loss).exp()).ln()
     } else {
-        libm::log1p(q * libm::expm1(epsilon))
+        (q * loss.expm1()).ln_1p()
     };
-    amplified.min(epsilon)
+    // At q = 1 nothing is gained, whatever was rounded.
+    amplified.high().min(epsilon)
 }
 
 /// Above this order the sum of [`PoissonGaussian`] is not evaluated.

@@ -11,32 +11,32 @@
 
 use crate::error::ensure;
 use crate::incomplete::{deviation, log_beta_i, log_binomial_saddle};
-use crate::rounding::up;
+use crate::rounding::{Interval, down_log, log_down, up_log, whole};
 use crate::special::normal_quantile;
 use crate::{Delta, Error, Exact, UpperBound};
 
 /// The most trials accepted: beyond, a count is no longer exact as a float, and tails take too long.
 pub const MAX_TRIALS: u64 = 1_000_000_000_000;
 
-/// `ln P(X = k)` for `X ~ Bin(trials, p)`: exact, `−∞` where the probability is 0.
+/// `ln P(X = k)` for `X ~ Bin(trials, p)`: exact, rounded up by [`PMF_ERROR`], `−∞` where the probability is 0.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `trials ≤` [`MAX_TRIALS`].
 pub fn log_binomial_pmf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
     check(trials, p)?;
-    Ok(Exact::new(log_pmf(k, trials, p)))
+    Ok(Exact::new(up_log(log_pmf(k, trials, p), PMF_ERROR, PMF_ERROR).min(0.0)))
 }
 
-/// `ln P(X > k)` for `X ~ Bin(trials, p)`: exact, `−∞` where the probability is 0.
+/// `ln P(X > k)` for `X ~ Bin(trials, p)`: exact, rounded up by [`TAIL_ERROR`], `−∞` where the probability is 0.
 ///
 /// # Errors
 /// As [`log_binomial_pmf`].
 pub fn log_binomial_tail(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
     check(trials, p)?;
-    Ok(Exact::new(log_tail(k, trials, p)))
+    Ok(Exact::new(up_log(log_tail(k, trials, p), TAIL_ERROR, TAIL_ERROR).min(0.0)))
 }
 
-/// `ln P(X ≤ k)` for `X ~ Bin(trials, p)`: exact.
+/// `ln P(X ≤ k)` for `X ~ Bin(trials, p)`: exact, rounded up by [`TAIL_ERROR`].
 ///
 /// # Errors
 /// As [`log_binomial_pmf`].
@@ -46,10 +46,11 @@ pub fn log_binomial_cdf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error
         return Ok(Exact::new(0.0));
     }
     // X ≤ k exactly when the failures, Bin(trials, 1 − p), exceed trials − k − 1.
-    Ok(Exact::new(crate::incomplete::log_beta_i_complement(k as f64 + 1.0, (trials - k) as f64, p)))
+    let log = crate::incomplete::log_beta_i_complement(k as f64 + 1.0, (trials - k) as f64, p);
+    Ok(Exact::new(up_log(log, TAIL_ERROR, TAIL_ERROR).min(0.0)))
 }
 
-/// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within 1e-11 of `ln δ̂` goes up).
+/// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within [`TAIL_ERROR`] goes up).
 ///
 /// # Errors
 /// As [`log_binomial_pmf`].
@@ -67,13 +68,13 @@ pub fn log_binomial_cdf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error
 pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Error> {
     check(trials, p)?;
     // The margin covers the error of the tail, so that the count returned is never too small.
-    let target = libm::log(delta_hat.get()) - 1e-11;
+    let target = down_log(log_down(delta_hat.get()), TAIL_ERROR, TAIL_ERROR);
     let enough = |n: u64| log_tail(n, trials, p) <= target;
     // Start at the Cornish–Fisher quantile and gallop away from it.
     let mean = trials as f64 * p;
     let z = -normal_quantile(delta_hat.get());
     let guess = mean + z * (mean * (1.0 - p)).sqrt() + (z * z - 1.0) * (1.0 - 2.0 * p) / 6.0;
-    let guess = (guess.clamp(0.0, trials as f64) as u64).min(trials);
+    let guess = whole(guess.clamp(0.0, trials as f64)).min(trials);
     let (mut fails, mut verified, mut step);
     if enough(guess) {
         (verified, step) = (guess, 1);
@@ -110,9 +111,10 @@ pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Erro
 /// As [`log_binomial_pmf`].
 pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     check(trials, p)?;
-    let mean = trials as f64 * p;
-    let l = -libm::log(delta_hat.get());
-    Ok(UpperBound::new(up(mean + 0.5 * (l + (l * l + 8.0 * l * mean).sqrt()))))
+    let mean = Interval::count(trials) * Interval::new(p);
+    let l = -Interval::new(delta_hat.get()).ln();
+    let root = (l * l + Interval::new(8.0) * l * mean).sqrt();
+    Ok(UpperBound::new((mean + Interval::new(0.5) * (l + root)).high()))
 }
 
 /// Whether the Chernoff count is a bound: `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1.
@@ -121,7 +123,8 @@ pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f
 /// As [`log_binomial_pmf`].
 pub fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
     check(trials, p)?;
-    Ok(trials as f64 * p >= -3.0 * libm::log(delta_hat.get()))
+    let mean = Interval::count(trials) * Interval::new(p);
+    Ok(mean.low() >= -3.0 * log_down(delta_hat.get()).next_down())
 }
 
 /// `N = Tp + √(3 T p ln(1/δ̂))` where it is a bound: then `P(Bin(T, p) ≥ N) ≤ δ̂`.
@@ -133,8 +136,18 @@ pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f6
     let mean = trials as f64 * p;
     let valid = n_chernoff_valid(trials, p, delta_hat)?;
     ensure(valid, "the mean of a Chernoff count", "be at least 3 ln(1/delta)", mean)?;
-    Ok(UpperBound::new(up(mean + (-3.0 * mean * libm::log(delta_hat.get())).sqrt())))
+    let (exact, log) = (Interval::count(trials) * Interval::new(p), Interval::new(delta_hat.get()).ln());
+    Ok(UpperBound::new((exact + (Interval::new(-3.0) * exact * log).sqrt()).high()))
 }
+
+/// Error of [`log_binomial_pmf`] in epsilons of `1 + |ln P|`. Measured: against 78 digits at
+/// 932 000 points with up to 10¹² trials, at most 6.3; doubled and rounded up.
+pub const PMF_ERROR: f64 = 16.0;
+
+/// Error of [`log_binomial_tail`] and [`log_binomial_cdf`] in epsilons of `1 + |ln P|`. Measured: against
+/// 78 digits at 920 points with up to 1500 trials, at most 2.1. More trials need longer fractions and were not measured in
+/// numbers; the constant stands far above twice what was seen.
+pub const TAIL_ERROR: f64 = 256.0;
 
 fn check(trials: u64, p: f64) -> Result<(), Error> {
     ensure(trials <= MAX_TRIALS, "the number of trials", "be at most 1e12", trials as f64)?;
@@ -220,7 +233,9 @@ mod tests {
                 for k in 0..=trials {
                     let i = k as usize;
                     let close = |log: f64, direct: f64| {
-                        assert_relative_eq!(log.exp(), direct, max_relative = 1e-12, epsilon = 1e-300);
+                        // Rounded up by TAIL_ERROR, and the direct sum rounds too.
+                        let error = 1e-12 + 2.0 * TAIL_ERROR * f64::EPSILON * (1.0 + log.abs());
+                        assert_relative_eq!(log.exp(), direct, max_relative = error, epsilon = 1e-300);
                     };
                     close(*log_binomial_pmf(k, trials, p)?.value(), row[i]);
                     close(*log_binomial_tail(k, trials, p)?.value(), row[i + 1..].iter().sum());

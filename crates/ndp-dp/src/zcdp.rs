@@ -5,7 +5,8 @@
 //!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
 
 use crate::{
-    ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure, rounding::up,
+    ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure,
+    rounding::Interval,
 };
 use serde::Serialize;
 
@@ -33,7 +34,7 @@ impl Zcdp {
     /// [`Error::InvalidParameter`] unless `0 ≤ ε ≤ ∞`.
     pub fn from_pure(epsilon: f64) -> Result<UpperBound<Self>, Error> {
         ensure(0.0 <= epsilon, "epsilon", "be nonnegative", epsilon)?;
-        Ok(UpperBound::new(Self(up(epsilon * epsilon / 2.0))))
+        Ok(UpperBound::new(Self(crate::gdp::half_square(1.0, epsilon))))
     }
 
     /// The parameter `ρ`.
@@ -45,19 +46,20 @@ impl Zcdp {
     /// Both releases together: `ρ + ρ'`.
     #[must_use]
     pub fn compose(self, other: Self) -> Self {
-        Self(self.0 + other.0)
+        Self((Interval::new(self.0) + Interval::new(other.0)).high())
     }
 
     /// `count` releases together: `count ρ`.
     #[must_use]
     pub fn repeat(self, count: u64) -> Self {
-        Self(if count == 0 { 0.0 } else { count as f64 * self.0 })
+        Self(if count == 0 { 0.0 } else { (Interval::count(count) * Interval::new(self.0)).high() })
     }
 
     /// The closed conversion `ε = ρ + 2 √(ρ ln(1/δ))`.
     #[must_use]
     pub fn closed_epsilon(self, delta: Delta) -> UpperBound<f64> {
-        UpperBound::new(up(self.0 + 2.0 * (-self.0 * libm::log(delta.get())).sqrt()))
+        let (rho, log) = (Interval::new(self.0), -Interval::new(delta.get()).ln());
+        UpperBound::new((rho + Interval::new(2.0) * rho.sqrt() * log.sqrt()).high())
     }
 
     /// The smallest `ε` at `delta` over all orders by the optimal conversion, never above the closed one.
@@ -72,7 +74,7 @@ impl Zcdp {
 
 impl Mechanism for Zcdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        UpperBound::new(order.get() * self.0).into()
+        UpperBound::new((Interval::new(order.get()) * Interval::new(self.0)).high()).into()
     }
 }
 

@@ -17,6 +17,7 @@
 
 use super::printed::RandomGraph;
 use crate::Error;
+use ndp_dp::mixture::{self, Part};
 use ndp_dp::{Exact, Order, Sensitivity, Sigma, UpperBound};
 
 /// Loss of a node that is not adjacent to the observers, in nats: the sharp form, valid for every `σ`.
@@ -90,9 +91,7 @@ pub fn local_loss(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Exact
 /// [`Error::InvalidParameter`] unless the probabilities are nonnegative and sum to at most `1 + 1e-12`, and the losses
 /// are nonnegative.
 pub fn drawn_case_loss(cases: &[(f64, f64)], order: Order) -> Result<UpperBound<f64>, Error> {
-    let excess = order.get() - 1.0;
     let mut total = 0.0;
-    let mut largest: f64 = 0.0;
     for &(probability, loss) in cases {
         for (name, value) in [("a probability", probability), ("a loss", loss)] {
             if !(0.0..=f64::INFINITY).contains(&value) {
@@ -100,20 +99,16 @@ pub fn drawn_case_loss(cases: &[(f64, f64)], order: Order) -> Result<UpperBound<
             }
         }
         total += probability;
-        largest = largest.max(loss);
     }
     if total > 1.0 + 1e-12 {
         let (name, condition) = ("the sum of the probabilities", "be at most 1");
         return Err(Error::InvalidParameter { name, condition, value: total });
     }
-    if largest == f64::INFINITY {
-        let infinite = cases.iter().any(|&(probability, loss)| probability > 0.0 && loss == f64::INFINITY);
-        return Ok(UpperBound::new(if infinite { f64::INFINITY } else { 0.0 }));
-    }
-    // Relative to the largest loss, so that nothing overflows.
-    let rest = (1.0 - total).max(0.0) * (-excess * largest).exp();
-    let mean: f64 = cases.iter().map(|&(p, loss)| p * (excess * (loss - largest)).exp()).sum();
-    Ok(UpperBound::new((largest + (mean + rest).min(1.0).ln() / excess).max(0.0)))
+    // The mixture divides by the sum of its weights: what is left, rounded down, makes that at most 1.
+    let left = Part { weight: (1.0 - total * (1.0 + 4.0 * f64::EPSILON)).max(0.0), loss: 0.0 };
+    let parts = cases.iter().map(|&(weight, loss)| Part { weight, loss });
+    let parts: Vec<Part> = parts.chain([left]).collect();
+    Ok(mixture::log_mean_exp(order, &parts)?)
 }
 
 /// The constant `c = q n / ln n` of an Erdős–Rényi graph; at or below 1 it is disconnected with high
@@ -339,6 +334,11 @@ mod tests {
         let loss = |cases: &[(f64, f64)]| drawn_case_loss(cases, order).map(|loss| *loss.value());
         assert_relative_eq!(loss(&[(0.5, 1.0)])?, (0.5 * 1f64.exp() + 0.5).ln(), max_relative = 1e-14);
         assert_relative_eq!(loss(&[(0.5, 800.0), (0.5, 0.0)])?, 800.0 - 2f64.ln(), max_relative = 1e-14);
+        // Next to order 1 the logarithm of the mean has no digits left: it was 0, the truth is the mean 0.3.
+        for excess in [f64::EPSILON, 2.3e-16, 1e-14] {
+            let near = drawn_case_loss(&[(0.3, 1.0), (0.7, 0.0)], Order::new(1.0 + excess)?)?.into_value();
+            assert!((0.3..0.3 + 1e-12).contains(&near), "{excess}: {near}");
+        }
         assert_eq!(loss(&[])?, 0.0);
         assert_eq!(loss(&[(0.5, f64::INFINITY)])?, f64::INFINITY);
         assert_eq!(loss(&[(0.0, f64::INFINITY)])?, 0.0);

@@ -5,6 +5,7 @@
 
 use super::utility::{Convergence, stopping_rounds};
 use crate::Error;
+use ndp_dp::rounding::Interval;
 use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
 
 /// The privacy asked for, on `n` nodes.
@@ -73,7 +74,8 @@ impl MeanBudget {
     /// # Errors
     /// [`Error::InvalidParameter`] for a budget that is not positive and finite.
     pub fn local_error(&self) -> Result<f64, Error> {
-        Ok(self.release_variance()? / self.nodes as f64)
+        let delta = Interval::new(self.sensitivity.get());
+        Ok((self.release_variance()? * delta * delta / Interval::count(self.nodes as u64)).high())
     }
 
     /// Error of a trusted curator who releases the noisy mean: `α Δ² / (2 n² ε)`.
@@ -84,8 +86,8 @@ impl MeanBudget {
         Ok(self.local_error()? / self.nodes as f64)
     }
 
-    /// `α Δ² / (2 ε)`: the variance of one release at loss `ε`.
-    fn release_variance(&self) -> Result<f64, Error> {
+    /// `α / (2 ε)`: the variance of one release at loss `ε`, in units of `Δ²`, whose square may be no float.
+    fn release_variance(&self) -> Result<Interval, Error> {
         if !(0.0 < self.epsilon && self.epsilon.is_finite()) {
             let (name, condition) = ("the mean loss allowed", "be positive and finite");
             return Err(Error::InvalidParameter { name, condition, value: self.epsilon });
@@ -94,8 +96,7 @@ impl MeanBudget {
             let (name, condition) = ("the number of nodes", "be at least 2");
             return Err(Error::InvalidParameter { name, condition, value: self.nodes as f64 });
         }
-        let delta = self.sensitivity.get();
-        Ok(self.order.get() * delta * delta / (2.0 * self.epsilon))
+        Ok(Interval::new(self.order.get()) / (Interval::new(2.0) * Interval::new(self.epsilon)))
     }
 
     /// The least variance with `variance ≥ per_round · T(variance)`: the right side does not increase, so there
@@ -106,10 +107,14 @@ impl MeanBudget {
         messages_per_round: f64,
         factor: f64,
     ) -> Result<Calibration, Error> {
-        let per_round = self.release_variance()? * messages_per_round / self.nodes as f64;
+        let nodes = Interval::count(self.nodes as u64);
+        let per_round = self.release_variance()? * Interval::new(messages_per_round) / nodes;
+        let delta = Interval::new(self.sensitivity.get());
+        // Variances in units of Δ²; the noise is rounded up.
+        let noise = |variance: f64| Sigma::new((Interval::new(variance).sqrt() * delta).high().min(f64::MAX));
         let needed = |variance: f64| -> Result<(f64, usize), Error> {
-            let rounds = stopping_rounds(self.nodes, convergence, Sigma::new(variance.sqrt())?, self.spread)?;
-            Ok((per_round * rounds as f64 * (1.0 + 16.0 * f64::EPSILON), rounds))
+            let rounds = stopping_rounds(self.nodes, convergence, noise(variance)?, self.spread)?;
+            Ok(((per_round * Interval::count(rounds as u64)).high(), rounds))
         };
         // With endless noise the spread does not matter: no fewer rounds are possible.
         let mut low = needed(f64::MAX.sqrt())?.0;
@@ -128,9 +133,9 @@ impl MeanBudget {
         if needed(low)?.0 <= low {
             high = low;
         }
-        let error = factor * high / self.nodes as f64 * (1.0 + 16.0 * f64::EPSILON);
-        let sigma = Sigma::new(high.sqrt().next_up())?;
-        Ok(Calibration { sigma, rounds: needed(high)?.1, error: UpperBound::new(error) })
+        let sigma = noise(high)?;
+        let error = Interval::new(factor) * (Interval::new(sigma.get()) * Interval::new(sigma.get())) / nodes;
+        Ok(Calibration { sigma, rounds: needed(high)?.1, error: UpperBound::new(error.high()) })
     }
 }
 
@@ -173,6 +178,26 @@ mod tests {
             let gossip = gossip.accelerated(Chebyshev::published(gap)?.g())?;
             assert!(gossip.error(values.view(), found.sigma)?.value() <= found.error.value());
             assert!(budget.central_error()? < *found.error.value());
+        }
+        Ok(())
+    }
+
+    /// `Δ² = 1e-320` has three digits: the noise was up to a thousandth too small. In units of `Δ` the loss is a quotient of
+    /// ordinary numbers.
+    #[test]
+    fn tiny_sensitivities_stay_within_their_budget() -> Result<(), Error> {
+        for scale in [1e-165, 1e-160, 1e-150, 1e-10, 1.0, 1e150] {
+            for (nodes, degree, epsilon) in [(64, 6, 1.0), (7, 2, 0.3), (1000, 3, 1e-5)] {
+                let budget = MeanBudget { sensitivity: Sensitivity::new(scale)?, ..budget(nodes, epsilon)? };
+                let found = budget.synchronous(0.2, degree)?;
+                let multiplier = found.sigma.get() / scale;
+                let loss = (degree * found.rounds) as f64 / (multiplier * multiplier * nodes as f64);
+                assert!(
+                    loss <= epsilon * (1.0 + 4.0 * f64::EPSILON),
+                    "{scale} {nodes}: {loss} above {epsilon}"
+                );
+                assert!(loss >= epsilon * (1.0 - 1e-9), "{scale} {nodes}: {loss} far below {epsilon}");
+            }
         }
         Ok(())
     }

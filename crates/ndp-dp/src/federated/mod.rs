@@ -21,8 +21,7 @@ pub mod printed;
 
 use crate::error::ensure;
 use crate::gaussian::{check_epsilon, log_theta, one_minus_theta, theta};
-use crate::logspace::log_add_exp;
-use crate::rounding::{up, up_by, up_log};
+use crate::rounding::{Interval, down, exp_up, log_down, up, up_log};
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
 use serde::Serialize;
 
@@ -48,7 +47,7 @@ impl ContractionFactor {
         Self::strongly_convex(step, 0.0, smoothness)
     }
 
-    /// Steps of a `convexity`-strongly convex, `smoothness`-smooth loss: `M = max(|1 − ηa|, |1 − ηβ|)`.
+    /// Steps of a `convexity`-strongly convex, `smoothness`-smooth loss: `M = max(|1 − ηa|, |1 − ηβ|)`, rounded up.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ a ≤ β < ∞` and `0 < η ≤ 2/β`.
@@ -63,7 +62,11 @@ impl ContractionFactor {
         ensure(ordered, "the strong convexity", "lie between 0 and the smoothness", convexity)?;
         let short = 0.0 < step && step.is_finite() && step * smoothness <= 2.0;
         ensure(short, "the step size", "be positive and at most 2/smoothness", step)?;
-        Ok(Self((1.0 - step * convexity).abs().max((1.0 - step * smoothness).abs()).min(1.0)))
+        let factor = |curvature: f64| {
+            let rest = Interval::ONE - Interval::new(step) * Interval::new(curvature);
+            rest.high().max(-rest.low())
+        };
+        Ok(Self(factor(convexity).max(factor(smoothness)).min(1.0)))
     }
 
     /// The factor `M`.
@@ -140,18 +143,21 @@ impl FederatedRun {
         self.parameters.users / self.parameters.batch
     }
 
-    /// Displacement over noise of the round a user takes part in: `r = 2L/(√m σ)`.
+    /// Displacement over noise of the round a user takes part in: `r = 2L/(√m σ)`, rounded up.
     #[must_use]
     pub fn step_ratio(&self) -> f64 {
         let Parameters { batch, lipschitz, sigma, .. } = self.parameters;
-        2.0 * lipschitz / ((batch as f64).sqrt() * sigma)
+        let moved = Interval::new(2.0) * Interval::new(lipschitz);
+        // One factor after the other: their product may overflow.
+        (moved / Interval::count(batch).sqrt() / Interval::new(sigma)).high()
     }
 
-    /// Diameter over noise of a later round: `R = 2ρM√m/(ησ)`.
+    /// Diameter over noise of a later round: `R = 2ρM√m/(ησ)`, rounded up.
     #[must_use]
     pub fn contraction_ratio(&self) -> f64 {
         let Parameters { batch, radius, step, sigma, .. } = self.parameters;
-        2.0 * radius * self.factor.0 * (batch as f64).sqrt() / (step * sigma)
+        let diameter = Interval::new(2.0) * Interval::new(radius) * Interval::new(self.factor.0);
+        (diameter * Interval::count(batch).sqrt() / Interval::new(step) / Interval::new(sigma)).high()
     }
 
     /// Theorem 2: `δ = (m/n) θ_ε(r) (1 − κ^T)/(1 − κ)`, `κ = θ_ε(R)`; with a factor below 1, its strongly convex form.
@@ -163,21 +169,21 @@ impl FederatedRun {
     /// Asoodeh and Calmon 2020, Theorem 2 (with `2L/(√m σ)`, as in its statement).
     pub fn theorem2_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(UpperBound::new(libm::exp(up_log(self.log_theorem2(epsilon, self.rounds() as f64))).min(1.0)))
+        Ok(UpperBound::new(exp_up(self.log_theorem2(epsilon, Interval::count(self.rounds())).min(0.0))))
     }
 
-    /// `ln` of Theorem 2 at a given exponent of `κ`.
-    fn log_theorem2(&self, epsilon: f64, rounds: f64) -> f64 {
-        let lost = one_minus_theta(epsilon, self.contraction_ratio());
-        // 1 − κ^T over 1 − κ from 1 − κ itself, which may be far below the last bit of κ.
-        let rounds_counted =
-            if lost == 0.0 { rounds } else { -libm::expm1(rounds * libm::log1p(-lost)) / lost };
-        self.log_share() + log_theta(epsilon, self.step_ratio()) + libm::log(rounds_counted)
+    /// `ln` of Theorem 2 at a given exponent of `κ`, rounded up.
+    fn log_theorem2(&self, epsilon: f64, rounds: Interval) -> f64 {
+        let lost = Interval::new(one_minus_theta(epsilon, self.contraction_ratio()));
+        // 1 − κ^T over 1 − κ from 1 − κ itself, which may be far below the last bit of κ. It decreases in 1 − κ.
+        let counted = if lost.high() == 0.0 { rounds } else { -(rounds * (-lost).ln_1p()).expm1() / lost };
+        let log_theta = Interval::new(log_theta(epsilon, self.step_ratio()));
+        (self.log_share() + log_theta + counted.min(rounds).ln()).high()
     }
 
     /// `ln (m/n)`.
-    fn log_share(&self) -> f64 {
-        libm::log(self.parameters.batch as f64 / self.parameters.users as f64)
+    fn log_share(&self) -> Interval {
+        (Interval::count(self.parameters.batch) / Interval::count(self.parameters.users)).ln()
     }
 
     /// The tighter bound, never above Theorem 2: `δ = (m/n) Σ_{k=1}^T b_k`, where `k` counts the noisy steps from the user's
@@ -196,7 +202,7 @@ impl FederatedRun {
     /// # References
     /// Bok, Su and Altschuler 2024 for the Gaussian form of amplification by iteration; Asoodeh and Calmon 2020, Theorem 1.
     pub fn delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
-        Ok(self.log_delta(epsilon)?.map(libm::exp))
+        Ok(self.log_delta(epsilon)?.map(exp_up))
     }
 
     /// The natural logarithm of [`Self::delta`], also where that is below the smallest float.
@@ -212,18 +218,25 @@ impl FederatedRun {
         const SINGLE_ROUNDS: u64 = 10_000;
         let rounds = self.rounds();
         let ratio = self.step_ratio();
-        let log_kappa = libm::log1p(-one_minus_theta(epsilon, self.contraction_ratio()));
-        let growth = 1.0 / (self.factor.0 * self.factor.0);
-        let mut bound = log_theta(epsilon, ratio);
-        let mut sum = bound;
+        let log_kappa = (-Interval::new(one_minus_theta(epsilon, self.contraction_ratio()))).ln_1p().high();
+        // Rounded down, as the weights below: less noise.
+        let growth = down(1.0 / (self.factor.0 * self.factor.0), 2.0).max(1.0);
+        let largest = log_theta(epsilon, ratio);
+        if largest == f64::NEG_INFINITY {
+            return largest;
+        }
+        let mut bound = largest;
+        // The sum of the bounds in units of the first: logarithms would be rounded at every addition.
+        let mut sum = 1.0;
+        let mut terms = 1.0;
         // W_k and its last term M^{−2(k−1)}.
         let (mut weight, mut power) = (1.0, 1.0);
         let mut k = 1;
         while k < rounds {
             // b falls with k, so what is left is at most its present value times the rounds left.
-            let left = libm::log((rounds - k) as f64) + bound;
-            if left < sum - 40.0 || bound == f64::NEG_INFINITY {
-                sum = log_add_exp(sum, left);
+            let left = (rounds - k) as f64 * libm::exp(bound - largest);
+            if left < 1e-18 * sum {
+                sum += 2.0 * left + f64::MIN_POSITIVE;
                 break;
             }
             let block = (k / SINGLE_ROUNDS).max(1).min(rounds - k);
@@ -234,28 +247,32 @@ impl FederatedRun {
                 power *= growth;
                 weight += power;
             }
-            let first = log_theta(epsilon, ratio / weight.sqrt()).min(log_kappa + bound);
-            sum = log_add_exp(sum, libm::log(block as f64) + first);
+            // Two roundings a step, and those of the root and the quotient.
+            let spread = up(ratio / weight.sqrt(), 2.0 * terms + 4.0);
+            let first = log_theta(epsilon, spread).min(up_log(log_kappa + bound, 0.0, 1.0));
+            sum += block as f64 * libm::exp(first - largest);
+            terms += 1.0;
             // Move to the last round of the block; with M < 1 the weight there is at least that of its first.
             if growth == 1.0 {
                 weight += (block - 1) as f64;
             }
-            bound = if block == 1 { first } else { first + (block - 1) as f64 * log_kappa };
+            bound = if block == 1 { first } else { up_log(first + (block - 1) as f64 * log_kappa, 0.0, 4.0) };
             k += block;
         }
-        // A sum of at most some ten thousand terms above e^{−40} of the first.
-        up_by(up_log(self.log_share() + sum), 1e3).min(0.0)
+        // Each term has the rounding of a difference of logarithms, at most 800 where it counts, and each addition one.
+        let sum = Interval::new(up(sum, terms + 1e3));
+        (self.log_share() + Interval::new(largest) + sum.ln()).high().min(0.0)
     }
 
     /// The smallest `ε` at which [`Self::delta`] meets `delta`: the first float at which it was seen to; `∞` when none does.
     #[must_use]
     pub fn epsilon(&self, delta: Delta) -> UpperBound<f64> {
-        let target = libm::log(delta.get());
+        let target = log_down(delta.get());
         let smallest = search::smallest(0.0, f64::MAX, |epsilon| self.log_mix(epsilon) <= target);
         UpperBound::new(smallest.unwrap_or(f64::INFINITY))
     }
 
-    /// `θ_ε(r)`: the exact `δ` when every intermediate model is released, since each user appears once.
+    /// `θ_ε(r)`, rounded up: the exact `δ` when every intermediate model is released, since each user appears once.
     ///
     /// An upper bound for every observer of models, participants included, whatever the loss and the projection.
     ///
@@ -275,7 +292,7 @@ impl Mechanism for FederatedRun {
         let rounds = self.rounds();
         let alpha = order.get();
         let ratio = self.step_ratio();
-        let exponent = (alpha - 1.0) * alpha * ratio * ratio / 2.0;
+        let exponent = up((alpha - 1.0) * ratio * (alpha * ratio) / 2.0, 4.0);
         if !exponent.is_finite() {
             return UpperBound::new(f64::INFINITY).into();
         }
@@ -286,20 +303,21 @@ impl Mechanism for FederatedRun {
             large => libm::exp(large - scale) - libm::exp(-scale),
         };
         let mut sum = 0.0;
+        let mut terms = 0.0;
         let mut k = 1;
         while k <= rounds {
             // Terms fall with k: a block is charged at its first round.
             let block = (k / SINGLE_ROUNDS).max(1).min(rounds - k + 1);
             sum += block as f64 * term(k as f64);
+            terms += 1.0;
             k += block;
         }
-        let share = self.parameters.batch as f64 / self.parameters.users as f64;
-        let log_mean = if scale == 0.0 {
-            libm::log1p(share * sum)
-        } else {
-            log_add_exp(0.0, scale + libm::log(share * sum))
-        };
-        UpperBound::new(up(log_mean.max(0.0) / (alpha - 1.0))).into()
+        // One rounding a term; those of an exponent count as often as it is large, at most 750 times where it counts.
+        let sum = Interval::new(up(sum, terms + 2e3));
+        let log_excess = self.log_share() + Interval::new(scale) + sum.ln();
+        let log_mean = Interval::ZERO.log_add_exp(log_excess);
+        let excess = Interval::new(alpha) - Interval::ONE;
+        UpperBound::new((log_mean / excess).high()).into()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{ContractionFactor, FederatedRun};
 use crate::gaussian::check_epsilon;
+use crate::rounding::Interval;
 use crate::{Error, Printed};
 
 /// Theorem 2 with the real exponent `n/m` in place of `T = ⌊n/m⌋`, convex loss.
@@ -16,6 +17,6 @@ use crate::{Error, Printed};
 pub fn figure_delta(run: &FederatedRun, epsilon: f64) -> Result<Printed<f64>, Error> {
     check_epsilon(epsilon)?;
     let convex = FederatedRun { factor: ContractionFactor(1.0), ..*run };
-    let rounds = run.parameters.users as f64 / run.parameters.batch as f64;
+    let rounds = Interval::count(run.parameters.users) / Interval::count(run.parameters.batch);
     Ok(Printed::new(libm::exp(convex.log_theorem2(epsilon, rounds)).min(1.0)))
 }

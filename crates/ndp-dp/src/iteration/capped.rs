@@ -2,6 +2,7 @@
 
 use super::{FinalToken, Geometric, NoisyStep};
 use crate::error::ensure;
+use crate::rounding::Interval;
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 
 /// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
@@ -44,10 +45,10 @@ impl CappedWalk {
     pub fn rdp_closed(&self, order: Order) -> Result<UpperBound<f64>, Error> {
         let theta = self.step.theta(order);
         ensure(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
-        let mean = self.gap.inverse_mean().into_value();
-        let at_once = theta / (order.get() - 1.0);
-        let loss = self.contributions as f64 * (1.0 + theta) * at_once * mean;
-        Ok(UpperBound::new(loss))
+        let (theta, mean) = (Interval::new(theta), Interval::new(self.gap.inverse_mean().into_value()));
+        let at_once = theta / (Interval::new(order.get()) - Interval::ONE);
+        let loss = Interval::count(self.contributions) * (Interval::ONE + theta) * at_once * mean;
+        Ok(UpperBound::new(loss.high()))
     }
 
     /// [`Mechanism::rdp`] when the colluders choose the next hop of their tokens from their view while honest users
@@ -60,7 +61,8 @@ impl CappedWalk {
         }
         let theta = self.step.theta(order);
         let log_phi = self.gap.log_phi_unchecked(theta);
-        UpperBound::new((theta + times(self.contributions - 1, log_phi)) / (order.get() - 1.0))
+        let exponent = Interval::new(theta) + times(self.contributions - 1, log_phi);
+        UpperBound::new((exponent / (Interval::new(order.get()) - Interval::ONE)).high())
     }
 }
 
@@ -68,13 +70,14 @@ impl Mechanism for CappedWalk {
     /// Upper bound `N ln φ/(α − 1)`, never above the loss of `N` contributions seen at once.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         let log_phi = self.gap.log_phi_unchecked(self.step.theta(order));
-        UpperBound::new(times(self.contributions, log_phi) / (order.get() - 1.0)).into()
+        let exponent = times(self.contributions, log_phi);
+        UpperBound::new((exponent / (Interval::new(order.get()) - Interval::ONE)).high()).into()
     }
 }
 
 /// `count · x`, 0 for none of an infinite `x`.
-fn times(count: u64, x: f64) -> f64 {
-    if count == 0 { 0.0 } else { count as f64 * x }
+fn times(count: u64, x: f64) -> Interval {
+    if count == 0 { Interval::ZERO } else { Interval::count(count) * Interval::new(x) }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! of `n` is geometric with parameter `p = k/n`.
 
 use crate::error::ensure;
+use crate::rounding::up;
 use crate::{Error, Exact, UpperBound};
 
 /// The geometric law on `{1, 2, …}`: `P(G = g) = p (1 − p)^{g−1}`.
@@ -59,12 +60,14 @@ impl Geometric {
         self.p
     }
 
-    /// `E[1/G] = −p ln p/(1 − p)`, 1 for `p = 1`. For `p = 1/n` it is `ln n/(n − 1)`, more than the printed
+    /// `E[1/G] = −p ln p/(1 − p)`, 1 for `p = 1`, rounded up. For `p = 1/n` it is `ln n/(n − 1)`, more than the printed
     /// `ln n/n`.
     #[doc(alias = "geometric_inverse_mean")]
     #[must_use]
     pub fn inverse_mean(self) -> Exact<f64> {
-        Exact::new(if self.q == 0.0 { 1.0 } else { -self.p * self.log_p() / self.q })
+        // Two parameters, a logarithm and two operations, each with at most one epsilon; the logarithm has the error of its
+        // argument, relative, only where it is small, and is then taken from q.
+        Exact::new(if self.q == 0.0 { 1.0 } else { up(-self.p * self.log_p() / self.q, 8.0).min(1.0) })
     }
 
     /// `ln E[e^{θ/G}]`, rounded up: the exponent of the Rényi loss of one contribution.
@@ -208,12 +211,11 @@ impl Polylogarithm {
 
 /// Riemann's `ζ` at the integers from −14 to 19, 1 excepted.
 fn zeta(s: i32) -> f64 {
+    let entry = |table: &[f64], place: i32| usize::try_from(place).ok().and_then(|at| table.get(at).copied());
     match s {
-        2.. => ZETA_FROM_2[(s - 2) as usize],
+        2.. => entry(&ZETA_FROM_2, s - 2).unwrap_or(1.0),
         0 => -0.5,
-        _ => {
-            ZETA_AT_ODD_NEGATIVES.get(((-s - 1) / 2) as usize).copied().filter(|_| s % 2 != 0).unwrap_or(0.0)
-        }
+        _ => entry(&ZETA_AT_ODD_NEGATIVES, (-s - 1) / 2).filter(|_| s % 2 != 0).unwrap_or(0.0),
     }
 }
 
@@ -251,7 +253,7 @@ const DIRECT_TERMS: usize = 8;
 const MOST_POWERS: i32 = 1000;
 /// Reached only for a `p` below 1e-14, where the bound is still valid.
 const MOST_TERMS: u32 = 4096;
-/// Sums of at most some 300 positive terms.
+/// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in `tests/outward.rs`.
 const ROUNDING: f64 = 1.0 + 1e-13;
 
 #[cfg(test)]
@@ -285,7 +287,7 @@ mod tests {
         assert_eq!(*Geometric::new(1.0)?.inverse_mean().value(), 1.0);
         // −p ln p/(1 − p) = 1 − (1 − p)/2 + …
         let near = 1.0 - 1e-9;
-        assert_relative_eq!(*Geometric::new(near)?.inverse_mean().value(), 1.0 - 5e-10, max_relative = 1e-15);
+        assert_relative_eq!(*Geometric::new(near)?.inverse_mean().value(), 1.0 - 5e-10, max_relative = 3e-15);
         Ok(())
     }
 

@@ -2,6 +2,8 @@
 
 use crate::error::{ensure, ensure_positive};
 use crate::federated::ContractionFactor;
+use crate::gdp::half_square;
+use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sigma, UpperBound};
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
@@ -37,18 +39,18 @@ impl NoisyStep {
         self.sigma
     }
 
-    /// The displacement `2L/σ` in units of the noise: the Gaussian parameter of the step seen at once.
+    /// The displacement `2L/σ` in units of the noise, rounded up: the Gaussian parameter of the step seen at once.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        2.0 * self.lipschitz / self.sigma.get()
+        (Interval::new(2.0) * Interval::new(self.lipschitz) / Interval::new(self.sigma.get())).high()
     }
 
-    /// `θ = (α − 1) · 2αL²/σ²`, the exponent of the step seen at once; `∞` where it overflows.
+    /// `θ = (α − 1) · 2αL²/σ²`, the exponent of the step seen at once, rounded up; `∞` where it overflows.
     #[must_use]
     pub fn theta(&self, order: Order) -> f64 {
-        let ratio = self.ratio();
+        let (ratio, alpha) = (Interval::new(self.ratio()), Interval::new(order.get()));
         // Paired so that a huge order does not overflow before a tiny ratio is seen.
-        0.5 * (order.get() * ratio) * ((order.get() - 1.0) * ratio)
+        (Interval::new(0.5) * (alpha * ratio) * ((alpha - Interval::ONE) * ratio)).high()
     }
 
     /// Rényi loss in nats at `order` of a contribution seen after `steps` noisy steps, its own included:
@@ -63,8 +65,8 @@ impl NoisyStep {
     /// Feldman et al. 2018, Theorem 23; the constant follows from Theorem 22 with equal shifts.
     pub fn rdp_after(&self, order: Order, steps: u64) -> Result<UpperBound<f64>, Error> {
         ensure_noisy(steps)?;
-        let ratio = self.ratio();
-        Ok(UpperBound::new(0.5 * (order.get() * ratio) * ratio / steps as f64))
+        let loss = Interval::new(half_square(order.get(), self.ratio())) / Interval::count(steps);
+        Ok(UpperBound::new(loss.high()))
     }
 
     /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every later
@@ -79,7 +81,8 @@ impl NoisyStep {
     /// # References
     /// Bok, Su and Altschuler 2024 (shifted interpolation).
     pub fn mu_after(&self, steps: u64, factor: ContractionFactor) -> Result<UpperBound<Gdp>, Error> {
-        Ok(UpperBound::new(Gdp::new(self.ratio() * shrinkage(steps, factor)?)?))
+        let mu = Interval::new(self.ratio()) * shrinkage(steps, factor)?;
+        Ok(UpperBound::new(Gdp::new(mu.high())?))
     }
 
     /// Gaussian-DP parameter of a contribution under given step sizes `η₀, η₁, …, η_{g−1}`, the first its own:
@@ -92,38 +95,47 @@ impl NoisyStep {
     /// [`Error::InvalidParameter`] unless there is a step and all are positive and finite.
     pub fn mu_under_steps(&self, steps: &[f64]) -> Result<UpperBound<Gdp>, Error> {
         check_steps(steps)?;
-        let sum: f64 = steps.iter().map(|step| (step / steps[0]) * (step / steps[0])).sum();
+        let first = Interval::new(steps[0]);
+        let square = |step: &f64| {
+            let relative = Interval::new(*step) / first;
+            (relative * relative).max(Interval::ZERO)
+        };
+        let sum: Interval = steps.iter().map(square).sum();
         // An underflow is rounded up.
-        Ok(UpperBound::new(Gdp::new((self.ratio() / sum.sqrt()).max(f64::MIN_POSITIVE))?))
+        let mu = Interval::new(self.ratio()) / sum.sqrt();
+        Ok(UpperBound::new(Gdp::new(mu.high().max(f64::MIN_POSITIVE))?))
     }
 }
 
-/// `W_k = Σ_{i<k} M^{−2i}`: how many equal noises `k` steps that contract by `M` are worth; `∞` when it overflows or
-/// when `M = 0` and `k ≥ 2`.
+/// `W_k = Σ_{i<k} M^{−2i}`: how many equal noises `k` steps that contract by `M` are worth, rounded down; `∞` when
+/// `M = 0` and `k ≥ 2`.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `k ≥ 1`.
 pub fn shift_weight(steps: u64, factor: ContractionFactor) -> Result<f64, Error> {
     let shrinkage = shrinkage(steps, factor)?;
-    Ok(1.0 / (shrinkage * shrinkage))
+    if shrinkage.high() == 0.0 {
+        return Ok(f64::INFINITY);
+    }
+    Ok((Interval::ONE / (shrinkage * shrinkage)).low().max(1.0))
 }
 
-/// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow, and then upwards.
-fn shrinkage(steps: u64, factor: ContractionFactor) -> Result<f64, Error> {
+/// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow.
+fn shrinkage(steps: u64, factor: ContractionFactor) -> Result<Interval, Error> {
     ensure_noisy(steps)?;
-    let count = steps as f64;
     if steps == 1 {
-        return Ok(1.0);
+        return Ok(Interval::ONE);
     }
     if factor.get() == 0.0 {
-        return Ok(0.0);
+        return Ok(Interval::ZERO);
     }
-    let decay = -libm::log(factor.get());
-    if decay == 0.0 {
-        return Ok(1.0 / count.sqrt());
+    let log_factor = Interval::new(factor.get()).ln();
+    if log_factor.high() == 0.0 {
+        return Ok(Interval::ONE / Interval::count(steps).sqrt());
     }
-    let share = libm::expm1(-2.0 * decay) / libm::expm1(-2.0 * decay * count);
-    Ok((libm::exp(-decay * (count - 1.0)) * share.sqrt()).max(f64::MIN_POSITIVE))
+    let squared = Interval::new(2.0) * log_factor;
+    let share = squared.expm1() / (squared * Interval::count(steps)).expm1();
+    Ok((log_factor * Interval::count(steps - 1)).exp() * share.sqrt())
 }
 
 fn ensure_noisy(steps: u64) -> Result<(), Error> {
@@ -178,11 +190,11 @@ pub fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f6
     let cost = hull
         .windows(2)
         .map(|pair| {
-            let rise = (pair[1].1 - pair[0].1) as f64;
-            rise * rise / (pair[1].0 - pair[0].0) as f64
+            let rise = Interval::count(pair[1].1 - pair[0].1);
+            rise * rise / Interval::count(pair[1].0 - pair[0].0)
         })
-        .sum();
-    Ok(UpperBound::new(cost))
+        .sum::<Interval>();
+    Ok(UpperBound::new(cost.high()))
 }
 
 /// At least one step size, all positive and finite.

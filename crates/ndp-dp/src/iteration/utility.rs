@@ -2,6 +2,8 @@
 
 use super::NoisyStep;
 use crate::error::{ensure, ensure_positive};
+use crate::gaussian::hypot_up;
+use crate::rounding::Interval;
 use crate::{Error, UpperBound};
 use serde::Serialize;
 
@@ -36,9 +38,11 @@ pub fn expected_error(
     ensure_positive("the diameter", diameter)?;
     ensure(dimension >= 1, "the dimension", "be at least 1", dimension as f64)?;
     ensure(steps >= 1, "the number of steps", "be at least 1", steps as f64)?;
-    let gradient = libm::hypot(step.lipschitz(), libm::sqrt(dimension as f64) * step.sigma().get());
-    let count = steps as f64;
-    let excess = 2.0 * diameter * gradient * (2.0 + libm::log(count)) / libm::sqrt(count);
+    let noise = (Interval::count(dimension).sqrt() * Interval::new(step.sigma().get())).high();
+    let gradient = hypot_up(step.lipschitz(), noise);
+    let (two, count) = (Interval::new(2.0), Interval::count(steps));
+    let scale = two * Interval::new(diameter) * Interval::new(gradient);
+    let excess = (scale * (two + count.ln()) / count.sqrt()).high();
     Ok(UpperBound::new(ExpectedError { gradient, excess }))
 }
 

@@ -2,6 +2,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
+use crate::rounding::Interval;
 use crate::{Delta, Error, UpperBound, randomized_response};
 
 /// The `ε` at `δ` of `m` shuffled `ε₀`-DP reports of any randomizer: `12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`.
@@ -18,17 +19,18 @@ use crate::{Delta, Error, UpperBound, randomized_response};
 #[doc(alias = "shuffle_efmrtt")]
 pub fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_efmrtt(local_epsilon, m, delta)?;
-    Ok(UpperBound::new((local_epsilon / efmrtt_factor(m, delta)).min(local_epsilon)))
+    let epsilon = Interval::new(local_epsilon) / efmrtt_factor(m, delta);
+    Ok(UpperBound::new(epsilon.high().min(local_epsilon)))
 }
 
-/// The largest `ε₀` for which [`efmrtt`] gives `ε` at `δ`: `(ε/12) √(m/ln(1/δ))`.
+/// The largest `ε₀` for which [`efmrtt`] gives `ε` at `δ`: `(ε/12) √(m/ln(1/δ))`, rounded down.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100` and
 /// the answer is below 1/2.
 pub fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
-    let local_epsilon = epsilon * efmrtt_factor(m, delta);
+    let local_epsilon = (Interval::new(epsilon) * efmrtt_factor(m, delta)).low().max(0.0);
     check_efmrtt(local_epsilon, m, delta)?;
     Ok(local_epsilon)
 }
@@ -64,23 +66,25 @@ pub fn clones_closed(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBo
         "be at most ln(m/(16 ln(2/δ)))",
         local_epsilon,
     )?;
-    let reports = m as f64;
-    let power = libm::exp(local_epsilon);
-    let spread = 8.0 * libm::sqrt(power * libm::log(4.0 / delta.get()) / reports) + 8.0 * power / reports;
-    let epsilon = libm::log1p(libm::tanh(0.5 * local_epsilon) * spread);
-    Ok(UpperBound::new(epsilon.min(local_epsilon)))
+    let (reports, local) = (Interval::count(m), Interval::new(local_epsilon));
+    let (power, eight) = (local.exp(), Interval::new(8.0));
+    let log = (Interval::new(4.0) / Interval::new(delta.get())).ln();
+    let spread = eight * (power * log / reports).sqrt() + eight * power / reports;
+    let epsilon = ((Interval::new(0.5) * local).tanh() * spread).ln_1p();
+    Ok(UpperBound::new(epsilon.high().min(local_epsilon)))
 }
 
 /// Whether [`clones_closed`] applies: `ε₀ ≤ ln(m/(16 ln(2/δ)))`.
 #[doc(alias = "shuffle_clones_valid")]
 #[must_use]
 pub fn clones_closed_holds(local_epsilon: f64, m: u64, delta: Delta) -> bool {
-    local_epsilon <= libm::log(m as f64 / (16.0 * libm::log(2.0 / delta.get())))
+    let log = (Interval::new(2.0) / Interval::new(delta.get())).ln();
+    local_epsilon <= (Interval::count(m) / (Interval::new(16.0) * log)).ln().low()
 }
 
 /// `√(m/ln(1/δ))/12`: by how much the closed bound divides `ε₀`.
-fn efmrtt_factor(m: u64, delta: Delta) -> f64 {
-    libm::sqrt(m as f64 / -libm::log(delta.get())) / 12.0
+fn efmrtt_factor(m: u64, delta: Delta) -> Interval {
+    (Interval::count(m) / -Interval::new(delta.get()).ln()).sqrt() / Interval::new(12.0)
 }
 
 fn check_efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<(), Error> {

@@ -12,6 +12,7 @@
 //! matters.
 
 use crate::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
+use crate::rounding::{whole, whole_index};
 
 /// `E (gain·h − loss·l − drift·r)₊` for `s = h + l ~ Bin(reports, pair)`, `h|s ~ Bin(s, 1/2)`,
 /// `r|s ~ Bin(reports − s, rest)`, with `0 ≤ gain ≤ loss` and `drift ≥ 0`.
@@ -80,7 +81,7 @@ impl Trinomial {
         // once for all h.
         let (least, charge) = others
             .map_or((0.0, 0.0), |others| (self.drift * others.first as f64, self.drift * others.values[0]));
-        let start = ((least + against) / step).max(0.5 * s as f64) as u64;
+        let start = whole(((least + against) / step).max(0.5 * s as f64));
         if start > s {
             return (charge, charge);
         }
@@ -170,8 +171,7 @@ impl Excess {
             return drift * self.values[0];
         }
         let last = self.values.len() - 1;
-        // The cast saturates.
-        let index = offset as usize;
+        let index = whole_index(offset);
         if index < last {
             let part = offset - index as f64;
             return drift * ((1.0 - part) * self.values[index] + part * self.values[index + 1]);

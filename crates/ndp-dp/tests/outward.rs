@@ -1,0 +1,149 @@
+//! No accountant falls below the truth, nor far above it: `reference/outward.py` made the table, at extreme parameters, from the
+//! definitions at 700 digits.
+
+use ndp_dp::federated::ContractionFactor;
+use ndp_dp::iteration::{Geometric, NoisyStep, shift_weight};
+use ndp_dp::mixture::{Part, log_mean_exp};
+use ndp_dp::subsampling::{self, PoissonGaussian, WithReplacement};
+use ndp_dp::{
+    ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, Sensitivity, Sigma,
+    UnitLoss, Zcdp, composition, conversion, gaussian, shuffling, tails,
+};
+use std::collections::BTreeMap;
+
+/// The value of one row of the table.
+fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
+    let x = |i: usize| text[i].parse::<f64>().expect("the table holds a float");
+    let n = |i: usize| text[i].parse::<u64>().expect("the table holds a count");
+    let labels = |i: usize| text[i].parse::<u32>().expect("the table holds a number of labels");
+    let delta = |i: usize| Delta::new(x(i));
+    let order = |i: usize| Order::new(x(i));
+    let part = || ApproxDp::new(x(0), x(1));
+    let step = || NoisyStep::new(x(0), Sigma::new(x(1))?);
+    Ok(match name {
+        "gaussian_delta" => gaussian::delta(x(0), x(1))?.into_value(),
+        "gaussian_log_delta" => gaussian::log_delta(x(0), x(1))?.into_value(),
+        "one_minus_theta" => gaussian::one_minus_theta(x(0), x(1)),
+        "trade_off" => gaussian::trade_off(x(0), x(1))?.into_value(),
+        "gdp_repeat" => Gdp::new(x(0))?.repeat(n(1)).mu(),
+        "gdp_rdp" => Gdp::new(x(0))?.rdp(order(1)?).into_value(),
+        "gaussian_mu" => {
+            let (sensitivity, sigma) = (Sensitivity::new(x(0))?, Sigma::new(x(1))?);
+            Gaussian { sensitivity, sigma }.gdp().into_value().mu()
+        }
+        "unit_mu" => UnitLoss::new(x(0))?.mu(Sensitivity::new(x(1))?, Sigma::new(x(2))?),
+        "unit_rdp" => UnitLoss::new(x(0))?.rdp(order(1)?, Sensitivity::new(x(2))?, Sigma::new(x(3))?),
+        "laplace_rdp" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.rdp(order(1)?).into_value(),
+        "laplace_delta" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.delta(x(1))?.into_value(),
+        "rr_local_epsilon" => RandomizedResponse::new(labels(0), x(1))?.local_epsilon().into_value(),
+        "rr_rdp" => RandomizedResponse::new(labels(0), x(1))?.rdp(order(2)?).into_value(),
+        "rr_delta" => RandomizedResponse::new(labels(0), x(1))?.delta(x(2))?.into_value(),
+        "poisson_epsilon" => subsampling::poisson(part()?, x(2))?.into_value().epsilon(),
+        "poisson_delta" => subsampling::poisson(part()?, x(2))?.into_value().delta(),
+        "without_replacement" => {
+            subsampling::without_replacement(part()?, n(2), n(3))?.into_value().epsilon()
+        }
+        "inclusion" => WithReplacement::new(n(0), n(1))?.inclusion(),
+        "with_replacement" => WithReplacement::new(n(0), n(1))?.epsilon(x(2))?,
+        "base_epsilon" => WithReplacement::new(n(0), n(1))?.base_epsilon(x(2))?,
+        "poisson_gaussian" => {
+            let release = Gaussian { sensitivity: Sensitivity::new(x(1))?, sigma: Sigma::new(1.0)? };
+            PoissonGaussian::new(release, x(0))?.rdp(order(2)?).into_value()
+        }
+        "mironov_epsilon" => conversion::mironov_epsilon(x(0), order(1)?, delta(2)?)?.into_value(),
+        "optimal_epsilon" => conversion::optimal_epsilon(x(0), order(1)?, delta(2)?)?.into_value(),
+        "mironov_delta" => conversion::mironov_delta(x(0), order(1)?, x(2))?.into_value(),
+        "optimal_delta" => conversion::optimal_delta(x(0), order(1)?, x(2))?.into_value(),
+        "zcdp_closed" => Zcdp::new(x(0))?.closed_epsilon(delta(1)?).into_value(),
+        "log_mean_exp" => {
+            let parts = [Part { weight: 0.3, loss: x(1) }, Part { weight: 0.7, loss: x(2) }];
+            log_mean_exp(order(0)?, &parts)?.into_value()
+        }
+        "naive_epsilon" => composition::naive(&[(part()?, n(2))]).into_value().epsilon(),
+        "naive_delta" => composition::naive(&[(part()?, n(2))]).into_value().delta(),
+        "advanced_epsilon" => composition::advanced(part()?, n(2), delta(3)?).into_value().epsilon(),
+        "advanced_delta" => composition::advanced(part()?, n(2), delta(3)?).into_value().delta(),
+        "heterogeneous_epsilon" => {
+            composition::heterogeneous(&[(part()?, n(2))], delta(3)?).into_value().epsilon()
+        }
+        "heterogeneous_delta" => {
+            composition::heterogeneous(&[(part()?, n(2))], delta(3)?).into_value().delta()
+        }
+        "optimal_profile" => composition::optimal_delta(part()?, n(2), x(3))?.into_value(),
+        "optimal_epsilon_of" => composition::optimal(part()?, n(2), delta(3)?)?
+            .map_or(f64::INFINITY, |o| o.into_value().epsilon()),
+        "log_pmf" => tails::log_binomial_pmf(n(0), n(1), x(2))?.into_value(),
+        "log_tail" => tails::log_binomial_tail(n(0), n(1), x(2))?.into_value(),
+        "log_cdf" => tails::log_binomial_cdf(n(0), n(1), x(2))?.into_value(),
+        "n_bernstein" => tails::n_bernstein(n(0), x(1), delta(2)?)?.into_value(),
+        "step_ratio" => step()?.ratio(),
+        "step_theta" => step()?.theta(order(2)?),
+        "rdp_after" => step()?.rdp_after(order(2)?, n(3))?.into_value(),
+        "mu_after" => step()?.mu_after(n(2), ContractionFactor::new(x(3))?)?.into_value().mu(),
+        "shift_weight" => shift_weight(n(0), ContractionFactor::new(x(1))?)?,
+        "inverse_mean" => Geometric::new(x(0))?.inverse_mean().into_value(),
+        "log_phi" => Geometric::new(x(0))?.log_phi(x(1))?.into_value(),
+        "efmrtt" => shuffling::efmrtt(x(0), n(1), delta(2)?)?.into_value(),
+        "efmrtt_inverse" => shuffling::efmrtt_local_epsilon(x(0), n(1), delta(2)?)?,
+        "clones_closed" => shuffling::clones_closed(x(0), n(1), delta(2)?)?.into_value(),
+        "hoeffding" => shuffling::hoeffding_delta(x(0), x(1), n(2))?.into_value(),
+        "bennett" => shuffling::bennett_delta(x(0), x(1), n(2))?.into_value(),
+        "rr_hoeffding" => shuffling::rr_hoeffding_delta(x(0), x(1), labels(2), n(3))?.into_value(),
+        "rr_bennett" => shuffling::rr_bennett_delta(x(0), x(1), labels(2), n(3))?.into_value(),
+        other => panic!("no function {other}"),
+    })
+}
+
+/// How far above the truth a value may be, relative to it or to 1 for a logarithm.
+fn tolerance(name: &str) -> f64 {
+    match name {
+        // Sums of a thousand terms, charged with the root of their number; logarithms of tiny numbers.
+        "optimal_profile" | "optimal_epsilon_of" | "log_phi" => 2e-11,
+        "hoeffding" | "bennett" | "rr_hoeffding" | "rr_bennett" => 1e-9,
+        // e^{−x} for x up to 745.
+        "gaussian_delta" | "one_minus_theta" | "optimal_delta" | "mironov_delta" | "poisson_gaussian" => {
+            1e-11
+        }
+        "rr_rdp" | "laplace_rdp" | "log_mean_exp" | "optimal_epsilon" => 1e-12,
+        _ => 2e-13,
+    }
+}
+
+#[test]
+fn no_value_falls_below_the_truth() {
+    let mut failures = Vec::new();
+    let mut worst: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
+    for line in include_str!("reference/outward.csv").lines() {
+        let fields: Vec<&str> = line.split(',').collect();
+        let (name, bound) = (fields[0], fields[fields.len() - 1].parse::<f64>().unwrap());
+        let reached = match value(name, &fields[2..fields.len() - 1]) {
+            Ok(reached) => reached,
+            Err(error) => {
+                failures.push(format!("{line}: {error}"));
+                continue;
+            }
+        };
+        let (above, holds) = if fields[1] == "up" {
+            (reached - bound, reached >= bound)
+        } else {
+            (bound - reached, reached <= bound)
+        };
+        if !holds {
+            failures.push(format!("{line}: {reached:e} is on the wrong side"));
+        }
+        let scale =
+            if name.starts_with("log_") || name.contains("_log_") { 1.0 + bound.abs() } else { bound.abs() };
+        // Below, a float has fewer digits.
+        let loose = if bound.abs() < 1e-290 { 0.0 } else { above / scale };
+        let entry = worst.entry(name).or_insert((0.0, ""));
+        if loose > entry.0 || loose.is_nan() {
+            *entry = (loose, line);
+        }
+    }
+    for (name, (loose, line)) in worst {
+        if loose.is_nan() || loose > tolerance(name) {
+            failures.push(format!("{line}: {loose:e} too large"));
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
