@@ -36,7 +36,9 @@ pub fn hidden_graph_loss(
     let share = mean_share(setting)?;
     let local = *local_loss(order, sensitivity, sigma).value();
     let excess = order.get() - 1.0;
-    Ok(UpperBound::new(log_mixture(share, excess * local) / excess))
+    // The exponent is known to four roundings, which count up to `x` times in what follows.
+    let exponent = up(excess * local);
+    Ok(UpperBound::new(up(log_mixture(share, exponent) / excess)))
 }
 
 /// The same by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below [`hidden_graph_loss`].
@@ -52,11 +54,16 @@ pub fn weakly_convex_loss(
 ) -> Result<UpperBound<f64>, Error> {
     let share = mean_share(setting)?;
     let (local, c) = weak_convexity(order, sensitivity, sigma)?;
-    Ok(UpperBound::new(local.min((1.0 + c) * local * share)))
+    Ok(UpperBound::new(up(local.min((1.0 + c) * local * share))))
 }
 
-/// Theorem 4 as a guarantee: the printed `α Δ² T d / (σ² (n - d))`, at most the local loss, its
-/// condition on `σ` checked.
+/// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss, its condition on `σ`
+/// checked.
+///
+/// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. The print of Corollary 5 keeps `n - d` for several,
+/// which is false: the share of the hidden nodes, of whom there are `h = n - |V| - d_V`, is `d_V (T - 1) / h`. As
+/// `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss for more rounds, it is never
+/// below [`weakly_convex_loss`]. Where nobody is hidden it is the local loss.
 ///
 /// # Errors
 /// As [`weakly_convex_loss`].
@@ -66,11 +73,13 @@ pub fn published_loss(
     sensitivity: Sensitivity,
     sigma: Sigma,
 ) -> Result<UpperBound<f64>, Error> {
-    mean_share(setting)?;
+    let hidden = hidden_nodes(setting)?;
     let (local, _) = weak_convexity(order, sensitivity, sigma)?;
-    let rest = positive_outside(setting.nodes, setting.degree)?;
+    if hidden == 0 {
+        return Ok(UpperBound::new(up(local)));
+    }
     let messages = setting.rounds as f64 * setting.degree as f64;
-    Ok(UpperBound::new(local.min(2.0 * local * messages / rest)))
+    Ok(UpperBound::new(up(local.min(2.0 * local * messages / (hidden as f64 + 1.0)))))
 }
 
 /// The local loss `c₀ = α Δ² / (2σ²)`: what a neighbor learns.
@@ -149,32 +158,47 @@ pub fn expected_outside_neighbors(nodes: usize, observers: usize, q: f64) -> Res
 
 /// The largest mean unit loss of the nodes that are not adjacent.
 fn mean_share(setting: RandomGraph) -> Result<f64, Error> {
-    let RandomGraph { nodes, observers, degree, rounds } = setting;
+    Ok(match hidden_nodes(setting)? {
+        // Nobody is hidden: only the local bound.
+        0 => 1.0,
+        hidden => {
+            let messages = setting.degree as f64 * setting.rounds.saturating_sub(1) as f64;
+            up(messages / hidden as f64).min(1.0)
+        }
+    })
+}
+
+/// The number `n - |V| - d_V` of nodes that are neither observers nor adjacent to one.
+fn hidden_nodes(setting: RandomGraph) -> Result<usize, Error> {
+    let RandomGraph { nodes, observers, degree, .. } = setting;
     if observers == 0 {
         let (name, condition) = ("the number of observers", "be at least 1");
         return Err(Error::InvalidParameter { name, condition, value: 0.0 });
     }
-    match nodes.checked_sub(observers.saturating_add(degree)) {
-        None => Err(Error::InvalidParameter {
-            name: "the number of observers and their neighbors",
-            condition: "be at most the number of nodes",
-            value: observers as f64 + degree as f64,
-        }),
-        // Nobody is hidden: only the local bound.
-        Some(0) => Ok(1.0),
-        Some(hidden) => Ok((degree as f64 * rounds.saturating_sub(1) as f64 / hidden as f64).min(1.0)),
-    }
+    nodes.checked_sub(observers.saturating_add(degree)).ok_or(Error::InvalidParameter {
+        name: "the number of observers and their neighbors",
+        condition: "be at most the number of nodes",
+        value: observers as f64 + degree as f64,
+    })
 }
 
-/// `ln(1 + m (e^x - 1))` for `m` in `[0, 1]` and `x ≥ 0`, without overflow.
+/// `ln(1 + m (e^x - 1))` for `m` in `[0, 1]` and `x ≥ 0`, without overflow and without cancellation.
 fn log_mixture(m: f64, x: f64) -> f64 {
     if m == 0.0 {
         0.0
-    } else if x < 1.0 {
+    } else if x < 700.0 {
+        // Every step keeps its relative accuracy; an addition of `x` would lose a small `m`.
         (m * x.exp_m1()).ln_1p()
     } else {
+        // A share is at least 2^-64 here, so that both terms are far from each other's negative.
         x + (m + (1.0 - m) * (-x).exp()).ln()
     }
+}
+
+/// Rounded up by eight units of the last place: each formula here has at most six roundings, none of which a later
+/// step enlarges.
+fn up(value: f64) -> f64 {
+    value * (1.0 + 8.0 * f64::EPSILON)
 }
 
 /// The local loss `c₀` and `(α - 1) c₀`, which weak convexity needs to be at most 1.
@@ -202,7 +226,7 @@ pub(super) fn positive_outside(nodes: usize, degree: usize) -> Result<f64, Error
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gossip::{ExactOptions, exact_loss, printed};
+    use crate::gossip::{ExactOptions, exact_coalition_loss, exact_loss, printed};
     use approx::assert_relative_eq;
     use ndp_graph::{GossipMatrix, Graph};
 
@@ -299,6 +323,89 @@ mod tests {
         Ok(())
     }
 
+    /// 101 nodes, 99 of them observers with one common neighbor, 2 rounds: the last node's value is laid bare. The
+    /// print has `n - d` for `n - |V| - d + 1` and says a twenty-fifth of the truth.
+    #[test]
+    fn observers_are_left_out_of_the_crowd() -> Result<(), Error> {
+        let (order, sensitivity, sigma) = parameters(2.0, 2.0)?;
+        let setting = RandomGraph { nodes: 101, observers: 99, degree: 1, rounds: 2 };
+        let printed = *printed::theorem4(setting, order, sensitivity, sigma)?.value();
+        assert_relative_eq!(printed, 0.01, max_relative = 1e-14);
+        // Node 99 is adjacent to everybody: of its second message the observers know all but the last node's value.
+        let graph = Graph::from_edges(101, (0..101).filter(|&v| v != 99).map(|v| (v, 99)))?;
+        let members: Vec<usize> = (0..99).collect();
+        let report =
+            exact_coalition_loss(&GossipMatrix::metropolis(&graph), &members, 2, ExactOptions::default())?;
+        let truth = local_loss(order, sensitivity, sigma).value() * report.unit(100)?.get();
+        assert_relative_eq!(truth, 0.25, max_relative = 1e-12);
+        for bound in [
+            published_loss(setting, order, sensitivity, sigma)?,
+            weakly_convex_loss(setting, order, sensitivity, sigma)?,
+            hidden_graph_loss(setting, order, sensitivity, sigma)?,
+        ] {
+            assert!(*bound.value() >= 0.25, "{bound:?}");
+        }
+        Ok(())
+    }
+
+    /// As above for two and three observers: all graphs of five and six nodes with the given neighborhoods of the
+    /// observers, the mean over the graphs with equally many edges among the others.
+    #[test]
+    fn enumerated_graphs_obey_the_bounds_for_coalitions() -> Result<(), Error> {
+        let (order, sensitivity, sigma) = parameters(2.0, 1.3)?;
+        let local = *local_loss(order, sensitivity, sigma).value();
+        let excess = order.get() - 1.0;
+        let mut compared = 0;
+        for (n, observers, degree) in
+            [(5, 2, 1), (5, 2, 2), (5, 3, 1), (6, 2, 1), (6, 2, 2), (6, 3, 1), (6, 3, 2)]
+        {
+            let members: Vec<usize> = (0..observers).collect();
+            // Every observer is adjacent to all the outside neighbors, and to each other.
+            let known = (0..observers)
+                .flat_map(|v| (v + 1..observers + degree).map(move |w| (v, w)))
+                .filter(|&(v, _)| v < observers);
+            let known: Vec<(usize, usize)> = known.collect();
+            let outside = || observers..n;
+            let pairs: Vec<(usize, usize)> =
+                outside().flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
+            for rounds in 1..=4 {
+                let mut sums = vec![(0.0, 0.0); pairs.len() + 1];
+                for mask in 0..1u32 << pairs.len() {
+                    let edges = (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]);
+                    let graph = Graph::from_edges(n, edges.chain(known.iter().copied()))?;
+                    let matrix = GossipMatrix::metropolis(&graph);
+                    let report = exact_coalition_loss(&matrix, &members, rounds, ExactOptions::default())?;
+                    let (sum, count) = &mut sums[mask.count_ones() as usize];
+                    *sum += (excess * local * report.unit(n - 1)?.get()).exp();
+                    *count += 1.0;
+                }
+                let setting = RandomGraph { nodes: n, observers, degree, rounds };
+                let sharp = *hidden_graph_loss(setting, order, sensitivity, sigma)?.value();
+                let published = *published_loss(setting, order, sensitivity, sigma)?.value();
+                for (sum, count) in sums {
+                    let truth = f64::ln(sum / count) / excess;
+                    assert!(truth <= sharp * (1.0 + 1e-12), "{setting:?}: {truth} > {sharp}");
+                    compared += 1;
+                }
+                assert!(sharp <= published * (1.0 + 1e-14), "{setting:?}");
+            }
+        }
+        assert!(compared > 100, "{compared}");
+        Ok(())
+    }
+
+    /// Small shares keep their digits, however large the local loss.
+    #[test]
+    fn small_shares_are_not_lost() {
+        for x in [1e-9_f64, 0.5, 1.0, 2.0, 30.0, 690.0] {
+            let m = 1e-19 * (-x / 2.0).exp();
+            let product = m * x.exp_m1();
+            let want = if product < 1e-9 { product - product * product / 2.0 } else { product.ln_1p() };
+            assert_relative_eq!(log_mixture(m, x), want, max_relative = 1e-13);
+        }
+        assert_relative_eq!(log_mixture(0.5, 800.0), 800.0 - 2f64.ln(), max_relative = 1e-15);
+    }
+
     /// The mean over all graphs on five nodes.
     #[test]
     fn outside_neighbors_of_a_random_graph() -> Result<(), Error> {
@@ -361,10 +468,11 @@ mod tests {
         }
         // Nobody is hidden: the local loss.
         let all = RandomGraph { degree: 199, ..SETTING };
-        assert_eq!(
-            hidden_graph_loss(all, order, sensitivity, sigma)?.value(),
-            local_loss(order, sensitivity, sigma).value()
-        );
+        let local = *local_loss(order, sensitivity, sigma).value();
+        for bound in [hidden_graph_loss, weakly_convex_loss, published_loss] {
+            let bound = *bound(all, order, sensitivity, sigma)?.value();
+            assert!(local <= bound && bound <= local * (1.0 + 1e-14), "{bound}");
+        }
         for q in [0.0, -1.0, 1.5, f64::NAN] {
             assert!(connectivity_constant(10, q).is_err());
         }
