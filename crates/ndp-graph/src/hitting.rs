@@ -187,6 +187,15 @@ impl<'a> Walk<'a> {
         self.incoming.multiply(law, out);
     }
 
+    /// The nodes from which the walk may come to `node` in one step, in ascending order; `node` itself if it may stay.
+    ///
+    /// # Panics
+    /// When `node` is out of range.
+    pub fn origins(&self, node: usize) -> impl Iterator<Item = usize> {
+        let (columns, weights) = self.incoming.row(node);
+        columns.iter().zip(weights).filter(|&(_, &w)| w > 0.0).map(|(&x, _)| x as usize)
+    }
+
     /// The same walk in reversed time, with matrix `Wᵀ`.
     ///
     /// # Errors

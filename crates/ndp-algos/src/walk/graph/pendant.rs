@@ -8,7 +8,9 @@
 //! ε = ln E exp(θ N) / (α − 1),     N = number of contributions of u that a visit of v follows,
 //! ```
 //!
-//! which is no amplification at all, and refutes the claim that contributions composed along the
+//! (the observer being the only node that the token can come to `u` from, as well as the only one that it
+//! can go to: on a directed cycle the token brings along noise that the observer does not know), which is
+//! no amplification at all, and refutes the claim that contributions composed along the
 //! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see [`printed`](super::printed)).
 
 use super::LocalLoss;
@@ -23,8 +25,8 @@ use ndp_graph::hitting::{Start, Walk};
 /// bound for every other one.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `u` has exactly one neighbor, for no step, or when the loss
-/// overflows; [`Error::Graph`] for nodes or a start outside the graph.
+/// [`Error::InvalidParameter`] unless `u` has exactly one neighbor, counting those that the token leaves `u` to
+/// and those that it comes from, for no step, or when the loss overflows; [`Error::Graph`] for nodes or a start outside the graph.
 pub fn loss(
     walk: &Walk<'_>,
     u: usize,
@@ -35,13 +37,16 @@ pub fn loss(
     let n = walk.node_count();
     let mut from_u = vec![0.0; n];
     walk.step(&Start::Node(u).law(n)?, &mut from_u);
-    let mut neighbors = (0..n).filter(|&x| x != u && from_u[x] > 0.0);
-    let (Some(v), None) = (neighbors.next(), neighbors.next()) else {
-        let count = (0..n).filter(|&x| x != u && from_u[x] > 0.0).count();
+    let mut adjacent: Vec<bool> = from_u.iter().map(|&p| p > 0.0).collect();
+    walk.origins(u).for_each(|x| adjacent[x] = true);
+    adjacent[u] = false;
+    let neighbors: Vec<usize> = (0..n).filter(|&x| adjacent[x]).collect();
+    // The token must also leave for it, not only come from it.
+    let [v] = neighbors[..] else {
         return Err(Error::InvalidParameter {
-            name: "the number of neighbors of the exposed node",
+            name: "the number of neighbors of the exposed node, in both directions,",
             condition: "be 1",
-            value: count as f64,
+            value: neighbors.len() as f64,
         });
     };
     if steps == 0 {
@@ -95,9 +100,10 @@ mod tests {
     use super::super::renewal;
     use super::*;
     use approx::assert_relative_eq;
+    use ndarray::array;
     use ndp_dp::{NoiseMultiplier, Order};
-    use ndp_graph::GossipMatrix;
     use ndp_graph::generators::{cycle_graph, path_graph, star_graph};
+    use ndp_graph::{GossipMatrix, TransitionMatrix};
 
     fn local(sigma: f64) -> LocalLoss {
         LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(sigma).unwrap())
@@ -171,6 +177,34 @@ mod tests {
         assert!(found > 1000.0);
         assert_relative_eq!(found, depth_1, max_relative = 1e-9);
         assert!(loss(&walk, 1, &Start::Node(0), 500, local(1e-3)).is_err());
+        Ok(())
+    }
+
+    /// On a directed cycle every node has one successor, and another one before it whose noise the successor does
+    /// not know. Two steps from there, all noises of three nodes given: the observer sees half of the contribution.
+    #[test]
+    fn a_directed_cycle_hides_something() -> Result<(), Error> {
+        let w =
+            TransitionMatrix::from_dense(array![[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]].view())?;
+        let (walk, start) = (Walk::from(&w), Start::Node(2));
+        // The only path is 2, 0, 1: node 1 sees the contribution of node 0 with the noises of nodes 2 and 0.
+        let seen = odometer(&[2, 0, 1], 0, &[1]);
+        assert_relative_eq!(*seen.constant_gradient_cost().value(), 0.5);
+        let found = loss(&walk, 0, &start, 2, local(1.0));
+        assert!(matches!(found, Err(Error::InvalidParameter { value: 2.0, .. })), "{found:?}");
+        // Weights of a walk may differ in the two directions, as long as both are there.
+        let w =
+            TransitionMatrix::from_dense(array![[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]].view())?;
+        for (u, v) in [(0, 1), (2, 1)] {
+            let walk = Walk::from(&w);
+            let theta = local(0.9).exponent();
+            let mean = expectation(&w.to_dense()?, &start.law(3)?, 7, &|path| {
+                (theta * *odometer(path, u, &[v]).constant_gradient_cost().value()).exp_m1()
+            });
+            // From node 2 the token goes to the observer at once or is its own: nothing is hidden before its first visit.
+            let found = *loss(&walk, u, &start, 7, local(0.9))?.value();
+            assert_relative_eq!(found, mean.ln_1p(), max_relative = 1e-12);
+        }
         Ok(())
     }
 
