@@ -3,10 +3,13 @@
 //! The holder at time `t = 0..T` either contributes or only adds noise, then draws the next holder
 //! from its row of the transition matrix. A cap, a refractory period and a cap on the use of edges
 //! turn contributions into noise-only steps; the path itself stays that of the walk, so the
-//! accountants, which charge every visit, remain valid: fewer contributions never cost more.
+//! accountants, which charge every visit, remain valid: fewer contributions never cost more. The bound of so many
+//! gaps under a cap needs more, namely that who contributes is decided before the next holder is drawn: it is not
+//! used where edges wear out.
 
 use super::contribution::require_positive;
 use super::path_cost::Action;
+use super::series::up;
 use super::{LocalLoss, coalition, contribution, renewal};
 use crate::Error;
 use crate::walk::FinalToken;
@@ -23,7 +26,8 @@ pub enum EdgeRule {
     #[default]
     Unlimited,
     /// A holder that received the token over an edge beyond its number of uses, or is about to send it
-    /// over one, only adds noise. It draws the next holder before it decides.
+    /// over one, only adds noise. It draws the next holder before it decides, so that contributions under a cap may
+    /// gather before the steps that hide least: the cap then counts with the whole local loss of each.
     NoiseOnly(usize),
     /// The edge is no longer used: the token stays instead. The walk then depends on its past, and
     /// only the [`Odometer`](super::Odometer) accounts for it.
@@ -183,10 +187,10 @@ impl<'a> TokenWalk<'a> {
         self.steps
     }
 
-    /// The law of the holder at time 0: the start, pushed through the burn-in.
+    /// The law of the holder at time 0: the start, pushed through the burn-in, and not below the true one.
     ///
     /// # Errors
-    /// None: the start was checked.
+    /// [`Error::Graph`] after so long a burn-in (some `10^5` steps) that rounding may have moved it by 1e-9.
     pub fn law_at_0(&self) -> Result<Start, Error> {
         if self.burn_in == 0 {
             return Ok(self.start.clone());
@@ -198,10 +202,13 @@ impl<'a> TokenWalk<'a> {
             walk.step(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
-        // Rounding moves the sum by an ulp per step; the accountants allow for as much.
-        let sum: f64 = law.iter().sum();
-        law.iter_mut().for_each(|p| *p /= sum);
-        Ok(Start::Law(law))
+        // Every probability is raised by what rounding may have taken from it: the loss is an average over the
+        // start, so that a little too much mass is on the safe side. A start law may sum to 1 + 1e-9.
+        let error = 1.0 + (self.burn_in as f64 + 1.0) * walk.error_per_step();
+        law.iter_mut().for_each(|p| *p *= error);
+        let start = Start::Law(law);
+        start.law(self.node_count())?;
+        Ok(start)
     }
 
     /// Draws a path.
@@ -309,7 +316,8 @@ impl<'a> TokenWalk<'a> {
     }
 
     /// What `v` learns about `u` over the walk, in nats at the order of `local`: the best of the renewal
-    /// accountant and, under a cap, of `N ε_gap` and `N c₀`. The final token stays with the last holder.
+    /// accountant and, under a cap, of `N ε_gap` (not where edges wear out) and `N c₀`. The final token stays with the
+    /// last holder.
     ///
     /// Meaning and preconditions as for [`renewal::loss`].
     ///
@@ -319,8 +327,15 @@ impl<'a> TokenWalk<'a> {
         let laws = self.pair_laws(u, v)?;
         match self.cap {
             None => Ok(renewal::loss(&laws, local)),
-            Some(cap) => renewal::capped_loss(&laws, local, cap),
+            Some(cap) if self.decides_beforehand() => renewal::capped_loss(&laws, local, cap),
+            Some(cap) => Ok(at_most_local(renewal::loss(&laws, local), local, cap)),
         }
+    }
+
+    /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time to the
+    /// next visit after a contribution distributed as after any visit.
+    fn decides_beforehand(&self) -> bool {
+        !matches!(self.edges, EdgeRule::NoiseOnly(_))
     }
 
     /// What a coalition learns about `u`, with or without the final token.
@@ -338,7 +353,8 @@ impl<'a> TokenWalk<'a> {
         let laws = CoalitionLaws::new(&Walk::from(self.matrix), u, members, &self.law_at_0()?, self.steps)?;
         match self.cap {
             None => coalition::loss(&laws, local, final_token),
-            Some(cap) => coalition::capped_loss(&laws, local, final_token, cap),
+            Some(cap) if self.decides_beforehand() => coalition::capped_loss(&laws, local, final_token, cap),
+            Some(cap) => Ok(at_most_local(coalition::loss(&laws, local, final_token)?, local, cap)),
         }
     }
 
@@ -347,7 +363,7 @@ impl<'a> TokenWalk<'a> {
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`]; [`Error::Graph`]; [`Error::InvalidParameter`] for a walk without a cap;
-    /// [`Error::NoGuarantee`] when edges are dismissed.
+    /// [`Error::NoGuarantee`] when edges are dismissed or wear out.
     pub fn capped_loss_from_cut_law(
         &self,
         u: usize,
@@ -356,6 +372,12 @@ impl<'a> TokenWalk<'a> {
         horizon: usize,
     ) -> Result<UpperBound<f64>, Error> {
         self.require_fixed_edges()?;
+        if !self.decides_beforehand() {
+            return Err(Error::NoGuarantee(
+                "who contributes depends on the next holder where edges wear out: gaps after contributions are not \
+                 those of the walk",
+            ));
+        }
         let Some(cap) = self.cap else {
             return Err(Error::InvalidParameter {
                 name: "the cap on contributions",
@@ -387,6 +409,11 @@ impl<'a> TokenWalk<'a> {
     }
 }
 
+/// The better of a bound and of `N c₀`.
+fn at_most_local(loss: UpperBound<f64>, local: LocalLoss, cap: usize) -> UpperBound<f64> {
+    loss.map(|loss| loss.min(up(cap as f64 * local.cost(), 2)))
+}
+
 /// Draws an index with the given probabilities, which sum to 1 up to rounding.
 fn draw(law: &[f64], rng: &mut impl Rng) -> usize {
     let mut left: f64 = rng.random();
@@ -410,6 +437,7 @@ mod tests {
     use super::super::oracle::{expectation, intervals};
     use super::*;
     use approx::assert_relative_eq;
+    use ndarray::Array2;
     use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::GossipMatrix;
     use ndp_graph::generators::{cycle_graph, path_graph, star_graph};
@@ -544,6 +572,62 @@ mod tests {
             let cut = walk.capped_loss_from_cut_law(0, &[2], local(sigma), 3)?;
             assert!(loss <= cut.value() * (1.0 + 1e-12));
         }
+        Ok(())
+    }
+
+    /// `E exp(θ hits)` of the walk from node 0 with [`EdgeRule::NoiseOnly`] of one use and a cap, `hits` the
+    /// contributions of node 0 that node 1 sees one step later. With steps of size 1/2, which overwrite the token, the
+    /// cost of a path is just that. The state of the rule is followed over all paths at once.
+    fn mean_over_worn_edges(w: &TransitionMatrix, cap: usize, steps: usize, theta: f64) -> f64 {
+        let n = w.node_count();
+        // Holder, used edges at node 0 (a bit each way), whether it arrived over a worn one, its contributions.
+        let mut masses = std::collections::BTreeMap::from([((0, 0u32, false, 0), 1.0)]);
+        for _ in 0..steps {
+            let mut after = std::collections::BTreeMap::new();
+            for ((holder, used, arrived_beyond, count), mass) in masses {
+                let (columns, weights) = w.csr().row(holder);
+                for (next, p) in columns.iter().map(|&x| x as usize).zip(weights) {
+                    let edge = match (holder, next) {
+                        (a, b) if a == b => 0,
+                        (0, b) => 1 << b,
+                        (a, 0) => 1 << (n + a),
+                        _ => 0,
+                    };
+                    let beyond = used & edge != 0;
+                    let contributes = holder == 0 && count < cap && !beyond && !arrived_beyond;
+                    let charge = if contributes && next == 1 { theta.exp() } else { 1.0 };
+                    let state = (next, used | edge, beyond, count + usize::from(contributes));
+                    *after.entry(state).or_insert(0.0) += mass * p * charge;
+                }
+            }
+            masses = after;
+        }
+        masses.values().sum()
+    }
+
+    /// Node 0 mostly sends the token to node 2, which keeps it for long: a gap costs little. Once that edge is worn,
+    /// node 0 contributes only when it sends the token to the observer at once.
+    #[test]
+    fn contributions_that_know_the_next_holder_are_not_charged_by_gaps() -> Result<(), Error> {
+        let mut rows = Array2::zeros((8, 8));
+        (rows[(0, 1)], rows[(0, 2)], rows[(1, 2)], rows[(2, 2)]) = (0.1, 0.9, 1.0, 0.98);
+        for way_back in 3..8 {
+            (rows[(2, way_back)], rows[(way_back, 0)]) = (0.004, 1.0);
+        }
+        let w = TransitionMatrix::from_dense(rows.view())?;
+        // θ = 1.
+        let (steps, cap, local) = (1200, 2, local(1.0));
+        let free = TokenWalk::new(&w, Start::Node(0), steps)?.with_cap(cap)?;
+        let worn = free.clone().with_edge_rule(EdgeRule::NoiseOnly(1))?;
+        let truth = mean_over_worn_edges(&w, cap, steps, local.exponent()).ln();
+        let gaps = *free.capped_loss_from_cut_law(0, &[1], local, steps)?.value();
+        assert!((truth - 0.544).abs() < 1e-3 && (gaps - 0.401).abs() < 1e-3, "{truth}, {gaps}");
+        assert!(*worn.loss(0, 1, local)?.value() >= truth);
+        for token in [FinalToken::Withheld, FinalToken::Published] {
+            assert!(*worn.coalition_loss(0, &[1], local, token)?.value() >= truth);
+        }
+        let cut = worn.capped_loss_from_cut_law(0, &[1], local, steps);
+        assert!(matches!(cut, Err(Error::NoGuarantee(_))), "{cut:?}");
         Ok(())
     }
 
