@@ -97,7 +97,7 @@ fn simulated_error_is_the_exact_one() -> Result<(), Error> {
     let errors: Vec<f64> = (0..4000)
         .map(|_| {
             let output = protocol.run(values.view(), sigma, &mut rng)?.output;
-            Ok((&output - &mean).iter().map(|x| x * x).sum::<f64>() / 18.0)
+            Ok((&output - &mean).iter().map(|x| x * x).sum::<f64>() / 9.0)
         })
         .collect::<Result<_, Error>>()?;
     let average = errors.iter().sum::<f64>() / 4000.0;

@@ -244,7 +244,7 @@ impl AcceleratedGossip {
         Ok(self.follow(Array2::eye(self.nodes), |_| {}))
     }
 
-    /// The exact error `(1/2n) Σ_v E ‖x_v - x̄‖²` on these values, given the rings.
+    /// The exact error `(1/n) Σ_v E ‖x_v - x̄‖²` on these values, given the rings.
     ///
     /// # Errors
     /// Those of [`operator_error`] and of [`operator`](Self::operator).

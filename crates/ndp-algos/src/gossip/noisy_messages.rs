@@ -159,7 +159,7 @@ impl NoisyMessageGossip {
         self.coalition_loss(&[observer])
     }
 
-    /// The exact error `(1/2n) Σ_v E ‖x_v^T - x̄‖²` on these values.
+    /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values.
     ///
     /// # Errors
     /// Those of [`run`](Self::run), and a matrix too large to be dense.
@@ -190,7 +190,7 @@ impl NoisyMessageGossip {
             sum += spread.iter().map(|x| x * x).sum::<f64>();
         }
         let variance = (self.ratio * sigma.get()).powi(2) * values.ncols() as f64;
-        Ok(Exact::new(clean.value() + variance * sum / (2.0 * n as f64)))
+        Ok(Exact::new(clean.value() + variance * sum / n as f64))
     }
 
     fn noises_per_round(&self) -> usize {

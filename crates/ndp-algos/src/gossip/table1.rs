@@ -30,19 +30,19 @@ pub struct Calibration {
     pub sigma: Sigma,
     /// Number of rounds `T`.
     pub rounds: usize,
-    /// The error `(1/2n) Σ_v E (x_v^T - x̄)²`, at most.
+    /// The error `(1/n) Σ_v E (x_v^T - x̄)²`, at most.
     pub error: UpperBound<f64>,
 }
 
 impl MeanBudget {
     /// Algorithm 1, accelerated, with a matrix of absolute gap `gap` on a graph of largest degree `degree`:
-    /// `σ² = α Δ² d T / (2 n ε)`, error at most `3 σ²/n`.
+    /// `σ² = α Δ² d T / (2 n ε)`, error at most `6 σ²/n`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a budget that is not positive and finite, and those of
     /// [`stopping_rounds`].
     pub fn synchronous(&self, gap: f64, degree: usize) -> Result<Calibration, Error> {
-        self.calibrate(Convergence::Accelerated(gap), degree as f64, 3.0)
+        self.calibrate(Convergence::Accelerated(gap), degree as f64, 6.0)
     }
 
     /// Algorithm 1 against a coalition with `degree` neighbors outside: the mean over the nodes outside is at most
@@ -55,7 +55,7 @@ impl MeanBudget {
     }
 
     /// Algorithm 2 where every node takes part in a step with probability at most `participation` and the weighted
-    /// Laplacian has second eigenvalue `second`: `σ² = α Δ² E[T_v] / (2 n ε)`, error at most `2 σ²/n`.
+    /// Laplacian has second eigenvalue `second`: `σ² = α Δ² E[T_v] / (2 n ε)`, error at most `4 σ²/n`.
     ///
     /// The mean loss is then at most `ε` in expectation over the edges drawn.
     ///
@@ -66,7 +66,7 @@ impl MeanBudget {
             let (name, condition) = ("the probability to take part in a step", "lie in (0, 1]");
             return Err(Error::InvalidParameter { name, condition, value: participation });
         }
-        self.calibrate(Convergence::Randomized(second), participation, 2.0)
+        self.calibrate(Convergence::Randomized(second), participation, 4.0)
     }
 
     /// Error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`.

@@ -124,16 +124,16 @@ fn muffliato(graph: &Graph, request: &Request) -> Result<Account, AnalysisError>
             (plan.rounds, plan.sigma, plan.losses)
         }
     };
-    // All these bounds are on half the mean squared error; the theorem's is the only one for large graphs.
-    let half = if n <= MOST_DENSE {
+    // The theorem's bound is the only one for large graphs.
+    let squared = if n <= MOST_DENSE {
         let chebyshev = Chebyshev::published(gap_abs(&matrix)?)?;
         let gossip = SynchronousGossip::new(matrix, rounds).accelerated(chebyshev.g())?;
         let noise = gossip.error(Array2::zeros((n, 1)).view(), sigma)?.into_value();
-        noise + spread(request) * chebyshev.bound(rounds).powi(2) / 2.0
+        noise + spread(request) * chebyshev.bound(rounds).powi(2)
     } else {
         error_bound(rounds, n, convergence, sigma, spread(request))?.into_value()
     };
-    Ok(in_nats(losses, sigma, request, (rounds, (2.0 * half).sqrt())))
+    Ok(in_nats(losses, sigma, request, (rounds, squared.sqrt())))
 }
 
 fn fresh_noise(graph: &Graph, request: &Request) -> Result<Account, AnalysisError> {

@@ -83,7 +83,7 @@ fn errors_are_at_most_what_is_said() -> Result<(), AnalysisError> {
                     if values < 10 { rng.random::<f64>() } else { f64::from(u8::from(rng.random::<bool>())) }
                 };
                 let x = Array2::from_shape_fn((n, 1), |_| value(rng));
-                let squared = 2.0 * gossip.error(x.view(), once.sigma)?.into_value();
+                let squared = gossip.error(x.view(), once.sigma)?.into_value();
                 assert!(squared.sqrt() <= once.error * (1.0 + 1e-12));
                 assert!(noisy.mean_squared_error(x.view())?.sqrt() <= fresh.error * (1.0 + 1e-12));
             }

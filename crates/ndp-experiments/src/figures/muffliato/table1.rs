@@ -76,7 +76,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .finding("The fitted exponents include the logarithm of the stopping rule, on the hypercube also its degree and gap.")
         .finding("The exact mean counts what was learnt instead of what was received; where messages repeat themselves (complete graph, ring) it needs far less noise.")
         .finding("Randomized gossip is accounted for by the corrected rule, half as fast as printed. On the ring its formula gives n^0, and the printed 1/n is the local loss.")
-        .finding("Errors are halves of mean squared errors, as in the theorems; central and local are the printed baselines, which are not halved.")
+        .finding("Errors are mean squared errors, twice what the theorems bound, so that central and local, which the paper does not halve, can be compared with them.")
         .columns(2);
     for (name, family, member) in FAMILIES {
         let exponents = table1_exponent(family).map(|exponent| *exponent.value());
