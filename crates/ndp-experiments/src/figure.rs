@@ -23,11 +23,13 @@
 pub mod check;
 pub mod kind;
 pub mod matrix;
+pub mod sample;
 pub mod series;
 
 pub use check::Check;
 pub use kind::Kind;
 pub use matrix::{Drawing, MAX_EDGES, Matrix};
+pub use sample::Sample;
 pub use series::{Mark, Point, Series};
 
 use serde::{Deserialize, Serialize};
@@ -234,13 +236,15 @@ pub struct Figure {
     pub parameters: BTreeMap<String, Value>,
     /// Numbers about the result that are not in the CSV (correlations, ranks), by name.
     pub notes: BTreeMap<String, Value>,
+    /// Values of single runs that checks compare, by name.
+    pub samples: BTreeMap<String, Sample>,
     /// Numbers about this run on this machine (times, memory), by name; never compared.
     pub measurements: BTreeMap<String, Value>,
     /// What the paper claims with this figure, in one sentence.
     pub claim: String,
     /// What is true, and known deviations from the paper, in sentences.
     pub findings: Vec<String>,
-    /// How the report decides from the CSV whether the claim holds.
+    /// How it is decided from the numbers whether the claim holds.
     pub checks: Vec<Check>,
     /// The pictures.
     pub panels: Vec<Panel>,
@@ -257,6 +261,7 @@ impl Figure {
             title: title.into(),
             parameters: BTreeMap::new(),
             notes: BTreeMap::new(),
+            samples: BTreeMap::new(),
             measurements: BTreeMap::new(),
             claim: String::new(),
             findings: Vec::new(),
@@ -278,6 +283,13 @@ impl Figure {
     #[must_use]
     pub fn note(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.notes.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds the values of single runs, for [`Check::Exceeds`].
+    #[must_use]
+    pub fn sample(mut self, name: impl Into<String>, kind: impl Into<Kind>, values: Vec<f64>) -> Self {
+        self.samples.insert(name.into(), Sample { kind: kind.into(), values });
         self
     }
 
@@ -341,13 +353,15 @@ impl Figure {
     /// # Errors
     /// A sentence naming the first of these that fails: some panel; titles of panels, and names
     /// of series within a panel, not empty and unique; no name that says `exact` of values of
-    /// another grade; no NaN; checks that name existing series.
+    /// another grade; no NaN; checks that name existing series, none of them averages over runs, and
+    /// existing samples.
     pub fn validate(&self) -> Result<(), String> {
         if self.panels.is_empty() {
             return Err("the figure has no panel".into());
         }
         let mut titles = BTreeSet::new();
         let mut names = BTreeSet::new();
+        let mut averaged = BTreeSet::new();
         for panel in &self.panels {
             let title = &panel.title;
             if title.is_empty() || !titles.insert(title) {
@@ -370,6 +384,9 @@ impl Figure {
                     return Err(format!("panel {title:?}: series {:?} holds {point:?}", series.name));
                 }
                 names.insert(series.name.clone());
+                if series.averaged {
+                    averaged.insert(series.name.clone());
+                }
             }
             match &panel.content {
                 Content::HeatMap { matrix, .. } => {
@@ -386,8 +403,17 @@ impl Figure {
             }
         }
         for check in &self.checks {
-            if let Some(missing) = check.names().iter().find(|&&name| !names.contains(name)) {
+            let named = check.names().unwrap_or_default();
+            if let Some(missing) = named.iter().find(|&&name| !name.is_empty() && !names.contains(name)) {
                 return Err(format!("a check names the series {missing:?}, which no panel has"));
+            }
+            if let Some(name) = named.iter().find(|&&name| averaged.contains(name)) {
+                return Err(format!(
+                    "a check names {name:?}, which averages runs: give it their values as samples"
+                ));
+            }
+            if let Some(missing) = check.samples().find(|&name| !self.samples.contains_key(name)) {
+                return Err(format!("a check names the sample {missing:?}, which is not there"));
             }
         }
         Ok(())

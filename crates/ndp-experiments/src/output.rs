@@ -16,6 +16,7 @@ use crate::figure::{Figure, Scale};
 use crate::plot;
 use crate::registry::Entry;
 use crate::seed::Seed;
+use crate::verdict;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub enum OutputError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The figure contradicts itself; see [`Figure::validate`].
+    /// The figure contradicts itself, see [`Figure::validate`], or a check of it compared nothing.
     #[error("the figure is not well-formed: {0}")]
     Malformed(String),
 }
@@ -88,7 +89,14 @@ pub fn write_figure(
         write(&out.join(&name), bytes)?;
         files.push(name);
     }
-    let record = Record::new(entry, &figure, scale, seed, files, run);
+    // From the numbers that were written, with the grades that were written.
+    let mut rows = Vec::new();
+    for file in files.iter().filter(|file| file.ends_with(".csv")) {
+        rows.extend(table::read(&out.join(file)).map_err(OutputError::Malformed)?);
+    }
+    let outcomes =
+        verdict::evaluate(&figure.checks, &rows, &figure.samples).map_err(OutputError::Malformed)?;
+    let record = Record::new(entry, &figure, scale, seed, files, &outcomes, run);
     write(&out.join(format!("{}.json", entry.id)), record.to_json().as_bytes())?;
     Ok(record)
 }

@@ -9,7 +9,8 @@ use crate::plot::table::{cell_text, short};
 use crate::reference::Comparison;
 use crate::registry::{PAPERS, Paper};
 use crate::run::Done;
-use crate::verdict::{Outcome, round};
+use crate::verdict::paired::ERROR_RATE;
+use crate::verdict::{Outcome, Verdict, round};
 use std::fmt::Write;
 use std::path::{Component, Path};
 
@@ -42,11 +43,14 @@ fn page(out: &Path, scale: Scale, figures: &[Shown]) -> String {
          <style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>Figures as printed and as they are</h1>\n\
          <p>{} figures at {} scale, computed in {} s by ndp {}. Every privacy number is <em>exact</em>, an \
          <em>upper bound</em>, <em>printed</em> in a paper (and perhaps false) or an <em>estimate</em>. Only the \
-         first two are guarantees.</p>\n",
+         first two are guarantees. A claim “holds” only by exact values or by an upper bound below what is claimed, and “does \
+         not hold” only by exact values, lower bounds or attacks; runs with seeds decide by paired comparisons with an error \
+         rate of {}. All else is “not shown”.</p>\n",
         figures.len(),
         scale.as_str(),
         round(seconds),
         env!("CARGO_PKG_VERSION"),
+        round(ERROR_RATE),
     );
     summary(&mut html, figures);
     for paper in &PAPERS {
@@ -64,7 +68,7 @@ fn summary(html: &mut String, figures: &[Shown]) {
     );
     for Shown { done, comparison } in figures {
         let record = &done.record;
-        let outcomes = done.outcomes();
+        let outcomes = &done.outcomes;
         let worst =
             outcomes.iter().filter_map(|o| o.worst.as_ref()).max_by(|a, b| a.ratio.total_cmp(&b.ratio));
         let correlation = outcomes.iter().filter_map(|outcome| outcome.correlation).reduce(f64::min);
@@ -87,21 +91,22 @@ fn summary(html: &mut String, figures: &[Shown]) {
             record.id,
             if record.has_stand_in() { " <span class=\"warn\">stand-in data</span>" } else { "" },
             escape(&record.claim),
-            badge(&outcomes),
+            badge(done.verdict()),
             reference_words(comparison, done),
         );
     }
     html.push_str("</tbody>\n</table></div>\n");
 }
 
-fn badge(outcomes: &[Outcome]) -> &'static str {
-    if outcomes.iter().any(|o| o.holds() == Some(false)) {
-        "<span class=\"bad\">no</span>"
-    } else if outcomes.iter().any(|o| o.holds() == Some(true)) {
-        "<span class=\"good\">yes</span>"
+fn badge(verdict: Verdict) -> String {
+    let class = if verdict.fails() {
+        "bad"
+    } else if verdict.holds() {
+        "good"
     } else {
-        "<span class=\"none\">not decided by numbers</span>"
-    }
+        "none"
+    };
+    format!("<span class=\"{class}\">{}</span>", verdict.as_str())
 }
 
 fn reference_words(comparison: &Comparison, done: &Done) -> String {
@@ -128,7 +133,6 @@ fn section(html: &mut String, out: &Path, paper: &Paper, figures: &[Shown]) {
 
 fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
     let record = &done.record;
-    let outcomes = done.outcomes();
     let _ = writeln!(
         html,
         "<article id=\"{}\">\n<h3>{} <span class=\"title\">{}</span></h3>",
@@ -150,11 +154,11 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
             html,
             "<p><b>Claim.</b> {} <b>Does it hold?</b> {}</p>",
             escape(&record.claim),
-            badge(&outcomes)
+            badge(done.verdict())
         );
     }
     html.push_str("<ul>\n");
-    for sentence in outcomes.iter().map(Outcome::sentence).chain(record.findings.iter().cloned()) {
+    for sentence in done.outcomes.iter().map(Outcome::sentence).chain(record.findings.iter().cloned()) {
         let _ = writeln!(html, "<li>{}</li>", escape(&sentence));
     }
     html.push_str("</ul>\n");

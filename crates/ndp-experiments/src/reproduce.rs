@@ -12,7 +12,6 @@ use ndp_experiments::registry::{self, Entry};
 use ndp_experiments::report::{Shown, write_report};
 use ndp_experiments::run::{self, Options};
 use ndp_experiments::seed::Seed;
-use ndp_experiments::verdict::Outcome;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -131,15 +130,7 @@ fn add_earlier(shown: &mut BTreeMap<&str, Shown>, options: &Options) {
 /// What the command line says about a figure.
 fn line(figure: &Shown) -> String {
     let record = &figure.done.record;
-    let outcomes = figure.done.outcomes();
-    let failed = outcomes.iter().any(|o| o.holds() == Some(false));
-    let claim = if failed {
-        "claim does not hold"
-    } else if outcomes.iter().any(|o: &Outcome| o.holds() == Some(true)) {
-        "claim holds"
-    } else {
-        ""
-    };
+    let claim = format!("claim {}", figure.done.verdict().as_str());
     let reference = match &figure.comparison {
         _ if record.has_stand_in() => "stand-in data".to_owned(),
         Comparison::Absent => "no reference".to_owned(),

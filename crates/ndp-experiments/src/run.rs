@@ -7,7 +7,7 @@ use crate::output::{self, OutputError, Record, Run};
 use crate::reference::{self, Comparison};
 use crate::registry::Entry;
 use crate::seed::Seed;
-use crate::verdict::{self, Outcome};
+use crate::verdict::{self, Outcome, Verdict};
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -36,15 +36,27 @@ pub struct Done {
     pub record: Record,
     /// The numbers of its CSV, read back.
     pub rows: Vec<Row>,
+    /// What its checks found.
+    pub outcomes: Vec<Outcome>,
     /// Whether an earlier run had completed it.
     pub kept: bool,
 }
 
 impl Done {
+    /// A figure with these numbers, its checks evaluated.
+    ///
+    /// # Errors
+    /// When a check compared nothing, see [`verdict::evaluate`].
+    pub fn new(record: Record, rows: Vec<Row>, kept: bool) -> anyhow::Result<Self> {
+        let outcomes =
+            verdict::evaluate(&record.checks, &rows, &record.samples).map_err(anyhow::Error::msg)?;
+        Ok(Self { record, rows, outcomes, kept })
+    }
+
     /// Whether what it claims holds.
     #[must_use]
-    pub fn outcomes(&self) -> Vec<Outcome> {
-        verdict::evaluate(&self.record.checks, &self.rows)
+    pub fn verdict(&self) -> Verdict {
+        verdict::of_claim(&self.outcomes)
     }
 
     /// Whether there is a reference to compare it with: not for a stand-in, and only for the
@@ -88,7 +100,7 @@ pub fn kept(entry: &Entry, options: &Options) -> Option<Done> {
         return None;
     }
     let rows = read_rows(out, &record).ok()?;
-    Some(Done { record, rows, kept: true })
+    Done::new(record, rows, true).ok()
 }
 
 /// Computes one figure and writes it; when resuming, keeps it if an earlier run completed it.
@@ -113,7 +125,7 @@ pub fn one(entry: &Entry, options: &Options) -> anyhow::Result<Done> {
     let record = output::write_figure(out, entry, figure, *scale, *seed, run)
         .with_context(|| format!("{} was computed but not written", entry.id))?;
     let rows = read_rows(out, &record)?;
-    Ok(Done { record, rows, kept: false })
+    Done::new(record, rows, false)
 }
 
 /// The numbers of a figure's CSVs.

@@ -1,8 +1,20 @@
-//! Whether the claims hold, decided from the numbers that were written.
+//! Whether the claims hold, decided from the numbers that were written and from their grades.
+//!
+//! "Holds" follows only from exact values or from an upper bound below what is claimed, "does not hold" only from exact
+//! values, lower bounds or attacks; all else is "not shown". That is a property of the types in [`evidence`]; runs with
+//! seeds decide by [`paired`] comparisons with a stated rate of errors. A claim holds if all its checks hold, and a check
+//! that compared nothing is an error.
+
+pub mod evidence;
+pub mod paired;
+
+pub use evidence::Verdict;
+pub use paired::Paired;
 
 use crate::correlation::{pearson, ranks};
-use crate::figure::Check;
+use crate::figure::{Check, Kind, Sample};
 use crate::output::table::{Row, VALUE};
+use evidence::{Attacked, Claim, Interval};
 use ndp_dp::Grade;
 use std::collections::BTreeMap;
 
@@ -11,16 +23,20 @@ use std::collections::BTreeMap;
 pub struct Outcome {
     /// The check.
     pub check: Check,
-    /// At how many places both series have a value.
+    /// What follows.
+    pub verdict: Verdict,
+    /// At how many places both series have a value; of runs, how many there are of each.
     pub compared: usize,
     /// At how many of them it fails.
     pub failures: usize,
-    /// At how many a printed value is below an upper bound of the true one, which decides nothing.
+    /// At how many nothing is decided by the grades.
     pub undecided: usize,
     /// The largest ratio of the second series to the first (true to printed), and where it is.
     pub worst: Option<Place>,
     /// The smallest rank correlation, for checks that ask for one; then panels are counted, not places.
     pub correlation: Option<f64>,
+    /// What the runs show, for checks of samples.
+    pub paired: Option<Paired>,
 }
 
 /// A place where two series are compared.
@@ -39,24 +55,32 @@ pub struct Place {
 }
 
 impl Outcome {
-    /// Whether it holds; unknown when nothing could be compared, or not decided everywhere.
-    #[must_use]
-    pub fn holds(&self) -> Option<bool> {
-        match (self.failures, self.undecided) {
-            (0, 0) => (self.compared > 0).then_some(true),
-            (0, _) => None,
-            _ => Some(false),
-        }
-    }
-
     /// What was found, as a sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let [first, second] = self.check.names();
+        let verdict = self.verdict.as_str();
+        if let (Check::Exceeds { what, least, .. }, Some(paired)) = (&self.check, &self.paired) {
+            let end = |end: Option<f64>| end.map_or("unknown".into(), round);
+            return format!(
+                "{what}: {verdict}. The difference of {} paired runs has median {}, between {} and {} with error rate {} \
+                 each way{}.",
+                paired.runs,
+                round(paired.median),
+                end(paired.low),
+                end(paired.high),
+                round(paired::ERROR_RATE),
+                if *least == 0.0 { String::new() } else { format!("; asked is {}", round(*least)) },
+            );
+        }
+        if let Check::Open { what, why } = &self.check {
+            return format!("{what}: {verdict}, because {why}.");
+        }
+        let [first, second] = self.check.names().unwrap_or_default();
         let relation = match self.check {
             Check::Covers { .. } => "is at least",
+            Check::Attacked { .. } => "is exceeded nowhere by",
             Check::Below { .. } => "is at most",
-            Check::Agrees { .. } => "agrees with",
+            Check::Agrees { .. } | Check::Exceeds { .. } | Check::Open { .. } => "agrees with",
             Check::Follows { least, .. } | Check::Rises { least, .. } => {
                 let what = if first == second {
                     format!("“{first}” rises with its abscissa")
@@ -66,52 +90,105 @@ impl Outcome {
                 let found = self.correlation.map_or("nothing to compare".into(), |found| {
                     format!("rank correlation {} or more, {} asked", round(found), round(least))
                 });
-                return format!("{what}: {found}.");
+                return format!("{what}: {verdict}; {found}.");
             }
         };
-        let Some(worst) = &self.worst else {
-            return format!("“{first}” and “{second}” have no place in common.");
+        let from = match self.check {
+            Check::Below { from: Some(from), .. } => format!(" from {} on", round(from)),
+            _ => String::new(),
         };
-        let undecided = match self.undecided {
-            0 => String::new(),
-            count => format!(" (undecided at {count}, where only an upper bound is known)"),
+        let counted = match (self.failures, self.undecided, &self.check) {
+            (0, 0, _) => format!("holds at all {} places", self.compared),
+            (0, _, Check::Attacked { .. }) => {
+                format!("not contradicted at {} places, which proves nothing", self.compared)
+            }
+            (0, open, _) => format!("not shown: undecided at {open} of {} places", self.compared),
+            (failures, 0, _) => format!("fails at {failures} of {} places", self.compared),
+            (failures, open, _) => {
+                format!("fails at {failures} of {} places (undecided at {open})", self.compared)
+            }
         };
-        let counted = match (self.failures, self.undecided) {
-            (0, 0) => format!("holds at all {} places", self.compared),
-            (failures, _) => format!("fails at {failures} of {} places{undecided}", self.compared),
-        };
-        format!(
-            "“{first}” {relation} “{second}”: {counted}; largest ratio {} ({} to {}) in “{}” at {}.",
-            round(worst.ratio),
-            round(worst.second),
-            round(worst.first),
-            worst.panel,
-            worst.at,
-        )
+        let worst = self.worst.as_ref().map_or(String::new(), |worst| {
+            let [ratio, first, second] = [worst.ratio, worst.first, worst.second].map(round);
+            format!("; largest ratio {ratio} ({second} to {first}) in “{}” at {}", worst.panel, worst.at)
+        });
+        format!("“{first}” {relation} “{second}”{from}: {counted}{worst}.")
     }
 }
 
-/// Evaluates the checks on the rows of a figure.
+/// The verdict on a claim that rests on these checks: it holds if all of them do.
+#[must_use]
+pub fn of_claim(outcomes: &[Outcome]) -> Verdict {
+    Verdict::of_all(outcomes.iter().map(|outcome| outcome.verdict))
+}
+
+/// Evaluates the checks on the rows of a figure and on the values of its runs.
 ///
 /// Two series are compared in every panel that has both. When no panel has both, the first panel
 /// with the first series is compared with the first panel with the second, and so on.
-#[must_use]
-pub fn evaluate(checks: &[Check], rows: &[Row]) -> Vec<Outcome> {
-    checks.iter().map(|check| evaluate_one(check, rows)).collect()
+///
+/// # Errors
+/// A sentence naming a check that compared nothing, a row of unknown grade, or runs that cannot be paired.
+pub fn evaluate(
+    checks: &[Check],
+    rows: &[Row],
+    samples: &BTreeMap<String, Sample>,
+) -> Result<Vec<Outcome>, String> {
+    let of = paired::count(checks);
+    checks.iter().map(|check| evaluate_one(check, rows, samples, of)).collect()
 }
 
-fn evaluate_one(check: &Check, rows: &[Row]) -> Outcome {
-    let [first, second] = check.names();
-    let (of_first, of_second) = (by_panel(rows, first), by_panel(rows, second));
+fn evaluate_one(
+    check: &Check,
+    rows: &[Row],
+    samples: &BTreeMap<String, Sample>,
+    of: usize,
+) -> Result<Outcome, String> {
+    let mut outcome = nothing_found(check);
+    let named = match (check, check.names()) {
+        (Check::Exceeds { what, terms, least }, _) => {
+            let found = paired::compare((terms, *least), samples, of).map_err(|e| format!("{what}: {e}"))?;
+            (outcome.verdict, outcome.compared) = (found.verdict, found.runs);
+            outcome.paired = Some(found);
+            return Ok(outcome);
+        }
+        (Check::Open { .. }, _) => return Ok(outcome),
+        (_, names) => names.unwrap_or_default(),
+    };
+    let (of_first, of_second) = (by_panel(rows, named[0]), by_panel(rows, named[1]));
     if let &(Check::Follows { least, .. } | Check::Rises { least, .. }) = check {
-        return correlated(check, least, &of_first, &of_second);
+        correlated(&mut outcome, least, &of_first, &of_second)?;
+    } else {
+        placed(&mut outcome, &of_first, &of_second)?;
     }
+    if outcome.compared == 0 {
+        let [first, second] = named;
+        return Err(format!("the check of “{first}” against “{second}” compared nothing"));
+    }
+    Ok(outcome)
+}
+
+fn nothing_found(check: &Check) -> Outcome {
+    Outcome {
+        check: check.clone(),
+        verdict: Verdict::NOT_SHOWN,
+        compared: 0,
+        failures: 0,
+        undecided: 0,
+        worst: None,
+        correlation: None,
+        paired: None,
+    }
+}
+
+/// Compares two series place by place.
+fn placed(outcome: &mut Outcome, of_first: &[Vec<&Row>], of_second: &[Vec<&Row>]) -> Result<(), String> {
     let shared: Vec<_> = of_first
         .iter()
-        .filter_map(|a| of_second.iter().find(|b| a[0].panel == b[0].panel).map(|b| (a, b)))
+        .filter_map(|a| of_second.iter().find(|b| b[0].panel == a[0].panel).map(|b| (a, b)))
         .collect();
-    let pairs = if shared.is_empty() { of_first.iter().zip(&of_second).collect() } else { shared };
-    let mut outcome = nothing_found(check);
+    let pairs = if shared.is_empty() { of_first.iter().zip(of_second).collect() } else { shared };
+    let mut verdicts = Vec::new();
     for (a, b) in pairs {
         // Series are short or in the same order: search from where the last match was.
         let mut start = 0;
@@ -122,36 +199,58 @@ fn evaluate_one(check: &Check, rows: &[Row]) -> Outcome {
                 continue;
             };
             start = i;
-            compare(&mut outcome, a[i], row);
+            if let Check::Below { from: Some(from), .. } = outcome.check
+                && row.x < from
+            {
+                continue;
+            }
+            verdicts.push(compare(outcome, a[i], row)?);
         }
     }
-    outcome
+    outcome.compared = verdicts.len();
+    outcome.failures = verdicts.iter().filter(|verdict| verdict.fails()).count();
+    outcome.undecided = verdicts.iter().filter(|&&verdict| verdict == Verdict::NOT_SHOWN).count();
+    outcome.verdict = Verdict::of_all(verdicts);
+    Ok(())
 }
 
-fn nothing_found(check: &Check) -> Outcome {
-    Outcome { check: check.clone(), compared: 0, failures: 0, undecided: 0, worst: None, correlation: None }
-}
-
-/// Panels are taken in order: the first with the first series, the first with the second, and so on.
-fn correlated(check: &Check, least: f64, of_first: &[Vec<&Row>], of_second: &[Vec<&Row>]) -> Outcome {
-    let mut outcome = nothing_found(check);
-    for (a, b) in of_first.iter().zip(of_second) {
-        let pairs: Vec<(f64, f64)> = if matches!(check, Check::Rises { .. }) {
+/// Panels that are named alike up to what is after the last colon belong together; if there are none, panels are taken
+/// in order: the first with the first series, the first with the second, and so on.
+fn correlated(
+    outcome: &mut Outcome,
+    least: f64,
+    of_first: &[Vec<&Row>],
+    of_second: &[Vec<&Row>],
+) -> Result<(), String> {
+    let stem = |rows: &Vec<&Row>| rows[0].panel.rsplit_once(": ").map(|(stem, _)| stem.to_owned());
+    let alike: Vec<_> = of_first
+        .iter()
+        .filter_map(|a| Some((a, of_second.iter().find(|b| stem(a).is_some() && stem(a) == stem(b))?)))
+        .collect();
+    let pairs = if alike.is_empty() { of_first.iter().zip(of_second).collect() } else { alike };
+    let rises = matches!(outcome.check, Check::Rises { .. });
+    let mut verdicts = Vec::new();
+    for (a, b) in pairs {
+        let key = |row: &Row| (row.x.to_bits(), row.column);
+        let places: BTreeMap<_, f64> = b.iter().map(|row| (key(row), row.y)).collect();
+        let points: Vec<(f64, f64)> = if rises {
             a.iter().map(|row| (row.x, row.y)).collect()
         } else {
-            let key = |row: &Row| (row.x.to_bits(), row.column);
-            let places: BTreeMap<_, f64> = b.iter().map(|row| (key(row), row.y)).collect();
             a.iter().filter_map(|row| Some((row.y, *places.get(&key(row))?))).collect()
         };
-        if pairs.is_empty() {
+        if points.is_empty() {
             continue;
         }
-        let found = pearson(&ranks(&pairs));
-        outcome.compared += 1;
-        outcome.failures += usize::from(found < least);
+        let found = pearson(&ranks(&points));
+        let kinds = a.iter().chain(b).map(|row| known_kind(row)).collect::<Result<Vec<_>, _>>()?;
+        verdicts.push(evidence::correlation(found, least, kinds));
         outcome.correlation = Some(outcome.correlation.map_or(found, |least: f64| least.min(found)));
     }
-    outcome
+    outcome.compared = verdicts.len();
+    outcome.failures = verdicts.iter().filter(|verdict| verdict.fails()).count();
+    outcome.undecided = verdicts.iter().filter(|&&verdict| verdict == Verdict::NOT_SHOWN).count();
+    outcome.verdict = Verdict::of_all(verdicts);
+    Ok(())
 }
 
 /// The rows of one series, panel by panel.
@@ -160,23 +259,44 @@ fn by_panel<'a>(rows: &'a [Row], name: &str) -> Vec<Vec<&'a Row>> {
     of_name.chunk_by(|a, b| a.panel == b.panel).map(<[&Row]>::to_vec).collect()
 }
 
-fn compare(outcome: &mut Outcome, first: &Row, second: &Row) {
+/// What a row is; data that stand for a range are averages, that is estimates.
+fn known_kind(row: &Row) -> Result<Kind, String> {
+    match Kind::from_word(&row.grade) {
+        None => Err(format!("“{}” has the unknown grade {:?}", row.series, row.grade)),
+        Some(Kind::Data) if row.low.is_some() || row.high.is_some() => Ok(Grade::Estimate.into()),
+        Some(kind) => Ok(kind),
+    }
+}
+
+fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, String> {
     let (a, b) = (first.y, second.y);
-    outcome.compared += 1;
-    let slack = 1e-9 * a.abs().max(b.abs());
-    let (fails, ratio) = match outcome.check {
-        Check::Covers { .. } => (a < b - slack, quotient(b, a)),
-        Check::Below { .. } => (a > b + slack, quotient(a, b)),
-        Check::Agrees { tolerance, .. } => {
-            ((a - b).abs() > tolerance * a.abs().max(b.abs()), quotient(a, b).max(quotient(b, a)))
-        }
-        // These are about whole panels.
-        Check::Follows { .. } | Check::Rises { .. } => return,
+    let (of_first, of_second) = (known_kind(first)?, known_kind(second)?);
+    // A point may stand for a class: for the means to differ, some member must; for all members to be in order, the
+    // ends of their ranges must be.
+    let low = |row: &Row| row.low.unwrap_or(row.y);
+    let high = |row: &Row| row.high.unwrap_or(row.y);
+    let of_class = |means: Verdict, ends: Verdict| {
+        if means.fails() || ends.holds() { Verdict::of_all([means, ends]) } else { Verdict::NOT_SHOWN }
     };
-    let covers = matches!(outcome.check, Check::Covers { .. });
-    let bound = second.grade == Grade::UpperBound.as_str();
-    let counter = if covers && bound { &mut outcome.undecided } else { &mut outcome.failures };
-    *counter += usize::from(fails);
+    let (verdict, ratio) = match outcome.check {
+        Check::Covers { .. } => {
+            let covers = |claim: f64, truth: f64| Claim(claim).covers(Interval::read(of_second, truth));
+            (of_class(covers(a, b), covers(low(first), high(second))), quotient(b, a))
+        }
+        Check::Attacked { .. } => (Claim(a).covers(Attacked(b).into()), quotient(b, a)),
+        Check::Below { .. } => {
+            let below = |a: f64, b: f64| Interval::read(of_first, a).is_at_most(Interval::read(of_second, b));
+            (of_class(below(a, b), below(high(first), low(second))), quotient(a, b))
+        }
+        Check::Agrees { tolerance, .. } => {
+            let agrees = Interval::read(of_first, a).agrees(Interval::read(of_second, b), tolerance);
+            (agrees, quotient(a, b).max(quotient(b, a)))
+        }
+        // These are about whole panels, and about runs.
+        Check::Follows { .. } | Check::Rises { .. } | Check::Exceeds { .. } | Check::Open { .. } => {
+            (Verdict::NOT_SHOWN, 1.0)
+        }
+    };
     if outcome.worst.as_ref().is_none_or(|worst| ratio > worst.ratio) {
         let at = match second.column {
             None => format!("x = {}", second.x),
@@ -185,6 +305,7 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) {
         };
         outcome.worst = Some(Place { ratio, first: a, second: b, panel: second.panel.clone(), at });
     }
+    Ok(verdict)
 }
 
 fn quotient(a: f64, b: f64) -> f64 {
@@ -207,21 +328,33 @@ mod tests {
     use super::*;
 
     fn row(panel: &str, series: &str, x: f64, y: f64) -> Row {
-        let [panel, series, grade] = [panel, series, "data"].map(String::from);
+        graded(panel, series, "data", x, y)
+    }
+
+    fn graded(panel: &str, series: &str, grade: &str, x: f64, y: f64) -> Row {
+        let [panel, series, grade] = [panel, series, grade].map(String::from);
         Row { panel, series, grade, x, column: None, y, low: None, high: None }
+    }
+
+    fn decide(checks: &[Check], rows: &[Row]) -> Result<Vec<Outcome>, String> {
+        evaluate(checks, rows, &BTreeMap::new())
+    }
+
+    fn words(checks: &[Check], rows: &[Row]) -> Vec<&'static str> {
+        decide(checks, rows).unwrap().iter().map(|outcome| outcome.verdict.as_str()).collect()
     }
 
     #[test]
     fn the_path_of_three_disproves_the_printed_sum() {
         let rows = [
-            row("path", "printed", 1.0, 4.0 / 3.0),
-            row("path", "printed", 2.0, 1.0 / 3.0),
-            row("path", "exact", 1.0, 1.0),
-            row("path", "exact", 2.0, 1.0),
-            row("path", "exact", 3.0, 1.0),
+            graded("path", "printed", "printed", 1.0, 4.0 / 3.0),
+            graded("path", "printed", "printed", 2.0, 1.0 / 3.0),
+            graded("path", "exact", "exact", 1.0, 1.0),
+            graded("path", "exact", "exact", 2.0, 1.0),
+            graded("path", "exact", "exact", 3.0, 1.0),
         ];
-        let outcome = &evaluate(&[Check::covers("printed", "exact")], &rows)[0];
-        assert_eq!((outcome.holds(), outcome.compared, outcome.failures), (Some(false), 2, 1));
+        let outcome = &decide(&[Check::covers("printed", "exact")], &rows).unwrap()[0];
+        assert_eq!((outcome.verdict.as_str(), outcome.compared, outcome.failures), ("does not hold", 2, 1));
         let worst = outcome.worst.as_ref().unwrap();
         assert_eq!((worst.ratio, worst.at.as_str()), (3.0, "x = 2"));
         assert_eq!(
@@ -229,8 +362,8 @@ mod tests {
             "“printed” is at least “exact”: fails at 1 of 2 places; largest ratio 3 (1 to 0.3333) in “path” at \
              x = 2."
         );
-        let reverse = &evaluate(&[Check::below("exact", "printed")], &rows)[0];
-        assert_eq!((reverse.failures, reverse.worst.as_ref().unwrap().ratio), (1, 3.0));
+        // A printed value is evidence of nothing about the truth.
+        assert_eq!(words(&[Check::below("exact", "printed")], &rows), ["not shown"]);
     }
 
     #[test]
@@ -242,24 +375,73 @@ mod tests {
             row("d", "t", 1.0, 3.0),
         ];
         let check = [Check::agrees("s", "t", 0.4)];
-        let in_order = &evaluate(&check, &rows)[0];
+        let in_order = &decide(&check, &rows).unwrap()[0];
         assert_eq!((in_order.compared, in_order.failures), (2, 0));
         assert_eq!(in_order.worst.as_ref().unwrap().ratio, 1.5);
         rows.push(row("b", "t", 1.0, 8.0));
-        let by_title = &evaluate(&check, &rows)[0];
+        let by_title = &decide(&check, &rows).unwrap()[0];
         assert_eq!((by_title.compared, by_title.failures), (1, 1));
+    }
+
+    /// `network-dp/fig3`: a bound above a bound said no. `random-walk/fig5`: a bound 4.5 % below a bound said yes.
+    #[test]
+    fn upper_bounds_are_not_ordered_by_what_they_bound() {
+        let rows = |sound: f64| {
+            [graded("a", "sound", "upper-bound", 1.0, sound), graded("a", "local", "upper-bound", 1.0, 1.0)]
+        };
+        for sound in [0.955, 1.7] {
+            assert_eq!(words(&[Check::below("sound", "local")], &rows(sound)), ["not shown"]);
+        }
+        let mut exact = rows(0.955);
+        exact[1].grade = "exact".into();
+        assert_eq!(words(&[Check::below("sound", "local")], &exact), ["holds"]);
     }
 
     #[test]
     fn an_upper_bound_disproves_nothing() {
-        let mut rows = [row("a", "printed", 1.0, 0.1), row("a", "sound", 1.0, 1.0)];
-        rows[1].grade = "upper-bound".into();
+        let mut rows =
+            [graded("a", "printed", "printed", 1.0, 0.1), graded("a", "sound", "upper-bound", 1.0, 1.0)];
         let check = [Check::covers("printed", "sound")];
-        let outcome = &evaluate(&check, &rows)[0];
-        assert_eq!((outcome.holds(), outcome.failures, outcome.undecided), (None, 0, 1));
-        assert!(outcome.sentence().contains("fails at 0 of 1 places (undecided at 1"));
+        let outcome = &decide(&check, &rows).unwrap()[0];
+        assert_eq!((outcome.verdict.as_str(), outcome.failures, outcome.undecided), ("not shown", 0, 1));
+        assert!(outcome.sentence().contains("not shown: undecided at 1 of 1 places"));
         rows[0].y = 2.0;
-        assert_eq!(evaluate(&check, &rows)[0].holds(), Some(true));
+        assert_eq!(words(&check, &rows), ["holds"]);
+        for grade in ["printed", "estimate"] {
+            rows[1].grade = grade.into();
+            assert_eq!(words(&check, &rows), ["not shown"]);
+        }
+        rows[1].grade = "certified".into();
+        assert!(decide(&check, &rows).is_err());
+    }
+
+    #[test]
+    fn an_attack_refutes_and_never_supports() {
+        let mut rows =
+            [graded("a", "printed", "printed", 1.0, 0.1), graded("a", "measured", "estimate", 1.0, 0.2)];
+        let check = [Check::attacked("printed", "measured", 1e-3)];
+        assert_eq!(words(&check, &rows), ["does not hold"]);
+        rows[1].y = 0.05;
+        assert_eq!(words(&check, &rows), ["not shown"]);
+        assert!(decide(&check, &rows).unwrap()[0].sentence().contains("proves nothing"));
+    }
+
+    /// Points that stand for classes: a mean above proves that some pair is above, and only ends prove the contrary.
+    #[test]
+    fn classes_are_covered_by_their_ends() {
+        let with = |mut row: Row, low: f64, high: f64| {
+            (row.low, row.high) = (Some(low), Some(high));
+            row
+        };
+        let check = [Check::covers("printed", "exact")];
+        let printed = |y, low, high| with(graded("a", "printed", "printed", 1.0, y), low, high);
+        let exact = |y, low, high| with(graded("a", "exact", "exact", 1.0, y), low, high);
+        assert_eq!(words(&check, &[printed(2.0, 1.5, 3.0), exact(1.0, 0.5, 1.4)]), ["holds"]);
+        assert_eq!(words(&check, &[printed(2.0, 0.5, 3.0), exact(1.0, 0.5, 1.4)]), ["not shown"]);
+        assert_eq!(words(&check, &[printed(0.9, 0.5, 3.0), exact(1.0, 0.5, 1.4)]), ["does not hold"]);
+        // Averages over runs are no data.
+        let rows = [with(row("a", "s", 1.0, 1.0), 0.9, 1.1), row("a", "t", 1.0, 2.0)];
+        assert_eq!(words(&[Check::below("s", "t")], &rows), ["not shown"]);
     }
 
     #[test]
@@ -274,10 +456,9 @@ mod tests {
             row("b", "t", 4.0, -7.0),
         ];
         let checks = [Check::follows("s", "t", 0.9), Check::rises("s", 0.9), Check::rises("t", 0.9)];
-        let holds = |rows: &[Row]| evaluate(&checks, rows).iter().map(Outcome::holds).collect::<Vec<_>>();
-        assert_eq!(holds(&rows), [Some(true), Some(true), Some(false)]);
-        let sentence = evaluate(&checks, &rows)[0].sentence();
-        assert_eq!(sentence, "“s” follows “t”: rank correlation 1 or more, 0.9 asked.");
+        assert_eq!(words(&checks, &rows), ["holds", "holds", "does not hold"]);
+        let sentence = decide(&checks, &rows).unwrap()[0].sentence();
+        assert_eq!(sentence, "“s” follows “t”: holds; rank correlation 1 or more, 0.9 asked.");
         // A second pair of panels that disagrees.
         rows.extend([
             row("c", "s", 1.0, 1.0),
@@ -285,17 +466,42 @@ mod tests {
             row("d", "t", 1.0, 2.0),
             row("d", "t", 2.0, 1.0),
         ]);
-        let outcome = &evaluate(&checks, &rows)[0];
+        let outcome = &decide(&checks, &rows).unwrap()[0];
         assert_eq!((outcome.compared, outcome.failures, outcome.correlation), (2, 1, Some(-1.0)));
-        assert_eq!(evaluate(&checks, &rows[..3])[0].holds(), None);
+        assert!(decide(&checks, &rows[..3]).unwrap_err().contains("compared nothing"));
+        // `random-walk/fig3`: the printed loss follows, which says nothing of the loss.
+        for grade in ["printed", "upper-bound", "estimate"] {
+            rows.iter_mut().filter(|row| row.series == "s").for_each(|row| row.grade = grade.into());
+            assert_eq!(words(&checks[..2], &rows), ["not shown", "not shown"]);
+        }
     }
 
     #[test]
-    fn nothing_in_common_decides_nothing() {
-        let rows = [row("a", "s", 1.0, 1.0), row("a", "t", 2.0, 1.0)];
-        let outcome = &evaluate(&[Check::covers("s", "t")], &rows)[0];
-        assert_eq!(outcome.holds(), None);
-        assert!(outcome.sentence().contains("no place in common"));
+    fn panels_of_one_name_belong_together() {
+        let rows = [
+            row("F, 9: left", "t", 1.0, 2.0),
+            row("F, 9: left", "t", 2.0, 1.0),
+            row("D, 8: right", "s", 1.0, 1.0),
+            row("D, 8: right", "s", 2.0, 2.0),
+            row("D, 8: left", "t", 1.0, 5.0),
+            row("D, 8: left", "t", 2.0, 7.0),
+        ];
+        let outcome = &decide(&[Check::follows("s", "t", 0.9)], &rows).unwrap()[0];
+        assert_eq!((outcome.compared, outcome.correlation), (1, Some(1.0)));
+    }
+
+    /// `network-dp/fig1a`: numbers of users that were rounded in one series and not in the other.
+    #[test]
+    fn nothing_in_common_is_an_error() {
+        let rows = [row("a", "s", 9.9, 1.0), row("a", "t", 10.0, 1.0), row("a", "u", 9.9, 1.0)];
+        for check in [Check::covers("s", "t"), Check::below_from("s", "u", 10.0), Check::rises("none", 0.5)] {
+            let found = decide(&[Check::below("s", "u"), check], &rows);
+            assert!(found.unwrap_err().contains("compared nothing"));
+        }
+        assert_eq!(
+            words(&[Check::below("s", "u"), Check::below_from("s", "u", 9.0)], &rows),
+            ["holds", "holds"]
+        );
     }
 
     #[test]
@@ -308,8 +514,35 @@ mod tests {
             row("a", "t", 2.0, 0.5),
             row("a", "t", 3.0, f64::INFINITY),
         ];
-        let outcome = &evaluate(&[Check::covers("s", "t")], &rows)[0];
+        let outcome = &decide(&[Check::covers("s", "t")], &rows).unwrap()[0];
         assert_eq!((outcome.compared, outcome.failures), (3, 1));
         assert_eq!(outcome.worst.as_ref().unwrap().ratio, f64::INFINITY);
+    }
+
+    #[test]
+    fn runs_are_compared_in_pairs() {
+        let sample = |values: [f64; 8]| Sample { kind: Kind::Data, values: values.to_vec() };
+        let samples = BTreeMap::from([
+            ("walk".to_owned(), sample([0.9, 0.8, 0.91, 0.85, 0.9, 0.8, 0.7, 0.95])),
+            ("local".to_owned(), sample([0.6, 0.5, 0.61, 0.55, 0.6, 0.5, 0.4, 0.65])),
+        ]);
+        let checks = [
+            Check::exceeds("the walk learns more", "walk", "local"),
+            Check::exceeds_by("by half", &[(1.0, "walk"), (-1.0, "local")], 0.5),
+        ];
+        let found = evaluate(&checks, &[], &samples).unwrap();
+        assert_eq!([found[0].verdict.as_str(), found[1].verdict.as_str()], ["holds", "does not hold"]);
+        assert_eq!(of_claim(&found).as_str(), "does not hold");
+        let said = found[0].sentence();
+        assert!(
+            said.starts_with("the walk learns more: holds. The difference of 8 paired runs has median 0.3"),
+            "{said}"
+        );
+        assert!(evaluate(&[Check::exceeds("x", "walk", "gossip")], &[], &samples).is_err());
+        // A part that nothing decides keeps the claim open.
+        let open = Check::open("Far nodes are safe", "only bounds are known");
+        let found = evaluate(&[checks[0].clone(), open], &[], &samples).unwrap();
+        assert_eq!(of_claim(&found), Verdict::NOT_SHOWN);
+        assert_eq!(found[1].sentence(), "Far nodes are safe: not shown, because only bounds are known.");
     }
 }

@@ -1,29 +1,39 @@
-//! Comparisons by which the report decides, from the CSV of a run, whether a claim holds.
+//! Comparisons by which the report decides, from the numbers of a run, whether a claim holds.
 
 use serde::{Deserialize, Serialize};
 
-/// A comparison of two series in every panel that has both, at every abscissa (or node, or
-/// entry) that both have.
+/// A comparison of two series in every panel that has both, at every abscissa (or node, or entry) that both have; or
+/// of the runs of several samples.
 ///
-/// The series are named, not given: the report reads them back from the CSV, so that its verdict
-/// rests on the numbers that were written.
+/// The series are named, not given: the report reads them back from the CSV, with their grades, so that its verdict
+/// rests on what was written. What follows from which grade is the business of [`verdict`](crate::verdict).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum Check {
-    /// The printed value, read as a guarantee, is at least the true one. The claim fails where it
-    /// is below an exact value or a lower bound by attack; below an upper bound nothing is decided.
+    /// The printed value, read as a guarantee, is at least the true one.
     Covers {
         /// Name of the printed series.
         printed: String,
         /// Name of the series of true values, or of bounds on them.
         truth: String,
     },
-    /// One series lies nowhere above another.
+    /// No attack shows more than a series says. One that shows more refutes it; one that does not shows nothing.
+    Attacked {
+        /// Name of the series that is attacked.
+        claimed: String,
+        /// Name of the series of losses that the attack has shown.
+        attack: String,
+        /// Probability with which a loss shown by the attack is too large.
+        error_rate: f64,
+    },
+    /// The true values of one series lie nowhere above those of another.
     Below {
         /// Name of the series that should be lower.
         lower: String,
         /// Name of the series that should be higher.
         upper: String,
+        /// Least abscissa that the claim is about.
+        from: Option<f64>,
     },
     /// Two series agree within a relative tolerance.
     Agrees {
@@ -50,6 +60,22 @@ pub enum Check {
         /// Least rank correlation (Spearman) of ordinates with abscissas.
         least: f64,
     },
+    /// In more than half of all runs `Σ factor · sample` is above a least value.
+    Exceeds {
+        /// What this says, in words.
+        what: String,
+        /// Factors, and names of the samples; runs of the same number are compared.
+        terms: Vec<(f64, String)>,
+        /// The least value.
+        least: f64,
+    },
+    /// A part of the claim that no number here decides: it is not shown.
+    Open {
+        /// The part, in words.
+        what: String,
+        /// Why nothing decides it.
+        why: String,
+    },
 }
 
 impl Check {
@@ -58,9 +84,19 @@ impl Check {
         Self::Covers { printed: printed.into(), truth: truth.into() }
     }
 
+    /// The values of `claimed` are exceeded by no `attack`, each of which may err with probability `error_rate`.
+    pub fn attacked(claimed: impl Into<String>, attack: impl Into<String>, error_rate: f64) -> Self {
+        Self::Attacked { claimed: claimed.into(), attack: attack.into(), error_rate }
+    }
+
     /// The values of `lower` are nowhere above those of `upper`.
     pub fn below(lower: impl Into<String>, upper: impl Into<String>) -> Self {
-        Self::Below { lower: lower.into(), upper: upper.into() }
+        Self::Below { lower: lower.into(), upper: upper.into(), from: None }
+    }
+
+    /// As [`below`](Self::below), at abscissas of at least `from`.
+    pub fn below_from(lower: impl Into<String>, upper: impl Into<String>, from: f64) -> Self {
+        Self::Below { lower: lower.into(), upper: upper.into(), from: Some(from) }
     }
 
     /// The values of the two agree within a relative `tolerance`.
@@ -78,15 +114,39 @@ impl Check {
         Self::Rises { series: series.into(), least }
     }
 
-    /// The two series it names; the same twice if it is about one.
+    /// The runs of the sample `more` are above those of `less`, in words `what`.
+    pub fn exceeds(what: impl Into<String>, more: &str, less: &str) -> Self {
+        Self::exceeds_by(what, &[(1.0, more), (-1.0, less)], 0.0)
+    }
+
+    /// `Σ factor · sample` is above `least` in more than half of all runs, in words `what`.
+    pub fn exceeds_by(what: impl Into<String>, terms: &[(f64, &str)], least: f64) -> Self {
+        let terms = terms.iter().map(|&(factor, name)| (factor, name.to_owned())).collect();
+        Self::Exceeds { what: what.into(), terms, least }
+    }
+
+    /// The part `what` of the claim is not decided here, because `why`.
+    pub fn open(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::Open { what: what.into(), why: why.into() }
+    }
+
+    /// The two series it names, the same twice if it is about one; none if it is about samples or undecided.
     #[must_use]
-    pub fn names(&self) -> [&str; 2] {
+    pub fn names(&self) -> Option<[&str; 2]> {
         match self {
             Self::Covers { printed: a, truth: b }
-            | Self::Below { lower: a, upper: b }
+            | Self::Attacked { claimed: a, attack: b, .. }
+            | Self::Below { lower: a, upper: b, .. }
             | Self::Agrees { first: a, second: b, .. }
-            | Self::Follows { first: a, second: b, .. } => [a, b],
-            Self::Rises { series, .. } => [series, series],
+            | Self::Follows { first: a, second: b, .. } => Some([a, b]),
+            Self::Rises { series, .. } => Some([series, series]),
+            Self::Exceeds { .. } | Self::Open { .. } => None,
         }
+    }
+
+    /// The samples it names.
+    pub fn samples(&self) -> impl Iterator<Item = &str> {
+        let terms: &[(f64, String)] = if let Self::Exceeds { terms, .. } = self { terms } else { &[] };
+        terms.iter().map(|(_, name)| name.as_str())
     }
 }

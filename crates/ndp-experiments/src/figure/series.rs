@@ -47,6 +47,8 @@ pub struct Series {
     /// Place `[i, count]` in an ordered family of `count` curves (sizes, probabilities): drawn
     /// in shades of one hue, light to dark.
     pub shade: Option<[usize; 2]>,
+    /// Whether the points are means over runs, from which no check may decide.
+    pub averaged: bool,
     /// The points, in drawing order.
     pub points: Vec<Point>,
 }
@@ -54,7 +56,14 @@ pub struct Series {
 impl Series {
     /// A series without points.
     pub fn new(name: impl Into<String>, kind: impl Into<Kind>) -> Self {
-        Self { name: name.into(), kind: kind.into(), mark: Mark::Line, shade: None, points: Vec::new() }
+        Self {
+            name: name.into(),
+            kind: kind.into(),
+            mark: Mark::Line,
+            shade: None,
+            averaged: false,
+            points: Vec::new(),
+        }
     }
 
     /// A series that makes no privacy claim.
@@ -99,6 +108,7 @@ impl Series {
     /// and `high`. Runs that are shorter than `x` end the curve.
     #[must_use]
     pub fn mean_of_runs(mut self, x: &[f64], runs: &[Vec<f64>]) -> Self {
+        self.averaged = true;
         let count = runs.len() as f64;
         for (i, &x) in x.iter().enumerate() {
             let Some(values) = runs.iter().map(|run| run.get(i).copied()).collect::<Option<Vec<f64>>>()

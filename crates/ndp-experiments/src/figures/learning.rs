@@ -44,6 +44,11 @@ impl Curve {
         Series::new(name, kind).mean_of_runs(&self.steps, &self.accuracy)
     }
 
+    /// The last accuracy of every run, or 0 of a run that was not measured.
+    pub(super) fn last_accuracies(&self) -> Vec<f64> {
+        self.accuracy.iter().map(|run| run.last().copied().unwrap_or_default()).collect()
+    }
+
     /// Mean of the last objectives.
     pub(super) fn last_objective(&self) -> f64 {
         mean(self.objective.iter().filter_map(|run| run.last()))

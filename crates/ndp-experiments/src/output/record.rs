@@ -1,8 +1,9 @@
 //! What the JSON beside a figure says.
 
-use crate::figure::{Check, Content, Figure, Panel, Provenance, Scale};
+use crate::figure::{Check, Content, Figure, Panel, Provenance, Sample, Scale};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
+use crate::verdict::{self, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -21,8 +22,14 @@ pub struct Record {
     pub claim: String,
     /// What is true, and known deviations.
     pub findings: Vec<String>,
-    /// How the report decides whether the claim holds.
+    /// How it is decided whether the claim holds.
     pub checks: Vec<Check>,
+    /// Values of single runs that checks compare.
+    pub samples: BTreeMap<String, Sample>,
+    /// Whether the claim holds: `holds`, `does not hold` or `not shown`.
+    pub verdict: String,
+    /// What each check found, as a sentence.
+    pub decided_by: Vec<String>,
     /// Version of this program.
     pub version: String,
     /// `paper` or `quick`.
@@ -79,6 +86,7 @@ impl Record {
         scale: Scale,
         seed: Seed,
         files: Vec<String>,
+        outcomes: &[Outcome],
         run: Run,
     ) -> Self {
         Self {
@@ -88,6 +96,9 @@ impl Record {
             claim: figure.claim.clone(),
             findings: figure.findings.clone(),
             checks: figure.checks.clone(),
+            samples: figure.samples.clone(),
+            verdict: verdict::of_claim(outcomes).as_str().into(),
+            decided_by: outcomes.iter().map(Outcome::sentence).collect(),
             version: VERSION.into(),
             scale: scale.as_str().into(),
             seed: seed.0,

@@ -38,7 +38,7 @@ fn shown(out: &Path) -> Shown {
     let run = Run { seconds: 1.5, threads: 2, ..Run::default() };
     let record = write_figure(out, &entry, figure, Scale::Quick, Seed::DEFAULT, run).unwrap();
     let rows = table::read(&out.join(format!("{id}.csv"))).unwrap();
-    Shown { done: Done { record, rows, kept: false }, comparison: Comparison::Absent }
+    Shown { done: Done::new(record, rows, false).unwrap(), comparison: Comparison::Absent }
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn the_page_is_complete_in_itself_and_computes_the_verdict() {
     write_report(&out, Scale::Quick, &figures).unwrap();
     let html = std::fs::read_to_string(out.join("report.html")).unwrap();
     let wanted = [
-        "<span class=\"bad\">no</span>",
+        "<span class=\"bad\">does not hold</span>",
         "<td>4 (1 to 0.25), accuracies &lt;b&gt; [stand-in] at x = 0</td>",
         "fails at 1 of 1 places",
         "complete &amp; co",

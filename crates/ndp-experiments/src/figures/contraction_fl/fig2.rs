@@ -80,7 +80,6 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         figure = figure
             .panel(panel)
             .check(Check::covers(name("Theorem 2, n/m rounds"), name("Theorem 2, whole rounds")))
-            .check(Check::below(name("iteration and contraction"), name("Theorem 2, whole rounds")))
             .check(Check::below(name("Theorem 2, whole rounds"), name("all models released")));
     }
     Ok(figure)

@@ -1,7 +1,7 @@
 //! `muffliato/dropout`: mean loss per step on sparse random graphs whose nodes drop out.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Figure, Panel, Scale, Series};
+use crate::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -19,6 +19,8 @@ const DROPOUT: [f64; 4] = [0.0, 0.1, 0.5, 0.9];
 const SEEDS: u64 = 8;
 const SIGMA: f64 = 1.0;
 const NODE: usize = 0;
+/// A mean loss that is larger by at most this share of the local loss is no more.
+const NO_MORE: f64 = 1e-3;
 /// Steps beyond which a run is cut; the stopping rule ends most runs before.
 const LONGEST: usize = 2000;
 
@@ -69,6 +71,24 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 .collect()
         };
         let x: Vec<f64> = (1..=longest).map(|t| t as f64).collect();
+        let [steps, loss] = ["steps", "loss"].map(|what| format!("{what}, dropout {dropout}"));
+        figure = figure
+            .sample(steps.clone(), Kind::Data, runs.iter().map(|r| r.exact.len() as f64).collect())
+            .sample(
+                loss.clone(),
+                Grade::Exact,
+                runs.iter().filter_map(|r| r.exact.last().copied()).collect(),
+            );
+        if dropout > 0.0 {
+            let none = |what: &str| format!("{what}, dropout {}", DROPOUT[0]);
+            figure = figure
+                .check(Check::exceeds(format!("Dropout {dropout} takes more steps"), &steps, &none("steps")))
+                .check(Check::exceeds_by(
+                    format!("Dropout {dropout} costs at most {NO_MORE} of the local loss more, in the mean"),
+                    &[(1.0, &none("loss")), (-1.0, &loss)],
+                    -NO_MORE,
+                ));
+        }
         figure = figure
             .note(
                 format!("steps, dropout {dropout}"),

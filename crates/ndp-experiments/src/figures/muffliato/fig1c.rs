@@ -1,7 +1,7 @@
 //! `muffliato/fig1c`: private gradient descent on houses over random graphs, and who learns how much.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Figure, Panel, Scale, Series};
+use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::TRIES;
 use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series};
 use crate::registry::{Entry, Need, Tolerance};
@@ -42,6 +42,9 @@ pub const ENTRY: Entry = Entry {
     tolerance: Tolerance::SEEDED,
     figure,
 };
+
+/// Accuracies that differ by at most this are alike.
+const LIKE: f64 = 0.01;
 
 /// What the authors' program recorded at n = 2000 (3 runs): mean and standard deviation of the accuracy
 /// before each round.
@@ -191,6 +194,19 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 figure = figure.note("recorded points", agreement.note());
             }
         }
+        let [ours, theirs] = ["gossip", "server"].map(|who| format!("{who}, {users} users, sound"));
+        figure = figure
+            .sample(ours.clone(), Grade::Exact, honest.last_accuracies())
+            .sample(theirs.clone(), Grade::Exact, honest_server.last_accuracies())
+            .check(Check::exceeds_by(
+                format!("With {users} users gossip is at most {LIKE} less accurate than a server"),
+                &[(1.0, &ours), (-1.0, &theirs)],
+                -LIKE,
+            ))
+            .check(Check::open(
+                format!("With {users} users losses are far below local DP"),
+                "over rounds on hidden graphs nothing but local DP is proved",
+            ));
         let (published, as_released, steps) = relative_losses(users, &graphs[0]);
         figure = figure
             .note(format!("{users} users: gossip steps"), steps)

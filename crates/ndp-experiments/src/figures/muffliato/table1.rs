@@ -1,7 +1,7 @@
 //! `muffliato/table1`: utility at a given mean loss on five families of graphs, for both algorithms.
 
 use crate::datasets::Data;
-use crate::figure::{Figure, Panel, Scale, Series};
+use crate::figure::{Check, Figure, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
@@ -73,6 +73,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("largest size calibrated to the exact mean", EXACT_SIZE)
         .claim("At the same mean loss the error falls like 1/n^2 on expanders, D/n^(2-1/D) on a D-torus, 1/n on a ring and on the complete graph; randomized gossip likewise, with 1/n^2 on the complete graph.")
         .finding("The trade-off holds: it uses only the mean loss, which is true (mean loss is (rank - 1)/n at most).")
+        .check(Check::open("The rates", "they are without constants and logarithms, and no finite number of sizes decides them"))
         .finding("The fitted exponents include the logarithm of the stopping rule, on the hypercube also its degree and gap.")
         .finding("The exact mean counts what was learnt instead of what was received; where messages repeat themselves (complete graph, ring) it needs far less noise.")
         .finding("Randomized gossip is accounted for by the corrected rule, half as fast as printed. On the ring its formula gives n^0, and the printed 1/n is the local loss.")

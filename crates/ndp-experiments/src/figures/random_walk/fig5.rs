@@ -77,7 +77,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .note("edges", graph.edge_count())
         .note("visits per node", steps as f64 / n as f64)
         .claim("Nodes lose more to members of their own community than to others.")
-        .finding("The printed losses say so by about a factor of 2, but they add up over contributions, which is no guarantee. The sound ones bound what all contributions of a node reveal, for a walk on which it contributes a capped number of times; they hardly tell communities apart. Means are over pairs of different nodes.")
+        .finding("The printed losses say so by about a factor of 2, but they add up over contributions, which is no guarantee. The sound ones bound what all contributions of a node reveal, for a walk on which it contributes a capped number of times; they hardly tell communities apart, and that one upper bound is below another says nothing of the losses. Means are over pairs of different nodes.")
         .parameter("cap on contributions, sound", cap)
         .parameter("nodes of the sound losses", "every fourth")
         .finding("The script published with the paper draws a hypercube instead.")

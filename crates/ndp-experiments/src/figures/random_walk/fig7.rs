@@ -2,10 +2,16 @@
 
 use super::heterogeneity::{Labelled, labelled};
 use crate::datasets::Data;
-use crate::figure::{Axis, Drawing, Figure, Kind, Panel, Scale};
+use crate::figure::{Axis, Check, Drawing, Figure, Kind, Panel, Scale};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
+use rand::RngExt;
+
+/// Graphs that decide the claim.
+const GRAPHS: u64 = 20;
+/// Differences of labels between 0 and 2 that are alike.
+const LIKE: f64 = 0.05;
 
 /// `random-walk/fig7`.
 pub const ENTRY: Entry = Entry {
@@ -20,10 +26,7 @@ pub const ENTRY: Entry = Entry {
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let Labelled { graph, original, shuffled } = labelled(scale, seed)?;
     let positions = graph.positions().unwrap_or_default();
-    let differences = |labels: &[f64]| {
-        let sum: f64 = graph.edges().map(|(u, v)| (labels[u] - labels[v]).abs()).sum();
-        sum / graph.edge_count() as f64
-    };
+    let differences = |labels: &[f64]| mean_difference(labels, graph.edges());
     let mut figure = Figure::new("Random walks, figure 7: labels that depend on the place, and shuffled")
         .parameter("nodes", graph.node_count())
         .parameter("labels", "the sum of the two coordinates")
@@ -31,6 +34,27 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .claim("Close nodes have close data in the original order, not after shuffling.")
         .finding("The numbers are the data of the experiment of figure 8; nothing here is a privacy loss. The graph is drawn by our seed, the program's by another generator.")
         .columns(2);
+    // The claim is about graphs of this kind: as many are drawn anew as decide it.
+    let drawn = seed
+        .fork("other graphs")
+        .run(GRAPHS, |rng| closeness(scale, Seed(rng.random())))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let names = ["shuffled less original, across edges", "shuffled, across edges less all pairs"];
+    for (k, name) in names.into_iter().enumerate() {
+        figure = figure.sample(name, Kind::Data, drawn.iter().map(|differences| differences[k]).collect());
+    }
+    figure = figure
+        .check(Check::exceeds_by(
+            "Adjacent nodes differ less in the original order than after shuffling",
+            &[(1.0, names[0])],
+            0.0,
+        ))
+        .check(Check::exceeds_by(
+            format!("After shuffling adjacent nodes differ as much as any two, up to {LIKE}"),
+            &[(1.0, names[1])],
+            -LIKE,
+        ));
     for (order, labels) in [("original", original), ("shuffled", shuffled)] {
         figure = figure
             .note(format!("mean difference across an edge, {order} labels"), differences(&labels))
@@ -41,6 +65,23 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             ));
     }
     Ok(figure)
+}
+
+/// On another graph: by how much shuffled labels differ more across an edge than the original ones, and less than over
+/// all pairs (then negative).
+fn closeness(scale: Scale, seed: Seed) -> Result<[f64; 2]> {
+    let Labelled { graph, original, shuffled } = labelled(scale, seed)?;
+    let n = graph.node_count();
+    let pairs = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v)));
+    let across = mean_difference(&shuffled, graph.edges());
+    Ok([across - mean_difference(&original, graph.edges()), across - mean_difference(&shuffled, pairs)])
+}
+
+/// The mean difference of two labels over `pairs`.
+fn mean_difference(labels: &[f64], pairs: impl Iterator<Item = (usize, usize)>) -> f64 {
+    let (sum, count) =
+        pairs.fold((0.0, 0.0), |(sum, count), (u, v)| (sum + (labels[u] - labels[v]).abs(), count + 1.0));
+    sum / count
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use super::heterogeneity::{LABEL_RANGE, Labelled, as_released, classes, labelled, means};
 use crate::datasets::Data;
-use crate::figure::{Axis, Figure, Kind, Panel, Scale, Series};
+use crate::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -62,6 +62,20 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("pairs per class, sound loss", scale.pick(SAMPLE, 2))
         .parameter("start of the walk", "as released: node 0; with noise: uniform")
         .claim("Far nodes differ more when data depend on the place; the walk makes the difference vanish, and the losses do not depend on the data.")
+        .check(Check::exceeds(
+            "At the start far nodes differ more than near ones, more so under the original labels",
+            "far less near, original labels, start",
+            "far less near, shuffled labels, start",
+        ))
+        .check(Check::exceeds_by(
+            "At the end less than half of that is left",
+            &[
+                (0.5, "far less near, original labels, start"),
+                (-1.0, "far less near, original labels, end"),
+            ],
+            0.0,
+        ))
+        .finding("That losses do not depend on the data needs no numbers: the path does not.")
         .finding("The program adds no noise: the losses beside its curves are not those of its runs. Runs with the noise that the losses assume are drawn below.")
         .finding("Its running mean counts the first value twice, divides by one less than it adds, and adds what a visited node holds in place of its data.")
         .finding("Losses do not depend on the data, for the path does not. The printed loss adds up over contributions, which is no guarantee; the sound one bounds all contributions, drawn as mean, least and largest over a seeded sample of pairs of every class.")
@@ -75,6 +89,11 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     }
     for (order, labels) in orders {
         let runs = private_runs(&matrix, labels, &classes, &times, seed.fork("noisy walks"), (walks, cap))?;
+        for (when, at) in [("start", 0), ("end", times.len() - 1)] {
+            let gap = |run: &Vec<Vec<f64>>| run[at].last().zip(run[at].first()).map(|(far, near)| far - near);
+            let gaps = runs.iter().filter_map(gap).collect();
+            figure = figure.sample(format!("far less near, {order} labels, {when}"), Kind::Data, gaps);
+        }
         figure = figure.panel(differences(format!("with noise: {order} labels"), &times, &runs));
     }
     let shown = &times[1..];
