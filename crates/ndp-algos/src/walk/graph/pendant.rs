@@ -41,7 +41,6 @@ pub fn loss(
     walk.origins(u).for_each(|x| adjacent[x] = true);
     adjacent[u] = false;
     let neighbors: Vec<usize> = (0..n).filter(|&x| adjacent[x]).collect();
-    // The token must also leave for it, not only come from it.
     let [v] = neighbors[..] else {
         return Err(Error::InvalidParameter {
             name: "the number of neighbors of the exposed node, in both directions,",
