@@ -62,14 +62,15 @@ impl Outcome {
         if let (Check::Exceeds { what, least, .. }, Some(paired)) = (&self.check, &self.paired) {
             let end = |end: Option<f64>| end.map_or("unknown".into(), round);
             return format!(
-                "{what}: {verdict}. The difference of {} paired runs has median {}, between {} and {} with error rate {} \
-                 each way{}.",
+                "{what}: {verdict}. The difference of {} paired runs has median {}, between {} and {} with an error rate \
+                 of at most {} each way{}{}.",
                 paired.runs,
                 round(paired.median),
                 end(paired.low),
                 end(paired.high),
                 round(paired::ERROR_RATE),
                 if *least == 0.0 { String::new() } else { format!("; asked is {}", round(*least)) },
+                if paired.open { "; what the values rest on is not known well enough to decide" } else { "" },
             );
         }
         if let Check::Open { what, why } = &self.check {
@@ -81,8 +82,10 @@ impl Outcome {
             Check::Attacked { .. } => "is exceeded nowhere by",
             Check::Below { .. } => "is at most",
             Check::Agrees { .. } | Check::Exceeds { .. } | Check::Open { .. } => "agrees with",
-            Check::Follows { least, .. } | Check::Rises { least, .. } => {
-                let what = if first == second {
+            Check::Follows { least, .. } | Check::Rises { least, .. } | Check::Falls { least, .. } => {
+                let what = if let Check::Falls { .. } = self.check {
+                    format!("“{first}” falls as its abscissa rises")
+                } else if first == second {
                     format!("“{first}” rises with its abscissa")
                 } else {
                     format!("“{first}” follows “{second}”")
@@ -156,7 +159,7 @@ fn evaluate_one(
         (_, names) => names.unwrap_or_default(),
     };
     let (of_first, of_second) = (by_panel(rows, named[0]), by_panel(rows, named[1]));
-    if let &(Check::Follows { least, .. } | Check::Rises { least, .. }) = check {
+    if let &(Check::Follows { least, .. } | Check::Rises { least, .. } | Check::Falls { least, .. }) = check {
         correlated(&mut outcome, least, &of_first, &of_second)?;
     } else {
         placed(&mut outcome, &of_first, &of_second)?;
@@ -228,13 +231,17 @@ fn correlated(
         .filter_map(|a| Some((a, of_second.iter().find(|b| stem(a).is_some() && stem(a) == stem(b))?)))
         .collect();
     let pairs = if alike.is_empty() { of_first.iter().zip(of_second).collect() } else { alike };
-    let rises = matches!(outcome.check, Check::Rises { .. });
+    let sign = match outcome.check {
+        Check::Rises { .. } => Some(1.0),
+        Check::Falls { .. } => Some(-1.0),
+        _ => None,
+    };
     let mut verdicts = Vec::new();
     for (a, b) in pairs {
         let key = |row: &Row| (row.x.to_bits(), row.column);
         let places: BTreeMap<_, f64> = b.iter().map(|row| (key(row), row.y)).collect();
-        let points: Vec<(f64, f64)> = if rises {
-            a.iter().map(|row| (row.x, row.y)).collect()
+        let points: Vec<(f64, f64)> = if let Some(sign) = sign {
+            a.iter().map(|row| (row.x, sign * row.y)).collect()
         } else {
             a.iter().filter_map(|row| Some((row.y, *places.get(&key(row))?))).collect()
         };
@@ -293,9 +300,11 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, 
             (agrees, quotient(a, b).max(quotient(b, a)))
         }
         // These are about whole panels, and about runs.
-        Check::Follows { .. } | Check::Rises { .. } | Check::Exceeds { .. } | Check::Open { .. } => {
-            (Verdict::NOT_SHOWN, 1.0)
-        }
+        Check::Follows { .. }
+        | Check::Rises { .. }
+        | Check::Falls { .. }
+        | Check::Exceeds { .. }
+        | Check::Open { .. } => (Verdict::NOT_SHOWN, 1.0),
     };
     if outcome.worst.as_ref().is_none_or(|worst| ratio > worst.ratio) {
         let at = match second.column {
@@ -457,6 +466,8 @@ mod tests {
         ];
         let checks = [Check::follows("s", "t", 0.9), Check::rises("s", 0.9), Check::rises("t", 0.9)];
         assert_eq!(words(&checks, &rows), ["holds", "holds", "does not hold"]);
+        let falls = [Check::falls("s", 0.9), Check::falls("t", 0.1)];
+        assert_eq!(words(&falls, &rows), ["does not hold", "holds"]);
         let sentence = decide(&checks, &rows).unwrap()[0].sentence();
         assert_eq!(sentence, "“s” follows “t”: holds; rank correlation 1 or more, 0.9 asked.");
         // A second pair of panels that disagrees.

@@ -60,6 +60,13 @@ pub enum Check {
         /// Least rank correlation (Spearman) of ordinates with abscissas.
         least: f64,
     },
+    /// A series of points falls as its abscissa rises, in every panel that has it.
+    Falls {
+        /// Name of the series.
+        series: String,
+        /// Least rank correlation (Spearman) of ordinates with abscissas, its sign turned.
+        least: f64,
+    },
     /// In more than half of all runs `Σ factor · sample` is above a least value.
     Exceeds {
         /// What this says, in words.
@@ -114,6 +121,11 @@ impl Check {
         Self::Rises { series: series.into(), least }
     }
 
+    /// The ordinates of the series fall with its abscissas, with a rank correlation of at most `-least`.
+    pub fn falls(series: impl Into<String>, least: f64) -> Self {
+        Self::Falls { series: series.into(), least }
+    }
+
     /// The runs of the sample `more` are above those of `less`, in words `what`.
     pub fn exceeds(what: impl Into<String>, more: &str, less: &str) -> Self {
         Self::exceeds_by(what, &[(1.0, more), (-1.0, less)], 0.0)
@@ -139,7 +151,7 @@ impl Check {
             | Self::Below { lower: a, upper: b, .. }
             | Self::Agrees { first: a, second: b, .. }
             | Self::Follows { first: a, second: b, .. } => Some([a, b]),
-            Self::Rises { series, .. } => Some([series, series]),
+            Self::Rises { series, .. } | Self::Falls { series, .. } => Some([series, series]),
             Self::Exceeds { .. } | Self::Open { .. } => None,
         }
     }

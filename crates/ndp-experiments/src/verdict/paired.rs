@@ -25,6 +25,8 @@ pub struct Paired {
     pub low: Option<f64>,
     /// Upper confidence bound.
     pub high: Option<f64>,
+    /// Whether the grades of the samples leave open what the runs alone would show.
+    pub open: bool,
     /// The verdict.
     pub verdict: Verdict,
 }
@@ -60,8 +62,9 @@ pub(super) fn compare(
     let shows = found.iter().all(|(f, s)| if *f > 0.0 { proven(s.kind) } else { known(s.kind) });
     let refutes = found.iter().all(|(f, s)| if *f > 0.0 { known(s.kind) } else { proven(s.kind) });
     let verdict = above(low.filter(|_| shows), high.filter(|_| refutes), least);
+    let open = verdict != above(low, high, least);
     let median = f64::midpoint(differences[(runs - 1) / 2], differences[runs / 2]);
-    Ok(Paired { runs, median, low, high, verdict })
+    Ok(Paired { runs, median, low, high, open, verdict })
 }
 
 /// The number of comparisons of runs among `checks`.

@@ -67,7 +67,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
         .note("bits", report.bits)
         .note("failure", report.failure)
         .note("mean loss / local loss", *report.mean().value())
-        .claim("A member of a social network loses little privacy to most others, the less the farther they are.")
+        .claim("As Theorem 1 bounds it, a member of a social network loses little privacy to most others, the less the farther they are.")
         .finding("Losses are drawn as fractions of the local loss, which depend neither on alpha nor on sigma.")
         .finding("Text: alpha = 1.5, local loss 5. Program: sigma = 1.936, alpha = 2, local loss 0.2667.")
         .finding("The layout is ours, and so is the choice of the node, which the seed decides.")

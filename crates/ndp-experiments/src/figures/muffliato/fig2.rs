@@ -37,7 +37,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             "positions",
             "geometric and grid: their own; hypercube: shells by distance; Erdős–Rényi: shells by distance",
         )
-        .claim("The loss is concentrated around the node.")
+        .claim("The loss, as Theorem 1 bounds it, is concentrated around the node.")
         .finding("The loss is spread over the whole graph: far nodes are as exposed as near ones.")
         .columns(3);
     for (name, graph) in four(scale, seed, C)? {

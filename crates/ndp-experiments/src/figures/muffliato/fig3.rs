@@ -36,7 +36,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     .parameter("weights", "metropolis")
     .parameter("node", NODE)
     .parameter("own noise", "known")
-    .claim("The more nodes a hypercube has, the faster the privacy loss fades with the distance.")
+    .claim("The more nodes a hypercube has, the faster the privacy loss, as Theorem 1 bounds it, fades with the distance.")
     .finding(
         "Exact losses are U-shaped, min(1, m / C(m, k)) at distance k on 2^m nodes: the farthest node \
              learns as much as a neighbor.",

@@ -60,7 +60,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .note("grade", report.loss.grade().as_str())
         .note("bits", report.bits)
         .note("failure", report.failure)
-        .claim("The logarithm of the loss falls linearly with the Euclidean distance.")
+        .claim(
+            "The logarithm of the loss, as Theorem 1 bounds it, falls linearly with the Euclidean distance.",
+        )
         .finding("So it does for the printed sum; the exact loss hardly depends on the distance.")
         .check(by_distance::check());
     for (name, grade, losses) in curves {

@@ -32,7 +32,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .parameter("weights", "metropolis")
         .parameter("sigma squared", SIGMA_SQUARED)
         .parameter("spread of the inputs", by_distance::SPREAD)
-        .claim("On every network most nodes lose little to the observer.")
+        .claim("As Theorem 1 bounds it, on every network most nodes lose little to the observer.")
         .finding("The exact loss towards the node is large nearly everywhere; both panels show the loss towards the node.")
         .finding("The program observes from the first node of degree 1; here the seed draws the node.")
         .columns(4);

@@ -18,6 +18,6 @@ pub const ENTRY: Entry = Entry {
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
     let figure = Figure::new("Random walks, figure 1: loss by distance, hidden senders, beside gossip")
-        .claim("The walk leaks less than gossip to near nodes, gossip less than the walk to far ones.");
+        .claim("As the printed theorems bound it, the walk leaks less than gossip to near nodes, gossip less than the walk to far ones.");
     add_to(figure, Sender::Hidden, scale, seed)
 }

@@ -166,7 +166,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 .note(format!("{name}, epsilon {epsilon}: last accuracy, sound"), curve.last_accuracy());
             let kind = if k == 1 { Grade::Exact } else { Grade::UpperBound };
             let scope = if k < 3 { "sound" } else { "sound for sampled pairs" };
-            // A bound for a sample of pairs is a guarantee for them, not for the graph.
+            // A bound for a sample of pairs is a guarantee for these pairs, not for the graph.
             let scope_kind = if k < 3 { kind } else { Grade::Estimate };
             figure = figure.sample(format!("{name}, epsilon {epsilon}"), scope_kind, curve.last_accuracies());
             sound.push((format!("{name}, {scope}"), kind, curve));
