@@ -39,7 +39,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("weights", "metropolis")
         .parameter("mean degree of Erdős–Rényi", MEAN_DEGREE)
         .parameter("observer", "the node of largest component nearest the middle of the numbering")
-        .claim("On large graphs far nodes are safe.")
+        .claim("As Theorem 1 bounds it, on large graphs far nodes are safe.")
         .finding("Beyond T hops they are, trivially; within T hops the printed sum falls with the distance and the exact loss need not.")
         .finding("The claim is about large graphs: it is decided from 10^4 nodes on, and in a quick look not at all.")
         .columns(2);

@@ -140,7 +140,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding(
             "With the printed noise the walk is the better one in all 12 cells at paper scale, as claimed, but by at most 0.02. With \
              sound noise it is so on the complete graph only: elsewhere the token often stays where it is or comes back at once, \
-             and its noise is 4 to 7 times the printed one. The claim that the walk wins at the same mean loss does not survive.",
+             and its noise is 4 to 7 times the printed one. Of the claim that the walk wins at the same mean loss nothing is shown.",
         )
         .finding("The sound noise of both is at least what the mean loss needs, so that the two are not known to be at the same mean loss: the comparisons decide nothing about the claim.")
         .columns(1);
