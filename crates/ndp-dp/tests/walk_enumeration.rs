@@ -4,7 +4,8 @@
 use approx::assert_relative_eq;
 use ndp_dp::Error;
 use ndp_dp::iteration::FinalToken::{self, Published, Withheld};
-use ndp_dp::iteration::{Geometric, WalkRun, absorption_cost};
+use ndp_dp::iteration::{CappedWalk, FirstHolder, Geometric, NoisyStep, WalkRun, absorption_cost};
+use ndp_dp::{Order, Sigma};
 
 fn run(steps: u64, users: u64, colluders: u64, final_token: FinalToken) -> WalkRun {
     WalkRun::new(steps, users, colluders, final_token).unwrap()
@@ -39,10 +40,13 @@ fn enumerate(run: WalkRun, cost: impl Fn(&[Holder]) -> f64) -> f64 {
         let mut rest = code;
         let mut probability = 1.0;
         let path: Vec<Holder> = (0..run.steps())
-            .map(|_| {
+            .map(|step| {
                 let (kind, p) = kinds[(rest % 3) as usize];
                 rest /= 3;
-                probability *= p;
+                probability *= match (step, run.first_holder()) {
+                    (0, FirstHolder::Given) => f64::from(u8::from(kind == Holder::Exposed)),
+                    _ => p,
+                };
                 kind
             })
             .collect();
@@ -89,8 +93,10 @@ fn small_runs() -> Vec<WalkRun> {
     for (users, steps) in [(2, 7), (3, 7), (4, 6)] {
         for colluders in 1..users {
             for final_token in [Withheld, Published] {
-                runs.push(run(steps, users, colluders, final_token));
-                runs.push(run(1, users, colluders, final_token));
+                for first in [FirstHolder::Uniform, FirstHolder::Given] {
+                    runs.push(run(steps, users, colluders, final_token).with_first_holder(first));
+                    runs.push(run(1, users, colluders, final_token).with_first_holder(first));
+                }
             }
         }
     }
@@ -166,5 +172,69 @@ fn decreasing_moments_equal_the_enumeration() -> Result<(), Error> {
         let value = *run.decreasing_log_mgf(0.4, sizes)?.value();
         assert_relative_eq!(value, exact, max_relative = 1e-12);
     }
+    Ok(())
+}
+
+/// Every cap, start and publication: the sum over all paths, of which only the first visits count, never exceeds the bound.
+#[test]
+fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
+    let order = Order::new(2.0)?;
+    for run in small_runs() {
+        for theta in [0.01, 0.3, 2.0, 8.0] {
+            // At α = 2, θ = (2L/σ)² .
+            let step = NoisyStep::new(0.5, Sigma::new(1.0 / f64::sqrt(theta))?)?;
+            for cap in 1..=4u64 {
+                let exact = enumerate(run, |path| {
+                    let mut made = 0;
+                    let mut cost = 0.0;
+                    for (t, _) in path.iter().enumerate().filter(|&(_, holder)| *holder == Holder::Exposed) {
+                        made += 1;
+                        if made > cap {
+                            break;
+                        }
+                        let next = path[t + 1..].iter().position(|holder| *holder != Holder::Other);
+                        cost += match (next, run.final_token()) {
+                            (Some(distance), _) => theta / (distance + 1) as f64,
+                            (None, Published) => theta / (path.len() - t) as f64,
+                            (None, Withheld) => 0.0,
+                        };
+                    }
+                    cost
+                });
+                let walk = CappedWalk::new(cap, step, run.users(), run.colluders())?;
+                let bound = match run.first_holder() {
+                    FirstHolder::Uniform => ndp_dp::Mechanism::rdp(&walk, order).into_value(),
+                    FirstHolder::Given => walk.rdp_from_given_start(order, run.steps())?.into_value(),
+                };
+                assert!(exact <= bound * (1.0 + 1e-13), "{run:?} cap {cap} theta {theta}: {exact} > {bound}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// One step of a given holder is one Gaussian release, seen with certainty; drawn uniformly, with probability `1/n`.
+#[test]
+fn a_given_first_step_is_seen_at_once() -> Result<(), Error> {
+    let given = run(1, 1000, 1, Published).with_first_holder(FirstHolder::Given);
+    for value in [total(given, 0.7), observed(given, 0.7), *given.decreasing_log_mgf(0.7, &[1.0])?.value()] {
+        assert_relative_eq!(value, 0.7, max_relative = 1e-13);
+    }
+    let uniform = run(1, 1000, 1, Published);
+    assert_relative_eq!(total(uniform, 0.7), f64::ln_1p(0.7f64.exp_m1() / 1000.0), max_relative = 1e-10);
+    // Cuts stay outward.
+    let long = run(40, 6, 1, Published).with_first_holder(FirstHolder::Given);
+    for longest in [2, 3, 6, 12, 24, 40, 41] {
+        let cut = *long.observed_log_mgf(0.3, longest)?.value();
+        assert!(
+            observed(long, 0.3) <= cut + 1e-13
+                && *long.total_log_mgf(0.3, longest)?.value() >= total(long, 0.3)
+        );
+    }
+    assert!(
+        CappedWalk::new(2, NoisyStep::new(1.0, Sigma::new(1.0)?)?, 5, 1)?
+            .rdp_from_given_start(Order::new(2.0)?, 0)
+            .is_err()
+    );
     Ok(())
 }

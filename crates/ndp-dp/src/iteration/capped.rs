@@ -8,6 +8,8 @@ use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 /// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
 /// `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
 ///
+/// The first holder of the token is drawn uniformly; for a given one see [`Self::rdp_from_given_start`].
+///
 /// Preconditions beyond those of the parent module: the first iterate does not depend on the data, the step size is
 /// constant or non-decreasing, and a visit beyond the cap still adds its noise. Nothing is required of `σ` or
 /// `α`, of the number of steps, or of the secrecy of path and times; it holds with and without publication of the
@@ -48,6 +50,33 @@ impl CappedWalk {
         let (theta, mean) = (Interval::new(theta), Interval::new(self.gap.inverse_mean().into_value()));
         let at_once = theta / (Interval::new(order.get()) - Interval::ONE);
         let loss = Interval::count(self.contributions) * (Interval::ONE + theta) * at_once * mean;
+        Ok(UpperBound::new(loss.high()))
+    }
+
+    /// [`Mechanism::rdp`] of a walk of `steps ≥ 1` steps whose first holder is given: the exposed user, in the worst case, whose
+    /// first contribution is certain. Larger, since its gap may be cut short by publication.
+    ///
+    /// The smaller of `N ln φ_G`, `φ_G = E e^{θ/min(gap, G)}`, `G = 1 + ⌊(T − 1)/N⌋`, and `θ + (N − 1) ln φ`, with `N` at
+    /// most `T`; with and without publication of the final token.
+    ///
+    /// Proof. `θ + (N − 1) ln φ`: the first contribution is charged as seen at once, and the other steps are a walk from a
+    /// uniform start. `N ln φ_G`: let a displacement count as hidden after `G` steps. With `k` contributions left and at
+    /// least `k (G − 1)` steps, a contribution of the user is followed, within `G` steps, by a visit of the user with
+    /// `(k − 1)(G − 1)` steps left, by an observer or by neither; after the last two the walk is one from a uniform start,
+    /// at most `φ^{k−1} ≤ φ_G^{k−1}`. Induction over `k`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `T ≥ 1`.
+    pub fn rdp_from_given_start(&self, order: Order, steps: u64) -> Result<UpperBound<f64>, Error> {
+        ensure(steps >= 1, "the number of steps of a walk", "be at least 1", steps as f64)?;
+        let count = self.contributions.min(steps);
+        if count == 0 {
+            return Ok(UpperBound::new(0.0));
+        }
+        let theta = self.step.theta(order) * (1.0 + 4.0 * f64::EPSILON);
+        let cut = times(count, self.gap.log_phi_cut(theta, 1 + (steps - 1) / count));
+        let alone = Interval::new(theta) + times(count - 1, self.gap.log_phi_unchecked(theta));
+        let loss = cut.min(alone) / (Interval::new(order.get()) - Interval::ONE);
         Ok(UpperBound::new(loss.high()))
     }
 

@@ -29,6 +29,6 @@ mod utility;
 
 pub use capped::CappedWalk;
 pub use geometric::Geometric;
-pub use run::{FinalToken, WalkDescent, WalkRun};
+pub use run::{FinalToken, FirstHolder, WalkDescent, WalkRun};
 pub use step::{NoisyStep, absorption_cost, shift_weight};
 pub use utility::{ExpectedError, expected_error};

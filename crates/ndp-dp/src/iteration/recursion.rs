@@ -1,6 +1,6 @@
 //! The recursions over the steps of a walk, kept in range by common factors and rounded up.
 
-use super::WalkRun;
+use super::{FirstHolder, WalkRun};
 use crate::UpperBound;
 use crate::rounding::index;
 
@@ -20,6 +20,7 @@ pub(super) struct Backward {
     /// How far back values are still used.
     reach: usize,
     steps: u64,
+    first_holder: FirstHolder,
 }
 
 impl Backward {
@@ -36,6 +37,7 @@ impl Backward {
             log_unit: 0.0,
             reach,
             steps: run.steps(),
+            first_holder: run.first_holder(),
         }
     }
 
@@ -73,7 +75,12 @@ impl Backward {
     }
 
     pub(super) fn log_value(&self, theta: f64) -> UpperBound<f64> {
-        round_up(libm::log(self.nothing[0]) - self.log_unit, self.steps, theta)
+        let value = match self.first_holder {
+            FirstHolder::Uniform => self.nothing[0],
+            // The exposed user has acted at the first step; whoever else starts costs it less.
+            FirstHolder::Given => self.acted.max(self.nothing[1]),
+        };
+        round_up(libm::log(value) - self.log_unit, self.steps, theta)
     }
 }
 
@@ -95,6 +102,25 @@ pub(super) fn log_renewal(log_weights: &[f64], steps: usize) -> Vec<f64> {
         values[steps - t] = dot(&weights[..reach], &values[steps - t + 1..][..reach]);
     }
     values.iter().rev().enumerate().map(|(t, value)| libm::log(*value) + lambda * t as f64).collect()
+}
+
+/// `ln Σ_L f_L S[t − L]` for `t = 0..=T`, from `ln f_1, ln f_2, …` and `ln S[0], …, ln S[T]`: a renewal whose first weights
+/// are others.
+pub(super) fn log_delayed(log_firsts: &[f64], log_values: &[f64]) -> Vec<f64> {
+    let steps = log_values.len() - 1;
+    // Divided by e^{λt}, neither list exceeds 1 by more than the ratio of the first weights to later ones.
+    let rate = |(t, log_value): (usize, &f64)| if t == 0 { 0.0 } else { log_value / t as f64 };
+    let lambda = log_values.iter().enumerate().map(rate).fold(0.0, f64::max);
+    let firsts: Vec<f64> =
+        log_firsts.iter().enumerate().map(|(index, f)| libm::exp(f - lambda * (index + 1) as f64)).collect();
+    // Backwards, as in `log_renewal`.
+    let values: Vec<f64> = (0..=steps).rev().map(|t| libm::exp(log_values[t] - lambda * t as f64)).collect();
+    let at = |t: usize| {
+        let reach = t.min(firsts.len());
+        let value = dot(&firsts[..reach], &values[steps - t + 1..][..reach]);
+        libm::log(value) + lambda * t as f64
+    };
+    (0..=steps).map(|t| if t == 0 { f64::NEG_INFINITY } else { at(t) }).collect()
 }
 
 /// Roughly the `x` in `[low, high]` at which a decreasing function passes 1. Any `x` gives the same final value; this one

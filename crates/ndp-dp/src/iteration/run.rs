@@ -2,7 +2,7 @@
 
 use super::NoisyStep;
 use super::geometric::check_theta;
-use super::recursion::{Backward, dot, log_renewal, round_up, tilt};
+use super::recursion::{Backward, dot, log_delayed, log_renewal, round_up, tilt};
 use super::step::check_steps;
 use crate::error::ensure;
 use crate::rounding::{Interval, index};
@@ -17,9 +17,18 @@ pub enum FinalToken {
     Published,
 }
 
+/// Who holds the token at the first step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FirstHolder {
+    /// A user drawn uniformly, as at every later step.
+    Uniform,
+    /// A given user. The loss is that of the worst user, who holds it: the contribution of the first step is certain.
+    Given,
+}
+
 /// A walk of `T` steps on the complete graph of `n` users, self-hops allowed, `c` of them observing together.
 ///
-/// Every visit contributes. The losses of this file are the `θ`-moments `ln E_path e^{cost}` of the path's cost, and
+/// The first holder is drawn uniformly unless [`Self::with_first_holder`] says otherwise. Every visit contributes. The losses of this file are the `θ`-moments `ln E_path e^{cost}` of the path's cost, and
 /// `D_α ≤ value/(α − 1)` at `θ = 2α(α − 1)L²/σ²` ([`NoisyStep::theta`]). They hold against observers who know the
 /// whole path, for data-independent first iterates and constant (or non-decreasing) step sizes;
 /// [`Self::decreasing_log_mgf`] takes any step sizes.
@@ -29,6 +38,7 @@ pub struct WalkRun {
     users: u64,
     colluders: u64,
     final_token: FinalToken,
+    first_holder: FirstHolder,
 }
 
 impl WalkRun {
@@ -49,7 +59,19 @@ impl WalkRun {
             "lie between 1 and the number of users minus 1",
             colluders as f64,
         )?;
-        Ok(Self { steps, users, colluders, final_token })
+        Ok(Self { steps, users, colluders, final_token, first_holder: FirstHolder::Uniform })
+    }
+
+    /// The same walk, started as `first_holder` says.
+    #[must_use]
+    pub const fn with_first_holder(self, first_holder: FirstHolder) -> Self {
+        Self { first_holder, ..self }
+    }
+
+    /// Who holds the token at the first step.
+    #[must_use]
+    pub const fn first_holder(&self) -> FirstHolder {
+        self.first_holder
     }
 
     /// The number of steps `T`.
@@ -105,7 +127,7 @@ impl WalkRun {
             (1..=longest).map(|g| p * survival[g - 1] * libm::exp(theta / g as f64)).collect();
         let open = |g: usize| survival[g - 1] * libm::exp(theta / g as f64);
         let mut backward = Backward::new(self, longest);
-        for t in (0..=steps).rev() {
+        for t in (self.earliest()..=steps).rev() {
             let left = steps - t;
             let pending = if longest <= left + 1 {
                 // Absorbed after `longest` steps, t..t + longest: nothing is pending after the last of them.
@@ -146,7 +168,7 @@ impl WalkRun {
         let steps = step_sizes.len();
         let (p, q) = self.event();
         let mut backward = Backward::new(self, steps + 1);
-        for t in (0..=steps).rev() {
+        for t in (self.earliest()..=steps).rev() {
             let left = steps - t;
             let mut pending = 0.0;
             let mut survival = 1.0;
@@ -198,7 +220,8 @@ impl WalkRun {
         }
         let steps = index(self.steps);
         let cut = usize::try_from(longest).ok().filter(|&longest| longest <= steps);
-        let segments = self.log_segments(theta, cut.unwrap_or(steps));
+        let Segments { from_look: segments, from_contribution } =
+            self.log_segments(theta, cut.unwrap_or(steps));
         // Weight of a segment of m foreign steps, and of the look that ends it.
         let (log_look, log_foreign) = self.log_look();
         let mut log_weights: Vec<f64> = segments
@@ -211,17 +234,30 @@ impl WalkRun {
             let forced = cut as f64 * log_foreign + segments[cut];
             log_weights[cut - 1] = crate::logspace::log_add_exp(log_weights[cut - 1], forced);
         }
-        let seen = log_renewal(&log_weights, steps);
+        let mut seen = log_renewal(&log_weights, steps);
+        let last = |segments: &[f64], length: usize| match self.final_token {
+            FinalToken::Withheld => 0.0,
+            FinalToken::Published => segments[length],
+        };
+        let mut unseen = f64::NEG_INFINITY;
+        if self.first_holder == FirstHolder::Given {
+            // The exposed user acts at the first step; its segment is longer by that step, which nobody draws.
+            let until_look = |m: usize| log_look + (m - 1) as f64 * log_foreign + from_contribution[m];
+            let mut firsts: Vec<f64> = (1..cut.unwrap_or(steps)).map(until_look).collect();
+            firsts.insert(0, f64::NEG_INFINITY);
+            match cut {
+                Some(cut) => {
+                    let forced = (cut - 1) as f64 * log_foreign + from_contribution[cut];
+                    firsts[cut - 1] = crate::logspace::log_add_exp(firsts[cut - 1], forced);
+                }
+                None => unseen = (steps - 1) as f64 * log_foreign + last(&from_contribution, steps),
+            }
+            seen = log_delayed(&firsts, &seen);
+        }
         let first = cut.map_or(0, |cut| steps + 1 - cut);
         let terms: Vec<f64> = (first..=steps)
-            .map(|t| {
-                let rest = steps - t;
-                let last = match self.final_token {
-                    FinalToken::Withheld => 0.0,
-                    FinalToken::Published => segments[rest],
-                };
-                seen[t] + rest as f64 * log_foreign + last
-            })
+            .map(|t| seen[t] + (steps - t) as f64 * log_foreign + last(&segments, steps - t))
+            .chain([unseen])
             .collect();
         round_up(crate::logspace::log_sum_exp(&terms), self.steps, theta)
     }
@@ -243,6 +279,14 @@ impl WalkRun {
         ensure_longest(longest)?;
         self.check_cost(longest)?;
         Ok(WalkDescent { run: self, step, longest })
+    }
+
+    /// The earliest time of the backward recursion: before the first step, or just after one that is given.
+    const fn earliest(&self) -> usize {
+        match self.first_holder {
+            FirstHolder::Uniform => 0,
+            FirstHolder::Given => 1,
+        }
     }
 
     /// Probabilities that the next step is an event (the user acts or an observer receives), and that it is not.
@@ -272,10 +316,9 @@ impl WalkRun {
         )
     }
 
-    /// `ln b_m` for `m = 0..=most`: the moment of the cost of an observed segment of `m` foreign steps.
-    ///
-    /// `w_r` is the moment from a contribution on, with `r` steps of the segment left, its own included.
-    fn log_segments(&self, theta: f64, most: usize) -> Vec<f64> {
+    /// `ln b_m` for `m = 0..=most`, the moment of the cost of an observed segment of `m` foreign steps, and `ln w_r`, that from
+    /// a contribution on, with `r` steps of the segment left, its own included.
+    fn log_segments(&self, theta: f64, most: usize) -> Segments {
         let foreign = (self.users - self.colluders) as f64;
         let (rho, miss) = (1.0 / foreign, (foreign - 1.0) / foreign);
         let log_miss = libm::log1p(-rho);
@@ -291,6 +334,7 @@ impl WalkRun {
         // Backwards, so that a convolution is a product of two slices: entry most − r belongs to r.
         let mut pending = vec![0.0; most + 1];
         let mut log_segments = vec![0.0; most + 1];
+        let mut log_pending = vec![0.0; most + 1];
         let mut ended = 0.0;
         let decay = libm::exp(-kappa);
         for r in 1..=most {
@@ -300,9 +344,18 @@ impl WalkRun {
             ended = decay * miss * ended + rho * pending[most - r];
             let untouched = libm::exp(r as f64 * (log_miss - kappa));
             log_segments[r] = libm::log(untouched + ended) + kappa * r as f64;
+            log_pending[r] = libm::log(pending[most - r]) + kappa * r as f64;
         }
-        log_segments
+        Segments { from_look: log_segments, from_contribution: log_pending }
     }
+}
+
+/// Logarithms of the moments of observed segments, by length.
+struct Segments {
+    /// Of a segment that begins after a look.
+    from_look: Vec<f64>,
+    /// Of what begins with a contribution.
+    from_contribution: Vec<f64>,
 }
 
 /// Private descent by a [`WalkRun`], as its observers see it: an upper bound on the Rényi loss at every order.
@@ -316,7 +369,9 @@ pub struct WalkDescent {
 impl Mechanism for WalkDescent {
     /// [`WalkRun::observed_log_mgf`] over `α − 1`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        let exponent = self.run.observed_unchecked(self.step.theta(order), self.longest).into_value();
+        // Five roundings make theta, and its moment grows faster than itself.
+        let theta = self.step.theta(order) * (1.0 + 4.0 * f64::EPSILON);
+        let exponent = self.run.observed_unchecked(theta, self.longest).into_value();
         UpperBound::new((Interval::new(exponent) / (Interval::new(order.get()) - Interval::ONE)).high())
             .into()
     }

@@ -110,6 +110,41 @@ fn accountants_are_ordered() -> Result<(), Error> {
     Ok(())
 }
 
+/// A walk that starts at a given user: of a single step the model is one Gaussian release of `μ = s/σ`, drawn or not.
+/// Whatever the cap, the schedule of steps and the colluders, the statement is never below the exact loss of that step,
+/// nor below that of a uniform start.
+#[test]
+fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
+    let (sigma, delta) = (Sigma::new(1.0)?, Delta::new(1e-5)?);
+    let unit = Constants { sensitivity: 1.0, ..logistic() };
+    let exact = ndp_dp::gaussian::epsilon(1.0, delta)?.into_value();
+    assert!((exact - 4.3772).abs() < 1e-4, "{exact}");
+    for cap in [None, Some(1), Some(12)] {
+        for step_size in [StepSize::Constant(0.034), StepSize::InverseRoot(0.034)] {
+            for colluders in [1, 5, 999] {
+                for steps in [1, 2, 40] {
+                    let uniform = WalkSgd { steps, cap, step_size, ..FIG2 };
+                    let given = WalkSgd { start: Start::User(0), ..uniform };
+                    let stated = |walk: &WalkSgd<'_>| -> Result<f64, Error> {
+                        Ok(epsilon(&complete_walk(walk, &unit, 1000, colluders, sigma, delta)?))
+                    };
+                    let (known, drawn) = (stated(&given)?, stated(&uniform)?);
+                    // The last model of one step is that step's release; of more, at least something of it is seen.
+                    let least = if steps == 1 { exact } else { drawn };
+                    assert!(
+                        known >= least && known >= drawn,
+                        "{cap:?} {step_size:?} {colluders} {steps}: {known} < {least}"
+                    );
+                }
+            }
+        }
+    }
+    let outside = WalkSgd { start: Start::User(1000), ..FIG2 };
+    let refused = complete_walk(&outside, &unit, 1000, 1, sigma, delta).map(|_| ());
+    assert_eq!(refused, Err(Error::NodeOutOfRange { node: 1000, nodes: 1000 }));
+    Ok(())
+}
+
 #[test]
 fn conditions_that_fail_are_named() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(4.0)?, Delta::new(1e-6)?);

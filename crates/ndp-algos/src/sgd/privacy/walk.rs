@@ -8,7 +8,9 @@ use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::{LocalLoss, contribution, renewal};
-use ndp_dp::iteration::{CappedWalk, FinalToken as LastToken, NoisyStep, WalkRun as WalkAccount};
+use ndp_dp::iteration::{
+    CappedWalk, FinalToken as LastToken, FirstHolder, NoisyStep, WalkRun as WalkAccount,
+};
 use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Order, Sigma, UpperBound, conversion};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
@@ -21,9 +23,12 @@ use rayon::prelude::*;
 /// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
 /// gradient. Uncapped, or with decreasing steps: exact in the number of steps. Both reveal the path,
 /// so neither the path nor the times need be secret, and cover publication of the final model.
-/// An `UpperBound`; converted to `(ε, δ)` at the best order.
+/// An `UpperBound`; converted to `(ε, δ)` at the best order. With a given start ([`Start::User`]) it holds for the user who
+/// starts, whose first contribution is certain, and so for all others
+/// ([`CappedWalk::rdp_from_given_start`], [`FirstHolder::Given`]).
 ///
 /// # Errors
+/// [`Error::NodeOutOfRange`] for a start outside the users.
 /// [`Error::NoGuarantee`] naming the condition that fails: another route than the complete graph,
 /// clipping after noise, or forwarding without noise beyond the cap; [`Error::Unbounded`],
 /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
@@ -39,13 +44,22 @@ pub fn complete_walk(
         return Err(Error::NoGuarantee("this accountant is for walks on the complete graph"));
     }
     require_amplifiable(walk, constants)?;
-    let (n, c) = (users as u64, colluders as u64);
+    let (n, c, steps) = (users as u64, colluders as u64, walk.steps as u64);
+    let first_holder = match walk.start {
+        Start::Uniform => FirstHolder::Uniform,
+        Start::User(node) if node >= users => return Err(Error::NodeOutOfRange { node, nodes: users }),
+        Start::User(_) => FirstHolder::Given,
+    };
     let step = NoisyStep::new(constants.sensitivity / 2.0, sigma)?;
-    let account = WalkAccount::new(walk.steps as u64, n, c, LastToken::Published)?;
+    let account = WalkAccount::new(steps, n, c, LastToken::Published)?.with_first_holder(first_holder);
     let best = match (walk.cap, walk.step_size) {
         (Some(cap), StepSize::Constant(_)) => {
-            let capped = CappedWalk::new(cap as u64, step, n, c)?;
-            conversion::best_epsilon(|order| capped.rdp(order).into_upper_bound(), delta)
+            let capped = CappedWalk::new((cap as u64).min(steps), step, n, c)?;
+            let curve = |order: Order| match first_holder {
+                FirstHolder::Uniform => capped.rdp(order).into_upper_bound(),
+                FirstHolder::Given => infinite_on_error(capped.rdp_from_given_start(order, steps)),
+            };
+            conversion::best_epsilon(curve, delta)
         }
         (_, StepSize::Constant(_)) => {
             conversion::best_epsilon(|order| infinite_on_error(account.rdp(&step, order)), delta)
@@ -53,7 +67,7 @@ pub fn complete_walk(
         (_, StepSize::InverseRoot(_)) => {
             let sizes: Vec<f64> = (0..walk.steps).map(|t| walk.step_size.at(t)).collect();
             let curve = |order: Order| {
-                infinite_on_error(account.decreasing_log_mgf(step.theta(order), &sizes))
+                infinite_on_error(account.decreasing_log_mgf(theta_above(&step, order), &sizes))
                     .map(|log_mgf| log_mgf / (order.get() - 1.0))
             };
             conversion::best_epsilon(curve, delta)
@@ -63,6 +77,11 @@ pub fn complete_walk(
         privacy: best.map(|converted| converted.approx_dp).into(),
         against: "the other users of a walk on the complete graph, each knowing the path and the final model",
     })
+}
+
+/// `θ`, five roundings away, from above.
+fn theta_above(step: &NoisyStep, order: Order) -> f64 {
+    step.theta(order) * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// A loss that overflows at some order only rules that order out.
