@@ -6,6 +6,7 @@ pub mod error;
 pub mod gossip;
 mod kernel;
 pub mod loss;
+mod numeric;
 pub mod protocol;
 pub mod sgd;
 pub mod target;

@@ -91,9 +91,20 @@ impl CompleteWalk {
         1.0 / (self.n - self.colluders) as f64
     }
 
+    /// `ln(c/n)`.
+    pub(crate) fn ln_received(&self) -> f64 {
+        self.ln_share(self.colluders)
+    }
+
     /// `ln(1 − c/n)`.
     pub(crate) fn ln_foreign(&self) -> f64 {
-        (-self.reception_probability()).ln_1p()
+        self.ln_share(self.n - self.colluders)
+    }
+
+    /// `ln` of the share of `part` among the nodes, from the smaller of it and the rest.
+    fn ln_share(&self, part: usize) -> f64 {
+        let n = self.n as f64;
+        if 2 * part < self.n { (part as f64 / n).ln() } else { (-((self.n - part) as f64) / n).ln_1p() }
     }
 
     /// A path of this walk: on as many nodes, of as many steps.

@@ -1,12 +1,17 @@
 //! The moment of one segment: how much the contributions of one node to a segment of `m` foreign steps cost,
 //! averaged over the path.
 //!
-//! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`.
+//! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, kept as its excess `a_m − 1 = Σ_{k≥1} P(K = k) (e^{θ k²/m} − 1)`,
+//! a sum of positive terms that keeps all digits at the smallest `θ`.
 
-/// Evaluates `ln a_m` from above, for one `ρ` and one `θ`.
+use ndp_dp::logspace::{log_add_exp, log_expm1};
+
+/// Evaluates `ln (a_m − 1)` from above, for one `ρ` and one `θ`.
 pub(crate) struct SegmentMoments {
     rho: f64,
     theta: f64,
+    /// What is added to every logarithm: 0 unless `θ` is tiny.
+    ln_factor: f64,
     /// Longer segments are summed only where their tail is known: the full sum takes `O(m)`.
     longest_full_sum: usize,
     /// Rates at which the tail is known to fall, and from which fraction of `m` on.
@@ -19,71 +24,111 @@ struct Tail {
     from: f64,
 }
 
-/// The terms left out weigh at most `e^{−CUT} / (1 − e^{−rate})` against a sum of at least 1; that much is added.
-const CUT: f64 = 36.0;
+/// Terms are left out from where they weigh `e^{−CUT} ρ` at most; what they weigh is added.
+const CUT: f64 = 42.0;
+
+/// Excesses are convex in `θ`: below this one they are bounded by their line to 0, so that nothing underflows.
+const LEAST_THETA: f64 = 1e-200;
 
 impl SegmentMoments {
     pub(crate) fn new(rho: f64, theta: f64, longest_full_sum: usize) -> Self {
+        let (theta, ln_factor) = match theta {
+            theta if 0.0 < theta && theta < LEAST_THETA => (LEAST_THETA, theta.ln() - LEAST_THETA.ln()),
+            theta => (theta, 0.0),
+        };
         let tails = TAIL_RATES.iter().filter_map(|&rate| Tail::certify(rho, theta, rate)).collect();
-        Self { rho, theta, longest_full_sum, tails }
+        Self { rho, theta, ln_factor, longest_full_sum, tails }
     }
 
-    /// `ln a_m`, rounded outward; infinite for a long segment without a known tail.
-    pub(crate) fn ln_moment(&self, m: usize) -> f64 {
-        if m == 0 {
-            return 0.0;
+    /// `ln (a_m − 1)`, rounded up; `−∞` for `a_m = 1`, infinite for a long segment without a known tail.
+    pub(crate) fn ln_excess(&self, m: usize) -> f64 {
+        if m == 0 || self.theta == 0.0 {
+            return f64::NEG_INFINITY;
         }
         let length = m as f64;
         if self.rho >= 1.0 {
-            return self.theta * length;
+            return up_ln(log_expm1(self.theta * length), self.theta * length) + self.ln_factor;
         }
-        let stop = self
-            .tails
-            .iter()
-            .map(|tail| (tail.from * length).max(CUT / tail.rate))
-            .fold(f64::INFINITY, f64::min);
-        let last = if stop < length { stop.ceil() as usize } else { m };
-        if last == m && m > self.longest_full_sum {
+        let cut = CUT - self.rho.ln();
+        let ends = |tail: &Tail| ((tail.from * length).max(cut / tail.rate).ceil(), tail.rate);
+        let known = self.tails.iter().map(ends).min_by(|a, b| a.0.total_cmp(&b.0));
+        let known = known.filter(|&(stop, _)| stop < length);
+        if known.is_none() && m > self.longest_full_sum {
             return f64::INFINITY;
         }
-        let ln_none = length * (-self.rho).ln_1p();
-        let remainder = if last < m { TAIL_MASS } else { 0.0 };
-        match self.sum_by_ratios(m, last, ln_none) {
-            Some(sum) => (sum + remainder).ln(),
-            None => {
-                let ln_sum = self.ln_sum(m, last, ln_none);
-                ln_sum + (remainder * (-ln_sum).exp()).ln_1p()
-            }
+        let last = known.map_or(m, |(stop, _)| crate::numeric::floor(stop));
+        let summed = self.sum(m, last);
+        let left_out = known.map_or(f64::NEG_INFINITY, |(_, rate)| self.ln_left_out(m, last, rate));
+        log_add_exp(summed, left_out) + 4.0 * f64::EPSILON + self.ln_factor
+    }
+
+    /// Bound on `ln` of the terms beyond `last`, each at most `min(1, θ k²/m) e^{−rate·k}` by `e^x − 1 ≤ min(1, x) e^x`.
+    fn ln_left_out(&self, m: usize, last: usize, rate: f64) -> f64 {
+        let first = (last + 1) as f64;
+        let flat = -rate * first - (-(-rate).exp()).ln_1p();
+        // Ratios of k² e^{−rate·k} fall in k.
+        let ratio = ((first + 1.0) / first).powi(2) * (-rate).exp();
+        let small = self.theta / m as f64 * first * first / (1.0 - ratio);
+        if ratio < 1.0 { flat.min(small.ln() - rate * first) } else { flat }
+    }
+
+    /// `ln` of the terms up to `last`, rounded up.
+    fn sum(&self, m: usize, last: usize) -> f64 {
+        let (length, most) = (m as f64, last as f64);
+        if self.theta * most * most / length < MOST_CHARGE && last <= MOST_RATIOS {
+            self.sum_by_ratios(m, last)
+        } else {
+            self.sum_of_logs(m, last)
         }
     }
 
-    /// `Σ_{k ≤ last}` of the terms, each from its predecessor; `None` where floats would not hold it.
-    fn sum_by_ratios(&self, m: usize, last: usize, ln_none: f64) -> Option<f64> {
-        // Errors of the ratios add up: beyond this many terms the logarithmic sum is the better one.
-        if ln_none < -600.0 || last > 256 {
-            return None;
-        }
+    /// Each term from its predecessor.
+    fn sum_by_ratios(&self, m: usize, last: usize) -> f64 {
+        let length = m as f64;
         let odds = self.rho / (1.0 - self.rho);
-        let mut factor = odds * (self.theta / m as f64).exp();
-        let growth = (2.0 * self.theta / m as f64).exp();
-        let mut term = ln_none.exp();
-        let mut sum = term;
-        for k in 0..last {
-            term *= (m - k) as f64 * factor / (k + 1) as f64;
-            factor *= growth;
+        let ln_none = length * (-self.rho).ln_1p();
+        let mut shift = ln_none;
+        let mut mass = 1.0;
+        // e^{θ k²/m} − 1, its step e^{θ (2k+1)/m} − 1, and the step of that.
+        let mut charge = 0.0;
+        let mut step = (self.theta / length).exp_m1();
+        let growth = (2.0 * self.theta / length).exp_m1();
+        let (mut sum, mut errors) = (0.0, 0.0);
+        for k in 1..=last {
+            let count = k as f64;
+            mass *= (m - k + 1) as f64 * odds / count;
+            charge += step + charge * step;
+            step += growth + step * growth;
+            let term = mass * charge;
             sum += term;
+            errors += term * count * count;
+            if mass > LARGE || sum > LARGE {
+                mass /= LARGE;
+                sum /= LARGE;
+                errors /= LARGE;
+                shift += LN_LARGE;
+            }
         }
-        (sum < 1e290).then_some(sum)
+        // A step is k roundings of a product away from its start, a charge k of those, each less than
+        // (3 + 2θ/m) ulp; a mass has 5k roundings, the sum k.
+        let rounding = f64::EPSILON * (4.0 + 2.0 * self.theta / length);
+        let total = sum + rounding * (errors + 8.0 * sum);
+        total.ln() + shift + f64::EPSILON * (4.0 * ln_none.abs() + 2.0 * shift.abs() + 4.0)
     }
 
     /// The same sum in logarithms.
-    fn ln_sum(&self, m: usize, last: usize, ln_none: f64) -> f64 {
+    fn sum_of_logs(&self, m: usize, last: usize) -> f64 {
+        let length = m as f64;
         let ln_odds = self.rho.ln() - (-self.rho).ln_1p();
-        let mut ln_term = ln_none;
-        let (mut high, mut sum) = (ln_none, 1.0);
-        for k in 0..last {
-            let exponent = self.theta * (2 * k + 1) as f64 / m as f64;
-            ln_term += ((m - k) as f64 / (k + 1) as f64).ln() + ln_odds + exponent;
+        let mut ln_mass = length * (-self.rho).ln_1p();
+        let mut errors = 4.0 * ln_mass.abs();
+        let (mut high, mut sum) = (f64::NEG_INFINITY, 0.0);
+        for k in 1..=last {
+            let step = ((m - k + 1) as f64 / k as f64).ln() + ln_odds;
+            ln_mass += step;
+            errors += 2.0 * ln_mass.abs() + 4.0 * (step.abs() + ln_odds.abs());
+            let charge = self.theta * (k as f64 * k as f64) / length;
+            let ln_term = ln_mass + log_expm1(charge);
             if ln_term <= high {
                 sum += (ln_term - high).exp();
             } else {
@@ -91,15 +136,25 @@ impl SegmentMoments {
                 high = ln_term;
             }
         }
-        high + sum.ln()
+        let largest = self.theta * last as f64 * (last as f64 / length);
+        high + f64::ln(sum) + f64::EPSILON * (errors + 4.0 * largest + 2.0 * high.abs() + last as f64 + 8.0)
     }
+}
+
+/// Beyond this the exponents of charges would come near overflow, and beyond so many ratios their errors near 1e-11.
+const MOST_CHARGE: f64 = 300.0;
+const MOST_RATIOS: usize = 256;
+/// Sums are divided by this when they exceed it; its logarithm, rounded up.
+const LARGE: f64 = 1e150;
+const LN_LARGE: f64 = 345.387_763_949_106_9;
+
+/// A logarithm of what was computed from `x`, rounded up.
+fn up_ln(ln: f64, x: f64) -> f64 {
+    ln + 4.0 * f64::EPSILON * (1.0 + ln.abs().max(x))
 }
 
 /// Rates tried for the tail; small rates start earlier, large ones need fewer terms.
 const TAIL_RATES: [f64; 9] = [4.0, 2.0, 1.4, 1.0, 0.7, 0.5, 0.35, 0.25, 0.15];
-
-/// Bound on the mass left out, `e^{−36}/(1 − e^{−0.15}) < 1.7e-15`.
-const TAIL_MASS: f64 = 1.7e-15;
 
 impl Tail {
     /// By Chernoff, `P(K = k) ≤ e^{−m KL(k/m, ρ)}`, so the claim follows where
@@ -109,7 +164,9 @@ impl Tail {
         let mut upper = 1.0;
         loop {
             let lower = upper / BLOCK;
-            if lower <= rho || relative_entropy(lower, rho) < theta * upper * upper + rate * upper {
+            let needed = (theta * upper * upper + rate * upper) * (1.0 + 1e-12);
+            // Written so that NaN, which a rho of 1 could give, ends the search.
+            if lower <= rho || !(relative_entropy(lower, rho) >= needed) {
                 return (upper < 1.0).then_some(Self { rate, from: upper });
             }
             upper = lower;

@@ -1,0 +1,57 @@
+//! Small numerical tools: counts from real numbers, sums whose error does not grow with their length.
+
+/// `⌊x⌋` as a count: 0 for what is negative or no number, the largest count for what is too large.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "such casts saturate, which is what is promised"
+)]
+pub(crate) fn floor(x: f64) -> usize {
+    x as usize
+}
+
+/// A sum of nonnegative terms by Kahan's method, two roundings away whatever their number (below 2^50).
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Total {
+    sum: f64,
+    missing: f64,
+}
+
+impl Total {
+    pub(crate) fn add(&mut self, term: f64) {
+        let term = term - self.missing;
+        let sum = self.sum + term;
+        self.missing = (sum - self.sum) - term;
+        self.sum = sum;
+    }
+
+    pub(crate) const fn value(&self) -> f64 {
+        self.sum
+    }
+}
+
+/// A nonnegative value a few roundings away, rounded up; 0 and `∞` stay.
+pub(crate) fn up(value: f64) -> f64 {
+    value * (1.0 + 4.0 * f64::EPSILON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_saturate() {
+        assert_eq!((floor(-1.0), floor(f64::NAN), floor(2.9), floor(1e300)), (0, 0, 2, usize::MAX));
+    }
+
+    #[test]
+    fn long_sums_keep_their_digits() {
+        let mut total = Total::default();
+        let mut naive = 0.0;
+        for _ in 0..10_000_000 {
+            total.add(0.1);
+            naive += 0.1;
+        }
+        assert!((total.value() - 1e6).abs() < 1e-9 && f64::abs(naive - 1e6) > 1e-5);
+    }
+}
