@@ -40,7 +40,8 @@ pub struct Shuffled {
 
 /// The smallest proven `ε` at `δ` of `m` shuffled reports of any `ε₀`-DP randomizer.
 ///
-/// Sums are used up to [`MOST_REPORTS`], closed forms beyond.
+/// Beyond [`MOST_REPORTS`] the sums are those of so many reports, the surplus revealed, beside the closed forms for all: the
+/// bound does not rise with `m`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1`.
@@ -50,16 +51,15 @@ pub fn generic_epsilon(local_epsilon: f64, m: u64, delta: Delta) -> Result<Upper
     best.offer_closed(m);
     best.search(Rule::Hoeffding, |epsilon| hoeffding_delta(epsilon, local_epsilon, m));
     best.search(Rule::Bennett, |epsilon| bennett_delta(epsilon, local_epsilon, m));
-    if m <= MOST_REPORTS {
-        let goal = Goal::Compare(delta.get());
-        best.search(Rule::Clones, |epsilon| clones(epsilon, local_epsilon, m, goal));
-    }
+    // Whoever sees all reports sees less than with the surplus apart.
+    let goal = Goal::Compare(delta.get());
+    best.search(Rule::Clones, |epsilon| clones(epsilon, local_epsilon, m.min(MOST_REPORTS), goal));
     Ok(UpperBound::new(best.shuffled))
 }
 
 /// The smallest proven `ε` at `δ` of `m` shuffled reports of `L`-ary randomized response, each `ε₀`-DP.
 ///
-/// Sums are used up to [`MOST_REPORTS`], closed forms beyond.
+/// Beyond [`MOST_REPORTS`] as there.
 ///
 /// # Errors
 /// As [`generic_epsilon`]; [`Error::InvalidParameter`] also unless `labels ≥ 2`.
@@ -81,15 +81,16 @@ pub fn rr_epsilon(
     check_all(local_epsilon, m)?;
     check_labels(labels)?;
     let mut best = Best::new(local_epsilon, delta);
-    if m <= MOST_REPORTS {
-        // The relaxations of the same quantity cannot beat it.
-        let goal = Goal::Compare(delta.get());
-        best.search(Rule::Blanket, |epsilon| rr_blanket(epsilon, local_epsilon, labels, m, goal));
-        return Ok(UpperBound::new(best.shuffled));
+    // Up to so many reports the relaxations of the same quantity cannot beat it.
+    if m > MOST_REPORTS {
+        best.offer_closed(m);
+        best.search(Rule::Hoeffding, |epsilon| rr_hoeffding_delta(epsilon, local_epsilon, labels, m));
+        best.search(Rule::Bennett, |epsilon| rr_bennett_delta(epsilon, local_epsilon, labels, m));
     }
-    best.offer_closed(m);
-    best.search(Rule::Hoeffding, |epsilon| rr_hoeffding_delta(epsilon, local_epsilon, labels, m));
-    best.search(Rule::Bennett, |epsilon| rr_bennett_delta(epsilon, local_epsilon, labels, m));
+    let goal = Goal::Compare(delta.get());
+    best.search(Rule::Blanket, |epsilon| {
+        rr_blanket(epsilon, local_epsilon, labels, m.min(MOST_REPORTS), goal)
+    });
     Ok(UpperBound::new(best.shuffled))
 }
 
@@ -149,6 +150,23 @@ mod tests {
             assert!(*rr_blanket_delta(response.epsilon, local, 5, m)?.value() <= 1e-6);
             if any.rule == Rule::Clones {
                 assert!(*clones_delta(any.epsilon, local, m)?.value() <= 1e-6);
+            }
+        }
+        Ok(())
+    }
+
+    /// One report more than the sums take must not cost more: ε₀ = 3 once jumped from .0928 to .3376.
+    #[test]
+    fn there_is_no_cliff_where_the_sums_end() -> Result<(), Error> {
+        let delta = Delta::new(1e-6)?;
+        for local in [0.3, 3.0, 6.0] {
+            let any = |m| -> Result<f64, Error> { Ok(generic_epsilon(local, m, delta)?.value().epsilon) };
+            let response = |m| -> Result<f64, Error> { Ok(rr_epsilon(local, 4, m, delta)?.value().epsilon) };
+            for m in [MOST_REPORTS + 1, 3 * MOST_REPORTS] {
+                assert!(any(m)? <= any(MOST_REPORTS)? && response(m)? <= response(MOST_REPORTS)?);
+            }
+            if local == 3.0 {
+                assert!((any(MOST_REPORTS + 1)? - 0.0928).abs() < 1e-4);
             }
         }
         Ok(())

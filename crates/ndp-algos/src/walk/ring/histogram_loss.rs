@@ -190,14 +190,21 @@ impl RingHistogram {
         Ok(shuffling::fixed_blanket_delta(epsilon, local, labels, elements)?.into_value())
     }
 
-    /// One report among `reports`, by the exact blanket or, beyond its range, the better of its relaxations.
+    /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and of the blanket
+    /// of as many as it takes, the others revealed.
     fn among_reports(&self, epsilon: f64, reports: u64) -> Result<f64, Error> {
         let (local, labels) = (self.local(), self.response().labels());
+        let exact = |reports: u64| -> Result<f64, Error> {
+            Ok(shuffling::rr_blanket_delta(epsilon, local, labels, reports)?.into_value())
+        };
         if reports <= MOST_REPORTS {
-            return Ok(shuffling::rr_blanket_delta(epsilon, local, labels, reports)?.into_value());
+            return exact(reports);
         }
         let hoeffding = shuffling::rr_hoeffding_delta(epsilon, local, labels, reports)?.into_value();
-        Ok(hoeffding.min(shuffling::rr_bennett_delta(epsilon, local, labels, reports)?.into_value()))
+        let bennett = shuffling::rr_bennett_delta(epsilon, local, labels, reports)?.into_value();
+        let relaxed = hoeffding.min(bennett);
+        // No level is looked for where releases are as cheap as this.
+        if relaxed < 1e-30 { Ok(relaxed) } else { Ok(relaxed.min(exact(MOST_REPORTS)?)) }
     }
 
     /// The largest `δ` of the releases at `epsilon`, a last one without any elements left out.
