@@ -52,6 +52,12 @@ impl Caps {
         self.edge_uses
     }
 
+    /// Whether a cap may keep a node from contributing in a walk of `steps` steps.
+    #[must_use]
+    pub fn may_bind(&self, steps: usize) -> bool {
+        self.visits.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
+    }
+
     /// For each step of `path`, which of its contributions the holder makes there (from 0), or `None` where
     /// it adds noise alone.
     #[must_use]
@@ -140,6 +146,8 @@ mod tests {
         let path = Path::from_holders(3, &[0, 2, 0, 0])?;
         assert_eq!(Caps::none().contributions(&path), [Some(0), Some(0), Some(1), Some(2)]);
         assert_eq!(Caps::none().with_visits(1)?.contributions(&path), [Some(0), Some(0), None, None]);
+        assert!(!Caps::none().may_bind(9) && !Caps::none().with_visits(9)?.may_bind(9));
+        assert!(Caps::none().with_visits(8)?.may_bind(9) && Caps::none().with_edge_uses(1)?.may_bind(9));
         assert!(Caps::none().with_visits(0).is_err() && Caps::none().with_edge_uses(0).is_err());
         Ok(())
     }

@@ -50,13 +50,15 @@ impl CompleteHistogram {
         self.caps
     }
 
-    /// Runs the protocol: draws a path, then the reports. `label(u, k)` is the `k`-th label of node `u`, from 0.
+    /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at each of its
+    /// visits: the secrecy of the path protects nobody whose labels depend on the number of the visit (see
+    /// [`ConstantWalk`](super::ConstantWalk)).
     ///
     /// # Errors
     /// [`Error::LabelOutOfRange`].
     pub fn run(
         &self,
-        label: impl Fn(usize, usize) -> u32,
+        label: impl Fn(usize) -> u32,
         rng: &mut impl Rng,
     ) -> Result<CompleteHistogramRun, Error> {
         let path = self.walk.sample(rng);
@@ -65,9 +67,9 @@ impl CompleteHistogram {
         let mut reports = Vec::with_capacity(path.step_count());
         for (step, made) in contributions.iter().enumerate() {
             reports.push(match *made {
-                Some(k) => {
+                Some(_) => {
                     let node = path.holder(step);
-                    let label = label(node, k);
+                    let label = label(node);
                     if label >= domain {
                         return Err(Error::LabelOutOfRange { node, label, labels: domain });
                     }
@@ -164,16 +166,15 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let walk = CompleteWalk::new(5, 60)?;
         let histogram = CompleteHistogram::new(walk, RandomizedResponse::new(3, 0.3)?)?;
-        let label = |u: usize, k: usize| ((u + k) % 3) as u32;
+        let label = |u: usize| (u % 3) as u32;
         for caps in [Caps::none(), Caps::none().with_visits(8)?] {
             let histogram = histogram.with_caps(caps);
             let (runs, mut mean, mut squares, mut variance) = (20_000, 0.0, 0.0, 0.0);
             for _ in 0..runs {
                 let run = histogram.run(label, rng)?;
                 let steps = run.path().holders().iter().zip(run.contributions());
-                let truth = steps
-                    .filter(|(u, made)| made.is_some_and(|k| label(**u as usize, k) == 1))
-                    .count() as u64;
+                let truth =
+                    steps.filter(|(u, made)| made.is_some() && label(**u as usize) == 1).count() as u64;
                 let reader = run.estimator()?;
                 let error = reader.estimate(run.token::<Dense>().count(1)) - truth as f64;
                 mean += error / f64::from(runs);
@@ -191,13 +192,13 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let response = RandomizedResponse::new(3, 0.3)?;
         let histogram = CompleteHistogram::new(CompleteWalk::new(4, 30)?.published(), response)?;
-        let run = histogram.run(|_, _| 2, rng)?;
+        let run = histogram.run(|_| 2, rng)?;
         let view = run.view::<Sparse>(1)?;
         let total = |token: &Sparse| token.iter().map(|(_, count)| count as usize).sum::<usize>();
         assert!(view.received.iter().all(|(step, token)| total(token) == *step));
         assert_eq!(view.published.as_ref().map(total), Some(30));
         assert!(run.view::<Dense>(4).is_err());
-        assert!(matches!(histogram.run(|_, _| 3, rng), Err(Error::LabelOutOfRange { label: 3, .. })));
+        assert!(matches!(histogram.run(|_| 3, rng), Err(Error::LabelOutOfRange { label: 3, .. })));
         assert!(CompleteHistogram::new(histogram.walk(), RandomizedResponse::new(3, 1.0)?).is_err());
         Ok(())
     }

@@ -14,6 +14,7 @@
 
 pub mod averaged;
 pub mod caps;
+pub mod constant;
 pub mod guarantee;
 pub mod histogram;
 pub mod histogram_loss;
@@ -27,6 +28,7 @@ pub mod subsampled;
 pub mod sum;
 
 pub use caps::Caps;
+pub use constant::ConstantWalk;
 pub use guarantee::Visits;
 pub use histogram::{CompleteHistogram, CompleteHistogramRun};
 pub use histogram_loss::ShuffleEffort;

@@ -13,8 +13,8 @@
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Appendix G. Its Lemma 2 is false as printed.
 
-use super::subsampled::{GaussianSum, GroupProfile, Neighbors};
-use super::{CompleteWalk, Receptions, Visits};
+use super::subsampled::{GaussianSum, GroupProfile, Neighbors, cheaper, require_finite};
+use super::{CompleteWalk, ConstantWalk, Receptions, Visits};
 use crate::Error;
 use crate::walk::level::largest;
 use ndp_dp::{ApproxDp, Delta, UpperBound, composition, gaussian, tails};
@@ -24,7 +24,9 @@ use ndp_dp::{ApproxDp, Delta, UpperBound, composition, gaussian, tails};
 pub enum Spotting {
     /// By the quantile of its law, exceeded with at most this probability.
     Quantile(Delta),
-    /// By the protocol: data cross each directed edge between the node and an observer at most so often.
+    /// By the protocol: data cross each directed edge between the node and an observer at most so often. Such a cap depends
+    /// on earlier visits, so that it goes with the local guarantee of the spotted contributions
+    /// ([`CompleteWalk::spotted_loss`]) but not with the secrecy of the others ([`ConstantWalk`]).
     EdgeCapped(u64),
 }
 
@@ -84,15 +86,18 @@ impl CompleteWalk {
             delta: releases + failure + slack.get(),
         }))
     }
+}
 
+impl ConstantWalk {
     /// The smallest `ε` at `δ` found for a sum with Gaussian noise when observers know their senders and
     /// receivers: spotted contributions on their own, composed with what is left of the receptions.
     ///
     /// `visits` bounds the contributions; it, `spotting` and the number of receptions each take their failure
-    /// probability out of `δ`.
+    /// probability out of `δ`. Never above the local guarantee.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] for a published walk: no rule is known. [`ndp_dp::Error`] unless `0 ≤ μ < ∞`, and
+    /// [`Error::NoGuarantee`] for a published walk: no rule is known; and for a cap below the number of steps, which would make
+    /// contributions depend on earlier visits. [`ndp_dp::Error`] unless `0 ≤ μ < ∞`, and
     /// when `δ` does not cover the failures.
     pub fn known_epsilon(
         &self,
@@ -101,15 +106,35 @@ impl CompleteWalk {
         spotting: Spotting,
         delta: Delta,
     ) -> Result<UpperBound<Receptions>, Error> {
-        gaussian::delta(0.0, mu)?;
-        let (contributions, missed) = self.visit_count(visits)?;
-        let spotted = *self.spotted_count(contributions, spotting)?.value();
-        let rest = Delta::new(delta.get() - missed - spotting.failure())?;
+        require_finite(mu)?;
+        let (spotted, rest) = self.spotted_within(visits, spotting, delta)?;
         // Together the spotted releases are one Gaussian release; an eighth of the rest is theirs.
         let together = mu * (spotted as f64).sqrt();
         let epsilon = *gaussian::epsilon(together, Delta::new(rest.get() / 8.0)?)?.value();
         let release = ApproxDp::new(epsilon, gaussian::theta(epsilon, together))?;
-        self.compose_known(&GaussianSum { mu }, (release, 1), rest, delta)
+        let composed = self.compose_known(&GaussianSum { mu }, (release, 1), rest, delta);
+        cheaper(composed, self.seen_alone(mu, visits, delta)?)
+    }
+
+    /// The number of spotted contributions, at most, and what of `δ` the failures of the counts leave.
+    pub(crate) fn spotted_within(
+        &self,
+        visits: Visits,
+        spotting: Spotting,
+        delta: Delta,
+    ) -> Result<(u64, Delta), Error> {
+        let walk = self.walk();
+        let steps = walk.step_count() as u64;
+        let capped = matches!(visits, Visits::Capped(cap) if cap < steps)
+            || matches!(spotting, Spotting::EdgeCapped(uses) if uses < steps);
+        if capped {
+            return Err(Error::NoGuarantee(
+                "a cap makes contributions depend on earlier visits, which the secrecy of the path does not cover",
+            ));
+        }
+        let (contributions, missed) = walk.visit_count(visits)?;
+        let spotted = *walk.spotted_count(contributions, spotting)?.value();
+        Ok((spotted, Delta::new(delta.get() - missed - spotting.failure())?))
     }
 
     /// The largest `μ` found, to a part in a thousand and verified, for which [`Self::known_epsilon`] is at most
@@ -230,22 +255,32 @@ mod tests {
 
     #[test]
     fn knowing_the_neighbors_costs_more() -> Result<(), Error> {
-        let walk = CompleteWalk::new(12, 240)?;
+        let walk = CompleteWalk::new(12, 240)?.with_constant_data();
         let (delta, failure) = (Delta::new(1e-5)?, Delta::new(1e-6)?);
         let hidden = walk.hidden_epsilon(0.05, delta)?.value().approx_dp.epsilon();
         let visits = Visits::Quantile(failure);
         let known = walk.known_epsilon(0.05, visits, Spotting::Quantile(failure), delta)?;
-        assert!(known.value().approx_dp.epsilon() > hidden);
-        let capped = walk.known_epsilon(0.05, Visits::Capped(20), Spotting::EdgeCapped(1), delta)?;
-        assert!(capped.value().approx_dp.epsilon() < known.value().approx_dp.epsilon());
-        assert_eq!(capped.value().approx_dp.delta(), 1e-5);
+        assert!(known.value().approx_dp.epsilon() >= hidden);
+        assert_eq!(known.value().approx_dp.delta(), 1e-5);
+        // Caps that may bind are refused; others are none.
+        for (visits, spotting) in [
+            (Visits::Capped(20), Spotting::Quantile(failure)),
+            (visits, Spotting::EdgeCapped(1)),
+            (Visits::Capped(239), Spotting::EdgeCapped(239)),
+        ] {
+            assert!(matches!(walk.known_epsilon(0.05, visits, spotting, delta), Err(Error::NoGuarantee(_))));
+        }
+        let all = walk.known_epsilon(0.05, Visits::Capped(240), Spotting::EdgeCapped(240), delta)?;
+        assert!(all.value().approx_dp.epsilon() >= known.value().approx_dp.epsilon());
         Ok(())
     }
 
     #[test]
     fn calibrated_noise_meets_its_target() -> Result<(), Error> {
-        let walk = CompleteWalk::new(5, 20)?;
-        let (delta, visits, spotting) = (Delta::new(1e-5)?, Visits::Capped(4), Spotting::EdgeCapped(1));
+        let walk = CompleteWalk::new(5, 20)?.with_constant_data();
+        let failure = Delta::new(1e-6)?;
+        let (delta, visits, spotting) =
+            (Delta::new(1e-5)?, Visits::Quantile(failure), Spotting::Quantile(failure));
         let mu = walk.known_calibrated_mu(visits, spotting, 2.0, delta)?;
         let epsilon = walk.known_epsilon(mu, visits, spotting, delta)?.value().approx_dp.epsilon();
         assert!(mu > 0.0 && epsilon <= 2.0 && epsilon > 1.9);
@@ -257,12 +292,13 @@ mod tests {
         let walk = CompleteWalk::new(30, 300)?;
         let delta = Delta::new(1e-5)?;
         let known = |walk: CompleteWalk, mu| {
-            walk.known_epsilon(mu, Visits::Capped(5), Spotting::EdgeCapped(1), delta)
+            let failure = Spotting::Quantile(Delta::new(1e-6)?);
+            walk.with_constant_data().known_epsilon(mu, Visits::Capped(300), failure, delta)
         };
         assert!(matches!(known(walk.published(), 0.05), Err(Error::NoGuarantee(_))));
         assert!(known(walk, f64::NAN).is_err() && known(walk, f64::INFINITY).is_err());
         let all = Spotting::Quantile(delta);
-        assert!(walk.known_epsilon(0.05, Visits::Capped(5), all, delta).is_err());
+        assert!(walk.with_constant_data().known_epsilon(0.05, Visits::Capped(300), all, delta).is_err());
         Ok(())
     }
 }

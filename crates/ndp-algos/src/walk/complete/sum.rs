@@ -77,6 +77,21 @@ impl CompleteSum {
         self.run_along(path, contribution, rng)
     }
 
+    /// Runs the protocol, node `u` contributing `values[u]` at every visit: the runs that
+    /// [`ConstantWalk`](super::ConstantWalk) accounts for.
+    ///
+    /// # Errors
+    /// [`Error::ContributionOutOfBounds`]; [`Error::Shape`] for another number of values;
+    /// [`Error::NoGuarantee`] where a cap may keep a node from contributing.
+    pub fn run_constant(&self, values: &[f64], rng: &mut impl Rng) -> Result<CompleteSumRun, Error> {
+        if values.len() != self.walk.node_count() {
+            let expected = self.walk.node_count();
+            return Err(Error::Shape { what: "contributing nodes", expected, got: values.len() });
+        }
+        super::constant::require_no_caps(self.caps, self.walk)?;
+        self.run(|u, _| values[u], rng)
+    }
+
     /// Runs the protocol along a given path.
     ///
     /// # Errors
@@ -235,6 +250,10 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         let sum = protocol(3, 5, 1.0)?;
+        assert!(sum.run_constant(&[0.5, -0.5, 1.0], rng).is_ok());
+        assert!(matches!(sum.run_constant(&[0.5, -0.5], rng), Err(Error::Shape { .. })));
+        let capped = sum.with_caps(Caps::none().with_visits(4)?);
+        assert!(matches!(capped.run_constant(&[0.0; 3], rng), Err(Error::NoGuarantee(_))));
         assert!(matches!(sum.run(|_, _| 1.1, rng), Err(Error::ContributionOutOfBounds { .. })));
         for path in [Path::from_holders(3, &[0, 1])?, Path::from_holders(4, &[0, 1, 2, 1, 0])?] {
             assert!(matches!(sum.run_along(path, |_, _| 0.0, rng), Err(Error::Shape { .. })));
