@@ -1,17 +1,37 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
+#[cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 pub mod audit;
 mod certified;
 pub mod error;
 pub mod gossip;
 mod kernel;
 pub mod loss;
+#[cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 mod numeric;
 pub mod protocol;
+#[cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 pub mod sgd;
+#[cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 pub mod target;
 mod tasks;
 pub mod view;
+#[cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 pub mod walk;
 
 pub use error::Error;

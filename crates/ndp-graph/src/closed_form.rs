@@ -189,7 +189,9 @@ impl ClosedForm {
             }
             Family::Complete(1) => Vec::new(),
             Family::Complete(n) => vec![(n as f64, n - 1)],
-            Family::Hypercube(m) => (1..=m).map(|j| (2.0 * f64::from(j), binomial(m, j) as usize)).collect(),
+            Family::Hypercube(m) => (1..=m)
+                .map(|j| (2.0 * f64::from(j), usize::try_from(binomial(m, j)).unwrap_or(usize::MAX)))
+                .collect(),
             Family::Torus(ref sides) => {
                 let mut values = vec![0.0];
                 for &side in sides {

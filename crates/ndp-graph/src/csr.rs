@@ -179,7 +179,7 @@ impl Csr {
             let (row_columns, row_weights) = self.row(i);
             for (&j, &w) in row_columns.iter().zip(row_weights) {
                 let slot = &mut next[j as usize];
-                columns[*slot] = i as u32;
+                columns[*slot] = crate::cast::id(i);
                 weights[*slot] = w;
                 *slot += 1;
             }

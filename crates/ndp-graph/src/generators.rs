@@ -43,7 +43,7 @@ pub fn cycle_graph(n: usize) -> Result<Graph, Error> {
 pub fn directed_cycle(n: usize) -> Result<TransitionMatrix, Error> {
     at_least("the length of a directed cycle", "be at least 2", n, 2)?;
     check_edges("the directed cycle", n as f64)?;
-    let rows = (0..n).map(|u| [(((u + 1) % n) as u32, 1.0)]);
+    let rows = (0..n).map(|u| [(crate::cast::id((u + 1) % n), 1.0)]);
     Ok(TransitionMatrix::from_checked_csr(Csr::from_rows(n, rows)))
 }
 
@@ -76,7 +76,7 @@ pub fn grid_2d_graph(m: usize, n: usize) -> Result<Graph, Error> {
 /// # Errors
 /// [`Error::TooLarge`] for `n > 25`.
 pub fn hypercube_graph(n: u32) -> Result<Graph, Error> {
-    check_edges("the hypercube", f64::from(n) * 2f64.powi(n.min(1000) as i32 - 1))?;
+    check_edges("the hypercube", f64::from(n) * 2f64.powf(f64::from(n) - 1.0))?;
     let nodes = 1usize << n;
     Graph::from_edges(
         nodes,
@@ -145,7 +145,7 @@ pub(crate) fn pairs(n: usize) -> f64 {
 /// Refuses a graph whose edges, as many as given or expected, would not fit in memory.
 pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
     // An edge takes 8 bytes in the graph, and up to 16 in the growing list that it is built from.
-    require_memory(what, (24.0 * edges) as u128)
+    require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))
 }
 
 fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! Gossip matrices: symmetric, doubly stochastic, supported on the edges and the diagonal.
 
+use crate::cast::id;
 use crate::csr::{Csr, accurate_sum};
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
@@ -127,7 +128,7 @@ impl GossipMatrix {
                     return Err(Error::NotSymmetric { row: u, column: v, difference });
                 }
                 if on_support {
-                    row.push((v as u32, (0.5 * (value + matrix[(v, u)])).max(0.0)));
+                    row.push((id(v), (0.5 * (value + matrix[(v, u)])).max(0.0)));
                 }
             }
             let sum = accurate_sum(row.iter().map(|&(_, w)| w));
@@ -168,7 +169,7 @@ impl GossipMatrix {
             }
             let diagonal = 1.0 - accurate_sum(row.iter().map(|&(_, w)| w));
             let diagonal = if diagonal.abs() < TINY { 0.0 } else { nonnegative(diagonal, u, u)? };
-            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (u as u32, diagonal));
+            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (id(u), diagonal));
             rows.push(row);
         }
         Ok(Self {
@@ -201,7 +202,7 @@ impl GossipMatrix {
                 diagonal += (total - least) as f64 / least as f64 / total as f64;
                 row.push((v, 1.0 / total as f64));
             }
-            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (u as u32, diagonal));
+            row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (id(u), diagonal));
             row
         });
         Self { graph: graph.clone(), matrix: Csr::from_rows(n, rows), weights, laziness: 0.0 }

@@ -1,5 +1,6 @@
 //! Simple undirected graphs with nodes `0..n`.
 
+use crate::cast::id;
 use crate::{Error, memory::require_memory};
 
 /// A simple undirected graph: nodes `0..n`, no self-loop, no repeated edge, neighbors sorted.
@@ -53,7 +54,7 @@ impl Graph {
             }
             starts[u + 1] += 1;
             starts[v + 1] += 1;
-            pairs.push((u as u32, v as u32));
+            pairs.push((id(u), id(v)));
         }
         for i in 0..n {
             starts[i + 1] += starts[i];
@@ -253,7 +254,7 @@ impl Graph {
         let kept: Vec<usize> = (0..self.node_count()).filter(|&v| component[v] == largest).collect();
         let mut index = vec![u32::MAX; self.node_count()];
         for (i, &v) in kept.iter().enumerate() {
-            index[v] = i as u32;
+            index[v] = id(i);
         }
         let mut starts = vec![0];
         let mut neighbors = Vec::new();

@@ -45,6 +45,12 @@
 //! # Features
 //! * `lapack`, off by default: dense decompositions by LAPACK instead of faer; the binary chooses and links it.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
+mod cast;
 pub mod centrality;
 pub mod chebyshev;
 pub mod closed_form;

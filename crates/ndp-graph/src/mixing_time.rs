@@ -10,6 +10,7 @@
 //!   `ln(1/min π) / gap` has no `ι`: it holds for `ι = 1/4` (because `4 π (1 - π) ≤ 1` in
 //!   `‖(W^t)_v - π‖_TV ≤ ½ sqrt((1 - π_v)/π_v) (1 - gap)^t`), and fails for smaller ones.
 
+use crate::cast::floor;
 use crate::linalg::gemm;
 use crate::memory::require_dense;
 use crate::{Error, TransitionMatrix};
@@ -86,7 +87,14 @@ pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Resu
             return Err(Error::InvalidParameter { name, condition: "lie in (0, 1]", value });
         }
     }
-    Ok((-(iota * least_stationary).ln() / gap_abs).ceil() as u64)
+    let steps = (-(iota * least_stationary).ln() / gap_abs).ceil();
+    // Written so that NaN fails.
+    if steps < 1e18 {
+        Ok(floor(steps))
+    } else {
+        let (name, condition) = ("the mixing time", "be below 1e18: the gap is too small");
+        Err(Error::InvalidParameter { name, condition, value: steps })
+    }
 }
 
 /// An upper bound on `τ(iota)` from `τ(1/4)`: `⌈log₂(1/ι)⌉ τ(1/4)`.
@@ -95,7 +103,7 @@ pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Resu
 /// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)`.
 pub fn mixing_time_from_quarter(quarter: u64, iota: f64) -> Result<u64, Error> {
     check_iota(iota)?;
-    Ok(((-iota.log2()).ceil() as u64).saturating_mul(quarter))
+    Ok(floor((-iota.log2()).ceil()).saturating_mul(quarter))
 }
 
 /// The largest total variation distance between a row and the law.

@@ -36,7 +36,7 @@ impl TransitionMatrix {
                     return Err(Error::InvalidWeight { row: u, column: v, value });
                 }
                 if value > 0.0 {
-                    row.push((v as u32, value));
+                    row.push((crate::cast::id(v), value));
                 }
             }
             let sum = accurate_sum(entries.iter().copied());

@@ -50,7 +50,7 @@ pub fn path_end(nodes: usize, rounds: usize) -> Result<Exact<ObserverLoss>, Erro
 /// [`Error::InvalidParameter`] for a dimension above 26; [`Error::NodeOutOfRange`].
 pub fn one_peer_hypercube(dimension: u32, observer: usize) -> Result<Exact<ObserverLoss>, Error> {
     let nodes = hypercube_nodes(dimension, observer)?;
-    let unit = (0..nodes).map(|u| (u ^ observer).checked_ilog2().map_or(1.0, |j| 0.5f64.powi(j as i32)));
+    let unit = (0..nodes).map(|u| (u ^ observer).checked_ilog2().map_or(1.0, |j| (-f64::from(j)).exp2()));
     Ok(Exact::new(ObserverLoss { observer, unit: unit.collect() }))
 }
 

@@ -194,7 +194,7 @@ pub fn steps_per_round(
         });
     }
     let target = (nodes as f64).max(heterogeneity / variance);
-    Ok(Estimate::new((target.ln() / gap.sqrt()).ceil().max(1.0) as usize))
+    Ok(Estimate::new(crate::numeric::floor((target.ln() / gap.sqrt()).ceil()).max(1)))
 }
 
 /// Which examples a node's gradient uses.

@@ -1,6 +1,7 @@
 //! Graphs whose edges are independent: Erdős–Rényi graphs and stochastic block models.
 
 use super::{check_probability, first_connected};
+use crate::cast::{floor, index};
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
 use ndarray::ArrayView2;
@@ -85,7 +86,7 @@ pub fn stochastic_block_model(
             let cells = sizes[i] as u64 * sizes[j] as u64;
             let width = sizes[j] as u64;
             each_success(cells, p[(i, j)], rng, |cell| {
-                edges.push((start + (cell / width) as usize, other_start + (cell % width) as usize));
+                edges.push((start + index(cell / width), other_start + index(cell % width)));
             });
             other_start += sizes[j];
         }
@@ -104,7 +105,7 @@ fn add_inside(start: usize, size: usize, p: f64, rng: &mut impl Rng, edges: &mut
             row_start += row;
             row += 1;
         }
-        edges.push((start + (cell - row_start) as usize, start + row as usize));
+        edges.push((start + index(cell - row_start), start + index(row)));
     });
 }
 
@@ -118,7 +119,7 @@ fn each_success(cells: u64, p: f64, rng: &mut impl Rng, mut visit: impl FnMut(u6
     let mut next = 0u64;
     while next < cells {
         // 1 - u lies in (0, 1]: failures before a success are geometric. The cast saturates.
-        let skip = ((1.0 - rng.random::<f64>()).ln() / log_failure) as u64;
+        let skip = floor((1.0 - rng.random::<f64>()).ln() / log_failure);
         next = next.saturating_add(skip);
         if next < cells {
             visit(next);

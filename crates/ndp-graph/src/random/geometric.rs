@@ -1,6 +1,7 @@
 //! Random geometric graphs in the unit square.
 
 use super::first_connected;
+use crate::cast::{floor, index};
 use crate::generators::{check_edges, pairs};
 use crate::{Error, Graph};
 use rand::{Rng, RngExt};
@@ -51,8 +52,9 @@ pub fn connected_random_geometric(
 /// All pairs of points of the unit square at distance at most `radius`.
 fn close_pairs(positions: &[[f64; 2]], radius: f64) -> Vec<(usize, usize)> {
     // More cells than points would only cost memory.
-    let side = ((1.0 / radius) as usize).min((positions.len() as f64).sqrt() as usize).max(1);
-    let along = |x: f64| ((x * side as f64) as usize).min(side - 1);
+    let floor = |x: f64| index(floor(x));
+    let side = floor(1.0 / radius).min(floor((positions.len() as f64).sqrt())).max(1);
+    let along = |x: f64| floor(x * side as f64).min(side - 1);
     let cell_of = |position: &[f64; 2]| along(position[0]) * side + along(position[1]);
     // The points of cell c, ascending, are points[starts[c]..starts[c + 1]].
     let mut starts = vec![0; side * side + 1];

@@ -1,5 +1,6 @@
 //! Random regular graphs.
 
+use crate::cast::id;
 use crate::generators::check_edges;
 use crate::{Error, Graph};
 use rand::{Rng, RngExt};
@@ -76,7 +77,7 @@ impl Growing {
     }
 
     fn has_edge(&self, u: usize, v: usize) -> bool {
-        self.neighbors(u).contains(&(v as u32))
+        self.neighbors(u).contains(&id(v))
     }
 
     /// Whether the edge keeps the graph simple.
@@ -86,7 +87,7 @@ impl Growing {
 
     fn add(&mut self, u: usize, v: usize) {
         for (from, to) in [(u, v), (v, u)] {
-            self.neighbors[from * self.d + self.degrees[from]] = to as u32;
+            self.neighbors[from * self.d + self.degrees[from]] = id(to);
             self.degrees[from] += 1;
         }
     }
@@ -99,7 +100,7 @@ const TRIES: usize = 10_000;
 /// A uniform perfect matching of the `n d` half-edges, if it makes a simple graph.
 fn pairing<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
     let mut graph = Growing::new(d, n);
-    let mut halves: Vec<u32> = (0..n * d).map(|half| (half / d) as u32).collect();
+    let mut halves: Vec<u32> = (0..n * d).map(|half| id(half / d)).collect();
     while let Some(u) = halves.pop() {
         // The last half-edge is matched with a uniform one of the others: a uniform matching.
         // Stopping at the first clash rejects the same matchings as looking at the whole.
@@ -115,7 +116,7 @@ fn pairing<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
 /// Matches two uniform half-edges among those that fit, until none is left or none fits.
 fn steger_wormald<R: Rng>(d: usize, n: usize, rng: &mut R) -> Option<Growing> {
     let mut graph = Growing::new(d, n);
-    let mut halves: Vec<u32> = (0..n * d).map(|half| (half / d) as u32).collect();
+    let mut halves: Vec<u32> = (0..n * d).map(|half| id(half / d)).collect();
     while !halves.is_empty() {
         let (i, j) = fitting_pair(&halves, &graph, rng)?;
         graph.add(halves[i] as usize, halves[j] as usize);

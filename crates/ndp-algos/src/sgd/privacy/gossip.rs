@@ -3,6 +3,7 @@
 use super::Statement;
 use crate::Error;
 use crate::gossip::SynchronousGossip;
+use crate::numeric::{Total, up};
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
@@ -98,13 +99,16 @@ impl GossipObserver {
         match &self.account {
             Account::Local => Ok(UpperBound::new(self.rounds as f64)),
             Account::Consensus(mixings) => {
-                let mut total = 0.0;
-                let repeats = if mixings.len() == 1 { self.rounds } else { 1 };
+                let mut total = Total::default();
                 for mixing in mixings {
                     let unit = UnitLoss::new(self.unit_of_consensus(mixing, source))?;
-                    total += consensus_loss(unit, repeats as u32).into_value();
+                    total.add(consensus_loss(unit, 1).into_value());
                 }
-                Ok(UpperBound::new(total))
+                let repeats = if mixings.len() == 1 { self.rounds } else { 1 };
+                let total = total.value() * repeats as f64;
+                // Powers of 2 are exact; the shares of a server's mean are not.
+                let dyadic = mixings.iter().all(|mixing| matches!(mixing, Mixing::OnePeerHypercube));
+                Ok(UpperBound::new(if dyadic && repeats < 1 << 52 { total } else { up(total) }))
             }
             Account::Shift(rounds, stretch) => {
                 let all: Vec<&Round> = match rounds.as_slice() {

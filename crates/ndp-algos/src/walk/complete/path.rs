@@ -121,7 +121,7 @@ impl CompleteWalk {
 
     /// Draws a path.
     pub fn sample(&self, rng: &mut impl Rng) -> Path {
-        let n = self.n as u32;
+        let n = id(self.n);
         Path { n: self.n, holders: (0..self.steps).map(|_| rng.random_range(0..n)).collect() }
     }
 }
@@ -144,7 +144,7 @@ impl Path {
         if let Some(&node) = holders.iter().find(|&&holder| holder >= n) {
             return Err(Error::NodeOutOfRange { node, nodes: n });
         }
-        Ok(Self { n, holders: holders.iter().map(|&holder| holder as u32).collect() })
+        Ok(Self { n, holders: holders.iter().map(|&holder| id(holder)).collect() })
     }
 
     /// Number of nodes `n`.
@@ -195,6 +195,11 @@ impl Path {
             Err(Error::InvalidParameter { name: "the number of nodes", condition, value: self.n as f64 })
         }
     }
+}
+
+/// A node id in 32 bits: walks on [`MOST`] nodes and more are refused.
+fn id(node: usize) -> u32 {
+    u32::try_from(node).unwrap_or(u32::MAX)
 }
 
 /// Node ids and step numbers are held in 32 bits.

@@ -165,8 +165,9 @@ impl Tail {
         loop {
             let lower = upper / BLOCK;
             let needed = (theta * upper * upper + rate * upper) * (1.0 + 1e-12);
-            // Written so that NaN, which a rho of 1 could give, ends the search.
-            if lower <= rho || !(relative_entropy(lower, rho) >= needed) {
+            // Written so that NaN ends the search.
+            let falls = relative_entropy(lower, rho) >= needed;
+            if lower <= rho || !falls {
                 return (upper < 1.0).then_some(Self { rate, from: upper });
             }
             upper = lower;

@@ -7,6 +7,7 @@
 
 use super::contribution::require_positive;
 use crate::Error;
+use crate::numeric::floor;
 use ndp_dp::{Estimate, NoiseMultiplier, UpperBound};
 use ndp_graph::mixing_time::{mixing_time, mixing_time_bound};
 use ndp_graph::{GossipMatrix, TransitionMatrix, spectrum};
@@ -63,7 +64,7 @@ pub fn ergodic_average(
         let (name, condition) = ("the number of steps", "be below 1e18: ask for less accuracy");
         return Err(Error::InvalidParameter { name, condition, value: steps });
     }
-    Ok(UpperBound::new(ErgodicPlan { burn_in, steps: (steps.ceil() as u64).max(1) }))
+    Ok(UpperBound::new(ErgodicPlan { burn_in, steps: (floor(steps.ceil()) as u64).max(1) }))
 }
 
 /// The walk length of the published programs, `⌊20 ⌈ln n / gap⌉ (0.25 + σ²)/σ²⌋`, with the signed gap.
@@ -89,7 +90,7 @@ pub fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Res
         let (name, condition) = ("the number of steps", "be below 1e18: the gap or the noise is too small");
         return Err(Error::InvalidParameter { name, condition, value: length });
     }
-    Ok(Estimate::new(length.floor() as u64))
+    Ok(Estimate::new(floor(length) as u64))
 }
 
 /// What Theorem 2 is about: private SGD by a walk on a strongly convex problem.

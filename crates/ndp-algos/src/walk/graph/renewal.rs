@@ -293,7 +293,7 @@ impl<'a> Common<'a> {
         let horizon = self.laws.horizon();
         for depth in 1..=depths.iter().copied().max().unwrap_or(0).min(horizon) {
             if depth > 1 {
-                let head = (self.theta * (2 * depth - 1) as f64 / 2.0).ceil() as usize;
+                let head = crate::numeric::floor((self.theta * (2 * depth - 1) as f64 / 2.0).ceil());
                 let moved = products.sum_of_products(&[(&more, &self.uu)], head);
                 let plain_moved = products.sum_of_products(&[(&plain, &self.uu)], head);
                 let charged: Vec<f64> = moved
