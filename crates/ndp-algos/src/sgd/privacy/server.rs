@@ -2,8 +2,10 @@
 
 use super::Statement;
 use crate::Error;
+use crate::numeric::up;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
+use crate::sgd::walk::{Route, Start, WalkSgd};
 use ndp_dp::baselines;
 use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
 use ndp_dp::{ApproxDp, Delta, Gdp, Sigma, UpperBound};
@@ -27,28 +29,45 @@ pub fn local(
             value: 0.0,
         });
     }
-    let mu = constants.sensitivity * (contributions as f64).sqrt() / sigma.get();
+    let mu = up(constants.sensitivity * (contributions as f64).sqrt() / sigma.get());
     Ok(Statement::Guaranteed {
         privacy: Gdp::new(mu)?.to_approx_dp(delta).into(),
         against: "everybody, even those who see every message",
     })
 }
 
-/// Centralized DP-SGD: a trusted curator draws one of `users` users uniformly in each of `steps` steps and
+/// Centralized DP-SGD ([`WalkSgd::central`]): a trusted curator draws one of `users` users uniformly in every step and
 /// releases every noisy gradient. An `UpperBound` by subsampling.
 ///
 /// # Errors
-/// [`Error::Unbounded`], [`Error::InvalidParameter`].
+/// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a given start, or a
+/// cap, under which a step depends on earlier draws; [`Error::Unbounded`], [`Error::InvalidParameter`].
 pub fn central(
+    run: &WalkSgd<'_>,
     constants: &Constants,
     users: usize,
-    steps: usize,
     sigma: Sigma,
     delta: Delta,
 ) -> Result<Statement, Error> {
+    match (run.route, run.start, run.cap) {
+        (Route::Complete, Start::Uniform, None) => {}
+        (Route::Graph(_), ..) => {
+            return Err(Error::NoGuarantee(
+                "subsampling needs every user to be drawn uniformly in every step",
+            ));
+        }
+        (_, Start::User(_), _) => {
+            return Err(Error::NoGuarantee("subsampling does not cover a first user who is given"));
+        }
+        (.., Some(_)) => {
+            return Err(Error::NoGuarantee(
+                "a cap makes steps depend on who was drawn before, which subsampling does not cover",
+            ));
+        }
+    }
     constants.require_bounded()?;
     let lipschitz = constants.sensitivity / 2.0;
-    let spent = baselines::central_approx_dp(users as u64, steps as u64, lipschitz, sigma, delta)?;
+    let spent = baselines::central_approx_dp(users as u64, run.steps as u64, lipschitz, sigma, delta)?;
     Ok(Statement::Guaranteed { privacy: spent.into(), against: "everybody but the trusted curator" })
 }
 

@@ -70,11 +70,12 @@ fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
     let constants = logistic();
     let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::ball(1.0)?, initial: None };
+    let curator = WalkSgd::central(20_000, 0.034);
     type Accountant<'a> = Box<dyn Fn(Sigma) -> Result<Statement, Error> + 'a>;
     let accountants: [(Accountant<'_>, Option<f64>); 4] = [
         (Box::new(|s| complete_walk(&FIG2, &constants, 2000, 1, s, delta)), Some(1.178)),
         (Box::new(|s| local(&constants, 12, s, delta)), Some(3.749)),
-        (Box::new(|s| central(&constants, 2000, 20_000, s, delta)), Some(0.931)),
+        (Box::new(|s| central(&curator, &constants, 2000, s, delta)), Some(0.931)),
         (Box::new(|s| federated(&server, &constants, 100, s, delta)), None),
     ];
     for (accountant, known) in accountants {
@@ -164,6 +165,17 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
+    let curator = WalkSgd::central(100, 0.034);
+    assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
+    let matrix = ring(40)?;
+    for run in [
+        WalkSgd { start: Start::User(3), ..curator },
+        WalkSgd { cap: Some(50), ..curator },
+        WalkSgd { route: Route::Graph(&matrix), ..curator },
+    ] {
+        let refused = central(&run, &logistic(), 40, sigma, delta);
+        assert!(matches!(refused, Err(Error::NoGuarantee(_))));
+    }
     let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::Unbounded, initial: None };
     let last = |server: &FederatedSgd| federated(server, &logistic(), 40, sigma, delta).map(|_| ());
     assert!(matches!(last(&server), Err(Error::NoGuarantee(why)) if why.contains("ball")));
@@ -332,6 +344,13 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     // Three levels of the hypercube, each with a total unit of 1.
     assert!((peers.mean()?.into_value() - 3.0 * 3.0 / 8.0).abs() < 1e-12);
     assert!((observer(&DESCENT, Mixing::Server)?.loss(0)?.into_value() - 3.0 / 7.0).abs() < 1e-12);
+    // 2^32 rounds once cost nothing.
+    for rounds in [1usize << 32, (1 << 32) + 1] {
+        let long = MuffliatoSgd { rounds, ..DESCENT };
+        assert_eq!(observer(&long, Mixing::OnePeerHypercube)?.loss(4)?.into_value(), rounds as f64);
+        let server = observer(&long, Mixing::Server)?.loss(0)?.into_value();
+        assert!(server >= rounds as f64 / 7.0 && server <= rounds as f64 / 7.0 * (1.0 + 1e-14));
+    }
 
     let accelerated = Mixing::Accelerated { matrix: matrix.clone(), steps: 2, parameter: 1.3 };
     let shifted = observer(&DESCENT, accelerated.clone())?;

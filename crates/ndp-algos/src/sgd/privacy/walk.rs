@@ -238,7 +238,7 @@ impl WalkPairs {
     /// # Panics
     /// When the pair is out of range.
     pub fn statement_of(&self, pair: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity)?;
+        let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         let curve = |order| self.loss(pair, order, noise);
         // The renewal accountant takes milliseconds for an order, the closed bound microseconds.
         let best = match self.laws {
@@ -272,7 +272,7 @@ impl WalkPairs {
     /// # Errors
     /// As [`statement_of`](Self::statement_of).
     pub fn mean_statement(&self, order: Order, sigma: Sigma) -> Result<Statement, Error> {
-        let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity)?;
+        let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         Ok(Statement::MeanLoss {
             order,
             loss: self.mean(order, noise).into(),

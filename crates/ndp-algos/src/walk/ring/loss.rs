@@ -16,6 +16,7 @@
 
 use super::{Placement, RingSum};
 use crate::Error;
+use crate::numeric::{Total, up};
 use crate::protocol::checked_coalition;
 use crate::walk::level::{LEAST_LEVEL, best_level};
 use crate::walk::{FinalToken, TokenNoise};
@@ -71,14 +72,14 @@ impl RingSum {
         Ok(Exact::new(honest.map(|(unit, _)| unit).fold(0.0, f64::max)))
     }
 
-    /// `μ = (Δ/σ) √unit` of a unit loss of this protocol.
+    /// `μ = (Δ/σ) √unit` of a unit loss of this protocol, rounded up.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian.
     pub fn mu(&self, unit: Exact<f64>) -> Result<Exact<f64>, Error> {
         self.require_gaussian()?;
         let ratio = self.bounds().sensitivity()?.get() / self.noise().std();
-        Ok(unit.map(|unit| ratio * unit.sqrt()))
+        Ok(unit.map(|unit| up(ratio * unit.sqrt())))
     }
 
     /// `δ` of the protocol at `ε`, exact for the worst pair of nodes.
@@ -135,8 +136,8 @@ impl RingSum {
     fn sigma_for(&self, unit: Exact<f64>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
         let mu = gaussian::mu(epsilon, delta)?;
         let sigma = self.bounds().sensitivity()?.get() * unit.value().sqrt() / mu;
-        // Four roundings at most lie between mu and sigma.
-        Ok(Sigma::new(sigma * (1.0 + 4.0 * f64::EPSILON))?)
+        // Four roundings at most lie between mu and sigma, and as many are charged on the way back.
+        Ok(Sigma::new(sigma * (1.0 + 12.0 * f64::EPSILON))?)
     }
 
     /// The loss `δ` at `ε` of one contribution behind one full noise, exact.
@@ -256,25 +257,26 @@ impl RingSum {
     fn units(&self, observes: &[bool]) -> Vec<f64> {
         let n = self.node_count();
         let full = self.noise().std().powi(2);
-        let mut units = vec![0.0; n];
+        let mut units = vec![Total::default(); n];
         let mut start = 0;
-        let mut variance = 0.0;
+        let mut variance = Total::default();
         for step in 0..self.step_count() {
             if !observes[step % n] {
-                variance += self.step_std(step).powi(2);
+                variance.add(self.step_std(step).powi(2));
                 continue;
             }
             for exposed in start..step {
-                units[exposed % n] += full / variance;
+                units[exposed % n].add(full / variance.value());
             }
-            (start, variance) = (step + 1, 0.0);
+            (start, variance) = (step + 1, Total::default());
         }
         if self.final_token() != FinalToken::Withheld {
             for exposed in start..self.step_count() {
-                units[exposed % n] += full / variance;
+                units[exposed % n].add(full / variance.value());
             }
         }
-        units
+        // A share is a root squared again, a sum two roundings away: eight in all.
+        units.into_iter().map(|unit| up(unit.value())).collect()
     }
 }
 

@@ -110,7 +110,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
             let statement = |sigma: Sigma| match k {
-                0 => central(&constants, USERS, steps, sigma, delta),
+                0 => central(&walk(k, steps, 1.0, Update::Sound), &constants, USERS, sigma, delta),
                 1 => local(&constants, CAP, sigma, delta),
                 _ => complete_walk(&walk(k, steps, 1.0, Update::Sound), &constants, USERS, 1, sigma, delta),
             };

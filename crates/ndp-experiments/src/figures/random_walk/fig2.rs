@@ -146,7 +146,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
             let sigma = match k {
-                0 => calibrate(epsilon, |sigma| central(&constants, users, steps, sigma, delta))?,
+                0 => {
+                    let run = WalkSgd::central(steps, 1.0);
+                    calibrate(epsilon, |sigma| central(&run, &constants, users, sigma, delta))?
+                }
                 1 => calibrate(epsilon, |sigma| local(&constants, CAP, sigma, delta))?,
                 2 => {
                     let walk = sgd(k, &grounds, steps, 1.0, Update::Sound);
