@@ -39,6 +39,25 @@ xflags::xflags! {
             /// Only those whose name contains this.
             optional filter: String
         }
+        /// Search for guarantees below the truth.
+        cmd soundness {
+            /// How long, shared evenly by the parts; 1 if nothing is given.
+            optional --minutes minutes: f64
+            /// That many cases of each part in place of a time.
+            optional --cases cases: u64
+            /// The short form: a fixed number of cases of each part, under two minutes.
+            optional --short
+            /// Where all randomness comes from; 42 if not given.
+            optional --seed seed: u64
+            /// Only this part.
+            optional --part part: String
+            /// One case of the part by its number, with all that it shows.
+            optional --replay number: u64
+            /// List the parts and stop.
+            optional --list
+            /// Search at an older commit that has a folder in `soundness/adapters`.
+            optional --commit commit: String
+        }
         /// Run what the merge gate runs.
         cmd ci {}
         /// Check layers, documents, file lengths and leftovers.

@@ -1,0 +1,3 @@
+//! What parts draw: graphs, weights, coalitions, numbers.
+
+pub(crate) mod numbers;

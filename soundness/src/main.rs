@@ -1,0 +1,76 @@
+//! `cargo xtask soundness`: draws protocols, graphs, weights, coalitions and parameters, computes what the
+//! library reports and, by other means, the truth, and prints every guarantee that lies below it.
+//!
+//! See `README.md` beside this package for how to add a part, and `docs/testing.md` for what was found.
+
+mod adapter;
+mod draw;
+mod driver;
+mod flags;
+mod oracle;
+mod part;
+mod parts;
+mod table;
+
+use anyhow::{Context, bail};
+use driver::Length;
+use part::Part;
+use std::process::ExitCode;
+use std::time::Duration;
+
+fn main() -> ExitCode {
+    match run(flags::Soundness::from_env_or_exit()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(e) => {
+            eprintln!("error: {e:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whether all is well.
+#[expect(clippy::print_stdout, reason = "this is the command line")]
+fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
+    if flags.list {
+        for part in parts::ALL {
+            println!("{:<16} {}", part.name(), part.what());
+        }
+        return Ok(true);
+    }
+    let seed = flags.seed.unwrap_or(42);
+    let chosen: Vec<&dyn Part> = match &flags.part {
+        None => parts::ALL.to_vec(),
+        Some(name) => {
+            let part = parts::ALL.iter().find(|part| part.name() == name);
+            vec![*part.with_context(|| format!("no part is called {name}; --list names them"))?]
+        }
+    };
+    if let Some(number) = flags.replay {
+        let [part] = chosen[..] else { bail!("--replay needs --part") };
+        let outcome = driver::one_case(part, seed, number);
+        println!("{}", table::outcome(part.name(), number, &outcome));
+        return Ok(outcome.violations.is_empty());
+    }
+    let length = match (flags.short, flags.cases, flags.minutes) {
+        (true, None, None) => Length::Short,
+        (false, Some(cases), None) => Length::Cases(cases),
+        (false, None, minutes) => {
+            let seconds = 60.0 * minutes.unwrap_or(1.0) / chosen.len() as f64;
+            Length::Time(Duration::try_from_secs_f64(seconds).context("--minutes must be positive")?)
+        }
+        _ => bail!("give one of --short, --cases and --minutes"),
+    };
+    let mut summaries = Vec::with_capacity(chosen.len());
+    for part in chosen {
+        let summary = driver::search(part, seed, length);
+        eprintln!("{}", table::line(&summary));
+        summaries.push(summary);
+    }
+    println!("{}", table::full(&summaries, seed));
+    let idle: Vec<&str> = summaries.iter().filter(|s| s.compared == 0).map(|s| s.name).collect();
+    if !idle.is_empty() {
+        bail!("nothing was compared by {}", idle.join(", "));
+    }
+    Ok(flags.expect_violations || summaries.iter().all(|summary| summary.violations == 0))
+}

@@ -1,0 +1,97 @@
+//! What a part of the search is: a kind of case that can be drawn, and how its truth is known.
+
+use rand_chacha::ChaCha8Rng;
+
+/// One kind of case: drawn at random, computed by the library, and by other means.
+pub(crate) trait Part: Sync {
+    /// The name on the command line: one lower-case word or two.
+    fn name(&self) -> &'static str;
+
+    /// What is drawn, and by which means the truth is known: one line for `--list`.
+    fn what(&self) -> &'static str;
+
+    /// Case `number`: the generator is at the start of a stream that belongs to this case alone.
+    ///
+    /// Draw everything from `rng`, so that the case can be replayed. `number` may choose the stratum
+    /// (`number % 8 == 0` is a deep chain, say), so that each stratum gets its share.
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome;
+
+    /// How many cases the short form runs: about five seconds of work on one core.
+    fn short(&self) -> u64;
+}
+
+/// What one case showed.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome {
+    /// Where the case lies.
+    pub(crate) stratum: Stratum,
+    /// How many numbers of the library were compared with the truth. A case may compare nothing (the library
+    /// refused it, rightly); a part whose cases all do is an error.
+    pub(crate) compared: u64,
+    /// What was wrong.
+    pub(crate) violations: Vec<Violation>,
+}
+
+impl Outcome {
+    /// A case in which nothing was compared yet.
+    pub(crate) fn new(stratum: Stratum) -> Self {
+        Self { stratum, compared: 0, violations: Vec::new() }
+    }
+
+    /// Counts a comparison; when it failed, `violation` says how.
+    pub(crate) fn check(&mut self, holds: bool, violation: impl FnOnce() -> Violation) {
+        self.compared += 1;
+        if !holds {
+            self.violations.push(violation());
+        }
+    }
+}
+
+/// A number of the library that is not what it says.
+#[derive(Clone, Debug)]
+pub(crate) struct Violation {
+    /// What kind of wrong, a few words in lower case: of each kind the smallest case is printed.
+    pub(crate) kind: &'static str,
+    /// How large the case is, compared from the left: `[n, T, edges]`, say. The smallest of a kind is printed.
+    pub(crate) size: [u64; 3],
+    /// One line: what was reported about what, and the truth.
+    pub(crate) what: String,
+    /// A test that fails, ready to be pasted into a file of tests of a crate.
+    pub(crate) test: String,
+}
+
+/// Classes of size and length, for the table: two labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Stratum {
+    /// The row of the table: for protocols the class of the number of nodes.
+    pub(crate) row: &'static str,
+    /// The column of the table: for protocols the class of the number of rounds.
+    pub(crate) column: &'static str,
+}
+
+impl Stratum {
+    /// The classes of a protocol with `n` nodes and `rounds` rounds.
+    pub(crate) fn new(n: usize, rounds: usize) -> Self {
+        let row = match n {
+            0..=4 => "n 1-4",
+            5..=10 => "n 5-10",
+            11..=20 => "n 11-20",
+            21..=40 => "n 21-40",
+            _ => "n > 40",
+        };
+        let column = match rounds {
+            0 => "T 0",
+            t if t == n => "T = n",
+            1..=3 => "T 1-3",
+            t if t < n => "T < n",
+            _ => "T > n",
+        };
+        Self { row, column }
+    }
+
+    /// Classes of another kind: `row` of one parameter, `column` of another.
+    #[allow(dead_code, reason = "for parts without nodes and rounds")]
+    pub(crate) fn named(row: &'static str, column: &'static str) -> Self {
+        Self { row, column }
+    }
+}

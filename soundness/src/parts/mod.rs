@@ -1,0 +1,8 @@
+//! The registry of parts. To add one, add a file and a line here.
+
+mod views;
+
+use crate::part::Part;
+
+/// All parts, in the order in which they run.
+pub(crate) const ALL: &[&dyn Part] = &[&views::Views];

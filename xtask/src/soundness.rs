@@ -1,0 +1,77 @@
+//! `cargo xtask soundness`: search for guarantees below the truth, here or at an older commit.
+
+use crate::flags::Soundness;
+use anyhow::{Context, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use xshell::{Shell, cmd};
+
+impl Soundness {
+    pub(crate) fn run(self, sh: &Shell) -> anyhow::Result<()> {
+        let mut list = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            list.extend(value.map(|value| [format!("--{name}"), value]).into_iter().flatten());
+        };
+        add("minutes", self.minutes.map(|x| x.to_string()));
+        add("cases", self.cases.map(|x| x.to_string()));
+        add("seed", self.seed.map(|x| x.to_string()));
+        add("part", self.part);
+        add("replay", self.replay.map(|x| x.to_string()));
+        for (name, given) in [("short", self.short), ("list", self.list)] {
+            list.extend(given.then(|| format!("--{name}")));
+        }
+        if let Some(commit) = &self.commit {
+            let tree = older(sh, commit)?;
+            let target = std::env::var_os("CARGO_TARGET_DIR")
+                .map_or_else(|| sh.current_dir().join("target"), PathBuf::from);
+            sh.set_var("CARGO_TARGET_DIR", target);
+            sh.change_dir(tree);
+            // Finding something is what such a search is for.
+            list.push("--expect-violations".to_owned());
+        }
+        cmd!(sh, "cargo run --release --quiet --package ndp-soundness -- {list...}").quiet().run()?;
+        Ok(())
+    }
+}
+
+/// The tree of an older commit in `target`, with the present search in it, adapted.
+fn older(sh: &Shell, commit: &str) -> anyhow::Result<PathBuf> {
+    let root = sh.current_dir();
+    let adapters = root.join("soundness/adapters").join(commit);
+    ensure!(adapters.is_dir(), "no adapter for {commit} in soundness/adapters");
+    let tree = root.join("target/soundness").join(commit);
+    if !tree.exists() {
+        cmd!(sh, "git worktree prune").quiet().run()?;
+        cmd!(sh, "git worktree add --detach {tree} {commit}").quiet().run()?;
+    }
+    cmd!(sh, "git -C {tree} checkout --quiet --force {commit}").quiet().run()?;
+    let search = tree.join("soundness");
+    if search.exists() {
+        fs::remove_dir_all(&search).with_context(|| format!("cannot remove {}", search.display()))?;
+    }
+    copy(&root.join("soundness/src"), &search.join("src"))?;
+    fs::copy(root.join("soundness/Cargo.toml"), search.join("Cargo.toml"))?;
+    copy(&adapters, &search.join("src"))?;
+    let manifest = tree.join("Cargo.toml");
+    let text = fs::read_to_string(&manifest)?;
+    if !text.contains("\"soundness\"") {
+        ensure!(text.contains("\"benches\", "), "the members of the workspace at {commit} are not known");
+        fs::write(&manifest, text.replacen("\"benches\", ", "\"benches\", \"soundness\", ", 1))?;
+    }
+    Ok(tree)
+}
+
+/// Copies a folder; files that exist are replaced.
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
+        let entry = entry?;
+        let there = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            copy(&entry.path(), &there)?;
+        } else {
+            fs::copy(entry.path(), &there)?;
+        }
+    }
+    Ok(())
+}
