@@ -21,6 +21,16 @@ impl Quotient {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn numerator(&self) -> &BigInt {
+        &self.numerator
+    }
+
+    #[cfg(test)]
+    pub(crate) fn denominator(&self) -> &BigInt {
+        &self.denominator
+    }
+
     /// The number that a finite `f64` stores.
     pub(crate) fn from_f64(x: f64) -> Self {
         let (mantissa, exponent) = dyadic(x);
@@ -31,11 +41,33 @@ impl Quotient {
         }
     }
 
-    /// `(self / other)²`.
-    pub(crate) fn squared_over(&self, other: &Self) -> Self {
-        let numerator = &self.numerator * &other.denominator;
-        let denominator = &self.denominator * &other.numerator;
-        Self::new(&numerator * &numerator, &denominator * &denominator)
+    pub(crate) fn zero() -> Self {
+        Self { numerator: BigInt::zero(), denominator: BigInt::one() }
+    }
+
+    /// The sum. Losses of one view share a denominator, or have a small one.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        if self.denominator == other.denominator {
+            let numerator = &self.numerator + &other.numerator;
+            return Self { numerator, denominator: self.denominator.clone() };
+        }
+        Self {
+            numerator: &self.numerator * &other.denominator + &other.numerator * &self.denominator,
+            denominator: &self.denominator * &other.denominator,
+        }
+    }
+
+    pub(crate) fn over(&self, n: usize) -> Self {
+        Self { numerator: self.numerator.clone(), denominator: &self.denominator * n }
+    }
+
+    /// An `f64` that is not above it, and within a few units in the last place.
+    pub(crate) fn below(&self) -> f64 {
+        let mut near = self.to_f64();
+        while self.compare(near) == Ordering::Less {
+            near = near.next_down();
+        }
+        near
     }
 
     /// How it compares with `x`, which may be infinite; exact.
@@ -64,6 +96,13 @@ impl Quotient {
         let rest = (wanted - i64::from(half)).clamp(-2000, 2000) as i32;
         near * 2f64.powi(-half) * 2f64.powi(-rest)
     }
+}
+
+/// Floats as integers, all times one power of two.
+pub(crate) fn integers(values: impl Iterator<Item = f64>) -> Vec<BigInt> {
+    let parts: Vec<(BigInt, i32)> = values.map(dyadic).collect();
+    let least = parts.iter().filter(|(m, _)| !m.is_zero()).map(|(_, e)| *e).min().unwrap_or(0);
+    parts.into_iter().map(|(m, e)| if m.is_zero() { m } else { m << (e - least) }).collect()
 }
 
 /// Mantissa and exponent: `x = mantissa · 2^exponent`, exactly.

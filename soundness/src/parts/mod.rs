@@ -1,8 +1,21 @@
 //! The registry of parts. To add one, add a file and a line here.
 
+mod accelerated;
+mod fixed;
+mod fresh;
+mod losses;
+mod messages;
+mod sequences;
 mod views;
 
 use crate::part::Part;
 
 /// All parts, in the order in which they run.
-pub(crate) const ALL: &[&dyn Part] = &[&views::Views];
+pub(crate) const ALL: &[&dyn Part] = &[
+    &views::Views,
+    &fixed::Fixed,
+    &sequences::Sequences,
+    &accelerated::Accelerated,
+    &messages::Messages,
+    &fresh::Fresh,
+];

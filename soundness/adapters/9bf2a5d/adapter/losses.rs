@@ -1,10 +1,12 @@
 //! Losses of linear Gaussian views.
 
-use ndp_algos::{Error, LossReport, View};
+use ndp_algos::gossip::{self, ExactOptions};
+use ndp_algos::{Error, LossReport, OwnNoise, Protocol, View};
+use ndp_dp::{Grade, Guarantee};
+use ndp_graph::{GossipMatrix, GossipSequence};
 
 /// What the library says of a view or a protocol.
 #[derive(Clone, Debug)]
-#[allow(dead_code, reason = "for the parts to come")]
 pub(crate) struct Reported {
     /// Whether the grade is `Exact`.
     pub(crate) exact: bool,
@@ -12,19 +14,78 @@ pub(crate) struct Reported {
     pub(crate) upper: Vec<f64>,
     /// Proven lower ends, where there are some.
     pub(crate) lower: Option<Vec<f64>>,
-    /// The dimension of what is seen.
+    /// The dimension of what is seen, known noises included.
     pub(crate) rank: usize,
+    /// The mean over all nodes of the losses of those outside the coalition.
+    pub(crate) mean: Mean,
 }
 
-fn reported(report: &LossReport) -> Reported {
-    Reported {
-        exact: report.loss.grade() == ndp_dp::Grade::Exact,
-        upper: report.loss.value().unit.clone(),
-        lower: None,
-        rank: report.rank,
+/// A mean, and whether it is `Exact`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mean {
+    pub(crate) value: f64,
+    pub(crate) exact: bool,
+}
+
+impl From<&Guarantee<f64>> for Mean {
+    fn from(mean: &Guarantee<f64>) -> Self {
+        Self { value: *mean.value(), exact: mean.grade() == Grade::Exact }
     }
 }
 
+impl From<LossReport> for Reported {
+    fn from(report: LossReport) -> Self {
+        Self {
+            exact: report.loss.grade() == Grade::Exact,
+            upper: report.loss.value().unit.clone(),
+            lower: None,
+            rank: report.rank,
+            mean: Mean::from(&report.mean()),
+        }
+    }
+}
+
+/// Of a view that is written out.
 pub(crate) fn view(view: &View) -> Result<Reported, Error> {
-    ndp_algos::loss::exact_loss(view).map(|report| reported(&report))
+    ndp_algos::loss::exact_loss(view).map(Reported::from)
+}
+
+/// Of any protocol.
+pub(crate) fn protocol(protocol: &dyn Protocol, coalition: &[usize]) -> Result<Reported, Error> {
+    protocol.coalition_loss(coalition).map(Reported::from)
+}
+
+/// Of gossip with a fixed matrix.
+pub(crate) fn fixed(
+    matrix: &GossipMatrix,
+    coalition: &[usize],
+    rounds: usize,
+    own_noise: OwnNoise,
+) -> Result<Reported, Error> {
+    let options = ExactOptions { own_noise, ..ExactOptions::default() };
+    match coalition {
+        &[observer] => gossip::exact_loss(matrix, observer, rounds, options),
+        _ => gossip::exact_coalition_loss(matrix, coalition, rounds, options),
+    }
+    .map(Reported::from)
+}
+
+/// Of gossip over changing connections.
+pub(crate) fn sequence(
+    sequence: &GossipSequence,
+    coalition: &[usize],
+    own_noise: OwnNoise,
+) -> Result<Reported, Error> {
+    let options = ExactOptions { own_noise, ..ExactOptions::default() };
+    match coalition {
+        &[observer] => gossip::exact_sequence_loss(sequence, observer, options),
+        _ => gossip::exact_sequence_coalition_loss(sequence, coalition, options),
+    }
+    .map(Reported::from)
+}
+
+/// The mean loss after each step.
+pub(crate) fn mean_by_step(sequence: &GossipSequence, observer: usize) -> Result<Vec<Mean>, Error> {
+    let means = gossip::mean_loss_by_step(sequence, observer)?;
+    Ok(means.iter().map(Mean::from).collect())
 }

@@ -1,0 +1,464 @@
+//! The rows of gossip protocols, from their definitions, in integers.
+
+use super::linear::Linear;
+use super::rational::{dyadic, integers as integers_of};
+use ndp_algos::gossip::{MessageNoise, accelerated::Ring};
+use ndp_graph::gossip_matrix::Weights;
+use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+/// Integers with a power of two that is common to all: `entries · 2^-bits`.
+#[derive(Clone, Debug)]
+struct Dyadics {
+    entries: Vec<BigInt>,
+    bits: u64,
+}
+
+/// A matrix with rational entries: `rows[u]` has pairs of column and integer, over one denominator.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrix {
+    rows: Vec<Vec<(usize, BigInt)>>,
+    denominator: BigInt,
+}
+
+impl Matrix {
+    /// The matrix that the protocol runs with: named schemes by their rational entries, the laziness as the `f64` it
+    /// is, given weights as they are stored.
+    pub(crate) fn new(matrix: &GossipMatrix) -> Self {
+        let graph = matrix.graph();
+        let n = graph.node_count();
+        let one = BigRational::one;
+        let rational: Vec<Vec<(usize, BigRational)>> = if matrix.weights() == Weights::Given {
+            (0..n)
+                .map(|u| {
+                    let (columns, weights) = matrix.csr().row(u);
+                    columns.iter().zip(weights).map(|(&v, &w)| (v as usize, exact(w))).collect()
+                })
+                .collect()
+        } else {
+            let lazy = exact(matrix.laziness());
+            (0..n)
+                .map(|u| {
+                    let degree = |v: usize| graph.degree(v);
+                    let weight = |v: usize| {
+                        let denominator = match matrix.weights() {
+                            Weights::Metropolis => degree(u).max(degree(v)) + 1,
+                            Weights::MaxDegree => degree(u).max(degree(v)),
+                            Weights::SumDegree => degree(u) + degree(v) + 1,
+                            _ => degree(u),
+                        };
+                        (one() - &lazy) / BigRational::from_integer(denominator.into())
+                    };
+                    let mut row: Vec<(usize, BigRational)> =
+                        graph.neighbors(u).iter().map(|&v| (v as usize, weight(v as usize))).collect();
+                    let rest = one() - row.iter().map(|(_, w)| w).sum::<BigRational>();
+                    row.push((u, rest));
+                    row
+                })
+                .collect()
+        };
+        let denominator = rational.iter().flatten().fold(BigInt::one(), |acc, (_, w)| lcm(acc, w.denom()));
+        let integer = |w: BigRational| w.numer() * (&denominator / w.denom());
+        let rows = rational.into_iter();
+        let rows = rows.map(|row| row.into_iter().map(|(v, w)| (v, integer(w))).collect()).collect();
+        Self { rows, denominator }
+    }
+
+    /// `x W` for a row `x`, up to the denominator.
+    fn row_times(&self, x: &[BigInt]) -> Vec<BigInt> {
+        let mut result = vec![BigInt::zero(); x.len()];
+        for (x, row) in x.iter().zip(&self.rows).filter(|(x, _)| !x.is_zero()) {
+            for (v, w) in row {
+                result[*v] += x * w;
+            }
+        }
+        result
+    }
+}
+
+fn exact(x: f64) -> BigRational {
+    let (mantissa, exponent) = dyadic(x);
+    if exponent >= 0 {
+        BigRational::from_integer(mantissa << exponent)
+    } else {
+        BigRational::new(mantissa, BigInt::one() << -exponent)
+    }
+}
+
+fn lcm(a: BigInt, b: &BigInt) -> BigInt {
+    let (mut x, mut y) = (a.clone(), b.clone());
+    while !y.is_zero() {
+        (x, y) = (y.clone(), x % y);
+    }
+    a / x * b
+}
+
+/// One noise per node, of variance 1, added to the inputs at the start; the coalition knows its own, or not.
+fn at_the_start(n: usize, rows: Vec<Vec<BigInt>>, coalition: &[usize], known: bool) -> Linear {
+    let unknown = (0..n).filter(|v| !(known && coalition.contains(v)));
+    Linear {
+        rows,
+        noises: unknown.map(|v| (v, BigInt::one())).collect(),
+        unit: BigInt::one(),
+        inputs: (0..n).collect(),
+        members: coalition.to_vec(),
+    }
+}
+
+/// The neighbors of a coalition outside it.
+fn outside(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
+    let hears = |w: &usize| graph.neighbors(*w).iter().any(|&v| coalition.contains(&(v as usize)));
+    (0..graph.node_count()).filter(|w| !coalition.contains(w)).filter(hears).collect()
+}
+
+fn unit_vector(n: usize, v: usize) -> Vec<BigInt> {
+    (0..n).map(|u| BigInt::from(u8::from(u == v))).collect()
+}
+
+/// `(W^t)_w` for all rounds `t` and all neighbors `w` outside the coalition.
+pub(crate) fn fixed(matrix: &GossipMatrix, rounds: usize, coalition: &[usize], known: bool) -> Linear {
+    let n = matrix.node_count();
+    let integers = Matrix::new(matrix);
+    let mut level: Vec<Vec<BigInt>> =
+        outside(matrix.graph(), coalition).into_iter().map(|w| unit_vector(n, w)).collect();
+    let mut rows = Vec::new();
+    for _ in 0..rounds {
+        let next = level.iter().map(|row| integers.row_times(row)).collect();
+        rows.append(&mut level);
+        level = next;
+    }
+    at_the_start(n, rows, coalition, known)
+}
+
+/// `(W_{t-1} ⋯ W_0)_w` for all messages that reach the coalition from outside.
+pub(crate) fn sequence(sequence: &GossipSequence, coalition: &[usize], known: bool) -> Linear {
+    let n = sequence.node_count();
+    // The state over the inputs; all rows over one denominator.
+    let mut state: Vec<Vec<BigInt>> = (0..n).map(|v| unit_vector(n, v)).collect();
+    let mut rows = Vec::new();
+    for step in sequence.steps() {
+        let mut peers: Vec<usize> = coalition.iter().flat_map(|&v| step.peers(v)).collect();
+        peers.sort_unstable();
+        peers.dedup();
+        rows.extend(peers.iter().filter(|w| !coalition.contains(w)).map(|&w| state[w].clone()));
+        match step {
+            Step::Idle => {}
+            &Step::Pair(a, b) => {
+                let sum: Vec<BigInt> = state[a].iter().zip(&state[b]).map(|(x, y)| x + y).collect();
+                state.iter_mut().flatten().for_each(|x| *x <<= 1);
+                (state[a], state[b]) = (sum.clone(), sum);
+            }
+            Step::Matrix(matrix) => {
+                let integers = Matrix::new(matrix);
+                state = integers
+                    .rows
+                    .iter()
+                    .map(|row| {
+                        let mut sum = vec![BigInt::zero(); n];
+                        for (u, w) in row.iter().filter(|(_, w)| !w.is_zero()) {
+                            sum.iter_mut().zip(&state[*u]).for_each(|(sum, x)| *sum += w * x);
+                        }
+                        sum
+                    })
+                    .collect();
+            }
+        }
+    }
+    at_the_start(n, rows, coalition, known)
+}
+
+impl Dyadics {
+    /// `self + factor · other` for a factor that an `f64` stores.
+    fn add_times(&mut self, factor: f64, other: &Self) {
+        let (mantissa, exponent) = dyadic(factor);
+        // other · factor = entries · mantissa · 2^(exponent - bits)
+        let finest = (self.bits as i64).max(other.bits as i64 - i64::from(exponent)).max(0);
+        let shift = finest - self.bits as i64;
+        let other_shift = finest - other.bits as i64 + i64::from(exponent);
+        for (x, y) in self.entries.iter_mut().zip(&other.entries) {
+            *x = (&*x << shift) + ((y * &mantissa) << other_shift);
+        }
+        self.bits = finest as u64;
+    }
+}
+
+/// The `x` of the other end before every ring that a member hears; shares of the mixing as the run stores them.
+pub(crate) fn accelerated(
+    n: usize,
+    rings: &[Ring],
+    mixing: f64,
+    push: f64,
+    coalition: &[usize],
+    known: bool,
+) -> Linear {
+    let start = |v| Dyadics { entries: unit_vector(n, v), bits: 0 };
+    let mut x: Vec<Dyadics> = (0..n).map(start).collect();
+    let mut z = x.clone();
+    let (mut clock, mut now) = (vec![0.0; n], 0.0);
+    let mut rows = Vec::new();
+    for ring in rings {
+        now += ring.wait;
+        let (a, b) = ring.edge;
+        for v in [a, b] {
+            let share: f64 = -0.5 * (-2.0 * mixing * (now - clock[v])).exp_m1();
+            clock[v] = now;
+            if share > 0.0 {
+                // x + share (z - x) and z - share (z - x)
+                let mut difference = z[v].clone();
+                difference.add_times(-1.0, &x[v]);
+                x[v].add_times(share, &difference);
+                z[v].add_times(-share, &difference);
+            }
+        }
+        match (coalition.contains(&a), coalition.contains(&b)) {
+            (true, false) => rows.push(x[b].entries.clone()),
+            (false, true) => rows.push(x[a].entries.clone()),
+            _ => {}
+        }
+        let mut difference = x[a].clone();
+        difference.add_times(-1.0, &x[b]);
+        x[a].add_times(-0.5, &difference);
+        x[b].add_times(0.5, &difference);
+        z[a].add_times(-push, &difference);
+        z[b].add_times(push, &difference);
+    }
+    at_the_start(n, rows, coalition, known)
+}
+
+/// Gossip with fresh noise of the given variances in every round; losses in units of the first.
+pub(crate) fn fresh(matrix: &GossipMatrix, variances: &[f64], coalition: &[usize], known: bool) -> Linear {
+    let n = matrix.node_count();
+    let integers = Matrix::new(matrix);
+    let rounds = variances.len();
+    // Columns: the inputs, then the noises of round 0, of round 1, ...
+    let mut rows = Vec::new();
+    for w in outside(matrix.graph(), coalition) {
+        // The powers W^0..W^t, each with its own denominator L^k: a row of age t needs all over L^t.
+        let mut powers = vec![unit_vector(n, w)];
+        let denominator = &integers.denominator;
+        for t in 0..rounds {
+            if t > 0 {
+                powers.push(integers.row_times(&powers[t - 1]));
+            }
+            let mut row = vec![BigInt::zero(); n * (rounds + 1)];
+            row[..n].clone_from_slice(&powers[t]);
+            let mut scale = BigInt::one();
+            for r in 0..=t {
+                // The noise of round r went through t - r steps: times L^r.
+                for v in 0..n {
+                    row[n + r * n + v] = &powers[t - r][v] * &scale;
+                }
+                scale *= denominator;
+            }
+            rows.push(row);
+        }
+    }
+    let scaled = integers_of(variances.iter().copied());
+    let unknown = (0..rounds * n).filter(|j| !(known && coalition.contains(&(j % n))));
+    let unknown = unknown.filter(|j| !scaled[j / n].is_zero());
+    Linear {
+        rows,
+        noises: unknown.map(|j| (n + j, scaled[j / n].clone())).collect(),
+        unit: scaled[0].clone(),
+        inputs: (0..n).collect(),
+        members: coalition.to_vec(),
+    }
+}
+
+/// Gossip with noise of `ratio` times that of the values on every message.
+pub(crate) fn noisy_messages(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    ratio: f64,
+    kind: MessageNoise,
+    coalition: &[usize],
+    known: bool,
+) -> Linear {
+    let graph = matrix.graph();
+    let n = graph.node_count();
+    let integers = Matrix::new(matrix);
+    // Directed links in the order of the receiver, then of the sender.
+    let links: Vec<(usize, usize)> =
+        (0..n).flat_map(|a| graph.neighbors(a).iter().map(move |&w| (a, w as usize))).collect();
+    let per_round = if kind == MessageNoise::PerLink { links.len() } else { n };
+    let noise = |round: usize, k: usize| 2 * n + round * per_round + k;
+    // Columns: the inputs, the noises of the values, those of the messages; all states over one denominator L^t.
+    let width = 2 * n + rounds * per_round;
+    let mut state: Vec<Vec<BigInt>> = (0..n)
+        .map(|v| {
+            let mut row = vec![BigInt::zero(); width];
+            (row[v], row[n + v]) = (BigInt::one(), BigInt::one());
+            row
+        })
+        .collect();
+    let mut scale = BigInt::one();
+    let mut rows = Vec::new();
+    for t in 0..rounds {
+        let heard: Vec<(usize, usize)> = if kind == MessageNoise::PerLink {
+            let into = links.iter().enumerate();
+            let into = into.filter(|(_, (a, w))| coalition.contains(a) && !coalition.contains(w));
+            into.map(|(k, &(_, w))| (w, k)).collect()
+        } else {
+            outside(graph, coalition).into_iter().map(|w| (w, w)).collect()
+        };
+        for (w, k) in heard {
+            let mut row = state[w].clone();
+            row[noise(t, k)] += &scale;
+            rows.push(row);
+        }
+        let mut next: Vec<Vec<BigInt>> = integers
+            .rows
+            .iter()
+            .map(|row| {
+                let mut sum = vec![BigInt::zero(); width];
+                for (u, w) in row {
+                    for (sum, x) in sum.iter_mut().zip(&state[*u]).filter(|(_, x)| !x.is_zero()) {
+                        *sum += w * x;
+                    }
+                }
+                sum
+            })
+            .collect();
+        for (k, &(a, w)) in links.iter().enumerate() {
+            let weight = integers.rows[a].iter().find(|(u, _)| *u == w);
+            let column = match kind {
+                MessageNoise::Broadcast => noise(t, w),
+                MessageNoise::PerLink => noise(t, k),
+                MessageNoise::Overheard => continue,
+            };
+            if let Some((_, weight)) = weight {
+                next[a][column] += weight * &scale;
+            }
+        }
+        scale *= &integers.denominator;
+        state = next;
+    }
+    // Variances 1 and ratio², over one power of two.
+    let (mantissa, exponent) = dyadic(ratio);
+    let square = &mantissa * &mantissa;
+    let (unit, square) = if exponent >= 0 {
+        (BigInt::one(), square << (2 * exponent))
+    } else {
+        (BigInt::one() << (-2 * exponent), square)
+    };
+    let member = |v: usize| known && coalition.contains(&v);
+    let drawn = |k: usize| match kind {
+        MessageNoise::Broadcast => member(k),
+        MessageNoise::PerLink => member(links[k].1),
+        MessageNoise::Overheard => false,
+    };
+    let mut noises: Vec<(usize, BigInt)> =
+        (0..n).filter(|&v| !member(v)).map(|v| (n + v, unit.clone())).collect();
+    if !square.is_zero() {
+        let columns = (0..rounds).flat_map(|t| (0..per_round).map(move |k| (t, k)));
+        let unknown = columns.filter(|&(_, k)| !drawn(k));
+        noises.extend(unknown.map(|(t, k)| (noise(t, k), square.clone())));
+    }
+    Linear { rows, noises, unit, inputs: (0..n).collect(), members: coalition.to_vec() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oracle::linear::Loss;
+
+    /// Losses as floats; members are NaN.
+    fn units(view: &Linear) -> (usize, Vec<f64>) {
+        let truth = view.truth();
+        let unit = |loss: &Loss| match loss {
+            Loss::Finite(x) => x.to_f64(),
+            Loss::Member => f64::NAN,
+            other => panic!("{other:?}"),
+        };
+        (truth.rank, truth.losses.iter().map(unit).collect())
+    }
+
+    fn path(n: usize) -> Graph {
+        Graph::from_edges(n, (1..n).map(|v| (v - 1, v))).unwrap()
+    }
+
+    /// Everybody but the member has loss 1.
+    fn all_ones(view: &Linear) {
+        let (_, unit) = units(view);
+        assert!(unit.iter().all(|x| x.is_nan() || *x == 1.0), "{unit:?}");
+    }
+
+    /// The truths that were computed in rationals by another program.
+    #[test]
+    fn losses_on_the_karate_club() {
+        let club = crate::draw::graphs::karate();
+        for (matrix, expected) in [
+            (GossipMatrix::metropolis(&club), 0.7359108800605532),
+            (GossipMatrix::sum_degree(&club), 0.472279147274113),
+        ] {
+            let constant = GossipSequence::constant(&matrix, 24);
+            for view in [fixed(&matrix, 24, &[11], true), sequence(&constant, &[11], true)] {
+                let (rank, unit) = units(&view);
+                assert_eq!(rank + 1, 25);
+                assert!((unit[28] - expected).abs() < 1e-15, "{}", unit[28]);
+            }
+        }
+    }
+
+    #[test]
+    fn deep_chains_and_lazy_ones_show_everything() {
+        all_ones(&fixed(&GossipMatrix::metropolis(&path(40)), 40, &[39], true));
+        let third = GossipMatrix::from_edge_weights(&path(26), |_, _| 1.0 / 3.0).unwrap();
+        all_ones(&sequence(&GossipSequence::constant(&third, 26), &[25], true));
+        let sweep = (0..30).flat_map(|_| (1..30).map(|v| Ring { wait: 0.3, edge: (v - 1, v) }));
+        all_ones(&accelerated(30, &sweep.collect::<Vec<_>>(), 0.05, 1.0, &[29], true));
+        let lazy = GossipMatrix::metropolis(&path(3)).lazy(1.0 - 1e-10).unwrap();
+        all_ones(&fresh(&lazy, &[1.0, 0.0, 1.0], &[2], true));
+        for kind in [MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard] {
+            all_ones(&noisy_messages(&lazy, 3, 0.0, kind, &[2], true));
+        }
+        let mut comb: Vec<(usize, usize)> = (1..10).map(|v| (v - 1, v)).collect();
+        comb.extend((0..10).map(|v| (v, v + 10)));
+        let comb = GossipMatrix::sum_degree(&Graph::from_edges(20, comb).unwrap());
+        let mut variances = [0.0; 20];
+        (variances[0], variances[19]) = (1.0, 0.25);
+        all_ones(&fresh(&comb, &variances, &[19], true));
+    }
+
+    #[test]
+    fn own_noise_that_is_not_known_hides_a_leaf() {
+        let star = GossipMatrix::metropolis(&Graph::from_edges(3, [(0, 1), (0, 2)]).unwrap());
+        let (_, unit) = units(&fresh(&star, &[1.0, 0.0, 0.0], &[2], false));
+        assert!((unit[1] - 0.5).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_sequence_that_meets_two_primes_has_full_rank() {
+        let edges = |text: &str| -> Vec<(usize, usize)> {
+            let digit = |byte: u8| usize::from(byte - b'0');
+            text.split(' ').map(|pair| (digit(pair.as_bytes()[0]), digit(pair.as_bytes()[1]))).collect()
+        };
+        let all = [
+            "45 01 02 04 13 23 24 34",
+            "45 03 04 12 13 14 23 24",
+            "45 01 04 12 13 23 24 34",
+            "45 04 13 23 34",
+        ];
+        let lazy = all.map(|text| {
+            let matrix = GossipMatrix::metropolis(&Graph::from_edges(6, edges(text)).unwrap());
+            Step::Matrix(matrix.lazy(0.5536671124535972).unwrap())
+        });
+        let last = Step::Matrix(GossipMatrix::metropolis(&Graph::from_edges(6, edges("45")).unwrap()));
+        let steps = lazy.into_iter().chain([last]).collect();
+        let view = sequence(&GossipSequence::new(6, steps).unwrap(), &[5], true);
+        assert_eq!(view.truth().rank + 1, 6);
+        all_ones(&view);
+    }
+
+    /// By hand: one neighbor, one round, noise of half the strength on the message.
+    #[test]
+    fn noise_on_a_message_adds_to_that_of_the_value() {
+        let pair = GossipMatrix::metropolis(&path(2));
+        let (_, unit) = units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, &[1], true));
+        assert!((unit[0] - 0.8).abs() < 1e-15);
+        let (_, unit) = units(&fresh(&pair, &[3.0], &[1], true));
+        assert!((unit[0] - 1.0).abs() < 1e-15);
+    }
+}

@@ -1,0 +1,64 @@
+//! Gossip with noise on its messages.
+
+use super::fixed::shape;
+use super::losses::{Case, compare};
+use crate::adapter::losses;
+use crate::draw::graphs::{self, Depth};
+use crate::draw::numbers::{coalition, literal, pick};
+use crate::draw::weights;
+use crate::oracle::gossip;
+use crate::part::{Outcome, Part, Stratum};
+use ndp_algos::OwnNoise;
+use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) struct Messages;
+
+impl Part for Messages {
+    fn name(&self) -> &'static str {
+        "messages"
+    }
+
+    fn what(&self) -> &'static str {
+        "gossip with noise on messages, ratios from 0; rationals"
+    }
+
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        let depth = Depth::of(number, 128);
+        let small = if depth == Depth::Middle && number % 128 == 3 { Depth::Small } else { depth };
+        let graph = shape(rng, number, small, 16);
+        let n = graph.node_count();
+        let weighted = weights::any(rng, &graph);
+        let members = coalition(rng, n);
+        let known = rng.random_range(0..4) > 0;
+        let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
+        let rounds = depth.rounds(rng, n);
+        let ratio = match rng.random_range(0..3) {
+            0 => 0.0,
+            1 => pick(rng, &[1.0, 0.3, 0.01, 1e-3, 1e-6, 1e-9, 1e-160, 100.0]),
+            _ => rng.random::<f64>(),
+        };
+        let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
+        let code = format!(
+            "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
+             use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
+             let protocol = NoisyMessageGossip::new(matrix, {rounds}, {}, MessageNoise::{kind:?})?\n    \
+             .with_own_noise(OwnNoise::{own_noise:?});\nlet report = protocol.coalition_loss(&{members:?})?;",
+            graphs::code(&graph),
+            weighted.code,
+            literal(ratio)
+        );
+        let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
+        let mut outcome = Outcome::new(Stratum::new(n, rounds));
+        let exact = gossip::noisy_messages(&weighted.matrix, rounds, ratio, kind, &members, known);
+        let reported = NoisyMessageGossip::new(weighted.matrix, rounds, ratio, kind)
+            .and_then(|protocol| losses::protocol(&protocol.with_own_noise(own_noise), &members));
+        compare(&mut outcome, &case, &exact, &reported, None);
+        outcome
+    }
+
+    fn short(&self) -> u64 {
+        500
+    }
+}

@@ -1,0 +1,159 @@
+//! Gossip over changing connections.
+
+use super::fixed::shape;
+use super::losses::{Case, Claim, check_upper, compare};
+use crate::adapter::losses;
+use crate::draw::graphs::{self, Depth};
+use crate::draw::numbers::coalition;
+use crate::draw::weights;
+use crate::oracle::gossip;
+use crate::oracle::linear::Linear;
+use crate::oracle::rational::Quotient;
+use crate::part::{Outcome, Part, Stratum};
+use ndp_algos::gossip::SequenceGossip;
+use ndp_algos::{OwnNoise, Protocol};
+use ndp_graph::{GossipSequence, Step};
+use num_bigint::BigInt;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::fmt::Write;
+
+pub(crate) struct Sequences;
+
+impl Part for Sequences {
+    fn name(&self) -> &'static str {
+        "sequences"
+    }
+
+    fn what(&self) -> &'static str {
+        "gossip over changing matrices, pairs and idle steps; rationals"
+    }
+
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        let depth = Depth::of(number, 96);
+        let (n, steps, mut code) = draw(rng, number, depth);
+        let members = coalition(rng, n);
+        let known = members.len() > 1 || rng.random_range(0..4) > 0;
+        let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
+        let rounds = steps.len();
+        let mut outcome = Outcome::new(Stratum::new(n, rounds));
+        let sequence = GossipSequence::new(n, steps).expect("steps on n nodes");
+        let (reported, call) = match rng.random_range(0..6) {
+            0 => {
+                let protocol = SequenceGossip::new(sequence.clone()).with_own_noise(own_noise);
+                let view = protocol.coalition_view(&members);
+                (
+                    view.and_then(|view| losses::view(&view)),
+                    format!("ndp_algos::loss::exact_loss(&protocol.coalition_view(&{members:?})?)"),
+                )
+            }
+            1 => {
+                let protocol = SequenceGossip::new(sequence.clone()).with_own_noise(own_noise);
+                let call = format!("Protocol::coalition_loss(&protocol, &{members:?})");
+                (losses::protocol(&protocol, &members), call)
+            }
+            _ => (losses::sequence(&sequence, &members, own_noise), {
+                let options = "ExactOptions { own_noise, ..ExactOptions::default() }";
+                match members[..] {
+                    [v] => {
+                        format!("ndp_algos::gossip::exact_sequence_loss(protocol.sequence(), {v}, {options})")
+                    }
+                    _ => format!(
+                        "ndp_algos::gossip::exact_sequence_coalition_loss(protocol.sequence(), &{members:?}, {options})"
+                    ),
+                }
+            }),
+        };
+        write!(
+            code,
+            "use ndp_algos::gossip::{{ExactOptions, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
+             let own_noise = OwnNoise::{own_noise:?};\n\
+             let sequence = ndp_graph::GossipSequence::new({n}, steps)?;\n\
+             let protocol = SequenceGossip::new(sequence).with_own_noise(own_noise);\nlet report = {call}?;"
+        )
+        .expect("writing to a String never fails");
+        let case = Case { size: [n as u64, rounds as u64, code.len() as u64], code: &code };
+        let exact = gossip::sequence(&sequence, &members, known);
+        compare(&mut outcome, &case, &exact, &reported, Some(if known { members.len() } else { 0 }));
+        if let [observer] = members[..]
+            && known
+        {
+            means(&mut outcome, &case, &sequence, observer);
+        }
+        outcome
+    }
+
+    fn short(&self) -> u64 {
+        1500
+    }
+}
+
+/// The mean after each step is the rank, less one, over the number of nodes: each noise belongs to one input.
+fn means(outcome: &mut Outcome, case: &Case<'_>, sequence: &GossipSequence, observer: usize) {
+    let n = sequence.node_count();
+    match losses::mean_by_step(sequence, observer) {
+        Ok(means) => {
+            for (t, &losses::Mean { value, exact }) in means.iter().enumerate() {
+                let steps = sequence.steps()[..=t].to_vec();
+                let shorter = GossipSequence::new(n, steps).expect("a part of a sequence");
+                let view: Linear = gossip::sequence(&shorter, &[observer], true);
+                let truth = Quotient::new(BigInt::from(view.kept().rows.len()), BigInt::from(n));
+                let of = format!(
+                    "*ndp_algos::gossip::mean_loss_by_step(protocol.sequence(), {observer})?[{t}].value()"
+                );
+                check_upper(outcome, case, &truth, &Claim { upper: value, exact, of: &of });
+            }
+        }
+        Err(error) => outcome.check(false, || case.violation("refused", error.to_string(), "")),
+    }
+}
+
+/// Steps, and the code that makes them.
+fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, String) {
+    let mut code = String::from("use ndp_graph::{GossipMatrix, Graph, Step};\nlet mut steps = Vec::new();\n");
+    let mut add = |line: std::fmt::Arguments<'_>| {
+        code.write_fmt(line).expect("writing to a String never fails");
+        code.push('\n');
+    };
+    let first = shape(rng, number, depth, 36);
+    let n = first.node_count();
+    let rounds = depth.rounds(rng, n);
+    let mut steps = Vec::with_capacity(rounds);
+    let style = rng.random_range(0..3);
+    if style == 0 || depth == Depth::Deep {
+        // The same matrix all the time: engines for changing ones must do it, too.
+        let weighted = weights::any(rng, &first);
+        add(format_args!(
+            "let graph = {};\nlet matrix = {};\nsteps.extend(vec![Step::Matrix(matrix); {rounds}]);",
+            graphs::code(&first),
+            weighted.code
+        ));
+        return (n, vec![Step::Matrix(weighted.matrix); rounds], code);
+    }
+    for _ in 0..rounds {
+        match rng.random_range(0..if style == 1 { 10 } else { 3 }) {
+            0 => {
+                steps.push(Step::Idle);
+                add(format_args!("steps.push(Step::Idle);"));
+            }
+            1 | 2 if n > 1 => {
+                let a = rng.random_range(0..n);
+                let b = (a + rng.random_range(1..n)) % n;
+                steps.push(Step::Pair(a, b));
+                add(format_args!("steps.push(Step::Pair({a}, {b}));"));
+            }
+            _ => {
+                let graph =
+                    if rng.random_range(0..2) == 0 { graphs::random(rng, n) } else { graphs::chain(rng, n) };
+                let weighted = weights::any(rng, &graph);
+                add(format_args!(
+                    "let graph = {};\nsteps.push(Step::Matrix({}));",
+                    graphs::code(&graph),
+                    weighted.code
+                ));
+                steps.push(Step::Matrix(weighted.matrix));
+            }
+        }
+    }
+    (n, steps, code)
+}
