@@ -28,11 +28,11 @@ impl Depth {
         }
     }
 
-    /// How many nodes a graph of this depth has; `largest` where deep.
+    /// How many nodes a graph of this depth has; at most `largest`, and about that many where deep.
     pub(crate) fn nodes(self, rng: &mut ChaCha8Rng, largest: usize) -> usize {
         match self {
             Self::Small => rng.random_range(2..=7),
-            Self::Middle => rng.random_range(5..=14),
+            Self::Middle => rng.random_range(5..=largest.min(14)),
             Self::Deep => rng.random_range(largest / 2..=largest),
         }
     }

@@ -156,7 +156,9 @@ impl Linear {
         let shift = shift.max().unwrap_or(0).max(0) as u64;
         let bits = squares.iter().sum::<u64>() + shift + kept.len() as u64 + 4;
         let count = bits as usize / 61 + 1;
-        if count > MOST_PRIMES {
+        let (r, width) = (kept.len() as u64, (self.noises.len() + open.len()) as u64);
+        let products = count as u64 * (r * r * (width + r / 3) + count as u64);
+        if products > MOST_PRODUCTS {
             return vec![Loss::Unknown; open.len()];
         }
         let (mut used, mut residues) = (Vec::new(), Vec::new());
@@ -190,34 +192,30 @@ impl Linear {
             .iter()
             .map(|row| row.iter().zip(&variances).map(|(&x, &v)| field.multiply(x, v)).collect())
             .collect();
-        let dot = |x: &[u64], y: &[u64]| {
-            x.iter().zip(y).fold(
-                0,
-                |acc, (&a, &b)| if a == 0 || b == 0 { acc } else { field.add(acc, field.multiply(a, b)) },
-            )
-        };
-        let mut matrix: Vec<Vec<u64>> = vec![Vec::new(); r];
-        for i in 0..r {
-            let left = (0..r).map(|j| dot(&noises[i], &weighted[j]));
-            matrix[i] = left.chain(open.iter().map(|&u| reduced[i][self.inputs[u]])).collect();
-        }
+        // The upper half of G, row i from column i on, and the inputs behind it.
+        let mut matrix: Vec<Vec<u64>> = (0..r)
+            .map(|i| {
+                let products = (i..r).map(|j| field.dot(&noises[i], &weighted[j]));
+                products.chain(open.iter().map(|&u| reduced[i][self.inputs[u]])).collect()
+            })
+            .collect();
         let mut values = vec![0; 1 + open.len()];
         let mut determinant = field.enter(1);
         for k in 0..r {
             let pivot_row = std::mem::take(&mut matrix[k]);
-            let pivot = pivot_row[k];
+            let pivot = pivot_row[0];
             if pivot == 0 {
                 return None;
             }
             determinant = field.multiply(determinant, pivot);
             let inverse = field.inverse(pivot);
-            for (value, &c) in values[1..].iter_mut().zip(&pivot_row[r..]) {
+            for (value, &c) in values[1..].iter_mut().zip(&pivot_row[r - k..]) {
                 *value = field.add(*value, field.multiply(inverse, field.multiply(c, c)));
             }
-            for row in &mut matrix[k + 1..] {
-                let factor = field.multiply(row[k], inverse);
+            for (i, row) in matrix.iter_mut().enumerate().skip(k + 1) {
+                let factor = field.multiply(pivot_row[i - k], inverse);
                 if factor != 0 {
-                    for (x, &q) in row[k..].iter_mut().zip(&pivot_row[k..]) {
+                    for (x, &q) in row.iter_mut().zip(&pivot_row[i - k..]) {
                         *x = field.subtract(*x, field.multiply(factor, q));
                     }
                 }
@@ -235,8 +233,8 @@ pub(crate) struct Kept {
     pub(crate) leaks: Vec<bool>,
 }
 
-/// A few seconds of work at most.
-const MOST_PRIMES: usize = 4000;
+/// About three seconds of work.
+const MOST_PRODUCTS: u64 = 500_000_000;
 
 #[cfg(test)]
 mod tests {

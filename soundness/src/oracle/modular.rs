@@ -39,6 +39,19 @@ impl Prime {
         if u >= self.p { u - self.p } else { u }
     }
 
+    /// The scalar product of two vectors.
+    pub(crate) fn dot(self, x: &[u64], y: &[u64]) -> u64 {
+        let mut sum = 0;
+        for (x, y) in x.chunks(8).zip(y.chunks(8)) {
+            // Eight products are below 2^127.
+            let t = x.iter().zip(y).map(|(&a, &b)| u128::from(a) * u128::from(b)).sum::<u128>();
+            let m = (t as u64).wrapping_mul(self.negative_inverse);
+            let u = ((t + u128::from(m) * u128::from(self.p)) >> 64) as u64;
+            sum = self.add(sum, u % self.p);
+        }
+        sum
+    }
+
     pub(crate) fn add(self, a: u64, b: u64) -> u64 {
         let sum = a + b;
         if sum >= self.p { sum - self.p } else { sum }

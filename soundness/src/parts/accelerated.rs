@@ -25,12 +25,7 @@ impl Part for Accelerated {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 128);
-        let graph = shape(
-            rng,
-            number,
-            if depth == Depth::Middle && number % 128 == 3 { Depth::Small } else { depth },
-            24,
-        );
+        let graph = shape(rng, number, depth, 24);
         let n = graph.node_count();
         let edges: Vec<(usize, usize)> = graph.edges().collect();
         let wait = pick(rng, &[0.3, 0.0, 1e-9, 1.0, 5.0]);

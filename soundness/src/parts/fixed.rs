@@ -82,7 +82,7 @@ pub(crate) fn shape(rng: &mut ChaCha8Rng, number: u64, depth: Depth, largest: us
     let n = depth.nodes(rng, largest);
     match depth {
         Depth::Deep => graphs::chain(rng, n),
-        Depth::Middle if number % 128 == 3 => graphs::karate(),
+        Depth::Middle if largest >= 34 && number % 128 == 3 => graphs::karate(),
         _ => graphs::any(rng, n),
     }
 }

@@ -26,16 +26,15 @@ impl Part for Fresh {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 128);
-        // Views have a column for each node and round.
-        let small = if depth == Depth::Middle && number % 128 == 3 { Depth::Small } else { depth };
-        let graph = shape(rng, number, small, 20);
+        // Deep ones have few noises: those of the first round, and a few more.
+        let style = if depth == Depth::Deep { pick(rng, &[0, 0, 2]) } else { rng.random_range(0..5) };
+        let graph = shape(rng, number, depth, if depth == Depth::Deep && style == 0 { 24 } else { 9 });
         let n = graph.node_count();
         let weighted = weights::any(rng, &graph);
         let members = coalition(rng, n);
         let known = rng.random_range(0..4) > 0;
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let rounds = depth.rounds(rng, n).max(1);
-        let style = rng.random_range(0..5);
         let variances: Vec<f64> = (0..rounds)
             .map(|t| match style {
                 // Only the first, or the first and a late one.

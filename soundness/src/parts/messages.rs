@@ -26,19 +26,19 @@ impl Part for Messages {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 128);
-        let small = if depth == Depth::Middle && number % 128 == 3 { Depth::Small } else { depth };
-        let graph = shape(rng, number, small, 16);
+        let ratio = match rng.random_range(0..3) {
+            0 => 0.0,
+            1 => pick(rng, &[1.0, 0.3, 0.01, 1e-3, 1e-6, 1e-9, 1e-160, 100.0]),
+            _ => rng.random::<f64>(),
+        };
+        // Views have a column for each message.
+        let graph = shape(rng, number, depth, if ratio == 0.0 { 24 } else { 8 });
         let n = graph.node_count();
         let weighted = weights::any(rng, &graph);
         let members = coalition(rng, n);
         let known = rng.random_range(0..4) > 0;
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let rounds = depth.rounds(rng, n);
-        let ratio = match rng.random_range(0..3) {
-            0 => 0.0,
-            1 => pick(rng, &[1.0, 0.3, 0.01, 1e-3, 1e-6, 1e-9, 1e-160, 100.0]),
-            _ => rng.random::<f64>(),
-        };
         let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
         let code = format!(
             "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
