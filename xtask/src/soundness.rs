@@ -22,9 +22,9 @@ impl Soundness {
         }
         if let Some(commit) = &self.commit {
             let tree = older(sh, commit)?;
-            let target = std::env::var_os("CARGO_TARGET_DIR")
-                .map_or_else(|| sh.current_dir().join("target"), PathBuf::from);
-            sh.set_var("CARGO_TARGET_DIR", target);
+            // A folder of its own: cargo tells packages apart by their path within the workspace, so that in a common
+            // one it would take the libraries of one commit for those of the other.
+            sh.set_var("CARGO_TARGET_DIR", sh.current_dir().join("target/soundness/build"));
             sh.change_dir(tree);
             // Finding something is what such a search is for.
             list.push("--expect-violations".to_owned());

@@ -106,10 +106,11 @@ impl Linear {
         let m = self.noises.len();
         let columns: Vec<usize> =
             self.noises.iter().map(|(c, _)| *c).chain(self.inputs.iter().copied()).collect();
+        let powers = field.powers(self.digits());
         let mut kept = Kept { rows: Vec::new(), leaks: vec![false; self.inputs.len()] };
         let mut basis: Vec<(usize, Vec<u64>)> = Vec::new();
         for (k, row) in self.rows.iter().enumerate() {
-            let mut x: Vec<u64> = columns.iter().map(|&c| field.residue(&row[c])).collect();
+            let mut x: Vec<u64> = columns.iter().map(|&c| field.residue(&row[c], &powers)).collect();
             for (pivot, q) in &basis {
                 let factor = x[*pivot];
                 if factor != 0 {
@@ -129,6 +130,12 @@ impl Linear {
             }
         }
         kept
+    }
+
+    /// The digits of 64 bits of the longest integer.
+    fn digits(&self) -> usize {
+        let all = self.rows.iter().flatten().chain(self.noises.iter().map(|(_, v)| v));
+        all.map(|x| x.bits() as usize / 64 + 1).max().unwrap_or(1)
     }
 
     /// The noise whose column is that of an input, if there is one that is not known.
@@ -157,7 +164,8 @@ impl Linear {
         let bits = squares.iter().sum::<u64>() + shift + kept.len() as u64 + 4;
         let count = bits as usize / 61 + 1;
         let (r, width) = (kept.len() as u64, (self.noises.len() + open.len()) as u64);
-        let products = count as u64 * (r * r * (width + r / 3) + count as u64);
+        let reduction = rows.iter().flat_map(|row| row.iter()).map(|x| x.bits() / 64 + 1).sum::<u64>();
+        let products = count as u64 * (r * r * (width / 8 + r / 6) + reduction + count as u64);
         if products > MOST_PRODUCTS {
             return vec![Loss::Unknown; open.len()];
         }
@@ -182,10 +190,11 @@ impl Linear {
     /// `det G`, then `det G · bᵀ G⁻¹ b` for each input, modulo a prime; `None` where a leading minor vanishes.
     fn forms(&self, field: Prime, rows: &[&Vec<BigInt>], open: &[usize]) -> Option<Vec<u64>> {
         let r = rows.len();
-        let variances: Vec<u64> = self.noises.iter().map(|(_, v)| field.residue(v)).collect();
+        let powers = field.powers(self.digits());
+        let variances: Vec<u64> = self.noises.iter().map(|(_, v)| field.residue(v, &powers)).collect();
         // Inputs often have the columns of noises; reduce every column once.
         let reduced: Vec<Vec<u64>> =
-            rows.iter().map(|row| row.iter().map(|x| field.residue(x)).collect()).collect();
+            rows.iter().map(|row| row.iter().map(|x| field.residue(x, &powers)).collect()).collect();
         let noises: Vec<Vec<u64>> =
             reduced.iter().map(|row| self.noises.iter().map(|(c, _)| row[*c]).collect()).collect();
         let weighted: Vec<Vec<u64>> = noises
@@ -233,8 +242,8 @@ pub(crate) struct Kept {
     pub(crate) leaks: Vec<bool>,
 }
 
-/// About three seconds of work.
-const MOST_PRODUCTS: u64 = 500_000_000;
+/// A second or two of work.
+const MOST_PRODUCTS: u64 = 300_000_000;
 
 #[cfg(test)]
 mod tests {

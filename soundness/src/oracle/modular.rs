@@ -32,11 +32,17 @@ impl Prime {
         self.p
     }
 
+    /// `a b / 2^64`; one factor must be below the prime, the other below `2^64`.
     pub(crate) fn multiply(self, a: u64, b: u64) -> u64 {
         let t = u128::from(a) * u128::from(b);
         let m = (t as u64).wrapping_mul(self.negative_inverse);
         let u = ((t + u128::from(m) * u128::from(self.p)) >> 64) as u64;
-        if u >= self.p { u - self.p } else { u }
+        self.reduced(u)
+    }
+
+    /// `x`, or `x - p` where that is not negative: without a branch, which would be guessed wrong half of the time.
+    fn reduced(self, x: u64) -> u64 {
+        x.min(x.wrapping_sub(self.p))
     }
 
     /// The scalar product of two vectors.
@@ -47,18 +53,19 @@ impl Prime {
             let t = x.iter().zip(y).map(|(&a, &b)| u128::from(a) * u128::from(b)).sum::<u128>();
             let m = (t as u64).wrapping_mul(self.negative_inverse);
             let u = ((t + u128::from(m) * u128::from(self.p)) >> 64) as u64;
-            sum = self.add(sum, u % self.p);
+            // Below 3 p.
+            sum = self.add(sum, self.reduced(self.reduced(u)));
         }
         sum
     }
 
     pub(crate) fn add(self, a: u64, b: u64) -> u64 {
-        let sum = a + b;
-        if sum >= self.p { sum - self.p } else { sum }
+        self.reduced(a + b)
     }
 
     pub(crate) fn subtract(self, a: u64, b: u64) -> u64 {
-        if a >= b { a - b } else { a + self.p - b }
+        let difference = a.wrapping_sub(b);
+        difference.min(difference.wrapping_add(self.p))
     }
 
     /// The residue of a plain number below `2^64`.
@@ -88,12 +95,17 @@ impl Prime {
         self.power(x, self.p - 2)
     }
 
-    pub(crate) fn residue(self, x: &BigInt) -> u64 {
-        let digits = x.iter_u64_digits();
-        // From the highest: acc becomes acc 2^64 + digit.
-        let plain =
-            digits.rev().fold(0, |acc, digit| self.add(self.multiply(acc, self.square), digit % self.p));
-        let residue = self.multiply(plain, self.square);
+    /// What [`residue`](Self::residue) needs for integers of up to `digits` digits of 64 bits.
+    pub(crate) fn powers(self, digits: usize) -> Vec<u64> {
+        // 2^(64 (i + 2)) for digit i: one factor goes with the reduction, one is that of all residues.
+        let next = |power: &u64| Some(self.multiply(*power, self.square));
+        std::iter::successors(Some(self.square), next).take(digits).collect()
+    }
+
+    pub(crate) fn residue(self, x: &BigInt, powers: &[u64]) -> u64 {
+        debug_assert!(x.iter_u64_digits().len() <= powers.len());
+        let digits = x.iter_u64_digits().zip(powers);
+        let residue = digits.fold(0, |sum, (digit, &power)| self.add(sum, self.multiply(digit, power)));
         if x.sign() == Sign::Minus { self.subtract(0, residue) } else { residue }
     }
 }
@@ -186,7 +198,7 @@ mod tests {
             let large: BigInt = BigInt::from(7) - (BigInt::from(a) << 200);
             let expected =
                 (large.clone() % BigInt::from(field.p) + BigInt::from(field.p)) % BigInt::from(field.p);
-            assert_eq!(BigInt::from(field.leave(field.residue(&large))), expected);
+            assert_eq!(BigInt::from(field.leave(field.residue(&large, &field.powers(9)))), expected);
         }
     }
 
@@ -196,7 +208,7 @@ mod tests {
         let integers = [BigInt::from(0), BigInt::from(1), (BigInt::from(12345) << 400) + BigInt::from(77)];
         let residues: Vec<Vec<u64>> = found
             .iter()
-            .map(|&field| integers.iter().map(|x| field.leave(field.residue(x))).collect())
+            .map(|&field| integers.iter().map(|x| field.leave(field.residue(x, &field.powers(9)))).collect())
             .collect();
         for (x, back) in integers.iter().zip(from_residues(&found, &residues)) {
             assert_eq!(*x, BigInt::from(back));
