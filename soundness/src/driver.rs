@@ -30,6 +30,10 @@ pub(crate) struct Summary {
     pub(crate) strata: BTreeMap<Stratum, u64>,
     /// Of each kind: how many cases have it, and the smallest with its number.
     pub(crate) kinds: BTreeMap<&'static str, Kind>,
+    /// The same for the claims of papers that were refuted.
+    pub(crate) refuted: BTreeMap<&'static str, Kind>,
+    /// The claims that were to be refuted, and were not.
+    pub(crate) unrefuted: Vec<&'static str>,
     pub(crate) seconds: f64,
     /// The case that took longest, and its seconds.
     pub(crate) slowest: (u64, f64),
@@ -52,16 +56,10 @@ impl Summary {
         if seconds > self.slowest.1 {
             self.slowest = (number, seconds);
         }
-        for violation in outcome.violations {
-            self.keep(Kind { count: 1, number, smallest: violation });
-        }
-    }
-
-    fn keep(&mut self, kind: Kind) {
-        let place = self.kinds.entry(kind.smallest.kind).or_insert_with(|| Kind { count: 0, ..kind.clone() });
-        place.count += kind.count;
-        if (kind.smallest.size, kind.number) < (place.smallest.size, place.number) {
-            (place.number, place.smallest) = (kind.number, kind.smallest);
+        for (place, found) in [(&mut self.kinds, outcome.violations), (&mut self.refuted, outcome.refuted)] {
+            for smallest in found {
+                keep(place, Kind { count: 1, number, smallest });
+            }
         }
     }
 
@@ -72,12 +70,21 @@ impl Summary {
         for (stratum, count) in other.strata {
             *self.strata.entry(stratum).or_default() += count;
         }
-        for kind in other.kinds.into_values() {
-            self.keep(kind);
+        for (place, found) in [(&mut self.kinds, other.kinds), (&mut self.refuted, other.refuted)] {
+            found.into_values().for_each(|kind| keep(place, kind));
         }
         if other.slowest.1 > self.slowest.1 {
             self.slowest = other.slowest;
         }
+    }
+}
+
+/// Counts a kind, and keeps the smaller case.
+fn keep(place: &mut BTreeMap<&'static str, Kind>, kind: Kind) {
+    let there = place.entry(kind.smallest.kind).or_insert_with(|| Kind { count: 0, ..kind.clone() });
+    there.count += kind.count;
+    if (kind.smallest.size, kind.number) < (there.smallest.size, there.number) {
+        (there.number, there.smallest) = (kind.number, kind.smallest);
     }
 }
 
@@ -107,6 +114,8 @@ pub(crate) fn search(part: &dyn Part, seed: u64, length: Length) -> Summary {
     for mine in parts {
         summary.merge(mine);
     }
+    let claims = part.refutes().iter().copied();
+    summary.unrefuted = claims.filter(|claim| !summary.refuted.contains_key(claim)).collect();
     summary.seconds = start.elapsed().as_secs_f64();
     summary
 }

@@ -16,6 +16,11 @@ pub(crate) trait Part: Sync {
     /// (`number % 8 == 0` is a deep chain, say), so that each stratum gets its share.
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome;
 
+    /// Claims of papers that are false, kept in `printed` modules: the search must find a counterexample to each.
+    fn refutes(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// How many cases the short form runs: about five seconds of work on one core.
     fn short(&self) -> u64;
 }
@@ -30,12 +35,14 @@ pub(crate) struct Outcome {
     pub(crate) compared: u64,
     /// What was wrong.
     pub(crate) violations: Vec<Violation>,
+    /// Counterexamples to claims of papers, the claim in place of the kind; their tests pass.
+    pub(crate) refuted: Vec<Violation>,
 }
 
 impl Outcome {
     /// A case in which nothing was compared yet.
     pub(crate) fn new(stratum: Stratum) -> Self {
-        Self { stratum, compared: 0, violations: Vec::new() }
+        Self { stratum, compared: 0, violations: Vec::new(), refuted: Vec::new() }
     }
 
     /// Counts a comparison; when it failed, `violation` says how.
@@ -43,6 +50,14 @@ impl Outcome {
         self.compared += 1;
         if !holds {
             self.violations.push(violation());
+        }
+    }
+
+    /// Counts a comparison of a printed claim with the truth; when it fails, `counterexample` says how.
+    pub(crate) fn claim(&mut self, holds: bool, counterexample: impl FnOnce() -> Violation) {
+        self.compared += 1;
+        if !holds {
+            self.refuted.push(counterexample());
         }
     }
 }

@@ -31,14 +31,19 @@ pub(crate) fn full(summaries: &[Summary], seed: u64) -> String {
         add(&mut text, format_args!("\n{}", strata(summary)));
     }
     for summary in summaries {
-        for (kind, found) in &summary.kinds {
+        let kinds = summary.kinds.iter().map(|found| ("", found));
+        for (refuted, (kind, found)) in kinds.chain(summary.refuted.iter().map(|found| ("refuted: ", found)))
+        {
             add(
                 &mut text,
                 format_args!(
-                    "\n{}: {kind}, in {} cases; the smallest is case {}\n{}\n{}\n",
+                    "\n{}: {refuted}{kind}, in {} cases; the smallest is case {}\n{}\n{}\n",
                     summary.name, found.count, found.number, found.smallest.what, found.smallest.test
                 ),
             );
+        }
+        for claim in &summary.unrefuted {
+            add(&mut text, format_args!("\n{}: no counterexample to {claim}\n", summary.name));
         }
     }
     text
@@ -65,14 +70,14 @@ fn strata(summary: &Summary) -> String {
 
 /// All that one case shows.
 pub(crate) fn outcome(part: &str, number: u64, outcome: &Outcome) -> String {
-    let Outcome { stratum, compared, violations } = outcome;
+    let Outcome { stratum, compared, violations, refuted } = outcome;
     let mut text = format!(
         "{part}, case {number}: {}, {}; {compared} compared, {} violations\n",
         stratum.row,
         stratum.column,
         violations.len()
     );
-    for violation in violations {
+    for violation in violations.iter().chain(refuted) {
         add(&mut text, format_args!("\n{}: {}\n{}\n", violation.kind, violation.what, violation.test));
     }
     text

@@ -5,6 +5,7 @@ mod fixed;
 mod fresh;
 mod losses;
 mod messages;
+mod printed;
 mod sequences;
 mod views;
 
@@ -18,4 +19,5 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &accelerated::Accelerated,
     &messages::Messages,
     &fresh::Fresh,
+    &printed::PrintedGossip,
 ];
