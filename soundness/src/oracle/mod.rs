@@ -4,3 +4,4 @@ pub(crate) mod gossip;
 pub(crate) mod linear;
 pub(crate) mod modular;
 pub(crate) mod rational;
+pub(crate) mod series;

@@ -21,12 +21,10 @@ impl Quotient {
         }
     }
 
-    #[cfg(test)]
     pub(crate) fn numerator(&self) -> &BigInt {
         &self.numerator
     }
 
-    #[cfg(test)]
     pub(crate) fn denominator(&self) -> &BigInt {
         &self.denominator
     }
@@ -55,6 +53,26 @@ impl Quotient {
             numerator: &self.numerator * &other.denominator + &other.numerator * &self.denominator,
             denominator: &self.denominator * &other.denominator,
         }
+    }
+
+    pub(crate) fn times(&self, other: &Self) -> Self {
+        Self {
+            numerator: &self.numerator * &other.numerator,
+            denominator: &self.denominator * &other.denominator,
+        }
+    }
+
+    /// The quotient by a number that is not 0.
+    pub(crate) fn by(&self, other: &Self) -> Self {
+        Self::new(&self.numerator * &other.denominator, &self.denominator * &other.numerator)
+    }
+
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        self.plus(&Self { numerator: -&other.numerator, denominator: other.denominator.clone() })
+    }
+
+    pub(crate) fn cmp(&self, other: &Self) -> Ordering {
+        (&self.numerator * &other.denominator).cmp(&(&other.numerator * &self.denominator))
     }
 
     pub(crate) fn over(&self, n: usize) -> Self {

@@ -26,7 +26,9 @@ impl Part for Fixed {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 64);
-        let graph = shape(rng, number, depth, 40);
+        // Beyond 40 nodes the truth is known where everything is seen, and where its integers are short.
+        let largest = if number % 1024 == 1023 { 80 } else { 40 };
+        let graph = shape(rng, number, depth, largest);
         let n = graph.node_count();
         let weighted = weights::any(rng, &graph);
         let members = coalition(rng, n);

@@ -6,8 +6,11 @@ mod fresh;
 mod losses;
 mod messages;
 mod printed;
+mod random_graphs;
 mod sequences;
+mod targets;
 mod views;
+mod walks;
 
 use crate::part::Part;
 
@@ -19,5 +22,8 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &accelerated::Accelerated,
     &messages::Messages,
     &fresh::Fresh,
+    &random_graphs::RandomGraphs,
+    &targets::Targets,
+    &walks::Walks,
     &printed::PrintedGossip,
 ];
