@@ -3,10 +3,11 @@
 mod accelerated;
 mod fixed;
 mod fresh;
+mod hidden_graphs;
 mod losses;
 mod messages;
 mod printed;
-mod random_graphs;
+
 mod sequences;
 mod targets;
 mod views;
@@ -22,7 +23,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &accelerated::Accelerated,
     &messages::Messages,
     &fresh::Fresh,
-    &random_graphs::RandomGraphs,
+    &hidden_graphs::HiddenGraphs,
     &targets::Targets,
     &walks::Walks,
     &printed::PrintedGossip,

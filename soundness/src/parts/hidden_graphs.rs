@@ -18,11 +18,11 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
 
-pub(crate) struct RandomGraphs;
+pub(crate) struct HiddenGraphs;
 
-impl Part for RandomGraphs {
+impl Part for HiddenGraphs {
     fn name(&self) -> &'static str {
-        "random-graphs"
+        "hidden-graphs"
     }
 
     fn what(&self) -> &'static str {
