@@ -7,7 +7,6 @@ mod hidden_graphs;
 mod losses;
 mod messages;
 mod printed;
-
 mod sequences;
 mod targets;
 mod views;
