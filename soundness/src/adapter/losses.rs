@@ -45,6 +45,11 @@ impl From<LossReport> for Reported {
     }
 }
 
+/// Whether this is a refusal that is documented and has nothing to do with privacy: too little memory.
+pub(crate) fn may_refuse(error: &Error) -> bool {
+    matches!(error, Error::TooLarge { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. }))
+}
+
 /// Of a view that is written out.
 pub(crate) fn view(view: &View) -> Result<Reported, Error> {
     ndp_algos::loss::exact_loss(view).map(Reported::from)
