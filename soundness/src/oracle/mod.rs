@@ -5,3 +5,4 @@ pub(crate) mod linear;
 pub(crate) mod modular;
 pub(crate) mod rational;
 pub(crate) mod series;
+pub(crate) mod walks;

@@ -3,10 +3,12 @@
 mod accelerated;
 mod fixed;
 mod fresh;
+mod graph_walks;
 mod hidden_graphs;
 mod losses;
 mod messages;
 mod printed;
+mod random_graphs;
 mod sequences;
 mod targets;
 mod views;
@@ -26,4 +28,6 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &targets::Targets,
     &walks::Walks,
     &printed::PrintedGossip,
+    &random_graphs::RandomGraphs,
+    &graph_walks::GraphWalks,
 ];

@@ -1,0 +1,106 @@
+//! Token walks by all their paths: the mean of `exp(θ cost)` for an adversary who sees the path.
+
+use ndarray::Array2;
+
+/// Limits on contributions; `usize::MAX` for none, a rest of 1 for none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) cap: usize,
+    pub(crate) rest: usize,
+    pub(crate) uses: usize,
+}
+
+/// A path with its probability, and who contributes at each of its steps.
+pub(crate) struct Path {
+    holders: Vec<usize>,
+    contributes: Vec<bool>,
+    probability: f64,
+}
+
+/// All paths of `steps` steps, under the rules.
+pub(crate) fn paths(w: &Array2<f64>, start: &[f64], steps: usize, rules: Rules) -> Vec<Path> {
+    let mut all: Vec<(Vec<usize>, f64)> =
+        start.iter().enumerate().filter(|(_, p)| **p > 0.0).map(|(v, &p)| (vec![v], p)).collect();
+    for _ in 0..steps {
+        let mut longer = Vec::new();
+        for (path, p) in &all {
+            for (next, &q) in w.row(path[path.len() - 1]).iter().enumerate().filter(|(_, q)| **q > 0.0) {
+                let mut path = path.clone();
+                path.push(next);
+                longer.push((path, p * q));
+            }
+        }
+        all = longer;
+    }
+    let with_actions = |(holders, probability): (Vec<usize>, f64)| {
+        let contributes = contributes(&holders, w.nrows(), rules);
+        Path { holders, contributes, probability }
+    };
+    all.into_iter().map(with_actions).collect()
+}
+
+/// Who contributes: at most `cap` times, at least `rest` steps apart, and not where the edge of arrival or of departure
+/// had been used `uses` times before.
+fn contributes(holders: &[usize], n: usize, rules: Rules) -> Vec<bool> {
+    let (mut counts, mut last, mut uses) = (vec![0; n], vec![None::<usize>; n], vec![0usize; n * n]);
+    let mut arrived_beyond = false;
+    let step = |(t, pair): (usize, &[usize])| {
+        let (holder, next) = (pair[0], pair[1]);
+        let beyond = holder != next && uses[holder * n + next] >= rules.uses;
+        uses[holder * n + next] += 1;
+        let rested = last[holder].is_none_or(|last| t - last >= rules.rest);
+        let contributes = counts[holder] < rules.cap && rested && !beyond && !arrived_beyond;
+        if contributes {
+            counts[holder] += 1;
+            last[holder] = Some(t);
+        }
+        arrived_beyond = beyond;
+        contributes
+    };
+    holders.windows(2).enumerate().map(step).collect()
+}
+
+impl Path {
+    /// What the observers learn about `u` when node `w` multiplies the token by `slopes[w]` before it adds its own part:
+    /// between two visits `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after step `j`, the upper sum over
+    /// contributions of `u`. `published`: they are shown the last token as well.
+    fn cost(&self, u: usize, observers: &[usize], slopes: &[f64], published: bool) -> f64 {
+        let (mut total, mut shift, mut variance) = (0.0, 0.0, 0.0);
+        for (&holder, &contributes) in self.holders.iter().zip(&self.contributes) {
+            if observers.contains(&holder) {
+                if shift > 0.0 {
+                    total += shift * shift / variance;
+                }
+                (shift, variance) = (0.0, 0.0);
+            } else {
+                let slope = slopes[holder];
+                shift = slope * shift + f64::from(u8::from(holder == u && contributes));
+                variance = slope * slope * variance + 1.0;
+            }
+        }
+        let last = self.holders[self.holders.len() - 1];
+        if shift > 0.0 && (published || observers.contains(&last)) {
+            total += shift * shift / variance;
+        }
+        total
+    }
+}
+
+/// `ln E exp(θ cost)`, to a relative error of some `1e-13`.
+pub(crate) fn log_mean(
+    paths: &[Path],
+    theta: f64,
+    u: usize,
+    observers: &[usize],
+    slopes: &[f64],
+    published: bool,
+) -> f64 {
+    let charge = |path: &Path| (path.probability, theta * path.cost(u, observers, slopes, published));
+    let charges: Vec<(f64, f64)> = paths.iter().map(charge).collect();
+    let largest = charges.iter().fold(0.0, |most: f64, (_, charge)| most.max(*charge));
+    if largest < 1.0 {
+        charges.iter().map(|(p, charge)| p * charge.exp_m1()).sum::<f64>().ln_1p()
+    } else {
+        charges.iter().map(|(p, charge)| p * (charge - largest).exp()).sum::<f64>().ln() + largest
+    }
+}
