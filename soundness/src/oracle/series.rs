@@ -4,8 +4,8 @@ use super::rational::Quotient;
 use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 
-/// Fractional bits of the arithmetic: what is below `2^-560` or so is lost.
-const BITS: u64 = 640;
+/// Fractional bits of the arithmetic: what is below `2^-800` or so is lost.
+const BITS: u64 = 900;
 
 /// Bounds of `e^x` for `0 <= x <= 2000`, relatively `2^-500` apart or less.
 pub(crate) fn exp(x: &Quotient) -> [Quotient; 2] {
