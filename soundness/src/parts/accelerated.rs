@@ -76,6 +76,6 @@ impl Part for Accelerated {
     }
 
     fn short(&self) -> u64 {
-        500
+        1500
     }
 }

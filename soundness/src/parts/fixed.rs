@@ -75,7 +75,7 @@ impl Part for Fixed {
     }
 
     fn short(&self) -> u64 {
-        2500
+        4000
     }
 }
 

@@ -77,6 +77,6 @@ impl Part for Fresh {
     }
 
     fn short(&self) -> u64 {
-        500
+        1500
     }
 }

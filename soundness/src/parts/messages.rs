@@ -59,6 +59,6 @@ impl Part for Messages {
     }
 
     fn short(&self) -> u64 {
-        500
+        1000
     }
 }

@@ -7,6 +7,7 @@ mod graph_walks;
 mod hidden_graphs;
 mod losses;
 mod messages;
+mod outward;
 mod printed;
 mod random_graphs;
 mod sequences;
@@ -27,6 +28,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &hidden_graphs::HiddenGraphs,
     &targets::Targets,
     &walks::Walks,
+    &outward::Outward,
     &printed::PrintedGossip,
     &random_graphs::RandomGraphs,
     &graph_walks::GraphWalks,
