@@ -5,4 +5,5 @@ pub(crate) mod linear;
 pub(crate) mod modular;
 pub(crate) mod rational;
 pub(crate) mod series;
+pub(crate) mod walk;
 pub(crate) mod walks;

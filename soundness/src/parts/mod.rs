@@ -1,15 +1,19 @@
 //! The registry of parts. To add one, add a file and a line here.
 
 mod accelerated;
+mod complete;
 mod fixed;
 mod fresh;
 mod graph_walks;
 mod hidden_graphs;
+mod histograms;
+mod learning;
 mod losses;
 mod messages;
 mod outward;
 mod printed;
 mod random_graphs;
+mod ring;
 mod sequences;
 mod targets;
 mod views;
@@ -32,4 +36,8 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &printed::PrintedGossip,
     &random_graphs::RandomGraphs,
     &graph_walks::GraphWalks,
+    &ring::Ring,
+    &complete::Complete,
+    &histograms::Histograms,
+    &learning::Learning,
 ];

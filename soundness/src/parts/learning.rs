@@ -1,0 +1,128 @@
+//! Training by a walking token and by gossip with consensus: statements against the exact loss of constant gradients.
+
+use crate::draw::numbers::{literal, log_uniform, pick};
+use crate::oracle::walk::{PROFILE_ERROR, Walk};
+use crate::part::{Outcome, Part, Stratum, Violation};
+use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::objective::{Constants, Domain};
+use ndp_algos::sgd::privacy::{GossipObserver, complete_walk};
+use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_dp::{Delta, Sigma};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) struct Learning;
+
+impl Part for Learning {
+    fn name(&self) -> &'static str {
+        "learning"
+    }
+
+    fn what(&self) -> &'static str {
+        "statements of walk and consensus training, every option; all paths with constant gradients"
+    }
+
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        if number % 8 == 7 { consensus(rng) } else { walking(rng) }
+    }
+
+    fn short(&self) -> u64 {
+        200
+    }
+}
+
+/// Gradients that do not depend on the model: the tokens are sums, and their loss is a mixture of Gaussians.
+fn walking(rng: &mut ChaCha8Rng) -> Outcome {
+    let n = pick(rng, &[2, 3, 3, 4, 6, 20, 1000]);
+    let steps = pick(rng, &[1, 1, 2, 3, 4, 5, 6, 7]);
+    let colluders = match rng.random_range(0..4) {
+        0 => n - 1,
+        1 => rng.random_range(1..n),
+        _ => 1,
+    };
+    let start =
+        if rng.random_range(0..2) == 0 { Start::Uniform } else { Start::User(rng.random_range(0..n)) };
+    let cap = pick(rng, &[None, Some(0), Some(1), Some(2), Some(steps), Some(12)]);
+    let step_size = pick(rng, &[StepSize::Constant(0.3), StepSize::InverseRoot(0.3)]);
+    let sensitivity = pick(rng, &[1.0, 2.0, 0.3]);
+    let sigma = log_uniform(rng, 0.2, 50.0);
+    let delta = log_uniform(rng, 1e-8, 0.3);
+    let run = WalkSgd {
+        route: Route::Complete,
+        start,
+        steps,
+        step_size,
+        domain: Domain::Unbounded,
+        cap,
+        over_cap: OverCap::NoiseOnly,
+        update: Update::Sound,
+    };
+    let constants = Constants { lipschitz: 1.0, sensitivity, smoothness: 0.25, strong_convexity: 0.0 };
+    let mut outcome = Outcome::new(Stratum::new(n, steps));
+    let (Ok(noise), Ok(target)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
+    let Ok(statement) = complete_walk(&run, &constants, n, colluders, noise, target) else { return outcome };
+    let epsilon = statement.epsilon();
+    // The worst user of a given start is who starts.
+    let truth = Walk {
+        n,
+        steps,
+        colluders,
+        published: true,
+        from_exposed: start != Start::Uniform,
+        cap: cap.unwrap_or(usize::MAX),
+    };
+    let least = truth.delta(sensitivity / sigma, epsilon, |t| step_size.at(t));
+    outcome.check(least <= delta + PROFILE_ERROR, || Violation {
+        kind: match start {
+            Start::Uniform => "statement below the truth",
+            Start::User(_) => "statement below the truth, given start",
+        },
+        size: [steps as u64, n as u64, colluders as u64],
+        what: format!("complete_walk of {run:?}, n = {n}, c = {colluders}, sigma = {sigma}: epsilon {epsilon} at delta {delta:e}, where {least:e} is true"),
+        test: format!(
+            "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::complete_walk;\n\
+             use ndp_algos::sgd::walk::{{OverCap, Route, Start, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+             let run = WalkSgd {{\n    route: Route::Complete,\n    start: Start::{start:?},\n    steps: {steps},\n    \
+             step_size: StepSize::{step_size:?},\n    domain: Domain::Unbounded,\n    cap: {cap:?},\n    \
+             over_cap: OverCap::NoiseOnly,\n    update: Update::Sound,\n}};\n\
+             let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0 }};\n\
+             let stated = complete_walk(&run, &constants, {n}, {colluders}, Sigma::new({})?, Delta::new({})?)?;\n\
+             // At this epsilon the true delta is {least:e}.\nassert!(stated.epsilon() > {});",
+            literal(sensitivity), literal(sigma), literal(delta), literal(epsilon)
+        ),
+    });
+    outcome
+}
+
+/// Rounds that end in consensus add up, however many there are.
+fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
+    let bits = rng.random_range(1..=5u32);
+    let n = 1usize << bits;
+    let rounds = pick(rng, &[1, 2, 7, 1000, (1 << 32) - 1, 1 << 32, (1 << 32) + 1, 1 << 40]);
+    let observer = rng.random_range(0..n);
+    let source = (observer + rng.random_range(1..n)) % n;
+    let peers = rng.random_range(0..2) == 0;
+    let update = pick(rng, &[Update::Sound, Update::NodeClipped { clip: 0.5 }]);
+    let run = MuffliatoSgd { rounds, step_size: 0.5, batch: Batch::Full, domain: Domain::Unbounded, update };
+    let constants = Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 0.25, strong_convexity: 0.0 };
+    let mixing = if peers { Mixing::OnePeerHypercube } else { Mixing::Server };
+    let mut outcome = Outcome::new(Stratum::named(if peers { "one peer" } else { "server" }, "consensus"));
+    let loss = GossipObserver::new(&run, &[mixing], &constants, n, observer)
+        .and_then(|account| account.loss(source));
+    let loss = loss.map_or(f64::NAN, |loss| *loss.value());
+    // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in integers.
+    let (shares, count) = if peers {
+        (1u128 << (source ^ observer).ilog2(), rounds as u128)
+    } else {
+        ((n - 1) as u128, rounds as u128)
+    };
+    // loss ≥ count/shares, where loss · shares is exact for these sizes up to one rounding, which is given back.
+    let holds = loss * shares as f64 * (1.0 + f64::EPSILON) >= count as f64;
+    outcome.check(holds, || Violation {
+        kind: "loss of consensus below the truth",
+        size: [n as u64, rounds as u64, source as u64],
+        what: format!("{rounds} rounds among {n}: {loss}, true {count}/{shares}"),
+        test: format!("// GossipObserver of {run:?}, {n} nodes, observer {observer}, source {source}: true loss {count}/{shares}"),
+    });
+    outcome
+}
