@@ -119,8 +119,11 @@ impl LossReport {
             let room = units.len() as f64 * f64::EPSILON;
             (sum(&self.lower) * (1.0 - room), sum(units) * (1.0 + room))
         });
-        let (low, high) =
-            if low == high { (low / n, high / n) } else { (low / n * (1.0 - SUM), high / n * (1.0 + SUM)) };
+        let (low, high) = if low == high {
+            (low / n * (1.0 - SUM), quotient_up(high, n))
+        } else {
+            (low / n * (1.0 - SUM), high / n * (1.0 + SUM))
+        };
         if width(low, high) <= WIDTH { Exact::new(high).into() } else { UpperBound::new(high).into() }
     }
 }
@@ -155,8 +158,8 @@ pub fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport,
         Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, options.budget())?,
         Some(Source::Rows(rows)) => account::of_rows(rows, options.budget())?,
         None => {
-            let member = |u: usize| known && view.coalition().binary_search(&u).is_ok();
-            let rows = Rows::Given(Given::new(view.inputs(), view.noises(), view.known_noises(), member));
+            let rows = Given::new(view.inputs(), view.noises(), view.known_noises(), view.coalition());
+            let rows = Rows::Given(rows);
             account::of_rows(&rows, options.budget())?
         }
     };
@@ -173,6 +176,13 @@ pub fn observer_losses(
 ) -> Result<Vec<LossReport>, Error> {
     require_dense("the losses towards all observers", observers.len(), protocol.node_count())?;
     observers.par_iter().map(|&v| protocol.coalition_loss(&[v])).collect()
+}
+
+/// `a / b` of two whole numbers, rounded up.
+pub(crate) fn quotient_up(a: f64, b: f64) -> f64 {
+    let quotient = a / b;
+    // The remainder of a correctly rounded quotient is exact.
+    if quotient.mul_add(b, -a) < 0.0 { quotient.next_up() } else { quotient }
 }
 
 /// Room for the roundings of a few operations.

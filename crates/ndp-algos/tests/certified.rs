@@ -280,3 +280,22 @@ fn views_of_sequences_carry_exact_rows() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// Found by the search: equal neighborhoods are no symmetry where weights are given, a view of which no noise is left leaks, and
+/// a coalition of everybody has nobody left to learn about.
+#[test]
+fn what_the_search_found_in_the_certified_core() -> Result<(), Error> {
+    let star = generators::star_graph(2)?;
+    let weights = |_, v| if v == 1 { 0.399_771_957_284_086_2 } else { 0.310_389_399_875_677_04 };
+    let matrix = GossipMatrix::from_edge_weights(&star, weights)?;
+    let unknown = ExactOptions { own_noise: OwnNoise::Unknown, ..default() };
+    assert_exact(&exact_loss(&matrix, 2, 2, unknown)?, &[(1, 0.623_899_588_465_552_2)])?;
+    let silent = View::new(&[1], array![[1.0, 1.0]], array![[0.0]], &[])?;
+    assert_eq!(loss::exact_loss(&silent), Err(Error::NoiselessView(0)));
+    let own = View::new(&[1], array![[0.0, 1.0]], array![[0.0]], &[])?;
+    assert_eq!(loss::exact_loss(&own)?.rank, 0);
+    let variances = NoiseSchedule::new(vec![1.0, 0.5])?;
+    let all = FreshNoiseGossip::new(GossipMatrix::metropolis(&star), variances);
+    assert_eq!(all.coalition_loss(&[0, 1, 2])?.rank, 6);
+    Ok(())
+}

@@ -4,7 +4,7 @@ use super::combinations::Lost;
 use super::decisions::{self, Decisions};
 use super::enclosure::{Enclosure, of_combinations};
 use super::krylov::{Against, Krylov};
-use super::rows::{Layout, Rows};
+use super::rows::{Input, Layout, Rows};
 use super::twins;
 use super::{fixed, magnitude::power_of_two};
 use crate::Error;
@@ -51,18 +51,18 @@ pub(crate) struct Combined {
 pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
-    require("the rows of the view", bytes(r.min(layout.noises()), n, 8), budget)?;
+    require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
     if layout.inputs.is_empty() || r == 0 {
         return Ok(assemble(layout, None, 0, 0.0, 0));
     }
     if let Some(enclosure) = matrix_form(rows, budget).filter(|found| found.width() <= WIDTH) {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));
     }
-    let together = bytes(r.min(layout.noises()), n, 16) <= TOGETHER;
+    let together = bytes(r.min(layout.noises), n, 16) <= TOGETHER;
     let decisions = decisions::of_rows(rows, together)?;
     refuse_leaks(layout, &decisions)?;
     let rank = decisions.rank();
-    if rank == layout.noises() && layout.leaks_nothing() {
+    if rank == layout.noises && layout.leaks_nothing() {
         // The observer can undo all rows: each input is known up to its own noise, and no further.
         return Ok(assemble_structural(layout, rank));
     }
@@ -75,7 +75,12 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error>
     if enclosure.is_none() && layout.inputs.iter().any(|input| input.structural.is_none()) {
         return Err(Error::NotCertified { bits: budget.bits });
     }
-    let certificate = assemble(layout, enclosure.as_ref(), rank, decisions.failure, bits);
+    let mut certificate = assemble(layout, enclosure.as_ref(), rank, decisions.failure, bits);
+    // What a member reveals to itself is 1 by convention.
+    let leaks = |input: &&Input| decisions.leaks.binary_search(&input.coordinate).is_ok();
+    for input in layout.inputs.iter().filter(leaks) {
+        (certificate.lower[input.node], certificate.upper[input.node]) = (1.0, 1.0);
+    }
     match layout.inputs.iter().find(|input| certificate.upper[input.node] == f64::INFINITY) {
         Some(input) => Err(Error::LossTooLarge(input.node)),
         None => Ok(certificate),
@@ -84,7 +89,7 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error>
 
 /// Which rows are new, without their losses.
 pub(crate) fn ranks(rows: &Rows, budget: Budget) -> Result<Decisions, Error> {
-    let size = rows.len().min(rows.layout().noises());
+    let size = rows.len().min(rows.layout().noises);
     require("the rows of the view", bytes(size, rows.layout().coordinates, 8), budget)?;
     decisions::of_rows(rows, bytes(size, rows.layout().coordinates, 16) <= TOGETHER)
 }
@@ -128,7 +133,7 @@ pub(crate) fn basis_of_krylov(
 /// Nearly orthonormal combinations of rows, with what they prove.
 pub(crate) fn basis_of_rows(rows: &Rows, budget: Budget) -> Result<(f64, Combined), Error> {
     let layout = rows.layout();
-    require("the rows of the view", bytes(rows.len().min(layout.noises()), layout.coordinates, 8), budget)?;
+    require("the rows of the view", bytes(rows.len().min(layout.noises), layout.coordinates, 8), budget)?;
     let decisions = decisions::of_rows(rows, true)?;
     let kept: Vec<usize> = (0..rows.len()).filter(|&k| decisions.kept[k]).collect();
     let rank = kept.len() as f64;
@@ -160,10 +165,11 @@ fn enclose(unit: f64) -> (f64, f64) {
     if unit == 1.0 { (1.0, 1.0) } else { (unit * (1.0 - f64::EPSILON), unit * (1.0 + f64::EPSILON)) }
 }
 
-/// Classes of nodes within the ball that the view cannot tell apart; none where they could not explain the rank.
+/// Classes of nodes within the ball that the view cannot tell apart; none where they could not explain the rank, and none for
+/// given weights, which need not follow the symmetries of the graph.
 fn seen_alike(view: &Krylov, graph: &Graph, rank: usize) -> Vec<Vec<usize>> {
     let n = view.nodes();
-    if rank == n || 2 * rank < n || view.seeds().is_empty() {
+    if !view.is_named() || rank == n || 2 * rank < n || view.seeds().is_empty() {
         return Vec::new();
     }
     let ball = view.ball();
@@ -227,7 +233,7 @@ fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -
             Err((Lost::Digits(growth), progress)) => return Attempt::Lost { growth, progress },
             Ok(found) => {
                 let mut layout = rows.layout().clone();
-                let noises = layout.noises();
+                let noises = layout.noises;
                 for input in layout.inputs.iter_mut().filter(|input| input.coordinate >= noises) {
                     input.scale = 2 * scales[input.coordinate];
                 }
@@ -243,7 +249,7 @@ type Rounded = (Vec<Vec<f64>>, Vec<f64>);
 fn combine_rows<const L: usize>(rows: &Rows, kept: &[usize], scales: &[i64]) -> Result<Rounded, (Lost, f64)> {
     let layout = rows.layout();
     let mut found =
-        super::combinations::Combinations::<L>::new(layout.coordinates, layout.noises(), &layout.variances);
+        super::combinations::Combinations::<L>::new(layout.coordinates, layout.noises, &layout.variances);
     for (done, &k) in kept.iter().enumerate() {
         let (row, gamma) = rows.fixed::<L>(k, scales);
         let progress = (done + 1) as f64 / kept.len() as f64;
@@ -315,11 +321,11 @@ fn search(budget: Budget, work: f64, mut attempt: impl FnMut(usize) -> Attempt) 
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises() || r > MOST_DENSE || bytes(r, n, 32) > budget.memory {
+    if r > layout.noises || r > MOST_DENSE || bytes(r, n, 32) > budget.memory {
         return None;
     }
     let float = rows.float()?;
-    let m = layout.noises();
+    let m = layout.noises;
     let noise = float.rows.slice(ndarray::s![.., ..m]);
     let covariance = if layout.variances.is_empty() {
         gemm(noise, noise.t()).ok()?
@@ -362,7 +368,9 @@ fn inverse_of_lower(lower: &Array2<f64>) -> Option<Array2<f64>> {
 
 /// An input outside the coalition that leaks is an error; members were left out before.
 fn refuse_leaks(layout: &Layout, decisions: &Decisions) -> Result<(), Error> {
-    let leaks = |input: &&super::rows::Input| decisions.leaks.binary_search(&input.coordinate).is_ok();
+    let leaks = |input: &&Input| {
+        decisions.leaks.binary_search(&input.coordinate).is_ok() && !layout.members.contains(&input.node)
+    };
     match layout.inputs.iter().find(leaks) {
         Some(input) => Err(Error::NoiselessView(input.node)),
         None => Ok(()),

@@ -49,15 +49,15 @@ pub(crate) struct Stakes {
 /// Decides about written or traced rows.
 pub(crate) fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
     let layout = rows.layout();
-    let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises()).count();
-    let stakes = Stakes { widths: rows.widths(), leaking, full: layout.noises(), together };
+    let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises).count();
+    let stakes = Stakes { widths: rows.widths(), leaking, full: layout.noises, together };
     let run = |field: Field| {
-        let mut table = Table::new(field, layout.noises());
+        let mut table = Table::new(field, layout.noises);
         let mut row = rows.modular(field);
         let mut verdicts = Verdicts::default();
         for k in 0..rows.len() {
             // Once every noise is known, a row adds nothing, unless it leaks.
-            let full = leaking == 0 && table.rank() == layout.noises();
+            let full = leaking == 0 && table.rank() == layout.noises;
             match if full { Newness::Old } else { table.add(row(k)) } {
                 Newness::New => verdicts.kept.push(true),
                 Newness::Old => verdicts.kept.push(false),
@@ -173,7 +173,7 @@ mod tests {
     use ndarray::{Array2, array};
 
     fn given(inputs: Array2<f64>, noises: Array2<f64>) -> Rows {
-        Rows::Given(Given::new(inputs.view(), noises.view(), &[], |_| false))
+        Rows::Given(Given::new(inputs.view(), noises.view(), &[], &[]))
     }
 
     fn decisions(rows: &Rows) -> Decisions {

@@ -77,7 +77,7 @@ pub(crate) fn width(low: f64, high: f64) -> f64 {
 
 /// At least `‖Ĝ - I‖`, the largest absolute row sum, roundings included.
 fn distance_from_identity(vectors: &[Vec<f64>], layout: &Layout) -> Option<f64> {
-    let (r, m) = (vectors.len(), layout.noises());
+    let (r, m) = (vectors.len(), layout.noises);
     if r == 0 {
         return Some(0.0);
     }

@@ -13,6 +13,7 @@ use super::field::{Field, Fingerprint};
 use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, Laziness};
 use ndp_graph::GossipMatrix;
+use ndp_graph::gossip_matrix::Weights;
 
 /// Everything that the messages of fixed-matrix gossip reveal to a coalition.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub(crate) struct Krylov {
     /// Neighbors outside the coalition.
     seeds: Vec<usize>,
     rounds: usize,
+    /// Whether weights follow from degrees, so that a symmetry of the graph is one of the matrix.
+    named: bool,
 }
 
 /// Against which earlier combinations a candidate is made orthogonal.
@@ -51,7 +54,13 @@ impl Krylov {
             seeds: if rounds == 0 { Vec::new() } else { ball.locals(seeds) },
             ball,
             rounds,
+            named: matrix.weights() != Weights::Given,
         }
+    }
+
+    /// Whether weights follow from degrees, so that a symmetry of the graph is one of the matrix.
+    pub(crate) fn is_named(&self) -> bool {
+        self.named
     }
 
     /// Nodes within reach.

@@ -19,11 +19,14 @@ pub(crate) struct Layout {
     pub(crate) nodes: usize,
     /// Number of coordinates.
     pub(crate) coordinates: usize,
-    /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; one entry for each of the first
-    /// coordinates. Empty stands for variance 1 of all coordinates.
+    /// How many of them, the first, are noises.
+    pub(crate) noises: usize,
+    /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; empty stands for variance 1.
     pub(crate) variances: Vec<f64>,
     /// The inputs that are accounted for.
     pub(crate) inputs: Vec<Input>,
+    /// Nodes whose inputs may leak: what members reveal to themselves.
+    pub(crate) members: Vec<usize>,
     /// Noises that the observer knows, which have no coordinate (they count in the rank).
     pub(crate) known: usize,
     /// Whether every coordinate is an input with a noise of variance 1, so that all losses add up to the rank.
@@ -52,26 +55,24 @@ impl Layout {
         Self {
             nodes,
             coordinates: inside.len(),
+            noises: inside.len(),
             variances: Vec::new(),
             inputs: inside.iter().enumerate().map(input).collect(),
+            members: Vec::new(),
             known: 0,
             adds_up: true,
         }
     }
 
-    /// Number of noises.
-    pub(crate) fn noises(&self) -> usize {
-        if self.variances.is_empty() { self.coordinates } else { self.variances.len() }
-    }
-
     /// Whether every input has a noise with an equal column, so that nothing leaks.
     pub(crate) fn leaks_nothing(&self) -> bool {
-        self.inputs.iter().all(|input| input.coordinate < self.noises())
+        self.inputs.iter().all(|input| input.coordinate < self.noises)
     }
 
     fn fingerprint(&self, to: &mut Fingerprint) {
         to.number(self.nodes as u64);
         to.number(self.coordinates as u64);
+        to.number(self.noises as u64);
         to.floats(self.variances.iter());
         to.numbers(self.inputs.iter().map(|input| input.node as u64));
         to.numbers(self.inputs.iter().map(|input| input.coordinate as u64));
@@ -201,12 +202,12 @@ pub(crate) struct Given {
 
 impl Given {
     /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, of which the observers
-    /// know some; inputs for which `left_out` holds are not accounted for.
+    /// know some. Inputs of members are not accounted for where they know a noise, and may leak.
     pub(crate) fn new(
         inputs: ArrayView2<'_, f64>,
         noises: ArrayView2<'_, f64>,
         known: &[usize],
-        left_out: impl Fn(usize) -> bool,
+        members: &[usize],
     ) -> Self {
         let nodes = inputs.ncols();
         let unknown: Vec<usize> = (0..noises.ncols()).filter(|j| known.binary_search(j).is_err()).collect();
@@ -214,8 +215,11 @@ impl Given {
         let unknown: Vec<usize> =
             unknown.into_iter().filter(|&j| noises.column(j).iter().any(|&x| x != 0.0)).collect();
         let m = unknown.len();
-        let sources: Vec<usize> =
-            (0..nodes).filter(|&u| !left_out(u) && inputs.column(u).iter().any(|&x| x != 0.0)).collect();
+        let sources: Vec<usize> = (0..nodes)
+            .filter(|&u| {
+                (known.is_empty() || !members.contains(&u)) && inputs.column(u).iter().any(|&x| x != 0.0)
+            })
+            .collect();
         let mut entries: Vec<Vec<(u32, Dyadic)>> = Vec::with_capacity(inputs.nrows());
         for (over_noises, over_inputs) in noises.rows().into_iter().zip(inputs.rows()) {
             let first = unknown.iter().map(|&j| over_noises[j]);
@@ -247,7 +251,8 @@ impl Given {
         let layout = Layout {
             nodes,
             coordinates: m + sources.len(),
-            variances: vec![1.0; m],
+            noises: m,
+            variances: Vec::new(),
             inputs: sources
                 .iter()
                 .enumerate()
@@ -259,6 +264,7 @@ impl Given {
                     structural: structural(u).then_some(1.0),
                 })
                 .collect(),
+            members: members.to_vec(),
             known: known.len(),
             adds_up: false,
         };
@@ -291,10 +297,10 @@ mod tests {
     fn given_rows_are_scaled_and_slim() {
         let noises = array![[1e-100, 0.0, 3e-100, 0.0], [0.0, 5.0, 1.0, 0.0]];
         let inputs = array![[0.0, 1.0, 1e-100], [0.0, 8.0, 0.0]];
-        let given = Given::new(inputs.view(), noises.view(), &[1], |_| false);
+        let given = Given::new(inputs.view(), noises.view(), &[1], &[]);
         // Noise 1 is known, noise 3 and input 0 occur nowhere.
         assert_eq!(given.layout.coordinates, 4);
-        assert_eq!(given.layout.noises(), 2);
+        assert_eq!(given.layout.noises, 2);
         assert_eq!(given.layout.inputs.iter().map(|i| i.node).collect::<Vec<_>>(), [1, 2]);
         let rows = Rows::Given(given);
         let floats = rows.float().expect("in range").rows;

@@ -249,6 +249,7 @@ impl NoisyMessageGossip {
         }
         let (around, links) = (Arc::new(around), Arc::new(links));
         layout.coordinates += rounds * count as usize;
+        layout.noises = layout.coordinates;
         layout.adds_up = rounds == 0;
         let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((ball.local(u)? as u32, k as u32)));
         let mut steps =

@@ -10,6 +10,7 @@ use super::synchronous::{Transcript, apply, check_values};
 use crate::audit::{Observation, Simulate};
 use crate::certified::account;
 use crate::certified::rows::Rows;
+use crate::loss::quotient_up;
 use crate::protocol::checked_coalition;
 use crate::view::Source;
 use crate::{Error, LossReport, OwnNoise, Protocol, View};
@@ -224,7 +225,7 @@ pub fn mean_loss_by_step(sequence: &GossipSequence, observer: usize) -> Result<M
     }
     let means = new.into_iter().scan(0, |rank, new| {
         *rank += new;
-        Some(Exact::new(*rank as f64 / n as f64))
+        Some(Exact::new(quotient_up(*rank as f64, n as f64)))
     });
     Ok(MeanLosses { by_step: means.collect(), failure: decisions.failure })
 }

@@ -125,6 +125,7 @@ impl FreshNoiseGossip {
         let mut layout = Layout::of_equal_columns(self.matrix.node_count(), &inside);
         layout.adds_up = false;
         layout.coordinates = 0;
+        layout.variances.clear();
         let (mut steps, mut messages) = (Vec::new(), Vec::new());
         for (t, &variance) in variances.iter().enumerate() {
             if t > 0 {
@@ -143,9 +144,11 @@ impl FreshNoiseGossip {
                 |&register: &usize| trace::Message { after: steps.len(), register, beside: Vec::new() };
             messages.extend(senders.iter().map(message));
         }
-        // Losses are in units of that of the first noise.
-        let first = layout.variances[0];
-        layout.inputs.iter_mut().for_each(|input| input.factor = first);
+        layout.noises = layout.coordinates;
+        // Losses are in units of that of the first noise, which is never silent.
+        if let Some(&first) = layout.variances.first() {
+            layout.inputs.iter_mut().for_each(|input| input.factor = first);
+        }
         Rows::Traced(Trace::new(layout, ball.len(), steps, messages))
     }
 

@@ -331,8 +331,10 @@ impl AveragingOnPath<'_> {
         let layout = Layout {
             nodes: self.nodes,
             coordinates,
-            variances: vec![1.0; noises as usize],
+            noises: noises as usize,
+            variances: Vec::new(),
             inputs: sources.iter().enumerate().map(input).collect(),
+            members: members.to_vec(),
             known: own.len(),
             adds_up: false,
         };
