@@ -21,7 +21,7 @@ impl Part for Complete {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let n = pick(rng, &[2, 2, 3, 3, 4, 5, 7, 12, 50, 1000, 1_000_000_000]);
-        let steps = if number % 16 == 0 { 9 } else { rng.random_range(1..=7) };
+        let steps = if number.is_multiple_of(16) { 9 } else { rng.random_range(1..=7) };
         let colluders = match rng.random_range(0..4) {
             0 => n - 1,
             1 => rng.random_range(1..n),

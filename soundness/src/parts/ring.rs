@@ -36,7 +36,7 @@ impl Part for Ring {
         let Ok(ring) = ring else {
             let unhidden = last == FinalToken::Published
                 && placement == Placement::Counter
-                && (n * rounds - 1) % (n - 1) != 0;
+                && !(n * rounds - 1).is_multiple_of(n - 1);
             outcome.check(unhidden, || Violation {
                 kind: "refused",
                 size: [n as u64, rounds as u64, 0],
