@@ -24,7 +24,7 @@ impl Soundness {
             let tree = older(sh, commit)?;
             // A folder of its own: cargo tells packages apart by their path within the workspace, so that in a common
             // one it would take the libraries of one commit for those of the other.
-            sh.set_var("CARGO_TARGET_DIR", sh.current_dir().join("target/soundness/build"));
+            sh.set_var("CARGO_TARGET_DIR", tree.join("target"));
             sh.change_dir(tree);
             // Finding something is what such a search is for.
             list.push("--expect-violations".to_owned());

@@ -38,7 +38,7 @@ impl From<LossReport> for Reported {
         Self {
             exact: report.loss.grade() == Grade::Exact,
             upper: report.loss.value().unit.clone(),
-            lower: None,
+            lower: Some(report.lower.clone()),
             rank: report.rank,
             mean: Mean::from(&report.mean()),
         }
@@ -92,5 +92,5 @@ pub(crate) fn sequence(
 /// The mean loss after each step.
 pub(crate) fn mean_by_step(sequence: &GossipSequence, observer: usize) -> Result<Vec<Mean>, Error> {
     let means = gossip::mean_loss_by_step(sequence, observer)?;
-    Ok(means.iter().map(Mean::from).collect())
+    Ok(means.by_step.iter().map(|mean| Mean { value: *mean.value(), exact: true }).collect())
 }
