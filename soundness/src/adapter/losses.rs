@@ -47,7 +47,10 @@ impl From<LossReport> for Reported {
 
 /// Whether this is a refusal that is documented and has nothing to do with privacy: too little memory.
 pub(crate) fn may_refuse(error: &Error) -> bool {
-    matches!(error, Error::TooLarge { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. }))
+    matches!(
+        error,
+        Error::TooLarge { .. } | Error::NotCertified { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. })
+    )
 }
 
 /// Of a view that is written out.

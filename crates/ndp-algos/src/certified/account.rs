@@ -52,8 +52,13 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error>
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
     require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
-    if layout.inputs.is_empty() || r == 0 {
+    if r == 0 {
         return Ok(assemble(layout, None, 0, 0.0, 0));
+    }
+    if layout.inputs.is_empty() {
+        // Nobody's input is seen; what is seen is counted all the same.
+        let decisions = decisions::of_rows(rows, true)?;
+        return Ok(assemble(layout, None, decisions.rank(), decisions.failure, 0));
     }
     if let Some(enclosure) = matrix_form(rows, budget).filter(|found| found.width() <= WIDTH) {
         return Ok(assemble(layout, Some(&enclosure), r, 0.0, 53));

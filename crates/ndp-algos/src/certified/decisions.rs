@@ -127,15 +127,15 @@ fn agree(
     let pairs = draws * (draws - 1) / 2;
     let mut probability = if complete(&a) { 0.0 } else { failure(stakes, &a.kept, TWO, pairs) };
     let mut leaks: Vec<usize> = a.leaks.iter().chain(&b.leaks).copied().collect();
-    if probability > FAILURE {
-        if let Some(field) = next() {
-            let c = run(field);
-            if c.kept == a.kept {
-                probability = failure(stakes, &a.kept, TWO + 1, pairs * draws);
-                leaks.extend(c.leaks);
-            } else if c.kept > a.kept {
-                return Err(Error::NoGuarantee("two primes drawn for a view are proven unlucky by a third"));
-            }
+    if probability > FAILURE
+        && let Some(field) = next()
+    {
+        let c = run(field);
+        if c.kept == a.kept {
+            probability = failure(stakes, &a.kept, TWO + 1, pairs * draws);
+            leaks.extend(c.leaks);
+        } else if c.kept > a.kept {
+            return Err(Error::NoGuarantee("two primes drawn for a view are proven unlucky by a third"));
         }
     }
     leaks.sort_unstable();

@@ -36,8 +36,7 @@ impl Enclosure {
         let error = up(errors.iter().map(|e| e * e).sum::<f64>().sqrt());
         let eta = distance_from_identity(vectors, layout)?;
         let spread = up(eta + 2.0 * error * (1.0 + eta).sqrt() + error * error);
-        // Written so that NaN fails.
-        if !(spread < 1.0) {
+        if spread.is_nan() || spread >= 1.0 {
             return None;
         }
         let roundings = (vectors.len() + 16) as f64 * f64::EPSILON;

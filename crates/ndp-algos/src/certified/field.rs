@@ -166,7 +166,7 @@ impl Primes {
 /// The test of Miller and Rabin with the bases up to 37, which is a proof below `2^64` (Sorenson and Webster 2015).
 /// Takes odd numbers between 41 and `2^61`.
 fn is_prime(n: u64) -> bool {
-    if WITNESSES.iter().any(|&w| n % w == 0) {
+    if WITNESSES.iter().any(|&w| n.is_multiple_of(w)) {
         return false;
     }
     let field = Field::new(n);

@@ -180,9 +180,9 @@ impl<const L: usize> Sums<L> {
     #[inline]
     pub(crate) fn scaled(&self, at: usize, by: i64) -> Fixed<L> {
         let (mut low, mut carry) = ([0; L], 0i128);
-        for j in 0..L {
-            let sum = (self.plus[at][j].wrapping_sub(self.minus[at][j]) as i128).wrapping_add(carry);
-            low[j] = sum as u64;
+        for (low, (plus, minus)) in low.iter_mut().zip(self.plus[at].iter().zip(&self.minus[at])) {
+            let sum = (plus.wrapping_sub(*minus) as i128).wrapping_add(carry);
+            *low = sum as u64;
             carry = sum >> 64;
         }
         shifted(&low, carry as u64, by)

@@ -238,11 +238,9 @@ impl NoisyMessageGossip {
             }
             MessageNoise::PerLink => {
                 for (a, w, _, noise) in self.links().filter(|&(.., noise)| !known(sender(noise))) {
-                    if let (Some(w), receiver) = (ball.local(w), ball.local(a)) {
-                        // A link out of the ball is not heard of.
-                        if let Some(receiver) = receiver {
-                            links.push((receiver as u32, w as u32, number(noise)));
-                        }
+                    // A link out of the ball is not heard of.
+                    if let (Some(w), Some(receiver)) = (ball.local(w), ball.local(a)) {
+                        links.push((receiver as u32, w as u32, number(noise)));
                     }
                 }
             }

@@ -312,7 +312,7 @@ impl AveragingOnPath<'_> {
     /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in `own`.
     fn exact_rows(&self, members: &[usize], times: &[usize], own: &[usize], updates: &[Update]) -> Rows {
         let mut noise_of = vec![None; updates.len()];
-        let mut noises = 0;
+        let mut noises = 0u32;
         for t in (0..updates.len()).filter(|t| own.binary_search(t).is_err()) {
             noise_of[t] = Some(noises);
             noises += 1;
@@ -346,7 +346,7 @@ impl AveragingOnPath<'_> {
             if self.path.actions()[t] == Action::Contribute
                 && let Ok(k) = sources.binary_search(&self.path.holders()[t])
             {
-                entries.push((0, noises + k as u32));
+                entries.push((0, noises + u32::try_from(k).expect("coordinates fit in memory")));
             }
             steps.push(trace::Step::Add { entries: Arc::new(entries), first: 0, factor: update.add });
             if times.binary_search(&(t + 1)).is_ok() {
