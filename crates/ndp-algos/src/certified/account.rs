@@ -81,9 +81,13 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error>
         return Err(Error::NotCertified { bits: budget.bits });
     }
     let mut certificate = assemble(layout, enclosure.as_ref(), rank, decisions.failure, bits);
-    // What a member reveals to itself is 1 by convention.
-    let leaks = |input: &&Input| decisions.leaks.binary_search(&input.coordinate).is_ok();
-    for input in layout.inputs.iter().filter(leaks) {
+    // What a member reveals to itself without noise, or with almost none, is 1 by convention.
+    let to_itself = |input: &&Input| {
+        decisions.leaks.binary_search(&input.coordinate).is_ok()
+            || (layout.members.contains(&input.node) && certificate.upper[input.node] == f64::INFINITY)
+    };
+    let own: Vec<&Input> = layout.inputs.iter().filter(to_itself).collect();
+    for input in own {
         (certificate.lower[input.node], certificate.upper[input.node]) = (1.0, 1.0);
     }
     match layout.inputs.iter().find(|input| certificate.upper[input.node] == f64::INFINITY) {
