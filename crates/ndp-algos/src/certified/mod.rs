@@ -19,6 +19,7 @@
 //! * [`enclosure`]: the theorem. The lower end of every enclosure holds without any prime.
 
 pub(crate) mod account;
+mod arithmetic;
 pub(crate) mod ball;
 mod combinations;
 pub(crate) mod decisions;
