@@ -203,3 +203,59 @@ impl Krylov {
         Ok(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certified::decisions;
+    use ndp_graph::{Graph, generators};
+
+    /// `log₂` of the largest error in units, when every candidate is made orthogonal to all before it.
+    fn growth(graph: &Graph, observer: usize, rounds: usize) -> Result<(usize, f64), crate::Error> {
+        let seeds: Vec<usize> = graph.neighbors(observer).iter().map(|&w| w as usize).collect();
+        let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
+        let decisions = decisions::of_krylov(&view, false)?;
+        let found = view.combinations::<6>(&decisions.kept, Against::All).map_err(|_| crate::Error::Unbounded)?;
+        let largest = (0..found.len()).map(|k| found.error(k).log2()).fold(f64::NEG_INFINITY, f64::max);
+        Ok((found.len(), largest))
+    }
+
+    /// Growths that the specification measured, in bits. Ours are up to a few bits below: a pass of subtractions rounds once and
+    /// not once for every coefficient, and coefficients that a pass leaves below the rounding unit are not subtracted again.
+    #[test]
+    fn errors_grow_as_measured() -> Result<(), crate::Error> {
+        let ring = generators::cycle_graph(64)?;
+        let path = |n| generators::path_graph(n);
+        let grid = generators::grid_2d_graph(12, 12)?;
+        let (small, large) = (generators::hypercube_graph(7)?, generators::hypercube_graph(9)?);
+        let cases = [
+            (&small, 0, 9, 44, 19.0),
+            (&large, 0, 14, 74, 24.0),
+            (&path(40)?, 0, 40, 40, 84.0),
+            (&path(80)?, 0, 80, 80, 168.0),
+            (&ring, 0, 64, 64, 70.0),
+            (&grid, 0, 40, 81, 87.0),
+        ];
+        for (graph, observer, rounds, rank, bits) in cases {
+            let (found, growth) = growth(graph, observer, rounds)?;
+            assert_eq!(found, rank);
+            assert!((bits - 12.0..bits + 3.0).contains(&growth), "{growth} bits, expected {bits}");
+        }
+        Ok(())
+    }
+
+    /// The recurrence on a path of three nodes, by hand: `q_1 = e_0`, `q_2 = e_1` are exact, `W q_2` has one division a row,
+    /// the subtraction one rounding, the scaling another.
+    #[test]
+    fn the_recurrence_is_its_formula() -> Result<(), crate::Error> {
+        let path = generators::path_graph(3)?;
+        let view = Krylov::new(&GossipMatrix::metropolis(&path), &[0], &[1], &[0], 2);
+        let found = view.combinations::<2>(&[true, true, true], Against::All).map_err(|_| crate::Error::Unbounded)?;
+        assert_eq!((found.error(0), found.error(1)), (Magnitude::ZERO, Magnitude::ZERO));
+        // W e_1 = (1, 1, 1)/3; what is left of it is e_2/3: s = 3, γ = √3 (one divisor), ρ = √3, ρ' = √3.
+        let expected = 3.0 * (3f64.sqrt() + 3f64.sqrt()) + 3f64.sqrt();
+        let error = found.error(2).to_f64();
+        assert!(error >= expected && error < expected * (1.0 + 1e-9), "{error} is not {expected}");
+        Ok(())
+    }
+}
