@@ -115,8 +115,11 @@ impl<const L: usize> Combinations<L> {
             }
             // Coefficients `m · 2^-shift`, for overlaps in units of `2^(top - p)`.
             let exponent = (worst.to_bits() >> 52) as i64 - 1022;
-            let factors: Vec<i64> =
-                overlaps.iter().map(|a| times_power(*a, 52 - exponent).round() as i64).collect();
+            // What the next pass would call negligible is left to it: far combinations, mostly.
+            let least = 0.25 * negligible * norm;
+            let factor =
+                |a: &f64| if a.abs() <= least { 0 } else { times_power(*a, 52 - exponent).round() as i64 };
+            let factors: Vec<i64> = overlaps.iter().map(factor).collect();
             let by = exponent - 52 + top - places;
             let terms: Vec<(usize, i64)> = (from..).zip(factors).filter(|(_, m)| *m != 0).collect();
             for group in terms.chunks(TERMS) {

@@ -215,7 +215,8 @@ mod tests {
         let seeds: Vec<usize> = graph.neighbors(observer).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
         let decisions = decisions::of_krylov(&view, false)?;
-        let found = view.combinations::<6>(&decisions.kept, Against::All).map_err(|_| crate::Error::Unbounded)?;
+        let found =
+            view.combinations::<6>(&decisions.kept, Against::All).map_err(|_| crate::Error::Unbounded)?;
         let largest = (0..found.len()).map(|k| found.error(k).log2()).fold(f64::NEG_INFINITY, f64::max);
         Ok((found.len(), largest))
     }
@@ -250,7 +251,8 @@ mod tests {
     fn the_recurrence_is_its_formula() -> Result<(), crate::Error> {
         let path = generators::path_graph(3)?;
         let view = Krylov::new(&GossipMatrix::metropolis(&path), &[0], &[1], &[0], 2);
-        let found = view.combinations::<2>(&[true, true, true], Against::All).map_err(|_| crate::Error::Unbounded)?;
+        let found =
+            view.combinations::<2>(&[true, true, true], Against::All).map_err(|_| crate::Error::Unbounded)?;
         assert_eq!((found.error(0), found.error(1)), (Magnitude::ZERO, Magnitude::ZERO));
         // W e_1 = (1, 1, 1)/3; what is left of it is e_2/3: s = 3, γ = √3 (one divisor), ρ = √3, ρ' = √3.
         let expected = 3.0 * (3f64.sqrt() + 3f64.sqrt()) + 3f64.sqrt();
