@@ -1,5 +1,6 @@
 //! The truth, by means that the library does not use.
 
+pub(crate) mod gaussian;
 pub(crate) mod gossip;
 pub(crate) mod linear;
 pub(crate) mod modular;

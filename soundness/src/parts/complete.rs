@@ -4,7 +4,7 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::walk::complete::{CompleteWalk, Visits};
-use ndp_dp::{Delta, Order};
+use ndp_dp::{Delta, Grade, Order};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -127,6 +127,7 @@ impl Part for Complete {
             // With everybody else observing, every contribution costs 1.
             let twice = Delta::new((2.0 * delta).min(0.9));
             let Ok(Ok(local)) = twice.map(|twice| walk.local_epsilon(mu, visits, twice)) else { continue };
+            let exact = local.grade() == Grade::Exact;
             let local = *local.value();
             let shown: f64 = all
                 .costs(|_| 1.0)
@@ -136,6 +137,18 @@ impl Part for Complete {
             let claimed = (2.0 * delta).min(0.9);
             outcome.check(shown <= claimed + PROFILE_ERROR, || {
                 fail("local loss below the truth", "walk.local_epsilon", claimed, shown)
+            });
+            // A smaller loss holds where less than delta is shown.
+            let met = local == 0.0 || shown >= claimed * (1.0 - 1e-6) - PROFILE_ERROR;
+            outcome.check(!exact || met, || Violation {
+                what: format!("local_epsilon({mu:e}, {visits:?}) is Exact {local} at {claimed:e}, where {shown:e} is true (n = {n}, T = {steps})"),
+                test: format!(
+                    "{code}\nlet delta = Delta::new({})?;\n\
+                     assert_ne!(walk.local_epsilon({}, Visits::{visits:?}, delta)?.grade(), ndp_dp::Grade::Exact);",
+                    literal(claimed),
+                    literal(mu)
+                ),
+                ..fail("exact local loss above the truth", "walk.local_epsilon", claimed, shown)
             });
         }
         outcome

@@ -2,6 +2,7 @@
 
 mod accelerated;
 mod complete;
+mod dp;
 mod fixed;
 mod fresh;
 mod graph_walks;
@@ -13,6 +14,7 @@ mod messages;
 mod outward;
 mod printed;
 mod random_graphs;
+mod receptions;
 mod ring;
 mod sequences;
 mod targets;
@@ -33,11 +35,13 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &targets::Targets,
     &walks::Walks,
     &outward::Outward,
+    &dp::Dp,
     &printed::PrintedGossip,
     &random_graphs::RandomGraphs,
     &graph_walks::GraphWalks,
     &ring::Ring,
     &complete::Complete,
     &histograms::Histograms,
+    &receptions::ReceptionsOfHistograms,
     &learning::Learning,
 ];

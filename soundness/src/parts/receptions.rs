@@ -1,0 +1,207 @@
+//! Receptions of a histogram token: one of them, many composed, and never more than all reports of a node by themselves.
+
+use crate::adapter::data;
+use crate::draw::numbers::{literal, log_uniform, pick};
+use crate::oracle::rational::Quotient;
+use crate::oracle::series;
+use crate::part::{Outcome, Part, Stratum, Violation};
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, ShuffleEffort, Visits};
+use ndp_dp::{ApproxDp, Delta, RandomizedResponse, composition};
+use num_bigint::BigInt;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use std::cmp::Ordering;
+
+pub(crate) struct ReceptionsOfHistograms;
+
+impl Part for ReceptionsOfHistograms {
+    fn name(&self) -> &'static str {
+        "receptions"
+    }
+
+    fn what(&self) -> &'static str {
+        "receptions of a histogram: one alone, rationals; composed, all paths and data; against the local loss"
+    }
+
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        match number % 8 {
+            0 => against_local(rng),
+            1..=4 => alone(rng),
+            _ => composed(rng),
+        }
+    }
+
+    fn short(&self) -> u64 {
+        400
+    }
+}
+
+fn histogram(n: usize, steps: usize, labels: u32, local: f64) -> Option<CompleteHistogram> {
+    let response = RandomizedResponse::with_epsilon(labels, local).ok()?;
+    CompleteHistogram::new(CompleteWalk::new(n, steps).ok()?, response).ok()
+}
+
+const USES: &str = "use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, ShuffleEffort, Visits};\n\
+                    use ndp_dp::{ApproxDp, Delta, RandomizedResponse, composition};\n";
+
+fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
+    format!(
+        "{USES}let response = RandomizedResponse::with_epsilon({labels}, {})?;\n\
+         let histogram = CompleteHistogram::new(CompleteWalk::new({n}, {steps})?, response)?;\n",
+        literal(local)
+    )
+}
+
+/// What is hidden costs no more than every report seen alone.
+fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
+    let n = pick(rng, &[2, 3, 5, 10, 50]);
+    let steps = rng.random_range(1..=6 * n);
+    let labels = pick(rng, &[2, 3, 10]);
+    let drawn = log_uniform(rng, 0.05, 4.0);
+    let local = pick(rng, &[0.4, drawn]);
+    let delta = log_uniform(rng, 1e-9, 1e-2);
+    let mut outcome = Outcome::new(Stratum::new(n, steps));
+    let (Some(histogram), Ok(target), Ok(failure)) =
+        (histogram(n, steps, labels, local), Delta::new(delta), Delta::new(delta / 10.0))
+    else {
+        return outcome;
+    };
+    let effort = ShuffleEffort { exact_up_to: 20 };
+    let hidden = histogram.hidden_epsilon(target, effort).map_or(f64::NAN, |x| x.value().approx_dp.epsilon());
+    let alone = histogram.local_epsilon(Visits::Quantile(failure), target).map_or(f64::NAN, |x| *x.value());
+    // Both hold. The better is one maximum away, whatever is rounded.
+    outcome.check(hidden <= alone * (1.0 + 1e-9), || Violation {
+        kind: "hidden loss above the local loss",
+        size: [n as u64, steps as u64, u64::from(labels)],
+        what: format!("hidden_epsilon {hidden}, local {alone} (n = {n}, T = {steps}, L = {labels}, local {local}, delta {delta:e})"),
+        test: format!(
+            "{}let delta = Delta::new({})?;\nlet hidden = histogram.hidden_epsilon(delta, ShuffleEffort {{ exact_up_to: 20 }})?;\n\
+             let failure = Visits::Quantile(Delta::new({})?);\n\
+             assert!(hidden.value().approx_dp.epsilon() <= *histogram.local_epsilon(failure, delta)?.value() * (1.0 + 1e-9));",
+            code(n, steps, labels, local),
+            literal(delta),
+            literal(delta / 10.0)
+        ),
+    });
+    outcome
+}
+
+/// One foreign step: the report is that of the exposed node with probability `1/(n − 1)`, and else that of a node with
+/// the other label. `δ = q + (p − q)/(n − 1) − e^ε q`, where `p` and `q` are the chances of a true and a given false report.
+fn alone(rng: &mut ChaCha8Rng) -> Outcome {
+    let n = pick(rng, &[2, 3, 4, 10, 1000]);
+    let labels = pick(rng, &[2, 2, 3, 10, 1000]);
+    let local = log_uniform(rng, 1e-6, 10.0);
+    let mut outcome = Outcome::new(Stratum::new(n, 1));
+    let Some(histogram) = histogram(n, 20, labels, local) else { return outcome };
+    let most = (local.exp_m1() / (n - 1) as f64).ln_1p();
+    let drawn = most * rng.random::<f64>();
+    let epsilon = pick(rng, &[0.0, drawn, most * (1.0 - 1e-9)]);
+    let effort = ShuffleEffort::default();
+    let found = histogram.cycle_delta(epsilon, 1, effort).map_or(f64::NAN, |x| *x.value());
+    let gamma = Quotient::from_f64(histogram.response().gamma());
+    let one = Quotient::from_f64(1.0);
+    let wrong = gamma.by(&Quotient::from_f64(f64::from(labels)));
+    let share = Quotient::new(BigInt::from(1), BigInt::from(n - 1));
+    let gap = one.minus(&gamma).times(&share);
+    let excess = series::exp(&Quotient::from_f64(epsilon))[1].minus(&one);
+    let truth = gap.minus(&excess.times(&wrong));
+    let near = truth.to_f64();
+    outcome.check(!found.is_nan() && truth.compare(found) != Ordering::Greater, || Violation {
+        kind: if found >= near * (1.0 - 1e-9) {
+            "loss of one reception below the truth by rounding"
+        } else {
+            "loss of one reception below the truth"
+        },
+        size: [n as u64, u64::from(labels), 0],
+        what: format!("cycle_delta({epsilon:e}, 1): {found:?}, true {near:?} (n = {n}, L = {labels}, local {local})"),
+        test: format!(
+            "{}let delta = histogram.cycle_delta({}, 1, ShuffleEffort::default())?;\nassert!(*delta.value() >= {});",
+            code(n, 20, labels, local),
+            literal(epsilon),
+            literal(truth.below())
+        ),
+    });
+    outcome
+}
+
+/// Receptions after one foreign step each, towards one of three nodes: their guarantees composed, and the exact law
+/// for all data of the two others in which a label changes at most once, as far as the library takes such data.
+fn composed(rng: &mut ChaCha8Rng) -> Outcome {
+    let receptions = rng.random_range(1..=10_usize);
+    let drawn = log_uniform(rng, 0.05, 3.0);
+    let local = pick(rng, &[0.5, drawn]);
+    let mut outcome = Outcome::new(Stratum::new(3, 2 * receptions));
+    let Some(histogram) = histogram(3, 2 * receptions, 2, local) else { return outcome };
+    let level = (0.5 * local.exp_m1()).ln_1p() * (1.0 + 1e-12);
+    let lost = 2 * rng.random_range(0..=receptions / 2) as u64;
+    let epsilon = (receptions as u64 - lost) as f64 * level * (1.0 + 1e-14);
+    let each = histogram.cycle_delta(level, 1, ShuffleEffort::default()).map_or(f64::NAN, |x| *x.value());
+    let claimed = ApproxDp::new(level, each)
+        .and_then(|each| composition::optimal_delta(each, receptions as u64, epsilon))
+        .map_or(f64::NAN, |x| *x.value());
+    let keep = 1.0 - histogram.response().gamma() / 2.0;
+    for change in 0..=receptions {
+        let changing = |first: u32| {
+            data::taken(
+                &(0..receptions)
+                    .map(|visit| if visit < change { first } else { 1 - first })
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let constant = |label: u32| vec![label; receptions];
+        let labels = [constant(0), changing(0), constant(0)];
+        outcome.check(data::run(&histogram, &labels, rng).is_ok(), || Violation {
+            kind: "refused",
+            size: [receptions as u64, 0, 0],
+            what: "a run with labels within the domain".to_owned(),
+            test: String::new(),
+        });
+        for own in [0, 1] {
+            let other = changing(0);
+            let laws = [own, 1 - own].map(|own| law(keep, &constant(own), &other));
+            let truth: f64 =
+                laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum();
+            // Sums of some thousand probabilities.
+            outcome.check(truth <= claimed + 1e-13, || Violation {
+                kind: "composed receptions below the truth",
+                size: [receptions as u64, change as u64, lost],
+                what: format!("{receptions} receptions after one step, local {local}: delta {claimed:e} at {epsilon}, true {truth:e} where the third node changes its label {} to {} after {change} visits", other[0], other[receptions - 1]),
+                test: format!(
+                    "{}// The true delta of {receptions} receptions after one foreign step each is {truth:e} at {epsilon:?}.\n\
+                     let each = ApproxDp::new({}, *histogram.cycle_delta({}, 1, ShuffleEffort::default())?.value())?;\n\
+                     assert!(*composition::optimal_delta(each, {receptions}, {})?.value() >= {});",
+                    code(3, 2 * receptions, 2, local),
+                    literal(level),
+                    literal(level),
+                    literal(epsilon),
+                    literal(truth - 1e-13)
+                ),
+            });
+        }
+    }
+    outcome
+}
+
+/// The law of binary reports, one at each reception, of the exposed node or the other one, each with probability 1/2 and
+/// with its label of that visit, which is kept with probability `keep`.
+fn law(keep: f64, own: &[u32], other: &[u32]) -> Vec<f64> {
+    let receptions = own.len();
+    (0..1u32 << receptions)
+        .map(|seen| {
+            // Masses by the number of visits to the exposed node.
+            let mut masses = vec![1.0];
+            for reception in 0..receptions {
+                let report = seen >> reception & 1;
+                let chance = |label: u32| 0.5 * if label == report { keep } else { 1.0 - keep };
+                let mut next = vec![0.0; masses.len() + 1];
+                for (visits, mass) in masses.iter().enumerate() {
+                    next[visits + 1] += mass * chance(own[visits]);
+                    next[visits] += mass * chance(other[reception - visits]);
+                }
+                masses = next;
+            }
+            masses.iter().sum()
+        })
+        .collect()
+}
