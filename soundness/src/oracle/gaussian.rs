@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use std::cmp::Ordering;
 
-    /// 40 digits of another program: `Q(1) − e Q(1 + 1)`-like values are differences of tails, which are checked alone.
+    /// Values of another program, to 40 and to 17 digits.
     #[test]
     fn values_match_known_digits() {
         let one = Quotient::from_f64(1.0);
@@ -96,7 +96,7 @@ mod tests {
         assert!(low.cmp(&known) == Ordering::Greater && high.cmp(&next) == Ordering::Less);
         // Q(1/2) − e Q(3/2).
         let [low, _] = profile(&one, &one).unwrap();
-        assert!((low.to_f64() - 0.126_936_737_506_643_97).abs() < 1e-14);
+        assert!((low.to_f64() - 0.126_936_737_506_643_95).abs() < 1e-14);
         assert!(profile(&Quotient::from_f64(21.0), &one).is_none());
     }
 }
