@@ -17,6 +17,7 @@ mod random_graphs;
 mod receptions;
 mod ring;
 mod sequences;
+mod shuffled;
 mod targets;
 mod views;
 mod walks;
@@ -43,5 +44,6 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &complete::Complete,
     &histograms::Histograms,
     &receptions::ReceptionsOfHistograms,
+    &shuffled::Shuffled,
     &learning::Learning,
 ];
