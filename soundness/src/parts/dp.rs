@@ -344,7 +344,7 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
         // Noise has no bounds: some loss is always possible.
         holds(
             &mut outcome,
-            "delta of 0",
+            "delta of all models of 0",
             &code,
             &format!("assert!({call} > 0.0);"),
             format!("{call}: {found:e}"),
@@ -420,7 +420,7 @@ fn converted(rng: &mut ChaCha8Rng) -> Outcome {
     );
     holds(
         &mut outcome,
-        "delta of 0",
+        "best delta of 0",
         &code,
         "assert!(delta > 0.0);",
         format!("{found:e}, true positive"),
