@@ -20,6 +20,8 @@ use crate::numeric::up;
 use crate::walk::level::largest;
 use ndp_dp::shuffling::{self, MOST_REPORTS};
 use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound, composition};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 /// How to bound the shuffle of the reports of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +42,9 @@ struct Reports {
     local: f64,
     labels: u32,
     effort: ShuffleEffort,
+    /// The exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`: it does not depend on the
+    /// length.
+    longest: Mutex<BTreeMap<u64, f64>>,
 }
 
 impl Reports {
@@ -56,7 +61,23 @@ impl Reports {
         if relaxed <= enough || hidden == 0 {
             return Ok(relaxed);
         }
-        Ok(shuffling::rr_blanket_delta(epsilon, local, labels, hidden)?.into_value().min(relaxed))
+        let blanket = || shuffling::rr_blanket_delta(epsilon, local, labels, hidden).map(|d| d.into_value());
+        if hidden == m {
+            return Ok(blanket()?.min(relaxed));
+        }
+        // A poisoned lock holds whole entries all the same.
+        let known =
+            self.longest.lock().unwrap_or_else(PoisonError::into_inner).get(&epsilon.to_bits()).copied();
+        let exact = match known {
+            Some(exact) => exact,
+            None => {
+                let exact = blanket()?;
+                let mut longest = self.longest.lock().unwrap_or_else(PoisonError::into_inner);
+                longest.insert(epsilon.to_bits(), exact);
+                exact
+            }
+        };
+        Ok(exact.min(relaxed))
     }
 }
 
@@ -226,7 +247,8 @@ impl CompleteHistogram {
 
     fn reports(&self, effort: ShuffleEffort) -> Reports {
         let response = self.response();
-        Reports { local: response.local_epsilon().into_value(), labels: response.labels(), effort }
+        let local = response.local_epsilon().into_value();
+        Reports { local, labels: response.labels(), effort, longest: Mutex::default() }
     }
 }
 
