@@ -48,6 +48,31 @@ pub enum Error {
         /// The best value that can be reached.
         best: f64,
     },
+    /// A Rényi loss was asked of an accountant that speaks of `(ε, δ)` only.
+    #[error("this accountant has no Rényi bound: ask for epsilon at a delta")]
+    NoRenyiBound,
+    /// The Gaussian parameter was asked of a view that is not Gaussian.
+    #[error("this view is not Gaussian and has no mu: ask for epsilon at a delta or for a Rényi loss")]
+    NotGaussian,
+    /// Guarantees about different neighboring relations do not compose.
+    #[error("guarantees about different neighboring relations do not compose")]
+    MixedNeighbors,
+    /// A run depended on something that the observer did not see.
+    #[error(
+        "runs that depend on what the observer did not see do not compose: declare them fixed or on seen values"
+    )]
+    HiddenAdaptivity,
+    /// A limit on `(ε, δ)` for runs chosen adaptively that are not all Gaussian.
+    #[error(
+        "runs chosen adaptively that are not all Gaussian need a limit at one Rényi order, not one on epsilon and delta"
+    )]
+    AdaptiveOrder,
+    /// A ledger without a limit was asked whether it is kept.
+    #[error("the ledger has no limit")]
+    NoLimit,
+    /// What an accountant outside this crate says of its failure.
+    #[error("{0}")]
+    Accountant(String),
     /// A named parameter is outside its domain.
     #[error("{name} must {condition}, got {value}")]
     InvalidParameter {

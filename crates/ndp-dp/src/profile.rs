@@ -1,0 +1,383 @@
+//! What an observer can tell about one node's data: a graded privacy profile.
+//!
+//! A [`Profile`] answers every question that is asked of a protocol in this field, whatever accountant is behind it: the
+//! Gaussian parameter where the view is Gaussian, the Rényi divergence at any order, `ε` at a `δ` and `δ` at an `ε`. Each answer
+//! carries its notion ([`Gdp`], [`Rdp`], [`ApproxDp`]) and its grade ([`Guarantee`]). The neighboring relation and the observer
+//! that it protects against travel with the profile and are printed with it.
+//!
+//! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
+//! |---|---|---|---|
+//! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade |
+//! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
+//! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
+//! | [`Profile::nothing`], [`Profile::revealed`] | 0, `∞` | 0, `∞` | the limits |
+//!
+//! # Examples
+//! ```
+//! use ndp_dp::{Delta, Exact, Gdp, Order, profile::{Neighbors, Profile}};
+//! let profile = Profile::gaussian(Exact::new(Gdp::new(0.5)?).into(), "node 3");
+//! assert_eq!(profile.renyi(Order::new(2.0)?)?.value().epsilon, 0.25);
+//! let dp = profile.epsilon(Delta::new(1e-5)?)?;
+//! assert!(dp.value().epsilon() < 2.1 && dp.grade() == ndp_dp::Grade::Exact);
+//! assert_eq!(profile.neighbors(), Neighbors::ReplaceOne);
+//! # Ok::<(), ndp_dp::Error>(())
+//! ```
+//!
+//! # References
+//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383.
+//! - Mironov, *Rényi differential privacy*, CSF 2017, arXiv:1702.07476.
+
+use crate::error::ensure;
+use crate::gaussian::check_epsilon;
+use crate::{
+    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, Order, Rdp, UpperBound, conversion, gaussian,
+};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// Which two data sets a guarantee compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Neighbors {
+    /// All data of one node are replaced by others, within the stated sensitivity.
+    #[default]
+    ReplaceOne,
+    /// One record is added or removed.
+    AddOrRemove,
+}
+
+impl fmt::Display for Neighbors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ReplaceOne => "all data of one node replaced",
+            Self::AddOrRemove => "one record added or removed",
+        })
+    }
+}
+
+/// An accountant of one pair at one noise.
+///
+/// Implement [`renyi`](Self::renyi) (the other two follow by the best conversion), or [`epsilon`](Self::epsilon) and
+/// [`delta`](Self::delta), or all three.
+pub trait Curve: Send + Sync {
+    /// The Rényi divergence of `order` in nats, perhaps infinite; `None` where the accountant has no Rényi bound.
+    ///
+    /// # Errors
+    /// Those of the accountant.
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        let _ = order;
+        Ok(None)
+    }
+
+    /// The smallest `ε` at `delta` that is proven.
+    ///
+    /// # Errors
+    /// Those of the accountant.
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        let best = conversion::best_epsilon(|order| renyi_or_infinite(self, order), delta);
+        Ok(best.map(|found| found.approx_dp).into())
+    }
+
+    /// The smallest `δ` at `epsilon` that is proven.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; those of the accountant.
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        let best = conversion::best_delta(|order| renyi_or_infinite(self, order), epsilon)?;
+        Ok(best.map(|found| found.approx_dp).into())
+    }
+}
+
+/// An accountant that fails at an order proves nothing there.
+fn renyi_or_infinite<C: Curve + ?Sized>(curve: &C, order: Order) -> UpperBound<f64> {
+    let bound = curve.renyi(order).ok().flatten();
+    bound.map_or(UpperBound::new(f64::INFINITY), Guarantee::into_upper_bound)
+}
+
+/// A Rényi bound given as a function of the order.
+struct Renyi<F>(F);
+
+impl<F: Fn(Order) -> UpperBound<f64> + Send + Sync> Curve for Renyi<F> {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        Ok(Some((self.0)(order).into()))
+    }
+}
+
+/// In which terms a loss is stated.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub enum Measure {
+    /// Rényi loss at this order, in nats.
+    Renyi(Order),
+    /// The Gaussian parameter `μ`; refused for profiles that are not Gaussian.
+    Gaussian,
+    /// The `ε` of `(ε, δ)`-DP at this `δ`.
+    Approx(Delta),
+}
+
+impl Measure {
+    /// The largest `μ` whose loss is at most `allowed`, rounded down.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
+    pub fn largest_mu(self, allowed: f64) -> Result<Gdp, Error> {
+        ensure((0.0..=f64::INFINITY).contains(&allowed), "the loss allowed", "be nonnegative", allowed)?;
+        if allowed == f64::INFINITY {
+            return Gdp::new(allowed);
+        }
+        Gdp::new(match self {
+            Self::Renyi(order) => (2.0 * allowed / order.get()).sqrt(),
+            Self::Gaussian => allowed,
+            Self::Approx(delta) => gaussian::mu(allowed, delta)?,
+        })
+    }
+
+    /// The loss of a `μ`-GDP view.
+    #[must_use]
+    pub fn loss(self, gdp: Gdp) -> Exact<f64> {
+        match self {
+            Self::Renyi(order) => gdp.rdp(order),
+            Self::Gaussian => Exact::new(gdp.mu()),
+            Self::Approx(delta) => gdp.to_approx_dp(delta).map(ApproxDp::epsilon),
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Renyi(order) => write!(f, "Rényi loss of order {} (nats)", order.get()),
+            Self::Gaussian => f.write_str("Gaussian parameter mu"),
+            Self::Approx(delta) => write!(f, "epsilon at delta {:e}", delta.get()),
+        }
+    }
+}
+
+/// Whether a limit is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum Verdict {
+    /// No loss exceeds what is allowed.
+    Met,
+    /// Some upper bound exceeds what is allowed, the true loss perhaps not.
+    NotShown,
+    /// The proven lower end of some loss is larger than what is allowed.
+    Violated,
+}
+
+#[derive(Clone)]
+enum Law {
+    /// `μ` and a proven lower end of it.
+    Gaussian(Guarantee<Gdp>, f64),
+    Curve(Arc<dyn Curve>),
+    Composed(Vec<Profile>),
+}
+
+/// What one observer can tell about one node's data, at one noise.
+#[derive(Clone)]
+pub struct Profile {
+    law: Law,
+    neighbors: Neighbors,
+    against: Arc<str>,
+}
+
+impl Profile {
+    fn new(law: Law, against: &str) -> Self {
+        Self { law, neighbors: Neighbors::default(), against: against.into() }
+    }
+
+    /// A `μ`-GDP view. `against` says whom the profile protects against: `node 3`, `nodes 1 and 4 together`.
+    ///
+    /// Where `μ` is exact, so is everything that follows from it.
+    #[must_use]
+    pub fn gaussian(gdp: Guarantee<Gdp>, against: &str) -> Self {
+        let lower = if gdp.grade() == Grade::Exact { gdp.value().mu() } else { 0.0 };
+        Self::new(Law::Gaussian(gdp, lower), against)
+    }
+
+    /// A Gaussian view whose `μ` is enclosed between `lower` and `gdp`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidMu`] unless `0 ≤ lower ≤ μ`.
+    pub fn gaussian_between(lower: f64, gdp: Guarantee<Gdp>, against: &str) -> Result<Self, Error> {
+        if !(0.0..=gdp.value().mu()).contains(&lower) {
+            return Err(Error::InvalidMu(lower));
+        }
+        Ok(Self::new(Law::Gaussian(gdp, lower), against))
+    }
+
+    /// What an accountant says.
+    #[must_use]
+    pub fn of_curve(curve: impl Curve + 'static, against: &str) -> Self {
+        Self::new(Law::Curve(Arc::new(curve)), against)
+    }
+
+    /// A Rényi bound in nats as a function of the order.
+    #[must_use]
+    pub fn of_renyi(curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static, against: &str) -> Self {
+        Self::of_curve(Renyi(curve), against)
+    }
+
+    /// The observer sees nothing that depends on the node's data.
+    #[must_use]
+    pub fn nothing(against: &str) -> Self {
+        Self::gaussian(Exact::new(Gdp::unchecked(0.0)).into(), against)
+    }
+
+    /// The observer sees the node's data without noise, or nothing better is proven (`exact` false).
+    #[must_use]
+    pub fn revealed(exact: bool, against: &str) -> Self {
+        let infinite = Gdp::unchecked(f64::INFINITY);
+        let gdp = if exact { Exact::new(infinite).into() } else { UpperBound::new(infinite).into() };
+        Self::gaussian(gdp, against)
+    }
+
+    /// The same profile for another neighboring relation, which the accountant was made for.
+    #[must_use]
+    pub fn with_neighbors(mut self, neighbors: Neighbors) -> Self {
+        self.neighbors = neighbors;
+        self
+    }
+
+    /// Which two data sets are compared.
+    #[must_use]
+    pub const fn neighbors(&self) -> Neighbors {
+        self.neighbors
+    }
+
+    /// Whom the profile protects against.
+    #[must_use]
+    pub fn against(&self) -> &str {
+        &self.against
+    }
+
+    /// The Gaussian parameter, where the view is Gaussian.
+    #[must_use]
+    pub fn mu(&self) -> Option<Guarantee<Gdp>> {
+        match self.law {
+            Law::Gaussian(gdp, _) => Some(gdp),
+            Law::Curve(_) | Law::Composed(_) => None,
+        }
+    }
+
+    /// A proven lower end of the Gaussian parameter, 0 where none is known.
+    #[must_use]
+    pub const fn lower_mu(&self) -> f64 {
+        if let Law::Gaussian(_, lower) = self.law { lower } else { 0.0 }
+    }
+
+    /// The Rényi divergence of `order`, in nats.
+    ///
+    /// # Errors
+    /// [`Error::NoRenyiBound`] where the accountant speaks of `(ε, δ)` only; those of the accountant.
+    pub fn renyi(&self, order: Order) -> Result<Guarantee<Rdp>, Error> {
+        let at = |epsilon| Rdp { order, epsilon };
+        match &self.law {
+            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| at(gdp.rdp(order).into_value()))),
+            Law::Curve(curve) => Ok(curve.renyi(order)?.ok_or(Error::NoRenyiBound)?.map(at)),
+            Law::Composed(parts) => {
+                let mut sum = crate::rounding::Interval::new(0.0);
+                for part in parts {
+                    sum = sum + crate::rounding::Interval::new(part.renyi(order)?.into_value().epsilon);
+                }
+                Ok(UpperBound::new(at(sum.high())).into())
+            }
+        }
+    }
+
+    /// The smallest `ε` at `delta`.
+    ///
+    /// # Errors
+    /// Those of the accountant.
+    pub fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        match &self.law {
+            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| gdp.to_approx_dp(delta).into_value())),
+            Law::Curve(curve) => curve.epsilon(delta),
+            Law::Composed(parts) => Ok(compose::epsilon(parts, delta)?.into()),
+        }
+    }
+
+    /// The smallest `δ` at `epsilon`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; those of the accountant.
+    pub fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        check_epsilon(epsilon)?;
+        match &self.law {
+            Law::Gaussian(Guarantee::Exact(gdp), _) => {
+                let delta = gaussian::delta(epsilon, gdp.value().mu())?;
+                Ok(delta.map(|delta| ApproxDp::clamped(epsilon, delta)).into())
+            }
+            Law::Gaussian(Guarantee::UpperBound(gdp), _) => {
+                let delta = gaussian::delta(epsilon, gdp.value().mu())?;
+                Ok(UpperBound::new(ApproxDp::clamped(epsilon, delta.into_value())).into())
+            }
+            Law::Curve(curve) => curve.delta(epsilon),
+            Law::Composed(parts) => Ok(compose::delta(parts, epsilon)?.into()),
+        }
+    }
+
+    /// The loss in the terms of `measure`.
+    ///
+    /// # Errors
+    /// [`Error::NotGaussian`], [`Error::NoRenyiBound`]; those of the accountant.
+    pub fn loss(&self, measure: Measure) -> Result<Guarantee<f64>, Error> {
+        match measure {
+            Measure::Renyi(order) => Ok(self.renyi(order)?.map(|rdp| rdp.epsilon)),
+            Measure::Gaussian => Ok(self.mu().ok_or(Error::NotGaussian)?.map(Gdp::mu)),
+            Measure::Approx(delta) => Ok(self.epsilon(delta)?.map(ApproxDp::epsilon)),
+        }
+    }
+
+    /// Whether the loss in the terms of `measure` is at most `allowed`; `Violated` only where a proven lower end exceeds it.
+    ///
+    /// # Errors
+    /// As [`Self::loss`], and [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
+    pub fn check(&self, measure: Measure, allowed: f64) -> Result<Verdict, Error> {
+        if *self.loss(measure)?.value() <= allowed {
+            return Ok(Verdict::Met);
+        }
+        // Rounded to nearest in one or two operations.
+        let largest = measure.largest_mu(allowed)?.mu();
+        let violated = self.lower_mu() > largest * (1.0 + 16.0 * f64::EPSILON);
+        Ok(if violated { Verdict::Violated } else { Verdict::NotShown })
+    }
+
+    /// The profile of several independent releases about the same node's data, which one observer sees.
+    ///
+    /// Gaussian profiles compose to a Gaussian one, exactly where all are exact; Rényi bounds add up order by order; where
+    /// some part has only `(ε, δ)`, `δ` is divided among the parts. Valid when the noises of the releases are independent
+    /// and each release is fixed in advance or chosen by what *this observer* has seen before; see [`Ledger`](crate::Ledger).
+    ///
+    /// # Errors
+    /// [`Error::MixedNeighbors`] for different neighboring relations.
+    pub fn compose(parts: &[Self]) -> Result<Self, Error> {
+        compose::all(parts)
+    }
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.law {
+            Law::Gaussian(gdp, lower) => write!(f, "Gaussian({gdp:?}, at least {lower})"),
+            Law::Curve(_) => f.write_str("Curve"),
+            Law::Composed(parts) => f.debug_tuple("Composed").field(parts).finish(),
+        }?;
+        write!(f, " against {}", self.against)
+    }
+}
+
+impl fmt::Display for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.law {
+            Law::Gaussian(gdp, _) => write!(f, "mu = {} [{}]", gdp.value().mu(), gdp.grade())?,
+            Law::Curve(_) | Law::Composed(_) => {
+                // A profile that is printed needs one point of it; 1e-5 is the usual one.
+                let point = Delta::new(1e-5).and_then(|delta| self.epsilon(delta)).map_err(|_| fmt::Error)?;
+                write!(f, "epsilon = {} at delta 1e-5 [{}]", point.value().epsilon(), point.grade())?;
+            }
+        }
+        write!(f, " against {} ({})", self.against, self.neighbors)
+    }
+}
+
+mod compose;
