@@ -7,37 +7,13 @@
 //! the observer received, and turns the two error counts into a lower bound on the Gaussian
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
-use crate::protocol::checked_coalition;
+use crate::accountant::Observer;
+use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use ndp_dp::{Estimate, Sensitivity, Sigma, UnitLoss, special, tails};
+use ndp_dp::{Estimate, Grade, NoiseMultiplier, Profile, special, tails};
 use rand::Rng;
 use serde::Serialize;
-
-/// What a coalition holds after a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Observation {
-    /// The received values, in the order of the rows of the [`View`]: rows by coordinates.
-    pub received: Array2<f64>,
-    /// The noises the coalition drew, in the order of [`View::known_noises`] and in the unit of the
-    /// view's columns: known noises by coordinates.
-    pub known_noises: Array2<f64>,
-}
-
-/// A protocol that can be run on real values and cut to what a coalition holds.
-pub trait Simulate: Protocol {
-    /// Runs on `values` (`n` by `d`) with `sigma` as the unit of noise and returns what `coalition` holds.
-    ///
-    /// # Errors
-    /// Those of the protocol's own run, and of an invalid coalition.
-    fn observe<R: Rng>(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut R,
-    ) -> Result<Observation, Error>;
-}
 
 /// The best linear statistic about one node's input.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,8 +156,11 @@ pub struct AuditPlan {
 /// What an audit found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Audit {
-    /// `μ` by the optimal statistic: `(Δ/σ) √unit`.
-    pub predicted_mu: f64,
+    /// The `μ` that the account allows at the false positive rate of the attack: that of the profile where it is Gaussian, otherwise
+    /// the largest that its `(ε, δ)` leave room for.
+    pub allowed_mu: f64,
+    /// Grade of the account.
+    pub grade: Grade,
     /// The measured lower bound on `μ`: holds with probability `1 - error_rate`.
     pub measured_mu: Estimate<f64>,
     /// Share of runs with the lower input that were taken for the higher.
@@ -190,24 +169,31 @@ pub struct Audit {
     pub true_positives: f64,
 }
 
-/// Runs `protocol` with the input of `source` at 0 and at `sensitivity`, all other inputs 0, and
-/// measures how well `coalition` tells the two worlds apart.
+impl Audit {
+    /// Whether the attack does better than the account allows, which has probability `error_rate` at most if the account holds.
+    #[must_use]
+    pub fn is_refuted(&self) -> bool {
+        *self.measured_mu.value() > self.allowed_mu
+    }
+}
+
+/// Runs `protocol` with the data of `u` at both ends of their interval, all others equal, measures how well `observer`
+/// tells the two worlds apart, and sets it beside what the account says.
 ///
 /// Any test with error rates `α` and `β` on a `μ`-GDP view has `μ ≥ Φ⁻¹(1-α) - Φ⁻¹(β)`; both rates are replaced
 /// by their Clopper-Pearson bounds at half the error rate. The threshold is chosen on separate
-/// runs, a tenth of those counted. Coordinates are independent runs, so that runs are simulated many
-/// at a time.
+/// runs, a tenth of those counted.
 ///
 /// # Errors
-/// Those of [`Attack::optimal`]; [`Error::InvalidParameter`] for fewer than 10 runs or an error rate
+/// Those of [`Protocol::account`] and [`Protocol::attack`]; [`Error::InvalidParameter`] for fewer than 10 runs or an error rate
 /// outside `(0, 1)`, and when the attack's loss is 0.
-pub fn audit<P: Simulate, R: Rng>(
-    protocol: &P,
-    coalition: &[usize],
-    source: usize,
-    (sensitivity, sigma): (Sensitivity, Sigma),
+pub fn audit(
+    protocol: &dyn Protocol,
+    u: usize,
+    observer: &Observer,
+    noise: NoiseMultiplier,
     plan: AuditPlan,
-    rng: &mut R,
+    rng: &mut dyn Rng,
 ) -> Result<Audit, Error> {
     if plan.runs < 10 {
         let value = plan.runs as f64;
@@ -221,35 +207,73 @@ pub fn audit<P: Simulate, R: Rng>(
         let value = plan.error_rate;
         return Err(Error::InvalidParameter { name: "the error rate", condition: "lie in (0, 1)", value });
     }
-    let nodes = protocol.node_count();
-    let coalition = checked_coalition(coalition, nodes)?;
-    let attack = Attack::optimal(&protocol.coalition_view(&coalition)?, source)?;
-    let mut simulate = |input: f64, runs: usize| -> Result<Vec<f64>, Error> {
-        let mut estimates = Vec::with_capacity(runs);
-        while estimates.len() < runs {
-            let width = AT_ONCE.min(runs - estimates.len());
-            let mut values = Array2::zeros((nodes, width));
-            values.row_mut(source).fill(input);
-            let seen = protocol.observe(values.view(), sigma, &coalition, rng)?;
-            estimates.extend(attack.estimate(&seen, Array2::zeros((nodes, width)).view())?);
-        }
-        Ok(estimates)
-    };
+    let attack = protocol.attack(u, observer, noise)?;
+    let profile = protocol.account(observer)?.profile(u, noise)?;
     let pilot = plan.runs.div_ceil(10);
-    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
-    let threshold = (mean(simulate(0.0, pilot)?) + mean(simulate(sensitivity.get(), pilot)?)) / 2.0;
+    let low = attack.scores(false, pilot, rng)?;
+    let high = attack.scores(true, pilot, rng)?;
+    let threshold = if attack.is_symmetric() {
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        (mean(&low) + mean(&high)) / 2.0
+    } else {
+        best_threshold(low, high, plan.error_rate)?
+    };
     let above = |values: Vec<f64>| values.iter().filter(|&&x| x > threshold).count();
-    let false_count = above(simulate(0.0, plan.runs)?);
-    let true_count = above(simulate(sensitivity.get(), plan.runs)?);
+    let false_count = above(attack.scores(false, plan.runs, rng)?);
+    let true_count = above(attack.scores(true, plan.runs, rng)?);
     let false_rate = clopper_pearson_upper(false_count, plan.runs, plan.error_rate / 2.0)?;
     let miss_rate = clopper_pearson_upper(plan.runs - true_count, plan.runs, plan.error_rate / 2.0)?;
     let measured = -special::normal_quantile(false_rate) - special::normal_quantile(miss_rate);
+    let (allowed_mu, grade) = allowed(&profile, false_rate)?;
     Ok(Audit {
-        predicted_mu: UnitLoss::new(attack.unit.min(1.0))?.mu(sensitivity, sigma),
+        allowed_mu,
+        grade,
         measured_mu: Estimate::new(measured.max(0.0)),
         false_positives: false_count as f64 / plan.runs as f64,
         true_positives: true_count as f64 / plan.runs as f64,
     })
+}
+
+/// The largest `μ` that a test with this false positive rate can show where the profile holds, and the grade of the profile.
+///
+/// Every `ε` bounds the true positive rate by `e^ε · rate + δ(ε)`.
+fn allowed(profile: &Profile, rate: f64) -> Result<(f64, Grade), Error> {
+    if let Some(gdp) = profile.mu() {
+        return Ok((gdp.value().mu(), gdp.grade()));
+    }
+    let mut most: f64 = 1.0;
+    let mut grade = Grade::UpperBound;
+    for k in 0..=40 {
+        let epsilon = 0.05 * f64::from(k) * (1.0 + 0.05 * f64::from(k));
+        let point = profile.delta(epsilon)?;
+        grade = point.grade();
+        most = most.min(epsilon.exp() * rate + point.value().delta());
+    }
+    let mu = if most >= 1.0 {
+        f64::INFINITY
+    } else {
+        special::normal_quantile(most) - special::normal_quantile(rate)
+    };
+    Ok((mu.max(0.0), grade))
+}
+
+/// The score above which pilot runs show the largest `μ`.
+fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Result<f64, Error> {
+    low.sort_by(f64::total_cmp);
+    high.sort_by(f64::total_cmp);
+    let mut candidates: Vec<f64> = (1..64).map(|k| high[k * high.len() / 64]).collect();
+    candidates.extend((1..64).map(|k| low[k * low.len() / 64]));
+    let mut best = (f64::NEG_INFINITY, candidates[0]);
+    for threshold in candidates {
+        let above = |sorted: &[f64]| sorted.len() - sorted.partition_point(|&x| x <= threshold);
+        let false_rate = clopper_pearson_upper(above(&low), low.len(), error_rate / 2.0)?;
+        let miss_rate = clopper_pearson_upper(high.len() - above(&high), high.len(), error_rate / 2.0)?;
+        let shown = -special::normal_quantile(false_rate) - special::normal_quantile(miss_rate);
+        if shown > best.0 {
+            best = (shown, threshold);
+        }
+    }
+    Ok(best.1)
 }
 
 /// The largest success probability that is not refuted at level `error` by `count` successes in
@@ -289,8 +313,6 @@ pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f6
     Ok(high)
 }
 
-/// Runs simulated at a time, as coordinates of one vector.
-const AT_ONCE: usize = 64;
 /// Standard deviation of the rounding of a message, in units of the noise.
 const ROUNDING: f64 = 1e-13;
 /// A combination of rows whose share of an input is more than this many times its noise is noiseless.

@@ -94,6 +94,9 @@ pub enum Error {
         /// The number of labels.
         labels: u32,
     },
+    /// Something that this protocol does not answer, and why.
+    #[error("not offered: {0}")]
+    NotOffered(&'static str),
     /// The protocol or its setting admits no privacy guarantee.
     #[error("no guarantee: {0}")]
     NoGuarantee(&'static str),

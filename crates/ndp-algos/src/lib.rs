@@ -1,5 +1,6 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
+pub mod accountant;
 #[cfg_attr(
     not(test),
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
@@ -34,7 +35,8 @@ pub mod view;
 )]
 pub mod walk;
 
+pub use accountant::Protocol;
 pub use error::Error;
 pub use loss::LossReport;
-pub use protocol::{OwnNoise, Protocol};
+pub use protocol::{LinearProtocol, OwnNoise};
 pub use view::View;

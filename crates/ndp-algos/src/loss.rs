@@ -19,7 +19,7 @@ use crate::certified::enclosure::width;
 use crate::certified::rows::{Given, Rows};
 use crate::gossip::ExactOptions;
 use crate::view::Source;
-use crate::{Error, Protocol, View};
+use crate::{Error, LinearProtocol, View};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
 use ndp_graph::memory::require_dense;
 use rayon::prelude::*;
@@ -169,9 +169,9 @@ pub fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport,
 /// What each of `observers` alone learns, in their order; observers are independent and run in parallel.
 ///
 /// # Errors
-/// Those of [`Protocol::coalition_loss`].
+/// Those of [`LinearProtocol::coalition_loss`].
 pub fn observer_losses(
-    protocol: &(impl Protocol + Sync + ?Sized),
+    protocol: &(impl LinearProtocol + Sync + ?Sized),
     observers: &[usize],
 ) -> Result<Vec<LossReport>, Error> {
     require_dense("the losses towards all observers", observers.len(), protocol.node_count())?;

@@ -1,9 +1,15 @@
 //! What every protocol can say of itself: its nodes, and what each of them sees.
 
 use crate::{Error, LossReport, View, loss};
+use ndarray::{Array2, ArrayView2, Axis};
+use ndp_dp::{NoiseMultiplier, Sigma};
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
 
 /// Whether an observer uses the noise it drew itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OwnNoise {
     /// It does: the only sound reading of an honest-but-curious node.
     #[default]
@@ -12,12 +18,23 @@ pub enum OwnNoise {
     Unknown,
 }
 
-/// A protocol as its own nodes see it.
+/// What a coalition holds after a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// The received values, in the order of the rows of the [`View`]: rows by coordinates.
+    pub received: Array2<f64>,
+    /// The noises the coalition drew, in the order of [`View::known_noises`] and in the unit of the
+    /// view's columns: known noises by coordinates.
+    pub known_noises: Array2<f64>,
+}
+
+/// A linear Gaussian protocol, as its own nodes see it.
 ///
-/// To add a protocol, implement this: exact losses, [targets](crate::target) and [audits](crate::audit)
-/// follow from the view. A protocol with a better accountant than its view overrides
-/// [`coalition_loss`](Self::coalition_loss).
-pub trait Protocol {
+/// To add a protocol of this kind, implement its two required methods: every such protocol is a
+/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::accountant), comparisons and audits. A protocol with a
+/// better accountant than its view overrides [`coalition_loss`](Self::coalition_loss), one whose real run is to be audited
+/// [`observe`](Self::observe).
+pub trait LinearProtocol: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;
 
@@ -43,7 +60,109 @@ pub trait Protocol {
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
         loss::exact_loss(&self.coalition_view(coalition)?)
     }
+
+    /// Runs on `values` (`n` by `d`) with `sigma` as the unit of noise and returns what `coalition` holds.
+    ///
+    /// By default the values of the view are drawn as the view describes them: an audit of such a protocol tests its accountant, not
+    /// the view. A protocol that can be run overrides this.
+    ///
+    /// # Errors
+    /// Those of the protocol's own run, and of an invalid coalition; [`Error::Shape`] for another number of rows than nodes.
+    fn observe(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut dyn Rng,
+    ) -> Result<Observation, Error> {
+        let view = self.coalition_view(coalition)?;
+        if values.nrows() != view.node_count() {
+            return Err(Error::Shape {
+                what: "rows of values",
+                expected: view.node_count(),
+                got: values.nrows(),
+            });
+        }
+        let shape = (view.noises().ncols(), values.ncols());
+        let noises = Array2::from_shape_simple_fn(shape, || {
+            let z: f64 = StandardNormal.sample(&mut *rng);
+            sigma.get() * z
+        });
+        let received = view.inputs().dot(&values) + view.noises().dot(&noises);
+        Ok(Observation { received, known_noises: noises.select(Axis(0), view.known_noises()) })
+    }
+
+    /// The same protocol seen by nodes that use, or throw away, the noise they drew; `None` where there is only one way.
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        let _ = own_noise;
+        None
+    }
+
+    /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a node ends with, at most:
+    /// in units of the length `Δ` of the interval that the values come from, at noise `σ/Δ`.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where nothing is known.
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        let _ = noise;
+        Err(Error::NotOffered("the error of the result is not known for this protocol"))
+    }
+
+    /// Messages sent in a run.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where they are not counted.
+    fn message_count(&self) -> Result<f64, Error> {
+        Err(Error::NotOffered("messages are not counted for this protocol"))
+    }
 }
+
+/// A pointer to a protocol is a protocol.
+macro_rules! delegate {
+    ($($pointer:ty),*) => {$(
+        impl<P: LinearProtocol + ?Sized> LinearProtocol for $pointer {
+            fn node_count(&self) -> usize {
+                (**self).node_count()
+            }
+
+            fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+                (**self).coalition_view(coalition)
+            }
+
+            fn view(&self, observer: usize) -> Result<View, Error> {
+                (**self).view(observer)
+            }
+
+            fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+                (**self).coalition_loss(coalition)
+            }
+
+            fn observe(
+                &self,
+                values: ArrayView2<'_, f64>,
+                sigma: Sigma,
+                coalition: &[usize],
+                rng: &mut dyn Rng,
+            ) -> Result<Observation, Error> {
+                (**self).observe(values, sigma, coalition, rng)
+            }
+
+            fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+                (**self).seen_with(own_noise)
+            }
+
+            fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+                (**self).error_bound(noise)
+            }
+
+            fn message_count(&self) -> Result<f64, Error> {
+                (**self).message_count()
+            }
+        }
+    )*};
+}
+
+delegate!(&P, Box<P>);
 
 /// The coalition in ascending order, checked.
 ///

@@ -9,7 +9,7 @@ use ndp_algos::gossip::{
     SequenceGossip, SynchronousGossip, exact_coalition_loss, exact_loss, exact_sequence_loss,
     mean_loss_by_step,
 };
-use ndp_algos::{Error, LossReport, OwnNoise, Protocol, View, loss};
+use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step, generators};
 use rand::{RngExt, SeedableRng};

@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use ndarray::{Array2, Axis};
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, Stopping, Target, optimize};
-use ndp_algos::{Error, OwnNoise, Protocol, gossip, loss};
+use ndp_algos::{Error, LinearProtocol, OwnNoise, gossip, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use rand::{RngExt, SeedableRng};

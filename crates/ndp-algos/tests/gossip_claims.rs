@@ -2,6 +2,7 @@
 
 use approx::assert_relative_eq;
 use ndarray::Array2;
+use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::printed::{self, Powers, RandomGraph};
 use ndp_algos::gossip::random_graph::{hidden_graph_loss, local_loss};
@@ -155,7 +156,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert_eq!(report.unit(6), Err(Error::NodeOutOfRange { node: 6, nodes: 6 }));
     let plan = AuditPlan { runs: 100, error_rate: 0.01 };
     let attack = |gossip: &SynchronousGossip, v: &[usize], u, rng: &mut ChaCha8Rng| {
-        audit(gossip, v, u, (sensitivity, sigma), plan, rng).map(|_| ())
+        audit(gossip, u, &Observer::coalition(v), sigma.multiplier(sensitivity)?, plan, rng).map(|_| ())
     };
     assert_eq!(attack(&gossip, &[2, 4], 4, &mut rng), Err(Error::SourceIsObserver(4)));
     assert_eq!(attack(&gossip, &[], 4, &mut rng), Err(Error::EmptyCoalition));

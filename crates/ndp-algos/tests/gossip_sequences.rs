@@ -7,7 +7,7 @@ use ndp_algos::gossip::{
     ExactOptions, SequenceGossip, closed_form, exact_coalition_loss, exact_loss,
     exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step,
 };
-use ndp_algos::{Error, OwnNoise, Protocol, loss};
+use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Step, generators};

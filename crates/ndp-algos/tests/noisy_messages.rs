@@ -2,9 +2,10 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, Axis, concatenate};
+use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip, exact_loss};
-use ndp_algos::{Error, OwnNoise, Protocol, loss};
+use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use rand::{RngExt, SeedableRng};
@@ -143,7 +144,10 @@ fn attacks_meet_the_exact_loss() -> Result<(), Error> {
         let protocol = gossip(&graph, 4, 0.3, kind)?;
         let mu = protocol.loss(4)?.unit(2)?.mu(scales.0, scales.1);
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let measured = audit(&protocol, &[4], 2, scales, plan, &mut rng)?.measured_mu.into_value();
+        let measured =
+            audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng)?
+                .measured_mu
+                .into_value();
         assert!(measured <= mu && measured >= 0.9 * mu, "{kind:?}: {measured} of {mu}");
     }
     Ok(())

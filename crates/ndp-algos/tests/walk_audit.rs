@@ -1,11 +1,13 @@
 //! Attacks on token transcripts: no guarantee is undercut, and exact ones are nearly met.
 
+use ndp_algos::accountant::Observer;
+
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::walk::complete::realised::path_units;
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
-use ndp_algos::{Error, Protocol};
+use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, Sensitivity, Sigma, gaussian};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -31,7 +33,16 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
         let sigma = Sigma::new(unit.value().sqrt() / 1.5)?;
         let mu = *ring.with_gaussian_noise(sigma).mu(unit)?.value();
         let scales = (Sensitivity::new(1.0)?, sigma);
-        let measured = *audit(&ring, &coalition, source, scales, PLAN, rng)?.measured_mu.value();
+        let measured = *audit(
+            &ring,
+            source,
+            &Observer::coalition(&coalition),
+            scales.1.multiplier(scales.0)?,
+            PLAN,
+            rng,
+        )?
+        .measured_mu
+        .value();
         assert!(measured <= mu, "{ring:?}: measured {measured} above {mu}");
         assert!(measured >= 0.9 * mu, "{ring:?}: measured {measured} far below {mu}");
     }
@@ -50,7 +61,9 @@ fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
         let (v, u) = (0, (1..protocol.node_count()).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
         let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
         let measured =
-            *audit(&protocol, &[v], u, (Sensitivity::new(1.0)?, sigma), PLAN, rng)?.measured_mu.value();
+            *audit(&protocol, u, &Observer::node(v), sigma.multiplier(Sensitivity::new(1.0)?)?, PLAN, rng)?
+                .measured_mu
+                .value();
         assert!((0.9 * 1.5..=1.5).contains(&measured), "measured {measured} against 1.5");
     }
     Ok(())

@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use ndp_algos::loss::exact_loss;
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, Path, SumOnPath};
 use ndp_algos::walk::{Bounds, TokenNoise};
-use ndp_algos::{Error, Protocol};
+use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, Sensitivity, Sigma, gaussian, tails};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -4,7 +4,7 @@
 use ndarray::Array2;
 use ndp_algos::loss::observer_losses;
 use ndp_algos::target::least_sigma_of_observer_means;
-use ndp_algos::{Error, Protocol, View};
+use ndp_algos::{Error, LinearProtocol, View};
 use ndp_experiments::analysis::{self, Request, Target, analyse};
 use ndp_graph::{Graph, generators::hypercube_graph};
 
@@ -14,7 +14,7 @@ struct MaskedMean {
     mask: f64,
 }
 
-impl Protocol for MaskedMean {
+impl LinearProtocol for MaskedMean {
     fn node_count(&self) -> usize {
         self.graph.node_count()
     }

@@ -1,7 +1,7 @@
 //! Losses of linear Gaussian views.
 
 use ndp_algos::gossip::{self, ExactOptions};
-use ndp_algos::{Error, LossReport, OwnNoise, Protocol, View};
+use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndp_dp::{Grade, Guarantee};
 use ndp_graph::{GossipMatrix, GossipSequence};
 
@@ -59,7 +59,7 @@ pub(crate) fn view(view: &View) -> Result<Reported, Error> {
 }
 
 /// Of any protocol.
-pub(crate) fn protocol(protocol: &dyn Protocol, coalition: &[usize]) -> Result<Reported, Error> {
+pub(crate) fn protocol(protocol: &dyn LinearProtocol, coalition: &[usize]) -> Result<Reported, Error> {
     protocol.coalition_loss(coalition).map(Reported::from)
 }
 

@@ -55,7 +55,7 @@ impl Part for Accelerated {
             .collect();
         let code = format!(
             "use ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, Ring}};\n\
-             use ndp_algos::{{OwnNoise, Protocol}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
+             use ndp_algos::{{OwnNoise, LinearProtocol}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
              let rings = vec![{}];\nlet momentum = Momentum::new({}, {})?;\n\
              let protocol = AcceleratedGossip::given(&graph, rings, 0.0, momentum)?.with_own_noise(OwnNoise::{own_noise:?});\n\
              let report = protocol.coalition_loss(&{members:?})?;",

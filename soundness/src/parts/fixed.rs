@@ -8,7 +8,7 @@ use crate::draw::weights;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::gossip::SynchronousGossip;
-use ndp_algos::{OwnNoise, Protocol};
+use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::Graph;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -58,7 +58,7 @@ impl Part for Fixed {
             ),
         };
         let code = format!(
-            "use ndp_algos::gossip::{{ExactOptions, SynchronousGossip}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
+            "use ndp_algos::gossip::{{ExactOptions, SynchronousGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\n\
              let graph = {};\nlet matrix = {};\n\
              let options = ExactOptions {{ own_noise: OwnNoise::{own_noise:?}, ..ExactOptions::default() }};\n\

@@ -56,11 +56,11 @@ impl Part for Fresh {
             .collect();
         let listed: Vec<String> = variances.iter().map(|&s| literal(s)).collect();
         let code = format!(
-            "use ndp_algos::gossip::{{FreshNoiseGossip, NoiseSchedule}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
+            "use ndp_algos::gossip::{{FreshNoiseGossip, NoiseSchedule}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
              let schedule = NoiseSchedule::new(vec![{}])?;\n\
              let protocol = FreshNoiseGossip::new(matrix, schedule).with_own_noise(OwnNoise::{own_noise:?});\n\
-             let report = Protocol::coalition_loss(&protocol, &{members:?})?;",
+             let report = LinearProtocol::coalition_loss(&protocol, &{members:?})?;",
             graphs::code(&graph),
             weighted.code,
             listed.join(", ")

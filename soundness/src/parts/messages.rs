@@ -41,7 +41,7 @@ impl Part for Messages {
         let rounds = depth.rounds(rng, n);
         let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
         let code = format!(
-            "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
+            "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
              let protocol = NoisyMessageGossip::new(matrix, {rounds}, {}, MessageNoise::{kind:?})?\n    \
              .with_own_noise(OwnNoise::{own_noise:?});\nlet report = protocol.coalition_loss(&{members:?})?;",

@@ -11,7 +11,7 @@ use crate::oracle::linear::Linear;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::gossip::SequenceGossip;
-use ndp_algos::{OwnNoise, Protocol};
+use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::{GossipSequence, Step};
 use num_bigint::BigInt;
 use rand::RngExt;
@@ -49,7 +49,7 @@ impl Part for Sequences {
             }
             1 => {
                 let protocol = SequenceGossip::new(sequence.clone()).with_own_noise(own_noise);
-                let call = format!("Protocol::coalition_loss(&protocol, &{members:?})");
+                let call = format!("LinearProtocol::coalition_loss(&protocol, &{members:?})");
                 (losses::protocol(&protocol, &members), call)
             }
             _ => (losses::sequence(&sequence, &members, own_noise), {
@@ -66,7 +66,7 @@ impl Part for Sequences {
         };
         write!(
             code,
-            "use ndp_algos::gossip::{{ExactOptions, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, Protocol}};\n\
+            "use ndp_algos::gossip::{{ExactOptions, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              let own_noise = OwnNoise::{own_noise:?};\n\
              let sequence = ndp_graph::GossipSequence::new({n}, steps)?;\n\
              let protocol = SequenceGossip::new(sequence).with_own_noise(own_noise);\nlet report = {call}?;"

@@ -24,17 +24,17 @@
 
 use super::exact::ExactOptions;
 use super::synchronous::{Transcript, check_values};
-use super::utility::operator_error;
-use crate::audit::{Observation, Simulate};
+use super::utility::{operator_error, require_operator, worst_of_operator};
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
 use crate::view::Source;
-use crate::{Error, LossReport, OwnNoise, Protocol, View};
+use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis};
-use ndp_dp::{Exact, Sigma};
+use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::linalg::sym_eigen;
 use ndp_graph::memory::require_dense;
 use ndp_graph::sequences::EdgeActivations;
@@ -364,7 +364,7 @@ fn mixed_share(mixing: f64, time: f64) -> f64 {
     -0.5 * (-2.0 * mixing * time).exp_m1()
 }
 
-impl Protocol for AcceleratedGossip {
+impl LinearProtocol for AcceleratedGossip {
     fn node_count(&self) -> usize {
         self.nodes
     }
@@ -394,22 +394,33 @@ impl Protocol for AcceleratedGossip {
         let certificate = account::of_rows(&self.exact_rows(&coalition)?, ExactOptions::default().budget())?;
         Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
     }
-}
 
-impl Simulate for AcceleratedGossip {
-    fn observe<R: Rng>(
+    fn observe(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         coalition: &[usize],
-        rng: &mut R,
+        rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
+        let transcript = self.run(values, sigma, &mut &mut *rng)?;
         let received = self.received(&transcript, coalition)?;
         let known = match self.own_noise {
             OwnNoise::Known => checked_coalition(coalition, self.nodes)?,
             OwnNoise::Unknown => Vec::new(),
         };
         Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+    }
+
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        Some(Box::new(self.clone().with_own_noise(own_noise)))
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        require_operator(LinearProtocol::node_count(self))?;
+        Ok(worst_of_operator(self.operator()?.view(), noise))
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(2.0 * self.rings.len() as f64)
     }
 }

@@ -12,18 +12,19 @@
 
 use super::exact::{ExactOptions, outside_neighbors};
 use super::synchronous::{SynchronousGossip, Transcript, apply, check_values};
-use crate::audit::{Observation, Simulate};
+use super::utility::{require_operator, worst_bias};
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::matrix::{ExactMatrix, Laziness};
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::loss::LossReport;
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
 use crate::view::Source;
-use crate::{Error, OwnNoise, Protocol, View};
+use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
-use ndp_dp::{Exact, Sigma};
+use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_graph::memory::require_dense;
 use rand::Rng;
@@ -154,7 +155,7 @@ impl NoisyMessageGossip {
     /// What `observer` learns about every node.
     ///
     /// # Errors
-    /// Those of [`Protocol::coalition_loss`].
+    /// Those of [`LinearProtocol::coalition_loss`].
     pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
         self.coalition_loss(&[observer])
     }
@@ -319,7 +320,7 @@ impl NoisyMessageGossip {
     }
 }
 
-impl Protocol for NoisyMessageGossip {
+impl LinearProtocol for NoisyMessageGossip {
     fn node_count(&self) -> usize {
         self.matrix.node_count()
     }
@@ -374,17 +375,15 @@ impl Protocol for NoisyMessageGossip {
         let certificate = account::of_rows(&self.exact_rows(&coalition), ExactOptions::default().budget())?;
         Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
     }
-}
 
-impl Simulate for NoisyMessageGossip {
-    fn observe<R: Rng>(
+    fn observe(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         coalition: &[usize],
-        rng: &mut R,
+        rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let run = self.run(values, sigma, rng)?;
+        let run = self.run(values, sigma, &mut &mut *rng)?;
         let received = self.received(&run, sigma, coalition)?;
         let coalition = checked_coalition(coalition, self.node_count())?;
         // The view's columns are in units of σ times their own factor.
@@ -393,5 +392,21 @@ impl Simulate for NoisyMessageGossip {
         let all: Vec<_> = all.iter().map(|part| part.view()).collect();
         let stacked = concatenate(Axis(0), &all).expect("one column per coordinate");
         Ok(Observation { received, known_noises: stacked.select(Axis(0), &self.drawn_by(&coalition)) })
+    }
+
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        Some(Box::new(self.clone().with_own_noise(own_noise)))
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        let n = LinearProtocol::node_count(self);
+        require_operator(n)?;
+        let noisy = self.error(Array2::zeros((n, 1)).view(), noise.sigma(Sensitivity::new(1.0)?)?)?;
+        let plain = SynchronousGossip::new(self.matrix.clone(), self.rounds).operator()?;
+        Ok((noisy.into_value() + worst_bias(plain.view())).sqrt())
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.rounds as f64)
     }
 }

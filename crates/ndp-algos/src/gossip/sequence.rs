@@ -7,15 +7,16 @@ use super::block::WIDTH;
 use super::exact::{ExactOptions, ViewBasis};
 use super::messages::{Message, exact_rows, received, rows};
 use super::synchronous::{Transcript, apply, check_values};
-use crate::audit::{Observation, Simulate};
 use crate::certified::account;
 use crate::certified::rows::Rows;
 use crate::loss::quotient_up;
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
+use super::utility::{require_operator, worst_of_operator};
 use crate::view::Source;
-use crate::{Error, LossReport, OwnNoise, Protocol, View};
+use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis};
-use ndp_dp::{Exact, Sigma};
+use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -117,7 +118,7 @@ pub(crate) fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
     }
 }
 
-impl Protocol for SequenceGossip {
+impl LinearProtocol for SequenceGossip {
     fn node_count(&self) -> usize {
         self.sequence.node_count()
     }
@@ -146,23 +147,39 @@ impl Protocol for SequenceGossip {
         let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
         exact_members_loss(&self.sequence, coalition, options)
     }
-}
 
-impl Simulate for SequenceGossip {
-    fn observe<R: Rng>(
+    fn observe(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         coalition: &[usize],
-        rng: &mut R,
+        rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
+        let transcript = self.run(values, sigma, &mut &mut *rng)?;
         let received = self.received(&transcript, coalition)?;
         let known = match self.own_noise {
             OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
             OwnNoise::Unknown => Vec::new(),
         };
         Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+    }
+
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        Some(Box::new(self.clone().with_own_noise(own_noise)))
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        require_operator(LinearProtocol::node_count(self))?;
+        Ok(worst_of_operator(self.operator()?.view(), noise))
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        let of_step = |step: &Step| match step {
+            Step::Matrix(matrix) => 2.0 * matrix.graph().edge_count() as f64,
+            Step::Pair(..) => 2.0,
+            Step::Idle => 0.0,
+        };
+        Ok(self.sequence.steps().iter().map(of_step).sum())
     }
 }
 
@@ -262,6 +279,7 @@ fn exact_members_loss(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accountant::Observer;
     use crate::audit::{AuditPlan, audit};
     use ndp_dp::Sensitivity;
     use ndp_graph::generators;
@@ -286,7 +304,10 @@ mod tests {
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
             let source = (1..protocol.node_count()).find(inside).expect("some loss is partial");
             let mu = report.unit(source)?.mu(scales.0, scales.1);
-            let measured = audit(&protocol, &[0], source, scales, plan, &mut rng)?.measured_mu.into_value();
+            let measured =
+                audit(&protocol, source, &Observer::node(0), scales.1.multiplier(scales.0)?, plan, &mut rng)?
+                    .measured_mu
+                    .into_value();
             assert!(measured <= mu && measured >= 0.9 * mu, "{measured} of {mu}");
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
-use crate::audit::{Observation, Simulate};
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
+use super::utility::{require_operator, worst_of_operator};
 use crate::view::Source;
-use crate::{Error, LossReport, OwnNoise, Protocol, View};
+use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::Sigma;
+use ndp_dp::{NoiseMultiplier, Sigma};
 use ndp_graph::{Csr, GossipMatrix};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -144,25 +145,7 @@ impl SynchronousGossip {
     }
 }
 
-impl Simulate for SynchronousGossip {
-    fn observe<R: Rng>(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut R,
-    ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
-        let received = transcript.received(self.matrix.graph(), coalition)?;
-        let known = match self.own_noise {
-            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
-            OwnNoise::Unknown => Vec::new(),
-        };
-        Ok(Observation { received, known_noises: transcript.noise.select(ndarray::Axis(0), &known) })
-    }
-}
-
-impl Protocol for SynchronousGossip {
+impl LinearProtocol for SynchronousGossip {
     fn node_count(&self) -> usize {
         self.matrix.node_count()
     }
@@ -203,6 +186,35 @@ impl Protocol for SynchronousGossip {
         let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
         account(&self.matrix, coalition, self.rounds, options)
     }
+
+    fn observe(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut dyn Rng,
+    ) -> Result<Observation, Error> {
+        let transcript = self.run(values, sigma, &mut &mut *rng)?;
+        let received = transcript.received(self.matrix.graph(), coalition)?;
+        let known = match self.own_noise {
+            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
+            OwnNoise::Unknown => Vec::new(),
+        };
+        Ok(Observation { received, known_noises: transcript.noise.select(ndarray::Axis(0), &known) })
+    }
+
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        Some(Box::new(self.clone().with_own_noise(own_noise)))
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        require_operator(LinearProtocol::node_count(self))?;
+        Ok(worst_of_operator(self.operator()?.view(), noise))
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.rounds as f64)
+    }
 }
 
 /// Everything that was drawn and sent in one run.
@@ -218,10 +230,10 @@ pub struct Transcript {
 
 impl Transcript {
     /// What `coalition` received on `graph`, one row per message in the order of the rows of
-    /// [`Protocol::coalition_view`]: `rows` by `d`.
+    /// [`LinearProtocol::coalition_view`]: `rows` by `d`.
     ///
     /// # Errors
-    /// As [`Protocol::coalition_view`].
+    /// As [`LinearProtocol::coalition_view`].
     pub fn received(&self, graph: &ndp_graph::Graph, coalition: &[usize]) -> Result<Array2<f64>, Error> {
         let coalition = checked_coalition(coalition, self.output.nrows())?;
         let senders = outside_neighbors(graph, &coalition);

@@ -1,7 +1,6 @@
 //! The protocol on real values, what each node sees, and what that costs.
 
 use super::schedule::NoiseSchedule;
-use crate::audit::{Observation, Simulate};
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::dyadic::Dyadic;
@@ -10,13 +9,15 @@ use crate::certified::matrix::{ExactMatrix, Laziness};
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
-use crate::gossip::synchronous::{Transcript, apply, check_values};
+use crate::gossip::synchronous::{SynchronousGossip, Transcript, apply, check_values};
+use crate::gossip::utility::{require_operator, worst_bias};
 use crate::loss::LossReport;
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
 use crate::view::Source;
-use crate::{Error, OwnNoise, Protocol, View};
+use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, s};
-use ndp_dp::Sigma;
+use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -199,34 +200,7 @@ impl FreshNoiseGossip {
     }
 }
 
-impl Simulate for FreshNoiseGossip {
-    /// Runs with all noises scaled so that the first has standard deviation `sigma`.
-    fn observe<R: Rng>(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut R,
-    ) -> Result<Observation, Error> {
-        let run = Self { schedule: self.schedule.scaled_to(sigma)?, ..self.clone() }.run(values, rng)?;
-        let received = run.transcript.received(self.matrix.graph(), coalition)?;
-        let coalition = checked_coalition(coalition, self.node_count())?;
-        let mut known_noises = Array2::zeros((0, values.ncols()));
-        if self.own_noise == OwnNoise::Known {
-            for (t, noise) in std::iter::once(&run.transcript.noise).chain(&run.later_noises).enumerate() {
-                // The view's columns carry the factor τ_t/τ_0.
-                let factor = (self.schedule.variances()[t] / self.schedule.first()).sqrt();
-                for &v in &coalition {
-                    let drawn = if factor > 0.0 { &noise.row(v) / factor } else { noise.row(v).to_owned() };
-                    known_noises.push_row(drawn.view()).expect("one value per coordinate");
-                }
-            }
-        }
-        Ok(Observation { received, known_noises })
-    }
-}
-
-impl Protocol for FreshNoiseGossip {
+impl LinearProtocol for FreshNoiseGossip {
     fn node_count(&self) -> usize {
         self.matrix.node_count()
     }
@@ -279,6 +253,48 @@ impl Protocol for FreshNoiseGossip {
         }
         let certificate = account::of_rows(&self.exact_rows(&coalition), options.budget())?;
         Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
+    }
+
+    /// Runs with all noises scaled so that the first has standard deviation `sigma`.
+    fn observe(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut dyn Rng,
+    ) -> Result<Observation, Error> {
+        let run =
+            Self { schedule: self.schedule.scaled_to(sigma)?, ..self.clone() }.run(values, &mut &mut *rng)?;
+        let received = run.transcript.received(self.matrix.graph(), coalition)?;
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let mut known_noises = Array2::zeros((0, values.ncols()));
+        if self.own_noise == OwnNoise::Known {
+            for (t, noise) in std::iter::once(&run.transcript.noise).chain(&run.later_noises).enumerate() {
+                // The view's columns carry the factor τ_t/τ_0.
+                let factor = (self.schedule.variances()[t] / self.schedule.first()).sqrt();
+                for &v in &coalition {
+                    let drawn = if factor > 0.0 { &noise.row(v) / factor } else { noise.row(v).to_owned() };
+                    known_noises.push_row(drawn.view()).expect("one value per coordinate");
+                }
+            }
+        }
+        Ok(Observation { received, known_noises })
+    }
+
+    fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
+        Some(Box::new(self.clone().with_own_noise(own_noise)))
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        require_operator(LinearProtocol::node_count(self))?;
+        let schedule = self.schedule.scaled_to(noise.sigma(Sensitivity::new(1.0)?)?)?;
+        let plain = SynchronousGossip::new(self.matrix.clone(), schedule.rounds()).operator()?;
+        let noisy = Self { schedule, ..self.clone() }.noise_error()?;
+        Ok((noisy + worst_bias(plain.view())).sqrt())
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.schedule.rounds() as f64)
     }
 }
 

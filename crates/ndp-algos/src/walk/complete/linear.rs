@@ -1,10 +1,10 @@
 //! A sum along a given path as a linear Gaussian protocol: what an observer who knows the path faces.
 
 use super::{CompleteSum, Path};
-use crate::audit::{Observation, Simulate};
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
 use crate::walk::TokenNoise;
-use crate::{Error, Protocol, View};
+use crate::{Error, LinearProtocol, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Sigma;
 use rand::Rng;
@@ -48,7 +48,7 @@ impl SumOnPath {
 }
 
 /// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`.
-impl Protocol for SumOnPath {
+impl LinearProtocol for SumOnPath {
     fn node_count(&self) -> usize {
         self.path.node_count()
     }
@@ -69,16 +69,14 @@ impl Protocol for SumOnPath {
             (0..steps).filter(|&step| members.contains(&self.path.holder(step))).collect();
         View::new(&members, inputs, noises, &known)
     }
-}
 
-/// Each coordinate of the values is a run of its own, in which a node contributes its value on every visit.
-impl Simulate for SumOnPath {
-    fn observe<R: Rng>(
+    /// Each coordinate of the values is a run of its own, in which a node contributes its value on every visit.
+    fn observe(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         coalition: &[usize],
-        rng: &mut R,
+        rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         let members = checked_coalition(coalition, self.node_count())?;
         let sum = self.sum.with_noise(TokenNoise::Gaussian(sigma));
@@ -91,7 +89,7 @@ impl Simulate for SumOnPath {
             known_noises: Array2::zeros((known.len(), runs)),
         };
         for (column, values) in values.columns().into_iter().enumerate() {
-            let run = sum.run_along(self.path.clone(), |u, _| values[u], rng)?;
+            let run = sum.run_along(self.path.clone(), |u, _| values[u], &mut &mut *rng)?;
             for (row, &steps) in rows.iter().enumerate() {
                 seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens()[steps - 1] };
             }

@@ -19,13 +19,13 @@
 
 use super::path::WalkPath;
 use super::path_cost::Action;
-use crate::audit::{Observation, Simulate};
 use crate::certified::rows::{Input, Layout, Rows};
 use crate::certified::trace::{self, Trace};
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
 use crate::view::Source;
 use crate::walk::FinalToken;
-use crate::{Error, Protocol, View};
+use crate::{Error, LinearProtocol, View};
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
 use ndp_dp::Sigma;
 use ndp_graph::memory::require_dense;
@@ -357,7 +357,7 @@ impl AveragingOnPath<'_> {
     }
 }
 
-impl Protocol for AveragingOnPath<'_> {
+impl LinearProtocol for AveragingOnPath<'_> {
     fn node_count(&self) -> usize {
         self.nodes
     }
@@ -393,21 +393,19 @@ impl Protocol for AveragingOnPath<'_> {
         let exact = self.exact_rows(&members, &times, &own, &updates);
         Ok(View::new(&members, inputs, noises, &own)?.with_source(Source::Rows(exact)))
     }
-}
 
-impl Simulate for AveragingOnPath<'_> {
-    fn observe<R: Rng>(
+    fn observe(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         coalition: &[usize],
-        rng: &mut R,
+        rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         let members = checked_coalition(coalition, self.nodes)?;
         let (times, own) = self.seen(&members)?;
         // Coordinates are independent runs here, all from a token at 0.
         let at_zero = TokenAveraging::new(self.averaging.steps.clone(), Array1::zeros(values.ncols()))?;
-        let transcript = at_zero.run(self.path, values, sigma, rng)?;
+        let transcript = at_zero.run(self.path, values, sigma, &mut &mut *rng)?;
         let rows = |rows: &Array2<f64>, times: &[usize]| rows.select(ndarray::Axis(0), times);
         Ok(Observation {
             received: rows(&transcript.tokens, &times),
@@ -421,6 +419,7 @@ mod tests {
     use super::super::Odometer;
     use super::super::path::TokenWalk;
     use super::*;
+    use crate::accountant::Observer;
     use crate::audit::{Attack, AuditPlan, audit};
     use crate::loss::exact_loss;
     use approx::assert_relative_eq;
@@ -570,7 +569,14 @@ mod tests {
                 let mu = 1.5;
                 let sigma = Sigma::new(unit.sqrt() / mu)?;
                 let plan = AuditPlan { runs: 60_000, error_rate: 1e-4 };
-                let found = audit(&protocol, &[*v], *u, (sensitivity, sigma), plan, &mut rng)?;
+                let found = audit(
+                    &protocol,
+                    *u,
+                    &Observer::node(*v),
+                    sigma.multiplier(sensitivity)?,
+                    plan,
+                    &mut rng,
+                )?;
                 let measured = *found.measured_mu.value();
                 assert!((0.9 * mu..=mu).contains(&measured), "measured {measured}, exact {mu}");
             }

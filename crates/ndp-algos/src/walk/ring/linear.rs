@@ -1,10 +1,10 @@
 //! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition holds.
 
 use super::RingSum;
-use crate::audit::{Observation, Simulate};
-use crate::protocol::checked_coalition;
+use crate::protocol::{Observation, checked_coalition};
+
 use crate::walk::FinalToken;
-use crate::{Error, Protocol, View};
+use crate::{Error, LinearProtocol, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Sigma;
 use rand::Rng;
@@ -24,7 +24,7 @@ impl RingSum {
 }
 
 /// Input `u` is the data of node `u`, which moves all its contributions alike.
-impl Protocol for RingSum {
+impl LinearProtocol for RingSum {
     fn node_count(&self) -> usize {
         RingSum::node_count(self)
     }
@@ -45,16 +45,14 @@ impl Protocol for RingSum {
             (0..noisy.len()).filter(|&column| members.contains(&(noisy[column] % n))).collect();
         View::new(&members, inputs, noises, &known)
     }
-}
 
-/// Each coordinate of the values is a run of its own, in which a node contributes its value in every round.
-impl Simulate for RingSum {
-    fn observe<R: Rng>(
+    /// Each coordinate of the values is a run of its own, in which a node contributes its value in every round.
+    fn observe(
         &self,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         coalition: &[usize],
-        rng: &mut R,
+        rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         self.require_gaussian()?;
         let n = self.node_count();
@@ -70,7 +68,7 @@ impl Simulate for RingSum {
         };
         for (column, values) in values.columns().into_iter().enumerate() {
             let contributions = Array2::from_shape_fn((self.rounds(), values.len()), |(_, u)| values[u]);
-            let run = ring.run(contributions.view(), rng)?;
+            let run = ring.run(contributions.view(), &mut &mut *rng)?;
             for (row, &steps) in rows.iter().enumerate() {
                 seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens()[steps - 1] };
             }

@@ -283,7 +283,7 @@ impl RingSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Protocol;
+    use crate::LinearProtocol;
     use crate::loss::exact_loss;
     use crate::walk::Bounds;
     use approx::assert_relative_eq;

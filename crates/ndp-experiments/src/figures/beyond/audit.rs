@@ -6,7 +6,8 @@ use crate::figures::families::{erdos_renyi, geometric};
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result, ensure};
-use ndp_algos::Protocol;
+use ndp_algos::LinearProtocol;
+use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{Audit, AuditPlan, audit};
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, Momentum};
 use ndp_algos::gossip::printed::{Powers, theorem12_towards};
@@ -47,20 +48,11 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-/// A protocol under attack.
-enum Kind {
-    Plain(SynchronousGossip),
-    Fresh(FreshNoiseGossip),
-    Sequence(SequenceGossip),
-    Accelerated(AcceleratedGossip),
-    Noisy(NoisyMessageGossip),
-}
-
 /// Who attacks whom, and what the accountants say.
 struct Setting {
     panel: &'static str,
     name: String,
-    protocol: Kind,
+    protocol: Box<dyn LinearProtocol>,
     coalition: Vec<usize>,
     source: usize,
     printed: Option<f64>,
@@ -98,7 +90,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         settings.push(plain(&format!("{name}, early"), &graph, &[0], None, 2)?);
         settings.push(fresh(&name, &graph, &[0], None, 4)?);
     }
-    let (sensitivity, sigma) = (Sensitivity::new(SENSITIVITY)?, Sigma::new(SIGMA)?);
+    let noise = Sigma::new(SIGMA)?.multiplier(Sensitivity::new(SENSITIVITY)?)?;
     let plan = AuditPlan { runs, error_rate: ERROR_RATE };
     let stream = seed.fork("audit");
     let found: Vec<Audit> = settings
@@ -106,14 +98,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .enumerate()
         .map(|(k, setting)| {
             let rng = &mut stream.trial(k as u64);
-            let (v, u, scales) = (&setting.coalition[..], setting.source, (sensitivity, sigma));
-            let found = match &setting.protocol {
-                Kind::Plain(protocol) => audit(protocol, v, u, scales, plan, rng),
-                Kind::Fresh(protocol) => audit(protocol, v, u, scales, plan, rng),
-                Kind::Sequence(protocol) => audit(protocol, v, u, scales, plan, rng),
-                Kind::Accelerated(protocol) => audit(protocol, v, u, scales, plan, rng),
-                Kind::Noisy(protocol) => audit(protocol, v, u, scales, plan, rng),
-            };
+            let observer = Observer::coalition(&setting.coalition);
+            let found = audit(&setting.protocol, setting.source, &observer, noise, plan, rng);
             found.with_context(|| setting.name.clone())
         })
         .collect::<Result<_>>()?;
@@ -206,7 +192,7 @@ fn plain(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: 
     let printed = theorem12_towards(&matrix, v, rounds, Powers::FromZero)?;
     let protocol = SynchronousGossip::new(matrix, rounds);
     let far = two_hops(graph, v[0]);
-    let mut setting = setting(ONE_SHOT, name, Kind::Plain(protocol), v, source, &far)?;
+    let mut setting = setting(ONE_SHOT, name, Box::new(protocol), v, source, &far)?;
     setting.printed = Some(printed.value().unit[setting.source]);
     Ok(setting)
 }
@@ -214,7 +200,7 @@ fn plain(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: 
 fn fresh(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: usize) -> Result<Setting> {
     let schedule = NoiseSchedule::flat(Sigma::new(SIGMA)?, rounds, RHO)?;
     let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(graph), schedule);
-    setting(FRESH, name, Kind::Fresh(protocol), v, source, &two_hops(graph, v[0]))
+    setting(FRESH, name, Box::new(protocol), v, source, &two_hops(graph, v[0]))
 }
 
 fn randomized(name: &str, graph: &Graph, seed: Seed) -> Result<Setting> {
@@ -222,12 +208,12 @@ fn randomized(name: &str, graph: &Graph, seed: Seed) -> Result<Setting> {
     let steps = 3 * graph.node_count();
     let sequence = GossipSequence::activations(&law, steps, &mut seed.fork(name).trial(0));
     let all: Vec<usize> = (1..graph.node_count()).collect();
-    setting(OTHERS, name, Kind::Sequence(SequenceGossip::new(sequence)), &[0], None, &all)
+    setting(OTHERS, name, Box::new(SequenceGossip::new(sequence)), &[0], None, &all)
 }
 
 fn one_peer(name: &str, dimension: u32) -> Result<Setting> {
     let protocol = SequenceGossip::new(GossipSequence::one_peer_hypercube(dimension)?);
-    setting(OTHERS, name, Kind::Sequence(protocol), &[0], Some(6), &[])
+    setting(OTHERS, name, Box::new(protocol), &[0], Some(6), &[])
 }
 
 fn accelerated(name: &str, graph: &Graph, seed: Seed) -> Result<Setting> {
@@ -235,13 +221,13 @@ fn accelerated(name: &str, graph: &Graph, seed: Seed) -> Result<Setting> {
     let (n, rng) = (graph.node_count(), &mut seed.fork(name).trial(0));
     let protocol = AcceleratedGossip::drawn(&law, n, 3.0 * n as f64, Momentum::of(&law)?, rng)?;
     let all: Vec<usize> = (1..n).collect();
-    setting(OTHERS, name, Kind::Accelerated(protocol), &[0], None, &all)
+    setting(OTHERS, name, Box::new(protocol), &[0], None, &all)
 }
 
 fn noisy(name: &str, graph: &Graph) -> Result<Setting> {
     let matrix = GossipMatrix::metropolis(graph);
     let protocol = NoisyMessageGossip::new(matrix, 5, 0.3, MessageNoise::Broadcast)?;
-    setting(OTHERS, name, Kind::Noisy(protocol), &[0], Some(2), &[])
+    setting(OTHERS, name, Box::new(protocol), &[0], Some(2), &[])
 }
 
 fn two_hops(graph: &Graph, v: usize) -> Vec<usize> {
@@ -253,19 +239,12 @@ fn two_hops(graph: &Graph, v: usize) -> Vec<usize> {
 fn setting(
     panel: &'static str,
     name: &str,
-    protocol: Kind,
+    protocol: Box<dyn LinearProtocol>,
     coalition: &[usize],
     source: Option<usize>,
     candidates: &[usize],
 ) -> Result<Setting> {
-    let accountant: &dyn Protocol = match &protocol {
-        Kind::Plain(protocol) => protocol,
-        Kind::Fresh(protocol) => protocol,
-        Kind::Sequence(protocol) => protocol,
-        Kind::Accelerated(protocol) => protocol,
-        Kind::Noisy(protocol) => protocol,
-    };
-    let report = accountant.coalition_loss(coalition)?;
+    let report = protocol.coalition_loss(coalition)?;
     ensure!(report.loss.grade() == Grade::Exact, "{name}: the loss is not exact");
     let units = &report.loss.value().unit;
     let partial = || candidates.iter().find(|&&u| PARTIAL.contains(&units[u]));

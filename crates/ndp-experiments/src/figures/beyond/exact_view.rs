@@ -7,6 +7,7 @@ use crate::figures::muffliato::by_distance::{axis, rounds};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
+use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
@@ -85,7 +86,14 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let measured = sources
             .par_iter()
             .map(|&(hops, u)| {
-                let found = audit(&protocol, &[observer], u, scales, plan, &mut stream.trial(u as u64))?;
+                let found = audit(
+                    &protocol,
+                    u,
+                    &Observer::node(observer),
+                    scales.1.multiplier(scales.0)?,
+                    plan,
+                    &mut stream.trial(u as u64),
+                )?;
                 Ok((f64::from(hops), (found.measured_mu.into_value() / SENSITIVITY * SIGMA).powi(2)))
             })
             .collect::<Result<Vec<_>, ndp_algos::Error>>()?;

@@ -1,0 +1,118 @@
+//! Protocols side by side at the same guarantee.
+
+use super::{LeastNoise, Observer, Protocol, Target, least_noise};
+use crate::Error;
+use ndp_dp::{Grade, NoiseMultiplier};
+use serde::Serialize;
+use std::fmt;
+
+/// What one protocol needs and gives at the target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The name it was given.
+    pub name: String,
+    /// The least noise, or why there is none.
+    pub least: Result<LeastNoise, Error>,
+    /// The error of the result at that noise in units of `Δ`, or why it is not known; see [`Protocol::error`].
+    pub error: Result<f64, Error>,
+    /// Messages sent in a run, or why they are not counted.
+    pub messages: Result<f64, Error>,
+    /// Grade of the loss of the tightest pair.
+    pub grade: Option<Grade>,
+    /// Probability that an account is too small, all observers together.
+    pub failure: f64,
+}
+
+/// A table of protocols at the same target; it prints itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// One row for each protocol, in the order given.
+    pub rows: Vec<Row>,
+}
+
+/// The least noise of every protocol for the same target towards the same observers, with the error and the messages that it costs.
+///
+/// A protocol without an answer keeps its row, with the reason.
+pub fn compare(
+    protocols: &[(&str, Result<&dyn Protocol, Error>)],
+    observers: &[Observer],
+    target: &Target,
+) -> Comparison {
+    let row = |(name, protocol): &(&str, Result<&dyn Protocol, Error>)| {
+        let refused = |error: &Error| Row {
+            name: (*name).into(),
+            least: Err(error.clone()),
+            error: Err(error.clone()),
+            messages: Err(error.clone()),
+            grade: None,
+            failure: 0.0,
+        };
+        let protocol = match protocol {
+            Ok(protocol) => *protocol,
+            Err(error) => return refused(error),
+        };
+        let accounts = observers.iter().map(|observer| protocol.account(observer));
+        let accounts = match accounts.collect::<Result<Vec<_>, Error>>() {
+            Ok(accounts) => accounts,
+            Err(error) => return refused(&error),
+        };
+        let failure = accounts.iter().map(|account| account.failure()).sum();
+        let least = least_noise(&accounts, target);
+        let at = |least: &Result<LeastNoise, Error>| -> Result<NoiseMultiplier, Error> {
+            least.as_ref().map(|least| least.noise).map_err(Error::clone)
+        };
+        let error = at(&least).and_then(|noise| protocol.error(noise));
+        let messages = protocol.message_count();
+        let tightest = least.as_ref().ok().and_then(|least| least.tightest);
+        let grade = tightest.map(|pair| pair.loss.grade());
+        Row { name: (*name).into(), least, error, messages, grade, failure }
+    };
+    Comparison { rows: protocols.iter().map(row).collect() }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<24} {:>11} {:>11} {:>11}  grade", "protocol", "noise/Δ", "error/Δ", "messages")?;
+        for row in &self.rows {
+            let number = |x: &Result<f64, Error>| x.as_ref().map_or("-".into(), |x| format!("{x:.4e}"));
+            match &row.least {
+                Ok(least) => writeln!(
+                    f,
+                    "{:<24} {:>11.5} {:>11} {:>11}  {}",
+                    row.name,
+                    least.noise.get(),
+                    number(&row.error),
+                    number(&row.messages),
+                    row.grade.map_or("", Grade::as_str)
+                )?,
+                Err(reason) => writeln!(f, "{:<24} {reason}", row.name)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for Comparison {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Plain<'a> {
+            name: &'a str,
+            noise: Option<f64>,
+            error: Option<f64>,
+            messages: Option<f64>,
+            grade: Option<Grade>,
+            failure: f64,
+            reason: Option<String>,
+        }
+        let rows = self.rows.iter().map(|row| Plain {
+            name: &row.name,
+            noise: row.least.as_ref().ok().map(|least| least.noise.get()),
+            error: row.error.as_ref().ok().copied(),
+            messages: row.messages.as_ref().ok().copied(),
+            grade: row.grade,
+            failure: row.failure,
+            reason: row.least.as_ref().err().map(ToString::to_string),
+        });
+        serializer.collect_seq(rows)
+    }
+}

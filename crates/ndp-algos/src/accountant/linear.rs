@@ -1,0 +1,169 @@
+//! Linear Gaussian protocols: their account is a loss report, their attack the likelihood ratio.
+
+use super::{Account, Attacker, Observer, Protocol, Senders};
+use crate::audit::Attack;
+use crate::{Error, LinearProtocol, LossReport, OwnNoise};
+use ndarray::Array2;
+use ndp_dp::rounding::Interval;
+use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, Profile, Sensitivity, UpperBound};
+use rand::Rng;
+
+impl<P: LinearProtocol> Protocol for P {
+    fn node_count(&self) -> usize {
+        LinearProtocol::node_count(self)
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
+        Ok(Box::new(Reported { report, observer: observer.clone() }))
+    }
+
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        self.error_bound(noise)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        LinearProtocol::message_count(self)
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        let protocol = seen_by(self, observer)?;
+        let attack = Attack::optimal(&protocol.as_dyn(self).coalition_view(observer.members())?, u)?;
+        let members = observer.members().to_vec();
+        Ok(Box::new(LikelihoodRatio { protocol, this: self, attack, members, u, noise }))
+    }
+}
+
+/// The protocol as the observer uses its own noise.
+enum Seen<'a> {
+    AsIs,
+    Changed(Box<dyn LinearProtocol + 'a>),
+}
+
+impl Seen<'_> {
+    fn as_dyn<'b, P: LinearProtocol>(&'b self, this: &'b P) -> &'b dyn LinearProtocol {
+        match self {
+            Self::AsIs => this,
+            Self::Changed(other) => other.as_ref(),
+        }
+    }
+}
+
+fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Result<Seen<'a>, Error> {
+    observer.require_no_taps()?;
+    observer.checked(LinearProtocol::node_count(protocol))?;
+    if observer.senders() == Senders::Hidden {
+        return Err(Error::NotOffered("the view of this protocol names the senders"));
+    }
+    match (protocol.seen_with(observer.own_noise()), observer.own_noise()) {
+        (Some(other), _) => Ok(Seen::Changed(other)),
+        (None, OwnNoise::Known) => Ok(Seen::AsIs),
+        (None, OwnNoise::Unknown) => {
+            Err(Error::NotOffered("the view of this protocol says which noises its members use"))
+        }
+    }
+}
+
+/// A loss report as an account.
+struct Reported {
+    report: LossReport,
+    observer: Observer,
+}
+
+impl Account for Reported {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.report.loss.value().unit.len()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        profile_of_unit(&self.report, self.checked_source(u)?, noise, &self.observer.to_string())
+    }
+
+    fn failure(&self) -> f64 {
+        self.report.failure
+    }
+
+    fn unit_losses(&self) -> Option<&LossReport> {
+        Some(&self.report)
+    }
+
+    /// `√unit / μ(allowed)`, rounded up: no search.
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        let (_, unit) = self.report.enclosure(self.checked_source(u)?)?;
+        let mu = measure.largest_mu(allowed)?.mu();
+        if unit == 0.0 || mu == f64::INFINITY {
+            return Ok(None);
+        }
+        if mu == 0.0 {
+            let (name, condition) = ("the loss allowed to a pair that has one", "be positive");
+            return Err(Error::InvalidParameter { name, condition, value: allowed });
+        }
+        // Room for the roundings of a square root and two quotients.
+        Ok(Some(NoiseMultiplier::new(unit.sqrt() / mu * (1.0 + 16.0 * f64::EPSILON))?))
+    }
+}
+
+/// A view with unit loss `unit` is exactly `μ`-GDP with `μ = √unit / noise`.
+fn profile_of_unit(
+    report: &LossReport,
+    u: usize,
+    noise: NoiseMultiplier,
+    against: &str,
+) -> Result<Profile, Error> {
+    let (low, high) = report.enclosure(u)?;
+    let mu = |unit: f64| Interval::new(unit).sqrt() / Interval::new(noise.get());
+    let upper = Gdp::new(if high == 0.0 { 0.0 } else { mu(high).high() })?;
+    let exact = report.loss.grade() == Grade::Exact;
+    let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
+    let lower = if low > 0.0 { mu(low).low().max(0.0) } else { 0.0 };
+    Ok(Profile::gaussian_between(lower, upper, against)?)
+}
+
+/// The likelihood ratio of a linear Gaussian view, the best attack there is.
+struct LikelihoodRatio<'a, P> {
+    protocol: Seen<'a>,
+    this: &'a P,
+    attack: Attack,
+    members: Vec<usize>,
+    u: usize,
+    noise: NoiseMultiplier,
+}
+
+impl<P: LinearProtocol> Attacker for LikelihoodRatio<'_, P> {
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+        let nodes = LinearProtocol::node_count(self.this);
+        let sigma = self.noise.sigma(Sensitivity::new(1.0)?)?;
+        let input = f64::from(u8::from(higher));
+        let mut scores = Vec::with_capacity(runs);
+        // Coordinates are independent runs, simulated many at a time.
+        while scores.len() < runs {
+            let width = AT_ONCE.min(runs - scores.len());
+            let mut values = Array2::zeros((nodes, width));
+            values.row_mut(self.u).fill(input);
+            let seen = self.protocol.as_dyn(self.this).observe(values.view(), sigma, &self.members, rng)?;
+            scores.extend(self.attack.estimate(&seen, Array2::zeros((nodes, width)).view())?);
+        }
+        Ok(scores)
+    }
+
+    fn is_symmetric(&self) -> bool {
+        true
+    }
+}
+
+/// Runs simulated at a time, as coordinates of one vector.
+const AT_ONCE: usize = 64;

@@ -1,0 +1,172 @@
+//! One question, one way to ask it: what does this observer learn about each node, at this noise?
+//!
+//! Every [`Protocol`] answers it: gossips of all kinds, sums and histograms carried by a token, private training, local and
+//! central baselines, a protocol of your own. The question has three steps, because they cost differently:
+//!
+//! 1. [`Protocol::account`] with an [`Observer`] looks at what the observer sees. This is the expensive step.
+//! 2. [`Account::profile`] of a node at a noise is a graded [`Profile`]: Rényi loss at any order, `μ` where the view is Gaussian,
+//!    `ε(δ)` and `δ(ε)`.
+//! 3. Everything else is written once, on the first two:
+//!
+//! | question | function |
+//! |---|---|
+//! | is the target met at this noise? | [`check`] |
+//! | how much noise does the target need? | [`least_noise`] |
+//! | which protocol is best at the same guarantee? | [`compare`] |
+//! | does a real run keep what the accountant says? | [`audit`](crate::audit::audit) |
+//! | what have several runs cost together? | [`PairLedgers`] |
+//! | which protocols are there? | [`registry`](crate::registry) |
+//!
+//! Noise is a [`NoiseMultiplier`], the noise in units of the sensitivity `Δ` of one node's data: the standard deviation of the
+//! Gaussian noise on a value (for fresh noise, of the first round), and `1/ε₀` for reports by randomized response.
+//!
+//! # Examples
+//! ```
+//! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
+//! use ndp_algos::gossip::SynchronousGossip;
+//! use ndp_dp::{Delta, Measure};
+//! use ndp_graph::{GossipMatrix, generators};
+//! let graph = generators::hypercube_graph(4)?;
+//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 6);
+//! // What node 0 learns; on a hypercube all observers are alike.
+//! let accounts = [gossip.account(&Observer::node(0))?];
+//! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+//! let least = least_noise(&accounts, &target)?;
+//! assert!(check(&accounts, least.noise, &target)?.is_met());
+//! // A node at distance 2 loses less than a neighbor.
+//! let far = accounts[0].profile(3, least.noise)?.epsilon(Delta::new(1e-5)?)?;
+//! assert!(far.value().epsilon() < 0.9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod compare;
+mod ledger;
+mod linear;
+mod observer;
+mod search;
+mod target;
+
+pub use compare::{Comparison, Row, compare};
+pub use ledger::PairLedgers;
+pub use observer::{Observer, Senders};
+pub use target::{Allowed, Check, HopDistances, LeastNoise, Pair, Target, check, least_noise};
+
+use crate::{Error, LossReport};
+use ndp_dp::{Measure, NoiseMultiplier, Profile};
+use rand::Rng;
+
+/// A protocol, as an accountant and an auditor see it.
+///
+/// Linear Gaussian protocols implement [`LinearProtocol`](crate::LinearProtocol) instead and get this for free.
+pub trait Protocol: Send + Sync {
+    /// Number of nodes.
+    fn node_count(&self) -> usize;
+
+    /// What `observer` sees, ready to be asked about nodes and noises.
+    ///
+    /// # Errors
+    /// A node out of range, an empty coalition; [`Error::NotOffered`] where the protocol has no accountant for what this observer
+    /// knows; those of the accountant.
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error>;
+
+    /// Root mean square, over nodes and runs, of the error of the mean (for histograms: of a frequency) that a node ends with, at
+    /// most, in units of `Δ`, for data in an interval of length `Δ`.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where the result is no mean, or nothing is known.
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        let _ = noise;
+        Err(Error::NotOffered("the error of the result is not known for this protocol"))
+    }
+
+    /// Messages sent in a run, on average.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where they are not counted.
+    fn message_count(&self) -> Result<f64, Error> {
+        Err(Error::NotOffered("messages are not counted for this protocol"))
+    }
+
+    /// An attack by `observer` on the data of `u` in real runs at `noise`.
+    ///
+    /// # Errors
+    /// As [`Self::account`]; [`Error::NotOffered`] where the protocol cannot be run.
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        let _ = (u, observer, noise);
+        Err(Error::NotOffered("this protocol cannot be run by an audit"))
+    }
+}
+
+/// What one observer can be told about a protocol, as a function of the exposed node and the noise.
+pub trait Account: Send + Sync {
+    /// Who observes.
+    fn observer(&self) -> &Observer;
+
+    /// Number of nodes.
+    fn node_count(&self) -> usize;
+
+    /// What the observer can tell about the data of `u` at `noise`.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition; those of the accountant.
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error>;
+
+    /// Probability that the account is too small, over randomness of its own (primes drawn from a hash); at most.
+    fn failure(&self) -> f64 {
+        0.0
+    }
+
+    /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a formula.
+    fn unit_losses(&self) -> Option<&LossReport> {
+        None
+    }
+
+    /// The least noise at which the loss of `u` is at most `allowed` in the terms of `measure`, as a search finds it; `None` where no
+    /// noise is needed.
+    ///
+    /// # Errors
+    /// As [`Self::profile`]; [`Error::InvalidParameter`] where no noise meets the target.
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        search::of_pair(self, u, measure, allowed)
+    }
+
+    /// `u`, if it is a node outside the coalition.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
+    fn checked_source(&self, u: usize) -> Result<usize, Error> {
+        let nodes = self.node_count();
+        if u >= nodes {
+            return Err(Error::NodeOutOfRange { node: u, nodes });
+        }
+        if self.observer().contains(u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        Ok(u)
+    }
+}
+
+/// Runs a protocol in one of two worlds, which differ in the data of one node, and reduces what the observer sees to numbers.
+pub trait Attacker {
+    /// Scores of `runs` independent runs, larger where the observer would rather guess the higher of the two worlds.
+    ///
+    /// # Errors
+    /// Those of the protocol's own run.
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error>;
+
+    /// Whether the best threshold lies in the middle between the mean scores of the worlds; otherwise it is searched on runs of
+    /// their own.
+    fn is_symmetric(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,162 @@
+//! Who looks, and what else they know.
+
+use crate::protocol::checked_coalition;
+use crate::{Error, OwnNoise};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whether the observer learns from whom a token comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Senders {
+    /// It may know them, and the whole path of a token: what a real network shows.
+    #[default]
+    Known,
+    /// Messages come through an anonymous channel.
+    Hidden,
+}
+
+/// Nodes that pool everything they receive, with what else they know.
+///
+/// The default is the strongest honest-but-curious reading: members know the noise that they drew themselves and from whom their
+/// messages come. A protocol whose accountant has no answer for a weaker or a stronger observer says so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Observer {
+    members: Vec<usize>,
+    own_noise: OwnNoise,
+    senders: Senders,
+    tapped: Vec<(usize, usize)>,
+}
+
+impl Observer {
+    /// One node.
+    #[must_use]
+    pub fn node(v: usize) -> Self {
+        Self::coalition(&[v])
+    }
+
+    /// Several nodes together.
+    #[must_use]
+    pub fn coalition(members: &[usize]) -> Self {
+        let mut members = members.to_vec();
+        members.sort_unstable();
+        Self { members, own_noise: OwnNoise::default(), senders: Senders::default(), tapped: Vec::new() }
+    }
+
+    /// Somebody outside the network, who hears what is public and what goes over [tapped](Self::tapping) edges.
+    #[must_use]
+    pub fn outsider() -> Self {
+        Self::coalition(&[])
+    }
+
+    /// The same, throwing away the noise that its members drew.
+    #[must_use]
+    pub fn without_own_noise(mut self) -> Self {
+        self.own_noise = OwnNoise::Unknown;
+        self
+    }
+
+    /// The same, not knowing from whom messages come.
+    #[must_use]
+    pub fn with_hidden_senders(mut self) -> Self {
+        self.senders = Senders::Hidden;
+        self
+    }
+
+    /// The same, hearing everything that goes over these edges.
+    #[must_use]
+    pub fn tapping(mut self, edges: &[(usize, usize)]) -> Self {
+        self.tapped = edges.to_vec();
+        self
+    }
+
+    /// The nodes that pool their views, ascending.
+    #[must_use]
+    pub fn members(&self) -> &[usize] {
+        &self.members
+    }
+
+    /// Whether members use the noise that they drew.
+    #[must_use]
+    pub const fn own_noise(&self) -> OwnNoise {
+        self.own_noise
+    }
+
+    /// Whether members know from whom messages come.
+    #[must_use]
+    pub const fn senders(&self) -> Senders {
+        self.senders
+    }
+
+    /// The edges that are overheard.
+    #[must_use]
+    pub fn tapped(&self) -> &[(usize, usize)] {
+        &self.tapped
+    }
+
+    /// Whether `u` is a member.
+    #[must_use]
+    pub fn contains(&self, u: usize) -> bool {
+        self.members.binary_search(&u).is_ok()
+    }
+
+    /// The members, checked: at least one, none twice, all in the protocol.
+    ///
+    /// # Errors
+    /// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`].
+    pub fn checked(&self, nodes: usize) -> Result<&[usize], Error> {
+        checked_coalition(&self.members, nodes)?;
+        Ok(&self.members)
+    }
+
+    /// Refuses edges that are overheard, for protocols whose accountants know nothing of them.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`].
+    pub fn require_no_taps(&self) -> Result<(), Error> {
+        if self.tapped.is_empty() {
+            return Ok(());
+        }
+        Err(Error::NotOffered("this protocol has no account of overheard edges: state it as a program"))
+    }
+
+    /// The only member, for accountants of single nodes.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] for several; as [`Self::checked`].
+    pub fn single(&self, nodes: usize) -> Result<usize, Error> {
+        match self.checked(nodes)? {
+            &[v] => Ok(v),
+            _ => Err(Error::NotOffered("this protocol has no account of coalitions")),
+        }
+    }
+}
+
+impl fmt::Display for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.members.as_slice() {
+            [] => f.write_str("an outsider"),
+            [v] => write!(f, "node {v}"),
+            members => {
+                f.write_str("nodes ")?;
+                for (i, v) in members.iter().take(8).enumerate() {
+                    write!(f, "{}{v}", if i == 0 { "" } else { ", " })?;
+                }
+                if members.len() > 8 {
+                    write!(f, " and {} others", members.len() - 8)?;
+                }
+                f.write_str(" together")
+            }
+        }?;
+        if self.own_noise == OwnNoise::Unknown {
+            f.write_str(", not using own noise")?;
+        }
+        if self.senders == Senders::Hidden {
+            f.write_str(", not knowing senders")?;
+        }
+        if !self.tapped.is_empty() {
+            write!(f, ", overhearing {} edges", self.tapped.len())?;
+        }
+        Ok(())
+    }
+}

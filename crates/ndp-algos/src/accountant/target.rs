@@ -1,0 +1,326 @@
+//! Privacy targets for pairs of nodes: whether they are met, and the least noise that meets them.
+//!
+//! A protocol is `(α, f)`-pairwise network differentially private when, for every pair, what `v` learns about
+//! `u` has a Rényi divergence of order `α` of at most `f(u, v)` (Definition 5 of *Muffliato*); a constant `f` is
+//! network differential privacy. Here the same is asked in the terms of any [`Measure`].
+//!
+//! # References
+//! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 5.
+
+use super::Account;
+use crate::Error;
+use crate::walk::graph::calibration::smallest_noise;
+use ndp_dp::rounding::Interval;
+use ndp_dp::{Guarantee, Measure, NoiseMultiplier, UpperBound, Verdict};
+use ndp_graph::Graph;
+use ndp_graph::memory::require_dense;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
+
+/// What a target allows.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Allowed {
+    /// No pair loses more.
+    Worst(f64),
+    /// Towards every observer the losses of all nodes outside it, added up and divided by the number of all nodes, are at most
+    /// this: the mean that *Muffliato* bounds.
+    Mean(f64),
+    /// `u` loses at most `f(u, v)` towards `v` (for a coalition, its first member); infinity where there is no limit.
+    Pairs(Arc<dyn Fn(usize, usize) -> f64 + Send + Sync>),
+}
+
+impl fmt::Debug for Allowed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Worst(loss) => write!(f, "Worst({loss})"),
+            Self::Mean(loss) => write!(f, "Mean({loss})"),
+            Self::Pairs(_) => f.write_str("Pairs"),
+        }
+    }
+}
+
+/// A privacy target: in which terms, and how much.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The terms of the losses.
+    pub measure: Measure,
+    /// What they may be.
+    pub allowed: Allowed,
+}
+
+impl Target {
+    /// Every pair at most `loss`.
+    #[must_use]
+    pub const fn worst(measure: Measure, loss: f64) -> Self {
+        Self { measure, allowed: Allowed::Worst(loss) }
+    }
+
+    /// The mean towards every observer at most `loss`.
+    #[must_use]
+    pub const fn mean(measure: Measure, loss: f64) -> Self {
+        Self { measure, allowed: Allowed::Mean(loss) }
+    }
+
+    /// `u` at most `f(u, v)` towards `v`.
+    #[must_use]
+    pub fn pairs(measure: Measure, f: impl Fn(usize, usize) -> f64 + Send + Sync + 'static) -> Self {
+        Self { measure, allowed: Allowed::Pairs(Arc::new(f)) }
+    }
+
+    /// What `v` may learn about `u`; for a mean there is no limit for pairs.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] where it is negative or NaN.
+    fn of_pair(&self, u: usize, v: usize) -> Result<f64, Error> {
+        let value = match &self.allowed {
+            Allowed::Worst(loss) => *loss,
+            Allowed::Mean(_) => f64::INFINITY,
+            Allowed::Pairs(f) => f(u, v),
+        };
+        // Written so that NaN fails.
+        if (0.0..=f64::INFINITY).contains(&value) {
+            return Ok(value);
+        }
+        let (name, condition) = ("the loss allowed to a pair", "be nonnegative");
+        Err(Error::InvalidParameter { name, condition, value })
+    }
+}
+
+/// A source `u` and an observer `v` (for a coalition, its first member), and their loss.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// The exposed node `u`.
+    pub source: usize,
+    /// The observer `v`.
+    pub observer: usize,
+    /// The loss, in the terms of the target.
+    pub loss: Guarantee<f64>,
+    /// What the target allows, `f(u, v)`.
+    pub allowed: f64,
+}
+
+/// The answer to: does the protocol meet the target at this noise?
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// The answer.
+    pub verdict: Verdict,
+    /// The pair that uses up most of what it is allowed; `None` when no pair is limited or has a loss, and for means.
+    pub tightest: Option<Pair>,
+    /// Number of pairs (for means: observers) whose loss or its bound exceeds what is allowed.
+    pub exceeding: usize,
+}
+
+impl Check {
+    /// Whether the target is met.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.verdict == Verdict::Met
+    }
+}
+
+/// The least noise for a target.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LeastNoise {
+    /// The noise, in units of the sensitivity: verified to meet the target, and least up to the precision of the search.
+    pub noise: NoiseMultiplier,
+    /// The pair that needs it; `None` for means.
+    pub tightest: Option<Pair>,
+}
+
+/// Whether the target is met at `noise` by what the observers of `accounts` learn.
+///
+/// # Errors
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN.
+pub fn check(
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    target: &Target,
+) -> Result<Check, Error> {
+    if let Allowed::Mean(allowed) = target.allowed {
+        let means = accounts.par_iter().map(|account| mean(account.as_ref(), noise, target.measure));
+        let means: Vec<f64> = means.collect::<Result<_, _>>()?;
+        let exceeding = means.iter().filter(|&&mean| !(mean <= allowed)).count();
+        let verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
+        return Ok(Check { verdict, tightest: None, exceeding });
+    }
+    let uses = uses(accounts, noise, target)?;
+    let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
+    let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);
+    let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).count();
+    Ok(Check { verdict, tightest, exceeding })
+}
+
+/// The least noise at which the target is met by what the observers of `accounts` learn.
+///
+/// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`; others are searched pair by pair, beginning
+/// with the pair that uses up most of what it is allowed. The noise returned was checked for all pairs.
+///
+/// # Errors
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise meets, and where no
+/// pair that has a loss is limited.
+pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
+    if let Allowed::Mean(allowed) = target.allowed {
+        return least_noise_of_mean(accounts, target.measure, allowed);
+    }
+    // At this noise whoever learns anything uses up a share of what is allowed.
+    let mut noise: Option<NoiseMultiplier> = None;
+    loop {
+        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target)?;
+        let Some(most) = tightest(&uses) else { break };
+        if noise.is_some() && most.verdict == Verdict::Met {
+            let noise = noise.unwrap_or(NoiseMultiplier::new(1.0)?);
+            let tightest = Some(most.pair(accounts, noise, target.measure)?);
+            return Ok(LeastNoise { noise, tightest });
+        }
+        let account = &accounts[most.account];
+        let needed = account.least_noise(most.source, target.measure, most.allowed)?;
+        let needed = needed.map_or(0.0, NoiseMultiplier::get);
+        // A search that ends where it began, within rounding, is helped over the last digits.
+        let before = noise.map_or(0.0, NoiseMultiplier::get);
+        noise = Some(NoiseMultiplier::new(needed.max(before * (1.0 + 1e-12)))?);
+    }
+    let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
+    Err(Error::InvalidParameter { name, condition, value: 0.0 })
+}
+
+fn least_noise_of_mean(
+    accounts: &[Box<dyn Account + '_>],
+    measure: Measure,
+    allowed: f64,
+) -> Result<LeastNoise, Error> {
+    let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
+        let means = accounts.par_iter().map(|account| mean(account.as_ref(), noise, measure));
+        Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
+    };
+    if !(0.0 < allowed && allowed.is_finite()) {
+        let (name, condition) = ("the mean loss allowed", "be positive and finite");
+        return Err(Error::InvalidParameter { name, condition, value: allowed });
+    }
+    if accounts.is_empty() || largest(NoiseMultiplier::new(1.0)?)? == 0.0 {
+        let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
+        return Err(Error::InvalidParameter { name, condition, value: 0.0 });
+    }
+    let found = smallest_noise(allowed, |noise| Ok(UpperBound::new(largest(noise)?)))?;
+    Ok(LeastNoise { noise: found.noise, tightest: None })
+}
+
+/// `(1/n) Σ_{u outside} loss(u)`, rounded up.
+fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Result<f64, Error> {
+    let n = account.node_count();
+    let mut sum = Interval::new(0.0);
+    if let (Some(report), Measure::Renyi(order)) = (account.unit_losses(), measure) {
+        // α/(2 σ²) times the mean of the unit losses, which is known better than its terms.
+        let noise = Interval::new(noise.get());
+        let local = Interval::new(order.get()) / Interval::new(2.0) / noise / noise;
+        return Ok((local * Interval::new(*report.mean().value())).high());
+    }
+    for u in (0..n).filter(|&u| !account.observer().contains(u)) {
+        sum = sum + Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
+    }
+    Ok((sum / Interval::count(n as u64)).high())
+}
+
+/// How much of what it is allowed a pair uses up.
+struct Used {
+    account: usize,
+    source: usize,
+    allowed: f64,
+    /// At most 1 where the limit is kept: of `μ` for Gaussian profiles, of the loss for others.
+    share: f64,
+    verdict: Verdict,
+}
+
+impl Used {
+    fn pair(
+        &self,
+        accounts: &[Box<dyn Account + '_>],
+        noise: NoiseMultiplier,
+        measure: Measure,
+    ) -> Result<Pair, Error> {
+        let account = &accounts[self.account];
+        let loss = account.profile(self.source, noise)?.loss(measure)?;
+        let observer = account.observer().members().first().copied().unwrap_or(usize::MAX);
+        Ok(Pair { source: self.source, observer, loss, allowed: self.allowed })
+    }
+}
+
+/// Every pair that is limited and has a loss.
+fn uses(
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    target: &Target,
+) -> Result<Vec<Used>, Error> {
+    let of_account = |(at, account): (usize, &Box<dyn Account + '_>)| -> Result<Vec<Used>, Error> {
+        let observer = account.observer();
+        let first = observer.members().first().copied().unwrap_or(usize::MAX);
+        let mut used = Vec::new();
+        // Targets take few values; the inverse of a Gaussian profile is worth keeping.
+        let mut last = (f64::NAN, 0.0);
+        for u in (0..account.node_count()).filter(|&u| !observer.contains(u)) {
+            let allowed = target.of_pair(u, first)?;
+            if allowed == f64::INFINITY {
+                continue;
+            }
+            if allowed != last.0 {
+                last = (allowed, target.measure.largest_mu(allowed)?.mu());
+            }
+            let profile = account.profile(u, noise)?;
+            let (share, verdict) = match profile.mu() {
+                Some(mu) if mu.value().mu() == 0.0 => (0.0, Verdict::Met),
+                // Far from the limit no digit of the loss itself decides.
+                Some(mu) if mu.value().mu() <= last.1 * (1.0 - 1e-9) => {
+                    (mu.value().mu() / last.1, Verdict::Met)
+                }
+                Some(mu) => (mu.value().mu() / last.1, profile.check(target.measure, allowed)?),
+                None => {
+                    let loss = profile.loss(target.measure)?.into_value();
+                    let share = if loss == 0.0 { 0.0 } else { loss / allowed };
+                    (share, profile.check(target.measure, allowed)?)
+                }
+            };
+            if share != 0.0 {
+                used.push(Used { account: at, source: u, allowed, share, verdict });
+            }
+        }
+        Ok(used)
+    };
+    let all = accounts.par_iter().enumerate().map(of_account).collect::<Result<Vec<_>, Error>>()?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// The first of the pairs with the largest share; a pair that fails its limit before one that keeps it.
+fn tightest(uses: &[Used]) -> Option<&Used> {
+    let key = |used: &Used| (used.verdict != Verdict::Met, used.share);
+    uses.iter().fold(None, |most: Option<&Used>, used| match most {
+        Some(before) if !(key(used) > key(before)) => Some(before),
+        _ => Some(used),
+    })
+}
+
+/// Hop distances between all nodes, for targets that depend on them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HopDistances(Vec<Vec<Option<u32>>>);
+
+impl HopDistances {
+    /// Of all pairs of `graph`.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::TooLarge`] when `n²` distances do not fit in memory.
+    pub fn new(graph: &Graph) -> Result<Self, Error> {
+        let n = graph.node_count();
+        require_dense("the distances of all pairs", n, n)?;
+        Ok(Self((0..n).map(|u| graph.distances(u)).collect()))
+    }
+
+    /// Hops between `u` and `v`; `None` when no path joins them.
+    ///
+    /// # Panics
+    /// When a node is out of range.
+    #[must_use]
+    pub fn get(&self, u: usize, v: usize) -> Option<u32> {
+        self.0[u][v]
+    }
+}
