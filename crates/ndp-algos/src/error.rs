@@ -97,6 +97,26 @@ pub enum Error {
     /// Something that this protocol does not answer, and why.
     #[error("not offered: {0}")]
     NotOffered(&'static str),
+    /// A name that nothing has.
+    #[error("there is no {what} {name:?}: there are {known}")]
+    NoSuchName {
+        /// What was looked for: `protocol`.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// Text that cannot be understood.
+    #[error("{what} must be {expected}, got {got:?}")]
+    InvalidText {
+        /// What the text stands for.
+        what: &'static str,
+        /// The form that it should have.
+        expected: &'static str,
+        /// The text.
+        got: String,
+    },
     /// The protocol or its setting admits no privacy guarantee.
     #[error("no guarantee: {0}")]
     NoGuarantee(&'static str),
@@ -162,4 +182,14 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+}
+
+/// For accountants of this crate inside a [`Profile`](ndp_dp::Profile).
+impl From<Error> for ndp_dp::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Privacy(error) => error,
+            other => Self::Accountant(other.to_string()),
+        }
+    }
 }

@@ -17,6 +17,7 @@ pub mod loss;
 )]
 mod numeric;
 pub mod protocol;
+pub mod registry;
 #[cfg_attr(
     not(test),
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)

@@ -58,7 +58,7 @@ fn measured_loss(hits: usize, false_hits: usize, runs: usize, error: f64) -> Out
 /// Runs a running average on fresh paths and counts, in both worlds, the log-likelihood ratios above each
 /// threshold.
 fn attack(
-    walk: &TokenWalk<'_>,
+    walk: &TokenWalk,
     (u, v): (usize, usize),
     sigma: f64,
     runs: usize,

@@ -104,6 +104,22 @@ impl<F: Fn(Order) -> UpperBound<f64> + Send + Sync> Curve for Renyi<F> {
     }
 }
 
+/// An accountant that gives `ε` at a `δ`; `δ` at an `ε` by a bisection that ends where it was seen to hold.
+struct EpsilonAt<F>(F);
+
+impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for EpsilonAt<F> {
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        (self.0)(delta)
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        check_epsilon(epsilon)?;
+        // A δ that the accountant refuses is one at which it proves nothing.
+        let holds = |delta: Delta| (self.0)(delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
+        Ok(UpperBound::new(ApproxDp::clamped(epsilon, compose::least_delta(holds)?)).into())
+    }
+}
+
 /// In which terms a loss is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Measure {
@@ -215,6 +231,15 @@ impl Profile {
     #[must_use]
     pub fn of_renyi(curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static, against: &str) -> Self {
         Self::of_curve(Renyi(curve), against)
+    }
+
+    /// The `ε` of an accountant at every `δ`.
+    #[must_use]
+    pub fn of_epsilon(
+        epsilon: impl Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync + 'static,
+        against: &str,
+    ) -> Self {
+        Self::of_curve(EpsilonAt(epsilon), against)
     }
 
     /// The observer sees nothing that depends on the node's data.

@@ -1,6 +1,7 @@
 //! Deterministic graph families, named as in networkx.
 
 pub use crate::davis::davis_southern_women_graph;
+pub use crate::karate::karate_club_graph;
 
 use crate::memory::require_memory;
 use crate::{Csr, Error, Graph, TransitionMatrix};

@@ -65,6 +65,7 @@ pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;
 pub mod hitting;
+mod karate;
 pub mod lanczos;
 pub mod linalg;
 pub mod log_matrix;

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
 /// let account = gossip.account(&Observer::node(0))?;
-/// let mut ledgers = PairLedgers::with_limit(Measure::Approx(Delta::new(1e-5)?), 4.0)?;
+/// let mut ledgers = PairLedgers::with_limit(Measure::Approx(Delta::new(1e-5)?), 2.5)?;
 /// let noise = NoiseMultiplier::new(2.0)?;
 /// assert!(ledgers.fits(account.as_ref(), noise, Adaptivity::Fixed)?);
 /// ledgers.record("averaging", account.as_ref(), noise, Adaptivity::Fixed)?;

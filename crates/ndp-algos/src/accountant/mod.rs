@@ -39,6 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod baselines;
 mod compare;
 mod ledger;
 mod linear;
@@ -49,6 +50,7 @@ mod target;
 pub use compare::{Comparison, Row, compare};
 pub use ledger::PairLedgers;
 pub use observer::{Observer, Senders};
+pub(crate) use search::of_pair as search_of_pair;
 pub use target::{Allowed, Check, HopDistances, LeastNoise, Pair, Target, check, least_noise};
 
 use crate::{Error, LossReport};
@@ -119,6 +121,16 @@ pub trait Account: Send + Sync {
     /// Probability that the account is too small, over randomness of its own (primes drawn from a hash); at most.
     fn failure(&self) -> f64 {
         0.0
+    }
+
+    /// Whether all nodes outside the coalition have the same profile, so that one answers for all.
+    fn alike(&self) -> bool {
+        false
+    }
+
+    /// Accounts of one protocol that are [`alike`](Self::alike) with the same class have the same profiles, whoever observes.
+    fn class(&self) -> Option<usize> {
+        None
     }
 
     /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a formula.

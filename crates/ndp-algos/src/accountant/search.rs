@@ -6,7 +6,7 @@ use crate::walk::graph::calibration::smallest_noise;
 use ndp_dp::{Measure, NoiseMultiplier, UpperBound};
 
 /// The least noise at which the loss of `u` is at most `allowed`; `None` where no noise is needed.
-pub(super) fn of_pair<A: Account + ?Sized>(
+pub(crate) fn of_pair<A: Account + ?Sized>(
     account: &A,
     u: usize,
     measure: Measure,

@@ -10,8 +10,9 @@
 use super::Account;
 use crate::Error;
 use crate::walk::graph::calibration::smallest_noise;
+use ndp_dp::conversion::optimal_epsilon;
 use ndp_dp::rounding::Interval;
-use ndp_dp::{Guarantee, Measure, NoiseMultiplier, UpperBound, Verdict};
+use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_graph::memory::require_dense;
 use rayon::prelude::*;
@@ -140,13 +141,14 @@ pub fn check(
     target: &Target,
 ) -> Result<Check, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
-        let means = accounts.par_iter().map(|account| mean(account.as_ref(), noise, target.measure));
+        let accounts = representatives(accounts);
+        let means = accounts.par_iter().map(|&at| mean(at.as_ref(), noise, target.measure));
         let means: Vec<f64> = means.collect::<Result<_, _>>()?;
         let exceeding = means.iter().filter(|&&mean| !(mean <= allowed)).count();
         let verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
         return Ok(Check { verdict, tightest: None, exceeding });
     }
-    let uses = uses(accounts, noise, target)?;
+    let uses = uses(accounts, noise, target, true)?;
     let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
     let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);
     let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).count();
@@ -168,7 +170,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     // At this noise whoever learns anything uses up a share of what is allowed.
     let mut noise: Option<NoiseMultiplier> = None;
     loop {
-        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target)?;
+        // The first round only looks for a pair to begin with.
+        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, noise.is_some())?;
         let Some(most) = tightest(&uses) else { break };
         if noise.is_some() && most.verdict == Verdict::Met {
             let noise = noise.unwrap_or(NoiseMultiplier::new(1.0)?);
@@ -191,8 +194,9 @@ fn least_noise_of_mean(
     measure: Measure,
     allowed: f64,
 ) -> Result<LeastNoise, Error> {
+    let accounts = representatives(accounts);
     let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
-        let means = accounts.par_iter().map(|account| mean(account.as_ref(), noise, measure));
+        let means = accounts.par_iter().map(|&at| mean(at.as_ref(), noise, measure));
         Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
     if !(0.0 < allowed && allowed.is_finite()) {
@@ -207,6 +211,20 @@ fn least_noise_of_mean(
     Ok(LeastNoise { noise: found.noise, tightest: None })
 }
 
+/// One of all accounts that have the same profiles.
+fn representatives<'a, 'b>(accounts: &'a [Box<dyn Account + 'b>]) -> Vec<&'a Box<dyn Account + 'b>> {
+    let mut seen = Vec::new();
+    let new = |account: &&Box<dyn Account + 'b>| match account.class().filter(|_| account.alike()) {
+        Some(class) if seen.contains(&(class, account.node_count())) => false,
+        Some(class) => {
+            seen.push((class, account.node_count()));
+            true
+        }
+        None => true,
+    };
+    accounts.iter().filter(new).collect()
+}
+
 /// `(1/n) Σ_{u outside} loss(u)`, rounded up.
 fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Result<f64, Error> {
     let n = account.node_count();
@@ -217,7 +235,12 @@ fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Resu
         let local = Interval::new(order.get()) / Interval::new(2.0) / noise / noise;
         return Ok((local * Interval::new(*report.mean().value())).high());
     }
-    for u in (0..n).filter(|&u| !account.observer().contains(u)) {
+    let outside = (0..n).filter(|&u| !account.observer().contains(u));
+    if let (true, Some(u)) = (account.alike(), outside.clone().next()) {
+        let one = Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
+        return Ok((one * Interval::count(outside.count() as u64) / Interval::count(n as u64)).high());
+    }
+    for u in outside {
         sum = sum + Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
     }
     Ok((sum / Interval::count(n as u64)).high())
@@ -247,19 +270,25 @@ impl Used {
     }
 }
 
-/// Every pair that is limited and has a loss.
+/// Every pair that is limited and has a loss; verdicts are final where they are `decided`.
 fn uses(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     target: &Target,
+    decided: bool,
 ) -> Result<Vec<Used>, Error> {
+    let worst = matches!(target.allowed, Allowed::Worst(_));
+    let kept = if worst { representatives(accounts) } else { accounts.iter().collect() };
+    let is_kept = |account: &Box<dyn Account + '_>| kept.iter().any(|&other| std::ptr::eq(other, account));
     let of_account = |(at, account): (usize, &Box<dyn Account + '_>)| -> Result<Vec<Used>, Error> {
         let observer = account.observer();
         let first = observer.members().first().copied().unwrap_or(usize::MAX);
-        let mut used = Vec::new();
+        let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
+        let count = if account.alike() && worst { 1.min(outside.len()) } else { outside.len() };
         // Targets take few values; the inverse of a Gaussian profile is worth keeping.
-        let mut last = (f64::NAN, 0.0);
-        for u in (0..account.node_count()).filter(|&u| !observer.contains(u)) {
+        let mut last = (f64::NAN, f64::NAN);
+        let mut limits = Vec::with_capacity(count);
+        for &u in &outside[..count] {
             let allowed = target.of_pair(u, first)?;
             if allowed == f64::INFINITY {
                 continue;
@@ -267,28 +296,60 @@ fn uses(
             if allowed != last.0 {
                 last = (allowed, target.measure.largest_mu(allowed)?.mu());
             }
-            let profile = account.profile(u, noise)?;
-            let (share, verdict) = match profile.mu() {
-                Some(mu) if mu.value().mu() == 0.0 => (0.0, Verdict::Met),
-                // Far from the limit no digit of the loss itself decides.
-                Some(mu) if mu.value().mu() <= last.1 * (1.0 - 1e-9) => {
-                    (mu.value().mu() / last.1, Verdict::Met)
-                }
-                Some(mu) => (mu.value().mu() / last.1, profile.check(target.measure, allowed)?),
-                None => {
-                    let loss = profile.loss(target.measure)?.into_value();
-                    let share = if loss == 0.0 { 0.0 } else { loss / allowed };
-                    (share, profile.check(target.measure, allowed)?)
-                }
-            };
-            if share != 0.0 {
-                used.push(Used { account: at, source: u, allowed, share, verdict });
+            limits.push((u, last));
+        }
+        let of_pair = |&(source, limit): &(usize, (f64, f64))| -> Result<Option<Used>, Error> {
+            let profile = account.profile(source, noise)?;
+            let (share, verdict) = share(&profile, target.measure, limit, decided)?;
+            Ok((share != 0.0).then_some(Used { account: at, source, allowed: limit.0, share, verdict }))
+        };
+        // Gaussian profiles cost next to nothing.
+        let used: Vec<Option<Used>> = if account.unit_losses().is_some() {
+            limits.iter().map(of_pair).collect::<Result<_, _>>()?
+        } else {
+            limits.par_iter().map(of_pair).collect::<Result<_, _>>()?
+        };
+        Ok(used.into_iter().flatten().collect())
+    };
+    let all = accounts.par_iter().enumerate().filter(|(_, account)| is_kept(account)).map(of_account);
+    Ok(all.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
+}
+
+/// How much of what is allowed (a loss, and the `μ` with this loss) a profile uses up, and whether it stays within.
+fn share(
+    profile: &Profile,
+    measure: Measure,
+    (allowed, largest): (f64, f64),
+    decided: bool,
+) -> Result<(f64, Verdict), Error> {
+    if let Some(mu) = profile.mu().map(|mu| mu.value().mu()) {
+        // Far from the limit no digit of the loss itself decides.
+        return Ok(match mu {
+            0.0 => (0.0, Verdict::Met),
+            _ if mu <= largest * (1.0 - 1e-9) => (mu / largest, Verdict::Met),
+            _ => (mu / largest, profile.check(measure, allowed)?),
+        });
+    }
+    if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed) {
+        // The best order of a Gaussian with this ε; any order that stays within decides.
+        let order = Order::new(1.0 + (-2.0 * delta.get().ln()).sqrt() / largest)?;
+        if let Ok(loss) = profile.renyi(order) {
+            let loss = loss.into_value().epsilon;
+            let share = optimal_epsilon(loss, order, delta)?.into_value() / allowed;
+            if loss == 0.0 {
+                return Ok((0.0, Verdict::Met));
+            }
+            if share <= 1.0 || !decided {
+                return Ok((
+                    share.max(f64::MIN_POSITIVE),
+                    if share <= 1.0 { Verdict::Met } else { Verdict::NotShown },
+                ));
             }
         }
-        Ok(used)
-    };
-    let all = accounts.par_iter().enumerate().map(of_account).collect::<Result<Vec<_>, Error>>()?;
-    Ok(all.into_iter().flatten().collect())
+    }
+    let loss = profile.loss(measure)?.into_value();
+    let share = if loss == 0.0 { 0.0 } else { loss / allowed };
+    Ok((share, if loss <= allowed { Verdict::Met } else { Verdict::NotShown }))
 }
 
 /// The first of the pairs with the largest share; a pair that fails its limit before one that keeps it.

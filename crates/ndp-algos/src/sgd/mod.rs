@@ -1,5 +1,6 @@
 //! Private stochastic gradient descent: by a walking token, by gossip, by a server.
 
+pub mod accountant;
 pub mod constants;
 pub mod dataset;
 pub mod federated;
@@ -11,6 +12,7 @@ pub mod rounds;
 mod synthetic;
 pub mod walk;
 
+pub use accountant::{PrivateTraining, Training};
 pub use dataset::{Dataset, Deal, Users};
 pub use history::{Evaluation, History};
 pub use objective::{Constants, Domain, Linear, LinearLoss, Logistic, MeanEstimation, Objective, Squared};

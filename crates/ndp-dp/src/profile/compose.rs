@@ -2,7 +2,7 @@
 
 use super::{Law, Profile};
 use crate::composition;
-use crate::rounding::{Interval, exp_up};
+use crate::rounding::Interval;
 use crate::{ApproxDp, Delta, Error, Exact, Gdp, Grade, UpperBound, conversion};
 
 pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
@@ -98,18 +98,21 @@ pub(super) fn delta(parts: &[Profile], epsilon: f64) -> Result<UpperBound<Approx
         };
         return Ok(conversion::best_delta(curve, epsilon)?.map(|found| found.approx_dp));
     }
-    // From 1 - 2^-53 down to 1e-300.
+    let holds =
+        |delta: Delta| self::epsilon(parts, delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
+    Ok(UpperBound::new(ApproxDp::clamped(epsilon, least_delta(holds)?)))
+}
+
+/// The least `δ` that was seen to hold, by a bisection of its logarithm between 1e-300 and 1; 1 where none did.
+pub(super) fn least_delta(holds: impl Fn(Delta) -> bool) -> Result<f64, Error> {
+    let at = |log: f64| Delta::new(libm::exp(log).min(1.0 - f64::EPSILON / 2.0));
     let (mut high, mut low) = (0.0_f64, -690.0_f64);
-    let holds = |log: f64| -> Result<bool, Error> {
-        Ok(self::epsilon(parts, Delta::new(log.exp().min(1.0 - f64::EPSILON / 2.0))?)?.value().epsilon()
-            <= epsilon)
-    };
-    if !holds(high)? {
-        return Ok(UpperBound::new(ApproxDp::clamped(epsilon, 1.0)));
+    if !holds(at(high)?) {
+        return Ok(1.0);
     }
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
-        if holds(middle)? { high = middle } else { low = middle }
+        if holds(at(middle)?) { high = middle } else { low = middle }
     }
-    Ok(UpperBound::new(ApproxDp::clamped(epsilon, exp_up(high))))
+    Ok(at(high)?.get())
 }

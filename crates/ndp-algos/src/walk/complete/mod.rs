@@ -12,6 +12,7 @@
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 4,
 //! Algorithms 3 and 5, Theorems 3 and 6, Appendices D, E, G.
 
+mod accountant;
 pub mod averaged;
 pub mod caps;
 pub mod constant;
@@ -27,6 +28,7 @@ pub mod spotted;
 pub mod subsampled;
 pub mod sum;
 
+pub(in crate::walk) use accountant::response_of;
 pub use caps::Caps;
 pub use constant::ConstantWalk;
 pub use guarantee::Visits;

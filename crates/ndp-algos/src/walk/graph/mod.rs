@@ -32,6 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod accountant;
 pub mod averaging;
 pub mod averaging_error;
 pub mod calibration;
@@ -49,6 +50,7 @@ pub mod printed;
 pub mod renewal;
 mod series;
 
+pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use averaging::{AveragingOnPath, Sender, Steps, TokenAveraging, Visit, WalkTranscript};
 pub use local::LocalLoss;
 pub use long_walk::LongWalk;

@@ -48,8 +48,8 @@ pub enum EdgeRule {
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct TokenWalk<'a> {
-    matrix: &'a TransitionMatrix,
+pub struct TokenWalk {
+    matrix: TransitionMatrix,
     start: Start,
     steps: usize,
     burn_in: usize,
@@ -112,13 +112,13 @@ impl WalkPath {
     }
 }
 
-impl<'a> TokenWalk<'a> {
+impl TokenWalk {
     /// A walk without limits on contributions.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for no step or fewer than two nodes; [`Error::Graph`] for a start
     /// outside the graph.
-    pub fn new(matrix: &'a TransitionMatrix, start: Start, steps: usize) -> Result<Self, Error> {
+    pub fn new(matrix: &TransitionMatrix, start: Start, steps: usize) -> Result<Self, Error> {
         if steps == 0 {
             return Err(no_steps());
         }
@@ -131,7 +131,15 @@ impl<'a> TokenWalk<'a> {
             });
         }
         start.law(n)?;
-        Ok(Self { matrix, start, steps, burn_in: 0, cap: None, refractory: 1, edges: EdgeRule::Unlimited })
+        Ok(Self {
+            matrix: matrix.clone(),
+            start,
+            steps,
+            burn_in: 0,
+            cap: None,
+            refractory: 1,
+            edges: EdgeRule::Unlimited,
+        })
     }
 
     /// Lets the token walk untouched for so many steps before time 0: it carries a public constant
@@ -195,7 +203,7 @@ impl<'a> TokenWalk<'a> {
         if self.burn_in == 0 {
             return Ok(self.start.clone());
         }
-        let walk = Walk::from(self.matrix);
+        let walk = Walk::from(&self.matrix);
         let mut law = self.start.law(self.node_count())?;
         let mut next = law.clone();
         for _ in 0..self.burn_in {
@@ -312,7 +320,7 @@ impl<'a> TokenWalk<'a> {
         if u == v {
             return Err(Error::SourceIsObserver(u));
         }
-        Ok(Walk::from(self.matrix).pair_laws(u, v, &self.law_at_0()?, self.steps)?)
+        Ok(Walk::from(&self.matrix).pair_laws(u, v, &self.law_at_0()?, self.steps)?)
     }
 
     /// What `v` learns about `u` over the walk, in nats at the order of `local`: the best of the renewal
@@ -324,12 +332,7 @@ impl<'a> TokenWalk<'a> {
     /// # Errors
     /// As [`pair_laws`](Self::pair_laws).
     pub fn loss(&self, u: usize, v: usize, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-        let laws = self.pair_laws(u, v)?;
-        match self.cap {
-            None => Ok(renewal::loss(&laws, local)),
-            Some(cap) if self.decides_beforehand() => renewal::capped_loss(&laws, local, cap),
-            Some(cap) => Ok(at_most_local(renewal::loss(&laws, local), local, cap)),
-        }
+        self.limits().loss_of_pair(&self.pair_laws(u, v)?, local)
     }
 
     /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time to the
@@ -349,13 +352,24 @@ impl<'a> TokenWalk<'a> {
         local: LocalLoss,
         final_token: FinalToken,
     ) -> Result<UpperBound<f64>, Error> {
+        self.limits().loss_of_coalition(&self.coalition_laws(u, members)?, local, final_token)
+    }
+
+    /// The laws of first visits of `u` and the members of a coalition.
+    pub(super) fn coalition_laws(&self, u: usize, members: &[usize]) -> Result<CoalitionLaws, Error> {
         self.require_fixed_edges()?;
-        let laws = CoalitionLaws::new(&Walk::from(self.matrix), u, members, &self.law_at_0()?, self.steps)?;
-        match self.cap {
-            None => coalition::loss(&laws, local, final_token),
-            Some(cap) if self.decides_beforehand() => coalition::capped_loss(&laws, local, final_token, cap),
-            Some(cap) => Ok(at_most_local(coalition::loss(&laws, local, final_token)?, local, cap)),
-        }
+        CoalitionLaws::new(&Walk::from(&self.matrix), u, members, &self.law_at_0()?, self.steps)
+    }
+
+    /// What limits contributions, for accountants.
+    pub(super) fn limits(&self) -> Limits {
+        Limits { cap: self.cap, beforehand: self.decides_beforehand() }
+    }
+
+    /// The transition matrix.
+    #[must_use]
+    pub const fn matrix(&self) -> &TransitionMatrix {
+        &self.matrix
     }
 
     /// What a coalition learns about `u` from at most the cap of contributions, from the first `horizon`
@@ -390,7 +404,7 @@ impl<'a> TokenWalk<'a> {
         }
         let targets: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
         let visits =
-            Walk::from(self.matrix).first_visits(&Start::Node(u), &targets, horizon.min(self.steps))?;
+            Walk::from(&self.matrix).first_visits(&Start::Node(u), &targets, horizon.min(self.steps))?;
         contribution::capped(&visits, local, self.steps, cap)
     }
 
@@ -406,6 +420,39 @@ impl<'a> TokenWalk<'a> {
     /// Draws the index of the next holder within the row of `holder`.
     fn draw_slot(&self, holder: usize, rng: &mut impl Rng) -> usize {
         draw(self.matrix.csr().row(holder).1, rng)
+    }
+}
+
+/// How the contributions of a node are limited.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    cap: Option<usize>,
+    /// Whether a holder knows that it will contribute before the next holder is drawn.
+    beforehand: bool,
+}
+
+impl Limits {
+    /// The best of the bounds for one observer.
+    pub(super) fn loss_of_pair(self, laws: &PairLaws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+        match self.cap {
+            None => Ok(renewal::loss(laws, local)),
+            Some(cap) if self.beforehand => renewal::capped_loss(laws, local, cap),
+            Some(cap) => Ok(at_most_local(renewal::loss(laws, local), local, cap)),
+        }
+    }
+
+    /// The best of the bounds for a coalition.
+    pub(super) fn loss_of_coalition(
+        self,
+        laws: &CoalitionLaws,
+        local: LocalLoss,
+        final_token: FinalToken,
+    ) -> Result<UpperBound<f64>, Error> {
+        match self.cap {
+            None => coalition::loss(laws, local, final_token),
+            Some(cap) if self.beforehand => coalition::capped_loss(laws, local, final_token, cap),
+            Some(cap) => Ok(at_most_local(coalition::loss(laws, local, final_token)?, local, cap)),
+        }
     }
 }
 
@@ -646,7 +693,7 @@ mod tests {
         let w = ring(5);
         let one = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(1)?));
         let invalid =
-            |result: Result<TokenWalk<'_>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
+            |result: Result<TokenWalk, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
         assert!(invalid(TokenWalk::new(&w, Start::Uniform, 0)));
         assert!(invalid(TokenWalk::new(&one, Start::Uniform, 5)));
         assert!(matches!(TokenWalk::new(&w, Start::Node(5), 5), Err(Error::Graph(_))));

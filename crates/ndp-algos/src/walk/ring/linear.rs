@@ -6,7 +6,7 @@ use crate::protocol::{Observation, checked_coalition};
 use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::Sigma;
+use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
 use rand::Rng;
 
 impl RingSum {
@@ -78,5 +78,15 @@ impl LinearProtocol for RingSum {
             }
         }
         Ok(seen)
+    }
+
+    /// Of the final token divided by the number of contributions.
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        let ring = self.with_gaussian_noise(noise.sigma(Sensitivity::new(1.0)?)?);
+        Ok(ring.output_std() / self.step_count() as f64)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(self.step_count() as f64)
     }
 }

@@ -13,6 +13,7 @@
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,
 //! Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
 
+mod accountant;
 pub mod histogram;
 pub mod histogram_loss;
 mod linear;

@@ -1,0 +1,95 @@
+//! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes a noisy sum.
+
+use crate::protocol::checked_coalition;
+use crate::{Error, LinearProtocol, View};
+use ndarray::Array2;
+use ndp_dp::NoiseMultiplier;
+
+/// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the mean.
+///
+/// What anybody learns about `u` is one release: `μ = 1/noise`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LocalAveraging {
+    nodes: usize,
+}
+
+/// A trusted curator publishes the sum of all values with noise; what anybody learns about `u` is `μ = 1/noise`.
+///
+/// The guarantee does not protect against the curator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CentralAveraging {
+    nodes: usize,
+}
+
+impl LocalAveraging {
+    /// Among `nodes` nodes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two.
+    pub fn new(nodes: usize) -> Result<Self, Error> {
+        at_least_two(nodes).map(|nodes| Self { nodes })
+    }
+}
+
+impl CentralAveraging {
+    /// Among `nodes` nodes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two.
+    pub fn new(nodes: usize) -> Result<Self, Error> {
+        at_least_two(nodes).map(|nodes| Self { nodes })
+    }
+}
+
+fn at_least_two(nodes: usize) -> Result<usize, Error> {
+    if nodes >= 2 {
+        return Ok(nodes);
+    }
+    let (name, condition) = ("the number of nodes", "be at least 2");
+    Err(Error::InvalidParameter { name, condition, value: nodes as f64 })
+}
+
+impl LinearProtocol for LocalAveraging {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// Row and noise `u` are those of node `u`.
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        ndp_graph::memory::require_dense(
+            "the view of everything that is published",
+            self.nodes,
+            2 * self.nodes,
+        )?;
+        let members = checked_coalition(coalition, self.nodes)?;
+        View::new(&members, Array2::eye(self.nodes), Array2::eye(self.nodes), &members)
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        Ok(noise.get() / (self.nodes as f64).sqrt())
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(self.nodes as f64 * (self.nodes - 1) as f64)
+    }
+}
+
+impl LinearProtocol for CentralAveraging {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// The only row is the sum with its noise, which nobody knows.
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        let members = checked_coalition(coalition, self.nodes)?;
+        View::new(&members, Array2::ones((1, self.nodes)), Array2::ones((1, 1)), &[])
+    }
+
+    fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        Ok(noise.get() / self.nodes as f64)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(2.0 * self.nodes as f64)
+    }
+}

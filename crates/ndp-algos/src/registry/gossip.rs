@@ -1,0 +1,115 @@
+//! Averaging by gossip.
+
+use super::{Entry, Parameter, ROUNDS, SEED};
+use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
+use crate::gossip::{
+    FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
+};
+use ndp_dp::Sigma;
+use ndp_graph::GossipSequence;
+use ndp_graph::chebyshev::Chebyshev;
+use ndp_graph::sequences::EdgeActivations;
+use ndp_graph::spectrum::gap_abs;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+pub(super) const MUFFLIATO: Entry = Entry {
+    name: "muffliato",
+    about: "noise once, then synchronous gossip",
+    parameters: &[ROUNDS],
+    build: |setting| Ok(Box::new(SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?))),
+};
+
+pub(super) const ACCELERATED: Entry = Entry {
+    name: "muffliato-accelerated",
+    about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
+    parameters: &[ROUNDS],
+    build: |setting| {
+        let chebyshev = Chebyshev::published(gap_abs(setting.matrix)?)?;
+        let gossip = SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?);
+        Ok(Box::new(gossip.accelerated(chebyshev.g())?))
+    },
+};
+
+const ACTIVATIONS: Parameter = Parameter {
+    name: "activations",
+    about: "edges that are activated, one after the other; by default 3 n",
+    default: |matrix| Ok(3.0 * matrix.node_count() as f64),
+};
+
+pub(super) const RANDOMIZED: Entry = Entry {
+    name: "randomized-gossip",
+    about: "noise once, then edges drawn at random, one at a time, average their ends",
+    parameters: &[ACTIVATIONS, SEED],
+    build: |setting| {
+        let law = EdgeActivations::uniform(setting.graph())?;
+        let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
+        let sequence = GossipSequence::activations(&law, setting.count("activations")?, rng);
+        Ok(Box::new(SequenceGossip::new(sequence)))
+    },
+};
+
+pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
+    name: "randomized-accelerated",
+    about: "noise once, then randomly activated edges with momentum",
+    parameters: &[ACTIVATIONS, SEED],
+    build: |setting| {
+        let law = EdgeActivations::uniform(setting.graph())?;
+        let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
+        let time = setting.count("activations")? as f64;
+        Ok(Box::new(AcceleratedGossip::drawn(&law, setting.nodes(), time, Momentum::of(&law)?, rng)?))
+    },
+};
+
+pub(super) const ONE_PEER: Entry = Entry {
+    name: "one-peer",
+    about: "noise once, then log2 n rounds over the one-peer hypercube, whatever the graph; needs a power of two nodes",
+    parameters: &[],
+    build: |setting| {
+        let nodes = setting.nodes();
+        if !nodes.is_power_of_two() {
+            return Err(crate::Error::InvalidParameter {
+                name: "the number of nodes of a one-peer hypercube",
+                condition: "be a power of 2",
+                value: nodes as f64,
+            });
+        }
+        Ok(Box::new(SequenceGossip::new(GossipSequence::one_peer_hypercube(nodes.ilog2())?)))
+    },
+};
+
+pub(super) const FRESH_NOISE: Entry = Entry {
+    name: "fresh-noise",
+    about: "noise in every round of gossip",
+    parameters: &[
+        ROUNDS,
+        Parameter {
+            name: "rho",
+            about: "how much the later noise adds to the variance of the average; 0.1 by default",
+            default: |_| Ok(0.1),
+        },
+    ],
+    build: |setting| {
+        let schedule =
+            NoiseSchedule::flat(Sigma::new(1.0)?, setting.count("rounds")?, setting.number("rho"))?;
+        Ok(Box::new(FreshNoiseGossip::new(setting.matrix.clone(), schedule)))
+    },
+};
+
+pub(super) const NOISY_MESSAGES: Entry = Entry {
+    name: "noisy-messages",
+    about: "noise once and on every message",
+    parameters: &[
+        ROUNDS,
+        Parameter {
+            name: "ratio",
+            about: "noise of a message over that of a value; 0.1 by default",
+            default: |_| Ok(0.1),
+        },
+    ],
+    build: |setting| {
+        let (rounds, ratio) = (setting.count("rounds")?, setting.number("ratio"));
+        let matrix = setting.matrix.clone();
+        Ok(Box::new(NoisyMessageGossip::new(matrix, rounds, ratio, MessageNoise::PerLink)?))
+    },
+};

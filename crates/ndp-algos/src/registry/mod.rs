@@ -1,0 +1,242 @@
+//! Every protocol by name, its parameters as data.
+//!
+//! The command, comparisons, audits and the search for false guarantees take their protocols from here. To add one, write a file
+//! with an [`Entry`] beside the others and a line in [`PROTOCOLS`].
+//!
+//! # Examples
+//! ```
+//! use ndp_algos::accountant::{Observer, Target, compare};
+//! use ndp_algos::registry::{self, Parameters};
+//! use ndp_dp::{Delta, Measure};
+//! use ndp_graph::{GossipMatrix, generators::cycle_graph};
+//! let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
+//! let gossip = registry::find("muffliato")?.build(&matrix, &"rounds=4".parse()?)?;
+//! let sums = registry::find("ring-sum")?.build(&matrix, &Parameters::default())?;
+//! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+//! let table = compare(&[("gossip", Ok(gossip.as_ref())), ("ring", Ok(sums.as_ref()))], &[Observer::node(0)], &target);
+//! assert!(table.rows.iter().all(|row| row.least.is_ok()));
+//! println!("{table}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod baselines;
+mod gossip;
+mod tokens;
+mod training;
+
+use crate::accountant::{Comparison, Observer, Target, compare};
+use crate::{Error, Protocol};
+use ndp_graph::{GossipMatrix, Graph};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// Every protocol.
+pub const PROTOCOLS: &[Entry] = &[
+    gossip::MUFFLIATO,
+    gossip::ACCELERATED,
+    gossip::RANDOMIZED,
+    gossip::ACCELERATED_RANDOMIZED,
+    gossip::ONE_PEER,
+    gossip::FRESH_NOISE,
+    gossip::NOISY_MESSAGES,
+    tokens::RING_SUM,
+    tokens::RING_HISTOGRAM,
+    tokens::COMPLETE_SUM,
+    tokens::COMPLETE_HISTOGRAM,
+    tokens::WALK,
+    training::LOCAL,
+    training::CENTRAL,
+    training::FEDERATED,
+    training::WALK_COMPLETE,
+    training::WALK_GRAPH,
+    training::GOSSIP,
+    baselines::LOCAL,
+    baselines::CENTRAL,
+];
+
+/// A number that a protocol takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its name: `rounds`.
+    pub name: &'static str,
+    /// What it is, with its default.
+    pub about: &'static str,
+    /// Its value where none is given.
+    default: fn(&GossipMatrix) -> Result<f64, Error>,
+}
+
+/// Parameters by name, as `rounds=20,seed=7` in text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Parameters(BTreeMap<String, f64>);
+
+impl Parameters {
+    /// The same with one more, or another value of one.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: f64) -> Self {
+        self.0.insert(name.into(), value);
+        self
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, &value)| (name.as_str(), value))
+    }
+}
+
+impl FromStr for Parameters {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let mut parameters = BTreeMap::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let parsed = part
+                .split_once('=')
+                .and_then(|(name, value)| Some((name.trim().to_owned(), value.trim().parse::<f64>().ok()?)));
+            let (name, value) = parsed.ok_or_else(|| Error::InvalidText {
+                what: "a parameter",
+                expected: "NAME=NUMBER",
+                got: part.into(),
+            })?;
+            if parameters.insert(name, value).is_some() {
+                return Err(Error::InvalidText {
+                    what: "a parameter",
+                    expected: "given once",
+                    got: part.into(),
+                });
+            }
+        }
+        Ok(Self(parameters))
+    }
+}
+
+impl fmt::Display for Parameters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.iter().enumerate() {
+            write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+/// A matrix and the values of all parameters of a protocol.
+struct Setting<'a> {
+    matrix: &'a GossipMatrix,
+    values: BTreeMap<&'static str, f64>,
+}
+
+impl Setting<'_> {
+    fn graph(&self) -> &Graph {
+        self.matrix.graph()
+    }
+
+    fn nodes(&self) -> usize {
+        self.matrix.node_count()
+    }
+
+    fn number(&self, name: &'static str) -> f64 {
+        self.values.get(name).copied().unwrap_or(f64::NAN)
+    }
+
+    /// A count: whole, at least 1.
+    fn count(&self, name: &'static str) -> Result<usize, Error> {
+        let value = self.number(name);
+        // Counts beyond 2^32 are refused before the cast.
+        if 1.0 <= value && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
+            return Ok(crate::numeric::floor(value));
+        }
+        Err(Error::InvalidParameter {
+            name,
+            condition: "be a whole number, at least 1 and below 2^32",
+            value,
+        })
+    }
+
+    fn seed(&self) -> Result<u64, Error> {
+        let value = self.number("seed");
+        if 0.0 <= value && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
+            return Ok(crate::numeric::floor(value) as u64);
+        }
+        Err(Error::InvalidParameter { name: "seed", condition: "be a whole number below 2^32", value })
+    }
+}
+
+/// A protocol by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its name: `muffliato`.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: &'static str,
+    /// What it takes.
+    pub parameters: &'static [Parameter],
+    build: fn(&Setting<'_>) -> Result<Box<dyn Protocol>, Error>,
+}
+
+impl Entry {
+    /// The protocol on the graph of `matrix`; those that gossip use its weights.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's constructor.
+    pub fn build(&self, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Box<dyn Protocol>, Error> {
+        let known = || self.parameters.iter().map(|parameter| parameter.name);
+        if let Some((name, _)) = parameters.iter().find(|(name, _)| !known().any(|known| known == *name)) {
+            let known = if self.parameters.is_empty() {
+                "none".into()
+            } else {
+                known().collect::<Vec<_>>().join(", ")
+            };
+            return Err(Error::NoSuchName { what: "parameter", name: name.into(), known });
+        }
+        let mut values = BTreeMap::new();
+        for parameter in self.parameters {
+            let given = parameters.0.get(parameter.name).copied();
+            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix), Ok)?);
+        }
+        (self.build)(&Setting { matrix, values })
+    }
+}
+
+/// The protocol of this name.
+///
+/// # Errors
+/// [`Error::NoSuchName`], naming all.
+pub fn find(name: &str) -> Result<&'static Entry, Error> {
+    PROTOCOLS.iter().find(|entry| entry.name == name).ok_or_else(|| Error::NoSuchName {
+        what: "protocol",
+        name: name.into(),
+        known: PROTOCOLS.iter().map(|entry| entry.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+/// Every protocol on the graph of `matrix`, with its default parameters, at the same target: see
+/// [`compare`].
+#[must_use]
+pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Target) -> Comparison {
+    let built: Vec<_> = PROTOCOLS.iter().map(|entry| entry.build(matrix, &Parameters::default())).collect();
+    let protocols: Vec<(&str, Result<&dyn Protocol, Error>)> = PROTOCOLS
+        .iter()
+        .zip(&built)
+        .map(|(entry, built)| (entry.name, built.as_ref().map(AsRef::as_ref).map_err(Error::clone)))
+        .collect();
+    compare(&protocols, observers, target)
+}
+
+/// Rounds until too few of them add less to the error than noise does, by the stopping rule of *Muffliato* at much noise.
+fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
+    use crate::gossip::utility::{Convergence, stopping_rounds};
+    let rate = Convergence::Accelerated(ndp_graph::spectrum::gap_abs(matrix)?);
+    let rounds = stopping_rounds(matrix.node_count(), rate, ndp_dp::Sigma::new(f64::MAX.sqrt())?, 0.25)?;
+    Ok(rounds as f64)
+}
+
+const ROUNDS: Parameter = Parameter {
+    name: "rounds",
+    about: "rounds of gossip; by default those of the stopping rule of Muffliato",
+    default: stopping_rounds,
+};
+
+const SEED: Parameter =
+    Parameter { name: "seed", about: "of the public random choices; 0 by default", default: |_| Ok(0.0) };

@@ -1,0 +1,90 @@
+//! Sums, averages and histograms carried by a token.
+
+use super::{Entry, Parameter};
+use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
+use crate::walk::graph::TokenWalk;
+use crate::walk::ring::{Placement, RingHistogram, RingSum};
+use crate::walk::{Bounds, FinalToken, TokenNoise};
+use ndp_dp::{RandomizedResponse, Sigma};
+use ndp_graph::TransitionMatrix;
+use ndp_graph::hitting::Start;
+
+const PASSES: Parameter =
+    Parameter { name: "passes", about: "rounds around the ring; 1 by default", default: |_| Ok(1.0) };
+
+const STEPS: Parameter = Parameter {
+    name: "steps",
+    about: "steps of the walk; by default 10 n",
+    default: |matrix| Ok(10.0 * matrix.node_count() as f64),
+};
+
+const LABELS: Parameter =
+    Parameter { name: "labels", about: "labels of the histogram; 2 by default", default: |_| Ok(2.0) };
+
+pub(super) const RING_SUM: Entry = Entry {
+    name: "ring-sum",
+    about: "a token goes around a ring of all nodes, whatever the graph, noise on every (n-1)-th step; the total is published, masked",
+    parameters: &[PASSES],
+    build: |setting| {
+        let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+        let bounds = Bounds::new(0.0, 1.0)?;
+        let ring =
+            RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
+        Ok(Box::new(ring.with_final_token(FinalToken::Masked)?))
+    },
+};
+
+/// Made with reports of `ε₀ = 1`; questions bring their own noise.
+fn response(labels: usize) -> Result<RandomizedResponse, crate::Error> {
+    let labels = u32::try_from(labels).map_err(|_| crate::Error::InvalidParameter {
+        name: "labels",
+        condition: "be below 2^32",
+        value: labels as f64,
+    })?;
+    Ok(RandomizedResponse::with_epsilon(labels, 1.0)?)
+}
+
+pub(super) const RING_HISTOGRAM: Entry = Entry {
+    name: "ring-histogram",
+    about: "a token goes around a ring of all nodes, every node adds its label by randomized response; the total is published, masked",
+    parameters: &[PASSES, LABELS],
+    build: |setting| {
+        let response = response(setting.count("labels")?)?;
+        Ok(Box::new(RingHistogram::new(
+            setting.nodes(),
+            setting.count("passes")?,
+            response,
+            FinalToken::Masked,
+        )?))
+    },
+};
+
+pub(super) const COMPLETE_SUM: Entry = Entry {
+    name: "complete-sum",
+    about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
+    parameters: &[STEPS],
+    build: |setting| {
+        let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
+        Ok(Box::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(1.0)?))))
+    },
+};
+
+pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
+    name: "complete-histogram",
+    about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its label by randomized response",
+    parameters: &[STEPS, LABELS],
+    build: |setting| {
+        let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
+        Ok(Box::new(CompleteHistogram::new(walk, response(setting.count("labels")?)?)?))
+    },
+};
+
+pub(super) const WALK: Entry = Entry {
+    name: "walk",
+    about: "a token walks on the graph by the weights of the matrix; every holder adds its value and noise to a running average",
+    parameters: &[STEPS],
+    build: |setting| {
+        let matrix = TransitionMatrix::from(setting.matrix);
+        Ok(Box::new(TokenWalk::new(&matrix, Start::Uniform, setting.count("steps")?)?))
+    },
+};

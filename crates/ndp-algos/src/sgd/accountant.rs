@@ -1,0 +1,345 @@
+//! Private training as an accountant and an auditor see it: by a walk, by gossip, by a server, without any trust.
+//!
+//! The noise of a question is that on a gradient, in units of the sensitivity `s` of a user's gradient. An audit trains for real,
+//! on the mean of one number per user, and looks at the last model, which every account here covers for its observer.
+
+use super::privacy::{self, GossipObserver, Statement, WalkPairs};
+use super::{Constants, Dataset, Domain, MeanEstimation, Objective, Users};
+use crate::Error;
+use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::sgd::federated::FederatedSgd;
+use crate::sgd::gossip::{Mixing, MuffliatoSgd};
+use crate::sgd::walk::{Route, WalkSgd};
+use crate::walk::FinalToken;
+use ndarray::Array2;
+use ndp_dp::rounding::Interval;
+use ndp_dp::{Delta, Exact, Gdp, Guarantee, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
+use ndp_graph::TransitionMatrix;
+use rand::Rng;
+use std::sync::Arc;
+
+/// A way to train privately.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Training {
+    /// Every user sends at most so many noisy gradients to everybody: the local model.
+    Local {
+        /// Gradients of one user.
+        contributions: usize,
+    },
+    /// A trusted curator draws a user in every step and publishes every noisy gradient.
+    Central {
+        /// Number of steps.
+        steps: usize,
+        /// Step size.
+        step_size: f64,
+    },
+    /// Federated SGD with only the last model published.
+    Federated(FederatedSgd),
+    /// A model that walks on the complete graph, each user contributing at most `cap` times; the last model is published.
+    Walk {
+        /// Number of steps.
+        steps: usize,
+        /// Step size.
+        step_size: f64,
+        /// Most gradients of one user.
+        cap: usize,
+    },
+    /// A model that walks on a graph, each user contributing at most `cap` times; the last model is published.
+    WalkOnGraph {
+        /// The walk.
+        matrix: Box<TransitionMatrix>,
+        /// Number of steps.
+        steps: usize,
+        /// Step size.
+        step_size: f64,
+        /// Most gradients of one user.
+        cap: usize,
+    },
+    /// Gradient steps and gossip in turn.
+    Gossip {
+        /// The training.
+        sgd: MuffliatoSgd,
+        /// How models are mixed in every round.
+        mixing: Mixing,
+    },
+}
+
+/// A [`Training`] of some users with an objective of which these constants are known.
+#[derive(Clone, Debug)]
+pub struct PrivateTraining {
+    users: usize,
+    constants: Constants,
+    training: Training,
+}
+
+impl PrivateTraining {
+    /// Training with an objective whose `constants` hold for all data that users may have.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`] where gradients have no finite sensitivity.
+    pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
+        constants.require_bounded()?;
+        if users < 2 {
+            let (name, condition) = ("the number of users", "be at least 2");
+            return Err(Error::InvalidParameter { name, condition, value: users as f64 });
+        }
+        Ok(Self { users, constants, training })
+    }
+
+    /// Training for the mean of one number per user from an interval of length 1 around 0.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+        let domain = match &training {
+            Training::Federated(run) => run.domain,
+            _ => Domain::Unbounded,
+        };
+        let constants = MeanEstimation.constants(0.5, 0.0, domain);
+        Self::new(users, constants, training)
+    }
+
+    /// The training.
+    #[must_use]
+    pub const fn training(&self) -> &Training {
+        &self.training
+    }
+
+    /// The noise `σ` in the unit of gradients, rounded down.
+    fn sigma(&self, noise: NoiseMultiplier) -> Result<Sigma, Error> {
+        Ok(Sigma::new((noise.get() * self.constants.sensitivity).next_down())?)
+    }
+
+    /// The statement of the accountants of [`privacy`] as a profile.
+    fn stated(
+        &self,
+        against: &str,
+        statement: impl Fn(Delta) -> Result<Statement, Error> + Send + Sync + 'static,
+    ) -> Profile {
+        let epsilon = move |delta: Delta| match statement(delta)? {
+            Statement::Guaranteed { privacy, .. } => Ok(privacy),
+            _ => Err(Error::NoGuarantee("this training is not private").into()),
+        };
+        Profile::of_epsilon(epsilon, against)
+    }
+
+    fn profile(&self, account: &Towards, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        let against = account.observer.to_string();
+        let (this, sigma) = (self.clone(), self.sigma(noise)?);
+        let users = self.users;
+        Ok(match &self.training {
+            &Training::Local { contributions } => {
+                let mu = Interval::count(contributions as u64).sqrt() / Interval::new(noise.get());
+                Profile::gaussian(Exact::new(Gdp::new(mu.high())?).into(), &against)
+            }
+            &Training::Central { steps, step_size } => self.stated(&against, move |delta| {
+                let run = WalkSgd::central(steps, step_size);
+                privacy::central(&run, &this.constants, users, sigma, delta)
+            }),
+            Training::Federated(run) => {
+                let run = run.clone();
+                self.stated(&against, move |delta| {
+                    privacy::federated(&run, &this.constants, users, sigma, delta)
+                })
+            }
+            &Training::Walk { steps, step_size, cap } => {
+                let colluders = account.observer.members().len();
+                self.stated(&against, move |delta| {
+                    let run = WalkSgd::new(Route::Complete, steps, step_size, cap);
+                    privacy::complete_walk(&run, &this.constants, users, colluders, sigma, delta)
+                })
+            }
+            Training::WalkOnGraph { .. } => {
+                let pairs = self.pair(u, account.observer.single(users)?)?;
+                Profile::of_renyi(move |order| pairs.loss(0, order, noise), &against)
+            }
+            Training::Gossip { .. } => {
+                let Some(gossip) = &account.gossip else { return Err(Error::EmptyCoalition) };
+                let units = gossip.loss(u)?.into_value();
+                let mu = Interval::new(units).sqrt() / Interval::new(noise.get());
+                let mu = if units == 0.0 { 0.0 } else { mu.high() };
+                Profile::gaussian(Guarantee::from(UpperBound::new(Gdp::new(mu)?)), &against)
+            }
+        })
+    }
+
+    /// First visits for the loss of `u` towards `v`.
+    fn pair(&self, u: usize, v: usize) -> Result<Arc<WalkPairs>, Error> {
+        let Training::WalkOnGraph { matrix, steps, step_size, cap } = &self.training else {
+            return Err(Error::NotOffered("only a walk on a graph has pairs"));
+        };
+        let run = WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap);
+        let pairs = WalkPairs::new(&run, &self.constants, &[(u, v)], FinalToken::Published, HORIZON)?;
+        Ok(Arc::new(pairs))
+    }
+}
+
+/// Steps of a first visit that are looked at; later ones count as never.
+const HORIZON: usize = 2000;
+
+/// Every account names its observers: the readers of the last model, the other users, or everybody.
+impl Protocol for PrivateTraining {
+    fn node_count(&self) -> usize {
+        self.users
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        observer.require_no_taps()?;
+        let outsider = observer.members().is_empty();
+        let mut gossip = None;
+        match &self.training {
+            // Everything is published.
+            Training::Local { contributions: 0 } => {
+                let (name, condition) = ("the number of contributions", "be at least 1");
+                return Err(Error::InvalidParameter { name, condition, value: 0.0 });
+            }
+            Training::Local { .. } | Training::Central { .. } if outsider => {}
+            Training::Local { .. } | Training::Central { .. } | Training::Walk { .. } => {
+                observer.checked(self.users)?;
+            }
+            Training::Federated(_) if outsider => {}
+            Training::Federated(_) => {
+                return Err(Error::NotOffered(
+                    "federated training protects against readers of the last model (an outsider), not against users, who see the \
+                     model of their round",
+                ));
+            }
+            Training::WalkOnGraph { .. } => {
+                let v = observer.single(self.users)?;
+                self.pair(usize::from(v == 0), v)?;
+            }
+            Training::Gossip { sgd, mixing } => {
+                let v = observer.single(self.users)?;
+                let mixing = std::slice::from_ref(mixing);
+                gossip = Some(GossipObserver::new(sgd, mixing, &self.constants, self.users, v)?);
+            }
+        }
+        Ok(Box::new(OfTraining { training: self, towards: Towards { observer: observer.clone(), gossip } }))
+    }
+
+    fn error(&self, _: NoiseMultiplier) -> Result<f64, Error> {
+        Err(Error::NotOffered("the result is a model: its error depends on objective and data"))
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(match &self.training {
+            &Training::Local { contributions } => (contributions * self.users) as f64,
+            &Training::Central { steps, .. } => 2.0 * steps as f64,
+            Training::Federated(run) => 2.0 * (self.users / run.batch.max(1) * run.batch) as f64,
+            &Training::Walk { steps, .. } | &Training::WalkOnGraph { steps, .. } => steps as f64,
+            Training::Gossip { sgd, mixing } => {
+                let of_round = match mixing {
+                    Mixing::Plain { matrix, steps }
+                    | Mixing::Accelerated { matrix, steps, .. }
+                    | Mixing::AsReleased { matrix, steps, .. } => {
+                        2.0 * matrix.graph().edge_count() as f64 * *steps as f64
+                    }
+                    Mixing::OnePeerHypercube => self.users as f64 * f64::from(self.users.ilog2()),
+                    Mixing::Server => 2.0 * self.users as f64,
+                    _ => {
+                        return Err(Error::NotOffered(
+                            "messages of changing connections are not counted here",
+                        ));
+                    }
+                };
+                of_round * sgd.rounds as f64
+            }
+        })
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        self.account(observer)?.checked_source(u)?;
+        if self.constants.sensitivity != 1.0 {
+            return Err(Error::NotOffered("training is audited for the mean of one number per user"));
+        }
+        let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+        let observer = observer.members().first().copied();
+        Ok(Box::new(LastModel { training: self, u, observer, sigma }))
+    }
+}
+
+struct Towards {
+    observer: Observer,
+    gossip: Option<GossipObserver>,
+}
+
+struct OfTraining<'a> {
+    training: &'a PrivateTraining,
+    towards: Towards,
+}
+
+impl Account for OfTraining<'_> {
+    fn observer(&self) -> &Observer {
+        &self.towards.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.training.users
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        self.checked_source(u)?;
+        self.training.profile(&self.towards, u, noise)
+    }
+
+    fn alike(&self) -> bool {
+        !matches!(self.training.training, Training::WalkOnGraph { .. } | Training::Gossip { .. })
+    }
+
+    fn class(&self) -> Option<usize> {
+        self.alike().then(|| self.towards.observer.members().len())
+    }
+}
+
+/// Trains on the mean of one number per user; the score is what the observer ends with.
+struct LastModel<'a> {
+    training: &'a PrivateTraining,
+    u: usize,
+    observer: Option<usize>,
+    sigma: Sigma,
+}
+
+impl Attacker for LastModel<'_> {
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+        let users = self.training.users;
+        let mut features = Array2::zeros((users, 1));
+        features[(self.u, 0)] = if higher { 0.5 } else { -0.5 };
+        let data = Dataset::new(features, vec![0.0; users])?;
+        let users = Users::consecutive(&data, users)?;
+        let noise = Some(self.sigma);
+        let rng = &mut &mut *rng;
+        let walk = |run: WalkSgd<'_>, rng: &mut &mut dyn Rng| -> Result<f64, Error> {
+            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.model[0])
+        };
+        (0..runs)
+            .map(|_| {
+                Ok(match &self.training.training {
+                    &Training::Local { contributions } => {
+                        // Every gradient is seen; at the model 0 that of u is its own number, up to sign.
+                        let steps = contributions * users.count();
+                        walk(WalkSgd::local(steps, 1.0 / steps as f64, contributions), rng)?
+                    }
+                    &Training::Central { steps, step_size } => walk(WalkSgd::central(steps, step_size), rng)?,
+                    Training::Federated(run) => run.run(&MeanEstimation, &users, noise, None, rng)?.model[0],
+                    &Training::Walk { steps, step_size, cap } => {
+                        walk(WalkSgd::new(Route::Complete, steps, step_size, cap), rng)?
+                    }
+                    Training::WalkOnGraph { matrix, steps, step_size, cap } => {
+                        walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap), rng)?
+                    }
+                    Training::Gossip { sgd, mixing } => {
+                        let mix = |_, _: &mut &mut dyn Rng| Ok(mixing.clone());
+                        let run = sgd.run(&MeanEstimation, &users, noise, mix, None, rng)?;
+                        run.models[(self.observer.unwrap_or(0), 0)]
+                    }
+                })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,233 @@
+//! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
+
+use super::coalition::CoalitionLaws;
+use super::path::Limits;
+use super::{AveragingOnPath, LocalLoss, Steps, TokenAveraging, TokenWalk};
+use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::audit::Attack;
+use crate::gossip::utility::require_operator;
+use crate::walk::FinalToken;
+use crate::{Error, LinearProtocol};
+use ndarray::{Array1, Array2};
+use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, conversion};
+use ndp_graph::hitting::PairLaws;
+use ndp_graph::linalg::sym_eigenvalues;
+use rand::Rng;
+use std::sync::{Arc, OnceLock};
+
+/// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper bounds that hold
+/// whatever the observer knows of the path and of its own noise; the final token stays with its last holder.
+impl Protocol for TokenWalk {
+    fn node_count(&self) -> usize {
+        TokenWalk::node_count(self)
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        observer.require_no_taps()?;
+        let n = TokenWalk::node_count(self);
+        let members = observer.checked(n)?;
+        // Refuses edges that are dismissed before any work.
+        if let Some(u) = (0..n).find(|&u| !observer.contains(u)) {
+            self.coalition_laws(u, members).map(drop)?;
+        }
+        let mut hops = vec![None; n];
+        let mut front = members.to_vec();
+        front.iter().for_each(|&v| hops[v] = Some(0usize));
+        // The walk is symmetric, so that distances to the members are distances from them.
+        for distance in 1.. {
+            let mut next = Vec::new();
+            for &v in &front {
+                for &w in self.matrix().csr().row(v).0 {
+                    if hops[w as usize].is_none() {
+                        hops[w as usize] = Some(distance);
+                        next.push(w as usize);
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            front = next;
+        }
+        let kept = 6 * 8 * (self.steps() as u64 + 1) * n as u64 <= MOST_BYTES;
+        let laws = (0..n).map(|_| OnceLock::new()).collect();
+        Ok(Box::new(OnGraph { walk: self, observer: observer.clone(), hops, laws, kept }))
+    }
+
+    /// From a uniform start, the values in an interval of length 1: through the slowest mode of the walk.
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        require_operator(TokenWalk::node_count(self))?;
+        let dense = self.matrix().to_dense()?;
+        if dense != dense.t() {
+            return Err(Error::NotOffered("the error of a walk is known for symmetric matrices"));
+        }
+        let values = sym_eigenvalues(dense.view())?;
+        // Of a stationary walk with second eigenvalue λ the mean of T visits has variance at most D (1 + λ)/((1 - λ) T), D ≤ 1/4.
+        let second = values[values.len() - 2];
+        let visits = 0.25 * ((1.0 + second) / ((1.0 - second) * self.steps() as f64)).clamp(0.0, 1.0);
+        let visits = if visits.is_nan() { 0.25 } else { visits };
+        Ok((noise.get() * noise.get() / self.steps() as f64 + visits).sqrt())
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(self.steps() as f64)
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        observer.require_no_taps()?;
+        let nodes = TokenWalk::node_count(self);
+        let members = observer.checked(nodes)?.to_vec();
+        if u >= nodes {
+            return Err(Error::NodeOutOfRange { node: u, nodes });
+        }
+        if observer.contains(u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        Ok(Box::new(OnPaths { walk: self, members, u, noise }))
+    }
+}
+
+/// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each question.
+const MOST_BYTES: u64 = 2 << 30;
+
+enum Laws {
+    Pair(PairLaws),
+    Coalition(CoalitionLaws),
+}
+
+struct OnGraph<'a> {
+    walk: &'a TokenWalk,
+    observer: Observer,
+    hops: Vec<Option<usize>>,
+    laws: Vec<OnceLock<Arc<Laws>>>,
+    kept: bool,
+}
+
+impl OnGraph<'_> {
+    fn laws(&self, u: usize) -> Result<Arc<Laws>, Error> {
+        if let Some(laws) = self.laws[u].get() {
+            return Ok(laws.clone());
+        }
+        let laws = Arc::new(match self.observer.members() {
+            &[v] => Laws::Pair(self.walk.pair_laws(u, v)?),
+            members => Laws::Coalition(self.walk.coalition_laws(u, members)?),
+        });
+        if self.kept {
+            // Whoever comes second finds equal laws.
+            let _ = self.laws[u].set(laws.clone());
+        }
+        Ok(laws)
+    }
+}
+
+impl Account for OnGraph<'_> {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.hops.len()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        self.checked_source(u)?;
+        let against = self.observer.to_string();
+        // A token does not come farther than its steps.
+        if self.hops[u].is_none_or(|hops| hops > self.walk.steps()) {
+            return Ok(Profile::nothing(&against));
+        }
+        let curve = OnWalk { laws: self.laws(u)?, limits: self.walk.limits(), noise };
+        Ok(Profile::of_curve(curve, &against))
+    }
+}
+
+/// The renewal accountant of one pair at one noise.
+struct OnWalk {
+    laws: Arc<Laws>,
+    limits: Limits,
+    noise: NoiseMultiplier,
+}
+
+impl Curve for OnWalk {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        let local = LocalLoss::new(order, self.noise);
+        let loss = match self.laws.as_ref() {
+            Laws::Pair(laws) => self.limits.loss_of_pair(laws, local)?,
+            Laws::Coalition(laws) => self.limits.loss_of_coalition(laws, local, FinalToken::Withheld)?,
+        };
+        Ok(Some(loss.into()))
+    }
+
+    /// The accountant takes up to milliseconds for an order: a coarse grid, then a fine one around its best.
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        let curve = |order: Order| {
+            let bound = self.renyi(order).ok().flatten();
+            bound.map_or(ndp_dp::UpperBound::new(f64::INFINITY), Guarantee::into_upper_bound)
+        };
+        let grid = |center: f64, step: f64, count: i32| -> Result<Vec<Order>, ndp_dp::Error> {
+            (-count..=count).map(|k| Order::new(1.0 + (center + step * f64::from(k)).exp())).collect()
+        };
+        let coarse = conversion::best_epsilon_on(&grid(2.5, 0.7, 7)?, curve, delta).into_value();
+        let Some(order) = coarse.order else {
+            return Ok(ndp_dp::UpperBound::new(coarse.approx_dp).into());
+        };
+        let fine = grid((order.get() - 1.0).ln(), 0.15, 4)?;
+        let fine = conversion::best_epsilon_on(&fine, curve, delta).into_value().approx_dp;
+        let best = if fine.epsilon() < coarse.approx_dp.epsilon() { fine } else { coarse.approx_dp };
+        Ok(ndp_dp::UpperBound::new(best).into())
+    }
+}
+
+/// Runs along fresh paths, which the observer knows; the score is the log-likelihood ratio.
+struct OnPaths<'a> {
+    walk: &'a TokenWalk,
+    members: Vec<usize>,
+    u: usize,
+    noise: NoiseMultiplier,
+}
+
+impl Attacker for OnPaths<'_> {
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+        let nodes = TokenWalk::node_count(self.walk);
+        let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        (0..runs)
+            .map(|_| {
+                let path = self.walk.sample(&mut &mut *rng);
+                let protocol = AveragingOnPath {
+                    averaging: &averaging,
+                    path: &path,
+                    nodes,
+                    final_token: FinalToken::Withheld,
+                };
+                log_likelihood_ratio(&protocol, &self.members, self.u, self.noise, higher, rng)
+            })
+            .collect()
+    }
+}
+
+/// Runs a linear Gaussian protocol once and returns the logarithm of the likelihood ratio of the two worlds.
+pub(in crate::walk) fn log_likelihood_ratio(
+    protocol: &impl LinearProtocol,
+    members: &[usize],
+    u: usize,
+    noise: NoiseMultiplier,
+    higher: bool,
+    rng: &mut dyn Rng,
+) -> Result<f64, Error> {
+    let view = protocol.coalition_view(members)?;
+    if view.inputs().column(u).iter().all(|&x| x == 0.0) {
+        return Ok(0.0);
+    }
+    let attack = Attack::optimal(&view, u)?;
+    let mut values = Array2::zeros((protocol.node_count(), 1));
+    values[(u, 0)] = f64::from(u8::from(higher));
+    let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
+    let seen = protocol.observe(values.view(), sigma, members, rng)?;
+    let estimate = attack.estimate(&seen, Array2::zeros(values.raw_dim()).view())?[0];
+    Ok((estimate - 0.5) * attack.unit() / noise.get() / noise.get())
+}

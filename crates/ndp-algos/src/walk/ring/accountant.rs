@@ -1,0 +1,113 @@
+//! Histograms on the ring, as an accountant and an auditor see them.
+
+use super::RingHistogram;
+use crate::Error;
+use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::walk::complete::response_of;
+use crate::walk::{Dense, Tally};
+use ndarray::Array2;
+use ndp_dp::{Delta, NoiseMultiplier, Profile};
+use rand::Rng;
+
+/// Reports by randomized response; the noise of the question is `1/ε₀`, whatever the response that the histogram was made with. The
+/// account is that of the worst node outside the coalition, for all of them.
+impl Protocol for RingHistogram {
+    fn node_count(&self) -> usize {
+        RingHistogram::node_count(self)
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        observer.require_no_taps()?;
+        observer.checked(RingHistogram::node_count(self))?;
+        Ok(Box::new(OnRing { histogram: *self, observer: observer.clone() }))
+    }
+
+    /// Of the estimated frequency of a label.
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        let reader = self.at(noise)?.estimator()?;
+        let reports = (RingHistogram::node_count(self) * self.rounds()) as u64;
+        // The variance is linear in the number of holders.
+        Ok(reader.variance(0)?.max(reader.variance(reports)?).sqrt() / reports as f64)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok((RingHistogram::node_count(self) * self.rounds()) as f64)
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        observer.require_no_taps()?;
+        let nodes = RingHistogram::node_count(self);
+        let members = observer.checked(nodes)?;
+        if u >= nodes {
+            return Err(Error::NodeOutOfRange { node: u, nodes });
+        }
+        if observer.contains(u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        Ok(Box::new(Counting { histogram: self.at(noise)?, observer: members[0], u }))
+    }
+}
+
+impl RingHistogram {
+    /// The same histogram with reports at another noise.
+    fn at(&self, noise: NoiseMultiplier) -> Result<Self, Error> {
+        let response = response_of(self.response().labels(), noise)?;
+        Self::new(RingHistogram::node_count(self), self.rounds(), response, self.final_token())
+    }
+}
+
+struct OnRing {
+    histogram: RingHistogram,
+    observer: Observer,
+}
+
+impl Account for OnRing {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        self.histogram.node_count()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        self.checked_source(u)?;
+        let histogram = self.histogram.at(noise)?;
+        let members = self.observer.members().to_vec();
+        let epsilon = move |delta: Delta| {
+            Ok(histogram.epsilon_towards(&members, delta)?.map(|loss| loss.approx_dp).into())
+        };
+        Ok(Profile::of_epsilon(epsilon, &self.observer.to_string()))
+    }
+
+    fn alike(&self) -> bool {
+        true
+    }
+}
+
+/// Everybody else reports label 0; `u` reports 0 or 1 in every round. The score counts the reports of 1 that the observer saw.
+struct Counting {
+    histogram: RingHistogram,
+    observer: usize,
+    u: usize,
+}
+
+impl Attacker for Counting {
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+        let shape = (self.histogram.rounds(), RingHistogram::node_count(&self.histogram));
+        let labels = Array2::from_shape_fn(shape, |(_, v)| u32::from(higher && v == self.u));
+        (0..runs)
+            .map(|_| {
+                let run = self.histogram.run::<Dense>(labels.view(), &mut &mut *rng)?;
+                let view = run.view(self.observer)?;
+                let last = view.published.as_ref().or(view.received.last());
+                Ok(last.map_or(0.0, |token| token.count(1) as f64))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,224 @@
+//! One question, asked of every protocol of the registry.
+
+use ndp_algos::accountant::{
+    Allowed, HopDistances, Observer, PairLedgers, Target, check, compare, least_noise,
+};
+use ndp_algos::audit::{AuditPlan, audit};
+use ndp_algos::gossip::SynchronousGossip;
+use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_algos::{Error, Protocol};
+use ndp_dp::{Adaptivity, Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
+use ndp_graph::{GossipMatrix, generators};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+fn approx(delta: f64) -> Result<Measure, Error> {
+    Ok(Measure::Approx(Delta::new(delta)?))
+}
+
+/// The karate club at the same (ε, δ) for every pair: a number or a reason for everyone, and at least twelve numbers.
+#[test]
+fn every_protocol_is_compared_on_the_karate_club() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::karate_club_graph()?);
+    let observers: Vec<Observer> = (0..34).map(Observer::node).collect();
+    let target = Target::worst(approx(1e-5)?, 1.0);
+    let table = registry::compare_all(&matrix, &observers, &target);
+    println!("{table}");
+    assert_eq!(table.rows.len(), PROTOCOLS.len());
+    let numbers = table.rows.iter().filter(|row| row.least.is_ok()).count();
+    assert!(numbers >= 12, "{numbers} numbers:\n{table}");
+    let row = |name: &str| table.rows.iter().find(|row| row.name == name).unwrap();
+    let noise = |name: &str| row(name).least.as_ref().unwrap().noise.get();
+    // Published values and the curator's sum cost the same; nobody needs more noise than one who publishes.
+    let local = noise("local");
+    assert!((noise("central") / local - 1.0).abs() < 1e-9);
+    for name in ["muffliato", "muffliato-accelerated", "fresh-noise", "noisy-messages"] {
+        assert!(noise(name) <= local * (1.0 + 1e-9), "{name}: {}", noise(name));
+    }
+    assert!(matches!(row("one-peer").least, Err(Error::InvalidParameter { .. })));
+    assert!(matches!(row("federated-sgd").least, Err(Error::NotOffered(_))));
+    Ok(())
+}
+
+/// At the least noise the target is met, at a little less it is not; for every protocol and kind of target.
+#[test]
+fn least_noise_is_the_boundary() -> Result<(), Error> {
+    let graph = generators::grid_2d_graph(3, 4)?;
+    let matrix = GossipMatrix::metropolis(&graph);
+    let hops = HopDistances::new(&graph)?;
+    let observers = [0, 5].map(Observer::node);
+    let order = Order::new(2.0)?;
+    for entry in PROTOCOLS {
+        let Ok(protocol) = entry.build(&matrix, &Parameters::default()) else { continue };
+        let accounts: Result<Vec<_>, Error> = observers.iter().map(|o| protocol.account(o)).collect();
+        let Ok(accounts) = accounts else { continue };
+        let hops = hops.clone();
+        let by_hops = move |u: usize, v: usize| hops.get(u, v).map_or(f64::INFINITY, |d| 2.0 / f64::from(d));
+        for target in [
+            Target::worst(approx(1e-4)?, 0.7),
+            Target::worst(Measure::Renyi(order), 0.5),
+            Target::pairs(approx(1e-4)?, by_hops),
+            Target::mean(approx(1e-4)?, 0.5),
+            Target::worst(Measure::Gaussian, 0.3),
+        ] {
+            let least = match least_noise(&accounts, &target) {
+                Ok(least) => least,
+                // Accounts without such a notion say so.
+                Err(Error::Privacy(ndp_dp::Error::NotGaussian | ndp_dp::Error::NoRenyiBound)) => continue,
+                Err(error) => panic!("{}: {target:?}: {error}", entry.name),
+            };
+            let met = check(&accounts, least.noise, &target)?;
+            assert!(met.is_met() && met.exceeding == 0, "{}: {target:?}: {met:?}", entry.name);
+            assert_eq!(least.tightest.is_some(), !matches!(target.allowed, Allowed::Mean(_)));
+            let less = NoiseMultiplier::new(least.noise.get() * 0.98)?;
+            let missed = check(&accounts, less, &target)?;
+            assert!(!missed.is_met(), "{}: {target:?} is met below the least noise", entry.name);
+        }
+    }
+    Ok(())
+}
+
+/// Attacks on real runs: never above the account, and close to it where it is exact.
+#[test]
+fn every_protocol_meets_its_audit() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
+    let small: &[(&str, &str)] = &[
+        ("muffliato", "rounds=4"),
+        ("muffliato-accelerated", "rounds=4"),
+        ("fresh-noise", "rounds=4"),
+        ("noisy-messages", "rounds=4"),
+        ("randomized-gossip", "activations=40"),
+        ("randomized-accelerated", "activations=40"),
+        ("complete-sum", "steps=24"),
+        ("complete-histogram", "steps=24"),
+        ("walk", "steps=24"),
+        ("central-sgd", "steps=24"),
+        ("walk-sgd-complete", "steps=24,cap=3"),
+        ("walk-sgd", "steps=24,cap=3"),
+        ("gossip-sgd", "epochs=3,rounds=2"),
+    ];
+    let plan = AuditPlan { runs: 40_000, error_rate: 1e-4 };
+    let audited: Vec<(&str, Result<ndp_algos::audit::Audit, Error>)> = PROTOCOLS
+        .par_iter()
+        .enumerate()
+        .map(|(k, entry)| {
+            let parameters = small.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, text)| text);
+            let protocol = entry.build(&matrix, &parameters.parse()?)?;
+            let runs = if entry.name.contains("sgd") || entry.name == "walk" { 10_000 } else { plan.runs };
+            let noise = NoiseMultiplier::new(1.0)?;
+            let run = |observer: &Observer| {
+                audit(protocol.as_ref(), 2, observer, noise, AuditPlan { runs, ..plan }, &mut rng(k as u64))
+            };
+            let found = match run(&Observer::node(0)) {
+                Err(Error::NotOffered(_)) => run(&Observer::outsider()),
+                found => found,
+            };
+            Ok((entry.name, found))
+        })
+        .collect::<Result<_, Error>>()?;
+    assert_eq!(audited.len(), PROTOCOLS.len());
+    for (name, found) in audited {
+        let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+        println!("{name}: {found:?}");
+        assert!(!found.is_refuted(), "{name}: {found:?}");
+        if found.grade == Grade::Exact {
+            assert!(*found.measured_mu.value() >= 0.9 * found.allowed_mu, "{name}: {found:?}");
+        }
+    }
+    Ok(())
+}
+
+/// A protocol whose noise is weaker than it says is refuted.
+#[test]
+fn an_audit_finds_missing_noise() -> Result<(), Error> {
+    let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::star_graph(6)?), 3);
+    let observer = Observer::node(1);
+    let (claimed, weaker) = (NoiseMultiplier::new(1.0)?, NoiseMultiplier::new(0.8)?);
+    let plan = AuditPlan { runs: 50_000, error_rate: 1e-4 };
+    let found = audit(&gossip, 2, &observer, weaker, plan, &mut rng(5))?;
+    let claim = gossip.account(&observer)?.profile(2, claimed)?.mu().unwrap().value().mu();
+    assert!(*found.measured_mu.value() > claim);
+    Ok(())
+}
+
+#[test]
+fn observers_say_what_they_know() -> Result<(), Error> {
+    let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(3)?), 2);
+    let noise = NoiseMultiplier::new(2.0)?;
+    let mu = |observer: &Observer| -> Result<f64, Error> {
+        Ok(gossip.account(observer)?.profile(0, noise)?.mu().unwrap().value().mu())
+    };
+    // The end of a path learns everything with its own noise, half of it (in squares) without.
+    assert!((mu(&Observer::node(2))? - 0.5).abs() < 1e-9);
+    assert!((mu(&Observer::node(2).without_own_noise())? - 0.5f64.sqrt() / 2.0).abs() < 1e-9);
+    let refused = |observer: Observer| gossip.account(&observer).err();
+    assert!(matches!(refused(Observer::node(2).tapping(&[(0, 1)])), Some(Error::NotOffered(_))));
+    assert!(matches!(refused(Observer::node(2).with_hidden_senders()), Some(Error::NotOffered(_))));
+    assert_eq!(refused(Observer::outsider()), Some(Error::EmptyCoalition));
+    assert_eq!(refused(Observer::coalition(&[1, 1])), Some(Error::RepeatedMember(1)));
+    assert_eq!(refused(Observer::node(3)), Some(Error::NodeOutOfRange { node: 3, nodes: 3 }));
+    let account = gossip.account(&Observer::node(2))?;
+    assert_eq!(account.profile(2, noise).err(), Some(Error::SourceIsObserver(2)));
+    assert_eq!(Observer::coalition(&[4, 1]).to_string(), "nodes 1, 4 together");
+    Ok(())
+}
+
+#[test]
+fn names_and_parameters_are_checked() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::path_graph(4)?);
+    assert!(registry::find("mufliato").err().unwrap().to_string().contains("muffliato"));
+    let muffliato = registry::find("muffliato")?;
+    for text in ["rounds=0", "rounds=1.5", "rounds=nan", "rounds=1e300", "rho=1"] {
+        assert!(muffliato.build(&matrix, &text.parse()?).is_err(), "{text}");
+    }
+    for text in ["rounds", "rounds=x", "rounds=1,rounds=2"] {
+        assert!(text.parse::<Parameters>().is_err(), "{text}");
+    }
+    let parameters: Parameters = "rounds=3, seed=2".parse()?;
+    assert_eq!(parameters.to_string().parse::<Parameters>()?, parameters);
+    Ok(())
+}
+
+/// Two runs of different protocols over the same data: squares of mu add up, pair by pair.
+#[test]
+fn ledgers_add_up_by_pair() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
+    let gossip = registry::find("muffliato")?.build(&matrix, &"rounds=2".parse()?)?;
+    let ring = registry::find("ring-sum")?.build(&matrix, &Parameters::default())?;
+    let noise = NoiseMultiplier::new(3.0)?;
+    let observer = Observer::node(0);
+    let (first, second) = (gossip.account(&observer)?, ring.account(&observer)?);
+    let mut ledgers = PairLedgers::with_limit(approx(1e-5)?, 3.0)?;
+    ledgers.record("gossip", first.as_ref(), noise, Adaptivity::Fixed)?;
+    ledgers.record("ring", second.as_ref(), noise, Adaptivity::OnSeen)?;
+    for u in 1..6 {
+        let mu = |account: &dyn ndp_algos::accountant::Account| -> Result<f64, Error> {
+            Ok(account.profile(u, noise)?.mu().unwrap().value().mu())
+        };
+        let together = ledgers.pair(u, &[0]).unwrap().spent()?.mu().unwrap().value().mu();
+        assert!((together - mu(first.as_ref())?.hypot(mu(second.as_ref())?)).abs() < 1e-12);
+    }
+    assert_eq!(ledgers.verdict()?, Verdict::Met);
+    assert!(ledgers.pair(0, &[0]).is_none());
+    assert!(ledgers.record("hidden", first.as_ref(), noise, Adaptivity::OnHidden).is_err());
+    assert_eq!(ledgers.pairs().map(|(_, _, ledger)| ledger.entries().len()).max(), Some(2));
+    Ok(())
+}
+
+/// A protocol without an answer keeps its row in a comparison.
+#[test]
+fn comparisons_keep_the_reasons() -> Result<(), Error> {
+    let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(3)?), 2);
+    let refused: Result<&dyn Protocol, Error> = Err(Error::NotOffered("for this test"));
+    let target = Target::worst(approx(1e-5)?, 1.0);
+    let table = compare(&[("gossip", Ok(&gossip)), ("none", refused)], &[Observer::node(0)], &target);
+    assert!(table.rows[0].least.is_ok() && table.rows[0].grade == Some(Grade::Exact));
+    assert_eq!(table.rows[1].least, Err(Error::NotOffered("for this test")));
+    assert!(table.to_string().contains("for this test"));
+    Ok(())
+}
