@@ -14,12 +14,17 @@ use crate::gaussian::check_epsilon;
 use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
 use rand::{Rng, RngExt};
+use serde::Serialize;
 
 /// Laplace noise on a query of known sensitivity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Laplace {
     sensitivity: Sensitivity,
     scale: f64,
+}
+
+crate::lossless::checked_fields! {
+    Laplace { sensitivity: Sensitivity, scale: f64 } => Self::new(sensitivity, scale)
 }
 
 impl Laplace {

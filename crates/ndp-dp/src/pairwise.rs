@@ -7,11 +7,13 @@
 use crate::gdp::{half_square, ratio_up};
 use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sensitivity, Sigma};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A loss as a fraction of the local loss, in `[0, 1]`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct UnitLoss(f64);
+
+crate::lossless::checked_number!(UnitLoss);
 
 impl UnitLoss {
     /// Takes a fraction of the local loss.
@@ -58,11 +60,13 @@ impl UnitLoss {
 ///
 /// The entry of the observer itself (and of every colluder) is its loss to itself, and is
 /// left out of means. Printed losses may exceed 1; guarantees never do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ObserverLoss {
     /// The observing node.
     pub observer: usize,
     /// Loss of every node `u` towards the observer, as a fraction of the local loss.
+    #[serde(with = "crate::lossless::list")]
     pub unit: Vec<f64>,
 }
 
@@ -71,7 +75,12 @@ pub struct ObserverLoss {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairwiseLoss {
     n: usize,
+    #[serde(with = "crate::lossless::list")]
     unit: Vec<f64>,
+}
+
+crate::lossless::checked_fields! {
+    PairwiseLoss { n: usize, #[serde(with = "crate::lossless::list")] unit: Vec<f64> } => Self::from_rows(n, unit)
 }
 
 impl PairwiseLoss {
