@@ -120,7 +120,7 @@ fn profile(epsilon: f64, pure: f64) -> f64 {
 }
 
 /// `e^x − 1 − x`, nonnegative, to full relative accuracy.
-fn exp_remainder(x: Interval) -> Interval {
+pub(crate) fn exp_remainder(x: Interval) -> Interval {
     if x.low().abs() > 0.5 || x.high().abs() > 0.5 {
         return x.expm1() - x;
     }

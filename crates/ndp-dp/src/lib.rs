@@ -50,7 +50,7 @@
 //! ```
 //!
 //! The textbook noise `Δ √(2 ln(1.25/δ))/ε` ([`gaussian::sigma_classic`]) is larger, and an error for `ε ≥ 1`, where it is
-//! not proved. [`Laplace`] and [`RandomizedResponse`] are the other mechanisms, with exact profiles too.
+//! not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other mechanisms, with exact profiles too.
 //!
 //! # 3. Many answers
 //!
@@ -163,6 +163,7 @@ pub mod calibration;
 pub mod composition;
 pub mod contraction;
 pub mod conversion;
+pub mod discrete_laplace;
 pub mod error;
 pub mod federated;
 pub mod gaussian;
@@ -189,6 +190,7 @@ pub mod tails;
 pub mod zcdp;
 
 pub use approx_dp::ApproxDp;
+pub use discrete_laplace::DiscreteLaplace;
 pub use error::Error;
 pub use gdp::{Gaussian, GaussianAccountant, Gdp};
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};

@@ -4,10 +4,10 @@ use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
 use ndp_dp::iteration::{CappedWalk, FinalToken, FirstHolder, Geometric, NoisyStep, WalkDescent, WalkRun};
 use ndp_dp::subsampling::{PoissonGaussian, WithReplacement};
 use ndp_dp::{
-    ApproxDp, Delta, Error, Exact, Gaussian, GaussianAccountant, Gdp, Grade, Guarantee, Laplace,
-    NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant, Recorded,
-    Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture, printed,
-    shuffling,
+    ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, GaussianAccountant, Gdp, Grade, Guarantee,
+    Laplace, NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant,
+    Recorded, Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture,
+    printed, shuffling,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,6 +54,7 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     let release = Gaussian { sensitivity: one, sigma };
     through(release);
     through(Laplace::new(one, 0.3)?);
+    through(DiscreteLaplace::new(3, 0.3)?);
     for response in [RandomizedResponse::new(3, 0.37)?, RandomizedResponse::with_epsilon(1000, 0.7)?] {
         through(response);
     }
