@@ -19,9 +19,9 @@ use crate::Error;
 use crate::numeric::{Total, up};
 use crate::protocol::checked_coalition;
 use crate::walk::level::{LEAST_LEVEL, best_level};
-use crate::walk::{FinalToken, TokenNoise};
+use crate::walk::{FinalToken, Release};
 use ndp_dp::composition::{self, Composition};
-use ndp_dp::{ApproxDp, Delta, Exact, Laplace, Sigma, UpperBound, gaussian};
+use ndp_dp::{ApproxDp, Delta, Exact, Guarantee, Sigma, UpperBound, gaussian};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -100,7 +100,7 @@ impl RingSum {
     /// ```
     /// use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
     /// use ndp_dp::{Delta, Sigma};
-    /// let noise = TokenNoise::Gaussian(Sigma::new(4.0)?);
+    /// let noise = TokenNoise::gaussian(Sigma::new(4.0)?);
     /// let ring = RingSum::new(1000, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
     /// // A thousand contributions behind two noises, each seen once with the loss of one.
     /// assert_eq!(ring.noise_count(), 2);
@@ -140,32 +140,20 @@ impl RingSum {
         Ok(Sigma::new(sigma * (1.0 + 12.0 * f64::EPSILON))?)
     }
 
-    /// The loss `δ` at `ε` of one contribution behind one full noise, exact.
+    /// The loss `δ` at `ε` of one contribution behind one full noise, exact for every law of [`LAWS`](crate::walk::LAWS).
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn release_delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        match self.laplace()? {
-            Some(laplace) => Ok(laplace.delta(epsilon)?),
-            None => {
-                let mu = self.bounds().sensitivity()?.get() / self.noise().std();
-                Ok(gaussian::delta(epsilon, mu)?)
-            }
-        }
+    pub fn release_delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        Ok(self.release()?.delta(epsilon)?)
     }
 
-    fn laplace(&self) -> Result<Option<Laplace>, Error> {
-        match self.noise() {
-            TokenNoise::Gaussian(_) => Ok(None),
-            TokenNoise::Laplace(sigma) => {
-                let scale = sigma.get() * std::f64::consts::FRAC_1_SQRT_2;
-                Ok(Some(Laplace::new(self.bounds().sensitivity()?, scale)?))
-            }
-        }
+    fn release(&self) -> Result<Box<dyn Release>, Error> {
+        self.noise().release(self.bounds().sensitivity()?)
     }
 
-    /// The smallest `ε` at `δ` found by composing the at most `K` releases of a pair of nodes: for Laplace noise,
-    /// where the exact loss of several releases has no short form.
+    /// The smallest `ε` at `δ` found by composing the at most `K` releases of a pair of nodes: for noise that is not
+    /// Gaussian, where the exact loss of several releases has no short form.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for distributed noise published without a mask, where a last release carries
@@ -173,13 +161,11 @@ impl RingSum {
     pub fn composed_epsilon(&self, delta: Delta) -> Result<UpperBound<Composition>, Error> {
         self.require_full_releases()?;
         let rounds = self.rounds() as u64;
-        let pure = match self.laplace()? {
-            Some(laplace) => laplace.pure_epsilon().into_value(),
-            None => f64::INFINITY,
-        };
+        let release = self.release()?;
+        let pure = release.pure_epsilon().into_value();
         let at = |level: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
             let level = level.min(pure);
-            let delta = if level == pure { 0.0 } else { *self.release_delta(level)?.value() };
+            let delta = if level == pure { 0.0 } else { release.delta(level)?.into_value() };
             Ok(vec![(ApproxDp::new(level, delta)?, rounds)])
         };
         Ok(UpperBound::new(best_level(delta, LEAST_LEVEL, at)?.composed))
@@ -223,9 +209,9 @@ impl RingSum {
     }
 
     pub(super) fn require_gaussian(&self) -> Result<(), Error> {
-        match self.noise() {
-            TokenNoise::Gaussian(_) => Ok(()),
-            TokenNoise::Laplace(_) => Err(Error::NoGuarantee(
+        match self.noise().gaussian_sigma() {
+            Some(_) => Ok(()),
+            None => Err(Error::NoGuarantee(
                 "the exact loss is known for Gaussian noise; compose the releases instead",
             )),
         }
@@ -285,11 +271,15 @@ mod tests {
     use super::*;
     use crate::Protocol;
     use crate::loss::exact_loss;
-    use crate::walk::Bounds;
+    use crate::walk::{Bounds, TokenNoise};
     use approx::assert_relative_eq;
+    use ndarray::Array2;
+    use ndp_dp::DiscreteLaplace;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     fn ring(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
-        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(2.0)?), placement)
+        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(2.0)?), placement)
     }
 
     fn rings() -> Result<Vec<RingSum>, Error> {
@@ -439,7 +429,7 @@ mod tests {
 
     #[test]
     fn laplace_releases_compose() -> Result<(), Error> {
-        let noise = TokenNoise::Laplace(Sigma::new(2f64.sqrt() / 0.1)?);
+        let noise = TokenNoise::laplace(Sigma::new(2f64.sqrt() / 0.1)?);
         let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         assert_relative_eq!(*ring.release_delta(0.1)?.value(), 0.0, epsilon = 1e-12);
         // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
@@ -451,11 +441,40 @@ mod tests {
             5,
             3,
             Bounds::new(0.0, 1.0)?,
-            TokenNoise::Gaussian(Sigma::new(1.0)?),
+            TokenNoise::gaussian(Sigma::new(1.0)?),
             Placement::Distributed,
         )?
         .with_final_token(FinalToken::Published)?;
         assert!(matches!(published.composed_epsilon(delta), Err(Error::NoGuarantee(_))));
+        Ok(())
+    }
+
+    /// A law that the ring has no line for: the token stays whole, fractions are refused, and one round costs what one release
+    /// costs, exactly.
+    #[test]
+    fn discrete_laplace_noise_reaches_the_ring() -> Result<(), Error> {
+        let noise = TokenNoise::named("discrete-laplace", Sigma::new(3.0)?)?;
+        let bounds = Bounds::new(0.0, 2.0)?;
+        let ring =
+            RingSum::new(6, 1, bounds, noise, Placement::Counter)?.with_final_token(FinalToken::Masked)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let values = Array2::from_shape_fn((1, 6), |(_, u)| (u % 3) as f64);
+        let run = ring.run(values.view(), &mut rng)?;
+        assert!(run.tokens().iter().chain(run.noises()).all(|token| token.fract() == 0.0));
+        assert_eq!(run.noises().iter().filter(|&&noise| noise != 0.0).count(), 2);
+        let refused = ring.run(Array2::from_elem((1, 6), 0.5).view(), &mut rng);
+        assert!(matches!(refused, Err(Error::InvalidParameter { value: 0.5, .. })), "{refused:?}");
+
+        let mechanism = DiscreteLaplace::with_std(2, Sigma::new(3.0)?)?;
+        assert_eq!(ring.release_delta(0.3)?, mechanism.delta(0.3)?.into());
+        let delta = Delta::new(1e-3)?;
+        let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
+        let exact = mechanism.epsilon(delta).into_value();
+        assert!(exact <= composed && composed <= exact * 1.02, "{exact} {composed}");
+        let wide = RingSum::new(6, 1, Bounds::new(0.0, 0.5)?, noise, Placement::Counter)?;
+        assert!(matches!(wide.release_delta(0.3), Err(Error::InvalidParameter { value: 0.5, .. })));
+        assert!(RingSum::new(6, 1, bounds, noise, Placement::Distributed).is_err());
+        assert!(matches!(ring.epsilon(delta), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 
@@ -469,7 +488,7 @@ mod tests {
         assert!(matches!(shared.unit(9, &[1]), Err(Error::NodeOutOfRange { .. })));
         assert!(matches!(shared.worst_unit_towards(&[0, 1, 2, 3]), Err(Error::InvalidParameter { .. })));
         assert!(matches!(shared.worst_unit_towards(&[0, 1, 2, 3, 4]), Err(Error::NodeOutOfRange { .. })));
-        let noise = TokenNoise::Laplace(Sigma::new(1.0)?);
+        let noise = TokenNoise::laplace(Sigma::new(1.0)?);
         let laplace = RingSum::new(4, 2, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         assert!(matches!(laplace.epsilon(Delta::new(1e-6)?), Err(Error::NoGuarantee(_))));
         Ok(())
