@@ -28,8 +28,8 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
         let ring = RingSum::new(n, rounds, bounds, noise, placement)?.with_final_token(final_token)?;
         let unit = ring.unit(source, &coalition)?;
         // The noise that puts the loss where two normal laws are told apart best.
-        let sigma = Sigma::new(unit.value().sqrt() / 1.5)?;
-        let mu = *ring.with_gaussian_noise(sigma).mu(unit)?.value();
+        let sigma = Sigma::new(unit.value().get().sqrt() / 1.5)?;
+        let mu = ring.with_gaussian_noise(sigma).mu(unit)?.value().mu();
         let scales = (Sensitivity::new(1.0)?, sigma);
         let measured = *audit(&ring, &coalition, source, scales, PLAN, rng)?.measured_mu.value();
         assert!(measured <= mu, "{ring:?}: measured {measured} above {mu}");

@@ -172,7 +172,10 @@ impl Visitor<'_> for Float {
 
 /// Implements both directions of serde for a number that carries an invariant, by `From` and `TryFrom`: it is checked when read.
 macro_rules! checked_number {
-    ($($name:ident),+) => {$(
+    ($name:ident) => {
+        $crate::lossless::checked_number!($name, new);
+    };
+    ($name:ident, $read:ident) => {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::lossless::serialize(&f64::from(*self), serializer)
@@ -189,7 +192,7 @@ macro_rules! checked_number {
             type Error = $crate::Error;
 
             fn try_from(value: f64) -> Result<Self, $crate::Error> {
-                Self::new(value)
+                Self::$read(value)
             }
         }
 
@@ -211,10 +214,10 @@ macro_rules! checked_number {
 
             /// Reads a number and checks it.
             fn from_str(text: &str) -> Result<Self, $crate::Error> {
-                Self::new($crate::lossless::parse(text)?)
+                Self::$read($crate::lossless::parse(text)?)
             }
         }
-    )+};
+    };
 }
 pub(crate) use checked_number;
 

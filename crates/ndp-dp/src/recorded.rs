@@ -226,7 +226,7 @@ mod tests {
         }
         assert!(serde_json::to_string(&Exact::new(f64::NAN)).is_err());
         // The invariant of what is graded is checked too.
-        assert!(serde_json::from_str::<Recorded<UnitLoss>>(r#"{"grade":"exact","value":1.5}"#).is_err());
+        assert!(serde_json::from_str::<Recorded<UnitLoss>>(r#"{"grade":"exact","value":-1.5}"#).is_err());
     }
 
     #[test]

@@ -43,7 +43,9 @@ fn quantities_come_back() -> Tested {
     refused::<Sigma>(&["0", "-1.0", "\"inf\"", "null", "\"1\""]);
     refused::<Order>(&["1", "\"inf\""]);
     refused::<Delta>(&["0", "1"]);
-    refused::<UnitLoss>(&["1.5"]);
+    through(UnitLoss::of_releases(1.5)?);
+    through(UnitLoss::of_releases(f64::INFINITY)?);
+    refused::<UnitLoss>(&["-1.5", "null"]);
     refused::<Gdp>(&["-0.5"]);
     Ok(())
 }

@@ -59,7 +59,7 @@ impl Part for Ring {
             let (numerator, denominator) = unit(n, rounds, placement, last, &members, u);
             let truth = numerator as f64 / denominator as f64;
             worst = worst.max(truth);
-            let got = ring.unit(u, &members).map_or(f64::NAN, |unit| *unit.value());
+            let got = ring.unit(u, &members).map_or(f64::NAN, |unit| unit.value().get());
             outcome.check(got >= truth * (1.0 - f64::EPSILON) && got <= truth * (1.0 + 1e-12), || Violation {
                 kind: "unit of a ring",
                 size: [n as u64, rounds as u64, members.len() as u64],
@@ -69,7 +69,7 @@ impl Part for Ring {
                      let noise = TokenNoise::gaussian(Sigma::new({})?);\n\
                      let ring = RingSum::new({n}, {rounds}, Bounds::new(0.0, {})?, noise, Placement::{placement:?})?\n    \
                      .with_final_token(FinalToken::{last:?})?;\n\
-                     assert!(*ring.unit({u}, &{members:?})?.value() >= {});",
+                     assert!(ring.unit({u}, &{members:?})?.value().get() >= {});",
                     literal(sigma), literal(width), literal(truth)
                 ),
             });

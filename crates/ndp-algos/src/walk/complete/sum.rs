@@ -3,6 +3,7 @@
 use super::{Caps, CompleteWalk, Path};
 use crate::Error;
 use crate::walk::{Bounds, TokenNoise};
+use ndp_dp::{Exact, Gaussian, Gdp};
 use rand::Rng;
 
 /// Real summation along a uniform walk.
@@ -52,13 +53,13 @@ impl CompleteSum {
         self.noise.std() * (self.walk.step_count() as f64).sqrt()
     }
 
-    /// `μ = Δ/σ` of one contribution.
+    /// `μ = Δ/σ` of one contribution, rounded up.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] unless the noise is Gaussian.
-    pub fn mu(&self) -> Result<f64, Error> {
+    pub fn mu(&self) -> Result<Exact<Gdp>, Error> {
         match self.noise.gaussian_sigma() {
-            Some(sigma) => Ok(self.bounds.sensitivity()?.get() / sigma.get()),
+            Some(sigma) => Ok(Gaussian { sensitivity: self.bounds.sensitivity()?, sigma }.gdp()),
             None => Err(Error::NoGuarantee("a Gaussian parameter needs Gaussian noise")),
         }
     }

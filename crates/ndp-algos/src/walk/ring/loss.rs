@@ -21,7 +21,7 @@ use crate::protocol::checked_coalition;
 use crate::walk::level::{LEAST_LEVEL, best_level};
 use crate::walk::{FinalToken, Release};
 use ndp_dp::composition::{self, Composition};
-use ndp_dp::{ApproxDp, Delta, Exact, Guarantee, Sigma, UpperBound, gaussian};
+use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Guarantee, Sigma, UnitLoss, UpperBound, gaussian};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -34,7 +34,7 @@ impl RingSum {
     ///
     /// # Complexity
     /// `O(K n)`.
-    pub fn unit(&self, u: usize, coalition: &[usize]) -> Result<Exact<f64>, Error> {
+    pub fn unit(&self, u: usize, coalition: &[usize]) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
         let observes = self.observers(coalition)?;
         if u >= self.node_count() {
@@ -43,7 +43,7 @@ impl RingSum {
         if observes[u] {
             return Err(Error::SourceIsObserver(u));
         }
-        Ok(Exact::new(self.units(&observes)[u]))
+        Ok(Exact::new(UnitLoss::of_releases(self.units(&observes)[u])?))
     }
 
     /// The largest unit loss of any node towards any single observer, exact: `K`, or `K − 1 + n − 1` for
@@ -51,9 +51,9 @@ impl RingSum {
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    pub fn worst_unit(&self) -> Result<Exact<f64>, Error> {
+    pub fn worst_unit(&self) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
-        Ok(Exact::new(self.worst_releases()))
+        Ok(Exact::new(UnitLoss::of_releases(self.worst_releases())?))
     }
 
     /// The largest unit loss of any node outside towards a coalition, exact: for nodes in runs of at least
@@ -64,22 +64,42 @@ impl RingSum {
     ///
     /// # Complexity
     /// `O(K n)`.
-    pub fn worst_unit_towards(&self, coalition: &[usize]) -> Result<Exact<f64>, Error> {
+    pub fn worst_unit_towards(&self, coalition: &[usize]) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
         let observes = self.observers(coalition)?;
         let units = self.units(&observes);
         let honest = units.into_iter().zip(&observes).filter(|(_, observes)| !**observes);
-        Ok(Exact::new(honest.map(|(unit, _)| unit).fold(0.0, f64::max)))
+        let worst = honest.map(|(unit, _)| unit).fold(0.0, f64::max);
+        Ok(Exact::new(UnitLoss::of_releases(worst)?))
     }
 
     /// `μ = (Δ/σ) √unit` of a unit loss of this protocol, rounded up.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    pub fn mu(&self, unit: Exact<f64>) -> Result<Exact<f64>, Error> {
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
+    /// let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(4.0)?);
+    /// let ring = RingSum::new(10, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+    /// assert!((ring.mu(ring.worst_unit()?)?.value().mu() - 0.25).abs() < 1e-12);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    ///
+    /// A number of another notion is no unit loss, whatever its grade:
+    ///
+    /// ```compile_fail,E0308
+    /// # use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
+    /// # let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(4.0)?);
+    /// # let ring = RingSum::new(10, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+    /// ring.mu(ring.delta(1.0)?)?;
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    pub fn mu(&self, unit: Exact<UnitLoss>) -> Result<Exact<Gdp>, Error> {
         self.require_gaussian()?;
         let ratio = self.bounds().sensitivity()?.get() / self.noise().std();
-        Ok(unit.map(|unit| up(ratio * unit.sqrt())))
+        Ok(Exact::new(Gdp::new(up(ratio * unit.into_value().get().sqrt()))?))
     }
 
     /// `δ` of the protocol at `ε`, exact for the worst pair of nodes.
@@ -87,8 +107,8 @@ impl RingSum {
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        let mu = self.mu(self.worst_unit()?)?;
-        Ok(gaussian::delta(epsilon, *mu.value())?)
+        let gdp = self.mu(self.worst_unit()?)?.into_value();
+        Ok(gdp.delta(epsilon)?)
     }
 
     /// The least `ε` at `δ`, exact for the worst pair of nodes.
@@ -108,8 +128,8 @@ impl RingSum {
     /// # Ok::<(), ndp_algos::Error>(())
     /// ```
     pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
-        let mu = self.mu(self.worst_unit()?)?;
-        Ok(gaussian::epsilon(*mu.value(), delta)?)
+        let gdp = self.mu(self.worst_unit()?)?.into_value();
+        Ok(gaussian::epsilon(gdp.mu(), delta)?)
     }
 
     /// The least full noise `σ` with which the protocol is `(ε, δ)`-DP for every pair of nodes, rounded up.
@@ -133,9 +153,9 @@ impl RingSum {
         self.sigma_for(self.worst_unit_towards(coalition)?, epsilon, delta)
     }
 
-    fn sigma_for(&self, unit: Exact<f64>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
+    fn sigma_for(&self, unit: Exact<UnitLoss>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
         let mu = gaussian::mu(epsilon, delta)?;
-        let sigma = self.bounds().sensitivity()?.get() * unit.value().sqrt() / mu;
+        let sigma = self.bounds().sensitivity()?.get() * unit.value().get().sqrt() / mu;
         // Four roundings at most lie between mu and sigma, and as many are charged on the way back.
         Ok(Sigma::new(sigma * (1.0 + 12.0 * f64::EPSILON))?)
     }
@@ -304,12 +324,12 @@ mod tests {
             for v in 0..ring.node_count() {
                 let report = exact_loss(&ring.view(v)?)?;
                 for u in (0..ring.node_count()).filter(|&u| u != v) {
-                    let unit = *ring.unit(u, &[v])?.value();
+                    let unit = ring.unit(u, &[v])?.value().get();
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
                     worst = worst.max(unit);
                 }
             }
-            assert_relative_eq!(worst, *ring.worst_unit()?.value(), max_relative = 1e-12);
+            assert_relative_eq!(worst, ring.worst_unit()?.value().get(), max_relative = 1e-12);
         }
         Ok(())
     }
@@ -324,7 +344,7 @@ mod tests {
                 let report = exact_loss(&ring.coalition_view(&coalition)?)?;
                 let mut worst = 0.0f64;
                 for u in (0..n).filter(|node| !coalition.contains(node)) {
-                    let unit = *ring.unit(u, &coalition)?.value();
+                    let unit = ring.unit(u, &coalition)?.value().get();
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
                     worst = worst.max(unit);
                     if ring.final_token() == FinalToken::Withheld {
@@ -339,7 +359,7 @@ mod tests {
                         }
                     }
                 }
-                assert_relative_eq!(worst, *ring.worst_unit_towards(&coalition)?.value());
+                assert_relative_eq!(worst, ring.worst_unit_towards(&coalition)?.value().get());
             }
         }
         Ok(())
@@ -376,7 +396,7 @@ mod tests {
         let ring = ring(6, 3, Placement::Distributed)?;
         let sigma = ring.calibrated_sigma_towards(&[0, 3], 1.0, delta)?;
         let calibrated = ring.with_gaussian_noise(sigma);
-        let mu = *calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value();
+        let mu = calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value().mu();
         assert!(*gaussian::delta(1.0, mu)?.value() <= 1e-6);
         assert!(sigma.get() > ring.calibrated_sigma(1.0, delta)?.get());
         assert!(ring.calibrated_sigma_towards(&[], 1.0, delta).is_err());
@@ -394,7 +414,7 @@ mod tests {
         let foreign = (n - 1) as f64 * printed_share.powi(2);
         assert!(foreign < sigma * sigma);
         let later_releases = (rounds - 1) as f64 * sigma * sigma / foreign;
-        assert!(1.0 + later_releases > *ring(n, rounds, Placement::Distributed)?.worst_unit()?.value());
+        assert!(1.0 + later_releases > ring(n, rounds, Placement::Distributed)?.worst_unit()?.value().get());
         Ok(())
     }
 
