@@ -19,7 +19,7 @@ const PLAN: AuditPlan = AuditPlan { runs: 60_000, error_rate: 1e-4 };
 fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(21);
     let bounds = Bounds::new(0.0, 1.0)?;
-    let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+    let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     for (n, rounds, placement, final_token, coalition, source) in [
         (5, 3, Placement::Counter, FinalToken::Withheld, vec![3], 1),
         (4, 2, Placement::Counter, FinalToken::Masked, vec![2], 3),
@@ -30,8 +30,8 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
         let ring = RingSum::new(n, rounds, bounds, noise, placement)?.with_final_token(final_token)?;
         let unit = ring.unit(source, &coalition)?;
         // The noise that puts the loss where two normal laws are told apart best.
-        let sigma = Sigma::new(unit.value().sqrt() / 1.5)?;
-        let mu = *ring.with_gaussian_noise(sigma).mu(unit)?.value();
+        let sigma = Sigma::new(unit.value().get().sqrt() / 1.5)?;
+        let mu = ring.with_gaussian_noise(sigma).mu(unit)?.value().mu();
         let scales = (Sensitivity::new(1.0)?, sigma);
         let measured = *audit(
             &ring,
@@ -53,7 +53,7 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
 #[test]
 fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(22);
-    let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+    let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     for walk in [CompleteWalk::new(4, 24)?, CompleteWalk::new(6, 40)?.published()] {
         let protocol =
             SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), walk.sample(rng))?;
@@ -75,7 +75,7 @@ fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
 fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(23);
     let (sigma, runs) = (2.0, 20_000);
-    let noise = TokenNoise::Gaussian(Sigma::new(sigma)?);
+    let noise = TokenNoise::gaussian(Sigma::new(sigma)?);
     for walk in [CompleteWalk::new(4, 20)?, CompleteWalk::new(4, 20)?.published()] {
         let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
         for epsilon in [0.5f64, 1.5] {

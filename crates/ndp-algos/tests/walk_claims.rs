@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 /// contributions in one cycle of `m = 2` add up before the noise: unit loss 2²/2 = 2, not 1/2 + 1/2.
 #[test]
 fn contributions_of_one_cycle_add_linearly() -> Result<(), Error> {
-    let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+    let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     let sum = CompleteSum::new(CompleteWalk::new(3, 3)?, Bounds::new(0.0, 1.0)?, noise);
     let on_path = SumOnPath::new(sum, Path::from_holders(3, &[0, 0, 1])?)?;
     let truth = exact_loss(&on_path.view(1)?)?.loss.value().unit[0];

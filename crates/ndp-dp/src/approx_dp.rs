@@ -10,8 +10,13 @@ use serde::Serialize;
 /// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ApproxDp {
+    #[serde(with = "crate::lossless")]
     epsilon: f64,
     delta: f64,
+}
+
+crate::lossless::checked_fields! {
+    ApproxDp { #[serde(with = "crate::lossless")] epsilon: f64, delta: f64 } => Self::new(epsilon, delta)
 }
 
 impl ApproxDp {

@@ -20,6 +20,7 @@ use crate::{
     ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
     conversion, search,
 };
+use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
 /// The least noise of local SGD: `N` noisy gradients of one user, seen by everyone, are `(ε, δ)`-DP exactly when
@@ -41,9 +42,11 @@ pub fn local_sigma(
 }
 
 /// Local SGD by advanced composition, as it is often published: sound, noisier than [`local_sigma`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AdvancedLocal {
     /// Epsilon `ε₀` of one contribution.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// The classic Gaussian noise of one contribution at `δ₀ = δ/(2N)`.
     pub sigma: Sigma,
@@ -85,10 +88,15 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 ///
 /// At other orders the chord of `(α−1) D_α`, which is convex in `α` and 0 at `α = 1`. Never above the unsampled `α μ²/2`.
 /// The observer sees every step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SampledGaussian {
     rate: f64,
+    #[serde(with = "crate::lossless")]
     mu: f64,
+}
+
+crate::lossless::checked_fields! {
+    SampledGaussian { rate: f64, #[serde(with = "crate::lossless")] mu: f64 } => Self::with_rate(rate, mu)
 }
 
 impl SampledGaussian {

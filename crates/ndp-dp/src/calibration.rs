@@ -19,14 +19,18 @@
 //! ```
 
 use crate::{Delta, Error, Guarantee, Sigma};
+use serde::{Deserialize, Serialize};
 
 /// A parameter and the loss that the accountant was seen to give it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibrated<T> {
+///
+/// Read from a file, the loss is a claim: `Calibrated<T, Recorded<f64>>`, see [`Recorded`](crate::Recorded).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibrated<T, G = Guarantee<f64>> {
     /// The parameter: the verified end of the search.
     pub parameter: T,
     /// The loss at the parameter, at most the target.
-    pub reached: Guarantee<f64>,
+    pub reached: G,
 }
 
 /// The smallest noise whose loss is at most `target`, within a relative 1e-12 of the boundary.

@@ -15,9 +15,11 @@ use crate::rounding::{Interval, exp_up, log_down, up_log, whole};
 use crate::special::normal_quantile;
 use crate::tails::{MAX_TRIALS, PMF_ERROR, log_pmf};
 use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
+use serde::{Deserialize, Serialize};
 
 /// The composition theorem behind a guarantee.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// Epsilons add, see [`naive`].
     Naive,
@@ -30,7 +32,8 @@ pub enum Rule {
 }
 
 /// A composed guarantee and the rule it comes from.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Composition {
     /// The guarantee of all releases together.
     pub total: ApproxDp,

@@ -15,9 +15,11 @@ use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::rounding::{Interval, exp_up};
 use crate::{ApproxDp, Delta, Error, Order, UpperBound};
+use serde::{Deserialize, Serialize};
 
 /// A guarantee and the order of the Rényi curve it was read at.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Converted {
     /// The guarantee.
     pub approx_dp: ApproxDp,

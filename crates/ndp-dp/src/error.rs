@@ -28,6 +28,27 @@ pub enum Error {
     /// A unit loss is outside [0, 1], or NaN.
     #[error("a unit loss must lie in [0, 1], got {0}")]
     InvalidUnitLoss(f64),
+    /// A text that should be a number is none.
+    #[error("{0:?} is not a number")]
+    NotANumber(String),
+    /// A name that stands for nothing here.
+    #[error("there is no {what} named {name:?}")]
+    UnknownName {
+        /// What the name should stand for.
+        what: &'static str,
+        /// The name given.
+        name: String,
+    },
+    /// A number read from a file is no guarantee: recomputing it does not confirm it.
+    #[error(
+        "a recorded number must be confirmed by recomputing it: recorded {recorded}, recomputed {recomputed}"
+    )]
+    Unconfirmed {
+        /// Grade and value that the file states.
+        recorded: String,
+        /// Grade and value that were computed.
+        recomputed: String,
+    },
     /// A list of numbers is no probability law: an entry is not a probability, or the sum is not 1 within `1e-9`.
     #[error("a law needs nonnegative entries that sum to 1, got a {what} of {value} at {index}")]
     InvalidLaw {

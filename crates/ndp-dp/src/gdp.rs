@@ -14,11 +14,13 @@ use crate::rounding::Interval;
 use crate::{
     ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, Zcdp,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// `μ`-Gaussian differential privacy, `0 ≤ μ ≤ ∞`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Gdp(f64);
+
+crate::lossless::checked_number!(Gdp);
 
 impl Gdp {
     /// Takes a Gaussian parameter.
@@ -122,7 +124,8 @@ pub(crate) fn ratio_up(sensitivity: Sensitivity, sigma: Sigma) -> f64 {
 ///
 /// The guarantee is for the neighboring relation under which the sensitivity was taken, against an observer of the noisy
 /// output.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Gaussian {
     /// Sensitivity `Δ` of the query, in the Euclidean norm.
     pub sensitivity: Sensitivity,
@@ -171,9 +174,18 @@ impl Mechanism for Gaussian {
 /// assert!(spent.value().epsilon() < 6.81, "the Rényi route gives 6.813");
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
+///
+/// It is written as the exact [`Gdp`] it holds, and read as a [`Recorded`](crate::Recorded) one: an account in a file is a
+/// claim, and adding to a claim would make it look like a guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GaussianAccountant {
     mu: f64,
+}
+
+impl Serialize for GaussianAccountant {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.gdp().serialize(serializer)
+    }
 }
 
 impl GaussianAccountant {

@@ -9,7 +9,9 @@
 //!
 //! The four are different types. An [`Exact`] value is also an [`UpperBound`]; nothing turns a
 //! [`Printed`] or an [`Estimate`] into either. Code that accepts guarantees takes a [`Guarantee`].
+//! In files the grade stands beside the value, see [`recorded`](crate::recorded).
 
+use crate::Error;
 use serde::{Deserialize, Serialize};
 
 /// The four grades, for tables and legends.
@@ -47,14 +49,26 @@ impl Grade {
 
 impl std::fmt::Display for Grade {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
+        f.pad(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Grade {
+    type Err = Error;
+
+    /// Reads the word that [`Grade::as_str`] writes.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        [Self::Exact, Self::UpperBound, Self::Printed, Self::Estimate]
+            .into_iter()
+            .find(|grade| grade.as_str() == word)
+            .ok_or_else(|| Error::UnknownName { what: "grade", name: word.to_owned() })
     }
 }
 
 macro_rules! graded {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
         pub struct $name<T>(T);
 
         impl<T> $name<T> {
@@ -111,8 +125,7 @@ impl<T> From<Exact<T>> for UpperBound<T> {
 }
 
 /// A number that may be reported as a guarantee: exact, or an upper bound.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Guarantee<T> {
     /// It equals the divergence of the stated view.
     Exact(Exact<T>),

@@ -14,12 +14,17 @@ use crate::gaussian::check_epsilon;
 use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
 use rand::{Rng, RngExt};
+use serde::Serialize;
 
 /// Laplace noise on a query of known sensitivity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Laplace {
     sensitivity: Sensitivity,
     scale: f64,
+}
+
+crate::lossless::checked_fields! {
+    Laplace { sensitivity: Sensitivity, scale: f64 } => Self::new(sensitivity, scale)
 }
 
 impl Laplace {
@@ -115,7 +120,7 @@ fn profile(epsilon: f64, pure: f64) -> f64 {
 }
 
 /// `e^x − 1 − x`, nonnegative, to full relative accuracy.
-fn exp_remainder(x: Interval) -> Interval {
+pub(crate) fn exp_remainder(x: Interval) -> Interval {
     if x.low().abs() > 0.5 || x.high().abs() > 0.5 {
         return x.expm1() - x;
     }

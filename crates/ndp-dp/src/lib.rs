@@ -50,7 +50,7 @@
 //! ```
 //!
 //! The textbook noise `Δ √(2 ln(1.25/δ))/ε` ([`gaussian::sigma_classic`]) is larger, and an error for `ε ≥ 1`, where it is
-//! not proved. [`Laplace`] and [`RandomizedResponse`] are the other mechanisms, with exact profiles too.
+//! not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other mechanisms, with exact profiles too.
 //!
 //! # 3. Many answers
 //!
@@ -163,6 +163,7 @@ pub mod calibration;
 pub mod composition;
 pub mod contraction;
 pub mod conversion;
+pub mod discrete_laplace;
 pub mod error;
 pub mod federated;
 pub mod gaussian;
@@ -173,6 +174,7 @@ pub mod iteration;
 pub mod laplace;
 pub mod ledger;
 pub mod logspace;
+pub mod lossless;
 pub mod mixture;
 pub mod pairwise;
 pub mod printed;
@@ -180,6 +182,7 @@ pub mod profile;
 pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;
+pub mod recorded;
 pub mod rounding;
 mod search;
 pub mod shuffling;
@@ -189,6 +192,7 @@ pub mod tails;
 pub mod zcdp;
 
 pub use approx_dp::ApproxDp;
+pub use discrete_laplace::DiscreteLaplace;
 pub use error::Error;
 pub use gdp::{Gaussian, GaussianAccountant, Gdp};
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
@@ -199,4 +203,5 @@ pub use profile::{Curve, Measure, Neighbors, Profile, Verdict};
 pub use quantities::{Delta, NoiseMultiplier, Order, Sensitivity, Sigma};
 pub use randomized_response::RandomizedResponse;
 pub use rdp::{Mechanism, Rdp, RdpAccountant};
+pub use recorded::Recorded;
 pub use zcdp::Zcdp;

@@ -16,14 +16,17 @@
 use crate::error::ensure;
 use crate::rounding::Interval;
 use crate::{Error, Order, UpperBound};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One part of a mixture: how often it occurs, and what it then costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Part {
     /// The probability of the part, the same under both data sets.
+    #[serde(with = "crate::lossless")]
     pub weight: f64,
     /// A bound on its Rényi loss in nats, at the order asked for; perhaps infinite.
+    #[serde(with = "crate::lossless")]
     pub loss: f64,
 }
 

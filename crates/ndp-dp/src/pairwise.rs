@@ -4,17 +4,23 @@
 //! loss `c₀ = α Δ² / (2σ²)` that reaches the observer. From a unit loss follow the Gaussian
 //! parameter `μ = (Δ/σ) √unit`, the Rényi loss `c₀ · unit` at any order, and exact `(ε, δ)`.
 
+use crate::error::ensure;
 use crate::gdp::{half_square, ratio_up};
 use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sensitivity, Sigma};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// A loss as a fraction of the local loss, in `[0, 1]`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+/// A loss as a multiple of the local loss `c₀`, that of one contribution seen behind its own noise alone.
+///
+/// In `[0, 1]` where a node contributes once, or adds one noise to all it contributes; a view that holds `K` releases of a
+/// node may have a loss of `K`.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct UnitLoss(f64);
 
+crate::lossless::checked_number!(UnitLoss, of_releases);
+
 impl UnitLoss {
-    /// Takes a fraction of the local loss.
+    /// Takes the loss of one release, a fraction of the local loss.
     ///
     /// # Errors
     /// [`Error::InvalidUnitLoss`] outside `[0, 1]`, NaN included.
@@ -22,7 +28,22 @@ impl UnitLoss {
         if (0.0..=1.0).contains(&unit) { Ok(Self(unit)) } else { Err(Error::InvalidUnitLoss(unit)) }
     }
 
-    /// The fraction.
+    /// Takes the loss of a view of any number of releases: at most their number where each is behind a full noise.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ unit ≤ ∞`, NaN included.
+    pub fn of_releases(unit: f64) -> Result<Self, Error> {
+        ensure(0.0 <= unit, "the unit loss of several releases", "be nonnegative", unit)?;
+        Ok(Self(unit))
+    }
+
+    /// `count` such losses together, rounded up.
+    #[must_use]
+    pub fn repeat(self, count: u64) -> Self {
+        Self(if count == 0 { 0.0 } else { (Interval::count(count) * Interval::new(self.0)).high() })
+    }
+
+    /// The multiple.
     #[must_use]
     pub const fn get(self) -> f64 {
         self.0
@@ -58,11 +79,13 @@ impl UnitLoss {
 ///
 /// The entry of the observer itself (and of every colluder) is its loss to itself, and is
 /// left out of means. Printed losses may exceed 1; guarantees never do.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ObserverLoss {
     /// The observing node.
     pub observer: usize,
     /// Loss of every node `u` towards the observer, as a fraction of the local loss.
+    #[serde(with = "crate::lossless::list")]
     pub unit: Vec<f64>,
 }
 
@@ -71,7 +94,12 @@ pub struct ObserverLoss {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairwiseLoss {
     n: usize,
+    #[serde(with = "crate::lossless::list")]
     unit: Vec<f64>,
+}
+
+crate::lossless::checked_fields! {
+    PairwiseLoss { n: usize, #[serde(with = "crate::lossless::list")] unit: Vec<f64> } => Self::from_rows(n, unit)
 }
 
 impl PairwiseLoss {
@@ -143,6 +171,10 @@ mod tests {
         assert_eq!(UnitLoss::new(0.0)?.rdp(order, sensitivity, sigma), 0.0);
         assert_eq!(UnitLoss::new(1.0)?.mu(sensitivity, sigma), f64::INFINITY);
         assert!(UnitLoss::new(f64::NAN).is_err() && UnitLoss::new(1.1).is_err());
+        assert_eq!(UnitLoss::of_releases(4.0)?.mu(Sensitivity::new(1.0)?, Sigma::new(1.0)?), 2.0);
+        for bad in [-0.1, f64::NAN] {
+            assert!(UnitLoss::of_releases(bad).is_err(), "{bad}");
+        }
         Ok(())
     }
 }

@@ -1,12 +1,12 @@
 //! Numbers that carry an invariant, checked once at construction.
 
 use crate::Error;
-use serde::Serialize;
+use crate::lossless::checked_number;
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $error:ident, $takes:literal, |$x:ident| $valid:expr) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
         pub struct $name(f64);
 
         impl $name {
@@ -24,6 +24,8 @@ macro_rules! quantity {
                 self.0
             }
         }
+
+        checked_number!($name);
     };
 }
 

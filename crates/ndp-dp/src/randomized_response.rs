@@ -14,13 +14,18 @@ use crate::gaussian::check_epsilon;
 use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, search};
 use rand::{Rng, RngExt};
+use serde::Serialize;
 
 /// `L`-ary randomized response.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RandomizedResponse {
     labels: u32,
     gamma: f64,
     local_epsilon: f64,
+}
+
+crate::lossless::checked_fields! {
+    RandomizedResponse { labels: u32, gamma: f64, local_epsilon: f64 } => Self::from_parts(labels, gamma, local_epsilon)
 }
 
 impl RandomizedResponse {
@@ -50,6 +55,19 @@ impl RandomizedResponse {
         // γ was rounded up.
         let kept = self::local_epsilon(labels, gamma)?.min(local_epsilon);
         Ok(Self { labels, gamma, local_epsilon: kept })
+    }
+
+    /// The parts of [`Self::new`] or of [`Self::with_epsilon`], and nothing else: a smaller `ε₀` would be a false guarantee.
+    fn from_parts(labels: u32, gamma: f64, local_epsilon: f64) -> Result<Self, Error> {
+        let given = Self { labels, gamma, local_epsilon };
+        let made = [Self::new(labels, gamma)?, Self::with_epsilon(labels, local_epsilon)?];
+        ensure(
+            made.contains(&given),
+            "the local epsilon of randomized response",
+            "be that of its probability of a random answer",
+            local_epsilon,
+        )?;
+        Ok(given)
     }
 
     /// The number of labels `L`.

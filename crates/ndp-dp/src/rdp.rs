@@ -12,7 +12,7 @@ use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::rounding::{Interval, exp_up};
 use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A release whose Rényi cost is known at every order.
 pub trait Mechanism {
@@ -23,11 +23,13 @@ pub trait Mechanism {
 }
 
 /// One point of a Rényi curve: the divergence of order `order` is at most `epsilon`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Rdp {
     /// The order `α`.
     pub order: Order,
     /// The bound on the divergence, in nats.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
 }
 
@@ -51,9 +53,18 @@ impl Rdp {
 /// assert!((spent.value().epsilon() - 6.813_318_185_854_952).abs() < 1e-11);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
+///
+/// It is written as the upper bounds it holds, and read as a [`Recorded`](crate::Recorded) list of [`Rdp`]: an account in a
+/// file is a claim, and adding to a claim would make it look like a guarantee.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RdpAccountant {
     spent: Vec<Rdp>,
+}
+
+impl Serialize for RdpAccountant {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        UpperBound::new(self.spent.clone()).serialize(serializer)
+    }
 }
 
 impl Default for RdpAccountant {

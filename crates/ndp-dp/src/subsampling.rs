@@ -24,6 +24,7 @@ use crate::logspace::log_expm1;
 use crate::rounding::{Interval, up, up_log, whole};
 use crate::tails::{PMF_ERROR, check_probability, log_pmf};
 use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Order, UpperBound};
+use serde::Serialize;
 
 /// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data may be
 /// replaced: `(ln(1 + q(e^ε − 1)), qδ)` with `q = sample/population`.
@@ -51,10 +52,14 @@ pub fn poisson(mechanism: ApproxDp, rate: f64) -> Result<UpperBound<ApproxDp>, E
 }
 
 /// `draws` independent uniform draws, with replacement, from a pool of users, when one user's data may be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WithReplacement {
     pool: u64,
     draws: u64,
+}
+
+crate::lossless::checked_fields! {
+    WithReplacement { pool: u64, draws: u64 } => Self::new(pool, draws)
 }
 
 impl WithReplacement {
@@ -153,10 +158,16 @@ impl WithReplacement {
 /// At integer orders
 /// `D_α = ln[Σ_{k≤α} C(α,k) (1−q)^{α−k} q^k e^{k(k−1)μ²/2}]/(α − 1)`; between them the convexity of `(α − 1) D_α`;
 /// above 10⁴, where the sum is long and amplifies little, the loss without sampling.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PoissonGaussian {
     rate: f64,
+    #[serde(with = "crate::lossless")]
     mu: f64,
+}
+
+crate::lossless::checked_fields! {
+    PoissonGaussian { rate: f64, #[serde(with = "crate::lossless")] mu: f64 } =>
+        check_probability(rate).and_then(|()| crate::gaussian::check_mu(mu)).map(|()| Self { rate, mu })
 }
 
 impl PoissonGaussian {

@@ -8,11 +8,12 @@ use crate::{
     ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure,
     rounding::Interval,
 };
-use serde::Serialize;
 
 /// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Zcdp(f64);
+
+crate::lossless::checked_number!(Zcdp);
 
 impl Zcdp {
     /// Takes a concentrated parameter.

@@ -12,13 +12,39 @@
 
 use crate::{Error, GossipMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
 
 /// The parameter `g` of the recursion, in `[1, 2)`, chosen for a spectral gap.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Parts")]
 pub struct Chebyshev {
     g: f64,
     /// The recursion is optimal for eigenvalues in `[-radius, radius]`.
     radius: f64,
+}
+
+/// What is read, before it is checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Parts {
+    g: f64,
+    radius: f64,
+}
+
+impl TryFrom<Parts> for Chebyshev {
+    type Error = Error;
+
+    fn try_from(Parts { g, radius }: Parts) -> Result<Self, Error> {
+        for (name, condition, value, met) in [
+            ("the parameter of a Chebyshev iteration", "lie in [1, 2]", g, (1.0..=2.0).contains(&g)),
+            ("the radius of a Chebyshev iteration", "lie in [0, 1]", radius, (0.0..=1.0).contains(&radius)),
+        ] {
+            if !met {
+                return Err(Error::InvalidParameter { name, condition, value });
+            }
+        }
+        Ok(Self { g, radius })
+    }
 }
 
 impl Chebyshev {

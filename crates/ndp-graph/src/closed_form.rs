@@ -14,10 +14,12 @@ use crate::gossip_matrix::Weights;
 use crate::spectrum::Extremes;
 use crate::walk_sums::{harmonic_number, power_sum};
 use crate::{Error, GossipMatrix, Graph, generators};
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
 /// A graph with known eigenvalues; nodes are numbered as by the generator of the same name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Family {
     /// [`generators::cycle_graph`].

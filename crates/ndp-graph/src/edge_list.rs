@@ -5,11 +5,13 @@
 //! direction, is merged. Whatever is no edge is refused by the number of its line, unless an option allows it.
 
 use crate::{Error, Graph};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
 /// What to accept beside plain edges; the default accepts nothing that could be a mistake.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct EdgeListOptions {
     /// Whether the first line is a header.
     pub header: Header,
@@ -22,7 +24,8 @@ pub struct EdgeListOptions {
 }
 
 /// Whether the first line that is neither empty nor a comment is a header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Header {
     /// It is one when neither of its two fields is an integer, and every label below it is.
     #[default]
@@ -34,7 +37,8 @@ pub enum Header {
 }
 
 /// What separates the fields of a line. White space around a field is never part of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Separator {
     /// Commas if the first line has one; else tabs if it has one and a field with a space in it; else
     /// white space.
@@ -49,7 +53,8 @@ pub enum Separator {
 }
 
 /// What becomes of an edge from a node to itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SelfLoops {
     /// It is an error.
     #[default]
@@ -59,7 +64,8 @@ pub enum SelfLoops {
 }
 
 /// What becomes of fields after the second, such as weights and times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ExtraFields {
     /// They are an error.
     #[default]

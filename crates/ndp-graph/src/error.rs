@@ -21,6 +21,9 @@ pub enum Error {
     /// An edge from a node to itself.
     #[error("self-loop at node {0}: graphs are simple")]
     SelfLoop(usize),
+    /// An edge of a directed graph without the edge back.
+    #[error("edge {0}-{1} of the directed graph has no edge {1}-{0}: graphs are undirected")]
+    OneWay(usize, usize),
     /// The same edge twice.
     #[error("edge {0}-{1} is given twice: graphs are simple")]
     RepeatedEdge(usize, usize),
@@ -59,6 +62,36 @@ pub enum Error {
         row: usize,
         /// Its sum.
         sum: f64,
+    },
+    /// An entry of a sparse matrix in a file that does not come after the one before it.
+    #[error(
+        "entry ({row}, {column}) of the matrix is out of order: rows and their columns ascend, each entry once"
+    )]
+    EntryOutOfOrder {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+    },
+    /// A matrix in a file that names its weights and has others.
+    #[error("entry ({row}, {column}) of the matrix is {value}, not the {named} that its weights give it")]
+    NotItsWeights {
+        /// The row.
+        row: usize,
+        /// The column.
+        column: usize,
+        /// The entry.
+        value: f64,
+        /// The entry that the weights give.
+        named: f64,
+    },
+    /// A name that stands for nothing here.
+    #[error("there is no {what} named {name:?}")]
+    UnknownName {
+        /// What the name should stand for.
+        what: &'static str,
+        /// The name given.
+        name: String,
     },
     /// A negative or non-finite entry.
     #[error("entry ({row}, {column}) of the matrix is {value}: it must be finite and nonnegative")]

@@ -4,10 +4,12 @@ use crate::cast::id;
 use crate::csr::{Csr, accurate_sum};
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
 
 /// How a [`GossipMatrix`] got its entries; named schemes have rational entries, which the exact
 /// accountant uses to decide ranks without a tolerance.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Weights {
     /// `1 / (max(d_u, d_v) + 1)`.
@@ -20,6 +22,38 @@ pub enum Weights {
     Regular,
     /// Given entry by entry.
     Given,
+}
+
+impl Weights {
+    /// The word in files.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Metropolis => "metropolis",
+            Self::MaxDegree => "max-degree",
+            Self::SumDegree => "sum-degree",
+            Self::Regular => "regular",
+            Self::Given => "given",
+        }
+    }
+}
+
+impl std::fmt::Display for Weights {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Weights {
+    type Err = Error;
+
+    /// Reads the word that [`Weights::as_str`] writes.
+    fn from_str(word: &str) -> Result<Self, Error> {
+        [Self::Metropolis, Self::MaxDegree, Self::SumDegree, Self::Regular, Self::Given]
+            .into_iter()
+            .find(|weights| weights.as_str() == word)
+            .ok_or_else(|| Error::UnknownName { what: "choice of weights", name: word.to_owned() })
+    }
 }
 
 /// A gossip matrix `W`: symmetric, entries nonnegative, rows summing to 1, supported on the
@@ -178,6 +212,77 @@ impl GossipMatrix {
             weights: Weights::Given,
             laziness: 0.0,
         })
+    }
+
+    /// The matrix of a file, whose entries are left out when name and graph say them all.
+    ///
+    /// # Errors
+    /// Those of [`Self::from_dense`] for given entries, [`Error::NotItsWeights`] where named weights have others (beyond the
+    /// rounding of a lazy matrix), [`Error::Shape`] when there are too few or none.
+    pub(crate) fn from_parts(
+        graph: &Graph,
+        weights: Weights,
+        laziness: f64,
+        given: Option<Vec<Vec<(u32, f64)>>>,
+    ) -> Result<Self, Error> {
+        let named = match weights {
+            Weights::Metropolis => Some(Self::metropolis(graph)),
+            Weights::MaxDegree => Some(Self::max_degree(graph)),
+            Weights::SumDegree => Some(Self::sum_degree(graph)),
+            Weights::Regular => Some(Self::regular(graph)?),
+            Weights::Given => None,
+        };
+        let named =
+            named.map(|named| if laziness == 0.0 { Ok(named) } else { named.lazy(laziness) }).transpose()?;
+        let Some(rows) = given else {
+            return match named {
+                Some(named) if laziness == 0.0 => Ok(named),
+                _ => Err(Error::Shape { what: "rows of entries", expected: graph.node_count(), got: 0 }),
+            };
+        };
+        if !(0.0..1.0).contains(&laziness) {
+            return Err(Error::InvalidParameter {
+                name: "laziness",
+                condition: "lie in [0, 1)",
+                value: laziness,
+            });
+        }
+        let sparse = Csr::from_rows(graph.node_count(), rows);
+        for u in 0..graph.node_count() {
+            let (columns, values) = sparse.row(u);
+            for (&v, &value) in columns.iter().zip(values) {
+                let column = v as usize;
+                nonnegative(value, u, column)?;
+                if column != u && !graph.has_edge(u, column) {
+                    return Err(Error::OffSupport { row: u, column, value });
+                }
+                let difference = (value - sparse.get(column, u)).abs();
+                if difference > 1e-12 {
+                    return Err(Error::NotSymmetric { row: u, column, difference });
+                }
+                let expected = named.as_ref().map_or(value, |named| named.get(u, column));
+                // Lazy matrices of lazy ones round a few times more.
+                if (value - expected).abs() > 16.0 * f64::EPSILON {
+                    return Err(Error::NotItsWeights { row: u, column, value, named: expected });
+                }
+            }
+            // A row stores its diagonal and every edge, also those of weight 0.
+            let (expected, got) = (graph.degree(u) + 1, columns.len());
+            if expected != got {
+                return Err(Error::Shape { what: "entries of a row of the gossip matrix", expected, got });
+            }
+            let sum = accurate_sum(values.iter().copied());
+            if (sum - 1.0).abs() > 1e-12 {
+                return Err(Error::NotStochastic { row: u, sum });
+            }
+        }
+        let row = |u: usize| {
+            let (columns, values) = sparse.row(u);
+            let mean = |(&v, &value): (&u32, &f64)| (v, (0.5 * (value + sparse.get(v as usize, u))).max(0.0));
+            columns.iter().zip(values).map(mean).collect::<Vec<_>>()
+        };
+        let matrix = Csr::from_rows(graph.node_count(), (0..graph.node_count()).map(row));
+        Ok(Self { graph: graph.clone(), matrix, weights, laziness })
     }
 
     /// Weight `1 / denominator(d_u, d_v)` on every edge, where the denominator is at least `d_u + spare`.

@@ -268,6 +268,15 @@ impl Graph {
     }
 }
 
+/// Its size: a graph has too many edges to show.
+impl std::fmt::Display for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let (nodes, edges) = (self.node_count(), self.edge_count());
+        write!(f, "graph of {nodes} node{} and {edges} edge{}", plural(nodes), plural(edges))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

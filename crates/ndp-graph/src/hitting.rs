@@ -23,10 +23,12 @@ pub use pair_laws::PairLaws;
 
 use crate::memory::require_dense;
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Where a walk starts, time 0.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Start {
     /// At one node.

@@ -20,9 +20,11 @@
 use crate::spectrum::Extremes;
 use crate::{Csr, Error, GossipMatrix};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// The extreme eigenvalues that a Lanczos run found, and what they cost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LanczosExtremes {
     /// `λ_2` and `λ_n`.
     pub extremes: Extremes,

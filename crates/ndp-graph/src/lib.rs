@@ -36,6 +36,7 @@
 //! * Spectra: [`spectrum`] (both gaps, dense or by [`lanczos`]), [`closed_form`], [`mixing_time`], [`log_matrix`].
 //! * Walks: [`hitting`] (laws of first passage), [`walk_sums`].
 //! * Nodes that matter: [`centrality`], [`communicability`].
+//! * Files: [`edge_list`], and everything by serde in [`files`].
 //! * Tools: [`linalg`] (dense, `ndarray` in and out), [`csr`] (sparse), [`memory`] (refusing what does not fit).
 //!
 //! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic, sizes that do
@@ -61,6 +62,7 @@ pub mod davis;
 mod distances;
 pub mod edge_list;
 pub mod error;
+pub mod files;
 pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;

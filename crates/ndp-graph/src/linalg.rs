@@ -22,10 +22,12 @@ use lapack as backend;
 use ndarray::{Array1, Array2, ArrayView2, CowArray, Ix2, ShapeBuilder};
 #[cfg(not(feature = "lapack"))]
 use portable as backend;
+use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
 /// The eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SymEigen {
     /// `n` eigenvalues, ascending, repeated by multiplicity.
     pub values: Array1<f64>,

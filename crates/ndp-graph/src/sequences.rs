@@ -279,6 +279,12 @@ impl EdgeActivations {
         Self::new(matrix.graph(), &edges)
     }
 
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.support.node_count()
+    }
+
     /// The edges of positive probability, `(u, v, p)` with `u < v`, in lexicographic order.
     #[must_use]
     pub fn edges(&self) -> &[(usize, usize, f64)] {

@@ -14,6 +14,7 @@ use crate::lanczos::{TOLERANCE, lanczos_extremes};
 use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
+use serde::{Deserialize, Serialize};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +24,8 @@ pub struct Spectrum {
 }
 
 /// The extreme eigenvalues of a gossip matrix besides the 1 of the constant vector.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Extremes {
     /// `λ_2`, the largest.
     pub second: f64,

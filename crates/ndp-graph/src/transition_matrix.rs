@@ -67,6 +67,26 @@ impl TransitionMatrix {
         Ok(Self { matrix: Csr::from_rows(n, rows) })
     }
 
+    /// A sparse matrix, checked to be row-stochastic; zeros that it stores stay stored.
+    ///
+    /// # Errors
+    /// [`Error::InvalidWeight`] (negative, infinite or NaN), [`Error::NotStochastic`] (beyond `1e-12`).
+    pub fn from_csr(matrix: Csr) -> Result<Self, Error> {
+        for u in 0..matrix.node_count() {
+            let (columns, weights) = matrix.row(u);
+            for (&v, &value) in columns.iter().zip(weights) {
+                if !(value.is_finite() && value >= 0.0) {
+                    return Err(Error::InvalidWeight { row: u, column: v as usize, value });
+                }
+            }
+            let sum = accurate_sum(weights.iter().copied());
+            if (sum - 1.0).abs() > 1e-12 {
+                return Err(Error::NotStochastic { row: u, sum });
+            }
+        }
+        Ok(Self { matrix })
+    }
+
     /// A matrix whose rows are known to be laws.
     pub(crate) fn from_checked_csr(matrix: Csr) -> Self {
         Self { matrix }

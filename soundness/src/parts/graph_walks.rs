@@ -79,7 +79,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn walk<'a>(&self, w: &'a TransitionMatrix) -> Result<TokenWalk<'a>, ndp_algos::Error> {
+    fn walk(&self, w: &TransitionMatrix) -> Result<TokenWalk, ndp_algos::Error> {
         let mut walk = TokenWalk::new(w, Start::Law(self.start.clone()), self.steps)?
             .with_burn_in(self.burn_in)
             .with_refractory_period(self.rules.rest)?;

@@ -109,7 +109,7 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named(if peers { "one peer" } else { "server" }, "consensus"));
     let loss = GossipObserver::new(&run, &[mixing], &constants, n, observer)
         .and_then(|account| account.loss(source));
-    let loss = loss.map_or(f64::NAN, |loss| *loss.value());
+    let loss = loss.map_or(f64::NAN, |loss| loss.value().get());
     // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in integers.
     let (shares, count) = if peers {
         (1u128 << (source ^ observer).ilog2(), rounds as u128)

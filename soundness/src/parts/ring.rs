@@ -29,7 +29,7 @@ impl Part for Ring {
         let width = log_uniform(rng, 1e-3, 1e3);
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
         let ring = Sigma::new(sigma).map_err(Into::into).and_then(|sigma| {
-            RingSum::new(n, rounds, Bounds::new(0.0, width)?, TokenNoise::Gaussian(sigma), placement)?
+            RingSum::new(n, rounds, Bounds::new(0.0, width)?, TokenNoise::gaussian(sigma), placement)?
                 .with_final_token(last)
         });
         // Only a published token without noise on its last step may be refused.
@@ -59,17 +59,17 @@ impl Part for Ring {
             let (numerator, denominator) = unit(n, rounds, placement, last, &members, u);
             let truth = numerator as f64 / denominator as f64;
             worst = worst.max(truth);
-            let got = ring.unit(u, &members).map_or(f64::NAN, |unit| *unit.value());
+            let got = ring.unit(u, &members).map_or(f64::NAN, |unit| unit.value().get());
             outcome.check(got >= truth * (1.0 - f64::EPSILON) && got <= truth * (1.0 + 1e-12), || Violation {
                 kind: "unit of a ring",
                 size: [n as u64, rounds as u64, members.len() as u64],
                 what: format!("ring of {n}, {rounds} rounds, {placement:?}, {last:?}: {u} towards {members:?} has {got}, true {numerator}/{denominator}"),
                 test: format!(
                     "use ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_algos::walk::ring::{{Placement, RingSum}};\nuse ndp_dp::Sigma;\n\
-                     let noise = TokenNoise::Gaussian(Sigma::new({})?);\n\
+                     let noise = TokenNoise::gaussian(Sigma::new({})?);\n\
                      let ring = RingSum::new({n}, {rounds}, Bounds::new(0.0, {})?, noise, Placement::{placement:?})?\n    \
                      .with_final_token(FinalToken::{last:?})?;\n\
-                     assert!(*ring.unit({u}, &{members:?})?.value() >= {});",
+                     assert!(ring.unit({u}, &{members:?})?.value().get() >= {});",
                     literal(sigma), literal(width), literal(truth)
                 ),
             });

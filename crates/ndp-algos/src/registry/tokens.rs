@@ -26,7 +26,7 @@ pub(super) const RING_SUM: Entry = Entry {
     about: "a token goes around a ring of all nodes, whatever the graph, noise on every (n-1)-th step; the total is published, masked",
     parameters: &[PASSES],
     build: |setting| {
-        let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let bounds = Bounds::new(0.0, 1.0)?;
         let ring =
             RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
@@ -65,7 +65,7 @@ pub(super) const COMPLETE_SUM: Entry = Entry {
     parameters: &[STEPS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(1.0)?))))
+        Ok(Box::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?))))
     },
 };
 

@@ -156,7 +156,7 @@ impl PrivateTraining {
             }
             Training::Gossip { .. } => {
                 let Some(gossip) = &account.gossip else { return Err(Error::EmptyCoalition) };
-                let units = gossip.loss(u)?.into_value();
+                let units = gossip.loss(u)?.into_value().get();
                 let mu = Interval::new(units).sqrt() / Interval::new(noise.get());
                 let mu = if units == 0.0 { 0.0 } else { mu.high() };
                 Profile::gaussian(Guarantee::from(UpperBound::new(Gdp::new(mu)?)), &against)

@@ -129,9 +129,10 @@ impl Round {
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds or a negative or NaN contraction, [`Error::Shape`],
 /// [`Error::NodeOutOfRange`].
-pub fn shift_loss(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result<UpperBound<f64>, Error> {
+pub fn shift_loss(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result<UpperBound<UnitLoss>, Error> {
     let charges = shift_charges(rounds, u, contraction)?;
-    Ok(UpperBound::new(charges.iter().sum::<f64>().min(rounds.len() as f64)))
+    let total = charges.iter().sum::<f64>().min(rounds.len() as f64);
+    Ok(UpperBound::new(UnitLoss::of_releases(total)?))
 }
 
 /// The charge of each round in [`shift_loss`], before the cap.
@@ -189,8 +190,8 @@ pub fn shift_charges(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result
 /// node's model at the start of each round, so the rounds compose. Attained when the gradients
 /// differ by `Δ_φ` in every round.
 #[must_use]
-pub fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<f64> {
-    UpperBound::new(one_round.get() * f64::from(rounds))
+pub fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<UnitLoss> {
+    UpperBound::new(one_round.repeat(rounds.into()))
 }
 
 #[cfg(test)]
@@ -342,7 +343,7 @@ mod tests {
         let round = round(basis(&matrix, v, steps)?, &power(&matrix, steps)?)?;
         let rounds = vec![&round; rounds];
         let q = vec![q; graph.node_count()];
-        Ok((shift_charges(&rounds, u, &q)?, shift_loss(&rounds, u, &q)?.into_value()))
+        Ok((shift_charges(&rounds, u, &q)?, shift_loss(&rounds, u, &q)?.into_value().get()))
     }
 
     /// Bounds are rounded outward by some units in the last place of 1.
@@ -408,7 +409,7 @@ mod tests {
             let matrix = GossipMatrix::metropolis(&graph);
             let gossip = SynchronousGossip::new(matrix.clone(), steps).accelerated(parameter)?;
             let round = Round::of_gossip(&gossip, v)?;
-            let bound = shift_loss(&vec![&round; rounds], u, &vec![q; n])?.into_value();
+            let bound = shift_loss(&vec![&round; rounds], u, &vec![q; n])?.into_value().get();
             let exact = exact_accelerated(&matrix, u, v, (steps, parameter), rounds, &slope)?;
             assert!(bound >= exact - 1e-9, "trial {trial}, accelerated: {exact} exceeds {bound}");
         }
@@ -423,7 +424,7 @@ mod tests {
         for charge in charges {
             close(charge, 1.0);
         }
-        close(total, *consensus_loss(UnitLoss::new(1.0)?, 4).value());
+        close(total, consensus_loss(UnitLoss::new(1.0)?, 4).value().get());
         Ok(())
     }
 

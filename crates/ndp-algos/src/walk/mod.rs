@@ -20,7 +20,7 @@ pub mod noise;
 pub mod ring;
 pub mod tally;
 
-pub use noise::{Bounds, TokenNoise};
+pub use noise::{Bounds, LAWS, NoiseLaw, Release, TokenNoise};
 pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 
 /// What becomes of the token after the last step.

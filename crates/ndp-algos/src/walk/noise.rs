@@ -1,41 +1,189 @@
 //! The noise a node adds to a real token, and the interval its contributions come from.
+//!
+//! A [`NoiseLaw`] says how to draw and what one contribution behind one draw costs; every walk takes its noise as a
+//! [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait and a line in [`LAWS`]; a law
+//! of another crate is used by [`TokenNoise::of`].
+
+mod continuous;
+mod discrete_laplace;
+
+pub use continuous::{GaussianLaw, LaplaceLaw};
+pub use discrete_laplace::DiscreteLaplaceLaw;
 
 use crate::Error;
-use ndp_dp::{Sensitivity, Sigma};
-use rand::{Rng, RngExt};
-use rand_distr::StandardNormal;
+use ndp_dp::{Guarantee, Mechanism, Sensitivity, Sigma};
+use rand::Rng;
+use std::fmt;
+use std::str::FromStr;
 
-/// Additive noise, independent of the data.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum TokenNoise {
-    /// Normal noise of standard deviation `σ`.
-    Gaussian(Sigma),
-    /// Laplace noise of standard deviation `σ`, that is of scale `σ/√2`.
-    Laplace(Sigma),
+/// Every law of this crate, found by its name.
+pub const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &DiscreteLaplaceLaw];
+
+/// A family of additive noises that do not depend on the data, one for each standard deviation.
+pub trait NoiseLaw: fmt::Debug + Send + Sync {
+    /// Its name, unique among the laws: lower case, words joined by hyphens.
+    fn name(&self) -> &'static str;
+
+    /// One draw of standard deviation `sigma`.
+    ///
+    /// # Errors
+    /// When there is no such law with that standard deviation; then every draw fails.
+    fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error>;
+
+    /// What is known of a contribution of sensitivity `sensitivity` behind one draw.
+    ///
+    /// # Errors
+    /// When this law gives no guarantee for that sensitivity or standard deviation.
+    fn release(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error>;
+
+    /// Whether a node may contribute `x`: a law on whole numbers hides no fractions.
+    fn admits(&self, x: f64) -> bool {
+        let _ = x;
+        true
+    }
+
+    /// What contributions must be when not all are admitted, as the end of a sentence: `be a whole number`.
+    fn condition(&self) -> &'static str {
+        "be a number"
+    }
+
+    /// Whether draws are normal: shares of noise add up, and views are compared by Gaussian differential privacy, exactly.
+    fn is_gaussian(&self) -> bool {
+        false
+    }
+}
+
+/// What one contribution behind one noise costs: its Rényi losses and its privacy profile.
+pub trait Release: Mechanism {
+    /// The `δ` at `epsilon`.
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, ndp_dp::Error>;
+
+    /// The `ε` at `δ = 0`, infinite for noise that gives none.
+    fn pure_epsilon(&self) -> Guarantee<f64>;
+}
+
+/// A law of noise at a standard deviation.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::TokenNoise;
+/// use ndp_dp::Sigma;
+/// let noise = TokenNoise::named("discrete-laplace", Sigma::new(2.0)?)?;
+/// assert_eq!(noise.to_string(), "discrete-laplace(2)");
+/// assert_eq!("discrete-laplace(2)".parse::<TokenNoise>()?, noise);
+/// assert!(noise.gaussian_sigma().is_none());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct TokenNoise {
+    law: &'static dyn NoiseLaw,
+    sigma: Sigma,
 }
 
 impl TokenNoise {
+    /// Noise of the given law and standard deviation `σ`.
+    #[must_use]
+    pub const fn of(law: &'static dyn NoiseLaw, sigma: Sigma) -> Self {
+        Self { law, sigma }
+    }
+
+    /// Normal noise of standard deviation `σ`.
+    #[must_use]
+    pub const fn gaussian(sigma: Sigma) -> Self {
+        Self::of(&GaussianLaw, sigma)
+    }
+
+    /// Laplace noise of standard deviation `σ`, that is of scale `σ/√2`.
+    #[must_use]
+    pub const fn laplace(sigma: Sigma) -> Self {
+        Self::of(&LaplaceLaw, sigma)
+    }
+
+    /// Noise of the law of that name in [`LAWS`].
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::UnknownName`].
+    pub fn named(name: &str, sigma: Sigma) -> Result<Self, Error> {
+        let law = LAWS.iter().find(|law| law.name() == name);
+        let unknown = || ndp_dp::Error::UnknownName { what: "law of noise", name: name.to_owned() };
+        Ok(Self::of(*law.ok_or_else(unknown)?, sigma))
+    }
+
+    /// The law.
+    #[must_use]
+    pub const fn law(self) -> &'static dyn NoiseLaw {
+        self.law
+    }
+
     /// The standard deviation `σ`, in the unit of the contributions.
     #[must_use]
-    pub fn std(self) -> f64 {
-        match self {
-            Self::Gaussian(sigma) | Self::Laplace(sigma) => sigma.get(),
-        }
+    pub const fn std(self) -> f64 {
+        self.sigma.get()
+    }
+
+    /// The standard deviation, of normal noise only: what exact accounts of Gaussian views start from.
+    #[must_use]
+    pub fn gaussian_sigma(self) -> Option<Sigma> {
+        self.law.is_gaussian().then_some(self.sigma)
     }
 
     /// One draw.
-    pub fn sample(self, rng: &mut impl Rng) -> f64 {
-        match self {
-            Self::Gaussian(sigma) => sigma.get() * rng.sample::<f64, _>(StandardNormal),
-            Self::Laplace(sigma) => {
-                // Inverse distribution function on a uniform of (−1/2, 1/2]; ln_1p keeps the tails finite.
-                let uniform = 0.5 - rng.random::<f64>();
-                -sigma.get()
-                    * std::f64::consts::FRAC_1_SQRT_2
-                    * uniform.signum()
-                    * (-2.0 * uniform.abs()).max(-1.0 + f64::EPSILON).ln_1p()
-            }
+    ///
+    /// # Errors
+    /// As [`NoiseLaw::sample`].
+    pub fn sample(self, rng: &mut impl Rng) -> Result<f64, Error> {
+        self.law.sample(self.sigma, rng)
+    }
+
+    /// What one contribution of sensitivity `sensitivity` behind one draw costs.
+    ///
+    /// # Errors
+    /// As [`NoiseLaw::release`].
+    pub fn release(self, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error> {
+        self.law.release(self.sigma, sensitivity)
+    }
+
+    /// Gives back `x` if it lies in `bounds` and this noise hides it.
+    ///
+    /// # Errors
+    /// As [`Bounds::check`]; [`Error::InvalidParameter`] where the law does not admit it.
+    pub fn check(self, bounds: Bounds, node: usize, x: f64) -> Result<f64, Error> {
+        let x = bounds.check(node, x)?;
+        if self.law.admits(x) {
+            Ok(x)
+        } else {
+            let condition = self.law.condition();
+            Err(Error::InvalidParameter { name: "a contribution behind this noise", condition, value: x })
         }
+    }
+}
+
+/// Names are unique, so that they tell laws apart.
+impl PartialEq for TokenNoise {
+    fn eq(&self, other: &Self) -> bool {
+        self.law.name() == other.law.name() && self.sigma == other.sigma
+    }
+}
+
+/// `name(σ)`.
+impl fmt::Display for TokenNoise {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.law.name(), self.sigma)
+    }
+}
+
+impl FromStr for TokenNoise {
+    type Err = Error;
+
+    /// Reads `name(σ)`.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let unknown = || ndp_dp::Error::UnknownName { what: "noise", name: text.to_owned() };
+        let (name, sigma) =
+            text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(unknown)?;
+        Self::named(name.trim(), sigma.parse()?)
     }
 }
 
@@ -99,6 +247,7 @@ impl Bounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndp_dp::Order;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -107,13 +256,41 @@ mod tests {
     fn noises_have_their_moments() -> Result<(), Error> {
         let sigma = Sigma::new(1.5)?;
         let rng = &mut ChaCha8Rng::seed_from_u64(11);
-        for (noise, kurtosis) in [(TokenNoise::Gaussian(sigma), 3.0), (TokenNoise::Laplace(sigma), 6.0)] {
-            let draws: Vec<f64> = (0..200_000).map(|_| noise.sample(rng) / noise.std()).collect();
+        for (noise, kurtosis) in [(TokenNoise::gaussian(sigma), 3.0), (TokenNoise::laplace(sigma), 6.0)] {
+            let draws: Vec<f64> =
+                (0..200_000).map(|_| Ok(noise.sample(rng)? / noise.std())).collect::<Result<_, Error>>()?;
             let moment = |p: i32| draws.iter().map(|x| x.powi(p)).sum::<f64>() / draws.len() as f64;
             assert!(moment(1).abs() < 5.0 / (draws.len() as f64).sqrt());
             assert!((moment(2) - 1.0).abs() < 0.03);
             assert!((moment(4) - kurtosis).abs() < 0.6, "{}", moment(4));
         }
+        Ok(())
+    }
+
+    /// For every law there is or will be: names are unique and found, draws have the stated deviation and are admitted.
+    #[test]
+    fn laws_keep_their_promises() -> Result<(), Error> {
+        let rng = &mut ChaCha8Rng::seed_from_u64(12);
+        let sigma = Sigma::new(1.5)?;
+        for (i, law) in LAWS.iter().enumerate() {
+            assert!(LAWS[..i].iter().all(|other| other.name() != law.name()));
+            let noise = TokenNoise::named(law.name(), sigma)?;
+            assert_eq!(noise.to_string().parse::<TokenNoise>()?, noise);
+            let draws: Vec<f64> = (0..100_000).map(|_| noise.sample(rng)).collect::<Result<_, Error>>()?;
+            assert!(draws.iter().all(|&x| law.admits(x)), "{noise}");
+            let square = draws.iter().map(|x| x * x).sum::<f64>() / draws.len() as f64;
+            assert!((square.sqrt() / noise.std() - 1.0).abs() < 0.02, "{noise}: {square}");
+            let release = noise.release(Sensitivity::new(1.0)?)?;
+            let pure = release.pure_epsilon().into_value();
+            if pure.is_finite() {
+                assert_eq!(release.delta(pure)?.into_value(), 0.0);
+            }
+            assert!(
+                release.delta(0.0)?.into_value() < 1.0 && release.rdp(Order::new(2.0)?).into_value() <= pure
+            );
+        }
+        assert!(TokenNoise::named("cauchy", sigma).is_err() && "gaussian".parse::<TokenNoise>().is_err());
+        assert!("gaussian(-1)".parse::<TokenNoise>().is_err());
         Ok(())
     }
 

@@ -23,11 +23,13 @@ use crate::error::ensure;
 use crate::gaussian::{check_epsilon, log_theta, one_minus_theta, theta};
 use crate::rounding::{Interval, down, exp_up, log_down, up, up_log};
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How much one noiseless gradient step contracts distances, `0 ≤ M ≤ 1`.
-#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct ContractionFactor(f64);
+
+crate::lossless::checked_number!(ContractionFactor);
 
 impl ContractionFactor {
     /// Steps known to be `factor`-Lipschitz for another reason than the two below.
@@ -77,19 +79,24 @@ impl ContractionFactor {
 }
 
 /// The parameters of a run, before they are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// Number of users `n ≥ 1`.
     pub users: u64,
     /// Users per round `m`, `1 ≤ m ≤ n`.
     pub batch: u64,
     /// Lipschitz constant `L > 0` of the loss: the change of one user's data moves its gradient by at most `2L`.
+    #[serde(with = "crate::lossless")]
     pub lipschitz: f64,
     /// Radius `ρ > 0` of the ball that models are projected on.
+    #[serde(with = "crate::lossless")]
     pub radius: f64,
     /// Step size `η > 0`, applied to gradient and noise.
+    #[serde(with = "crate::lossless")]
     pub step: f64,
     /// Standard deviation `σ > 0` of the noise of one user, before averaging and step size.
+    #[serde(with = "crate::lossless")]
     pub sigma: f64,
 }
 
@@ -109,6 +116,10 @@ pub struct Parameters {
 pub struct FederatedRun {
     parameters: Parameters,
     factor: ContractionFactor,
+}
+
+crate::lossless::checked_fields! {
+    FederatedRun { parameters: Parameters, factor: ContractionFactor } => Self::new(parameters, factor)
 }
 
 impl FederatedRun {

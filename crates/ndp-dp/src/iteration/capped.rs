@@ -4,6 +4,7 @@ use super::{FinalToken, Geometric, NoisyStep};
 use crate::error::ensure;
 use crate::rounding::Interval;
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
+use serde::{Deserialize, Serialize};
 
 /// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
 /// `N` real contributions: `D_α ≤ N ln φ(p, θ)/(α − 1)`, `p = (c + 1)/n`, `θ = 2α(α − 1)L²/σ²`.
@@ -23,7 +24,8 @@ use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 /// The number of contributions of an uncapped run exceeds `N = tails::n_exact(T, 1/n, δ̂)` with probability at most
 /// `δ̂`, which is then added to `δ`.
 #[doc(alias = "gap_rdp_certified")]
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CappedWalk {
     contributions: u64,
     step: NoisyStep,

@@ -6,13 +6,16 @@
 use crate::error::ensure;
 use crate::rounding::up;
 use crate::{Error, Exact, UpperBound};
+use serde::Serialize;
 
 /// The geometric law on `{1, 2, …}`: `P(G = g) = p (1 − p)^{g−1}`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Geometric {
     p: f64,
     q: f64,
 }
+
+crate::lossless::checked_fields! { Geometric { p: f64, q: f64 } => Self::from_parts(p, q) }
 
 impl Geometric {
     /// The law with success probability `p`.
@@ -22,6 +25,18 @@ impl Geometric {
     pub fn new(p: f64) -> Result<Self, Error> {
         ensure(0.0 < p && p <= 1.0, "the parameter of a geometric law", "lie above 0 and be at most 1", p)?;
         Ok(Self { p, q: 1.0 - p })
+    }
+
+    /// Both probabilities, each rounded to nearest: their sum is 1 within one rounding of each.
+    fn from_parts(p: f64, q: f64) -> Result<Self, Error> {
+        Self::new(p)?;
+        ensure(
+            0.0 <= q && (p + q - 1.0).abs() <= f64::EPSILON,
+            "the probability of no success of a geometric law",
+            "be 1 minus that of success",
+            q,
+        )?;
+        Ok(Self { p, q })
     }
 
     /// The law with `p = hits/users`: when does a uniform walk next meet one of `hits` given users?

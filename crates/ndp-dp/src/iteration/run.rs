@@ -7,9 +7,11 @@ use super::step::check_steps;
 use crate::error::ensure;
 use crate::rounding::{Interval, index};
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
+use serde::{Deserialize, Serialize};
 
 /// Whether the observers see the token after the last step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FinalToken {
     /// Nobody sees it.
     Withheld,
@@ -18,7 +20,8 @@ pub enum FinalToken {
 }
 
 /// Who holds the token at the first step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FirstHolder {
     /// A user drawn uniformly, as at every later step.
     Uniform,
@@ -32,13 +35,18 @@ pub enum FirstHolder {
 /// `D_α ≤ value/(α − 1)` at `θ = 2α(α − 1)L²/σ²` ([`NoisyStep::theta`]). They hold against observers who know the
 /// whole path, for data-independent first iterates and constant (or non-decreasing) step sizes;
 /// [`Self::decreasing_log_mgf`] takes any step sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WalkRun {
     steps: u64,
     users: u64,
     colluders: u64,
     final_token: FinalToken,
     first_holder: FirstHolder,
+}
+
+crate::lossless::checked_fields! {
+    WalkRun { steps: u64, users: u64, colluders: u64, final_token: FinalToken, first_holder: FirstHolder } =>
+        Self::new(steps, users, colluders, final_token).map(|run| run.with_first_holder(first_holder))
 }
 
 impl WalkRun {
@@ -359,11 +367,15 @@ struct Segments {
 }
 
 /// Private descent by a [`WalkRun`], as its observers see it: an upper bound on the Rényi loss at every order.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WalkDescent {
     run: WalkRun,
     step: NoisyStep,
     longest: u64,
+}
+
+crate::lossless::checked_fields! {
+    WalkDescent { run: WalkRun, step: NoisyStep, longest: u64 } => run.descent(step, longest)
 }
 
 impl Mechanism for WalkDescent {

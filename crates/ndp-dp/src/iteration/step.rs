@@ -5,15 +5,20 @@ use crate::federated::ContractionFactor;
 use crate::gdp::half_square;
 use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sigma, UpperBound};
+use serde::Serialize;
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
 ///
 /// Replacing the loss moves the iterate by at most `2ηL`, and each step adds noise of standard deviation `ησ`:
 /// the step size cancels, and `2L/σ` is all that matters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NoisyStep {
     lipschitz: f64,
     sigma: Sigma,
+}
+
+crate::lossless::checked_fields! {
+    NoisyStep { lipschitz: f64, sigma: Sigma } => Self::new(lipschitz, sigma)
 }
 
 impl NoisyStep {

@@ -5,14 +5,17 @@ use crate::error::{ensure, ensure_positive};
 use crate::gaussian::hypot_up;
 use crate::rounding::Interval;
 use crate::{Error, UpperBound};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How far the last iterate of private descent is from optimal, on average.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ExpectedError {
     /// `G = √(L² + dσ²)`, a bound on the root mean square of the noisy gradients.
+    #[serde(with = "crate::lossless")]
     pub gradient: f64,
     /// `E F(x_T) − min F ≤ 2DG (2 + ln T)/√T`.
+    #[serde(with = "crate::lossless")]
     pub excess: f64,
 }
 

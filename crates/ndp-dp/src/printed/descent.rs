@@ -5,7 +5,7 @@ use crate::error::{ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::iteration::NoisyStep;
 use crate::{Delta, Error, Order, Printed, Sigma, search};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Lemma 1: the Rényi loss in nats at `order` of `contributions` contributions to a walk among `users`,
 /// `4NαL² ln n/(σ² n)`, claimed for orders up to [`lemma1_order_limit`].
@@ -37,13 +37,17 @@ pub fn lemma1_order_limit(step: &NoisyStep) -> Printed<f64> {
 }
 
 /// Theorem 4: the closed form of Lemma 1 for the noise `σ² = 8L² ln(1.25/δ)/ε²`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Theorem4 {
     /// Contributions `N = T/n + √(3(T/n) ln(1/δ̂))`, see [`contributions`].
+    #[serde(with = "crate::lossless")]
     pub contributions: f64,
     /// `q = max(2N ln n/n, 2 ln(1/δ))`.
+    #[serde(with = "crate::lossless")]
     pub q: f64,
     /// The claimed `ε′ = ε √(2q ln(1/δ)/ln(1.25/δ))`.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// Whether `ε′ < 2 ln(1/δ)`, which the derivation needs. Where it fails the closed form is below what Lemma 1 gives.
     pub preconditions_hold: bool,
@@ -74,11 +78,14 @@ pub fn theorem4(
 }
 
 /// The smallest `ε` that Lemma 1 and Mironov's conversion give, and the order that gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NetworkEpsilon {
     /// `αA + ln(1/δ)/(α − 1)`, `A = 4NL² ln n/(σ² n)`.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// `α = min(1 + √(ln(1/δ)/A), limit of Lemma 1)`.
+    #[serde(with = "crate::lossless")]
     pub order: f64,
 }
 

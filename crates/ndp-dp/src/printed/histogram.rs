@@ -6,7 +6,7 @@ use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::randomized_response::check_labels;
 use crate::{Delta, Error, Printed};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The probability of a random answer that Theorem 2 prints, `γ = L/(e^{12 ε √(ln(1/δ)/n)} + L − 1)`.
 ///
@@ -30,7 +30,8 @@ pub fn theorem2_gamma(labels: u32, epsilon: f64, delta: Delta, users: f64) -> Re
 ///
 /// **False** for the reasons of [`Theorem3`]; its constant 14 is sound. The body of the paper prints the total `δ` as
 /// `(T/n) δ`, its proof `N δ`; this is the latter.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Theorem6 {
     /// Walk, `ε` of one report, `c`, `δ′` and `δ̂`, as in Theorem 3.
     pub walk: Theorem3,

@@ -3,16 +3,20 @@
 use super::{check_contributions, check_users};
 use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, Printed};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What Lemma 2 prints for the contributions made right before or after the observer's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SpottedLoss {
     /// Their number, `k = 2N/n + √(6(N/n) ln(1/δ̃))`.
+    #[serde(with = "crate::lossless")]
     pub count: f64,
     /// Their loss by advanced composition as printed, `√(k ln(1/δ̃)) ε + k ε (e^ε − 1)`.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// Their loss by plain composition, `k ε`.
+    #[serde(with = "crate::lossless")]
     pub epsilon_plain: f64,
 }
 

@@ -4,7 +4,7 @@ use super::{check_steps, check_users};
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, Printed, search};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The printed number of contributions of a user, `N = T/n + √(3 (T/n) ln(1/δ̂))`.
 ///
@@ -49,15 +49,20 @@ pub fn best_c(users: f64) -> Result<Printed<f64>, Error> {
 /// **False.** A cycle of length `l` holds `l − 1` foreign noises, not `l`; contributions of one user within a cycle add
 /// linearly; subsampling cannot be used after conditioning on a contribution; and [`contributions`] fails outside
 /// its range. The sound accountants average over the walk.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Theorem3 {
     /// Users `n ≥ 2`.
+    #[serde(with = "crate::lossless")]
     pub users: f64,
     /// Steps `T ≥ 1`.
+    #[serde(with = "crate::lossless")]
     pub steps: f64,
     /// The `ε` of one contribution, `ε < 1`.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles.
+    #[serde(with = "crate::lossless")]
     pub c: f64,
     /// Slack `δ′` of advanced composition.
     pub delta_prime: Delta,
@@ -120,13 +125,17 @@ impl Theorem3 {
 }
 
 /// The poster's Theorem 4, an older and weaker form of Theorem 3.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PosterTheorem4 {
     /// `N = T/n + √(1.5 T ln(1/δ))`.
+    #[serde(with = "crate::lossless")]
     pub contributions: f64,
     /// `γ = 1 − (1 − 1/n)^{√n/2}`.
+    #[serde(with = "crate::lossless")]
     pub gamma: f64,
     /// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `l = ln(1/δ)` and `u = √2 ε/n^{1/4}`.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
 }
 

@@ -7,10 +7,10 @@ use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::randomized_response::check_labels;
 use crate::{Delta, Error, UpperBound, search};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Which bound gave the answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
     /// One report alone: no amplification.
@@ -30,9 +30,11 @@ pub enum Rule {
 }
 
 /// A bound on the loss of shuffled reports, and the rule it comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shuffled {
     /// The `ε` of `(ε, δ)`-DP, in nats.
+    #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// The bound that gave it.
     pub rule: Rule,

@@ -89,7 +89,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
-    pub fn loss(&self, source: usize) -> Result<UpperBound<f64>, Error> {
+    pub fn loss(&self, source: usize) -> Result<UpperBound<UnitLoss>, Error> {
         if source == self.observer {
             return Err(Error::SourceIsObserver(source));
         }
@@ -97,18 +97,19 @@ impl GossipObserver {
             return Err(Error::NodeOutOfRange { node: source, nodes: self.users });
         }
         match &self.account {
-            Account::Local => Ok(UpperBound::new(self.rounds as f64)),
+            Account::Local => Ok(UpperBound::new(UnitLoss::of_releases(self.rounds as f64)?)),
             Account::Consensus(mixings) => {
                 let mut total = Total::default();
                 for mixing in mixings {
                     let unit = UnitLoss::new(self.unit_of_consensus(mixing, source))?;
-                    total.add(consensus_loss(unit, 1).into_value());
+                    total.add(consensus_loss(unit, 1).into_value().get());
                 }
                 let repeats = if mixings.len() == 1 { self.rounds } else { 1 };
                 let total = total.value() * repeats as f64;
                 // Powers of 2 are exact; the shares of a server's mean are not.
                 let dyadic = mixings.iter().all(|mixing| matches!(mixing, Mixing::OnePeerHypercube));
-                Ok(UpperBound::new(if dyadic && repeats < 1 << 52 { total } else { up(total) }))
+                let total = if dyadic && repeats < 1 << 52 { total } else { up(total) };
+                Ok(UpperBound::new(UnitLoss::of_releases(total)?))
             }
             Account::Shift(rounds, stretch) => {
                 let all: Vec<&Round> = match rounds.as_slice() {
@@ -134,11 +135,12 @@ impl GossipObserver {
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub fn mean(&self) -> Result<UpperBound<f64>, Error> {
+    pub fn mean(&self) -> Result<UpperBound<UnitLoss>, Error> {
         let sources = (0..self.users).filter(|&u| u != self.observer);
-        let losses = sources.map(|u| self.loss(u).map(UpperBound::into_value));
+        let losses = sources.map(|u| self.loss(u).map(|loss| loss.into_value().get()));
         let total = losses.sum::<Result<f64, Error>>()?;
-        Ok(UpperBound::new(total / self.users as f64 * (1.0 + (self.users + 2) as f64 * f64::EPSILON)))
+        let mean = total / self.users as f64 * (1.0 + (self.users + 2) as f64 * f64::EPSILON);
+        Ok(UpperBound::new(UnitLoss::of_releases(mean)?))
     }
 
     /// `(ε, δ)` of `source` towards the observer: rounds are Gaussian given the past, so a loss of `k` units
@@ -147,7 +149,7 @@ impl GossipObserver {
     /// # Errors
     /// As [`loss`](Self::loss).
     pub fn statement(&self, source: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        let units = self.loss(source)?.into_value();
+        let units = self.loss(source)?.into_value().get();
         let mu = self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON);
         let privacy = UpperBound::from(Gdp::new(mu)?.to_approx_dp(delta));
         Ok(Statement::Guaranteed {
@@ -163,7 +165,7 @@ impl GossipObserver {
     pub fn mean_statement(&self, order: Order, sigma: Sigma) -> Result<Statement, Error> {
         let ratio = self.sensitivity / sigma.get();
         let unit = order.get() / 2.0 * ratio * ratio;
-        let loss = self.mean()?.map(|mean| mean * unit * (1.0 + 8.0 * f64::EPSILON));
+        let loss = self.mean()?.map(|mean| mean.get() * unit * (1.0 + 8.0 * f64::EPSILON));
         Ok(Statement::MeanLoss { order, loss: loss.into(), over: "all other nodes, towards one observer" })
     }
 }

@@ -337,18 +337,18 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     let peers = observer(&DESCENT, Mixing::OnePeerHypercube)?;
     for (source, unit) in [0.25, 0.25, 0.25, 0.25, 1.0, 0.0, 0.5, 0.5].into_iter().enumerate() {
         match peers.loss(source) {
-            Ok(loss) => assert_eq!(loss.into_value(), 3.0 * unit),
+            Ok(loss) => assert_eq!(loss.into_value().get(), 3.0 * unit),
             Err(error) => assert_eq!((source, error), (5, Error::SourceIsObserver(5))),
         }
     }
     // Three levels of the hypercube, each with a total unit of 1.
-    assert!((peers.mean()?.into_value() - 3.0 * 3.0 / 8.0).abs() < 1e-12);
-    assert!((observer(&DESCENT, Mixing::Server)?.loss(0)?.into_value() - 3.0 / 7.0).abs() < 1e-12);
+    assert!((peers.mean()?.into_value().get() - 3.0 * 3.0 / 8.0).abs() < 1e-12);
+    assert!((observer(&DESCENT, Mixing::Server)?.loss(0)?.into_value().get() - 3.0 / 7.0).abs() < 1e-12);
     // 2^32 rounds once cost nothing.
     for rounds in [1usize << 32, (1 << 32) + 1] {
         let long = MuffliatoSgd { rounds, ..DESCENT };
-        assert_eq!(observer(&long, Mixing::OnePeerHypercube)?.loss(4)?.into_value(), rounds as f64);
-        let server = observer(&long, Mixing::Server)?.loss(0)?.into_value();
+        assert_eq!(observer(&long, Mixing::OnePeerHypercube)?.loss(4)?.into_value().get(), rounds as f64);
+        let server = observer(&long, Mixing::Server)?.loss(0)?.into_value().get();
         assert!(server >= rounds as f64 / 7.0 && server <= rounds as f64 / 7.0 * (1.0 + 1e-14));
     }
 
@@ -358,24 +358,26 @@ fn gossip_is_charged_by_what_happens() -> Result<(), Error> {
     let round = Round::of_gossip(&gossip, 5)?;
     let bound = shift_loss(&[&round; 3], 1, &[constants.contraction(0.7); 8])?;
     assert_eq!(shifted.loss(1)?, bound);
-    assert!(shifted.loss(1)?.into_value() < 3.0 && shifted.loss(4)?.into_value() == 3.0);
+    assert!(shifted.loss(1)?.into_value().get() < 3.0 && shifted.loss(4)?.into_value().get() == 3.0);
 
     // The one-peer hypercube written out as steps: nothing is carried over, and the accountants agree.
     let written = observer(&DESCENT, Mixing::Sequence(GossipSequence::one_peer_hypercube(3)?))?;
     for source in [0, 1, 2, 3, 4, 6, 7] {
-        let (a, b) = (written.loss(source)?.into_value(), peers.loss(source)?.into_value());
+        let (a, b) = (written.loss(source)?.into_value().get(), peers.loss(source)?.into_value().get());
         assert!((a - b).abs() < 1e-12, "{a} is not {b}");
     }
 
     // Node clipping moves the other nodes' models apart: never cheaper per unit, but the unit may be smaller.
     let clipped = MuffliatoSgd { update: Update::NodeClipped { clip: 0.25 }, ..DESCENT };
-    assert!(observer(&clipped, accelerated)?.loss(1)?.into_value() >= shifted.loss(1)?.into_value());
+    assert!(
+        observer(&clipped, accelerated)?.loss(1)?.into_value().get() >= shifted.loss(1)?.into_value().get()
+    );
     let released = MuffliatoSgd { update: Update::AsReleased { clip: 1.0 }, ..DESCENT };
     for (sgd, mixing) in [
         (released, Mixing::OnePeerHypercube),
         (DESCENT, Mixing::AsReleased { matrix, steps: 2, parameter: 1.3 }),
     ] {
-        assert_eq!(observer(&sgd, mixing)?.loss(1)?.into_value(), 3.0);
+        assert_eq!(observer(&sgd, mixing)?.loss(1)?.into_value().get(), 3.0);
     }
     Ok(())
 }

@@ -153,9 +153,9 @@ struct OnPaths<'a> {
 impl Attacker for OnPaths<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
         let sigma = self.noise.sigma(Sensitivity::new(1.0)?)?;
-        let sum = self.sum.with_noise(TokenNoise::Gaussian(sigma));
+        let sum = self.sum.with_noise(TokenNoise::gaussian(sigma));
         let bounds = crate::walk::Bounds::new(0.0, 1.0)?;
-        let sum = CompleteSum::new(sum.walk(), bounds, TokenNoise::Gaussian(sigma)).with_caps(sum.caps());
+        let sum = CompleteSum::new(sum.walk(), bounds, TokenNoise::gaussian(sigma)).with_caps(sum.caps());
         (0..runs)
             .map(|_| {
                 let path = sum.walk().sample(&mut &mut *rng);

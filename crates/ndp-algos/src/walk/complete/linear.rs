@@ -79,7 +79,7 @@ impl LinearProtocol for SumOnPath {
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         let members = checked_coalition(coalition, self.node_count())?;
-        let sum = self.sum.with_noise(TokenNoise::Gaussian(sigma));
+        let sum = self.sum.with_noise(TokenNoise::gaussian(sigma));
         let rows = self.observed_after(&members);
         let known: Vec<usize> =
             (0..self.path.step_count()).filter(|&step| members.contains(&self.path.holder(step))).collect();
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn path_units_match_the_linear_view() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(10);
-        let noise = TokenNoise::Gaussian(Sigma::new(3.0)?);
+        let noise = TokenNoise::gaussian(Sigma::new(3.0)?);
         for published in [false, true] {
             for (n, steps) in [(2, 9), (4, 20), (5, 30)] {
                 let walk = CompleteWalk::new(n, steps)?;
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn capped_steps_hide_and_do_not_show() -> Result<(), Error> {
-        let noise = TokenNoise::Gaussian(Sigma::new(3.0)?);
+        let noise = TokenNoise::gaussian(Sigma::new(3.0)?);
         let sum = CompleteSum::new(CompleteWalk::new(3, 4)?, Bounds::new(0.0, 1.0)?, noise)
             .with_caps(Caps::none().with_visits(1)?);
         // Node 0 contributes once; its second visit only adds noise.

@@ -3,6 +3,7 @@
 use super::{Caps, CompleteWalk, Path};
 use crate::Error;
 use crate::walk::{Bounds, TokenNoise};
+use ndp_dp::{Exact, Gaussian, Gdp};
 use rand::Rng;
 
 /// Real summation along a uniform walk.
@@ -52,14 +53,14 @@ impl CompleteSum {
         self.noise.std() * (self.walk.step_count() as f64).sqrt()
     }
 
-    /// `μ = Δ/σ` of one contribution.
+    /// `μ = Δ/σ` of one contribution, rounded up.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] unless the noise is Gaussian.
-    pub fn mu(&self) -> Result<f64, Error> {
-        match self.noise {
-            TokenNoise::Gaussian(sigma) => Ok(self.bounds.sensitivity()?.get() / sigma.get()),
-            TokenNoise::Laplace(_) => Err(Error::NoGuarantee("a Gaussian parameter needs Gaussian noise")),
+    pub fn mu(&self) -> Result<Exact<Gdp>, Error> {
+        match self.noise.gaussian_sigma() {
+            Some(sigma) => Ok(Gaussian { sensitivity: self.bounds.sensitivity()?, sigma }.gdp()),
+            None => Err(Error::NoGuarantee("a Gaussian parameter needs Gaussian noise")),
         }
     }
 
@@ -111,11 +112,11 @@ impl CompleteSum {
         for (step, made) in contributions.iter().enumerate() {
             if let Some(k) = *made {
                 let holder = path.holder(step);
-                let x = self.bounds.check(holder, contribution(holder, k))?;
+                let x = self.noise.check(self.bounds, holder, contribution(holder, k))?;
                 token += x;
                 total += x;
             }
-            let noise = self.noise.sample(rng);
+            let noise = self.noise.sample(rng)?;
             token += noise;
             tokens.push(token);
             noises.push(noise);
@@ -204,8 +205,21 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     fn protocol(n: usize, steps: usize, sigma: f64) -> Result<CompleteSum, Error> {
-        let noise = TokenNoise::Gaussian(Sigma::new(sigma)?);
+        let noise = TokenNoise::gaussian(Sigma::new(sigma)?);
         Ok(CompleteSum::new(CompleteWalk::new(n, steps)?, Bounds::new(-1.0, 1.0)?, noise))
+    }
+
+    /// A law that the walk has no line for.
+    #[test]
+    fn discrete_laplace_noise_reaches_the_complete_graph() -> Result<(), Error> {
+        let noise = TokenNoise::named("discrete-laplace", Sigma::new(2.0)?)?;
+        let walk = CompleteWalk::new(5, 40)?;
+        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        let run = sum.run(|u, k| ((u + k) % 2) as f64, &mut ChaCha8Rng::seed_from_u64(5))?;
+        assert!(run.tokens().iter().all(|token| token.fract() == 0.0));
+        assert!(sum.run(|_, _| 0.5, &mut ChaCha8Rng::seed_from_u64(5)).is_err());
+        assert!(matches!(sum.mu(), Err(Error::NoGuarantee(_))));
+        Ok(())
     }
 
     /// 20 000 runs: mean error within 5 standard errors of 0, variance within 5 of `T σ²`, caps or not.

@@ -19,9 +19,9 @@ use crate::Error;
 use crate::numeric::{Total, up};
 use crate::protocol::checked_coalition;
 use crate::walk::level::{LEAST_LEVEL, best_level};
-use crate::walk::{FinalToken, TokenNoise};
+use crate::walk::{FinalToken, Release};
 use ndp_dp::composition::{self, Composition};
-use ndp_dp::{ApproxDp, Delta, Exact, Laplace, Sigma, UpperBound, gaussian};
+use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Guarantee, Sigma, UnitLoss, UpperBound, gaussian};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -34,7 +34,7 @@ impl RingSum {
     ///
     /// # Complexity
     /// `O(K n)`.
-    pub fn unit(&self, u: usize, coalition: &[usize]) -> Result<Exact<f64>, Error> {
+    pub fn unit(&self, u: usize, coalition: &[usize]) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
         let observes = self.observers(coalition)?;
         if u >= self.node_count() {
@@ -43,7 +43,7 @@ impl RingSum {
         if observes[u] {
             return Err(Error::SourceIsObserver(u));
         }
-        Ok(Exact::new(self.units(&observes)[u]))
+        Ok(Exact::new(UnitLoss::of_releases(self.units(&observes)[u])?))
     }
 
     /// The largest unit loss of any node towards any single observer, exact: `K`, or `K − 1 + n − 1` for
@@ -51,9 +51,9 @@ impl RingSum {
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    pub fn worst_unit(&self) -> Result<Exact<f64>, Error> {
+    pub fn worst_unit(&self) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
-        Ok(Exact::new(self.worst_releases()))
+        Ok(Exact::new(UnitLoss::of_releases(self.worst_releases())?))
     }
 
     /// The largest unit loss of any node outside towards a coalition, exact: for nodes in runs of at least
@@ -64,22 +64,42 @@ impl RingSum {
     ///
     /// # Complexity
     /// `O(K n)`.
-    pub fn worst_unit_towards(&self, coalition: &[usize]) -> Result<Exact<f64>, Error> {
+    pub fn worst_unit_towards(&self, coalition: &[usize]) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
         let observes = self.observers(coalition)?;
         let units = self.units(&observes);
         let honest = units.into_iter().zip(&observes).filter(|(_, observes)| !**observes);
-        Ok(Exact::new(honest.map(|(unit, _)| unit).fold(0.0, f64::max)))
+        let worst = honest.map(|(unit, _)| unit).fold(0.0, f64::max);
+        Ok(Exact::new(UnitLoss::of_releases(worst)?))
     }
 
     /// `μ = (Δ/σ) √unit` of a unit loss of this protocol, rounded up.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    pub fn mu(&self, unit: Exact<f64>) -> Result<Exact<f64>, Error> {
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
+    /// let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(4.0)?);
+    /// let ring = RingSum::new(10, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+    /// assert!((ring.mu(ring.worst_unit()?)?.value().mu() - 0.25).abs() < 1e-12);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    ///
+    /// A number of another notion is no unit loss, whatever its grade:
+    ///
+    /// ```compile_fail,E0308
+    /// # use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
+    /// # let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(4.0)?);
+    /// # let ring = RingSum::new(10, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+    /// ring.mu(ring.delta(1.0)?)?;
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    pub fn mu(&self, unit: Exact<UnitLoss>) -> Result<Exact<Gdp>, Error> {
         self.require_gaussian()?;
         let ratio = self.bounds().sensitivity()?.get() / self.noise().std();
-        Ok(unit.map(|unit| up(ratio * unit.sqrt())))
+        Ok(Exact::new(Gdp::new(up(ratio * unit.into_value().get().sqrt()))?))
     }
 
     /// `δ` of the protocol at `ε`, exact for the worst pair of nodes.
@@ -87,8 +107,8 @@ impl RingSum {
     /// # Errors
     /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        let mu = self.mu(self.worst_unit()?)?;
-        Ok(gaussian::delta(epsilon, *mu.value())?)
+        let gdp = self.mu(self.worst_unit()?)?.into_value();
+        Ok(gdp.delta(epsilon)?)
     }
 
     /// The least `ε` at `δ`, exact for the worst pair of nodes.
@@ -100,7 +120,7 @@ impl RingSum {
     /// ```
     /// use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
     /// use ndp_dp::{Delta, Sigma};
-    /// let noise = TokenNoise::Gaussian(Sigma::new(4.0)?);
+    /// let noise = TokenNoise::gaussian(Sigma::new(4.0)?);
     /// let ring = RingSum::new(1000, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
     /// // A thousand contributions behind two noises, each seen once with the loss of one.
     /// assert_eq!(ring.noise_count(), 2);
@@ -108,8 +128,8 @@ impl RingSum {
     /// # Ok::<(), ndp_algos::Error>(())
     /// ```
     pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
-        let mu = self.mu(self.worst_unit()?)?;
-        Ok(gaussian::epsilon(*mu.value(), delta)?)
+        let gdp = self.mu(self.worst_unit()?)?.into_value();
+        Ok(gaussian::epsilon(gdp.mu(), delta)?)
     }
 
     /// The least full noise `σ` with which the protocol is `(ε, δ)`-DP for every pair of nodes, rounded up.
@@ -133,39 +153,27 @@ impl RingSum {
         self.sigma_for(self.worst_unit_towards(coalition)?, epsilon, delta)
     }
 
-    fn sigma_for(&self, unit: Exact<f64>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
+    fn sigma_for(&self, unit: Exact<UnitLoss>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
         let mu = gaussian::mu(epsilon, delta)?;
-        let sigma = self.bounds().sensitivity()?.get() * unit.value().sqrt() / mu;
+        let sigma = self.bounds().sensitivity()?.get() * unit.value().get().sqrt() / mu;
         // Four roundings at most lie between mu and sigma, and as many are charged on the way back.
         Ok(Sigma::new(sigma * (1.0 + 12.0 * f64::EPSILON))?)
     }
 
-    /// The loss `δ` at `ε` of one contribution behind one full noise, exact.
+    /// The loss `δ` at `ε` of one contribution behind one full noise, exact for every law of [`LAWS`](crate::walk::LAWS).
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn release_delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        match self.laplace()? {
-            Some(laplace) => Ok(laplace.delta(epsilon)?),
-            None => {
-                let mu = self.bounds().sensitivity()?.get() / self.noise().std();
-                Ok(gaussian::delta(epsilon, mu)?)
-            }
-        }
+    pub fn release_delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        Ok(self.release()?.delta(epsilon)?)
     }
 
-    fn laplace(&self) -> Result<Option<Laplace>, Error> {
-        match self.noise() {
-            TokenNoise::Gaussian(_) => Ok(None),
-            TokenNoise::Laplace(sigma) => {
-                let scale = sigma.get() * std::f64::consts::FRAC_1_SQRT_2;
-                Ok(Some(Laplace::new(self.bounds().sensitivity()?, scale)?))
-            }
-        }
+    fn release(&self) -> Result<Box<dyn Release>, Error> {
+        self.noise().release(self.bounds().sensitivity()?)
     }
 
-    /// The smallest `ε` at `δ` found by composing the at most `K` releases of a pair of nodes: for Laplace noise,
-    /// where the exact loss of several releases has no short form.
+    /// The smallest `ε` at `δ` found by composing the at most `K` releases of a pair of nodes: for noise that is not
+    /// Gaussian, where the exact loss of several releases has no short form.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] for distributed noise published without a mask, where a last release carries
@@ -173,13 +181,11 @@ impl RingSum {
     pub fn composed_epsilon(&self, delta: Delta) -> Result<UpperBound<Composition>, Error> {
         self.require_full_releases()?;
         let rounds = self.rounds() as u64;
-        let pure = match self.laplace()? {
-            Some(laplace) => laplace.pure_epsilon().into_value(),
-            None => f64::INFINITY,
-        };
+        let release = self.release()?;
+        let pure = release.pure_epsilon().into_value();
         let at = |level: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
             let level = level.min(pure);
-            let delta = if level == pure { 0.0 } else { *self.release_delta(level)?.value() };
+            let delta = if level == pure { 0.0 } else { release.delta(level)?.into_value() };
             Ok(vec![(ApproxDp::new(level, delta)?, rounds)])
         };
         Ok(UpperBound::new(best_level(delta, LEAST_LEVEL, at)?.composed))
@@ -223,9 +229,9 @@ impl RingSum {
     }
 
     pub(super) fn require_gaussian(&self) -> Result<(), Error> {
-        match self.noise() {
-            TokenNoise::Gaussian(_) => Ok(()),
-            TokenNoise::Laplace(_) => Err(Error::NoGuarantee(
+        match self.noise().gaussian_sigma() {
+            Some(_) => Ok(()),
+            None => Err(Error::NoGuarantee(
                 "the exact loss is known for Gaussian noise; compose the releases instead",
             )),
         }
@@ -285,11 +291,15 @@ mod tests {
     use super::*;
     use crate::LinearProtocol;
     use crate::loss::exact_loss;
-    use crate::walk::Bounds;
+    use crate::walk::{Bounds, TokenNoise};
     use approx::assert_relative_eq;
+    use ndarray::Array2;
+    use ndp_dp::DiscreteLaplace;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     fn ring(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
-        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(2.0)?), placement)
+        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(2.0)?), placement)
     }
 
     fn rings() -> Result<Vec<RingSum>, Error> {
@@ -314,12 +324,12 @@ mod tests {
             for v in 0..ring.node_count() {
                 let report = exact_loss(&ring.view(v)?)?;
                 for u in (0..ring.node_count()).filter(|&u| u != v) {
-                    let unit = *ring.unit(u, &[v])?.value();
+                    let unit = ring.unit(u, &[v])?.value().get();
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
                     worst = worst.max(unit);
                 }
             }
-            assert_relative_eq!(worst, *ring.worst_unit()?.value(), max_relative = 1e-12);
+            assert_relative_eq!(worst, ring.worst_unit()?.value().get(), max_relative = 1e-12);
         }
         Ok(())
     }
@@ -334,7 +344,7 @@ mod tests {
                 let report = exact_loss(&ring.coalition_view(&coalition)?)?;
                 let mut worst = 0.0f64;
                 for u in (0..n).filter(|node| !coalition.contains(node)) {
-                    let unit = *ring.unit(u, &coalition)?.value();
+                    let unit = ring.unit(u, &coalition)?.value().get();
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
                     worst = worst.max(unit);
                     if ring.final_token() == FinalToken::Withheld {
@@ -349,7 +359,7 @@ mod tests {
                         }
                     }
                 }
-                assert_relative_eq!(worst, *ring.worst_unit_towards(&coalition)?.value());
+                assert_relative_eq!(worst, ring.worst_unit_towards(&coalition)?.value().get());
             }
         }
         Ok(())
@@ -386,7 +396,7 @@ mod tests {
         let ring = ring(6, 3, Placement::Distributed)?;
         let sigma = ring.calibrated_sigma_towards(&[0, 3], 1.0, delta)?;
         let calibrated = ring.with_gaussian_noise(sigma);
-        let mu = *calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value();
+        let mu = calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value().mu();
         assert!(*gaussian::delta(1.0, mu)?.value() <= 1e-6);
         assert!(sigma.get() > ring.calibrated_sigma(1.0, delta)?.get());
         assert!(ring.calibrated_sigma_towards(&[], 1.0, delta).is_err());
@@ -404,7 +414,7 @@ mod tests {
         let foreign = (n - 1) as f64 * printed_share.powi(2);
         assert!(foreign < sigma * sigma);
         let later_releases = (rounds - 1) as f64 * sigma * sigma / foreign;
-        assert!(1.0 + later_releases > *ring(n, rounds, Placement::Distributed)?.worst_unit()?.value());
+        assert!(1.0 + later_releases > ring(n, rounds, Placement::Distributed)?.worst_unit()?.value().get());
         Ok(())
     }
 
@@ -439,7 +449,7 @@ mod tests {
 
     #[test]
     fn laplace_releases_compose() -> Result<(), Error> {
-        let noise = TokenNoise::Laplace(Sigma::new(2f64.sqrt() / 0.1)?);
+        let noise = TokenNoise::laplace(Sigma::new(2f64.sqrt() / 0.1)?);
         let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         assert_relative_eq!(*ring.release_delta(0.1)?.value(), 0.0, epsilon = 1e-12);
         // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
@@ -451,11 +461,40 @@ mod tests {
             5,
             3,
             Bounds::new(0.0, 1.0)?,
-            TokenNoise::Gaussian(Sigma::new(1.0)?),
+            TokenNoise::gaussian(Sigma::new(1.0)?),
             Placement::Distributed,
         )?
         .with_final_token(FinalToken::Published)?;
         assert!(matches!(published.composed_epsilon(delta), Err(Error::NoGuarantee(_))));
+        Ok(())
+    }
+
+    /// A law that the ring has no line for: the token stays whole, fractions are refused, and one round costs what one release
+    /// costs, exactly.
+    #[test]
+    fn discrete_laplace_noise_reaches_the_ring() -> Result<(), Error> {
+        let noise = TokenNoise::named("discrete-laplace", Sigma::new(3.0)?)?;
+        let bounds = Bounds::new(0.0, 2.0)?;
+        let ring =
+            RingSum::new(6, 1, bounds, noise, Placement::Counter)?.with_final_token(FinalToken::Masked)?;
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        let values = Array2::from_shape_fn((1, 6), |(_, u)| (u % 3) as f64);
+        let run = ring.run(values.view(), &mut rng)?;
+        assert!(run.tokens().iter().chain(run.noises()).all(|token| token.fract() == 0.0));
+        assert_eq!(run.noises().iter().filter(|&&noise| noise != 0.0).count(), 2);
+        let refused = ring.run(Array2::from_elem((1, 6), 0.5).view(), &mut rng);
+        assert!(matches!(refused, Err(Error::InvalidParameter { value: 0.5, .. })), "{refused:?}");
+
+        let mechanism = DiscreteLaplace::with_std(2, Sigma::new(3.0)?)?;
+        assert_eq!(ring.release_delta(0.3)?, mechanism.delta(0.3)?.into());
+        let delta = Delta::new(1e-3)?;
+        let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
+        let exact = mechanism.epsilon(delta).into_value();
+        assert!(exact <= composed && composed <= exact * 1.02, "{exact} {composed}");
+        let wide = RingSum::new(6, 1, Bounds::new(0.0, 0.5)?, noise, Placement::Counter)?;
+        assert!(matches!(wide.release_delta(0.3), Err(Error::InvalidParameter { value: 0.5, .. })));
+        assert!(RingSum::new(6, 1, bounds, noise, Placement::Distributed).is_err());
+        assert!(matches!(ring.epsilon(delta), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 
@@ -469,7 +508,7 @@ mod tests {
         assert!(matches!(shared.unit(9, &[1]), Err(Error::NodeOutOfRange { .. })));
         assert!(matches!(shared.worst_unit_towards(&[0, 1, 2, 3]), Err(Error::InvalidParameter { .. })));
         assert!(matches!(shared.worst_unit_towards(&[0, 1, 2, 3, 4]), Err(Error::NodeOutOfRange { .. })));
-        let noise = TokenNoise::Laplace(Sigma::new(1.0)?);
+        let noise = TokenNoise::laplace(Sigma::new(1.0)?);
         let laplace = RingSum::new(4, 2, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         assert!(matches!(laplace.epsilon(Delta::new(1e-6)?), Err(Error::NoGuarantee(_))));
         Ok(())

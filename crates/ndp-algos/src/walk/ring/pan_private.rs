@@ -122,20 +122,20 @@ mod tests {
         type Output = f64;
 
         fn start(&self, rng: &mut impl Rng) -> f64 {
-            self.noise.sample(rng)
+            self.noise.sample(rng).unwrap()
         }
         fn update(&self, state: f64, input: &bool, _rng: &mut impl Rng) -> f64 {
             state + f64::from(u8::from(*input))
         }
         fn output(&self, state: &f64, rng: &mut impl Rng) -> f64 {
-            state + self.noise.sample(rng)
+            state + self.noise.sample(rng).unwrap()
         }
     }
 
     #[test]
     fn nodes_see_one_state_and_the_output() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let counter = Counter { noise: TokenNoise::Laplace(Sigma::new(0.5)?) };
+        let counter = Counter { noise: TokenNoise::laplace(Sigma::new(0.5)?) };
         let data = [true, false, true, true];
         let run = simulate(&counter, &data, FinalToken::Published, rng)?;
         let (first, published) = run.view(0)?;
@@ -155,7 +155,7 @@ mod tests {
             assert!(matches!(guarantee(pan_private, rounds, colluders), Err(Error::NoGuarantee(_))));
         }
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let counter = Counter { noise: TokenNoise::Laplace(Sigma::new(0.5)?) };
+        let counter = Counter { noise: TokenNoise::laplace(Sigma::new(0.5)?) };
         assert!(simulate(&counter, &[true], FinalToken::Withheld, rng).is_err());
         assert!(simulate(&counter, &[true, true], FinalToken::Masked, rng).is_err());
         Ok(())

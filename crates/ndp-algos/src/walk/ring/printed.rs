@@ -100,7 +100,7 @@ mod tests {
     use ndp_dp::Sigma;
 
     fn ring(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
-        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(1.0)?), placement)
+        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?), placement)
     }
 
     /// Defect: the floor of Theorem 1. Three nodes and three rounds add noise at steps 1, 3, 5, 7, 9.

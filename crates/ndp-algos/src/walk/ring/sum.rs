@@ -36,8 +36,8 @@ impl RingSum {
     /// token is withheld.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `n · rounds` fits, or for Laplace noise
-    /// with [`Placement::Distributed`].
+    /// [`Error::InvalidParameter`] unless `n ≥ 2`, `rounds ≥ 1` and `n · rounds` fits; [`Error::NoGuarantee`] for noise
+    /// that is not Gaussian with [`Placement::Distributed`].
     pub fn new(
         n: usize,
         rounds: usize,
@@ -46,7 +46,7 @@ impl RingSum {
         placement: Placement,
     ) -> Result<Self, Error> {
         check_ring(n, rounds)?;
-        if placement == Placement::Distributed && !matches!(noise, TokenNoise::Gaussian(_)) {
+        if placement == Placement::Distributed && noise.gaussian_sigma().is_none() {
             return Err(Error::NoGuarantee("distributed noise must be Gaussian, whose shares add up"));
         }
         Ok(Self { n, rounds, bounds, noise, placement, final_token: FinalToken::Withheld })
@@ -114,7 +114,7 @@ impl RingSum {
     /// The protocol with another full noise `sigma`.
     #[must_use]
     pub fn with_gaussian_noise(self, sigma: Sigma) -> Self {
-        Self { noise: TokenNoise::Gaussian(sigma), ..self }
+        Self { noise: TokenNoise::gaussian(sigma), ..self }
     }
 
     /// How many steps carry full noise under [`Placement::Counter`], masking apart: `⌈K n/(n−1)⌉`.
@@ -167,7 +167,8 @@ impl RingSum {
     /// Runs the protocol on `contributions`, `K` by `n`: row `k` is a round, column `u` a node.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`] for a value outside the bounds.
+    /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`] for a value outside the bounds,
+    /// [`Error::InvalidParameter`] for one that the noise does not hide.
     pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<RingSumRun, Error> {
         check_shape(contributions.dim(), self.n, self.rounds)?;
         let mut token = 0.0;
@@ -175,8 +176,8 @@ impl RingSum {
         let mut noises = Vec::with_capacity(self.step_count());
         for (step, &x) in contributions.iter().enumerate() {
             let std = self.step_std(step);
-            let noise = if std > 0.0 { std / self.noise.std() * self.noise.sample(rng) } else { 0.0 };
-            token += self.bounds.check(step % self.n, x)? + noise;
+            let noise = if std > 0.0 { std / self.noise.std() * self.noise.sample(rng)? } else { 0.0 };
+            token += self.noise.check(self.bounds, step % self.n, x)? + noise;
             tokens.push(token);
             noises.push(noise);
         }
@@ -291,7 +292,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     fn unit(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
-        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::Gaussian(Sigma::new(1.0)?), placement)
+        RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?), placement)
     }
 
     /// The counter of Algorithm 1, written as the paper writes it: 0-based steps that add noise.
@@ -404,9 +405,9 @@ mod tests {
         let data = Array2::from_shape_fn((3, 6), |(k, u)| ((k * 6 + u) as f64 * 0.37).sin());
         let sigma = Sigma::new(0.7)?;
         for (noise, placement, final_token) in [
-            (TokenNoise::Gaussian(sigma), Placement::Counter, FinalToken::Withheld),
-            (TokenNoise::Laplace(sigma), Placement::Counter, FinalToken::Masked),
-            (TokenNoise::Gaussian(sigma), Placement::Distributed, FinalToken::Masked),
+            (TokenNoise::gaussian(sigma), Placement::Counter, FinalToken::Withheld),
+            (TokenNoise::laplace(sigma), Placement::Counter, FinalToken::Masked),
+            (TokenNoise::gaussian(sigma), Placement::Distributed, FinalToken::Masked),
         ] {
             let ring = RingSum::new(6, 3, bounds, noise, placement)?.with_final_token(final_token)?;
             let runs = 20_000;
@@ -468,7 +469,7 @@ mod tests {
         for (n, rounds) in [(1, 3), (0, 3), (3, 0), (usize::MAX, 3)] {
             assert!(matches!(unit(n, rounds, Placement::Counter), Err(Error::InvalidParameter { .. })));
         }
-        let laplace = TokenNoise::Laplace(Sigma::new(1.0)?);
+        let laplace = TokenNoise::laplace(Sigma::new(1.0)?);
         let bounds = Bounds::new(0.0, 1.0)?;
         assert!(RingSum::new(3, 1, bounds, laplace, Placement::Distributed).is_err());
         let rng = &mut ChaCha8Rng::seed_from_u64(3);

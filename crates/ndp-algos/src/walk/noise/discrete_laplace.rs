@@ -1,0 +1,57 @@
+//! Discrete Laplace noise: tokens stay whole numbers.
+
+use super::{NoiseLaw, Release};
+use crate::Error;
+use ndp_dp::{DiscreteLaplace, Guarantee, Sensitivity, Sigma};
+use rand::Rng;
+
+/// Discrete Laplace noise on contributions that are whole numbers.
+///
+/// Whole numbers keep the support of the token the same whatever was contributed; a fraction would show. It is refused.
+#[derive(Clone, Copy, Debug)]
+pub struct DiscreteLaplaceLaw;
+
+impl NoiseLaw for DiscreteLaplaceLaw {
+    fn name(&self) -> &'static str {
+        "discrete-laplace"
+    }
+
+    fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error> {
+        // Draws do not depend on the sensitivity, and are whole numbers that a float holds.
+        Ok(DiscreteLaplace::with_std(1, sigma)?.noise(rng) as f64)
+    }
+
+    fn release(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error> {
+        // Contributions are whole, so that in an interval of this length they move by its whole part at most.
+        let whole = sensitivity.get().floor();
+        if !(1.0..=f64::from(u32::MAX)).contains(&whole) {
+            return Err(Error::InvalidParameter {
+                name: "the sensitivity of contributions that are whole numbers",
+                condition: "lie between 1 and 2^32 - 1",
+                value: sensitivity.get(),
+            });
+        }
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
+        let whole = whole as u32;
+        Ok(Box::new(DiscreteLaplace::with_std(whole, sigma)?))
+    }
+
+    fn admits(&self, x: f64) -> bool {
+        // Sums of larger ones would be rounded.
+        x.fract() == 0.0 && x.abs() <= f64::from(u32::MAX)
+    }
+
+    fn condition(&self) -> &'static str {
+        "be a whole number of at most 32 bits"
+    }
+}
+
+impl Release for DiscreteLaplace {
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, ndp_dp::Error> {
+        Ok(self.delta(epsilon)?.into())
+    }
+
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        self.pure_epsilon().into()
+    }
+}

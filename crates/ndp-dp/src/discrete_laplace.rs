@@ -1,0 +1,402 @@
+//! The discrete Laplace mechanism: noise on whole numbers, with probability proportional to `e^{−|k|/t}`.
+//!
+//! A query whose values are whole numbers moves by at most `Δ`, a whole number, between neighboring datasets. With `u = 1/t`
+//! and `q = e^{−u}` the noise is `k` with probability `(1 − q)/(1 + q) q^{|k|}`, and the mechanism is `ε₀ = Δ/t`
+//! differentially private. The worst pair of datasets is the one whose answers differ by `Δ`; losses below are exact for it,
+//! rounded up.
+//!
+//! The noise of the smallest float in place of a real number is what breaks many implementations of Laplace noise; here the
+//! released number is whole, and its probabilities differ from the law by at most 2^−53.
+//!
+//! # References
+//! - Ghosh, Roughgarden, Sundararajan, *Universally utility-maximizing privacy mechanisms*, SIAM J. Comput. 2012,
+//!   arXiv:0811.2841 (the geometric mechanism).
+//! - Balle and Wang, ICML 2018, arXiv:1805.06530, Theorem 5, the profile as a sum over the outputs where the loss exceeds `ε`.
+
+use crate::error::{ensure, ensure_positive};
+use crate::gaussian::check_epsilon;
+use crate::laplace::exp_remainder;
+use crate::rounding::Interval;
+use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sigma, search};
+use rand::{Rng, RngExt};
+use serde::Serialize;
+
+/// Discrete Laplace noise on a query with whole values.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, DiscreteLaplace};
+/// let count = DiscreteLaplace::with_epsilon(1, 0.5)?;
+/// assert!(*count.pure_epsilon().value() <= 0.5);
+/// // With some δ to spare, less.
+/// assert!(*count.epsilon(Delta::new(0.01)?).value() < 0.48);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct DiscreteLaplace {
+    sensitivity: u32,
+    scale: f64,
+}
+
+crate::lossless::checked_fields! {
+    DiscreteLaplace { sensitivity: u32, scale: f64 } => Self::new(sensitivity, scale)
+}
+
+impl DiscreteLaplace {
+    /// Noise of scale `t` on a query of sensitivity `sensitivity`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless the sensitivity is at least 1 and the scale positive and at most 10¹².
+    pub fn new(sensitivity: u32, scale: f64) -> Result<Self, Error> {
+        ensure(sensitivity >= 1, "the sensitivity of a query with whole values", "be at least 1", 0.0)?;
+        let allowed = (MIN_SCALE..=MAX_SCALE).contains(&scale);
+        ensure(allowed, "the scale of discrete Laplace noise", "lie between 10^-12 and 10^12", scale)?;
+        Ok(Self { sensitivity, scale })
+    }
+
+    /// The least noise that makes the query `epsilon`-DP: scale `Δ/ε`, rounded up.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `ε` is positive, and as [`Self::new`].
+    pub fn with_epsilon(sensitivity: u32, epsilon: f64) -> Result<Self, Error> {
+        ensure_positive("the epsilon of the discrete Laplace mechanism", epsilon)?;
+        Self::new(sensitivity, (Interval::new(f64::from(sensitivity)) / Interval::new(epsilon)).high())
+    }
+
+    /// Noise of standard deviation `sigma`, up to rounding: `t = 1/(2 asinh(1/(√2 σ)))`.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_std(sensitivity: u32, sigma: Sigma) -> Result<Self, Error> {
+        Self::new(sensitivity, 0.5 / libm::asinh(std::f64::consts::FRAC_1_SQRT_2 / sigma.get()))
+    }
+
+    /// The sensitivity `Δ` of the query.
+    #[must_use]
+    pub const fn sensitivity(&self) -> u32 {
+        self.sensitivity
+    }
+
+    /// The scale `t` of the noise.
+    #[must_use]
+    pub const fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// Standard deviation `1/(√2 sinh(1/(2t)))` of the noise, below `√2 t`, rounded to nearest; 0 where it is below the
+    /// smallest float.
+    #[must_use]
+    pub fn std(&self) -> f64 {
+        std::f64::consts::FRAC_1_SQRT_2 / libm::sinh(0.5 / self.scale)
+    }
+
+    /// Pure differential privacy `ε₀ = Δ/t`, exact up to rounding up.
+    #[must_use]
+    pub fn pure_epsilon(&self) -> Exact<f64> {
+        Exact::new(self.pure().high())
+    }
+
+    fn pure(&self) -> Interval {
+        Interval::new(f64::from(self.sensitivity)) / Interval::new(self.scale)
+    }
+
+    /// The smallest `δ` such that the mechanism is `(ε, δ)`-DP:
+    /// `[1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0 from `ε₀` on.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
+        check_epsilon(epsilon)?;
+        Ok(Exact::new(self.profile(epsilon)))
+    }
+
+    /// The smallest `ε` such that the mechanism is `(ε, δ)`-DP.
+    #[must_use]
+    pub fn epsilon(&self, delta: Delta) -> Exact<f64> {
+        let pure = self.pure_epsilon().into_value();
+        let smallest = search::smallest(0.0, pure, |epsilon| self.profile(epsilon) <= delta.get());
+        Exact::new(smallest.unwrap_or(pure))
+    }
+
+    /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Every `m` bounds the profile from below, so that
+    /// the neighbors of one that is a rounding away from the best do no harm.
+    fn profile(&self, epsilon: f64) -> f64 {
+        if epsilon >= self.pure_epsilon().into_value() {
+            return 0.0;
+        }
+        let (sensitivity, scale) = (f64::from(self.sensitivity), Interval::new(self.scale));
+        let q = (-(Interval::ONE / scale)).exp();
+        let best = (0.5 * (sensitivity - epsilon * self.scale)).ceil() - 1.0;
+        let mut most = 0.0_f64;
+        for m in [best - 1.0, best, best + 1.0] {
+            if !(0.0..sensitivity).contains(&m) {
+                continue;
+            }
+            let seen = Interval::new(epsilon) - Interval::new(sensitivity - m) / scale;
+            let within = -(-(Interval::new(m) / scale)).expm1();
+            let gap = (q * within - seen.expm1()) / (Interval::ONE + q);
+            most = most.max(gap.high());
+        }
+        most.min(1.0)
+    }
+
+    /// One noise value: the difference of two geometric ones.
+    pub fn noise(&self, rng: &mut (impl Rng + ?Sized)) -> i64 {
+        let mut geometric = || {
+            // 1 − U is uniform on (0, 1], so the logarithm is finite, and at most 37 t.
+            let uniform: f64 = rng.random();
+            whole(-self.scale * libm::log(1.0 - uniform))
+        };
+        geometric() - geometric()
+    }
+}
+
+impl Mechanism for DiscreteLaplace {
+    /// Exact: `ln[A e^{(α−1)ε₀} + B e^{−αε₀}]/(α − 1)` with `r = q^{2α−1}`, `A = (1 − qr)/((1 + q)(1 − r))` and
+    /// `B = 1 − A = (q − r)/((1 + q)(1 − r))`.
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        let pure = self.pure();
+        let (alpha, u) = (Interval::new(order.get()), Interval::ONE / Interval::new(self.scale));
+        let excess = alpha - Interval::ONE;
+        let twice = alpha + excess;
+        let q = (-u).exp();
+        let share = (Interval::ONE + q) * -(-(twice * u)).expm1();
+        // q − r = q (1 − q^{2(α−1)}), which does not cancel.
+        let minor = q * -(-(Interval::new(2.0) * excess * u)).expm1() / share;
+        let divergence = if (excess * pure).low() > 1.0 {
+            pure + (minor * (-(twice * pure)).expm1()).ln_1p() / excess
+        } else {
+            let major = -(-(Interval::new(2.0) * alpha * u)).expm1() / share;
+            let linear = pure * first_order(alpha, excess, u) / share;
+            let sum = major * exp_remainder(excess * pure) + minor * exp_remainder(-(alpha * pure)) + linear;
+            sum.ln_1p() / excess
+        };
+        // Nothing costs more than ε₀, and the limit is reached when orders overflow.
+        Exact::new(divergence.high().clamp(0.0, pure.high())).into()
+    }
+}
+
+/// `(α − 1)(1 − qr) − α (q − r)`, the weight of the terms of first order in `ε₀`: of third order in `u`, and positive.
+fn first_order(alpha: Interval, excess: Interval, u: Interval) -> Interval {
+    let two = Interval::new(2.0);
+    if (alpha * u).high() <= 1.0 {
+        // e^{−αu} · 2 [(α − 1) sinh(αu) − α sinh((α − 1)u)], whose linear terms cancel exactly.
+        let gap = excess * sinh_remainder(alpha * u) - alpha * sinh_remainder(excess * u);
+        (-(alpha * u)).exp() * two * gap
+    } else {
+        alpha * (-u).exp() * (-(two * excess * u)).expm1() - excess * (-(two * alpha * u)).expm1()
+    }
+}
+
+/// `sinh x − x` for `0 ≤ x ≤ 1`, to full relative accuracy.
+fn sinh_remainder(x: Interval) -> Interval {
+    let square = x * x;
+    // Nested from x^23/23! down; what follows changes the last factor by less than 1/500.
+    let mut sum = Interval::between(1.0, 1.002);
+    for k in (2..=11).rev() {
+        let k = f64::from(k);
+        sum = Interval::ONE + sum * square / Interval::new(2.0 * k * (2.0 * k + 1.0));
+    }
+    x * square / Interval::new(6.0) * sum
+}
+
+/// The whole part of a float between 0 and 2^53.
+#[allow(clippy::cast_possible_truncation, reason = "the scale is at most 10^12, and the factor 37")]
+fn whole(x: f64) -> i64 {
+    x.floor() as i64
+}
+
+/// Beyond, noise values are no longer whole floats.
+const MAX_SCALE: f64 = 1e12;
+/// Below, there is no noise.
+const MIN_SCALE: f64 = 1e-12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::smallest_sigma;
+    use crate::contraction::hockey_stick;
+    use crate::{Laplace, Sensitivity};
+    use approx::assert_relative_eq;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+
+    const CASES: [(u32, f64); 7] = [(1, 0.3), (1, 1.0), (1, 20.0), (2, 1.5), (3, 0.7), (7, 4.0), (10, 2.0)];
+
+    /// Both laws on every whole number that has a float for a probability, shifted by `Δ`.
+    fn laws(mechanism: &DiscreteLaplace) -> (Vec<f64>, Vec<f64>) {
+        let reach = (800.0 * mechanism.scale()).ceil() as i64 + 20;
+        let q = (-1.0 / mechanism.scale()).exp();
+        let law = |k: i64| (1.0 - q) / (1.0 + q) * (-(k.abs() as f64) / mechanism.scale()).exp();
+        (-reach..=reach).map(|k| (law(k), law(k - i64::from(mechanism.sensitivity())))).unzip()
+    }
+
+    #[test]
+    fn the_profile_is_the_hockey_stick_of_the_two_laws() -> Result<(), Error> {
+        for (sensitivity, scale) in CASES {
+            let mechanism = DiscreteLaplace::new(sensitivity, scale)?;
+            let (p, q) = laws(&mechanism);
+            let pure = mechanism.pure_epsilon().into_value();
+            for share in [0.0, 0.1, 0.33, 0.5, 0.77, 0.999, 1.0, 1.5] {
+                let delta = mechanism.delta(share * pure)?.into_value();
+                let slow = hockey_stick(&p, &q, share * pure)?.into_value();
+                assert_relative_eq!(delta, slow, max_relative = 1e-9, epsilon = 1e-13);
+            }
+        }
+        Ok(())
+    }
+
+    /// `Σ p^α q^{1−α}` term by term, with the logarithm of each term, also far out.
+    #[test]
+    fn the_renyi_loss_is_the_sum_over_outputs() -> Result<(), Error> {
+        for (sensitivity, scale) in CASES {
+            let mechanism = DiscreteLaplace::new(sensitivity, scale)?;
+            let q = (-1.0 / scale).exp();
+            for alpha in [1.01, 1.5, 2.0, 7.3, 64.0] {
+                let reach = (900.0 * scale).ceil() as i64 + 40;
+                let sensitivity = i64::from(sensitivity);
+                let terms: Vec<f64> = (-reach..=reach)
+                    .map(|k| {
+                        let (near, far) = (k.abs() as f64, (k - sensitivity).abs() as f64);
+                        ((1.0 - q) / (1.0 + q)).ln() - (alpha * near + (1.0 - alpha) * far) / scale
+                    })
+                    .collect();
+                let slow = crate::logspace::log_sum_exp(&terms) / (alpha - 1.0);
+                let rdp = mechanism.rdp(Order::new(alpha)?).into_value();
+                assert_relative_eq!(rdp, slow, max_relative = 1e-10, epsilon = 1e-12);
+            }
+        }
+        Ok(())
+    }
+
+    /// mpmath at 60 digits, from the closed form.
+    #[test]
+    fn the_renyi_loss_matches_60_digits() -> Result<(), Error> {
+        for (sensitivity, scale, alpha, expected) in RENYI {
+            let rdp = DiscreteLaplace::new(sensitivity, scale)?.rdp(Order::new(alpha)?).into_value();
+            assert_relative_eq!(rdp, expected, max_relative = 1e-12);
+            assert!(rdp >= expected * (1.0 - 1e-15), "rounded up: {rdp} {expected}");
+        }
+        Ok(())
+    }
+
+    /// For noise that spans many whole numbers, the continuous mechanism.
+    #[test]
+    fn wide_noise_is_nearly_continuous() -> Result<(), Error> {
+        let continuous = Laplace::new(Sensitivity::new(1000.0)?, 2000.0)?;
+        let discrete = DiscreteLaplace::new(1000, 2000.0)?;
+        assert_eq!(continuous.pure_epsilon(), discrete.pure_epsilon());
+        for epsilon in [0.0, 0.2, 0.4] {
+            let (a, b) = (continuous.delta(epsilon)?.into_value(), discrete.delta(epsilon)?.into_value());
+            assert_relative_eq!(a, b, max_relative = 1e-5);
+        }
+        let order = Order::new(3.0)?;
+        let (a, b) = (continuous.rdp(order).into_value(), discrete.rdp(order).into_value());
+        assert_relative_eq!(a, b, max_relative = 1e-5);
+        Ok(())
+    }
+
+    #[test]
+    fn losses_are_ordered_and_within_their_limits() -> Result<(), Error> {
+        for (sensitivity, scale) in [(1, 1e-12), (1, 1e12), (u32::MAX, 1e12), (u32::MAX, 1e-12), (5, 3.0)] {
+            let mechanism = DiscreteLaplace::new(sensitivity, scale)?;
+            let pure = mechanism.pure_epsilon().into_value();
+            let mut last = 0.0;
+            for alpha in [1.0 + 1e-9, 1.1, 2.0, 30.0, 1e6, 1e300] {
+                let rdp = mechanism.rdp(Order::new(alpha)?).into_value();
+                assert!(last <= rdp * (1.0 + 1e-9) && rdp <= pure, "{sensitivity} {scale} {alpha}: {rdp}");
+                last = rdp;
+            }
+            let mut last = 1.0;
+            for share in [0.0, 1e-9, 0.5, 0.9, 1.0] {
+                let delta = mechanism.delta(share * pure)?.into_value();
+                assert!((0.0..=last).contains(&delta), "{sensitivity} {scale} {share}: {delta}");
+                last = delta;
+            }
+            assert_eq!(last, 0.0);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn epsilon_and_calibrations_are_verified_ends() -> Result<(), Error> {
+        let mechanism = DiscreteLaplace::new(2, 3.0)?;
+        for delta in [1e-12, 1e-3, 0.2, 0.6] {
+            let delta = Delta::new(delta)?;
+            let epsilon = mechanism.epsilon(delta).into_value();
+            assert!(*mechanism.delta(epsilon)?.value() <= delta.get());
+            assert!(epsilon == 0.0 || *mechanism.delta(epsilon.next_down())?.value() > delta.get());
+        }
+        for epsilon in [1e-3, 0.1, 0.7, 3.0] {
+            assert!(*DiscreteLaplace::with_epsilon(3, epsilon)?.pure_epsilon().value() <= epsilon);
+        }
+        // The generic search takes it as it is: less noise than for δ = 0 where some δ is allowed.
+        let least = smallest_sigma(0.01, |sigma| DiscreteLaplace::with_std(2, sigma)?.delta(0.5))?;
+        assert!(*least.reached.value() <= 0.01);
+        assert!(least.parameter.get() < DiscreteLaplace::with_epsilon(2, 0.5)?.std());
+        Ok(())
+    }
+
+    #[test]
+    fn the_standard_deviation_is_that_of_the_law() -> Result<(), Error> {
+        for sigma in [0.05, 0.5, 1.0, 30.0, 1e6] {
+            let mechanism = DiscreteLaplace::with_std(1, Sigma::new(sigma)?)?;
+            assert_relative_eq!(mechanism.std(), sigma, max_relative = 1e-14);
+            if sigma <= 30.0 {
+                let (p, _) = laws(&mechanism);
+                let middle = (p.len() / 2) as f64;
+                let variance: f64 = p.iter().enumerate().map(|(i, p)| (i as f64 - middle).powi(2) * p).sum();
+                assert_relative_eq!(variance.sqrt(), sigma, max_relative = 1e-12);
+            }
+        }
+        Ok(())
+    }
+
+    /// Dvoretzky–Kiefer–Wolfowitz with Massart's constant at error rate 1e-9, at the whole numbers.
+    #[test]
+    fn the_sampler_follows_its_law() -> Result<(), Error> {
+        let runs = 100_000;
+        for scale in [0.4, 2.5] {
+            let mechanism = DiscreteLaplace::new(1, scale)?;
+            let mut rng = ChaCha8Rng::seed_from_u64(3);
+            let sample: Vec<i64> = (0..runs).map(|_| mechanism.noise(&mut rng)).collect();
+            let q = (-1.0 / scale).exp();
+            for k in -40..=40_i64 {
+                let law = if k < 0 {
+                    q.powi(-k as i32) / (1.0 + q)
+                } else {
+                    1.0 - q.powi(k as i32 + 1) / (1.0 + q)
+                };
+                let seen = sample.iter().filter(|&&value| value <= k).count() as f64 / f64::from(runs);
+                assert!((law - seen).abs() < (2e9f64.ln() / (2.0 * f64::from(runs))).sqrt(), "{k}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn bad_input_is_refused() -> Result<(), Error> {
+        for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e13, 1e-13] {
+            assert!(DiscreteLaplace::new(1, bad).is_err(), "{bad}");
+        }
+        for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e-13] {
+            assert!(DiscreteLaplace::with_epsilon(1, bad).is_err(), "{bad}");
+        }
+        assert!(DiscreteLaplace::new(0, 1.0).is_err());
+        let mechanism = DiscreteLaplace::new(1, 1.0)?;
+        assert!(mechanism.delta(f64::NAN).is_err() && mechanism.delta(-0.1).is_err());
+        Ok(())
+    }
+
+    const RENYI: [(u32, f64, f64, f64); 9] = [
+        (1, 1e6, 2.0, 9.999_999_999_995_833e-13),
+        (1, 1000.0, 1.01, 5.049_999_570_665_877e-7),
+        (3, 5.0, 1.5, 0.220_181_022_271_661_9),
+        (2, 1.0, 64.0, 1.995_027_592_261_615_5),
+        (7, 1e4, 1000.0, 0.000_227_239_162_350_865_26),
+        (1, 0.05, 1.001, 19.999_999_919_181_01),
+        (1000, 0.5, 2.0, 1_999.875_218_299_417_9),
+        (1, 2.0, 1.00001, 0.122_460_506_219_456_3),
+        (5, 1e12, 3.0, 3.749_999_999_994e-23),
+    ];
+}
