@@ -2,10 +2,11 @@
 
 use anyhow::Context;
 use ndp_experiments::datasets::Data;
-use ndp_experiments::figure::{Content, Figure, Scale};
-use ndp_experiments::output::write;
+use ndp_experiments::registry;
 use ndp_experiments::seed::Seed;
-use ndp_experiments::{plot, registry};
+use ndp_report::figure::{Content, Figure, Scale};
+use ndp_report::files::write;
+use ndp_report::plot;
 use std::path::Path;
 
 /// The panels shown, by the beginning of their titles.

@@ -23,9 +23,9 @@ pub use protocols::{Account, Observed};
 pub use target::{Target, TargetText};
 
 use crate::datasets::DataError;
-use crate::output::OutputError;
 use ndp_dp::{Delta, Order, Sensitivity};
 use ndp_graph::Graph;
+use ndp_report::files::OutputError;
 use std::path::PathBuf;
 use std::str::FromStr;
 

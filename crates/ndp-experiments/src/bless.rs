@@ -4,10 +4,10 @@ use crate::flags::Bless;
 use crate::print_line;
 use crate::reproduce::{REFERENCES, selected};
 use ndp_experiments::datasets::Data;
-use ndp_experiments::figure::Scale;
 use ndp_experiments::reference;
 use ndp_experiments::run::{self, Options};
 use ndp_experiments::seed::Seed;
+use ndp_report::figure::Scale;
 use std::path::PathBuf;
 
 /// Changes shown of each figure.

@@ -18,9 +18,9 @@ pub use edges::read_graph;
 pub use facebook::EGOS;
 pub use houses::{FEATURES, Houses};
 
-use crate::figure::Provenance;
 use crate::registry::Need;
 use ndp_graph::Graph;
+use ndp_report::figure::Provenance;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,7 @@ pub struct Loaded<T> {
     /// The data.
     pub value: T,
     /// Where they came from: to be named by
-    /// [`Figure::computed_from`](crate::figure::Figure::computed_from).
+    /// [`Figure::computed_from`](ndp_report::figure::Figure::computed_from).
     pub source: Provenance,
 }
 

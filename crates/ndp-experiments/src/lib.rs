@@ -1,26 +1,21 @@
 //! Every figure and table of five papers on decentralized privacy, reproduced beside what is true.
 //!
-//! A [`figure::Figure`] is plain data, computed by a pure function that [`registry`] lists.
+//! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function that [`registry`] lists.
 //! [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
 //! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure
 //! after the other. [`datasets`] is the only part that reads data files. [`analysis`] does for a graph of
 //! the user's own what the figures do for those of the papers.
 
 pub mod analysis;
-mod correlation;
 pub mod datasets;
-pub mod figure;
 pub mod figures;
-pub mod layout;
 pub mod measure;
 pub mod output;
-pub mod plot;
 pub mod reference;
 pub mod registry;
 pub mod report;
 pub mod run;
 pub mod seed;
-pub mod verdict;
 
 #[cfg(test)]
 mod testing;

@@ -5,10 +5,10 @@
 //! number of values, their mean, root mean square, minimum and maximum. Positions in drawings are
 //! not compared.
 
-use crate::figure::Scale;
-use crate::output::table::{POSITION, Row, number, text};
-use crate::output::{OutputError, write};
 use crate::registry::Tolerance;
+use ndp_report::figure::Scale;
+use ndp_report::files::{OutputError, write};
+use ndp_report::table::{POSITION, Row, number, text};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@
 //! ```
 //! use ndp_dp::Grade;
 //! use ndp_experiments::datasets::Data;
-//! use ndp_experiments::figure::{Axis, Check, Figure, Panel, Scale, Series};
+//! use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 //! use ndp_experiments::registry::{Entry, Tolerance};
 //! use ndp_experiments::seed::Seed;
 //!
@@ -47,13 +47,13 @@
 //! ```
 //!
 //! A figure of a data set calls [`Data`] and names the source by
-//! [`Figure::computed_from`](crate::figure::Figure::computed_from); that a stand-in was used is
+//! [`Figure::computed_from`](ndp_report::figure::Figure::computed_from); that a stand-in was used is
 //! then said everywhere without further doing.
 
 use crate::datasets::Data;
-use crate::figure::{Figure, Scale};
 use crate::figures;
 use crate::seed::Seed;
+use ndp_report::figure::{Figure, Scale};
 use serde::{Deserialize, Serialize};
 
 /// A figure that can be computed.

@@ -2,15 +2,16 @@
 //!
 //! Whether claims hold is computed from the numbers that were read back from the CSVs.
 
-use crate::figure::Scale;
-use crate::output::table::Row;
-use crate::output::{OutputError, Record, write};
-use crate::plot::table::{cell_text, short};
+use crate::output::Record;
 use crate::reference::Comparison;
 use crate::registry::{PAPERS, Paper};
 use crate::run::Done;
-use crate::verdict::paired::ERROR_RATE;
-use crate::verdict::{Outcome, Verdict, round};
+use ndp_report::figure::Scale;
+use ndp_report::files::{OutputError, write};
+use ndp_report::plot::table::{cell_text, short};
+use ndp_report::table::Row;
+use ndp_report::verdict::paired::ERROR_RATE;
+use ndp_report::verdict::{Outcome, Verdict, round};
 use std::fmt::Write;
 use std::path::{Component, Path};
 

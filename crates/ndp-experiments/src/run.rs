@@ -1,14 +1,15 @@
 //! Computing the selected figures, one after the other.
 
 use crate::datasets::Data;
-use crate::figure::Scale;
-use crate::output::table::{self, Row};
-use crate::output::{self, OutputError, Record, Run};
+use crate::output::{self, Record, Run};
 use crate::reference::{self, Comparison};
 use crate::registry::Entry;
 use crate::seed::Seed;
-use crate::verdict::{self, Outcome, Verdict};
 use anyhow::Context;
+use ndp_report::figure::Scale;
+use ndp_report::files::OutputError;
+use ndp_report::table::{self, Row};
+use ndp_report::verdict::{self, Outcome, Verdict};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -85,7 +86,7 @@ impl Done {
 /// [`OutputError::Write`].
 pub fn require_writable(out: &Path) -> Result<(), OutputError> {
     let probe = out.join(".writable");
-    output::write(&probe, b"")?;
+    ndp_report::files::write(&probe, b"")?;
     std::fs::remove_file(&probe).map_err(|source| OutputError::Write { path: probe, source })
 }
 

@@ -1,13 +1,22 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 6] =
-    ["ndp-graph", "ndp-dp", "ndp-algos", "ndp-experiments", "ndp-soundness", "xtask"];
+pub(super) const CRATES: [&str; 8] = [
+    "ndp-graph",
+    "ndp-dp",
+    "ndp-algos",
+    "ndp-report",
+    "ndp-experiments",
+    "ndp-cli",
+    "ndp-soundness",
+    "xtask",
+];
 
 fn allowed(crate_name: &str) -> &'static [&'static str] {
     match crate_name {
         "ndp-algos" => &["ndp-graph", "ndp-dp"],
-        "ndp-experiments" => &["ndp-graph", "ndp-dp", "ndp-algos"],
+        "ndp-report" => &["ndp-graph", "ndp-dp"],
+        "ndp-experiments" | "ndp-cli" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report"],
         // The search is about the libraries, and no library knows of it.
         "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-algos"],
         _ => &[],

@@ -15,7 +15,8 @@ use ndarray::Array2;
 use ndp_dp::rounding::Interval;
 use ndp_dp::{Delta, Exact, Gdp, Guarantee, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
 use ndp_graph::TransitionMatrix;
-use rand::Rng;
+use rand::{Rng, RngExt};
+use rand_distr::StandardNormal;
 use std::sync::Arc;
 
 /// A way to train privately.
@@ -297,7 +298,7 @@ impl Account for OfTraining<'_> {
     }
 }
 
-/// Trains on the mean of one number per user; the score is what the observer ends with.
+/// Trains on the mean of one number per user; the score is what the observer ends with (in the local model: all it sees).
 struct LastModel<'a> {
     training: &'a PrivateTraining,
     u: usize,
@@ -321,9 +322,11 @@ impl Attacker for LastModel<'_> {
             .map(|_| {
                 Ok(match &self.training.training {
                     &Training::Local { contributions } => {
-                        // Every gradient is seen; at the model 0 that of u is its own number, up to sign.
-                        let steps = contributions * users.count();
-                        walk(WalkSgd::local(steps, 1.0 / steps as f64, contributions), rng)?
+                        // Every noisy gradient is seen. That of u at a public model is its own number, up to what is public.
+                        let number = if higher { 0.5 } else { -0.5 };
+                        (0..contributions)
+                            .map(|_| number + self.sigma.get() * rng.sample::<f64, _>(StandardNormal))
+                            .sum()
                     }
                     &Training::Central { steps, step_size } => walk(WalkSgd::central(steps, step_size), rng)?,
                     Training::Federated(run) => run.run(&MeanEstimation, &users, noise, None, rng)?.model[0],

@@ -1,13 +1,13 @@
 //! An analysis as files: `losses.csv`, `heat-map` and `graph` as SVG and PNG, `analysis.json`, `summary.txt`.
 
 use super::{Analysis, AnalysisError, Target, summary};
-use crate::figure::{Axis, Drawing, Figure, Matrix, Panel};
-use crate::layout;
-use crate::output::table::{number, text};
-use crate::output::{OutputError, write as write_file};
-use crate::plot;
 use ndarray::Array2;
 use ndp_dp::Grade;
+use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel};
+use ndp_report::files::{OutputError, write as write_file};
+use ndp_report::layout;
+use ndp_report::plot;
+use ndp_report::table::{number, text};
 use serde_json::json;
 use std::path::Path;
 
@@ -141,7 +141,7 @@ fn title_of(analysis: &Analysis) -> String {
         request.protocol.as_str(),
         account.rounds,
         summary::steps(request.protocol),
-        crate::verdict::round(account.sigma.get())
+        ndp_report::verdict::round(account.sigma.get())
     )
 }
 

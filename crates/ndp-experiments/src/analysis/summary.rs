@@ -1,9 +1,9 @@
 //! An analysis in plain words.
 
 use super::{Analysis, Pair, Protocol, Target};
-use crate::verdict::round;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
+use ndp_report::verdict::round;
 
 /// What is counted: rounds or steps.
 pub(super) fn steps(protocol: Protocol) -> &'static str {

@@ -1,9 +1,9 @@
 //! The graphs that several figures share, by name.
 
-use crate::figure::Scale;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_graph::{Graph, generators, random};
+use ndp_report::figure::Scale;
 
 /// Draws allowed until a random graph is connected.
 pub(super) const TRIES: usize = 1000;

@@ -1,13 +1,13 @@
 //! What the learning figures share: houses as users' data, and seeded runs of walk SGD.
 
 use crate::datasets::Data;
-use crate::figure::{Kind, Provenance, Series};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::WalkSgd;
 use ndp_algos::sgd::{DataBounds, Dataset, Evaluation, History, Linear, Logistic, Users};
 use ndp_dp::{Grade, Sigma};
+use ndp_report::figure::{Kind, Provenance, Series};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

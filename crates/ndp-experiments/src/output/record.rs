@@ -1,9 +1,9 @@
 //! What the JSON beside a figure says.
 
-use crate::figure::{Check, Content, Figure, Panel, Provenance, Sample, Scale};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
-use crate::verdict::{self, Outcome};
+use ndp_report::figure::{Check, Content, Figure, Panel, Provenance, Sample, Scale};
+use ndp_report::verdict::{self, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

@@ -1,9 +1,10 @@
 use super::*;
-use crate::figure::{Check, Figure, Panel, Provenance, Series};
-use crate::output::{Run, table, write_figure};
+use crate::output::{Run, write_figure};
 use crate::registry::{self, Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_dp::Grade;
+use ndp_report::figure::{Check, Figure, Panel, Provenance, Series};
+use ndp_report::table;
 
 #[test]
 fn base64_is_that_of_the_rfc() {

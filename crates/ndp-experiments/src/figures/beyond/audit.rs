@@ -1,7 +1,6 @@
 //! `beyond/audit`: claimed, exact and measured loss on many settings, by attacks on simulated transcripts.
 
 use crate::datasets::Data;
-use crate::figure::{Check, Figure, Panel, Scale, Series};
 use crate::figures::families::{erdos_renyi, geometric};
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
@@ -17,6 +16,7 @@ use ndp_algos::gossip::{
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
+use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIGMA: f64 = 1.0;

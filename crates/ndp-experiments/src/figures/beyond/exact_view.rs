@@ -1,7 +1,6 @@
 //! `beyond/exact-view`: printed, exact and attacked loss by distance, side by side.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::muffliato::by_distance::{axis, rounds};
 use crate::registry::{Entry, Tolerance};
@@ -13,6 +12,7 @@ use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, generators};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIGMA: f64 = 1.0;

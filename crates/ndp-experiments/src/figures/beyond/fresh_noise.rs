@@ -1,7 +1,6 @@
 //! `beyond/fresh-noise`: error against mean loss of gossip with fresh noise, and its competitors.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::muffliato::by_distance::rounds;
 use crate::registry::{Entry, Tolerance};
@@ -12,6 +11,7 @@ use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, Stopping,
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const OPTIMAL: &str = "optimal schedule";
 const ONE_SHOT: &str = "one-shot noise";

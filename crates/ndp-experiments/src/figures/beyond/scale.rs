@@ -1,7 +1,6 @@
 //! `beyond/scale`: loss by distance towards one observer on graphs of up to a million nodes.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::muffliato::by_distance::axis;
 use crate::measure::{Cost, measured};
 use crate::registry::{Entry, Tolerance};
@@ -11,6 +10,7 @@ use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph, generators, random};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const ROUNDS: usize = 30;
 const MEAN_DEGREE: f64 = 10.0;

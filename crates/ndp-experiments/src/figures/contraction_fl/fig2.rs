@@ -1,12 +1,12 @@
 //! `contraction-fl/fig2`: delta against epsilon when only the last model is released.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_dp::Grade;
 use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters, printed};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const USERS: u64 = 100;
 const BATCHES: [u64; 3] = [10, 20, 30];
@@ -88,7 +88,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Content;
+    use ndp_report::figure::Content;
 
     /// The published curve at six digits: epsilon 0, 1 and 2 for m = 10, 20, 30.
     #[test]

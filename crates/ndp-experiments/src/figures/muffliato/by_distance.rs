@@ -3,7 +3,6 @@
 //! All losses are fractions of the local loss `c₀ = α Δ² / (2σ²)`, unclipped; the papers clip them
 //! at 1 in the picture.
 
-use crate::figure::{Axis, Check, Series};
 use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
@@ -11,6 +10,7 @@ use ndp_algos::{Error, LossReport};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::gap_abs;
+use ndp_report::figure::{Axis, Check, Series};
 
 /// Name of Theorem 1 from the node to all others.
 pub const PRINTED: &str = "printed, powers 0..T-1";

@@ -1,7 +1,6 @@
 //! `muffliato/dropout`: mean loss per step on sparse random graphs whose nodes drop out.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -9,6 +8,7 @@ use ndp_algos::gossip::mean_loss_by_step;
 use ndp_algos::gossip::printed::sequence_mean_from;
 use ndp_dp::Grade;
 use ndp_graph::sequences::GossipSequence;
+use ndp_report::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;

@@ -2,7 +2,6 @@
 
 use super::by_distance::{self, PRINTED, axis, curves, rounds};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::{erdos_renyi, four};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -10,6 +9,7 @@ use anyhow::Result;
 use ndp_algos::gossip::printed::{Powers, theorem1_from};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const SIGMA: f64 = 1.0;
 /// Erdős–Rényi: `q = C ln n / n`.

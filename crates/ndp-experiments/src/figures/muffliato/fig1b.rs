@@ -2,13 +2,13 @@
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
-use crate::layout::force;
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
 use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_graph::GossipMatrix;
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
+use ndp_report::layout::force;
 use rand::RngExt;
 
 const EGO: u32 = 1912;

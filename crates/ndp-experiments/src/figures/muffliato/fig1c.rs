@@ -1,7 +1,6 @@
 //! `muffliato/fig1c`: private gradient descent on houses over random graphs, and who learns how much.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::TRIES;
 use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series};
 use crate::registry::{Entry, Need, Tolerance};
@@ -15,6 +14,7 @@ use ndp_dp::{Grade, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, Graph, random};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rand_chacha::ChaCha8Rng;
 
 const ROUNDS: usize = 10;

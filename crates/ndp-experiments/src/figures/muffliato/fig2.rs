@@ -2,7 +2,6 @@
 
 use super::by_distance::rounds;
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
 use crate::figures::families::four;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -11,6 +10,7 @@ use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
 
 const SIGMA: f64 = 1.0;
 const C: f64 = 1.0;

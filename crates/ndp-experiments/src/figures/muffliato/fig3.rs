@@ -2,11 +2,11 @@
 
 use super::by_distance::{self, axis, curves, rounds};
 use crate::datasets::Data;
-use crate::figure::{Axis, Figure, Panel, Scale};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::hypercube_graph;
+use ndp_report::figure::{Axis, Figure, Panel, Scale};
 
 const DIMENSIONS: std::ops::RangeInclusive<u32> = 4..=12;
 const QUICK_DIMENSIONS: std::ops::RangeInclusive<u32> = 4..=9;
@@ -66,9 +66,9 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> anyhow::Result<Figure> {
 mod tests {
     use super::super::by_distance::{PRINTED, PROGRAM, SOUND};
     use super::*;
-    use crate::figure::Series;
     use approx::assert_relative_eq;
     use ndp_dp::Grade;
+    use ndp_report::figure::Series;
 
     fn series<'a>(figure: &'a Figure, panel: usize, name: &str) -> &'a Series {
         figure.panels[panel].series().iter().find(|s| s.name == name).unwrap()

@@ -1,9 +1,7 @@
 //! `muffliato/fig4`: loss against Euclidean distance on a random geometric graph.
 
 use super::by_distance::{self, PRINTED, SOUND, TOWARDS, rounds};
-use crate::correlation::{pearson, ranks};
 use crate::datasets::Data;
-use crate::figure::{Axis, Figure, Panel, Scale, Series};
 use crate::figures::families::geometric;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -12,6 +10,8 @@ use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::Grade;
 use ndp_graph::GossipMatrix;
+use ndp_report::correlation::{pearson, ranks};
+use ndp_report::figure::{Axis, Figure, Panel, Scale, Series};
 
 const NODES: usize = 2000;
 const RADIUS: f64 = 0.08;

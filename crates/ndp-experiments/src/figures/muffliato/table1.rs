@@ -1,7 +1,6 @@
 //! `muffliato/table1`: utility at a given mean loss on five families of graphs, for both algorithms.
 
 use crate::datasets::Data;
-use crate::figure::{Check, Figure, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
@@ -14,6 +13,7 @@ use ndp_dp::{Grade, Order, Sensitivity};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::closed_form::{ClosedForm, Family};
 use ndp_graph::gossip_matrix::Weights;
+use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
 
 const ALPHA: f64 = 2.0;
 const SENSITIVITY: f64 = 1.0;

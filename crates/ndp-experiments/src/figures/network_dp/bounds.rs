@@ -1,12 +1,12 @@
 //! Bounds for real summation against the number of users: what `fig1a` and the poster's figure share.
 
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
 use ndp_dp::printed::{Theorem3, best_c, poster_theorem4};
 use ndp_dp::{Delta, Grade, gaussian, tails};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const EPSILON: f64 = 0.1;

@@ -2,13 +2,13 @@
 
 use super::realised::{Spread, VISITS, as_released_path, local_curve, realised_curve};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::realised::{CycleSize, path_units};
 use ndp_algos::walk::complete::{CompleteWalk, Path};
 use ndp_dp::{Delta, Grade, gaussian};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const EPSILONS: [f64; 2] = [0.1, 0.4];
 const USERS: [usize; 7] = [5, 10, 20, 50, 100, 200, 400];

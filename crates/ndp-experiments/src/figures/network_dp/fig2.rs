@@ -2,7 +2,6 @@
 
 use super::fig2_recorded::{RECORDED, STEPS};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::learning::{
     Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
 };
@@ -13,6 +12,7 @@ use ndp_algos::sgd::privacy::{calibrate, central, complete_walk, local};
 use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
 use ndp_dp::{Delta, Grade, Sigma};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const USERS: usize = 2000;
 const T: usize = 20_000;

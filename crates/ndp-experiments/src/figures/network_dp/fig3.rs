@@ -2,7 +2,6 @@
 
 use super::realised::{Spread, VISITS, as_released_path, local_curve, realised_curve};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -10,6 +9,7 @@ use ndp_algos::walk::complete::histogram_loss::ShuffleEffort;
 use ndp_algos::walk::complete::realised::CycleSize;
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, Path, Visits};
 use ndp_dp::{Delta, Grade, RandomizedResponse, calibration, shuffling};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 /// The paper states neither n nor the epsilon of one contribution.
 const EPSILONS: [f64; 2] = [0.1, 0.4];

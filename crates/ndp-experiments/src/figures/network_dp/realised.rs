@@ -1,10 +1,10 @@
 //! What the figures of realised walks share.
 
-use crate::figure::{Kind, Series};
 use anyhow::Result;
 use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses};
 use ndp_algos::walk::complete::{CompleteWalk, Path};
 use ndp_dp::Delta;
+use ndp_report::figure::{Kind, Series};
 use rand::Rng;
 
 /// Steps per user.

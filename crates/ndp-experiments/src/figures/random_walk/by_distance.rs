@@ -3,7 +3,6 @@
 //! Losses are Rényi losses at `α = 2` with `σ = Δ = 1`, where one contribution released at once costs
 //! `c₀ = 1`; unclipped, clipped at 1 in the picture as in the paper.
 
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families::four;
 use crate::figures::muffliato::by_distance as gossip;
 use crate::seed::Seed;
@@ -18,6 +17,7 @@ use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::log_matrix::log_matrix_row;
 use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
 /// Name of the published user-level loss of the walk.

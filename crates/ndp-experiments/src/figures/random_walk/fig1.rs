@@ -2,9 +2,9 @@
 
 use super::by_distance::{Sender, add_to};
 use crate::datasets::Data;
-use crate::figure::{Figure, Scale};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
+use ndp_report::figure::{Figure, Scale};
 
 /// `random-walk/fig1`.
 pub const ENTRY: Entry = Entry {

@@ -2,7 +2,6 @@
 
 use super::fig2_recorded::{RECORDED, STEPS};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use crate::figures::families;
 use crate::figures::learning::{
     Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
@@ -16,6 +15,7 @@ use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Sigma};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rand::RngExt;
 
 const T: usize = 20_000;

@@ -1,9 +1,7 @@
 //! `random-walk/fig3`: loss, communicability and centrality on two social networks.
 
 use super::walk_steps;
-use crate::correlation::{pearson, ranks};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -18,6 +16,8 @@ use ndp_graph::davis::davis_southern_women_graph;
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::spectrum::Spectrum;
+use ndp_report::correlation::{pearson, ranks};
+use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const EGO: u32 = 0;
@@ -77,7 +77,7 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
         let beside =
             |x: &[f64]| -> Vec<(f64, f64)> { x.iter().copied().zip(means.iter().copied()).collect() };
         let (by_eigenvector, by_katz) = (beside(&eigenvector), beside(&katz));
-        let heat = |title: &str, what: &str, kind: crate::figure::Kind, values: &Array2<f64>| {
+        let heat = |title: &str, what: &str, kind: ndp_report::figure::Kind, values: &Array2<f64>| {
             let matrix = Matrix::new(what, kind, logs(values));
             Panel::heat_map(format!("{name}, {n} nodes, T = {steps}: {title}"), Axis::linear(what), matrix)
         };
@@ -96,7 +96,7 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
             .panel(heat(
                 "communicability",
                 "ln of communicability",
-                crate::figure::Kind::Data,
+                ndp_report::figure::Kind::Data,
                 &communicable,
             ));
         if name == "Davis" {

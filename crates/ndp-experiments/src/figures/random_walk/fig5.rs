@@ -3,7 +3,6 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use crate::figures::families::TRIES;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -16,6 +15,7 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::random::stochastic_block_model;
 use ndp_graph::spectrum::Spectrum;
+use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
 
 const SIZES: [usize; 3] = [75, 75, 50];
@@ -153,7 +153,7 @@ fn block_means(values: ArrayView2<'_, f64>, block: &[usize]) -> Array2<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figure::Content;
+    use ndp_report::figure::Content;
 
     #[test]
     fn means_leave_the_diagonal_out() {

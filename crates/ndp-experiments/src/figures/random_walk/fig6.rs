@@ -2,9 +2,7 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
 use crate::figures::muffliato::fig5::EGOS;
-use crate::layout::force;
 use crate::registry::{Entry, Need, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -13,6 +11,8 @@ use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix_row;
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Panel, Scale};
+use ndp_report::layout::force;
 use rand::RngExt;
 use rayon::prelude::*;
 

@@ -2,10 +2,10 @@
 
 use super::heterogeneity::{Labelled, labelled};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Drawing, Figure, Kind, Panel, Scale};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
+use ndp_report::figure::{Axis, Check, Drawing, Figure, Kind, Panel, Scale};
 use rand::RngExt;
 
 /// Graphs that decide the claim.

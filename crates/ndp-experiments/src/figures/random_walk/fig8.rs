@@ -3,7 +3,6 @@
 
 use super::heterogeneity::{LABEL_RANGE, Labelled, as_released, classes, labelled, means};
 use crate::datasets::Data;
-use crate::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -14,6 +13,7 @@ use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::{GossipMatrix, Spectrum, TransitionMatrix};
+use ndp_report::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
 use rand::RngExt;
 use rayon::prelude::*;
 

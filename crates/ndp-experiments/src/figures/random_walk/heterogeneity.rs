@@ -1,11 +1,11 @@
 //! A geometric graph whose data vary from place to place, what a walking token makes of them, and the
 //! distance classes of pairs: what figures 7 and 8 share.
 
-use crate::figure::Scale;
 use crate::figures::families::geometric;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_graph::Graph;
+use ndp_report::figure::Scale;
 use rand::seq::SliceRandom;
 
 const NODES: usize = 200;

@@ -1,7 +1,6 @@
 //! `random-walk/table1`: accuracy of gossip and of a walk at the same mean loss, printed and sound.
 
 use crate::datasets::Data;
-use crate::figure::{Check, Figure, Kind, Panel, Scale, Series};
 use crate::figures::families;
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses};
 use crate::registry::{Entry, Need, Tolerance};
@@ -18,6 +17,7 @@ use ndp_dp::{Grade, Mechanism, Order, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+use ndp_report::figure::{Check, Figure, Kind, Panel, Scale, Series};
 
 const ROUNDS: usize = 10;
 const GOSSIP_STEP: f64 = 0.7;

@@ -21,7 +21,7 @@ fn abscissas(series: &[Series]) -> Vec<f64> {
 }
 
 /// The text of a cell: the number, with its range if it has one.
-pub(crate) fn cell_text(y: f64, low: Option<f64>, high: Option<f64>) -> String {
+pub fn cell_text(y: f64, low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) if ((high - y) - (y - low)).abs() <= 1e-9 * (high - low).abs() => {
             spread_text(y, high - y)
@@ -41,7 +41,7 @@ fn spread_text(mean: f64, deviation: f64) -> String {
 }
 
 /// A number as a reader writes it.
-pub(crate) fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     power_of_ten(value)
 }
 

@@ -14,7 +14,7 @@ mod heat;
 mod legend;
 mod nodes;
 mod style;
-pub(crate) mod table;
+pub mod table;
 
 use crate::figure::{Axis, Content, Figure};
 use canvas::{Anchor, BLACK, Canvas, text_width, wrap};

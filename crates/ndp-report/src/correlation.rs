@@ -1,7 +1,7 @@
 //! Correlation of pairs of numbers.
 
 /// Pearson's correlation; 0 when one coordinate is constant.
-pub(crate) fn pearson(pairs: &[(f64, f64)]) -> f64 {
+pub fn pearson(pairs: &[(f64, f64)]) -> f64 {
     let n = pairs.len() as f64;
     let (mx, my) = pairs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / n, b + y / n));
     let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
@@ -14,7 +14,7 @@ pub(crate) fn pearson(pairs: &[(f64, f64)]) -> f64 {
 }
 
 /// Ranks of both coordinates, ties sharing their mean rank.
-pub(crate) fn ranks(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
+pub fn ranks(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let rank = |values: Vec<f64>| {
         let mut order: Vec<usize> = (0..values.len()).collect();
         order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));

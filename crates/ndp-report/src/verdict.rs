@@ -13,7 +13,7 @@ pub use paired::Paired;
 
 use crate::correlation::{pearson, ranks};
 use crate::figure::{Check, Kind, Sample};
-use crate::output::table::{Row, VALUE};
+use crate::table::{Row, VALUE};
 use evidence::{Attacked, Claim, Interval};
 use ndp_dp::Grade;
 use std::collections::BTreeMap;

@@ -1,0 +1,18 @@
+//! From numbers to what people look at: figures as plain data in; tables, pictures and verdicts out.
+//!
+//! A [`figure::Figure`] holds panels of graded series, matrices and drawings. [`table`] writes it as tidy CSV and reads it back,
+//! [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades whether what is claimed holds.
+//! [`files`] writes whole files or none.
+//!
+//! Bytes depend on nothing but the figure.
+
+pub mod correlation;
+pub mod figure;
+pub mod files;
+pub mod layout;
+pub mod plot;
+pub mod table;
+pub mod verdict;
+
+#[cfg(test)]
+mod testing;
