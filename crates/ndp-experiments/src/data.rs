@@ -3,7 +3,8 @@
 use crate::flags::Data;
 use crate::print_line;
 use anyhow::{Context, bail};
-use ndp_experiments::datasets::download::{Sources, fetch};
+use ndp_experiments::datasets::SETS;
+use ndp_experiments::datasets::download::fetch;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ impl Data {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let folder = self.to.unwrap_or_else(|| PathBuf::from("data"));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot write {}", folder.display()))?;
-        if let Err(errors) = fetch(&folder, &Sources::official(), PATIENCE, print_line) {
+        if let Err(errors) = fetch(&folder, |_, download| download.address.to_owned(), PATIENCE, print_line) {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            bail!("{} of 3 data sets were not fetched:\n  {}", errors.len(), lines.join("\n  "));
+            bail!("{} of {} data sets were not fetched:\n  {}", errors.len(), SETS.len(), lines.join("\n  "));
         }
         Ok(())
     }

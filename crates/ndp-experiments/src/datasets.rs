@@ -12,13 +12,16 @@ pub mod download;
 mod edges;
 mod facebook;
 mod houses;
+mod lastfm;
+mod network;
+mod set;
 
 pub use archive::read_text;
 pub use edges::read_graph;
 pub use facebook::EGOS;
 pub use houses::{FEATURES, Houses};
+pub use set::{Content, DataSet, Download, SETS};
 
-use crate::registry::Need;
 use ndp_graph::Graph;
 use ndp_report::figure::Provenance;
 use sha2::{Digest, Sha256};
@@ -75,6 +78,9 @@ pub enum DataError {
     /// No data set of that name.
     #[error("there is no Facebook ego network {0}")]
     NoSuchEgo(u32),
+    /// No data set of that name, or none that is one graph.
+    #[error("there is no data set {0} of that kind")]
+    NoSuchSet(String),
     /// A graph that cannot be built.
     #[error(transparent)]
     Graph(#[from] ndp_graph::Error),
@@ -88,6 +94,13 @@ pub struct Loaded<T> {
     /// Where they came from: to be named by
     /// [`Figure::computed_from`](ndp_report::figure::Figure::computed_from).
     pub source: Provenance,
+}
+
+impl<T> Loaded<T> {
+    /// The same origin, the data seen otherwise.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Loaded<U> {
+        Loaded { value: f(self.value), source: self.source }
+    }
 }
 
 /// The folders in which data sets are looked up.
@@ -152,16 +165,22 @@ impl Data {
         facebook::load_combined(self)
     }
 
-    /// Whether the data set is in some folder, unchecked.
+    /// A data set of [`SETS`] that is one graph.
+    ///
+    /// # Errors
+    /// [`DataError::NoSuchSet`]; otherwise as [`Data::houses`].
+    pub fn graph(&self, name: &str) -> Result<Loaded<Graph>, DataError> {
+        let mut parts = DataSet::named(name)?.load(self)?;
+        match (parts.pop(), parts.is_empty()) {
+            (Some(Loaded { value: Content::Graph(value), source }), true) => Ok(Loaded { value, source }),
+            _ => Err(DataError::NoSuchSet(name.to_owned())),
+        }
+    }
+
+    /// Whether the data set of that name is in some folder, unchecked.
     #[must_use]
-    pub fn has(&self, need: Need) -> bool {
-        let names: Vec<String> = match need {
-            Need::Houses => houses::NAMES.map(String::from).into(),
-            Need::Facebook => {
-                facebook::ARCHIVES.map(String::from).into_iter().chain(facebook::ego_names(EGOS[0])).collect()
-            }
-        };
-        self.find(&names).is_some()
+    pub fn has(&self, name: &str) -> bool {
+        DataSet::named(name).is_ok_and(|set| self.find(&set.files()).is_some())
     }
 
     /// The first of `names` that exists in the first folder that has one.

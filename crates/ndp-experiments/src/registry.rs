@@ -63,8 +63,8 @@ pub struct Entry {
     pub id: &'static str,
     /// What it shows, in a few words.
     pub what: &'static str,
-    /// The data sets it uses; without them it runs on stand-ins.
-    pub needs: &'static [Need],
+    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); without them it runs on stand-ins.
+    pub needs: &'static [&'static str],
     /// About how long it takes at paper scale on two cores.
     pub minutes: f64,
     /// How far its numbers may be from the committed reference.
@@ -78,27 +78,6 @@ impl Entry {
     #[must_use]
     pub fn paper(&self) -> &'static str {
         self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
-    }
-}
-
-/// A data set that a figure uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Need {
-    /// OpenML 823.
-    Houses,
-    /// The Facebook ego networks.
-    Facebook,
-}
-
-impl Need {
-    /// Its name in lists.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Houses => "houses",
-            Self::Facebook => "facebook",
-        }
     }
 }
 

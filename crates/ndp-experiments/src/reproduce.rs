@@ -51,8 +51,13 @@ pub(crate) fn selected(name: Option<&str>) -> anyhow::Result<Vec<&'static Entry>
 fn list(entries: &[&Entry]) {
     print_line(&format!("{:<26}{:<10}{:>8}  what", "id", "data", "minutes"));
     for entry in entries {
-        let needs: Vec<&str> = entry.needs.iter().map(|need| need.as_str()).collect();
-        print_line(&format!("{:<26}{:<10}{:>8}  {}", entry.id, needs.join(","), entry.minutes, entry.what));
+        print_line(&format!(
+            "{:<26}{:<10}{:>8}  {}",
+            entry.id,
+            entry.needs.join(","),
+            entry.minutes,
+            entry.what
+        ));
     }
 }
 

@@ -2,7 +2,7 @@
 //! checked here: the parsers and the refusal of other content have tests of their own.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ndp_experiments::datasets::{Data, EGOS};
+use ndp_experiments::datasets::{Data, EGOS, SETS};
 use std::path::{Path, PathBuf};
 
 fn folder() -> Option<PathBuf> {
@@ -33,4 +33,21 @@ fn the_networks_have_the_known_shapes() {
     let combined = data.facebook_combined().unwrap();
     assert!(combined.source.real && combined.value.is_connected());
     assert_eq!((combined.value.node_count(), combined.value.edge_count()), (4039, 88234));
+}
+
+#[test]
+fn every_set_of_the_registry_is_the_real_one() {
+    let Some(folder) = folder() else { return };
+    let data = Data::only(&folder);
+    for set in SETS {
+        if data.has(set.name) {
+            assert!(set.is_real(&data).unwrap(), "{}", set.name);
+        }
+    }
+    if data.has("lastfm-asia") {
+        let graph = data.graph("lastfm-asia").unwrap().value;
+        assert_eq!((graph.node_count(), graph.edge_count()), (7624, 27806));
+        assert!(graph.is_connected());
+        assert_eq!((0..7624).map(|v| graph.degree(v)).max(), Some(216));
+    }
 }

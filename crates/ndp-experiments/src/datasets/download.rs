@@ -1,33 +1,10 @@
 //! Fetching the data sets from their official sources.
 
-use super::{Data, DataError, EGOS};
+use super::{Data, DataError, DataSet, Download, SETS};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use ureq::Agent;
-
-/// Where the data sets are fetched from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sources {
-    /// OpenML's description of data set 823, a JSON text that holds the address of the file.
-    pub houses: String,
-    /// The archive of the ten ego networks.
-    pub egos: String,
-    /// The combined network.
-    pub combined: String,
-}
-
-impl Sources {
-    /// OpenML and SNAP.
-    #[must_use]
-    pub fn official() -> Self {
-        Self {
-            houses: "https://www.openml.org/api/v1/json/data/823".into(),
-            egos: "https://snap.stanford.edu/data/facebook.tar.gz".into(),
-            combined: "https://snap.stanford.edu/data/facebook_combined.txt.gz".into(),
-        }
-    }
-}
 
 /// Why a data set could not be fetched.
 #[derive(Debug, thiserror::Error)]
@@ -62,56 +39,41 @@ pub enum DownloadError {
     },
 }
 
-/// Fetches what is missing in `folder` and checks it; says what it does to `say`. One data set
-/// that fails does not keep the others from being fetched.
+/// Fetches what is missing in `folder` of the data sets of [`SETS`](super::SETS) that can be fetched, and checks it; says
+/// what it does to `say`. One data set that fails does not keep the others from being fetched.
 ///
-/// `patience` is the time without progress after which a server is given up.
+/// `address` gives the address of a data set, mostly `download.address`; `patience` is the time without progress after which
+/// a server is given up.
 ///
 /// # Errors
 /// One error for each data set that could not be fetched; a file that is not the data set is not
 /// kept.
 pub fn fetch(
     folder: &Path,
-    sources: &Sources,
+    address: impl Fn(&DataSet, &Download) -> String,
     patience: Duration,
     mut say: impl FnMut(&str),
 ) -> Result<(), Vec<DownloadError>> {
     let agent = agent(patience);
-    let houses = |data: &Data| data.houses().map(|loaded| loaded.source.real);
-    let combined = |data: &Data| data.facebook_combined().map(|loaded| loaded.source.real);
-    let egos = |data: &Data| EGOS.iter().try_fold(true, |all, &ego| Ok(all && data.ego(ego)?.source.real));
-    let tasks = [
-        Task { name: "houses (OpenML 823)", address: &sources.houses, file: "houses.arff", check: &houses },
-        Task { name: "facebook egos", address: &sources.egos, file: "facebook.tar.gz", check: &egos },
-        Task {
-            name: "facebook combined",
-            address: &sources.combined,
-            file: "facebook_combined.txt.gz",
-            check: &combined,
-        },
-    ];
     let mut errors = Vec::new();
-    for Task { name, address, file, check } in tasks {
-        if check(&Data::only(folder)).is_ok_and(|real| real) {
+    for set in SETS {
+        let name = set.name;
+        if set.is_real(&Data::only(folder)).is_ok_and(|real| real) {
             say(&format!("{name}: already there"));
             continue;
         }
+        let Some(download) = set.download else {
+            say(&format!("{name}: to be put there by hand, from {}", set.page));
+            continue;
+        };
+        let address = address(set, &download);
         say(&format!("{name}: fetching {address}"));
-        match fetch_one(&agent, address, &folder.join(file), check) {
+        match fetch_one(&agent, &address, &folder.join(download.file), &|data| set.is_real(data)) {
             Ok(()) => say(&format!("{name}: fetched and checked")),
             Err(e) => errors.push(e),
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
-}
-
-/// A data set to be fetched.
-struct Task<'a> {
-    name: &'a str,
-    address: &'a str,
-    file: &'a str,
-    /// Whether a folder has the real data set.
-    check: &'a dyn Fn(&Data) -> Result<bool, DataError>,
 }
 
 fn agent(patience: Duration) -> Agent {
@@ -266,12 +228,8 @@ mod tests {
             "description" => response("200 OK", 0, ""),
             _ => response("200 OK", 8, "1 2\n2 3\n"),
         });
-        let sources = Sources {
-            houses: format!("{server}/houses"),
-            egos: format!("{server}/egos"),
-            combined: format!("{server}/combined"),
-        };
-        let errors = fetch(&folder, &sources, PATIENCE, |_| {}).unwrap_err();
+        let address = |set: &DataSet, _: &Download| format!("{server}/{}", set.name);
+        let errors = fetch(&folder, address, PATIENCE, |_| {}).unwrap_err();
         assert_eq!(errors.len(), 3);
         assert!(errors.iter().all(|e| matches!(e, DownloadError::Refused { .. })), "{errors:?}");
         let left: Vec<_> = fs::read_dir(&folder).unwrap().collect();

@@ -7,7 +7,7 @@
 //! Pace, Barry, *Sparse Spatial Autoregressions*, Statistics & Probability Letters 33 (1997).
 
 use super::archive::read_text;
-use super::{Data, DataError, Loaded, hash_lines, provenance};
+use super::{Content, Data, DataError, DataSet, Download, Loaded, hash_lines, provenance};
 use ndarray::Array2;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -35,8 +35,18 @@ pub struct Houses {
     pub labels: Vec<f64>,
 }
 
+/// The data set.
+pub(super) const SET: DataSet = DataSet {
+    name: "houses",
+    about: "20640 census blocks with 8 features and a label",
+    page: "https://www.openml.org/d/823",
+    download: Some(Download { address: "https://www.openml.org/api/v1/json/data/823", file: "houses.arff" }),
+    files: || NAMES.map(String::from).into(),
+    load: |data| Ok(vec![load(data)?.map(Content::Table)]),
+};
+
 /// Its packings, in order of preference.
-pub(super) const NAMES: [&str; 5] = [
+const NAMES: [&str; 5] = [
     "houses.csv",
     "houses_openml823.arff.gz",
     "houses_openml823.arff",

@@ -2,7 +2,7 @@
 
 use crate::datasets::Data;
 use crate::figures::families::{erdos_renyi, geometric};
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result, ensure};
 use ndp_algos::LinearProtocol;
@@ -42,7 +42,7 @@ const MEASURED: &str = "measured loss";
 pub const ENTRY: Entry = Entry {
     id: "beyond/audit",
     what: "claimed, exact and measured loss of gossip protocols on many graphs, one Facebook network among them",
-    needs: &[Need::Facebook],
+    needs: &["facebook"],
     minutes: 0.3,
     tolerance: Tolerance::SEEDED,
     figure,

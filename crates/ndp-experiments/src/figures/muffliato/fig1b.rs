@@ -2,7 +2,7 @@
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
@@ -21,7 +21,7 @@ const SIGMA_SQUARED: f64 = 3.75;
 pub const ENTRY: Entry = Entry {
     id: "muffliato/fig1b",
     what: "the Facebook network of ego 1912, coloured by loss",
-    needs: &[Need::Facebook],
+    needs: &["facebook"],
     minutes: 0.1,
     tolerance: Tolerance::DETERMINISTIC,
     figure,

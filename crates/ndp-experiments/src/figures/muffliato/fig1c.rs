@@ -3,7 +3,7 @@
 use crate::datasets::Data;
 use crate::figures::families::TRIES;
 use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series};
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
@@ -37,7 +37,7 @@ const CLIP: f64 = 1.0;
 pub const ENTRY: Entry = Entry {
     id: "muffliato/fig1c",
     what: "private gradient descent on houses over random graphs, and the losses of one node",
-    needs: &[Need::Houses],
+    needs: &["houses"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
     figure,

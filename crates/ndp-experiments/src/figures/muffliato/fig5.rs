@@ -2,7 +2,7 @@
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
@@ -21,7 +21,7 @@ const SIGMA_SQUARED: f64 = 3.75;
 pub const ENTRY: Entry = Entry {
     id: "muffliato/fig5",
     what: "nine Facebook ego networks coloured by loss, printed and exact",
-    needs: &[Need::Facebook],
+    needs: &["facebook"],
     minutes: 0.4,
     tolerance: Tolerance::SEEDED,
     figure,

@@ -5,7 +5,7 @@ use crate::datasets::Data;
 use crate::figures::learning::{
     Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
 };
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::privacy::{calibrate, central, complete_walk, local};
@@ -34,7 +34,7 @@ const NAMES: [&str; 3] = ["central", "local", "network"];
 pub const ENTRY: Entry = Entry {
     id: "network-dp/fig2",
     what: "private SGD on houses at epsilon 10 and 1: central, local, and a walk on the complete graph",
-    needs: &[Need::Houses],
+    needs: &["houses"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
     figure,

@@ -6,7 +6,7 @@ use crate::figures::families;
 use crate::figures::learning::{
     Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
 };
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::privacy::{WalkPairs, calibrate, central, complete_walk, local};
@@ -41,7 +41,7 @@ const NAMES: [&str; 5] = ["central", "local", "complete", "hypercube", "geometri
 pub const ENTRY: Entry = Entry {
     id: "random-walk/fig2",
     what: "private SGD on houses at epsilon 10 and 1: central, local, and walks on three graphs",
-    needs: &[Need::Houses],
+    needs: &["houses"],
     minutes: 0.2,
     tolerance: Tolerance::SEEDED,
     figure,

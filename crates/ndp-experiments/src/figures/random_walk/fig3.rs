@@ -2,7 +2,7 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::Array2;
@@ -34,7 +34,7 @@ const QUICK_NODES: usize = 8;
 pub const ENTRY: Entry = Entry {
     id: "random-walk/fig3",
     what: "loss, communicability and centrality on a Facebook ego network and Davis's Southern Women",
-    needs: &[Need::Facebook],
+    needs: &["facebook"],
     minutes: 0.05,
     tolerance: Tolerance::SEEDED,
     figure,

@@ -3,7 +3,7 @@
 use super::walk_steps;
 use crate::datasets::Data;
 use crate::figures::muffliato::fig5::EGOS;
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;
@@ -27,7 +27,7 @@ const CUT: usize = 500;
 pub const ENTRY: Entry = Entry {
     id: "random-walk/fig6",
     what: "nine Facebook ego networks coloured by the loss of a walk, printed and sound",
-    needs: &[Need::Facebook],
+    needs: &["facebook"],
     minutes: 0.1,
     tolerance: Tolerance::SEEDED,
     figure,

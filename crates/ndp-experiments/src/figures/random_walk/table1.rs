@@ -3,7 +3,7 @@
 use crate::datasets::Data;
 use crate::figures::families;
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses};
-use crate::registry::{Entry, Need, Tolerance};
+use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
@@ -48,7 +48,7 @@ const PRINTED: [[[(f64, f64); 2]; 3]; 4] = [
 pub const ENTRY: Entry = Entry {
     id: "random-walk/table1",
     what: "accuracy of gossip and of walks on four graphs at the same mean loss",
-    needs: &[Need::Houses],
+    needs: &["houses"],
     minutes: 0.2,
     tolerance: Tolerance::SEEDED,
     figure,
