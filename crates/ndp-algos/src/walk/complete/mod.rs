@@ -14,6 +14,7 @@
 
 pub mod averaged;
 pub mod caps;
+mod chords;
 pub mod constant;
 pub mod guarantee;
 pub mod histogram;
