@@ -205,18 +205,25 @@ fn combine_krylov(view: &Krylov, decisions: &Decisions, layout: &Layout, budget:
         if view.bytes(limbs) > budget.memory {
             return Attempt::Stop;
         }
-        let mut found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
-        // Where digits suffice and vectors are skewed all the same, they need all their predecessors.
-        let skewed = match &found {
-            Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
-            Attempt::Skewed { error } => *error <= PRECISE,
-            Attempt::Lost { .. } | Attempt::Stop => false,
-        };
-        if skewed && against == Against::Recent {
-            against = Against::All;
-            found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
+        loop {
+            let found = with_limbs!(limbs, attempt_krylov(view, &decisions.kept, against, layout));
+            // Where digits suffice and vectors are skewed all the same, coefficients need more digits, or all predecessors.
+            let skewed = match &found {
+                Attempt::Found(_, enclosure) => enclosure.width() > WIDTH && enclosure.error <= PRECISE,
+                Attempt::Skewed { error } => *error <= PRECISE,
+                Attempt::Lost { .. } | Attempt::Stop => false,
+            };
+            against = match (against, &found) {
+                // Runs so long grow askew as well.
+                (Against::Recent, Attempt::Lost { .. }) => Against::Precisely,
+                (Against::Recent, _) if skewed => Against::Precisely,
+                (Against::Precisely, _) if skewed => Against::All,
+                _ => return found,
+            };
+            if !skewed {
+                return found;
+            }
         }
-        found
     })
 }
 

@@ -5,7 +5,7 @@
 //! numbers; so the exact `q` are exact combinations of the rows, whatever the coefficients are worth. What is stored differs
 //! from them by at most `e` in norm, and `e` follows a recurrence that is evaluated upwards in units of the last place.
 
-use super::fixed::{self, Fixed, Sums, TERMS};
+use super::fixed::{self, Fixed, Sums, TERMS, Wide};
 use super::magnitude::{Magnitude, times_power};
 use crate::kernel;
 use rayon::prelude::*;
@@ -22,6 +22,13 @@ pub(crate) enum Lost {
         /// The bits.
         bits: i64,
     },
+}
+
+/// The norm of a vector over the noises: `norm · 2^top` units.
+#[derive(Clone, Copy)]
+struct Length {
+    norm: f64,
+    top: i64,
 }
 
 /// Combinations of `coordinates` numbers each, of which the first have variances.
@@ -87,17 +94,28 @@ impl<const L: usize> Combinations<L> {
     /// `gamma` units.
     pub(crate) fn absorb(
         &mut self,
-        mut candidate: Vec<Fixed<L>>,
+        candidate: Vec<Fixed<L>>,
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
-        let root = Magnitude::new(self.coordinates as f64, 0).root();
+        let (candidate, length, error) = self.orthogonal(candidate, gamma, from)?;
+        let (scaled, error) = self.scaled(&candidate, length, error)?;
+        self.keep(scaled, error)
+    }
+
+    /// A candidate made orthogonal as well as floating point can, its norm, and its error.
+    fn orthogonal(
+        &self,
+        mut candidate: Vec<Fixed<L>>,
+        gamma: Magnitude,
+        from: usize,
+    ) -> Result<(Vec<Fixed<L>>, Length, Magnitude), Lost> {
         let places = fixed::places(L);
         // γ + Σ |a_i| e_i + ρ, in units.
         let mut error = gamma;
         let negligible = 5e-14_f64.max(4.0 * (self.coordinates as f64).sqrt() * f64::EPSILON);
         let mut floats = vec![0.0; self.noises];
-        let (norm, top) = loop {
+        loop {
             // Only noises have a say in what is orthogonal.
             let Some(top) = convert(&candidate[..self.noises], &mut floats) else {
                 return Err(Lost::Digits(places as f64));
@@ -111,7 +129,7 @@ impl<const L: usize> Combinations<L> {
             let overlaps = self.overlaps(&floats, from);
             let worst = overlaps.iter().fold(0.0, |m: f64, a| m.max(a.abs()));
             if worst <= negligible * norm {
-                break (norm, top);
+                return Ok((candidate, Length { norm, top }, error));
             }
             // Coefficients `m · 2^-shift`, for overlaps in units of `2^(top - p)`.
             let exponent = (worst.to_bits() >> 52) as i64 - 1022;
@@ -122,25 +140,106 @@ impl<const L: usize> Combinations<L> {
             let factors: Vec<i64> = overlaps.iter().map(factor).collect();
             let by = exponent - 52 + top - places;
             let terms: Vec<(usize, i64)> = (from..).zip(factors).filter(|(_, m)| *m != 0).collect();
-            for group in terms.chunks(TERMS) {
-                self.subtract(&mut candidate, group, by);
-                error = error.plus(root);
-            }
-            for (k, m) in terms {
-                error = error.plus(Magnitude::new(m as f64, by).times(self.errors[k]));
-            }
+            error = self.subtract_all(&mut candidate, &terms, by, error);
+        }
+    }
+
+    /// The same with coefficients of as many digits as the candidate has, for noises of variance 1.
+    pub(crate) fn absorb_precisely(
+        &mut self,
+        mut candidate: Vec<Fixed<L>>,
+        gamma: Magnitude,
+        from: usize,
+    ) -> Result<(), Lost> {
+        let n = self.noises;
+        // Digits below the error of the candidate, and some more for the sum, say nothing.
+        let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);
+        let drop = ((spare / 64.0) as usize).min(L - 1);
+        let product = |q: &Vec<Fixed<L>>| fixed::product(&candidate[..n], &q[..n], drop);
+        let basis = &self.fixed[from..];
+        let overlaps: Vec<Wide> = if basis.len() * n * (L - drop) > PARALLEL {
+            basis.par_iter().map(product).collect()
+        } else {
+            basis.iter().map(product).collect()
         };
-        self.append(&candidate, (norm, top), error, root)
+        let mut error = gamma;
+        let mut high = overlaps.iter().filter_map(Wide::top).max();
+        // What is not worth more than the error is left.
+        let least = gamma.log2() - fixed::places(L) as f64 - 6.0 - (overlaps.len() as f64).log2();
+        while let Some(place) = high.filter(|&place| place as f64 > least) {
+            let low = place - 53;
+            let digits = overlaps.iter().map(|overlap| overlap.digits(low));
+            let terms: Vec<(usize, i64)> = (from..).zip(digits).filter(|(_, m)| *m != 0).collect();
+            error = self.subtract_all(&mut candidate, &terms, low, error);
+            high = overlaps.iter().any(|overlap| overlap.bottom() < low).then_some(low);
+        }
+        let (candidate, length, error) = self.orthogonal(candidate, error, from)?;
+        let (mut scaled, mut error) = self.scaled(&candidate, length, error)?;
+        // The scale had 53 digits: (1 - δ/2) q is of length 1 up to δ², where q is up to δ.
+        let mut last = 0;
+        loop {
+            let half_excess = fixed::product(&scaled[..n], &scaled[..n], drop).less_one().half();
+            let better = |&top: &i64| top as f64 > least && top < last - 8;
+            let Some(top) = half_excess.top().filter(better) else { break };
+            last = top;
+            let before = scaled.clone();
+            let mut high = top;
+            // Digits beyond twice those that are right already are wrong.
+            while high as f64 > least && high > 2 * top - 4 && high > half_excess.bottom() {
+                let term = (before.as_slice(), half_excess.digits(high - 53));
+                let own = Magnitude::new(term.1 as f64, high - 53).times(error);
+                error = self.subtract_vectors(&mut scaled, &[term], high - 53, error).plus(own);
+                high -= 53;
+            }
+        }
+        self.keep(scaled, error)
+    }
+
+    /// `y ← y - 2^by Σ m q`, and the error of `y` afterwards: what the `q` bring along, and the roundings.
+    fn subtract_all(
+        &self,
+        y: &mut [Fixed<L>],
+        terms: &[(usize, i64)],
+        by: i64,
+        mut error: Magnitude,
+    ) -> Magnitude {
+        for group in terms.chunks(TERMS) {
+            let vectors: Vec<(&[Fixed<L>], i64)> =
+                group.iter().map(|&(k, m)| (self.fixed[k].as_slice(), m)).collect();
+            error = self.subtract_vectors(y, &vectors, by, error);
+        }
+        for &(k, m) in terms {
+            error = error.plus(Magnitude::new(m as f64, by).times(self.errors[k]));
+        }
+        error
+    }
+
+    /// `y ← y - 2^by Σ m x` for at most [`TERMS`] vectors, and the error of `y` afterwards, that of the vectors apart.
+    fn subtract_vectors(
+        &self,
+        y: &mut [Fixed<L>],
+        terms: &[(&[Fixed<L>], i64)],
+        by: i64,
+        error: Magnitude,
+    ) -> Magnitude {
+        let root = Magnitude::new(self.coordinates as f64, 0).root();
+        // Without their lowest limbs the vectors are off by less than one unit of the lowest that is used, in every
+        // coordinate: where the factors make less of that than the error of y is, the limbs are left out.
+        let sum = terms.iter().fold(Magnitude::ZERO, |sum, &(_, m)| sum.plus(Magnitude::new(m as f64, by)));
+        let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
+        let drop = if room > 0.0 { ((room / 64.0) as usize).min(L - 1) } else { 0 };
+        subtract(y, terms, by, drop);
+        let dropped = if drop == 0 { Magnitude::ZERO } else { sum.times(Magnitude::power(64 * drop as i64)) };
+        error.plus(root.times(Magnitude::power(0).plus(dropped)))
     }
 
     /// Scales what is left of a candidate, of norm `norm · 2^top` units, to length 1.
-    fn append(
-        &mut self,
+    fn scaled(
+        &self,
         candidate: &[Fixed<L>],
-        (norm, top): (f64, i64),
+        Length { norm, top }: Length,
         error: Magnitude,
-        root: Magnitude,
-    ) -> Result<(), Lost> {
+    ) -> Result<(Vec<Fixed<L>>, Magnitude), Lost> {
         let places = fixed::places(L);
         // The scale `m · 2^by`, near 2^(p - top) / norm.
         let inverse = 1.0 / norm;
@@ -164,14 +263,20 @@ impl<const L: usize> Combinations<L> {
         } else {
             scaled.chunks_mut(PIECE).enumerate().for_each(work);
         }
-        let scale = Magnitude::new(m as f64, by);
+        let root = Magnitude::new(self.coordinates as f64, 0).root();
+        Ok((scaled, Magnitude::new(m as f64, by).times(error).plus(root)))
+    }
+
+    /// Adds a vector of length 1 and its error.
+    fn keep(&mut self, scaled: Vec<Fixed<L>>, error: Magnitude) -> Result<(), Lost> {
+        let places = fixed::places(L);
         let mut rounded = vec![0.0; self.coordinates];
         let Some(top) = convert(&scaled, &mut rounded) else { return Err(Lost::Digits(places as f64)) };
         let unit = times_power(1.0, top - places);
         rounded.iter_mut().for_each(|x| *x *= unit);
         self.fixed.push(scaled);
         self.rounded.push(rounded);
-        self.errors.push(scale.times(error).plus(root));
+        self.errors.push(error);
         Ok(())
     }
 
@@ -193,24 +298,24 @@ impl<const L: usize> Combinations<L> {
             basis.iter().map(|q| self.product(x, q)).collect()
         }
     }
+}
 
-    /// `y ← y - 2^by Σ m q`, off by less than one unit a coordinate.
-    fn subtract(&self, y: &mut [Fixed<L>], terms: &[(usize, i64)], by: i64) {
-        let work = |(piece, y): (usize, &mut [Fixed<L>])| {
-            let first = piece * PIECE;
-            let mut sums = Sums::<L>::new(y.len());
-            for &(k, m) in terms {
-                sums.add(&self.fixed[k][first..first + y.len()], m);
-            }
-            for (k, y) in y.iter_mut().enumerate() {
-                *y = fixed::minus(y, &sums.scaled(k, by));
-            }
-        };
-        if y.len() * terms.len() > PARALLEL {
-            y.par_chunks_mut(PIECE).enumerate().for_each(work);
-        } else {
-            y.chunks_mut(PIECE).enumerate().for_each(work);
+/// `y ← y - 2^by Σ m x`, off by less than one unit a coordinate where no limbs of the `x` are dropped.
+fn subtract<const L: usize>(y: &mut [Fixed<L>], terms: &[(&[Fixed<L>], i64)], by: i64, drop: usize) {
+    let work = |(piece, y): (usize, &mut [Fixed<L>])| {
+        let first = piece * STRIP;
+        let terms: Vec<(&[Fixed<L>], i64)> =
+            terms.iter().map(|&(x, m)| (&x[first..first + y.len()], m)).collect();
+        let mut sums = Sums::<L>::new(y.len());
+        sums.add_all(&terms, drop);
+        for (k, y) in y.iter_mut().enumerate() {
+            *y = fixed::minus(y, &sums.scaled(k, by));
         }
+    };
+    if y.len() * terms.len() * (L - drop) > PARALLEL {
+        y.par_chunks_mut(STRIP).with_min_len(8).enumerate().for_each(work);
+    } else {
+        y.chunks_mut(STRIP).enumerate().for_each(work);
     }
 }
 
@@ -233,5 +338,7 @@ fn convert<const L: usize>(numbers: &[Fixed<L>], to: &mut [f64]) -> Option<i64> 
 
 /// Coordinates whose sums stay in the fastest cache.
 const PIECE: usize = 256;
+/// Coordinates of a few vectors at a time.
+const STRIP: usize = 64;
 /// Coordinates (times terms) from which on pieces go to several threads.
 const PARALLEL: usize = 1 << 14;

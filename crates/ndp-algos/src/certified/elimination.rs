@@ -43,18 +43,7 @@ impl Table {
             let taken = sum_of_products(field, factors.iter().zip(column));
             factors.push(field.minus(0, field.plus(row[pivot], taken)));
         }
-        let used: Vec<(u64, &[u64])> = factors
-            .into_iter()
-            .zip(&self.rows)
-            .filter(|(factor, _)| *factor != 0)
-            .map(|(factor, row)| (factor, row.as_slice()))
-            .collect();
-        let work = |(piece, row): (usize, &mut [u64])| add_rows(field, &used, piece * PIECE, row);
-        if row.len() * used.len() > PARALLEL {
-            row.par_chunks_mut(PIECE).enumerate().for_each(work);
-        } else {
-            row.chunks_mut(PIECE).enumerate().for_each(work);
-        }
+        add_all(field, &factors, &self.rows, &mut row);
         let Some(pivot) = row[..self.noises].iter().position(|&x| x != 0) else {
             let leaks: Vec<usize> = (self.noises..row.len()).filter(|&j| row[j] != 0).collect();
             return if leaks.is_empty() { Newness::Old } else { Newness::Leak(leaks) };
@@ -65,6 +54,56 @@ impl Table {
         self.pivots.push(pivot);
         self.rows.push(row);
         Newness::New
+    }
+}
+
+/// Rows that are orthogonal to one another, none of them to itself.
+pub(crate) struct Basis {
+    pub(crate) field: Field,
+    pub(crate) rows: Vec<Vec<u64>>,
+    /// Minus one over the product of each row with itself.
+    pub(crate) inverses: Vec<u64>,
+}
+
+impl Basis {
+    /// Takes away what the rows span of a row, and adds what is left; whether anything is. `None` when that is orthogonal to
+    /// itself.
+    pub(crate) fn absorb(&mut self, mut row: Vec<u64>) -> Option<bool> {
+        let field = self.field;
+        let product = |a: &[u64], b: &[u64]| sum_of_products(field, a.iter().zip(b));
+        let factor = |(before, &inverse): (&Vec<u64>, &u64)| field.times(product(&row, before), inverse);
+        let factors: Vec<u64> = if row.len() * self.rows.len() > PARALLEL {
+            self.rows.par_iter().zip(&self.inverses).map(factor).collect()
+        } else {
+            self.rows.iter().zip(&self.inverses).map(factor).collect()
+        };
+        add_all(field, &factors, &self.rows, &mut row);
+        if row.iter().all(|&x| x == 0) {
+            return Some(false);
+        }
+        let size = product(&row, &row);
+        if size == 0 {
+            return None;
+        }
+        self.rows.push(row);
+        self.inverses.push(field.minus(0, field.inverse_of(size)));
+        Some(true)
+    }
+}
+
+/// Adds `Σ factor · row` to a row.
+fn add_all(field: Field, factors: &[u64], rows: &[Vec<u64>], to: &mut [u64]) {
+    let used: Vec<(u64, &[u64])> = factors
+        .iter()
+        .zip(rows)
+        .filter(|(factor, _)| **factor != 0)
+        .map(|(&factor, row)| (factor, row.as_slice()))
+        .collect();
+    let work = |(piece, to): (usize, &mut [u64])| add_rows(field, &used, piece * PIECE, to);
+    if to.len() * used.len() > PARALLEL {
+        to.par_chunks_mut(PIECE).enumerate().for_each(work);
+    } else {
+        to.chunks_mut(PIECE).enumerate().for_each(work);
     }
 }
 

@@ -8,7 +8,7 @@
 use super::ball::Ball;
 use super::combinations::{Combinations, Lost};
 use super::decisions::Verdicts;
-use super::elimination::{Newness, Table};
+use super::elimination::{Basis, Newness, Table};
 use super::field::{Field, Fingerprint};
 use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, Laziness};
@@ -32,8 +32,11 @@ pub(crate) struct Krylov {
 /// Against which earlier combinations a candidate is made orthogonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// Those of the two levels before it: in exact arithmetic it is orthogonal to the others.
+    /// Those of the two levels before it: in exact arithmetic it is orthogonal to the others. As well as floating point can.
     Recent,
+    /// The same, to as many digits as the vectors have: what is left grows from level to level as their errors do, and long
+    /// runs need it small.
+    Precisely,
     /// All.
     All,
 }
@@ -107,6 +110,22 @@ impl Krylov {
 
     /// What one prime says about the candidates: known noises, then level by level.
     pub(crate) fn verdicts(&self, field: Field) -> Verdicts {
+        let short = self.is_short() && 6 * self.seeds.len() < self.rank_limit();
+        short
+            .then(|| self.verdicts_by_levels(field))
+            .flatten()
+            .unwrap_or_else(|| self.verdicts_by_table(field))
+    }
+
+    /// Whether a product of the matrix with a row of one level is orthogonal to all but three levels: the matrix is symmetric,
+    /// and its product with a known noise is a combination of the first level.
+    fn is_short(&self) -> bool {
+        let first = |v: &usize| self.known.contains(v) || self.seeds.contains(v);
+        self.matrix.is_symmetric() && self.known.iter().all(|&u| self.matrix.columns(u).iter().all(first))
+    }
+
+    /// By elimination against all rows before.
+    fn verdicts_by_table(&self, field: Field) -> Verdicts {
         let n = self.nodes();
         let matrix = self.matrix.modulo(field);
         let mut table = Table::new(field, n);
@@ -116,15 +135,10 @@ impl Krylov {
             kept.push(new);
             new
         };
-        let unit = |u: usize| {
-            let mut row = vec![0; n];
-            row[u] = field.integer(1);
-            row
-        };
         for &u in &self.known {
-            add(unit(u));
+            add(self.unit(u, field));
         }
-        let mut level: Vec<Vec<u64>> = self.seeds.iter().map(|&u| unit(u)).collect();
+        let mut level: Vec<Vec<u64>> = self.seeds.iter().map(|&u| self.unit(u, field)).collect();
         for row in &level {
             add(row.clone());
         }
@@ -142,6 +156,51 @@ impl Krylov {
             }
         }
         Verdicts { kept, leaks: Vec::new() }
+    }
+
+    fn unit(&self, u: usize, field: Field) -> Vec<u64> {
+        let mut row = vec![0; self.nodes()];
+        row[u] = field.integer(1);
+        row
+    }
+
+    /// The same by orthogonality: where no kept row is orthogonal to itself, the product of a symmetric matrix with a row of
+    /// one level is orthogonal to all levels but that one, the one before and its own, and it is new if something is left of
+    /// it once it was made orthogonal to those. `None` where a row is orthogonal to itself: about one prime in `2^60 / r`.
+    fn verdicts_by_levels(&self, field: Field) -> Option<Verdicts> {
+        let n = self.nodes();
+        let matrix = self.matrix.modulo(field);
+        let first: Vec<usize> = self.known.iter().chain(&self.seeds).copied().collect();
+        let mut distinct = first.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < first.len() {
+            return None;
+        }
+        let mut kept = vec![true; first.len()];
+        let mut rank = first.len();
+        // Known noises are not propagated: the product of the matrix with one of them is a combination of the first level.
+        let mut basis = Basis {
+            field,
+            rows: first.into_iter().map(|u| self.unit(u, field)).collect(),
+            inverses: vec![field.minus(0, field.integer(1)); rank],
+        };
+        let mut sources = self.known.len()..rank;
+        for _ in 1..self.rounds {
+            let end = basis.rows.len();
+            for k in sources.clone() {
+                let new = rank < n && basis.absorb(matrix.apply(&basis.rows[k]))?;
+                rank += usize::from(new);
+                kept.push(new);
+            }
+            if basis.rows.len() == end {
+                break;
+            }
+            basis.rows.drain(..sources.start);
+            basis.inverses.drain(..sources.start);
+            sources = end - sources.start..basis.rows.len();
+        }
+        Some(Verdicts { kept, leaks: Vec::new() })
     }
 
     /// The level of every candidate that the decisions are about.
@@ -183,16 +242,20 @@ impl Krylov {
         let mut decisions = kept[self.known.len() + self.seeds.len()..].iter();
         while decisions.len() > 0 {
             let first = found.len();
-            let from = if against == Against::Recent { before } else { 0 };
+            let from = if against == Against::All { 0 } else { before };
             for (source, &new) in sources.clone().zip(decisions.by_ref()) {
                 if new {
                     let candidate = self.matrix.apply(found.fixed(source));
                     let gamma = self.matrix.norm().times(found.error(source)).plus(rounding);
                     let progress = found.len() as f64 / rank as f64;
-                    found.absorb(candidate, gamma, from).map_err(|lost| (lost, progress))?;
+                    let absorbed = match against {
+                        Against::Precisely => found.absorb_precisely(candidate, gamma, from),
+                        Against::Recent | Against::All => found.absorb(candidate, gamma, from),
+                    };
+                    absorbed.map_err(|lost| (lost, progress))?;
                 }
             }
-            if against == Against::Recent {
+            if against != Against::All {
                 found.forget_before(before);
             }
             (before, sources) = (sources.start, first..found.len());
@@ -208,7 +271,9 @@ impl Krylov {
 mod tests {
     use super::*;
     use crate::certified::decisions;
-    use ndp_graph::{Graph, generators};
+    use ndp_graph::{Graph, generators, random};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha8Rng;
 
     /// `log₂` of the largest error in units, when every candidate is made orthogonal to all before it.
     fn growth(graph: &Graph, observer: usize, rounds: usize) -> Result<(usize, f64), crate::Error> {
@@ -241,6 +306,96 @@ mod tests {
             let (found, growth) = growth(graph, observer, rounds)?;
             assert_eq!(found, rank);
             assert!((bits - 12.0..bits + 3.0).contains(&growth), "{growth} bits, expected {bits}");
+        }
+        Ok(())
+    }
+
+    /// Orthogonality and elimination say the same of every candidate, modulo large primes and, where no row is orthogonal to
+    /// itself, modulo small ones.
+    #[test]
+    fn levels_and_tables_agree() -> Result<(), crate::Error> {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let (mut compared, mut refused) = (0, 0);
+        for k in 0..60 {
+            let graph = match k % 3 {
+                0 => random::erdos_renyi_graph(24, 0.15, &mut rng)?,
+                1 => random::random_geometric_graph(30, 0.3, &mut rng)?,
+                _ => generators::grid_2d_graph(4, 3 + k % 5)?,
+            };
+            let matrix = GossipMatrix::metropolis(&graph);
+            let coalition: Vec<usize> = (0..1 + k % 2).collect();
+            let known = if k % 5 == 0 { Vec::new() } else { coalition.clone() };
+            let mut seeds: Vec<usize> =
+                coalition.iter().flat_map(|&c| graph.neighbors(c)).map(|&w| w as usize).collect();
+            seeds.sort_unstable();
+            seeds.dedup();
+            seeds.retain(|w| !coalition.contains(w));
+            let view = Krylov::new(&matrix, &coalition, &seeds, &known, 12);
+            if !view.is_short() {
+                continue;
+            }
+            for prime in [2_147_483_647, 2_305_843_009_213_693_951 - 30, 101, 31, 13] {
+                let field = Field::new(prime);
+                match view.verdicts_by_levels(field) {
+                    Some(found) => {
+                        assert_eq!(found, view.verdicts_by_table(field));
+                        compared += 1;
+                    }
+                    None => {
+                        assert!(prime < 1000);
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 150 && refused > 10, "{compared} compared, {refused} refused");
+        Ok(())
+    }
+
+    /// Where products reach beyond the first level, or weights are not symmetric, three levels are not enough.
+    #[test]
+    fn short_recurrences_are_not_presumed() -> Result<(), crate::Error> {
+        let path = generators::path_graph(5)?;
+        let matrix = GossipMatrix::metropolis(&path);
+        assert!(Krylov::new(&matrix, &[0], &[1], &[0], 4).is_short());
+        // Node 2 knows its noise but is not heard around.
+        assert!(!Krylov::new(&matrix, &[0], &[1], &[0, 2], 4).is_short());
+        Ok(())
+    }
+
+    /// With coefficients of all digits, three levels keep a long run orthonormal: as well as all predecessors, and with
+    /// smaller errors.
+    #[test]
+    fn three_levels_are_enough() -> Result<(), crate::Error> {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let graph = random::random_geometric_graph(150, 0.16, &mut rng)?;
+        let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
+        let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 40);
+        let decisions = decisions::of_krylov(&view, false)?;
+        let combine = |against| {
+            let found = view.combinations::<6>(&decisions.kept, against);
+            found
+                .map(super::super::combinations::Combinations::into_rounded)
+                .map_err(|_| crate::Error::Unbounded)
+        };
+        let farthest = |vectors: &[Vec<f64>]| {
+            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let pairs = (0..vectors.len()).flat_map(|j| (0..=j).map(move |k| (j, k)));
+            let off = |(j, k): (usize, usize)| {
+                (product(&vectors[j], &vectors[k]) - f64::from(u8::from(j == k))).abs()
+            };
+            pairs.map(off).fold(0.0, f64::max)
+        };
+        let (recent, _) = combine(Against::Recent)?;
+        let (precise, errors) = combine(Against::Precisely)?;
+        let (all, _) = combine(Against::All)?;
+        assert!(decisions.rank() > 60 && all.len() == precise.len());
+        assert!(farthest(&recent) > 1e-3, "long enough to lose orthogonality: {}", farthest(&recent));
+        assert!(farthest(&precise) < 1e-13 && farthest(&all) < 1e-12);
+        assert!(errors.iter().all(|&e| e < 1e-14));
+        // The same vectors up to the roundings of the others.
+        for (one, other) in precise.iter().zip(&all) {
+            assert!(one.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-9));
         }
         Ok(())
     }

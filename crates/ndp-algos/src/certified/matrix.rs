@@ -32,6 +32,8 @@ pub(crate) struct ExactMatrix {
     norm: Magnitude,
     /// Binary logarithm of a common denominator of all entries.
     denominator: f64,
+    /// Whether it equals its transpose, exactly.
+    symmetric: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -101,7 +103,8 @@ impl ExactMatrix {
         let denominator = log2_lcm(&distinct) + f64::from(Dyadic::of(laziness).places());
         let divisors = distinct.into_iter().map(|d| (d, Divisor::new(d))).collect();
         let entries = Entries::Named { starts, groups, neighbors, divisors };
-        Self { entries, laziness, norm: Magnitude::power(0), denominator }
+        // Every denominator is symmetric in the two degrees.
+        Self { entries, laziness, norm: Magnitude::power(0), denominator, symmetric: true }
     }
 
     fn given(matrix: &GossipMatrix, ball: &Ball) -> Self {
@@ -123,8 +126,15 @@ impl ExactMatrix {
                 norm = sum;
             }
         }
+        let mirrored = |u: usize, k: usize| {
+            let row = starts[columns[k] as usize]..starts[columns[k] as usize + 1];
+            let at = columns[row.clone()].binary_search(&(u as u32));
+            at.is_ok_and(|at| weights[row.start + at] == weights[k])
+        };
+        let nodes = 0..starts.len() - 1;
+        let symmetric = nodes.into_iter().all(|u| (starts[u]..starts[u + 1]).all(|k| mirrored(u, k)));
         let entries = Entries::Given { starts, columns, weights };
-        Self { entries, laziness: 0.0, norm, denominator: places.into() }
+        Self { entries, laziness: 0.0, norm, denominator: places.into(), symmetric }
     }
 
     /// Number of nodes in the ball.
@@ -137,6 +147,26 @@ impl ExactMatrix {
     /// At least the spectral norm: 1 for named weights, whose rows sum to 1, the largest row sum for given ones.
     pub(crate) fn norm(&self) -> Magnitude {
         self.norm
+    }
+
+    /// Whether it equals its transpose, exactly.
+    pub(crate) fn is_symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// The nodes of the ball whose entry in a row is not 0, but for the diagonal of named weights.
+    pub(crate) fn columns(&self, u: usize) -> Vec<usize> {
+        let columns = match &self.entries {
+            Entries::Named { starts, groups, neighbors, .. } => match &groups[starts[u]..starts[u + 1]] {
+                [] => &[],
+                // Groups of a node stand one after the other.
+                [first, ..] => {
+                    &neighbors[first.inside.0 as usize..groups[starts[u + 1] - 1].inside.1 as usize]
+                }
+            },
+            Entries::Given { starts, columns, .. } => &columns[starts[u]..starts[u + 1]],
+        };
+        columns.iter().map(|&v| v as usize).collect()
     }
 
     /// Binary logarithm of a common denominator of the entries.

@@ -12,6 +12,7 @@
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 6, in whose place this stands.
 
+use super::chords::Chords;
 use super::constant::require_no_caps;
 use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
 use super::{CompleteHistogram, CompleteWalk, ConstantWalk, Receptions, Spotting, Visits};
@@ -42,8 +43,10 @@ struct Reports {
     local: f64,
     labels: u32,
     effort: ShuffleEffort,
-    /// The exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`: it does not depend on the
-    /// length.
+    /// For a search, which asks for many levels: the exact blankets, from above by some parts in a million.
+    chords: Option<Chords>,
+    /// Otherwise, the exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`: it does not
+    /// depend on the length.
     longest: Mutex<BTreeMap<u64, f64>>,
 }
 
@@ -51,17 +54,32 @@ impl Reports {
     /// `D₁` at `epsilon` for one of `m` reports; any bound below `enough` will do.
     fn single(&self, epsilon: f64, m: u64, enough: f64) -> Result<f64, Error> {
         let (local, labels) = (self.local, self.labels);
-        let hoeffding = shuffling::rr_hoeffding_delta(epsilon, local, labels, m)?.into_value();
-        if hoeffding <= enough {
-            return Ok(hoeffding);
-        }
-        let relaxed = hoeffding.min(shuffling::rr_bennett_delta(epsilon, local, labels, m)?.into_value());
+        let hoeffding =
+            || shuffling::rr_hoeffding_delta(epsilon, local, labels, m).map(UpperBound::into_value);
+        let bennett = || shuffling::rr_bennett_delta(epsilon, local, labels, m).map(UpperBound::into_value);
         // Revealing surplus reports only helps the observer.
-        let hidden = m.min(self.effort.exact_up_to).min(MOST_REPORTS);
+        let hidden = m.min(self.most_hidden());
+        if let Some(chords) = self.chords.as_ref().filter(|_| hidden > 0 && enough < f64::INFINITY) {
+            let mut least = chords.delta(epsilon, hidden, enough)?;
+            // Of the closed bounds only those that seem to be better are computed with proof.
+            let about = Relaxed::about(epsilon, local, labels, m);
+            if least > enough && !(about.hoeffding > least) {
+                least = least.min(hoeffding()?);
+            }
+            if least > enough && !(about.bennett > least) {
+                least = least.min(bennett()?);
+            }
+            return Ok(least);
+        }
+        let mut relaxed = hoeffding()?;
+        if relaxed > enough {
+            relaxed = relaxed.min(bennett()?);
+        }
         if relaxed <= enough || hidden == 0 {
             return Ok(relaxed);
         }
-        let blanket = || shuffling::rr_blanket_delta(epsilon, local, labels, hidden).map(|d| d.into_value());
+        let blanket =
+            || shuffling::rr_blanket_delta(epsilon, local, labels, hidden).map(UpperBound::into_value);
         if hidden == m {
             return Ok(blanket()?.min(relaxed));
         }
@@ -78,6 +96,36 @@ impl Reports {
             }
         };
         Ok(exact.min(relaxed))
+    }
+
+    /// Reports of a longer segment that are hidden.
+    fn most_hidden(&self) -> u64 {
+        self.effort.exact_up_to.min(MOST_REPORTS)
+    }
+}
+
+/// The closed bounds of [`shuffling`] in plain floats: guesses, to see which are worth computing.
+struct Relaxed {
+    hoeffding: f64,
+    bennett: f64,
+}
+
+impl Relaxed {
+    fn about(epsilon: f64, local: f64, labels: u32, m: u64) -> Self {
+        let (all, reports) = (f64::from(labels), m as f64);
+        let total = local.exp_m1() + all;
+        let (gamma, rest) = (all / total, local.exp_m1() / total);
+        let a = epsilon.exp_m1();
+        let b = rest * all * (a + 2.0);
+        let hidden = -(-2.0 * (a / b).powi(2)).exp_m1();
+        let hoeffding = b * b / (4.0 * a * gamma * reports) * (reports * (-gamma * hidden).ln_1p()).exp();
+        let b_plus = gamma * (local.exp_m1() - a);
+        let c = gamma * (2.0 - gamma) * a * a + rest * rest * all * ((2.0 * epsilon).exp() + 1.0);
+        let beta = a * b_plus / c;
+        let r = (-(c / (b_plus * b_plus)) * ((1.0 + beta) * beta.ln_1p() - beta)).exp();
+        let power = |x: f64| (reports * (-gamma * x).ln_1p()).exp();
+        let bennett = b_plus / beta.ln_1p() * (power(1.0 - r) - power(1.0)) / (gamma * reports);
+        Self { hoeffding, bennett }
     }
 }
 
@@ -133,8 +181,12 @@ impl CompleteHistogram {
         delta: Delta,
         effort: ShuffleEffort,
     ) -> Result<UpperBound<Receptions>, Error> {
-        let composed =
-            self.constant()?.compose_receptions(Neighbors::Hidden, &self.reports(effort), &[], delta);
+        let composed = self.constant()?.compose_receptions(
+            Neighbors::Hidden,
+            &self.searched_reports(effort),
+            &[],
+            delta,
+        );
         cheaper(composed, self.seen_alone(Visits::Quantile(Delta::new(delta.get() / 10.0)?), delta)?)
     }
 
@@ -205,8 +257,9 @@ impl CompleteHistogram {
     ) -> Result<UpperBound<Receptions>, Error> {
         let walk = self.constant()?;
         let (spotted, rest) = walk.spotted_within(visits, spotting, delta)?;
-        let release = ApproxDp::pure(self.reports(effort).local)?;
-        let composed = walk.compose_known(&self.reports(effort), (release, spotted), rest, delta);
+        let reports = self.searched_reports(effort);
+        let release = ApproxDp::pure(reports.local)?;
+        let composed = walk.compose_known(&reports, (release, spotted), rest, delta);
         cheaper(composed, self.seen_alone(visits, delta)?)
     }
 
@@ -248,7 +301,13 @@ impl CompleteHistogram {
     fn reports(&self, effort: ShuffleEffort) -> Reports {
         let response = self.response();
         let local = response.local_epsilon().into_value();
-        Reports { local, labels: response.labels(), effort, longest: Mutex::default() }
+        Reports { local, labels: response.labels(), effort, chords: None, longest: Mutex::default() }
+    }
+
+    fn searched_reports(&self, effort: ShuffleEffort) -> Reports {
+        let reports = self.reports(effort);
+        let chords = Chords::new(reports.local, reports.labels, reports.most_hidden());
+        Reports { chords: Some(chords), ..reports }
     }
 }
 

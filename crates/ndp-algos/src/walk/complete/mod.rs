@@ -15,6 +15,7 @@
 mod accountant;
 pub mod averaged;
 pub mod caps;
+mod chords;
 pub mod constant;
 pub mod guarantee;
 pub mod histogram;
