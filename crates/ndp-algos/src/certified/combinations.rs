@@ -42,12 +42,41 @@ pub(crate) struct Combinations<const L: usize> {
     rounded: Vec<Vec<f64>>,
     /// Errors of the fixed-point vectors in units `2^-p`.
     errors: Vec<Magnitude>,
+    /// Bits at the end of the format that are kept at 0: tests of the recurrence need errors that can be seen.
+    spare: u32,
 }
 
 impl<const L: usize> Combinations<L> {
     pub(crate) fn new(coordinates: usize, noises: usize, variances: &[f64]) -> Self {
         let variances = if variances.iter().all(|&v| v == 1.0) { Vec::new() } else { variances.to_vec() };
-        Self { coordinates, noises, variances, fixed: Vec::new(), rounded: Vec::new(), errors: Vec::new() }
+        Self {
+            coordinates,
+            noises,
+            variances,
+            fixed: Vec::new(),
+            rounded: Vec::new(),
+            errors: Vec::new(),
+            spare: 0,
+        }
+    }
+
+    /// The same with so many bits after the point.
+    #[cfg(test)]
+    pub(crate) fn with_bits(self, bits: u32) -> Self {
+        Self { spare: 64 * L as u32 - 8 - bits, ..self }
+    }
+
+    /// Units by which a coordinate may be off that is rounded to the end of the format.
+    fn rounding(&self) -> Magnitude {
+        let unit = Magnitude::power(0);
+        if self.spare == 0 { unit } else { unit.plus(Magnitude::power(self.spare.into())) }
+    }
+
+    /// Clears the bits that are not used.
+    fn cut(&self, y: &mut [Fixed<L>]) {
+        if self.spare > 0 {
+            y.iter_mut().for_each(|y| *y = fixed::cut(y, self.spare));
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -113,7 +142,9 @@ impl<const L: usize> Combinations<L> {
         let places = fixed::places(L);
         // γ + Σ |a_i| e_i + ρ, in units.
         let mut error = gamma;
-        let negligible = 5e-14_f64.max(4.0 * (self.coordinates as f64).sqrt() * f64::EPSILON);
+        let last_place = times_power(16.0, i64::from(self.spare) - places);
+        let negligible = 5e-14_f64.max((self.coordinates as f64).sqrt() * last_place.max(4.0 * f64::EPSILON));
+        let mut passes = 0;
         let mut floats = vec![0.0; self.noises];
         loop {
             // Only noises have a say in what is orthogonal.
@@ -123,12 +154,14 @@ impl<const L: usize> Combinations<L> {
             let norm = self.product(&floats, &floats).sqrt();
             // With an error of more than 2^-30 there is no hope for an enclosure.
             let growth = places as f64 + error.log2() - (top as f64 + norm.log2());
-            if growth > places as f64 - 30.0 || norm == 0.0 {
+            let hopeless = if self.spare == 0 { 30.0 } else { 1.0 };
+            if growth > places as f64 - hopeless || norm == 0.0 {
                 return Err(Lost::Digits(if norm == 0.0 { places as f64 } else { growth }));
             }
             let overlaps = self.overlaps(&floats, from);
             let worst = overlaps.iter().fold(0.0, |m: f64, a| m.max(a.abs()));
-            if worst <= negligible * norm {
+            passes += 1;
+            if worst <= negligible * norm || (self.spare > 0 && passes > 2) {
                 return Ok((candidate, Length { norm, top }, error));
             }
             // Coefficients `m · 2^-shift`, for overlaps in units of `2^(top - p)`.
@@ -229,8 +262,9 @@ impl<const L: usize> Combinations<L> {
         let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
         let drop = if room > 0.0 { ((room / 64.0) as usize).min(L - 1) } else { 0 };
         subtract(y, terms, by, drop);
+        self.cut(y);
         let dropped = if drop == 0 { Magnitude::ZERO } else { sum.times(Magnitude::power(64 * drop as i64)) };
-        error.plus(root.times(Magnitude::power(0).plus(dropped)))
+        error.plus(root.times(self.rounding().plus(dropped)))
     }
 
     /// Scales what is left of a candidate, of norm `norm · 2^top` units, to length 1.
@@ -264,7 +298,8 @@ impl<const L: usize> Combinations<L> {
             scaled.chunks_mut(PIECE).enumerate().for_each(work);
         }
         let root = Magnitude::new(self.coordinates as f64, 0).root();
-        Ok((scaled, Magnitude::new(m as f64, by).times(error).plus(root)))
+        self.cut(&mut scaled);
+        Ok((scaled, Magnitude::new(m as f64, by).times(error).plus(root.times(self.rounding()))))
     }
 
     /// Adds a vector of length 1 and its error.

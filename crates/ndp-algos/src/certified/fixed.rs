@@ -68,6 +68,14 @@ pub(crate) fn is_negative<const L: usize>(a: &Fixed<L>) -> bool {
     (a[L - 1] as i64) < 0
 }
 
+/// `a` without its last bits.
+pub(crate) fn cut<const L: usize>(a: &Fixed<L>, bits: u32) -> Fixed<L> {
+    let by = i64::from(bits);
+    let sign = ((a[L - 1] as i64) >> 63) as u64;
+    let short = shifted(a, sign, -by);
+    shifted(&short, sign, by)
+}
+
 /// `a / 2`, rounded down.
 pub(crate) fn half<const L: usize>(a: &Fixed<L>) -> Fixed<L> {
     shifted(a, ((a[L - 1] as i64) >> 63) as u64, -1)
@@ -445,7 +453,7 @@ mod tests {
                     let shift = found.exponent + 2 * places(L);
                     let error: BigInt = (&exact - (&signed << shift as usize)).magnitude().clone().into();
                     // |x|, |y| < 128 units of 2^p.
-                    let bound = BigInt::from(4 * length) << (64 * drop + 64 * L) as usize;
+                    let bound = BigInt::from(4 * length) << (64 * drop + 64 * L);
                     assert!(error <= bound, "{error} of {bound}, {drop} dropped");
                     let less = found.clone().less_one();
                     let size = less.size.iter().rev().fold(BigInt::ZERO, |sum, &limb| (sum << 64) + limb);

@@ -34,3 +34,6 @@ pub(crate) mod matrix;
 pub(crate) mod rows;
 pub(crate) mod trace;
 mod twins;
+
+#[cfg(test)]
+mod mutations;

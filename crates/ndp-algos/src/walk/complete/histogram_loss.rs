@@ -43,7 +43,7 @@ struct Reports {
     local: f64,
     labels: u32,
     effort: ShuffleEffort,
-    /// For a search, which asks for many levels: the exact blankets, from above by some parts in a million.
+    /// For a search, which asks for many levels: the exact blankets, from above by chords.
     chords: Option<Chords>,
     /// Otherwise, the exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`: it does not
     /// depend on the length.
@@ -51,22 +51,27 @@ struct Reports {
 }
 
 impl Reports {
-    /// `D₁` at `epsilon` for one of `m` reports; any bound below `enough` will do.
+    /// `D₁` at `epsilon` for one of `m` reports; any bound below `enough` will do, and a guess where that is infinite.
     fn single(&self, epsilon: f64, m: u64, enough: f64) -> Result<f64, Error> {
         let (local, labels) = (self.local, self.labels);
+        if enough == f64::INFINITY {
+            // Where a search begins is no guarantee.
+            let about = Relaxed::about(epsilon, local, labels, m).hoeffding;
+            return Ok(if about >= 0.0 { about.min(1.0) } else { 1.0 });
+        }
         let hoeffding =
             || shuffling::rr_hoeffding_delta(epsilon, local, labels, m).map(UpperBound::into_value);
         let bennett = || shuffling::rr_bennett_delta(epsilon, local, labels, m).map(UpperBound::into_value);
         // Revealing surplus reports only helps the observer.
         let hidden = m.min(self.most_hidden());
-        if let Some(chords) = self.chords.as_ref().filter(|_| hidden > 0 && enough < f64::INFINITY) {
+        if let Some(chords) = self.chords.as_ref().filter(|_| hidden > 0) {
             let mut least = chords.delta(epsilon, hidden, enough)?;
             // Of the closed bounds only those that seem to be better are computed with proof.
             let about = Relaxed::about(epsilon, local, labels, m);
-            if least > enough && !(about.hoeffding > least) {
+            if least > enough && may_be_less(about.hoeffding, least) {
                 least = least.min(hoeffding()?);
             }
-            if least > enough && !(about.bennett > least) {
+            if least > enough && may_be_less(about.bennett, least) {
                 least = least.min(bennett()?);
             }
             return Ok(least);
@@ -102,6 +107,11 @@ impl Reports {
     fn most_hidden(&self) -> u64 {
         self.effort.exact_up_to.min(MOST_REPORTS)
     }
+}
+
+/// Whether a guess does not rule out that a bound is smaller; NaN rules out nothing.
+fn may_be_less(guess: f64, bound: f64) -> bool {
+    guess.is_nan() || guess <= bound
 }
 
 /// The closed bounds of [`shuffling`] in plain floats: guesses, to see which are worth computing.

@@ -28,7 +28,8 @@ use rayon::prelude::*;
 
 /// How well `k` contributions of one node hide among the `m` of a segment.
 pub(crate) trait GroupProfile: Sync {
-    /// An upper bound on `δ` at `epsilon`, at most 1; any bound below `enough` will do.
+    /// An upper bound on `δ` at `epsilon`, at most 1; any bound below `enough` will do, and any number where that is infinite:
+    /// it is asked for to see where a search may begin.
     fn delta(&self, epsilon: f64, k: u64, m: u64, enough: f64) -> Result<f64, Error>;
 }
 
