@@ -1,0 +1,48 @@
+//! Attacks on real runs.
+
+use super::summary;
+use crate::args::Audit;
+use crate::errors::Failure;
+use crate::output::number;
+use crate::{input, question};
+use ndp_algos::audit::{AuditPlan, audit};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
+    let graph = input::graph(&asked.graph)?;
+    let matrix = input::matrix(&graph, asked.protocol.weights);
+    let protocol = question::protocol(&asked.protocol.protocol, &matrix)?;
+    let source = input::node(&graph, &asked.source)?;
+    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let [observer] = &chosen.observers[..] else {
+        return Err(Failure::Usage(
+            "an audit has one observer: --observer LABEL, --coalition A,B or --outsider".into(),
+        ));
+    };
+    let noise = question::noise(asked.noise, 1.0)?;
+    let plan = AuditPlan { runs: asked.runs, error_rate: asked.error_rate };
+    let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
+    let found = audit(protocol.as_ref(), source, observer, noise, plan, rng)?;
+    summary(
+        &format!("An attack on {} runs of {} in each of two worlds", asked.runs, asked.protocol.protocol),
+        &[
+            ("whose data", asked.source.clone()),
+            ("observed by", chosen.description),
+            ("mu that the account allows", format!("{} [{}]", number(found.allowed_mu), found.grade)),
+            (
+                "mu that the attack shows",
+                format!("{} [{}]", number(*found.measured_mu.value()), found.measured_mu.grade()),
+            ),
+            ("taken for the other world", number(found.false_positives)),
+            ("recognised", number(found.true_positives)),
+        ],
+    )?;
+    if found.is_refuted() {
+        return Err(Failure::NotMet(format!(
+            "the attack does better than the account allows; by chance this happens with probability {}",
+            asked.error_rate
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! The least noise for a target.
+
+use super::{accounts, summary};
+use crate::args::Calibrate;
+use crate::errors::Failure;
+use crate::output::{json, number};
+use crate::{input, question};
+use ndp_algos::accountant::least_noise;
+use serde_json::json;
+
+pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
+    let graph = input::graph(&asked.graph)?;
+    let matrix = input::matrix(&graph, asked.protocol.weights);
+    let target = asked.target.required(&graph)?;
+    let protocol = question::protocol(&asked.protocol.protocol, &matrix)?;
+    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let accounts = accounts(protocol.as_ref(), &chosen.observers, quiet)?;
+    let least = least_noise(&accounts, &target)?;
+    let noise = least.noise.get() * asked.outputs.sensitivity;
+    let unit = asked.outputs.sensitivity;
+    let scaled = |x: Result<f64, ndp_algos::Error>| match x {
+        Ok(x) => number(x * unit),
+        Err(error) => error.to_string(),
+    };
+    let messages = protocol.message_count().map_or_else(|error| error.to_string(), number);
+    let mut rows = vec![
+        ("protocol", asked.protocol.protocol.clone()),
+        ("observers", chosen.description.clone()),
+        ("target", format!("{:?}, {}", target.allowed, target.measure)),
+        ("least noise", number(noise)),
+        ("error of the result, at most", scaled(protocol.error(least.noise))),
+        ("messages", messages),
+    ];
+    if let Some(pair) = least.tightest {
+        rows.push((
+            "tightest pair",
+            format!(
+                "what {} learns about {}: {} of {} [{}]",
+                if pair.observer == usize::MAX {
+                    "the outsider".into()
+                } else {
+                    input::label(&graph, pair.observer)
+                },
+                input::label(&graph, pair.source),
+                number(*pair.loss.value()),
+                number(pair.allowed),
+                pair.loss.grade()
+            ),
+        ));
+    }
+    let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
+    rows.push(("account fails with probability", format!("at most {failure:.0e}")));
+    summary("The least noise", &rows)?;
+    if let Some(path) = &asked.outputs.json {
+        let body = json!({ "protocol": asked.protocol.protocol, "noise": noise, "multiplier": least.noise.get(),
+            "observers": chosen.description, "failure": failure, "tightest": least.tightest });
+        json(path, asked.knowledge.seed, body)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! What several runs cost together.
+
+use super::{accounts, summary, worst};
+use crate::args::Ledger;
+use crate::errors::Failure;
+use crate::output::{line, number};
+use crate::{input, question};
+use ndp_algos::accountant::PairLedgers;
+use ndp_dp::{Adaptivity, Verdict};
+
+pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
+    let graph = input::graph(&asked.graph)?;
+    let matrix = input::matrix(&graph, asked.weights);
+    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let measure = asked.target.measure()?;
+    let limit = asked.target.epsilon.or(asked.target.renyi).or(asked.target.mu);
+    let mut ledgers = match limit {
+        Some(allowed) => PairLedgers::with_limit(measure, allowed)?,
+        None => PairLedgers::new(),
+    };
+    let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
+    let mut fits = Vec::new();
+    for run in &asked.runs {
+        let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
+        let (name, noise) = parsed.ok_or_else(|| {
+            Failure::Usage(format!(
+                "a run is a protocol, `@` and a noise, such as muffliato:rounds=8@2; got {run:?}"
+            ))
+        })?;
+        let noise = question::noise(noise, 1.0)?;
+        let protocol = question::protocol(name, &matrix)?;
+        let accounts = accounts(protocol.as_ref(), &chosen.observers, quiet)?;
+        let mut within = true;
+        for account in &accounts {
+            if limit.is_some() {
+                within &= ledgers.fits(account.as_ref(), noise, adaptivity)?;
+            }
+            ledgers.record(run, account.as_ref(), noise, adaptivity)?;
+        }
+        fits.push((
+            run.as_str(),
+            if limit.is_none() {
+                "recorded"
+            } else if within {
+                "fits"
+            } else {
+                "does not fit"
+            }
+            .to_owned(),
+        ));
+    }
+    summary(&format!("Runs, observed by {}, as {measure}", chosen.description), &fits)?;
+    let mut rows = Vec::new();
+    for (u, members, ledger) in ledgers.pairs() {
+        let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
+        let loss = *ledger.spent()?.loss(measure)?.value();
+        let hops = members.first().and_then(|&v| graph.distances(v)[u]);
+        rows.push((input::label(&graph, u), names.join("+"), hops, loss));
+    }
+    line("")?;
+    worst(&rows, "spent", 10)?;
+    if limit.is_some() {
+        let left = ledgers.pairs().map(|(_, _, ledger)| ledger.remaining());
+        let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
+        line(&format!("left for every pair: at least {}", number(left)))?;
+        if ledgers.verdict()? != Verdict::Met {
+            return Err(Failure::NotMet("the limit is exceeded".into()));
+        }
+    }
+    Ok(())
+}

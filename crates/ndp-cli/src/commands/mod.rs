@@ -1,0 +1,116 @@
+//! One file for each question.
+
+mod audit;
+mod calibrate;
+mod compare;
+mod graph;
+mod ledger;
+mod loss;
+mod plan;
+mod simulate;
+
+use crate::args::{Arguments, Command};
+use crate::errors::Failure;
+use crate::output::{line, table};
+use clap::CommandFactory;
+use indicatif::{ProgressBar, ProgressStyle};
+use ndp_algos::Protocol;
+use ndp_algos::accountant::{Account, Observer};
+use ndp_algos::registry::PROTOCOLS;
+use rayon::prelude::*;
+use std::io::{IsTerminal, Write};
+
+pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
+    if let Some(threads) = arguments.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
+        pool.map_err(|error| Failure::Usage(format!("--threads: {error}")))?;
+    }
+    let quiet = arguments.quiet;
+    match arguments.command {
+        Command::Graph(input) => graph::run(&input),
+        Command::Loss(asked) => loss::run(&asked, quiet),
+        Command::Calibrate(asked) => calibrate::run(&asked, quiet),
+        Command::Compare(asked) => compare::run(&asked, quiet),
+        Command::Audit(asked) => audit::run(&asked, quiet),
+        Command::Plan(asked) => plan::run(&asked, quiet),
+        Command::Ledger(asked) => ledger::run(&asked, quiet),
+        Command::Simulate(asked) => simulate::run(&asked),
+        Command::Protocols => protocols(),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "ndp", &mut script);
+            Ok(std::io::stdout().lock().write_all(&script)?)
+        }
+        Command::Manual => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            Ok(std::io::stdout().lock().write_all(&page)?)
+        }
+    }
+}
+
+fn protocols() -> Result<(), Failure> {
+    let rows: Vec<Vec<String>> =
+        PROTOCOLS.iter().map(|entry| vec![entry.name.to_owned(), entry.about.to_owned()]).collect();
+    for row in &rows {
+        line(&format!("{:<24} {}", row[0], row[1]))?;
+        let entry = PROTOCOLS.iter().find(|entry| entry.name == row[0]);
+        for parameter in entry.map_or(&[][..], |entry| entry.parameters) {
+            line(&format!("{:<24}   {}: {}", "", parameter.name, parameter.about))?;
+        }
+    }
+    Ok(())
+}
+
+/// What all observers see, one after the other as threads come free; progress goes to standard error once it takes more than a second.
+fn accounts<'a>(
+    protocol: &'a dyn Protocol,
+    observers: &[Observer],
+    quiet: bool,
+) -> Result<Vec<Box<dyn Account + 'a>>, Failure> {
+    let bar = progress(observers.len() as u64, "observers", quiet);
+    let accounts = observers.par_iter().map(|observer| {
+        let account = protocol.account(observer);
+        bar.inc(1);
+        account
+    });
+    let accounts = accounts.collect::<Result<Vec<_>, ndp_algos::Error>>();
+    bar.finish_and_clear();
+    Ok(accounts?)
+}
+
+fn progress(count: u64, what: &str, quiet: bool) -> ProgressBar {
+    if quiet || count < 2 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{msg} {pos}/{len} [{bar:30}] {eta} left");
+    let bar = ProgressBar::new(count).with_message(what.to_owned());
+    if let Ok(style) = style { bar.with_style(style) } else { bar }
+}
+
+/// `a`, `b` and `c`.
+fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
+    line(title)?;
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|(name, value)| vec![format!("  {name}"), value.clone()]).collect();
+    let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    for row in rows {
+        line(&format!("{:<width$}  {}", row[0], row[1]))?;
+    }
+    Ok(())
+}
+
+/// The worst pairs of a list, as a table.
+fn worst(rows: &[(String, String, Option<u32>, f64)], what: &str, count: usize) -> Result<(), Failure> {
+    let mut sorted: Vec<&(String, String, Option<u32>, f64)> = rows.iter().collect();
+    sorted.sort_by(|a, b| b.3.total_cmp(&a.3));
+    let rows: Vec<Vec<String>> = sorted
+        .iter()
+        .take(count)
+        .map(|(u, v, hops, loss)| {
+            let hops = hops.map_or_else(|| "-".into(), |hops| hops.to_string());
+            vec![u.clone(), v.clone(), hops, crate::output::number(*loss)]
+        })
+        .collect();
+    table(&["exposed", "observer", "hops", what], &rows)
+}

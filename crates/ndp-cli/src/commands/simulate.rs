@@ -1,0 +1,65 @@
+//! Your own numbers through a gossip protocol.
+
+use super::summary;
+use crate::args::Simulate;
+use crate::errors::Failure;
+use crate::input;
+use crate::output::{csv, number};
+use ndarray::Array2;
+use ndp_algos::gossip::SynchronousGossip;
+use ndp_algos::registry::{Parameters, find};
+use ndp_dp::Sigma;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
+    let graph = input::graph(&asked.graph)?;
+    let n = graph.node_count();
+    let values = input::values(&asked.values, &graph)?;
+    let matrix = input::matrix(&graph, asked.weights);
+    let rounds = match asked.rounds {
+        Some(0) => return Err(Failure::Usage("the number of rounds must be at least 1".into())),
+        Some(rounds) => rounds,
+        None => {
+            // The registry's own default.
+            find("muffliato")?.build(&matrix, &Parameters::default())?;
+            let gap = ndp_graph::spectrum::gap_abs(&matrix)?;
+            ((n as f64).ln() / gap.sqrt()).ceil().max(1.0) as usize
+        }
+    };
+    let column = Array2::from_shape_vec((n, 1), values.clone())
+        .map_err(|error| Failure::Refused(error.to_string()))?;
+    let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
+    let run = SynchronousGossip::new(matrix, rounds).run(column.view(), Sigma::new(asked.noise)?, rng)?;
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let ends: Vec<f64> = run.output.column(0).to_vec();
+    let square = ends.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n as f64;
+    summary(
+        &format!("{rounds} rounds of gossip on {n} values"),
+        &[
+            ("mean of the values", number(mean)),
+            (
+                "what nodes end with",
+                format!(
+                    "{} to {}",
+                    number(min(&ends)),
+                    number(-min(&ends.iter().map(|x| -x).collect::<Vec<_>>()))
+                ),
+            ),
+            ("root mean square error", number(square.sqrt())),
+        ],
+    )?;
+    if let Some(path) = &asked.csv {
+        let rows: Vec<Vec<String>> = ends
+            .iter()
+            .enumerate()
+            .map(|(v, x)| vec![input::label(&graph, v), values[v].to_string(), x.to_string()])
+            .collect();
+        csv(path, &["node", "value", "result"], &rows)?;
+    }
+    Ok(())
+}
+
+fn min(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,87 @@
+//! What can go wrong, and the exit code that says so.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Why the command ended without an answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The reader of standard output went away.
+    ClosedPipe,
+    /// A file cannot be read or written.
+    File(PathBuf, std::io::Error),
+    /// The input was refused, and what to do next.
+    Refused(String),
+    /// The target is not met, or an audit refutes the account.
+    NotMet(String),
+    /// The command line asks for something that does not exist.
+    Usage(String),
+}
+
+impl Failure {
+    pub(crate) const fn code(&self) -> u8 {
+        match self {
+            Self::ClosedPipe => 0,
+            Self::Refused(_) | Self::NotMet(_) => 1,
+            Self::Usage(_) => 2,
+            Self::File(..) => 3,
+        }
+    }
+
+    pub(crate) fn file(path: &Path) -> impl Fn(std::io::Error) -> Self + '_ {
+        move |error| Self::File(path.into(), error)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClosedPipe => f.write_str("the output was closed"),
+            Self::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Refused(why) | Self::NotMet(why) | Self::Usage(why) => f.write_str(why),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    /// Of standard output.
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::ClosedPipe
+        } else {
+            Self::File("standard output".into(), error)
+        }
+    }
+}
+
+impl From<ndp_algos::Error> for Failure {
+    fn from(error: ndp_algos::Error) -> Self {
+        match error {
+            ndp_algos::Error::NoSuchName { .. } | ndp_algos::Error::InvalidText { .. } => {
+                Self::Usage(error.to_string())
+            }
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}
+
+impl From<ndp_dp::Error> for Failure {
+    fn from(error: ndp_dp::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<ndp_graph::Error> for Failure {
+    fn from(error: ndp_graph::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+impl From<ndp_report::files::OutputError> for Failure {
+    fn from(error: ndp_report::files::OutputError) -> Self {
+        match error {
+            ndp_report::files::OutputError::Write { path, source } => Self::File(path, source),
+            other => Self::Refused(other.to_string()),
+        }
+    }
+}

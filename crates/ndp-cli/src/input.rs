@@ -1,0 +1,132 @@
+//! Files, opened here and parsed by the libraries.
+
+use crate::args::{GraphInput, Weights};
+use crate::errors::Failure;
+use flate2::read::MultiGzDecoder;
+use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops, read_edge_list};
+use ndp_graph::{GossipMatrix, Graph};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+/// The bytes of a file or of standard input, unpacked where they are gzipped.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let failed = Failure::file(path);
+    let mut packed = Vec::new();
+    if path.as_os_str() == "-" {
+        std::io::stdin().lock().read_to_end(&mut packed).map_err(&failed)?;
+    } else {
+        packed = std::fs::read(path).map_err(&failed)?;
+    }
+    if !packed.starts_with(&[0x1f, 0x8b]) {
+        return Ok(packed);
+    }
+    let mut unpacked = Vec::new();
+    MultiGzDecoder::new(&packed[..]).read_to_end(&mut unpacked).map_err(&failed)?;
+    Ok(unpacked)
+}
+
+/// The graph of a file, connected and with at least two nodes.
+pub(crate) fn graph(input: &GraphInput) -> Result<Graph, Failure> {
+    let graph = any_graph(input)?;
+    if graph.node_count() < 2 {
+        return Err(Failure::Refused(format!(
+            "{}: a network needs at least two nodes",
+            input.file.display()
+        )));
+    }
+    if !graph.is_connected() {
+        let (largest, _) = graph.largest_component();
+        return Err(Failure::Refused(format!(
+            "{}: the graph is in {} pieces, the largest with {} of {} nodes: add --largest-component to take it",
+            input.file.display(),
+            graph.component_count(),
+            largest.node_count(),
+            graph.node_count()
+        )));
+    }
+    Ok(graph)
+}
+
+/// The graph of a file as it is.
+pub(crate) fn any_graph(input: &GraphInput) -> Result<Graph, Failure> {
+    let options = EdgeListOptions {
+        header: if input.header { Header::Present } else { Header::Detect },
+        self_loops: if input.skip_self_loops { SelfLoops::Skip } else { SelfLoops::Refuse },
+        extra_fields: if input.skip_columns { ExtraFields::Skip } else { ExtraFields::Refuse },
+        ..EdgeListOptions::default()
+    };
+    let bytes = bytes(&input.file)?;
+    let graph = read_edge_list(&bytes[..], options).map_err(|error| {
+        let hint = match &error {
+            ndp_graph::Error::EdgeListLine { problem, .. } if problem.contains("itself") => {
+                ": add --skip-self-loops to leave such edges out"
+            }
+            ndp_graph::Error::EdgeListLine { problem, .. } if problem.contains("two") => {
+                ": add --skip-columns if the columns after the second are weights or times, --header if the first line is one"
+            }
+            _ => "",
+        };
+        Failure::Refused(format!("{}: {error}{hint}", input.file.display()))
+    })?;
+    Ok(if input.largest_component { graph.largest_component().0 } else { graph })
+}
+
+/// The gossip matrix with these weights.
+pub(crate) fn matrix(graph: &Graph, weights: Weights) -> GossipMatrix {
+    match weights {
+        Weights::Metropolis => GossipMatrix::metropolis(graph),
+        Weights::MaxDegree => GossipMatrix::max_degree(graph),
+    }
+}
+
+/// The name of a node.
+pub(crate) fn label(graph: &Graph, v: usize) -> String {
+    graph.labels().map_or_else(|| v.to_string(), |labels| labels[v].clone())
+}
+
+/// The node of this name.
+pub(crate) fn node(graph: &Graph, label: &str) -> Result<usize, Failure> {
+    let found = match graph.labels() {
+        Some(labels) => labels.iter().position(|other| other == label),
+        None => label.parse().ok().filter(|&v| v < graph.node_count()),
+    };
+    found.ok_or_else(|| Failure::Refused(format!("the graph has no node {label:?}")))
+}
+
+/// One finite number for every node, from lines `label,number`.
+pub(crate) fn values(path: &Path, graph: &Graph) -> Result<Vec<f64>, Failure> {
+    let bytes = bytes(path)?;
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .trim(csv::Trim::All)
+        .from_reader(&bytes[..]);
+    let mut found: BTreeMap<usize, f64> = BTreeMap::new();
+    for (i, record) in reader.records().enumerate() {
+        let fail =
+            |problem: String| Failure::Refused(format!("{}, line {}: {problem}", path.display(), i + 1));
+        let record = record.map_err(|error| fail(error.to_string()))?;
+        let fields: Vec<&str> = record.iter().collect();
+        let [label, number] = fields[..] else {
+            return Err(fail(format!("expected `label,number`, got {} fields", fields.len())));
+        };
+        let parsed = number.parse::<f64>().ok().filter(|x| x.is_finite());
+        // A header has no number and no node.
+        if i == 0 && parsed.is_none() && node(graph, label).is_err() {
+            continue;
+        }
+        let value = parsed.ok_or_else(|| fail(format!("{number:?} is no finite number")))?;
+        let v = node(graph, label).map_err(|_| fail(format!("the graph has no node {label:?}")))?;
+        if found.insert(v, value).is_some() {
+            return Err(fail(format!("node {label:?} has two values")));
+        }
+    }
+    (0..graph.node_count())
+        .map(|v| {
+            found.get(&v).copied().ok_or_else(|| {
+                Failure::Refused(format!("{}: node {:?} has no value", path.display(), label(graph, v)))
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,163 @@
+//! From arguments to observers, protocols and targets.
+
+use crate::args::{Knowledge, Observers, TargetChoice};
+use crate::errors::Failure;
+use crate::input::{bytes, node};
+use ndp_algos::Protocol;
+use ndp_algos::accountant::{HopDistances, Observer, Target};
+use ndp_algos::registry::{self, Parameters};
+use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sensitivity, Sigma};
+use ndp_graph::{GossipMatrix, Graph};
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Who observes, and whether they are a sample of all.
+pub(crate) struct Chosen {
+    pub(crate) observers: Vec<Observer>,
+    /// In a sentence.
+    pub(crate) description: String,
+}
+
+/// Graphs up to this size are looked at by every node.
+const ALL: usize = 500;
+const SAMPLE: usize = 16;
+
+pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
+    let n = graph.node_count();
+    let (nodes, description): (Vec<Observer>, String) = if chosen.outsider {
+        (vec![Observer::outsider()], "somebody outside the network".into())
+    } else if let Some(labels) = &chosen.coalition {
+        let members =
+            labels.split(',').map(|label| node(graph, label.trim())).collect::<Result<Vec<_>, _>>()?;
+        let observer = Observer::coalition(&members);
+        observer.checked(n)?;
+        (vec![observer], format!("{} nodes who pool what they see", members.len()))
+    } else if !chosen.observer.is_empty() {
+        let found = chosen.observer.iter().map(|label| Ok(Observer::node(node(graph, label)?)));
+        let found = found.collect::<Result<Vec<_>, Failure>>()?;
+        (found, format!("{} of {n} nodes, each on its own", chosen.observer.len()))
+    } else if chosen.all || (chosen.sample.is_none() && n <= ALL) {
+        ((0..n).map(Observer::node).collect(), format!("every one of {n} nodes on its own"))
+    } else {
+        let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
+        let rng = &mut ChaCha8Rng::seed_from_u64(knowledge.seed);
+        let mut drawn = index::sample(rng, n, count).into_vec();
+        drawn.sort_unstable();
+        let description =
+            format!("{count} of {n} nodes drawn at random (seed {}), each on its own", knowledge.seed);
+        (drawn.into_iter().map(Observer::node).collect(), description)
+    };
+    let known = |observer: Observer| {
+        let observer = if knowledge.hidden_senders { observer.with_hidden_senders() } else { observer };
+        if knowledge.without_own_noise { observer.without_own_noise() } else { observer }
+    };
+    Ok(Chosen { observers: nodes.into_iter().map(known).collect(), description })
+}
+
+/// The protocol of a text `name` or `name:parameter=value,...`.
+pub(crate) fn protocol(text: &str, matrix: &GossipMatrix) -> Result<Box<dyn Protocol>, Failure> {
+    let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+    let parameters: Parameters = parameters.parse()?;
+    Ok(registry::find(name)?.build(matrix, &parameters)?)
+}
+
+/// The noise in units of the sensitivity.
+pub(crate) fn noise(sigma: f64, sensitivity: f64) -> Result<NoiseMultiplier, Failure> {
+    Ok(Sigma::new(sigma)?.multiplier(Sensitivity::new(sensitivity)?)?)
+}
+
+impl TargetChoice {
+    /// The terms in which losses are stated, whether or not there is a limit.
+    pub(crate) fn measure(&self) -> Result<Measure, Failure> {
+        Ok(if self.renyi.is_some() {
+            Measure::Renyi(Order::new(self.order)?)
+        } else if self.mu.is_some() {
+            Measure::Gaussian
+        } else {
+            Measure::Approx(Delta::new(self.delta)?)
+        })
+    }
+
+    fn limit(&self) -> Option<f64> {
+        self.epsilon.or(self.renyi).or(self.mu)
+    }
+
+    /// The target; `None` where no limit was given.
+    pub(crate) fn target(&self, graph: &Graph) -> Result<Option<Target>, Failure> {
+        let measure = self.measure()?;
+        if let Some(path) = &self.pairs {
+            return pairs(path, graph, measure).map(Some);
+        }
+        let Some(loss) = self.limit() else { return Ok(None) };
+        if !(0.0 < loss && loss.is_finite()) {
+            return Err(Failure::Usage(format!("the loss allowed must be positive and finite, got {loss}")));
+        }
+        Ok(Some(if self.mean { Target::mean(measure, loss) } else { Target::worst(measure, loss) }))
+    }
+
+    /// The target, which must be there.
+    pub(crate) fn required(&self, graph: &Graph) -> Result<Target, Failure> {
+        self.target(graph)?.ok_or_else(|| {
+            Failure::Usage(
+                "say what is allowed: --epsilon E (with --delta D), --renyi LOSS (with --order A), --mu M, or --pairs FILE"
+                    .into(),
+            )
+        })
+    }
+}
+
+/// Limits from a file: `source observer loss` or `hops loss`, one a line.
+fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure> {
+    let text = String::from_utf8(bytes(path)?)
+        .map_err(|_| Failure::Refused(format!("{}: the file is not UTF-8 text", path.display())))?;
+    let mut by_pair: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    let mut by_hops: BTreeMap<u32, f64> = BTreeMap::new();
+    for (i, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let fail =
+            |problem: String| Failure::Refused(format!("{}, line {}: {problem}", path.display(), i + 1));
+        let fields: Vec<&str> = line.split([',', ' ', '\t', ';']).filter(|field| !field.is_empty()).collect();
+        let loss = |text: &str| match text.parse::<f64>() {
+            Ok(loss) if 0.0 < loss => Ok(loss),
+            _ => Err(fail(format!("the loss must be a positive number, got {text:?}"))),
+        };
+        let repeated = match fields[..] {
+            [hops, limit] => {
+                let hops = hops.parse::<u32>().ok().filter(|&hops| hops > 0);
+                let hops =
+                    hops.ok_or_else(|| fail("the first of two fields must be a number of hops".into()))?;
+                by_hops.insert(hops, loss(limit)?).is_some()
+            }
+            [u, v, limit] => {
+                let of = |label: &str| node(graph, label).map_err(|error| fail(error.to_string()));
+                by_pair.insert((of(u)?, of(v)?), loss(limit)?).is_some()
+            }
+            _ => return Err(fail(format!("expected `source observer loss` or `hops loss`, got {line:?}"))),
+        };
+        if repeated {
+            return Err(fail("this limit is given twice".into()));
+        }
+    }
+    match (by_pair.is_empty(), by_hops.is_empty()) {
+        (true, true) => Err(Failure::Refused(format!("{}: there is no limit in the file", path.display()))),
+        (false, false) => {
+            Err(Failure::Refused(format!("{}: limits for pairs and by hops cannot be mixed", path.display())))
+        }
+        (false, true) => {
+            Ok(Target::pairs(measure, move |u, v| by_pair.get(&(u, v)).copied().unwrap_or(f64::INFINITY)))
+        }
+        (true, false) => {
+            let hops = HopDistances::new(graph)?;
+            Ok(Target::pairs(measure, move |u, v| {
+                let below = hops.get(u, v).and_then(|hops| by_hops.range(..=hops).next_back());
+                below.map_or(f64::INFINITY, |(_, &loss)| loss)
+            }))
+        }
+    }
+}
