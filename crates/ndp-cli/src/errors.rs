@@ -37,7 +37,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ClosedPipe => f.write_str("the output was closed"),
-            Self::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::File(path, error) => write!(f, "cannot use {}: {error}", path.display()),
             Self::Refused(why) | Self::NotMet(why) | Self::Usage(why) => f.write_str(why),
         }
     }

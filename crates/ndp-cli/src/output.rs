@@ -2,10 +2,12 @@
 
 use crate::args::Outputs;
 use crate::errors::Failure;
+use ndp_algos::accountant::Observer;
 use ndp_dp::Grade;
-use ndp_report::figure::{Axis, Figure, Matrix, Panel, Series};
+use ndp_graph::Graph;
+use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
 use ndp_report::files::{OutputError, write};
-use ndp_report::plot;
+use ndp_report::{layout, plot};
 use std::io::Write;
 use std::path::Path;
 
@@ -105,7 +107,8 @@ pub(crate) fn losses(
 ) -> Figure {
     let figure = Figure::new(title);
     if values.nrows() == values.ncols() && values.nrows() <= LARGEST_MAP {
-        let matrix = Matrix::new(what, grade, values).named(names);
+        let names: Vec<String> = names.iter().map(|name| short(name)).collect();
+        let matrix = Matrix::new(what, grade, values).named(&names);
         return figure.panel(Panel::heat_map(
             "row: whose data, column: who learns",
             Axis::linear(what),
@@ -123,4 +126,29 @@ pub(crate) fn losses(
     )
 }
 
+/// The graph, its nodes coloured by what one observer learns about them; members have no colour.
+pub(crate) fn drawing(
+    title: &str,
+    what: &str,
+    grade: Grade,
+    graph: &Graph,
+    observer: &Observer,
+    values: Vec<f64>,
+) -> Figure {
+    let positions = layout::positions(graph);
+    let mut drawing = Drawing::new(what, grade, graph, positions, values);
+    for &v in observer.members() {
+        drawing = drawing.mark(v);
+    }
+    Figure::new(title).panel(Panel::drawing("the observer is marked", Axis::linear(what), drawing))
+}
+
+/// Graphs up to this size are drawn.
+pub(crate) const LARGEST_DRAWING: usize = 600;
+
 const LARGEST_MAP: usize = 400;
+
+/// Names that fit beside a map.
+fn short(name: &str) -> String {
+    if name.chars().count() <= 9 { name.to_owned() } else { name.chars().take(8).chain(['…']).collect() }
+}

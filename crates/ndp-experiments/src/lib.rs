@@ -3,10 +3,8 @@
 //! A [`Figure`](ndp_report::figure::Figure) is plain data, computed by a pure function that [`registry`] lists.
 //! [`output`] writes it as CSV, JSON, SVG and PNG; [`report`] shows all of them on one page;
 //! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure
-//! after the other. [`datasets`] is the only part that reads data files. [`analysis`] does for a graph of
-//! the user's own what the figures do for those of the papers.
+//! after the other. [`datasets`] is the only part that reads data files.
 
-pub mod analysis;
 pub mod datasets;
 pub mod figures;
 pub mod measure;

@@ -1,7 +1,5 @@
-//! `ndp-experiments <figure|all> [--quick]`: computes figures and writes them to a folder;
-//! `ndp-experiments analyze EDGES`: what a protocol on a graph of your own reveals.
+//! `ndp-experiments <figure|all> [--quick]`: computes figures and writes them to a folder.
 
-mod analyze;
 mod bless;
 mod data;
 mod flags;
@@ -15,7 +13,6 @@ fn main() -> ExitCode {
         flags::NdpExperimentsCmd::Reproduce(command) => command.run(),
         flags::NdpExperimentsCmd::Bless(command) => command.run(),
         flags::NdpExperimentsCmd::Data(command) => command.run(),
-        flags::NdpExperimentsCmd::Analyze(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

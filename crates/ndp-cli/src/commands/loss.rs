@@ -3,7 +3,7 @@
 use super::{accounts, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
-use crate::output::{csv, json, line, losses, number, pictures, table};
+use crate::output::{LARGEST_DRAWING, csv, drawing, json, line, losses, number, pictures, table};
 use crate::{input, question};
 use ndarray::Array2;
 use ndp_algos::accountant::{Account, check};
@@ -126,10 +126,15 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         values[(entry.u, entry.observer)] = entry.loss;
     }
     let what = measure.to_string();
-    pictures(
-        &asked.outputs,
-        &losses(&format!("{}: what nodes learn", asked.protocol.protocol), &what, grade, &names, values),
-    )?;
+    let title = &asked.protocol.protocol;
+    let figure = match &chosen.observers[..] {
+        [observer] if graph.node_count() <= LARGEST_DRAWING => {
+            let title = format!("{title}: what {} learns", of_observer[0]);
+            drawing(&title, &what, grade, &graph, observer, values.column(0).to_vec())
+        }
+        _ => losses(&format!("{title}: what nodes learn"), &what, grade, &names, values),
+    };
+    pictures(&asked.outputs, &figure)?;
     if let Some(target) = target {
         let found = check(&accounts, noise, &target)?;
         let verdict = match found.verdict {
