@@ -10,6 +10,9 @@ pub enum Error {
     /// A privacy parameter or an accountant's input was refused.
     #[error(transparent)]
     Privacy(#[from] ndp_dp::Error),
+    /// The caller's [`Progress`](ndp_graph::progress::Progress) stopped the call.
+    #[error("cancelled")]
+    Cancelled,
     /// A node that is not in the protocol.
     #[error("node {node} is out of range: the protocol has {nodes} nodes")]
     NodeOutOfRange {
@@ -191,5 +194,11 @@ impl From<Error> for ndp_dp::Error {
             Error::Privacy(error) => error,
             other => Self::Accountant(other.to_string()),
         }
+    }
+}
+
+impl From<ndp_graph::progress::Cancelled> for Error {
+    fn from(_: ndp_graph::progress::Cancelled) -> Self {
+        Self::Cancelled
     }
 }

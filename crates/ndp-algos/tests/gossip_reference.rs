@@ -2,7 +2,9 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndp_algos::gossip::printed::{self, Powers};
-use ndp_algos::gossip::{ExactOptions, closed_form, exact_coalition_loss, exact_loss, exact_losses};
+use ndp_algos::gossip::{
+    ExactOptions, closed_form, exact_coalition_loss, exact_loss, exact_losses, exact_losses_with,
+};
 use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -361,5 +363,28 @@ fn path_end_law() -> Result<()> {
             assert_units(&exact(&w, 0, rounds, ExactOptions::default())?.0, &law.unit);
         }
     }
+    Ok(())
+}
+
+/// Each observer is reported once, from whichever thread; a caller that wants no more gets no result.
+#[test]
+fn losses_of_all_pairs_are_watched_and_cancelled() -> Result<()> {
+    use std::ops::ControlFlow;
+    use std::sync::Mutex;
+    let w = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
+    let seen = Mutex::new(Vec::new());
+    let watch = |done: u64, total: u64| {
+        seen.lock().map_or(ControlFlow::Break(()), |mut seen| {
+            seen.push((done, total));
+            ControlFlow::Continue(())
+        })
+    };
+    let all = exact_losses_with(&w, 3, ExactOptions::default(), &watch)?;
+    assert_eq!(all, exact_losses(&w, 3, ExactOptions::default())?);
+    let mut seen = seen.into_inner().unwrap();
+    seen.sort_unstable();
+    assert_eq!(seen, (1..=8).map(|done| (done, 8)).collect::<Vec<_>>());
+    let stop = |_: u64, _: u64| ControlFlow::Break(());
+    assert_eq!(exact_losses_with(&w, 3, ExactOptions::default(), &stop), Err(Error::Cancelled));
     Ok(())
 }

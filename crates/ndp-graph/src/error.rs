@@ -211,6 +211,9 @@ pub enum Error {
         /// The size it has.
         got: usize,
     },
+    /// The caller's [`Progress`](crate::progress::Progress) stopped the call.
+    #[error("cancelled")]
+    Cancelled,
     /// A named parameter is outside its domain.
     #[error("{name} must {condition}, got {value}")]
     InvalidParameter {
@@ -221,4 +224,10 @@ pub enum Error {
         /// The value given.
         value: f64,
     },
+}
+
+impl From<crate::progress::Cancelled> for Error {
+    fn from(_: crate::progress::Cancelled) -> Self {
+        Self::Cancelled
+    }
 }

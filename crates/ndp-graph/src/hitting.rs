@@ -22,6 +22,7 @@ mod pair_laws;
 pub use pair_laws::PairLaws;
 
 use crate::memory::require_dense;
+use crate::progress::{Counter, Progress, Silent};
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -229,8 +230,22 @@ impl<'a> Walk<'a> {
         targets: &[usize],
         horizon: usize,
     ) -> Result<FirstVisits, Error> {
+        self.first_visits_with(start, targets, horizon, &Silent)
+    }
+
+    /// [`first_visits`](Self::first_visits), reporting each time of the horizon.
+    ///
+    /// # Errors
+    /// As [`first_visits`](Self::first_visits), and [`Error::Cancelled`].
+    pub fn first_visits_with(
+        &self,
+        start: &Start,
+        targets: &[usize],
+        horizon: usize,
+        progress: &dyn Progress,
+    ) -> Result<FirstVisits, Error> {
         let law = start.law(self.node_count())?;
-        self.first_visits_of_mass(&law, targets, horizon)
+        self.first_visits_watched(&law, targets, horizon, progress)
     }
 
     /// As [`first_visits`](Self::first_visits) from nonnegative weights that need not sum to 1.
@@ -242,6 +257,16 @@ impl<'a> Walk<'a> {
         mass: &[f64],
         targets: &[usize],
         horizon: usize,
+    ) -> Result<FirstVisits, Error> {
+        self.first_visits_watched(mass, targets, horizon, &Silent)
+    }
+
+    fn first_visits_watched(
+        &self,
+        mass: &[f64],
+        targets: &[usize],
+        horizon: usize,
+        progress: &dyn Progress,
     ) -> Result<FirstVisits, Error> {
         let n = self.node_count();
         if mass.len() != n {
@@ -265,12 +290,14 @@ impl<'a> Walk<'a> {
             error_at_once: n as f64 * f64::EPSILON,
         };
         visits.none.push(mass.iter().sum());
+        let counter = Counter::new(progress, horizon as u64);
         for t in 1..=horizon {
             lanes.step(&self.incoming);
             for (law, &target) in visits.at.iter_mut().zip(targets) {
                 law[t] = lanes.take(target)[0];
             }
             visits.none.push(lanes.law.iter().map(|p| p[0]).sum());
+            counter.step()?;
         }
         Ok(visits)
     }

@@ -36,6 +36,7 @@
 //! * Spectra: [`spectrum`] (both gaps, dense or by [`lanczos`]), [`closed_form`], [`mixing_time`], [`log_matrix`].
 //! * Walks: [`hitting`] (laws of first passage), [`walk_sums`].
 //! * Nodes that matter: [`centrality`], [`communicability`].
+//! * Long calls: [`progress`] and cancellation.
 //! * Files: [`edge_list`], and everything by serde in [`files`].
 //! * Tools: [`linalg`] (dense, `ndarray` in and out), [`csr`] (sparse), [`memory`] (refusing what does not fit).
 //!
@@ -73,6 +74,7 @@ pub mod linalg;
 pub mod log_matrix;
 pub mod memory;
 pub mod mixing_time;
+pub mod progress;
 pub mod random;
 pub mod sequences;
 mod spectral_function;

@@ -15,6 +15,7 @@ use crate::{Error, LossReport, OwnNoise};
 use ndarray::Array2;
 use ndp_dp::{ObserverLoss, UpperBound};
 use ndp_graph::memory::require_dense;
+use ndp_graph::progress::{Counter, Progress, Silent};
 use ndp_graph::{GossipMatrix, Graph};
 use rayon::prelude::*;
 
@@ -108,9 +109,28 @@ pub fn exact_losses(
     rounds: usize,
     options: ExactOptions,
 ) -> Result<Vec<LossReport>, Error> {
+    exact_losses_with(matrix, rounds, options, &Silent)
+}
+
+/// [`exact_losses`], reporting each observer.
+///
+/// # Errors
+/// As [`exact_losses`], and [`Error::Cancelled`].
+pub fn exact_losses_with(
+    matrix: &GossipMatrix,
+    rounds: usize,
+    options: ExactOptions,
+    progress: &dyn Progress,
+) -> Result<Vec<LossReport>, Error> {
     let n = matrix.node_count();
     require_dense("the losses of all pairs", n, 2 * n)?;
-    (0..n).into_par_iter().map(|v| exact_loss(matrix, v, rounds, options)).collect()
+    let counter = Counter::new(progress, n as u64);
+    let losses = (0..n).into_par_iter().map(|v| {
+        let loss = exact_loss(matrix, v, rounds, options)?;
+        counter.step()?;
+        Ok(loss)
+    });
+    losses.collect()
 }
 
 /// Nearly orthonormal rows that span what an observer sees, with what is proven about their distance from the space.

@@ -28,7 +28,8 @@ pub mod utility;
 pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
 pub use exact::{
-    ExactOptions, ViewBasis, exact_coalition_loss, exact_loss, exact_losses, hop_bound, view_basis,
+    ExactOptions, ViewBasis, exact_coalition_loss, exact_loss, exact_losses, exact_losses_with, hop_bound,
+    view_basis,
 };
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};

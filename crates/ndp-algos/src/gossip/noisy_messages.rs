@@ -29,10 +29,12 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::memory::require_dense;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Where the noise of messages goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum MessageNoise {
     /// One noise per node and round, the same for all its neighbors, who average what they receive.
     Broadcast,

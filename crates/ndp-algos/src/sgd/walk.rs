@@ -15,6 +15,7 @@ use ndp_dp::Sigma;
 use ndp_graph::TransitionMatrix;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
 
 /// Where the token goes next.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,8 @@ impl Route<'_> {
 }
 
 /// Who holds the token first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Start {
     /// This user.
     User(usize),
@@ -61,7 +63,8 @@ pub enum Start {
 }
 
 /// What a user does whose contributions are used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum OverCap {
     /// Adds noise but no gradient: later noise is what protects earlier contributions.
     NoiseOnly,

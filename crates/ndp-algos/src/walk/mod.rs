@@ -21,10 +21,12 @@ pub mod ring;
 pub mod tally;
 
 pub use noise::{Bounds, LAWS, NoiseLaw, Release, TokenNoise};
+use serde::{Deserialize, Serialize};
 pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 
 /// What becomes of the token after the last step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FinalToken {
     /// It stays with the last node: nobody else learns the result.
     #[default]

@@ -13,6 +13,7 @@ pub use discrete_laplace::DiscreteLaplaceLaw;
 use crate::Error;
 use ndp_dp::{Guarantee, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -77,7 +78,8 @@ pub trait Release: Mechanism {
 /// assert!(noise.gaussian_sigma().is_none());
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct TokenNoise {
     law: &'static dyn NoiseLaw,
     sigma: Sigma,
@@ -175,6 +177,20 @@ impl fmt::Display for TokenNoise {
     }
 }
 
+impl From<TokenNoise> for String {
+    fn from(noise: TokenNoise) -> Self {
+        noise.to_string()
+    }
+}
+
+impl TryFrom<String> for TokenNoise {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self, Error> {
+        text.parse()
+    }
+}
+
 impl FromStr for TokenNoise {
     type Err = Error;
 
@@ -188,10 +204,25 @@ impl FromStr for TokenNoise {
 }
 
 /// The interval `[low, high]` of the contributions; their sensitivity is its length.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "(f64, f64)", try_from = "(f64, f64)")]
 pub struct Bounds {
     low: f64,
     high: f64,
+}
+
+impl From<Bounds> for (f64, f64) {
+    fn from(bounds: Bounds) -> Self {
+        (bounds.low, bounds.high)
+    }
+}
+
+impl TryFrom<(f64, f64)> for Bounds {
+    type Error = Error;
+
+    fn try_from((low, high): (f64, f64)) -> Result<Self, Error> {
+        Self::new(low, high)
+    }
 }
 
 impl Bounds {
@@ -291,6 +322,21 @@ mod tests {
         }
         assert!(TokenNoise::named("cauchy", sigma).is_err() && "gaussian".parse::<TokenNoise>().is_err());
         assert!("gaussian(-1)".parse::<TokenNoise>().is_err());
+        Ok(())
+    }
+
+    #[test]
+    fn noises_and_bounds_come_back_from_files() -> Result<(), Box<dyn std::error::Error>> {
+        let noise = TokenNoise::laplace(Sigma::new(0.1)?);
+        assert_eq!(serde_json::to_string(&noise)?, "\"laplace(0.1)\"");
+        assert_eq!(serde_json::from_str::<TokenNoise>("\"laplace(0.1)\"")?, noise);
+        let bounds = Bounds::new(-0.1, 1.0)?;
+        assert_eq!(serde_json::to_string(&bounds)?, "[-0.1,1.0]");
+        assert_eq!(serde_json::from_str::<Bounds>("[-0.1,1.0]")?, bounds);
+        for bad in ["\"laplace(0)\"", "\"laplace\"", "\"own(1)\""] {
+            assert!(serde_json::from_str::<TokenNoise>(bad).is_err(), "{bad}");
+        }
+        assert!(serde_json::from_str::<Bounds>("[1.0,1.0]").is_err());
         Ok(())
     }
 

@@ -12,6 +12,9 @@ use std::path::Path;
 /// Everything about a figure but its numbers and pictures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
+    /// Version of this form of record: [`FORMAT`]; 0 for one that is older than the number.
+    #[serde(default)]
+    pub format: u32,
     /// Its id.
     pub id: String,
     /// What it shows, in a few words.
@@ -90,6 +93,7 @@ impl Record {
         run: Run,
     ) -> Self {
         Self {
+            format: FORMAT,
             id: entry.id.into(),
             what: entry.what.into(),
             title: figure.title.clone(),
@@ -131,7 +135,8 @@ impl Record {
     /// all its files in place.
     #[must_use]
     pub fn is_current(&self, out: &Path, scale: Scale, seed: Seed) -> bool {
-        self.version == VERSION
+        self.format == FORMAT
+            && self.version == VERSION
             && self.run.build == build()
             && self.scale == scale.as_str()
             && self.seed == seed.0
@@ -144,6 +149,9 @@ impl Record {
         self.provenance.iter().any(|source| !source.real)
     }
 }
+
+/// The version of the form of records: goes up when a field changes its meaning or goes away, see `docs/formats.md`.
+pub const FORMAT: u32 = 1;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 

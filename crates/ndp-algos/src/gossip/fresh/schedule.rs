@@ -2,13 +2,21 @@
 
 use crate::Error;
 use ndp_dp::Sigma;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The variances `s_t = τ_t²` per coordinate of the noise that every node adds in rounds
 /// `t = 0..T`: `s_0 > 0`, the others nonnegative.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(transparent)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<f64>")]
 pub struct NoiseSchedule(Vec<f64>);
+
+impl TryFrom<Vec<f64>> for NoiseSchedule {
+    type Error = Error;
+
+    fn try_from(variances: Vec<f64>) -> Result<Self, Error> {
+        Self::new(variances)
+    }
+}
 
 impl NoiseSchedule {
     /// Takes the variances of all rounds.

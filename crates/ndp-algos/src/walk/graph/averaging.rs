@@ -31,6 +31,7 @@ use ndp_dp::Sigma;
 use ndp_graph::memory::require_dense;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The sizes `γ_t` of the gradient steps.
@@ -204,7 +205,8 @@ pub struct Visit {
 }
 
 /// Whether nodes learn who sent them the token.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sender {
     /// They do not, as in Definition 7.
     #[default]

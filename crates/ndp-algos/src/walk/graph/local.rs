@@ -1,13 +1,15 @@
 //! The price of one contribution released at once, the unit of all costs of this module.
 
 use ndp_dp::{NoiseMultiplier, Order};
+use serde::{Deserialize, Serialize};
 
 /// One contribution with its noise, released at once: `c₀ = α / (2σ²)` nats at order `α`.
 ///
 /// `σ` is the noise multiplier: the noise has standard deviation `Δσ` in every coordinate, where
 /// `Δ` is the most by which a contribution may move. Costs of paths are dimensionless multiples
 /// of `c₀`; a cost that depends on the path is averaged as `E exp(θ · cost)`, `θ = (α − 1) c₀`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct LocalLoss {
     order: Order,
     noise: NoiseMultiplier,

@@ -18,9 +18,11 @@ use ndp_dp::UpperBound;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{PairLaws, Start, Walk};
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
 
 /// What happens to a directed edge (not a self-loop) that has been used too often.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum EdgeRule {
     /// Nothing: edges may be used without limit.
     #[default]

@@ -5,9 +5,11 @@ use crate::walk::{Bounds, FinalToken, TokenNoise};
 use ndarray::ArrayView2;
 use ndp_dp::Sigma;
 use rand::Rng;
+use serde::{Deserialize, Serialize};
 
 /// Which steps add noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// Full noise on one step in `n − 1`, the first step included (Algorithm 1). No protection against two
     /// colluding nodes.
