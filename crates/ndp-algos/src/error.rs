@@ -10,6 +10,9 @@ pub enum Error {
     /// A privacy parameter or an accountant's input was refused.
     #[error(transparent)]
     Privacy(#[from] ndp_dp::Error),
+    /// A program was refused.
+    #[error(transparent)]
+    Program(#[from] crate::program::ProgramError),
     /// A node that is not in the protocol.
     #[error("node {node} is out of range: the protocol has {nodes} nodes")]
     NodeOutOfRange {

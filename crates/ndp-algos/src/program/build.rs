@@ -1,0 +1,606 @@
+//! The typed builder: steps are added in order of time, and every mistake is refused where it is made.
+
+use super::mixing::Mixing;
+use super::registers::{self, Definition, Primitive};
+use super::weight::ldl;
+use super::{ProgramError, Weight};
+use ndp_graph::Graph;
+use num_rational::BigRational;
+use num_traits::Zero;
+use std::sync::Arc;
+
+/// A value of a program: a contribution, a noise, or what was made of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Value(pub(super) u32);
+
+impl Value {
+    /// Its number, in order of time.
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a contribution may depend on, beside its owner's data, its own coins and public values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reads {
+    /// On nothing else.
+    Nothing,
+    /// On values that the observer has seen before. With a list it is checked for every observer, by the rank of what was seen;
+    /// without one it is an assumption, which the report states.
+    Seen(Option<Vec<Value>>),
+    /// On values that the observer need not see. With a list the observer is shown those values, which gives an upper
+    /// bound; without one there is no bound.
+    Hidden(Option<Vec<Value>>),
+}
+
+/// One use of a node's data.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Contribution {
+    pub(super) node: usize,
+    /// Its number among the uses of the node, from 0.
+    pub(super) index: usize,
+    pub(super) value: usize,
+    pub(super) reads: Reads,
+    pub(super) moment: usize,
+}
+
+/// An independent Gaussian noise.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Noise {
+    pub(super) variance: BigRational,
+    pub(super) value: usize,
+}
+
+/// Who learns a value, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Seeing {
+    /// A message along an edge, which a tap overhears.
+    Message { from: usize, to: usize },
+    /// Everybody, outsiders included.
+    Broadcast { from: Option<usize> },
+    /// The receiver of a secure sum; nobody overhears it.
+    SecureSum { to: usize },
+    /// A node that drew the value, or shares it.
+    Held { by: usize },
+}
+
+/// A value that somebody sees.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Event {
+    pub(super) value: usize,
+    pub(super) seeing: Seeing,
+    pub(super) moment: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Presence {
+    /// Has not taken part yet.
+    New,
+    Active,
+    Left,
+}
+
+/// A linear Gaussian protocol: who contributes what, which noises are added, which combinations are formed, who sees what.
+///
+/// Steps are added in order of time. Weights, variances and the schedule are public and independent of data. Values are
+/// vectors of any dimension, all of the same; noises are independent and Gaussian, in every coordinate alike.
+///
+/// # Examples
+/// Two rounds of gossip on a path of three nodes, each with one value and its own noise, seen by an end.
+/// ```
+/// use ndp_algos::program::{Observer, Program, Reads, Sensitivity};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let graph = path_graph(3)?;
+/// let matrix = GossipMatrix::metropolis(&graph);
+/// let mut program = Program::new(3)?;
+/// let x = program.contribute_all(Reads::Nothing)?;
+/// let z = program.noise_all(1)?;
+/// let mut y = program.add_all(&x, &z)?;
+/// for _ in 0..2 {
+///     program.send_to_neighbors(&graph, &y)?;
+///     y = program.gossip(&matrix, &y)?;
+/// }
+/// let account = program.account(&Observer::node(2))?;
+/// let loss = account.loss(0, &Sensitivity::UseLevel)?;
+/// assert!((loss.value() - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    nodes: usize,
+    pub(super) values: Vec<Definition>,
+    pub(super) moments: Vec<usize>,
+    pub(super) contributions: Vec<Contribution>,
+    pub(super) noises: Vec<Noise>,
+    pub(super) events: Vec<Event>,
+    uses: Vec<usize>,
+    presence: Vec<Presence>,
+    clock: usize,
+}
+
+impl Program {
+    /// A program of `nodes` nodes, numbered from 0, with no steps yet.
+    ///
+    /// # Errors
+    /// [`ProgramError::NoNodes`].
+    pub fn new(nodes: usize) -> Result<Self, ProgramError> {
+        if nodes == 0 {
+            return Err(ProgramError::NoNodes);
+        }
+        Ok(Self {
+            nodes,
+            values: Vec::new(),
+            moments: Vec::new(),
+            contributions: Vec::new(),
+            noises: Vec::new(),
+            events: Vec::new(),
+            uses: vec![0; nodes],
+            presence: vec![Presence::New; nodes],
+            clock: 0,
+        })
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    /// Number of uses of the data of `node`; 0 for a node that is not there.
+    #[must_use]
+    pub fn uses(&self, node: usize) -> usize {
+        self.uses.get(node).copied().unwrap_or(0)
+    }
+
+    /// Number of values made so far.
+    #[must_use]
+    pub fn value_count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// The next use of the data of `node`.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`]; [`ProgramError::UnknownValue`] in the list of what it reads.
+    pub fn contribute(&mut self, node: usize, reads: Reads) -> Result<Value, ProgramError> {
+        self.present(node, "contribute")?;
+        if let Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) = &reads {
+            list.iter().try_for_each(|&value| self.check(value).map(|_| ()))?;
+        }
+        let index = self.uses[node];
+        let value = self.push(Definition::Contribution(self.contributions.len()))?;
+        self.uses[node] += 1;
+        let moment = self.moments[value.index()];
+        self.contributions.push(Contribution { node, index, value: value.index(), reads, moment });
+        Ok(value)
+    }
+
+    /// One more use of the data of every node, in order of nodes.
+    ///
+    /// # Errors
+    /// Those of [`contribute`](Self::contribute).
+    pub fn contribute_all(&mut self, reads: Reads) -> Result<Vec<Value>, ProgramError> {
+        (0..self.nodes).map(|node| self.contribute(node, reads.clone())).collect()
+    }
+
+    /// A noise of the given variance that `node` draws, and knows.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`], [`ProgramError::NotFinite`],
+    /// [`ProgramError::NegativeVariance`]. A variance of 0 is allowed.
+    pub fn noise(&mut self, node: usize, variance: impl Into<Weight>) -> Result<Value, ProgramError> {
+        self.shared_noise(&[node], variance)
+    }
+
+    /// A noise for every node, in order of nodes, each known to its node alone.
+    ///
+    /// # Errors
+    /// Those of [`noise`](Self::noise).
+    pub fn noise_all(&mut self, variance: impl Into<Weight>) -> Result<Vec<Value>, ProgramError> {
+        let variance = variance.into();
+        (0..self.nodes).map(|node| self.noise(node, variance.clone())).collect()
+    }
+
+    /// A noise that all of `holders` know; nobody where there are none.
+    ///
+    /// # Errors
+    /// Those of [`noise`](Self::noise); [`ProgramError::Repeated`].
+    pub fn shared_noise(
+        &mut self,
+        holders: &[usize],
+        variance: impl Into<Weight>,
+    ) -> Result<Value, ProgramError> {
+        distinct(holders, "the holders of a noise")?;
+        holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
+        let variance = variance.into().variance()?.clone();
+        let value = self.push(Definition::Noise(self.noises.len()))?;
+        self.noises.push(Noise { variance, value: value.index() });
+        holders.iter().for_each(|&by| self.see(value, Seeing::Held { by }));
+        Ok(value)
+    }
+
+    /// A mask that two nodes share: `+` for the first, `-` for the second, known to both.
+    ///
+    /// # Errors
+    /// Those of [`noise`](Self::noise); [`ProgramError::SameEnds`].
+    pub fn pairwise(
+        &mut self,
+        a: usize,
+        b: usize,
+        variance: impl Into<Weight>,
+    ) -> Result<(Value, Value), ProgramError> {
+        if a == b {
+            return Err(ProgramError::SameEnds { what: "a pairwise mask", node: a });
+        }
+        let plus = self.shared_noise(&[a, b], variance)?;
+        let minus = self.combine([(-1, plus)])?;
+        Ok((plus, minus))
+    }
+
+    /// Noises of the nodes of a group with the given covariance, each known to its node alone.
+    ///
+    /// # Errors
+    /// [`ProgramError::Covariance`]; [`ProgramError::Shape`]; those of [`noise`](Self::noise).
+    pub fn correlated(
+        &mut self,
+        group: &[usize],
+        covariance: &[Vec<Weight>],
+    ) -> Result<Vec<Value>, ProgramError> {
+        distinct(group, "a group")?;
+        group.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
+        if covariance.len() != group.len() {
+            let what = "rows of a covariance";
+            return Err(ProgramError::Shape { what, expected: group.len(), got: covariance.len() });
+        }
+        let exact = |row: &Vec<Weight>| -> Result<Vec<BigRational>, ProgramError> {
+            row.iter().map(|x| Ok(x.exact("an entry of a covariance")?.clone())).collect()
+        };
+        let exact: Vec<Vec<BigRational>> = covariance.iter().map(exact).collect::<Result<_, _>>()?;
+        let (lower, diagonal) = ldl(&exact)?;
+        let hidden: Vec<Value> = diagonal
+            .into_iter()
+            .map(|variance| self.shared_noise(&[], Weight::from(variance)))
+            .collect::<Result<_, _>>()?;
+        let mut values = Vec::with_capacity(group.len());
+        for (i, &by) in group.iter().enumerate() {
+            let below = (0..i).map(|k| (Weight::from(lower[k][i - k - 1].clone()), hidden[k]));
+            let terms: Vec<(Weight, Value)> = below.chain([(Weight::from(1), hidden[i])]).collect();
+            let value = self.combine(terms)?;
+            self.see(value, Seeing::Held { by });
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// Noises of the nodes of a group that add up to 0: covariance `s² (I - J / m)` for `m` nodes, `J` all ones, `s²` the
+    /// `variance`. Each is known to its node alone.
+    ///
+    /// # Errors
+    /// [`ProgramError::SmallGroup`] below two nodes; those of [`noise`](Self::noise).
+    pub fn zero_sum(
+        &mut self,
+        group: &[usize],
+        variance: impl Into<Weight>,
+    ) -> Result<Vec<Value>, ProgramError> {
+        distinct(group, "a zero-sum group")?;
+        self.zero_sum_over(group.len(), variance, |k| group.get(k).copied())
+    }
+
+    /// `count` noises that add up to 0, all drawn by `node`, as in [`zero_sum`](Self::zero_sum).
+    ///
+    /// # Errors
+    /// Those of [`zero_sum`](Self::zero_sum).
+    pub fn zero_sum_of(
+        &mut self,
+        node: usize,
+        count: usize,
+        variance: impl Into<Weight>,
+    ) -> Result<Vec<Value>, ProgramError> {
+        self.zero_sum_over(count, variance, |_| Some(node))
+    }
+
+    fn zero_sum_over(
+        &mut self,
+        count: usize,
+        variance: impl Into<Weight>,
+        holder: impl Fn(usize) -> Option<usize>,
+    ) -> Result<Vec<Value>, ProgramError> {
+        if count < 2 {
+            return Err(ProgramError::SmallGroup { what: "a zero-sum group", got: count });
+        }
+        (0..count).filter_map(&holder).try_for_each(|node| self.present(node, "draw a noise"))?;
+        let variance = variance.into();
+        // Independent noises less their mean have this covariance.
+        let hidden: Vec<Value> =
+            (0..count).map(|_| self.shared_noise(&[], variance.clone())).collect::<Result<_, _>>()?;
+        let share = Weight::from(BigRational::new((-1).into(), count.into()));
+        let mean = self.combine(hidden.iter().map(|&z| (share.clone(), z)))?;
+        let mut values = Vec::with_capacity(count);
+        for (k, &z) in hidden.iter().enumerate() {
+            let value = self.combine([(1, z), (1, mean)])?;
+            if let Some(by) = holder(k) {
+                self.see(value, Seeing::Held { by });
+            }
+            values.push(value);
+        }
+        Ok(values)
+    }
+
+    /// Noises of one node over time: entry `t` is `Σ_s rows[t][s] ζ_s` of independent noises `ζ_s` of the given variance, all
+    /// known to the node. For a noise matrix `C` in the sense of matrix factorization the rows are those of `C⁻¹`: see
+    /// [`inverse_of_lower`](super::inverse_of_lower).
+    ///
+    /// # Errors
+    /// [`ProgramError::Shape`] for a row that has more entries than its number; those of [`noise`](Self::noise).
+    pub fn noise_over_time(
+        &mut self,
+        node: usize,
+        rows: &[Vec<Weight>],
+        variance: impl Into<Weight>,
+    ) -> Result<Vec<Value>, ProgramError> {
+        if let Some((k, row)) = rows.iter().enumerate().find(|(k, row)| row.len() > k + 1) {
+            let what = "entries of a row of a lower triangular matrix";
+            return Err(ProgramError::Shape { what, expected: k + 1, got: row.len() });
+        }
+        let variance = variance.into();
+        let own: Vec<Value> =
+            rows.iter().map(|_| self.noise(node, variance.clone())).collect::<Result<_, _>>()?;
+        rows.iter().map(|row| self.combine(row.iter().cloned().zip(own.iter().copied()))).collect()
+    }
+
+    /// A weighted sum of values.
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownValue`], [`ProgramError::NotFinite`].
+    pub fn combine<W: Into<Weight>>(
+        &mut self,
+        terms: impl IntoIterator<Item = (W, Value)>,
+    ) -> Result<Value, ProgramError> {
+        let mut exact: Vec<(usize, BigRational)> = Vec::new();
+        for (weight, value) in terms {
+            let weight = weight.into();
+            let weight = weight.exact("a weight")?;
+            let value = self.check(value)?;
+            if !weight.is_zero() {
+                exact.push((value, weight.clone()));
+            }
+        }
+        self.push(Definition::Sum(exact))
+    }
+
+    /// The sum of values.
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownValue`].
+    pub fn add(&mut self, values: &[Value]) -> Result<Value, ProgramError> {
+        self.combine(values.iter().map(|&value| (1, value)))
+    }
+
+    /// The sums of two lists, one by one.
+    ///
+    /// # Errors
+    /// [`ProgramError::Shape`], [`ProgramError::UnknownValue`].
+    pub fn add_all(&mut self, a: &[Value], b: &[Value]) -> Result<Vec<Value>, ProgramError> {
+        if a.len() != b.len() {
+            return Err(ProgramError::Shape { what: "values to add", expected: a.len(), got: b.len() });
+        }
+        a.iter().zip(b).map(|(&a, &b)| self.add(&[a, b])).collect()
+    }
+
+    /// One step of gossip: from one value of every node, `y_u = Σ_v W_uv x_v`. The matrix is kept as it is, not written out.
+    ///
+    /// # Errors
+    /// [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a weight between a node that is absent and
+    /// another; [`ProgramError::UnknownValue`].
+    pub fn gossip(
+        &mut self,
+        matrix: impl Into<Mixing>,
+        values: &[Value],
+    ) -> Result<Vec<Value>, ProgramError> {
+        self.gossip_shared(&Arc::new(matrix.into()), values)
+    }
+
+    /// As [`gossip`](Self::gossip), with a matrix that many steps share.
+    ///
+    /// # Errors
+    /// Those of [`gossip`](Self::gossip).
+    pub fn gossip_shared(
+        &mut self,
+        matrix: &Arc<Mixing>,
+        values: &[Value],
+    ) -> Result<Vec<Value>, ProgramError> {
+        for (what, got) in [("rows of a gossip matrix", matrix.node_count()), ("values to mix", values.len())]
+        {
+            if got != self.nodes {
+                return Err(ProgramError::Shape { what, expected: self.nodes, got });
+            }
+        }
+        let inputs: Vec<usize> = values.iter().map(|&x| self.check(x)).collect::<Result<_, _>>()?;
+        for u in 0..self.nodes {
+            for v in matrix.row(u).iter().map(|(v, _)| *v as usize).filter(|&v| v != u) {
+                self.present(u, "take part in gossip")?;
+                self.present(v, "take part in gossip")?;
+            }
+        }
+        let inputs = Arc::new(inputs);
+        (0..self.nodes)
+            .map(|row| {
+                let (mixing, inputs) = (matrix.clone(), inputs.clone());
+                self.push(Definition::Mixed { mixing, inputs, row })
+            })
+            .collect()
+    }
+
+    /// A message along the edge from one node to another.
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`],
+    /// [`ProgramError::SameEnds`].
+    pub fn send(&mut self, from: usize, to: usize, value: Value) -> Result<(), ProgramError> {
+        self.check(value)?;
+        if from == to {
+            return Err(ProgramError::SameEnds { what: "a message", node: from });
+        }
+        self.present(from, "send")?;
+        self.present(to, "receive")?;
+        self.see(value, Seeing::Message { from, to });
+        Ok(())
+    }
+
+    /// Every node sends its value to all its neighbors in `graph`; nodes that are absent neither send nor receive.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send); [`ProgramError::Shape`].
+    pub fn send_to_neighbors(&mut self, graph: &Graph, values: &[Value]) -> Result<(), ProgramError> {
+        for (what, got) in [("nodes of a graph", graph.node_count()), ("values to send", values.len())] {
+            if got != self.nodes {
+                return Err(ProgramError::Shape { what, expected: self.nodes, got });
+            }
+        }
+        for (from, &value) in values.iter().enumerate() {
+            for to in graph.neighbors(from).iter().map(|&to| to as usize) {
+                if self.presence[from] != Presence::Left && self.presence[to] != Presence::Left {
+                    self.send(from, to, value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A message that everybody sees, outsiders included.
+    ///
+    /// # Errors
+    /// Those of [`send`](Self::send).
+    pub fn broadcast(&mut self, from: usize, value: Value) -> Result<(), ProgramError> {
+        self.check(value)?;
+        self.present(from, "send")?;
+        self.see(value, Seeing::Broadcast { from: Some(from) });
+        Ok(())
+    }
+
+    /// Every node broadcasts its value.
+    ///
+    /// # Errors
+    /// Those of [`broadcast`](Self::broadcast); [`ProgramError::Shape`].
+    pub fn broadcast_all(&mut self, values: &[Value]) -> Result<(), ProgramError> {
+        if values.len() != self.nodes {
+            let what = "values to send";
+            return Err(ProgramError::Shape { what, expected: self.nodes, got: values.len() });
+        }
+        values.iter().enumerate().try_for_each(|(from, &value)| self.broadcast(from, value))
+    }
+
+    /// A value that becomes public without a sender, such as a model that is released.
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownValue`].
+    pub fn publish(&mut self, value: Value) -> Result<(), ProgramError> {
+        self.check(value)?;
+        self.see(value, Seeing::Broadcast { from: None });
+        Ok(())
+    }
+
+    /// A secure sum: node `to` learns the weighted sum of the addends of a group, given as node, weight and value, and nobody
+    /// learns anything else. The sum can be used further, also in other sums.
+    ///
+    /// Only sums of real numbers are described; noise that is rounded or taken modulo a number is not Gaussian.
+    ///
+    /// # Errors
+    /// [`ProgramError::SmallGroup`] below two addends, as the sum would be the message; [`ProgramError::Repeated`];
+    /// those of [`send`](Self::send).
+    pub fn secure_sum<W: Into<Weight>>(
+        &mut self,
+        to: usize,
+        addends: impl IntoIterator<Item = (usize, W, Value)>,
+    ) -> Result<Value, ProgramError> {
+        let (mut group, mut terms) = (Vec::new(), Vec::new());
+        for (node, weight, value) in addends {
+            group.push(node);
+            terms.push((weight, value));
+        }
+        if group.len() < 2 {
+            return Err(ProgramError::SmallGroup { what: "a secure sum", got: group.len() });
+        }
+        distinct(&group, "a secure sum")?;
+        group.iter().try_for_each(|&node| self.present(node, "take part in a secure sum"))?;
+        self.present(to, "receive")?;
+        let sum = self.combine(terms)?;
+        self.see(sum, Seeing::SecureSum { to });
+        Ok(sum)
+    }
+
+    /// A node joins now: it has not taken part before.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::LateJoin`].
+    pub fn join(&mut self, node: usize) -> Result<(), ProgramError> {
+        match self.state(node)? {
+            Presence::New => {
+                self.presence[node] = Presence::Active;
+                Ok(())
+            }
+            Presence::Active | Presence::Left => Err(ProgramError::LateJoin(node)),
+        }
+    }
+
+    /// A node leaves for good: it sends, receives and mixes no more. Its noises stay unknown, its masks uncancelled.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Absent`] when it has left before.
+    pub fn leave(&mut self, node: usize) -> Result<(), ProgramError> {
+        self.present(node, "leave")?;
+        self.presence[node] = Presence::Left;
+        Ok(())
+    }
+
+    /// Checks that a value belongs to the program; its number.
+    pub(super) fn check(&self, value: Value) -> Result<usize, ProgramError> {
+        if value.index() >= self.values.len() {
+            return Err(ProgramError::UnknownValue { value: value.index(), values: self.values.len() });
+        }
+        Ok(value.index())
+    }
+
+    /// The exact coefficients of a value over contributions and noises.
+    pub(super) fn form(&self, value: usize) -> Vec<(Primitive, BigRational)> {
+        registers::form(&self.values, value)
+    }
+
+    fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {
+        let number = u32::try_from(self.values.len()).ok().filter(|&k| k < u32::MAX);
+        let value = Value(number.ok_or(ProgramError::TooManyValues)?);
+        self.values.push(definition);
+        self.moments.push(self.clock);
+        self.clock += 1;
+        Ok(value)
+    }
+
+    fn see(&mut self, value: Value, seeing: Seeing) {
+        self.events.push(Event { value: value.index(), seeing, moment: self.clock });
+        self.clock += 1;
+    }
+
+    fn state(&self, node: usize) -> Result<Presence, ProgramError> {
+        self.presence.get(node).copied().ok_or(ProgramError::NodeOutOfRange { node, nodes: self.nodes })
+    }
+
+    /// Checks that a node is there; from now on it has taken part.
+    fn present(&mut self, node: usize, what: &'static str) -> Result<(), ProgramError> {
+        if self.state(node)? == Presence::Left {
+            return Err(ProgramError::Absent { node, what });
+        }
+        self.presence[node] = Presence::Active;
+        Ok(())
+    }
+}
+
+/// Checks that no node occurs twice.
+pub(super) fn distinct(nodes: &[usize], what: &'static str) -> Result<(), ProgramError> {
+    let mut sorted = nodes.to_vec();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(ProgramError::Repeated { node: pair[0], what }),
+        None => Ok(()),
+    }
+}
