@@ -9,9 +9,10 @@
 //! contributions and the owner's earlier contributions, other nodes' contributions being unknowns like the noises.
 
 use super::build::{Contribution, Program, Reads};
-use super::observers::{Observer, Seen};
+use super::observers::Seen;
 use super::registers::Primitive;
 use super::{Error, ProgramError};
+use crate::accountant::Observer;
 use crate::certified::decisions;
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::whole::WholeRows;

@@ -26,6 +26,14 @@ pub enum ProgramError {
     /// A program without nodes.
     #[error("a program needs at least one node")]
     NoNodes,
+    /// More nodes than fit in memory.
+    #[error("a program may have at most {limit} nodes, got {nodes}")]
+    TooManyNodes {
+        /// The nodes asked for.
+        nodes: usize,
+        /// The most that are allowed.
+        limit: usize,
+    },
     /// More values than an index of 32 bits can name.
     #[error("a program may have at most 2^32 - 1 values")]
     TooManyValues,

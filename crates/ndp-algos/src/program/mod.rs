@@ -12,6 +12,8 @@
 //! | What are neighboring inputs? | [`Sensitivity`], always declared | see there |
 //! | Is something seen without noise? | [`Account::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Adaptivity`] | checked where they say what they read |
+//! | In a file? | [`Program::read`], [`Program::write`] | |
+//! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
 //! | Can a third party check it? | [`Account::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
 //! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
@@ -23,25 +25,32 @@ mod columns;
 pub mod constructors;
 mod enclose;
 mod error;
+mod format;
 mod gram;
 mod mixing;
 mod observers;
+mod protocol;
 mod registers;
 mod semidefinite;
 mod sensitivity;
 mod signs;
+mod simulate;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod weight;
 mod witness;
 
+pub use crate::accountant::Observer;
 pub use account::{Account, AccountOptions, Verdict};
 pub use adaptivity::{Adaptivity, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use error::ProgramError;
+pub use format::VERSION;
 pub use mixing::Mixing;
-pub use observers::Observer;
+pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, Sensitivity};
+pub use simulate::{Moment, Run};
 pub use weight::{Weight, inverse_of_lower, toeplitz};
 pub use witness::{Attack, AttackBound, Combination, NoiseShift};
 

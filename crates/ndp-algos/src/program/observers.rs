@@ -8,76 +8,43 @@
 use super::build::{Program, Seeing};
 use super::registers::{Definition, Primitive};
 use super::{ProgramError, build};
+use crate::accountant::{Observer, Senders};
+use crate::{Error, OwnNoise};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Who looks: a coalition of nodes (none of them is an outsider) and the edges that are overheard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Observer {
-    members: Vec<usize>,
-    taps: Vec<(usize, usize)>,
+/// Checks an observer against a program of `nodes` nodes.
+///
+/// # Errors
+/// [`ProgramError::NodeOutOfRange`], [`ProgramError::Repeated`], [`ProgramError::SameEnds`];
+/// [`Error::NotOffered`] for an observer who throws away its own noise or does not know senders.
+fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
+    let ends = observer.tapped().iter().flat_map(|&(from, to)| [from, to]);
+    if let Some(node) = observer.members().iter().copied().chain(ends).find(|&node| node >= nodes) {
+        return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
+    }
+    if let Some(&(node, _)) = observer.tapped().iter().find(|(from, to)| from == to) {
+        return Err(ProgramError::SameEnds { what: "a tapped edge", node }.into());
+    }
+    if observer.own_noise() == OwnNoise::Unknown || observer.senders() == Senders::Hidden {
+        return Err(Error::NotOffered(
+            "programs are accounted for observers who know their own noise and from whom messages come",
+        ));
+    }
+    Ok(build::distinct(observer.members(), "the coalition")?)
 }
 
-impl Observer {
-    /// Nobody within the protocol: broadcasts alone are seen.
-    #[must_use]
-    pub fn outsider() -> Self {
-        Self::default()
-    }
-
-    /// One node.
-    #[must_use]
-    pub fn node(node: usize) -> Self {
-        Self::coalition(&[node])
-    }
-
-    /// Nodes that pool what they see and know.
-    #[must_use]
-    pub fn coalition(members: &[usize]) -> Self {
-        Self { members: members.to_vec(), taps: Vec::new() }
-    }
-
-    /// The same observer, who also overhears the messages that `from` sends to `to`; no noises become known by that, and
-    /// secure sums are not overheard.
-    #[must_use]
-    pub fn tapping(mut self, from: usize, to: usize) -> Self {
-        self.taps.push((from, to));
-        self
-    }
-
-    /// The members, as they were given.
-    #[must_use]
-    pub fn members(&self) -> &[usize] {
-        &self.members
-    }
-
-    /// The tapped edges, from sender to receiver.
-    #[must_use]
-    pub fn taps(&self) -> &[(usize, usize)] {
-        &self.taps
-    }
-
-    fn check(&self, nodes: usize) -> Result<(), ProgramError> {
-        let ends = self.taps.iter().flat_map(|&(from, to)| [from, to]);
-        if let Some(node) = self.members.iter().copied().chain(ends).find(|&node| node >= nodes) {
-            return Err(ProgramError::NodeOutOfRange { node, nodes });
+/// Whether the observer sees what happens. A tap hears what the first node of a pair sends to the second.
+pub(super) fn sees(observer: &Observer, seeing: &Seeing) -> bool {
+    match seeing {
+        Seeing::Message { from, to } => {
+            observer.contains(*from) || observer.contains(*to) || observer.tapped().contains(&(*from, *to))
         }
-        if let Some(&(node, _)) = self.taps.iter().find(|(from, to)| from == to) {
-            return Err(ProgramError::SameEnds { what: "a tapped edge", node });
-        }
-        build::distinct(&self.members, "the coalition")
-    }
-
-    fn sees(&self, seeing: &Seeing) -> bool {
-        let member = |node: &usize| self.members.contains(node);
-        match seeing {
-            Seeing::Message { from, to } => member(from) || member(to) || self.taps.contains(&(*from, *to)),
-            Seeing::Broadcast { .. } => true,
-            Seeing::SecureSum { to } => member(to),
-            Seeing::Held { by } => member(by),
-        }
+        Seeing::Broadcast { .. } => true,
+        Seeing::SecureSum { to, .. } => observer.contains(*to),
+        Seeing::Held { by } => observer.contains(*by),
     }
 }
 
@@ -109,17 +76,17 @@ impl Seen {
     /// What `observer` sees, and beyond that the values `shown` from the given moments on.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Repeated`], [`ProgramError::SameEnds`] for a bad observer.
+    /// Those of a bad observer.
     pub(super) fn new(
         program: &Program,
         observer: &Observer,
         shown: &BTreeMap<usize, usize>,
-    ) -> Result<Self, ProgramError> {
-        observer.check(program.node_count())?;
+    ) -> Result<Self, Error> {
+        check(observer, program.node_count())?;
         let mut members = vec![false; program.node_count()];
-        observer.members.iter().for_each(|&v| members[v] = true);
+        observer.members().iter().for_each(|&v| members[v] = true);
         let mut first: Vec<Option<usize>> = vec![None; program.values.len()];
-        let events = program.events.iter().filter(|event| observer.sees(&event.seeing));
+        let events = program.events.iter().filter(|event| sees(observer, &event.seeing));
         let seen = events.map(|event| (event.value, event.moment)).chain(shown.iter().map(|(&v, &m)| (v, m)));
         for (value, moment) in seen {
             let at = first[value].get_or_insert(moment);

@@ -11,10 +11,11 @@
 
 use super::account::Account;
 use super::build::{Program, Value};
-use super::observers::{Observer, Seen};
+use super::observers::Seen;
 use super::registers::Primitive;
 use super::{ProgramError, Weight};
 use crate::Error;
+use crate::accountant::Observer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use std::collections::{BTreeMap, HashMap};

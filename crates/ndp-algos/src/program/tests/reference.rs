@@ -54,11 +54,11 @@ fn one_shot_gossip() -> Outcome {
     let on = |graph: Graph, rounds| muffliato(&GossipMatrix::metropolis(&graph), rounds);
     assert_loss(&on(path_graph(4)?, 3)?.account(&Observer::node(3))?, 0, &USE, 1.0);
     assert_loss(&on(star_graph(4)?, 3)?.account(&Observer::node(1))?, 2, &USE, 1.0 / 3.0);
-    let tapped = on(path_graph(4)?, 3)?.account(&Observer::outsider().tapping(1, 2))?;
+    let tapped = on(path_graph(4)?, 3)?.account(&Observer::outsider().tapping(&[(1, 2)]))?;
     for (u, expected) in [2.0 / 3.0, 1.0, 2.0 / 3.0, 2.0 / 3.0].into_iter().enumerate() {
         assert_loss(&tapped, u, &USE, expected);
     }
-    let tapped = on(cycle_graph(5)?, 2)?.account(&Observer::outsider().tapping(2, 3))?;
+    let tapped = on(cycle_graph(5)?, 2)?.account(&Observer::outsider().tapping(&[(2, 3)]))?;
     for (u, expected) in [(1, 0.5), (2, 1.0), (3, 0.5), (0, 0.0)] {
         assert_loss(&tapped, u, &USE, expected);
     }
