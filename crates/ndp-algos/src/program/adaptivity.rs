@@ -19,7 +19,7 @@ use crate::certified::whole::WholeRows;
 use num_rational::BigRational;
 use num_traits::Zero;
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// What the contributions of a program may depend on, for an observer; it belongs to the grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -130,7 +130,7 @@ fn probability(
     };
     let rows =
         (0..program.values.len()).filter(|&value| before(seen.first[value])).chain(open.iter().copied());
-    let mut columns: HashMap<Primitive, u32> = HashMap::new();
+    let mut columns: BTreeMap<Primitive, u32> = BTreeMap::new();
     let mut entries: Vec<Vec<(u32, BigRational)>> = Vec::new();
     for value in rows {
         let mut row = Vec::new();

@@ -10,7 +10,7 @@ use crate::certified::whole::WholeRows;
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A direction of the uses of a node: a weight for each of its uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> 
     let m = noises.values().map(Vec::len).sum::<usize>();
     let of_use: BTreeMap<usize, usize> = contributions.iter().enumerate().map(|(k, &c)| (c, k)).collect();
     // Directions as lists of contributions and weights.
-    let mut by_node: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut by_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (k, contribution) in program.contributions.iter().enumerate() {
         by_node.entry(contribution.node).or_default().push(k);
     }
@@ -82,9 +82,9 @@ pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> 
         .collect();
     let mut of_direction = vec![None; directions.len()];
     let mut inputs = of_use.len();
-    for d in 0..directions.len() {
+    for (d, place) in of_direction.iter_mut().enumerate() {
         if sums.iter().any(|sums| sums.contains_key(&d)) {
-            of_direction[d] = Some(inputs);
+            *place = Some(inputs);
             inputs += 1;
         }
     }
@@ -161,7 +161,7 @@ fn structural(program: &Program, seen: &Seen) -> BTreeMap<usize, (usize, f64)> {
     let ends = |column: &[(usize, &BigRational)]| {
         (column.len(), column.first().map(|x| x.0), column.last().map(|x| x.0))
     };
-    let mut candidates: HashMap<_, Vec<usize>> = HashMap::new();
+    let mut candidates: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (primitive, column) in &columns {
         if let Primitive::Noise(k) = primitive {
             candidates.entry(ends(column)).or_default().push(*k);

@@ -13,7 +13,7 @@ use ndp_graph::linalg::cholesky;
 use num_traits::One;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// All values of a run: values by coordinates.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +124,7 @@ pub(super) struct Statistic {
     change: Vec<f64>,
     terms: Vec<(usize, f64)>,
     /// Noises and contributions that the observer knows.
-    known: HashMap<Primitive, bool>,
+    known: BTreeMap<Primitive, bool>,
 }
 
 impl Statistic {
@@ -132,9 +132,9 @@ impl Statistic {
     pub(super) fn new(account: &Account, source: usize, change: &[f64]) -> Result<Self, Error> {
         let rows = &account.seen.rows;
         let r = rows.len();
-        let parts: Vec<HashMap<Primitive, f64>> =
+        let parts: Vec<BTreeMap<Primitive, f64>> =
             rows.iter().map(|row| row.form.iter().map(|(p, x)| (*p, float(x))).collect()).collect();
-        let shift = |row: &HashMap<Primitive, f64>| -> f64 {
+        let shift = |row: &BTreeMap<Primitive, f64>| -> f64 {
             let terms = row.iter().filter_map(|(primitive, x)| match primitive {
                 Primitive::Contribution(k) => {
                     let c = &account.program.contributions[*k];
@@ -182,7 +182,7 @@ impl Statistic {
             condition: "be positive for an attack",
             value: 0.0,
         })?;
-        let mut known = HashMap::new();
+        let mut known = BTreeMap::new();
         for (k, c) in account.program.contributions.iter().enumerate() {
             known.insert(Primitive::Contribution(k), account.seen.members[c.node]);
         }

@@ -1,6 +1,7 @@
 //! Exact numbers: ratios of integers, and floating-point numbers as the dyadic fractions that they store.
 
 use super::ProgramError;
+use ndarray::Array2;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -128,44 +129,32 @@ pub(super) fn ldl(covariance: &[Vec<BigRational>]) -> Result<Factors, ProgramErr
     if let Some((k, row)) = covariance.iter().enumerate().find(|(_, row)| row.len() != m) {
         return refuse(format!("row {k} has {} entries, not {m}", row.len()));
     }
-    for i in 0..m {
-        for j in 0..i {
-            if covariance[i][j] != covariance[j][i] {
-                return refuse(format!("it is not symmetric at ({i}, {j})"));
-            }
-        }
+    let mut rest = Array2::from_shape_fn((m, m), |(i, j)| covariance[i][j].clone());
+    if let Some(((i, j), _)) = rest.indexed_iter().find(|((i, j), x)| j < i && **x != rest[(*j, *i)]) {
+        return refuse(format!("it is not symmetric at ({i}, {j})"));
     }
-    let mut rest = covariance.to_vec();
     let (mut columns, mut diagonal) = (Vec::with_capacity(m), Vec::with_capacity(m));
     for k in 0..m {
-        let pivot = rest[k][k].clone();
+        let pivot = rest[(k, k)].clone();
         if pivot.is_negative() {
             return refuse(format!("it is not positive semidefinite: pivot {k} is {pivot}"));
         }
         let mut column = Vec::with_capacity(m - k - 1);
         for i in k + 1..m {
-            if rest[i][k].is_zero() {
+            if rest[(i, k)].is_zero() {
                 column.push(BigRational::zero());
             } else if pivot.is_zero() {
                 return refuse(format!(
                     "it is not positive semidefinite: pivot {k} is 0, its column is not (row {i})"
                 ));
             } else {
-                column.push(&rest[i][k] / &pivot);
+                column.push(&rest[(i, k)] / &pivot);
             }
         }
-        for i in k + 1..m {
-            if column[i - k - 1].is_zero() {
-                continue;
-            }
-            for j in k + 1..=i {
-                let change = &column[i - k - 1] * &rest[j][k];
-                rest[i][j] -= change;
-            }
-        }
-        for i in k + 1..m {
-            for j in i + 1..m {
-                rest[i][j] = rest[j][i].clone();
+        for i in (k + 1..m).filter(|i| !column[i - k - 1].is_zero()) {
+            for j in k + 1..m {
+                let change = &column[i - k - 1] * &rest[(k, j)];
+                rest[(i, j)] -= change;
             }
         }
         columns.push(column);

@@ -18,7 +18,7 @@ use crate::Error;
 use crate::accountant::Observer;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// A weighted sum of seen values.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +50,7 @@ pub struct NoiseShift {
 }
 
 /// The change of a contribution, by number of contribution.
-type Change = HashMap<usize, BigRational>;
+type Change = BTreeMap<usize, BigRational>;
 
 impl Program {
     /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly.
@@ -102,9 +102,9 @@ impl Program {
     pub fn check_shift(&self, observer: &Observer, shift: &NoiseShift) -> Result<Weight, Error> {
         let seen = Seen::new(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, shift.source, &shift.change)?;
-        let numbers: HashMap<usize, usize> =
+        let numbers: BTreeMap<usize, usize> =
             self.noises.iter().enumerate().map(|(k, noise)| (noise.value, k)).collect();
-        let mut moved: HashMap<usize, BigRational> = HashMap::new();
+        let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
         let mut price = BigRational::zero();
         for (value, by) in &shift.noises {
             let number = self.check(*value)?;

@@ -33,7 +33,7 @@ pub fn zip_dl(graph: &Graph, own: impl Into<Weight>, mask: impl Into<Weight>) ->
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(own)?;
     let y = program.add_all(&x, &z)?;
-    for u in 0..graph.node_count() {
+    for (u, &y) in y.iter().enumerate() {
         let neighbors = graph.neighbors(u);
         let masks = match neighbors.len() {
             0 | 1 => Vec::new(),
@@ -41,8 +41,8 @@ pub fn zip_dl(graph: &Graph, own: impl Into<Weight>, mask: impl Into<Weight>) ->
         };
         for (k, &to) in neighbors.iter().enumerate() {
             let message = match masks.get(k) {
-                Some(&mask) => program.add(&[y[u], mask])?,
-                None => y[u],
+                Some(&mask) => program.add(&[y, mask])?,
+                None => y,
             };
             program.send(u, to as usize, message)?;
         }

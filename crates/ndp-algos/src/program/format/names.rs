@@ -2,7 +2,7 @@
 
 use super::line::syntax;
 use crate::program::{ProgramError, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,16 +17,16 @@ pub(super) enum Entry {
 /// Names, those of a repeated block apart.
 #[derive(Default)]
 pub(super) struct Names {
-    entries: HashMap<String, Entry>,
+    entries: BTreeMap<String, Entry>,
     /// Names that the innermost blocks defined, which end with an iteration.
-    blocks: Vec<HashSet<String>>,
+    blocks: Vec<BTreeSet<String>>,
     /// Counters of the blocks.
     counters: Vec<usize>,
 }
 
 impl Names {
     pub(super) fn enter(&mut self, iteration: usize) {
-        self.blocks.push(HashSet::new());
+        self.blocks.push(BTreeSet::new());
         self.counters.push(iteration);
     }
 

@@ -8,7 +8,7 @@ use crate::program::build::{Seeing, distinct};
 use crate::program::{Mixing, Program, ProgramError, Reads, Value, Weight, inverse_of_lower, toeplitz};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use serde_json::{Map, Value as Json};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -54,8 +54,8 @@ impl Program {
         let mut reader = Reader {
             program,
             names: Names::default(),
-            graphs: HashMap::new(),
-            matrices: HashMap::new(),
+            graphs: BTreeMap::new(),
+            matrices: BTreeMap::new(),
             done: 0,
         };
         reader.block(&steps[1..], &mut |line, problem| at(line, problem))?;
@@ -75,8 +75,8 @@ fn header(map: &Map<String, Json>) -> Result<Program, ProgramError> {
 struct Reader {
     program: Program,
     names: Names,
-    graphs: HashMap<String, Graph>,
-    matrices: HashMap<String, Arc<Mixing>>,
+    graphs: BTreeMap<String, Graph>,
+    matrices: BTreeMap<String, Arc<Mixing>>,
     /// Steps done so far.
     done: usize,
 }

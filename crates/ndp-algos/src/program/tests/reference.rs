@@ -44,7 +44,7 @@ fn karate() -> Result<Graph, ndp_graph::Error> {
         (32, &[33]),
     ];
     let edges = later.iter().flat_map(|&(u, more)| more.iter().map(move |&v| (u, v)));
-    Ok(Graph::from_edges(34, edges)?)
+    Graph::from_edges(34, edges)
 }
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -185,11 +185,11 @@ fn corn(graph: &Graph, rounds: usize) -> Result<Program, crate::Error> {
     let mixing = Mixing::from(&matrix);
     let n = graph.node_count();
     let mut covariance = vec![vec![Weight::from(0); n]; n];
-    for u in 0..n {
-        covariance[u][u] = Weight::from((5, 4));
+    for (u, row) in covariance.iter_mut().enumerate() {
+        row[u] = Weight::from((5, 4));
         for (v, weight) in mixing.entries(u) {
-            let exact = covariance[u][v].exact("a weight")? - weight.exact("a weight")?;
-            covariance[u][v] = Weight::from(exact);
+            let exact = row[v].exact("a weight")? - weight.exact("a weight")?;
+            row[v] = Weight::from(exact);
         }
     }
     corn_dsgd(&matrix, &covariance, rounds)
