@@ -20,8 +20,10 @@ use crate::accountant::Observer;
 use crate::certified::account::Budget;
 use crate::certified::gram;
 use ndarray::Array2;
+use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
 use num_rational::BigRational;
 use num_traits::One;
+use rayon::prelude::*;
 
 /// How an account is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,6 +160,40 @@ impl Program {
             failure: (found.failure + probability).min(1.0),
             adaptivity,
         })
+    }
+
+    /// What every node alone learns about every other under a sensitivity set: row `u` is the exposed node, column `v` the
+    /// observer; infinite where a change is seen without noise, and 0 on the diagonal, where there is no loss to speak of. `Exact`
+    /// where all entries are; failure probabilities are those of the single accounts.
+    ///
+    /// # Errors
+    /// Those of [`account`](Self::account) and of [`Account::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
+    pub fn pairwise_losses(&self, set: &Sensitivity) -> Result<Guarantee<PairwiseLoss>, Error> {
+        let n = self.node_count();
+        ndp_graph::memory::require_dense("the losses of all pairs", n, n)?;
+        let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
+            let account = self.account(&Observer::node(v))?;
+            let mut exact = true;
+            let mut of = |u: usize| -> Result<f64, Error> {
+                if u == v {
+                    return Ok(0.0);
+                }
+                Ok(match account.verdict(u, set)? {
+                    Verdict::Bounded(loss) => {
+                        exact &= loss.grade() == Grade::Exact;
+                        loss.value()
+                    }
+                    Verdict::Noiseless { .. } => f64::INFINITY,
+                })
+            };
+            let column = (0..n).map(&mut of).collect::<Result<_, _>>()?;
+            Ok((column, exact))
+        };
+        let columns: Vec<(Vec<f64>, bool)> = (0..n).into_par_iter().map(column).collect::<Result<_, _>>()?;
+        let rows = (0..n * n).map(|at| columns[at % n].0[at / n]).collect();
+        let losses = PairwiseLoss::from_rows(n, rows)?;
+        let exact = columns.iter().all(|(_, exact)| *exact);
+        Ok(if exact { Exact::new(losses).into() } else { UpperBound::new(losses).into() })
     }
 
     /// The sums of all uses, and what was asked for.

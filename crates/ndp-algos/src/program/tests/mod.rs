@@ -1,5 +1,6 @@
 //! Tests of programs.
 
+mod claims;
 mod errors;
 mod format;
 mod properties;

@@ -375,7 +375,7 @@ fn gradient_tracking() -> Outcome {
 }
 
 /// A token that collects a contribution and a noise at every node it visits.
-fn token(nodes: usize, walk: &[usize]) -> Result<Program, ProgramError> {
+pub(super) fn token(nodes: usize, walk: &[usize]) -> Result<Program, ProgramError> {
     let mut program = Program::new(nodes)?;
     let mut token: Option<Value> = None;
     for (t, &u) in walk.iter().enumerate() {
