@@ -323,6 +323,11 @@ impl Part for Programs {
     }
 }
 
+/// A rational as an exact weight.
+fn ratio(x: &BigRational) -> Weight {
+    x.to_string().parse().unwrap_or_else(|_| Weight::from(f64::NAN))
+}
+
 fn weight(rng: &mut ChaCha8Rng, hard: bool) -> (Weight, BigRational) {
     if hard && rng.random_range(0..3) == 0 {
         let x = pick(rng, &[1e-11, 1e-7, -1e-9, 0.3, 1.0 / 3.0, 1e-3, 2_f64.powi(61), 1e9]);
@@ -358,7 +363,7 @@ fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool) -> Result<Twin, Error> {
                     1 if other != node => vec![node, other],
                     _ => vec![node],
                 };
-                twin.noise(&holders, Weight::from(exact.clone()), exact)
+                twin.noise(&holders, ratio(&exact), exact)
             }
             4 => {
                 let group: Vec<usize> = (0..nodes).filter(|_| rng.random_range(0..3) > 0).collect();
@@ -490,8 +495,7 @@ fn node(
     let whole = |x: i64| BigRational::from_integer(x.into());
     let mut check = |set: &Sensitivity, expected: Option<&BigRational>| {
         let wrong = |kind: &'static str, found: String| {
-            let expected =
-                expected.map_or("infinite".to_owned(), |x| Weight::from(x.clone()).to_f64().to_string());
+            let expected = expected.map_or("infinite".to_owned(), |x| ratio(x).to_f64().to_string());
             violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
         };
         match (account.verdict(u, set), expected) {
@@ -554,7 +558,7 @@ fn node(
     }
     let change: Vec<Weight> = (0..k).map(|_| Weight::from(1)).collect();
     if let Ok(Some((attack, shift))) = account.witnesses(u, &change) {
-        let expected = Weight::from(truth.along(&ones));
+        let expected = ratio(&truth.along(&ones));
         let attacked = twin.program.check_attack(account.observer(), &attack);
         let shifted = twin.program.check_shift(account.observer(), &shift);
         outcome.check(attacked == Ok(AttackBound::AtLeast(expected.clone())), || {

@@ -262,11 +262,11 @@ impl Program {
         let (lower, diagonal) = ldl(&exact)?;
         let hidden: Vec<Value> = diagonal
             .into_iter()
-            .map(|variance| self.shared_noise(&[], Weight::from(variance)))
+            .map(|variance| self.shared_noise(&[], Weight::of(variance)))
             .collect::<Result<_, _>>()?;
         let mut values = Vec::with_capacity(group.len());
         for (i, &by) in group.iter().enumerate() {
-            let below = (0..i).map(|k| (Weight::from(lower[k][i - k - 1].clone()), hidden[k]));
+            let below = (0..i).map(|k| (Weight::of(lower[k][i - k - 1].clone()), hidden[k]));
             let terms: Vec<(Weight, Value)> = below.chain([(Weight::from(1), hidden[i])]).collect();
             let value = self.combine(terms)?;
             self.see(value, Seeing::Held { by });
@@ -316,7 +316,7 @@ impl Program {
         // Independent noises less their mean have this covariance.
         let hidden: Vec<Value> =
             (0..count).map(|_| self.shared_noise(&[], variance.clone())).collect::<Result<_, _>>()?;
-        let share = Weight::from(BigRational::new((-1).into(), count.into()));
+        let share = Weight::of(BigRational::new((-1).into(), count.into()));
         let mean = self.combine(hidden.iter().map(|&z| (share.clone(), z)))?;
         let mut values = Vec::with_capacity(count);
         for (k, &z) in hidden.iter().enumerate() {

@@ -110,7 +110,7 @@ impl Mixing {
     #[must_use]
     pub fn entries(&self, u: usize) -> Vec<(usize, Weight)> {
         let row = self.rows.get(u).map_or(&[][..], Vec::as_slice);
-        row.iter().map(|(v, weight)| (*v as usize, Weight::from(weight.clone()))).collect()
+        row.iter().map(|(v, weight)| (*v as usize, Weight::of(weight.clone()))).collect()
     }
 
     /// Row `u`: columns and weights, ascending, none of them 0.

@@ -177,11 +177,8 @@ impl Statistic {
                 Some(rows.iter().zip(y.iter()).map(|(row, &y)| (row.value, y)).collect())
             }
         };
-        let terms = terms.ok_or(Error::InvalidParameter {
-            name: "the loss towards the observer",
-            condition: "be positive for an attack",
-            value: 0.0,
-        })?;
+        // Where nothing is learned there is nothing to weigh: all scores are 0.
+        let terms = terms.unwrap_or_default();
         let mut known = BTreeMap::new();
         for (k, c) in account.program.contributions.iter().enumerate() {
             known.insert(Primitive::Contribution(k), account.seen.members[c.node]);

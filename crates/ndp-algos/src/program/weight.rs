@@ -23,6 +23,11 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 pub struct Weight(pub(super) Result<BigRational, f64>);
 
 impl Weight {
+    /// A ratio of integers of any size.
+    pub(super) fn of(x: BigRational) -> Self {
+        Self(Ok(x))
+    }
+
     /// The exact value.
     ///
     /// # Errors
@@ -56,12 +61,6 @@ impl Weight {
 /// A rational as the nearest `f64`, or one beside it.
 pub(super) fn float(x: &BigRational) -> f64 {
     x.to_f64().unwrap_or(f64::NAN)
-}
-
-impl From<BigRational> for Weight {
-    fn from(x: BigRational) -> Self {
-        Self(Ok(x))
-    }
 }
 
 impl From<i32> for Weight {
@@ -190,7 +189,7 @@ pub fn inverse_of_lower(rows: &[Vec<Weight>]) -> Result<Vec<Vec<Weight>>, Progra
         next.iter_mut().for_each(|x| *x /= exact[k]);
         inverse.push(next);
     }
-    Ok(inverse.into_iter().map(|row| row.into_iter().map(Weight::from).collect()).collect())
+    Ok(inverse.into_iter().map(|row| row.into_iter().map(Weight::of).collect()).collect())
 }
 
 /// A banded lower triangular Toeplitz matrix of `steps` rows whose first column starts with `band`: rows up to the diagonal.

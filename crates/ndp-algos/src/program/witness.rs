@@ -91,7 +91,7 @@ impl Program {
         if variance.is_zero() {
             return Ok(AttackBound::Noiseless);
         }
-        Ok(AttackBound::AtLeast(Weight::from(&shift * &shift / variance)))
+        Ok(AttackBound::AtLeast(Weight::of(&shift * &shift / variance)))
     }
 
     /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
@@ -143,7 +143,7 @@ impl Program {
                 return Err(refused(format!("value {} shows the change", row.value)));
             }
         }
-        Ok(Weight::from(price))
+        Ok(Weight::of(price))
     }
 
     /// The change of every contribution.
@@ -227,9 +227,9 @@ impl Account {
         }
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
         let terms = solution.into_iter().zip(rows).filter(|(y, _)| used(y));
-        let terms = terms.map(|(y, row)| (value(row.value), Weight::from(y))).collect();
+        let terms = terms.map(|(y, row)| (value(row.value), Weight::of(y))).collect();
         let noises = moved.into_iter().filter(|(_, x)| used(x));
-        let noises = noises.map(|(k, x)| (value(program.noises[k].value), Weight::from(x))).collect();
+        let noises = noises.map(|(k, x)| (value(program.noises[k].value), Weight::of(x))).collect();
         let change = change.to_vec();
         Ok(Some((
             Attack { source, change: change.clone(), combination: Combination { terms } },
@@ -323,7 +323,7 @@ pub(super) fn noiseless(
             None => {
                 let value = |r: usize| u32::try_from(seen.rows[r].value).map(Value);
                 let terms = combination.into_iter().filter(|(_, x)| !x.is_zero());
-                let terms = terms.map(|(r, x)| value(r).ok().map(|v| (v, Weight::from(x))));
+                let terms = terms.map(|(r, x)| value(r).ok().map(|v| (v, Weight::of(x))));
                 return Some(Combination { terms: terms.collect::<Option<_>>()? });
             }
             Some((pivot, scale)) => {

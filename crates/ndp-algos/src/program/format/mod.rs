@@ -18,6 +18,7 @@
 
 mod line;
 mod names;
+mod noises;
 mod read;
 mod write;
 

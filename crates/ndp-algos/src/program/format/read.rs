@@ -5,7 +5,7 @@ use super::line::{Line, index, syntax};
 use super::names::{Entry, Names};
 use crate::Error;
 use crate::program::build::{Seeing, distinct};
-use crate::program::{Mixing, Program, ProgramError, Reads, Value, Weight, inverse_of_lower, toeplitz};
+use crate::program::{Mixing, Program, ProgramError, Reads, Value, Weight};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -72,9 +72,9 @@ fn header(map: &Map<String, Json>) -> Result<Program, ProgramError> {
     Program::new(line.number("nodes")?)
 }
 
-struct Reader {
-    program: Program,
-    names: Names,
+pub(super) struct Reader {
+    pub(super) program: Program,
+    pub(super) names: Names,
     graphs: BTreeMap<String, Graph>,
     matrices: BTreeMap<String, Arc<Mixing>>,
     /// Steps done so far.
@@ -176,7 +176,7 @@ impl Reader {
     }
 
     /// The nodes that a line is about: those named, or all.
-    fn nodes(&self, line: &Line<'_>) -> Result<Vec<usize>, ProgramError> {
+    pub(super) fn nodes(&self, line: &Line<'_>) -> Result<Vec<usize>, ProgramError> {
         match (line.has("nodes"), line.has("node")) {
             (true, _) => line.nodes("nodes"),
             (false, true) => Ok(vec![line.number("node")?]),
@@ -214,7 +214,7 @@ impl Reader {
         Ok(())
     }
 
-    fn find_graph(&self, name: &str) -> Result<&Graph, ProgramError> {
+    pub(super) fn find_graph(&self, name: &str) -> Result<&Graph, ProgramError> {
         self.graphs.get(name).ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
     }
 
@@ -258,7 +258,7 @@ impl Reader {
         Ok(())
     }
 
-    fn find_matrix(&self, name: &str) -> Result<Arc<Mixing>, ProgramError> {
+    pub(super) fn find_matrix(&self, name: &str) -> Result<Arc<Mixing>, ProgramError> {
         self.matrices.get(name).cloned().ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
     }
 
@@ -304,7 +304,7 @@ impl Reader {
         }
     }
 
-    fn define_family(
+    pub(super) fn define_family(
         &mut self,
         name: &str,
         family: Vec<Option<Value>>,
@@ -315,78 +315,6 @@ impl Reader {
             None => Entry::Family(family),
         };
         Ok(self.names.define(name, entry)?)
-    }
-
-    fn noise(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
-        let keys = [
-            "noise",
-            "variance",
-            "node",
-            "nodes",
-            "shared",
-            "zero-sum",
-            "covariance",
-            "pairwise",
-            "over-time",
-            "inverse-of-band",
-            "band",
-            "steps",
-        ];
-        let line = Line::new(map, &keys)?;
-        let name = line.text("noise")?;
-        let n = self.program.node_count();
-        let family = |nodes: &[usize], values: Vec<Value>| {
-            let mut family = vec![None; n];
-            nodes.iter().zip(values).for_each(|(&node, value)| family[node] = Some(value));
-            family
-        };
-        if line.has("covariance") {
-            let nodes = self.nodes(&line)?;
-            let values = self.program.correlated(&nodes, &line.table("covariance")?)?;
-            return self.define_family(name, family(&nodes, values), None);
-        }
-        let variance = line.weight("variance")?;
-        if line.has("shared") {
-            let value = self.program.shared_noise(&line.nodes("shared")?, variance)?;
-            return Ok(self.names.define(name, Entry::One(value))?);
-        }
-        if line.has("zero-sum") {
-            let nodes = line.nodes("zero-sum")?;
-            let values = self.program.zero_sum(&nodes, variance)?;
-            return self.define_family(name, family(&nodes, values), None);
-        }
-        if line.has("pairwise") {
-            let graph = self.find_graph(line.text("pairwise")?)?.clone();
-            let mut parts: Vec<Vec<Value>> = vec![Vec::new(); n];
-            for (a, b) in graph.edges() {
-                let (plus, minus) = self.program.pairwise(a, b, variance.clone())?;
-                parts[a].push(plus);
-                parts[b].push(minus);
-            }
-            let all: Vec<usize> = (0..n).collect();
-            let sums = parts.iter().map(|parts| self.program.add(parts)).collect::<Result<Vec<_>, _>>()?;
-            return self.define_family(name, family(&all, sums), None);
-        }
-        let nodes = self.nodes(&line)?;
-        distinct(&nodes, "a noise")?;
-        if ["over-time", "band", "inverse-of-band"].iter().any(|key| line.has(key)) {
-            let rows = over_time(&line)?;
-            let mut times = vec![vec![None; n]; rows.len()];
-            for &node in &nodes {
-                for (t, value) in
-                    self.program.noise_over_time(node, &rows, variance.clone())?.into_iter().enumerate()
-                {
-                    times[t][node] = Some(value);
-                }
-            }
-            return Ok(self
-                .names
-                .define(name, Entry::Timed(times.into_iter().map(Entry::Family).collect()))?);
-        }
-        let values: Vec<Value> =
-            nodes.iter().map(|&node| self.program.noise(node, variance.clone())).collect::<Result<_, _>>()?;
-        let single = line.has("node").then(|| nodes[0]);
-        self.define_family(name, family(&nodes, values), single)
     }
 
     fn assign(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
@@ -484,54 +412,6 @@ impl Reader {
         }
         Ok(())
     }
-
-    fn secure_sum(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
-        let line = Line::new(map, &["secure-sum", "of", "nodes", "to", "weights", "along"])?;
-        let (name, of) = (line.text("secure-sum")?, line.text("of")?);
-        if line.has("along") {
-            // Every node learns the weighted sum of its neighbors' values.
-            let matrix = self.find_matrix(line.text("along")?)?;
-            let mut family = vec![None; self.program.node_count()];
-            for (to, slot) in family.iter_mut().enumerate() {
-                let mut addends = Vec::new();
-                for (node, weight) in matrix.entries(to).into_iter().filter(|(node, _)| *node != to) {
-                    addends.push((node, weight, self.names.at(of, node)?));
-                }
-                *slot = Some(self.program.secure_sum(to, addends)?);
-            }
-            return self.define_family(name, family, None);
-        }
-        let nodes = self.nodes(&line)?;
-        let weights = match line.has("weights") {
-            true => line.weights("weights")?,
-            false => vec![Weight::from(1); nodes.len()],
-        };
-        if weights.len() != nodes.len() {
-            let what = "weights of a secure sum";
-            return Err(ProgramError::Shape { what, expected: nodes.len(), got: weights.len() }.into());
-        }
-        let mut addends = Vec::with_capacity(nodes.len());
-        for (&node, weight) in nodes.iter().zip(weights) {
-            addends.push((node, weight, self.names.at(of, node)?));
-        }
-        let value = self.program.secure_sum(line.number("to")?, addends)?;
-        Ok(self.names.define(name, Entry::One(value))?)
-    }
-}
-
-/// The rows of a noise over time: written out, or by the first column of a Toeplitz matrix or of its inverse.
-fn over_time(line: &Line<'_>) -> Result<Vec<Vec<Weight>>, ProgramError> {
-    if line.has("over-time") {
-        return line.table("over-time");
-    }
-    let steps = line.number("steps")?;
-    if steps > MOST_TIMES {
-        return syntax(format!("at most {MOST_TIMES} steps can be written by a band"));
-    }
-    if line.has("band") {
-        return Ok(toeplitz(steps, &line.weights("band")?));
-    }
-    inverse_of_lower(&toeplitz(steps, &line.weights("inverse-of-band")?))
 }
 
 /// Number of steps before the end of the block that they begin with.
@@ -575,5 +455,3 @@ const VERBS: [&str; 20] = [
 ];
 /// Steps that are read at most, repetitions counted.
 const MOST_STEPS: usize = 10_000_000;
-/// Steps of a noise over time that is written by a band.
-const MOST_TIMES: usize = 4096;

@@ -4,7 +4,7 @@ use super::VERSION;
 use crate::program::build::Seeing;
 use crate::program::mixing::Mixing;
 use crate::program::registers::Definition;
-use crate::program::{Program, Reads, Value, Weight};
+use crate::program::{Program, Reads, Value};
 use serde_json::{Map, Value as Json, json};
 use std::io::Write;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ fn name(value: usize) -> String {
 }
 
 fn text(x: &num_rational::BigRational) -> String {
-    Weight::from(x.clone()).to_string()
+    x.to_string()
 }
 
 fn reads(reads: &Reads) -> Json {

@@ -189,7 +189,7 @@ fn corn(graph: &Graph, rounds: usize) -> Result<Program, crate::Error> {
         row[u] = Weight::from((5, 4));
         for (v, weight) in mixing.entries(u) {
             let exact = row[v].exact("a weight")? - weight.exact("a weight")?;
-            row[v] = Weight::from(exact);
+            row[v] = Weight::of(exact);
         }
     }
     corn_dsgd(&matrix, &covariance, rounds)
