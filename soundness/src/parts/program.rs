@@ -251,7 +251,7 @@ fn reduce(matrix: &mut [Row], columns: usize) -> Vec<usize> {
 fn unseen(twin: &Twin, observer: &Observer) -> bool {
     let all = seen(twin, observer, usize::MAX);
     twin.readers.iter().any(|(owner, own, moment, list)| {
-        if observer.contains(*owner) || all.iter().all(|row| row[*own].is_zero()) {
+        if !observer.contains(*owner) && all.iter().all(|row| row[*own].is_zero()) {
             return false;
         }
         let unknown = |k: &usize| match twin.primitives[*k] {

@@ -78,8 +78,11 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
     let (r, n) = (rows.len(), layout.coordinates);
     require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
     if r == 0 || layout.inputs.is_empty() {
-        let kept = if r == 0 { Vec::new() } else { decisions::of_rows(rows, true)?.kept };
-        return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, 0.0));
+        let (kept, failure) = match r {
+            0 => (Vec::new(), 0.0),
+            _ => decisions::of_rows(rows, true).map(|decided| (decided.kept, decided.failure))?,
+        };
+        return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
     }
     if let Some((vectors, enclosure)) = matrix_form(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
     {

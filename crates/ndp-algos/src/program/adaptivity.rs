@@ -58,30 +58,42 @@ pub(super) fn resolve(
         let seen = Seen::new(program, observer, &shown)?;
         let (mut adaptivity, mut failure) = (Adaptivity::Fixed, 0.0);
         let before = shown.clone();
-        for k in seen.contributions() {
+        // What a member contributes is known to the observer whole, whether it is sent or not.
+        let members =
+            (0..program.contributions.len()).filter(|&k| seen.members[program.contributions[k].node]);
+        for k in seen.contributions().into_iter().chain(members) {
             let contribution = &program.contributions[k];
             let (node, index) = (contribution.node, contribution.index);
+            let member = seen.members[node];
             let found = match &contribution.reads {
                 Reads::Nothing => Adaptivity::Fixed,
                 Reads::Seen(None) => Adaptivity::Assumed,
-                Reads::Hidden(_) if policy == HiddenReads::Refuse => {
+                Reads::Hidden(_) if policy == HiddenReads::Refuse && !member => {
                     return Err(ProgramError::HiddenNotExact { node, index }.into());
                 }
                 Reads::Hidden(None) => return Err(ProgramError::Hidden { node, index }.into()),
-                Reads::Seen(Some(list)) => match probability(program, &seen, contribution, list)? {
-                    Some(probability) => {
-                        failure += probability;
-                        Adaptivity::Checked
+                // To other nodes hidden values of its own memory a member sees.
+                Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) => {
+                    let hidden = matches!(contribution.reads, Reads::Hidden(_));
+                    let tested = if hidden && !member {
+                        None
+                    } else {
+                        probability(program, &seen, contribution, list)?
+                    };
+                    match tested {
+                        Some(probability) => {
+                            failure += probability;
+                            Adaptivity::Checked
+                        }
+                        None if policy == HiddenReads::Refuse && hidden => {
+                            return Err(ProgramError::HiddenNotExact { node, index }.into());
+                        }
+                        None if hidden || policy == HiddenReads::Reveal => {
+                            show(&mut shown, list, contribution.moment);
+                            Adaptivity::Revealed
+                        }
+                        None => return Err(ProgramError::NotSeen { node, index }.into()),
                     }
-                    None if policy == HiddenReads::Reveal => {
-                        show(&mut shown, list, contribution.moment);
-                        Adaptivity::Revealed
-                    }
-                    None => return Err(ProgramError::NotSeen { node, index }.into()),
-                },
-                Reads::Hidden(Some(list)) => {
-                    show(&mut shown, list, contribution.moment);
-                    Adaptivity::Revealed
                 }
             };
             adaptivity = adaptivity.max(found);

@@ -20,6 +20,7 @@ use crate::Error;
 use crate::certified::account::WIDTH;
 use crate::certified::enclosure::width;
 use ndp_dp::{Exact, Grade, Guarantee, UpperBound};
+use num_rational::BigRational;
 use serde::Serialize;
 
 /// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
@@ -120,10 +121,12 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
     let refuse = |problem: String| {
         Err(Error::from(ProgramError::Sensitivity { node: gram.node, uses: gram.uses, problem }))
     };
-    let on = |weights: &[f64]| -> Vec<f64> {
+    let on = |weights: &[f64]| -> Result<Vec<f64>, Error> {
         let mut along = vec![0.0; gram.uses];
-        uses.iter().for_each(|&i| along[i] = weights[i] * bounds[i]);
-        along
+        for &i in uses {
+            along[i] = exact_product(gram, weights[i], bounds[i])?;
+        }
+        Ok(along)
     };
     match set {
         Sensitivity::UseLevel => {
@@ -136,7 +139,7 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             }
             Ok(Value::Ends(largest))
         }
-        Sensitivity::SameDirection => along(gram, &on(&vec![1.0; gram.uses])),
+        Sensitivity::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
         Sensitivity::Along(weights) => {
             if weights.len() != gram.uses {
                 return refuse(format!("{} weights are given", weights.len()));
@@ -144,7 +147,7 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             if let Some(bad) = weights.iter().find(|x| !x.is_finite()) {
                 return refuse(format!("the weight {bad} is not finite"));
             }
-            along(gram, &on(weights))
+            along(gram, &on(weights)?)
         }
         Sensitivity::Signs => free(gram, uses, bounds, 1),
         Sensitivity::Vectors { dimension } => {
@@ -160,9 +163,8 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             if let Some(bad) = more.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
                 return refuse(format!("the bound {bad} is negative or not finite"));
             }
-            // Rounded up: a larger set.
-            let product = |(a, b): (&f64, &f64)| if *a == 1.0 { *b } else { (a * b).next_up() };
-            let bounds: Vec<f64> = bounds.iter().zip(more).map(product).collect();
+            let bounds = bounds.iter().zip(more).map(|(&a, &b)| exact_product(gram, a, b));
+            let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
             within(gram, set, uses, &bounds)
         }
         Sensitivity::Patterns { patterns, within: set } => {
@@ -175,6 +177,17 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             of_patterns(gram, patterns, set, bounds)
         }
     }
+}
+
+/// `a b`, refused where it is no `f64`: a direction that is rounded is another direction.
+fn exact_product(gram: &NodeGram, a: f64, b: f64) -> Result<f64, Error> {
+    let product = a * b;
+    let exact = BigRational::from_float(a).zip(BigRational::from_float(b)).map(|(a, b)| a * b);
+    if exact.is_some() && exact == BigRational::from_float(product) {
+        return Ok(product);
+    }
+    let problem = format!("the product of {a} and {b} is no 64-bit number: give it as one weight");
+    Err(ProgramError::Sensitivity { node: gram.node, uses: gram.uses, problem }.into())
 }
 
 fn of_patterns(
@@ -219,7 +232,7 @@ fn of_patterns(
 
 /// At most `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one diagonal `D` with `D - G` psd.
 fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
-    let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0).collect();
+    let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
     if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
         return Ok(Value::Noiseless(unit(gram.uses, i)));
     }

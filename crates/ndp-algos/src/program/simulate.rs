@@ -1,6 +1,7 @@
 //! Runs of a program on real values, from the same object that is accounted for.
 
 use super::account::Account;
+use super::adaptivity::Adaptivity;
 use super::build::{Program, Seeing, Value};
 use super::registers::{Definition, Primitive};
 use super::sensitivity::Sensitivity;
@@ -149,7 +150,7 @@ impl Statistic {
         };
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
-        let terms = match r <= MOST_EXACT {
+        let terms = match r <= MOST_EXACT || account.adaptivity() == Adaptivity::Revealed {
             true => account.witnesses(source, &exact)?.map(|(attack, _)| {
                 let terms = attack.combination.terms.iter();
                 terms.map(|(value, weight)| (value.index(), weight.to_f64())).collect::<Vec<_>>()

@@ -10,6 +10,7 @@
 //! *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
 
 use super::account::Account;
+use super::adaptivity::Adaptivity;
 use super::build::{Program, Value};
 use super::observers::Seen;
 use super::registers::Primitive;
@@ -174,7 +175,8 @@ pub enum AttackBound {
 
 impl Account {
     /// The best attack on a change of the uses of `source` and the noise shift that matches it: exact solutions, so that both
-    /// prove the same number. `None` where the view is too large for exact elimination, or where nothing is learned.
+    /// prove the same number. `None` where the view is too large for exact elimination, where nothing is learned, or where the account shows the
+    /// observer values that it does not have.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`]; [`ProgramError::NotFinite`];
@@ -186,7 +188,8 @@ impl Account {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
         let rows = &self.seen.rows;
-        if rows.len() > MOST_EXACT {
+        // Values that were shown to the observer it does not have.
+        if rows.len() > MOST_EXACT || self.adaptivity() == Adaptivity::Revealed {
             return Ok(None);
         }
         let noise_part = |r: usize| -> BTreeMap<usize, BigRational> {

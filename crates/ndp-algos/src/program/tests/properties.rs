@@ -307,6 +307,28 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     Ok(())
 }
 
+/// A member's contribution is known whole: where it reads what the coalition does not see, that is shown.
+#[test]
+fn members_that_read_hidden_values_show_them() -> Outcome {
+    let build = |reads: fn(Value) -> Reads| -> Result<Program, ProgramError> {
+        let mut program = Program::new(2)?;
+        let x = program.contribute(1, Reads::Nothing)?;
+        let z = program.noise(1, 1)?;
+        let secret = program.add(&[x, z])?;
+        program.contribute(0, reads(secret))?;
+        Ok(program)
+    };
+    let observer = Observer::node(0);
+    let account = build(|secret| Reads::Hidden(Some(vec![secret])))?.account(&observer)?;
+    let loss = account.loss(1, &Sensitivity::UseLevel)?;
+    assert_eq!((loss.value(), loss.grade()), (1.0, Grade::UpperBound));
+    let refused = build(|secret| Reads::Seen(Some(vec![secret])))?.account(&observer).map(|_| ());
+    assert_eq!(refused, Err(ProgramError::NotSeen { node: 0, index: 0 }.into()));
+    let refused = build(|_| Reads::Hidden(None))?.account(&observer).map(|_| ());
+    assert_eq!(refused, Err(ProgramError::Hidden { node: 0, index: 0 }.into()));
+    Ok(())
+}
+
 /// A combination of what was seen, not a value that was seen: the rank decides. And a noise that is seen later is not known
 /// before.
 #[test]
@@ -430,8 +452,24 @@ fn patterns_of_participation() -> Outcome {
     let bound = account.loss(0, &separated)?;
     assert!(bound.value() >= 3.75 && bound.value() <= 3.0 * 2.25 + 1e-6, "{bound:?}");
     assert_eq!(bound.grade(), Grade::UpperBound);
+    // Uses that are never sent have no part in a pattern.
+    let mut sparse = Program::new(1)?;
+    for t in 0..4 {
+        let x = sparse.contribute(0, Reads::Nothing)?;
+        let z = sparse.noise(0, 1)?;
+        let y = sparse.combine([(1 + t, x), (1, z)])?;
+        if t != 1 {
+            sparse.broadcast(0, y)?;
+        }
+    }
+    let bound = sparse.account(&Observer::outsider())?.loss(0, &separated)?;
+    // 1, -, 9, 16: the first and the last.
+    assert!(bound.value() >= 17.0 && bound.value() < 17.0 + 1e-6, "{bound:?}");
     let bounds = vec![2.0; 6];
     let doubled = Sensitivity::Bounded { bounds, within: Box::new(Sensitivity::UseLevel) };
     assert_loss(&account, 0, &doubled, 5.0);
+    let rounded =
+        Sensitivity::Bounded { bounds: vec![0.1; 6], within: Box::new(Sensitivity::Along(vec![0.1; 6])) };
+    assert!(account.loss(0, &rounded).is_err());
     Ok(())
 }
