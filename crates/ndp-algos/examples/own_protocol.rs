@@ -1,39 +1,30 @@
 //! A protocol of your own beside all others at the same guarantee.
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
-use ndarray::Array2;
 use ndp_algos::accountant::{Comparison, Observer, Target, compare};
-use ndp_algos::{Error, LinearProtocol, View, registry};
+use ndp_algos::program::{Declared, Program, Reads, Sensitivity};
+use ndp_algos::{Error, registry};
 use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, Graph, generators::hypercube_graph};
 
 /// Every node publishes its value with noise of its own and a mask for each neighbor, who subtracts the same mask.
-struct MaskedMean(Graph);
-
-impl LinearProtocol for MaskedMean {
-    fn node_count(&self) -> usize {
-        self.0.node_count()
+fn masked_mean(graph: &Graph) -> Result<Declared, Error> {
+    let mut program = Program::new(graph.node_count())?;
+    let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+    let mut y = program.add_all(&x, &z)?;
+    for (u, w) in graph.edges() {
+        let (plus, minus) = program.pairwise(u, w, 100)?;
+        (y[u], y[w]) = (program.add(&[y[u], plus])?, program.add(&[y[w], minus])?);
     }
-
-    /// What is public: row `v` is `x_v + z_v ± masks`. A member knows its own noise and the masks of its edges.
-    fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-        let (n, edges) = (self.0.node_count(), self.0.edges().collect::<Vec<_>>());
-        let mut noises = Array2::zeros((n, n + edges.len()));
-        noises.diag_mut().fill(1.0);
-        let mut known = coalition.to_vec();
-        for (k, &(u, w)) in (n..).zip(&edges) {
-            (noises[(u, k)], noises[(w, k)]) = (10.0, -10.0);
-            known.extend((coalition.contains(&u) || coalition.contains(&w)).then_some(k));
-        }
-        View::new(coalition, Array2::eye(n), noises, &known)
-    }
+    program.broadcast_all(&y)?;
+    Ok(Declared::new(program, Sensitivity::UseLevel))
 }
 
 pub(crate) fn compared() -> Result<Comparison, Error> {
     let (graph, observers) = (hypercube_graph(4)?, (0..16).map(Observer::node).collect::<Vec<_>>());
     let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
     let mut table = registry::compare_all(&GossipMatrix::metropolis(&graph), &observers, &target);
-    table.rows.extend(compare(&[("masked mean", Ok(&MaskedMean(graph)))], &observers, &target).rows);
+    table.rows.extend(compare(&[("masked mean", Ok(&masked_mean(&graph)?))], &observers, &target).rows);
     Ok(table)
 }
 

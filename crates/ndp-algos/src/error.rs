@@ -13,6 +13,9 @@ pub enum Error {
     /// The caller's [`Progress`](ndp_graph::progress::Progress) stopped the call.
     #[error("cancelled")]
     Cancelled,
+    /// A program was refused.
+    #[error(transparent)]
+    Program(#[from] crate::program::ProgramError),
     /// A node that is not in the protocol.
     #[error("node {node} is out of range: the protocol has {nodes} nodes")]
     NodeOutOfRange {

@@ -16,6 +16,7 @@ pub mod loss;
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
 mod numeric;
+pub mod program;
 pub mod protocol;
 pub mod registry;
 #[cfg_attr(

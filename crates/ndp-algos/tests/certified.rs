@@ -43,7 +43,7 @@ fn default() -> ExactOptions {
 }
 
 fn karate_club() -> Result<Graph, Error> {
-    let text = include_str!("../../ndp-experiments/examples/karate.txt");
+    let text = include_str!("../../ndp-cli/examples/karate.txt");
     let edges = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| {
         let mut ends = line.split_whitespace().map(|x| x.parse::<usize>().expect("a number"));
         Some((ends.next()?, ends.next()?))

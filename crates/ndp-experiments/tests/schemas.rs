@@ -225,17 +225,3 @@ fn records_of_figures_have_their_schema() {
     }
     assert!(count > 0);
 }
-
-#[test]
-fn records_of_analyses_have_their_schema() {
-    let folder = folder("analysis");
-    std::fs::write(folder.join("edges"), "1 2\n2 3\n3 4\n4 1\n").unwrap();
-    for protocol in ["muffliato", "fresh-noise", "one-peer", "walk"] {
-        run(
-            &folder,
-            &["analyze", "edges", "--protocol", protocol, "--target", "worst=0.25", "--out", protocol],
-        );
-        check("analysis", &read(&folder.join(protocol).join("analysis.json")));
-    }
-    std::fs::remove_dir_all(folder).unwrap();
-}

@@ -13,6 +13,7 @@ mod losses;
 mod messages;
 mod outward;
 mod printed;
+mod program;
 mod random_graphs;
 mod receptions;
 mod ring;
@@ -34,6 +35,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &fresh::Fresh,
     &hidden_graphs::HiddenGraphs,
     &targets::Targets,
+    &program::Programs,
     &walks::Walks,
     &outward::Outward,
     &dp::Dp,

@@ -63,7 +63,7 @@ impl Observer {
         self
     }
 
-    /// The same, hearing everything that goes over these edges.
+    /// The same, hearing everything that is sent over these edges, each from its first node to its second.
     #[must_use]
     pub fn tapping(mut self, edges: &[(usize, usize)]) -> Self {
         self.tapped = edges.to_vec();

@@ -241,7 +241,7 @@ fn attempt_krylov<const L: usize>(
     }
 }
 
-fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -> Attempt {
+pub(super) fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -> Attempt {
     // Inputs without noise may be much longer than their rows: they are scaled down until they fit.
     for _ in 0..MOST_SCALINGS {
         match with_limbs!(limbs, combine_rows(rows, kept, scales)) {
@@ -285,7 +285,7 @@ fn enclose_combinations((vectors, errors): Rounded, layout: &Layout) -> Attempt 
 }
 
 /// What came of an attempt at some precision.
-enum Attempt {
+pub(super) enum Attempt {
     /// Combinations with an enclosure.
     Found(Vec<Vec<f64>>, Enclosure),
     /// Digits ran out when the error had grown by so many bits, after this share of the rows.
@@ -298,7 +298,11 @@ enum Attempt {
 
 /// Tries precisions from low to high, guided by what the error recurrence said at the last one, until the enclosure is tight
 /// or the budget ends; the best that was found.
-fn search(budget: Budget, work: f64, mut attempt: impl FnMut(usize) -> Attempt) -> Option<Combined> {
+pub(super) fn search(
+    budget: Budget,
+    work: f64,
+    mut attempt: impl FnMut(usize) -> Attempt,
+) -> Option<Combined> {
     let mut best: Option<Combined> = None;
     let mut at = 0;
     while let Some(&limbs) = LADDER.get(at) {
@@ -361,7 +365,7 @@ fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
 }
 
 /// The inverse of a lower triangular matrix, row by row; `None` when it has no finite one.
-fn inverse_of_lower(lower: &Array2<f64>) -> Option<Array2<f64>> {
+pub(super) fn inverse_of_lower(lower: &Array2<f64>) -> Option<Array2<f64>> {
     let r = lower.nrows();
     let mut inverse = Array2::<f64>::zeros((r, r));
     for k in 0..r {
@@ -431,11 +435,11 @@ fn assemble_structural(layout: &Layout, rank: usize) -> Certificate {
     certificate
 }
 
-fn bytes(rows: usize, columns: usize, each: u64) -> u64 {
+pub(super) fn bytes(rows: usize, columns: usize, each: u64) -> u64 {
     (rows as u64).saturating_mul(columns as u64).saturating_mul(each)
 }
 
-fn require(what: &'static str, bytes: u64, budget: Budget) -> Result<(), Error> {
+pub(super) fn require(what: &'static str, bytes: u64, budget: Budget) -> Result<(), Error> {
     if bytes > budget.memory {
         return Err(Error::TooLarge { what, bytes, limit: budget.memory });
     }
@@ -469,8 +473,8 @@ const PRECISE: f64 = 1e-12;
 /// Products of limbs that one attempt may take: some minutes.
 const MOST_WORK: f64 = 4e11;
 /// Rows of a view in matrix form.
-const MOST_DENSE: usize = 4096;
+pub(super) const MOST_DENSE: usize = 4096;
 /// Times that inputs are scaled down.
 const MOST_SCALINGS: usize = 500;
 /// Below this size, two primes run at a time.
-const TOGETHER: u64 = 1 << 30;
+pub(super) const TOGETHER: u64 = 1 << 30;

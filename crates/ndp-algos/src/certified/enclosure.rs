@@ -129,6 +129,16 @@ pub(crate) fn of_combinations(
     errors: &[f64],
     layout: &Layout,
 ) -> Option<Enclosure> {
+    let (vectors, errors) = combined(combine, rows, errors)?;
+    Enclosure::new(&vectors, &errors, layout)
+}
+
+/// The combinations themselves, and how far each may be from the exact one.
+pub(super) fn combined(
+    combine: ArrayView2<'_, f64>,
+    rows: ArrayView2<'_, f64>,
+    errors: &[f64],
+) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
     let product = gemm(combine, rows).ok()?;
     let norms: Vec<f64> = rows.rows().into_iter().map(|row| row.dot(&row).sqrt()).collect();
     let r = rows.nrows();
@@ -147,7 +157,7 @@ pub(crate) fn of_combinations(
         return None;
     }
     let vectors: Vec<Vec<f64>> = (0..product.nrows()).map(|k| product.slice(s![k, ..]).to_vec()).collect();
-    Enclosure::new(&vectors, &errors, layout)
+    Some((vectors, errors))
 }
 
 /// Room for the roundings of a sum of nonnegative terms and of a few operations on it.

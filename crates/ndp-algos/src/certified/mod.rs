@@ -13,6 +13,7 @@
 //!
 //! * [`rows`], [`trace`], [`krylov`]: entries are exact numbers. Named weights are rationals, an `f64` is the dyadic number
 //!   that it stores, and a protocol hands over its steps, not rows that were rounded on the way.
+//! * [`whole`], [`gram`]: rows of ratios of integers, and with several inputs of one node all entries of their Gram matrix.
 //! * [`ball`]: only nodes from which something arrives in time matter.
 //! * [`decisions`]: which rows are new, modulo primes drawn from a hash of the view. The failure probability is computed.
 //! * [`combinations`]: nearly orthonormal combinations in fixed point, of as many bits as the growth of the error asks for.
@@ -28,12 +29,14 @@ mod elimination;
 pub(crate) mod enclosure;
 mod field;
 mod fixed;
+pub(crate) mod gram;
 pub(crate) mod krylov;
 pub(crate) mod magnitude;
 pub(crate) mod matrix;
 pub(crate) mod rows;
 pub(crate) mod trace;
 mod twins;
+pub(crate) mod whole;
 
 #[cfg(test)]
 mod mutations;

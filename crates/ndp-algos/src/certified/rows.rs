@@ -10,6 +10,7 @@ use super::field::{Field, Fingerprint};
 use super::fixed::{self, Fixed};
 use super::magnitude::{Magnitude, times_power};
 use super::trace::Trace;
+use super::whole::WholeRows;
 use ndarray::{Array2, ArrayView2};
 
 /// What the coordinates of a view stand for.
@@ -86,6 +87,8 @@ pub(crate) enum Rows {
     Given(Given),
     /// What the steps of a protocol make of its noises.
     Traced(Trace),
+    /// Rows of ratios of integers.
+    Whole(WholeRows),
 }
 
 /// Rows in floating point, and at most how far each is from the exact one in norm.
@@ -99,6 +102,7 @@ impl Rows {
         match self {
             Self::Given(given) => &given.layout,
             Self::Traced(trace) => trace.layout(),
+            Self::Whole(whole) => whole.layout(),
         }
     }
 
@@ -106,6 +110,7 @@ impl Rows {
         match self {
             Self::Given(given) => given.entries.len(),
             Self::Traced(trace) => trace.len(),
+            Self::Whole(whole) => whole.len(),
         }
     }
 
@@ -116,6 +121,7 @@ impl Rows {
         match self {
             Self::Given(given) => given.fingerprint(&mut to),
             Self::Traced(trace) => trace.fingerprint(&mut to),
+            Self::Whole(whole) => whole.fingerprint(&mut to),
         }
         to
     }
@@ -127,6 +133,7 @@ impl Rows {
                 given.entries.iter().map(|row| width(row, given.layout.coordinates)).collect()
             }
             Self::Traced(trace) => trace.widths(),
+            Self::Whole(whole) => whole.widths(),
         }
     }
 
@@ -139,6 +146,7 @@ impl Rows {
                 row
             }),
             Self::Traced(trace) => trace.modular(field),
+            Self::Whole(whole) => Box::new(move |k| whole.modular(field, k)),
         }
     }
 
@@ -154,6 +162,7 @@ impl Rows {
                 (row, Magnitude::new(given.entries[k].len() as f64, 0).root())
             }
             Self::Traced(trace) => trace.fixed(k, scales),
+            Self::Whole(whole) => whole.fixed(k, scales),
         }
     }
 
@@ -176,6 +185,7 @@ impl Rows {
                 Some(FloatRows { errors: vec![0.0; rows.nrows()], rows })
             }
             Self::Traced(trace) => trace.float(),
+            Self::Whole(whole) => Some(whole.float()),
         }
     }
 
@@ -184,6 +194,7 @@ impl Rows {
         match self {
             Self::Given(given) => given.column_scales.clone(),
             Self::Traced(trace) => vec![0; trace.layout().coordinates],
+            Self::Whole(whole) => whole.column_scales().to_vec(),
         }
     }
 }

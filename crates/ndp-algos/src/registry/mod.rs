@@ -21,6 +21,7 @@
 
 mod baselines;
 mod gossip;
+mod programs;
 mod tokens;
 mod training;
 
@@ -41,6 +42,9 @@ pub const PROTOCOLS: &[Entry] = &[
     gossip::ONE_PEER,
     gossip::FRESH_NOISE,
     gossip::NOISY_MESSAGES,
+    programs::DECOR,
+    programs::ZIP_DL,
+    programs::SECURE_NEIGHBOR_SUMS,
     tokens::RING_SUM,
     tokens::RING_HISTOGRAM,
     tokens::COMPLETE_SUM,

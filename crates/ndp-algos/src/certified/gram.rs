@@ -1,0 +1,182 @@
+//! The whole Gram matrix `Bᵀ (R V Rᵀ)⁺ B` of the inputs of a view, entry by entry.
+//!
+//! With combinations `q_1, …, q_r` as in [`enclosure`](super::enclosure), of Gram matrix `Γ`, `‖Γ - I‖ ≤ h < 1`, and coefficients
+//! `β_i` over input `i`, the entry is `β_iᵀ Γ⁻¹ β_j`, and
+//!
+//! ```text
+//! |β_iᵀ Γ⁻¹ β_j - β_iᵀ β_j| ≤ ‖β_i‖ ‖β_j‖ h / (1 - h),
+//! ```
+//!
+//! since the eigenvalues of `Γ⁻¹ - I` lie in `[-h/(1+h), h/(1-h)]`. Computed `β̂` are off by at most `ε` each.
+
+use super::account::{self, Budget, MOST_DENSE, TOGETHER, WIDTH, bytes, require};
+use super::decisions;
+use super::enclosure::{Enclosure, combined};
+use super::magnitude::times_power;
+use super::rows::{Layout, Rows};
+use crate::Error;
+use ndarray::{Array2, s};
+use ndp_graph::linalg::{cholesky, gemm};
+
+/// What is proven about the inputs of a view.
+#[derive(Clone, Debug)]
+pub(crate) struct Gram {
+    /// Coefficients of nearly orthonormal combinations, one list for each input; none where no enclosure was found.
+    coefficients: Option<Vec<Vec<f64>>>,
+    /// `2^scale` belongs to each input's coefficients.
+    scales: Vec<i64>,
+    /// `h` and `ε`.
+    spread: f64,
+    error: f64,
+    /// Ends of the diagonal, one pair for each input.
+    pub(crate) diagonal: Vec<(f64, f64)>,
+    /// Inputs that some combination of rows reveals without noise.
+    pub(crate) leaks: Vec<usize>,
+    /// Which rows are new.
+    pub(crate) kept: Vec<bool>,
+    pub(crate) bits: u32,
+    pub(crate) failure: f64,
+}
+
+impl Gram {
+    /// Number of rows kept.
+    pub(crate) fn rank(&self) -> usize {
+        self.kept.iter().filter(|&&kept| kept).count()
+    }
+
+    /// Whether an enclosure was found.
+    pub(crate) fn certified(&self) -> bool {
+        self.coefficients.is_some()
+    }
+
+    /// The entry of inputs `i` and `j` and how far from it the truth may be; `None` where nothing was certified.
+    pub(crate) fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
+        let all = self.coefficients.as_ref()?;
+        if i == j {
+            let (low, high) = self.diagonal[i];
+            let middle = low + (high - low) / 2.0;
+            return Some((middle, ((high - middle).max(middle - low)) * UP));
+        }
+        let (a, b) = (&all[i], &all[j]);
+        let product: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
+        let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt() * UP + self.error;
+        let (p, q) = (length(a), length(b));
+        let roundings = (a.len() + 16) as f64 * f64::EPSILON;
+        let radius = p * q * (self.spread / (1.0 - self.spread) * UP + roundings)
+            + self.error * (p + q)
+            + self.error * self.error;
+        // Scales of inputs are halves of the scales of their losses.
+        let scale = (self.scales[i] + self.scales[j]) / 2;
+        let tiny = if radius == 0.0 { 0.0 } else { f64::MIN_POSITIVE };
+        Some((times_power(product, scale), times_power(radius * UP, scale) + tiny))
+    }
+}
+
+/// All that is proven about rows whose inputs are the coordinates beyond their noises.
+pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
+    let layout = rows.layout();
+    let (r, n) = (rows.len(), layout.coordinates);
+    require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
+    if r == 0 || layout.inputs.is_empty() {
+        let (kept, failure) = match r {
+            0 => (Vec::new(), 0.0),
+            _ => decisions::of_rows(rows, true).map(|decided| (decided.kept, decided.failure))?,
+        };
+        return Ok(assemble(layout, Some((Vec::new(), None)), Vec::new(), kept, 0, failure));
+    }
+    if let Some((vectors, enclosure)) = matrix_form(rows, budget).filter(|(_, found)| found.width() <= WIDTH)
+    {
+        return Ok(assemble(layout, Some((vectors, Some(enclosure))), Vec::new(), vec![true; r], 53, 0.0));
+    }
+    let decisions = decisions::of_rows(rows, bytes(r.min(layout.noises), n, 16) <= TOGETHER)?;
+    let kept: Vec<usize> = (0..r).filter(|&k| decisions.kept[k]).collect();
+    let (found, scales) = if kept.is_empty() {
+        (Some((Vec::new(), None, 0)), rows.column_scales())
+    } else {
+        let rank = kept.len() as f64;
+        let mut scales = rows.column_scales();
+        // Inputs may be scaled down on the way: which scales belong to which precision.
+        let mut history: Vec<(u32, Vec<i64>)> = Vec::new();
+        let found = account::search(budget, rank * rank * n as f64, |limbs| {
+            let found = account::attempt_rows(rows, &kept, &mut scales, limbs);
+            history.push((64 * limbs as u32, scales.clone()));
+            found
+        });
+        let used =
+            found.as_ref().and_then(|found| history.into_iter().rfind(|(bits, _)| *bits == found.bits));
+        let scales = used.map_or_else(|| rows.column_scales(), |(_, scales)| scales);
+        (found.map(|found| (found.vectors, Some(found.enclosure), found.bits)), scales)
+    };
+    let bits = found.as_ref().map_or(0, |found| found.2);
+    let found = found.map(|(vectors, enclosure, _)| (vectors, enclosure));
+    let mut gram = assemble(layout, found, decisions.leaks, decisions.kept, bits, decisions.failure);
+    for (scale, input) in gram.scales.iter_mut().zip(&layout.inputs) {
+        *scale = 2 * scales[input.coordinate];
+    }
+    Ok(gram)
+}
+
+fn assemble(
+    layout: &Layout,
+    found: Option<(Vec<Vec<f64>>, Option<Enclosure>)>,
+    leaks: Vec<usize>,
+    kept: Vec<bool>,
+    bits: u32,
+    failure: f64,
+) -> Gram {
+    let enclosure = found.as_ref().and_then(|(_, enclosure)| enclosure.as_ref());
+    let diagonal = layout.inputs.iter().enumerate().map(|(k, input)| match (enclosure, &found) {
+        (Some(enclosure), _) => (enclosure.lower[k], enclosure.upper[k]),
+        // No rows with noise: nothing is learned beyond what leaks.
+        (None, Some(_)) => (0.0, 0.0),
+        (None, None) => (0.0, input.structural.unwrap_or(f64::INFINITY)),
+    });
+    let diagonal = diagonal.collect();
+    let (spread, error) = enclosure.map_or((0.0, 0.0), |enclosure| (enclosure.spread, enclosure.error));
+    let coefficients = found.as_ref().map(|(vectors, _)| {
+        let column = |at: usize| vectors.iter().map(|q| q[at]).collect();
+        layout.inputs.iter().map(|input| column(input.coordinate)).collect()
+    });
+    let number = |coordinate: &usize| layout.inputs.iter().position(|input| input.coordinate == *coordinate);
+    Gram {
+        coefficients,
+        scales: layout.inputs.iter().map(|input| input.scale).collect(),
+        spread,
+        error,
+        diagonal,
+        leaks: leaks.iter().filter_map(number).collect(),
+        kept,
+        bits,
+        failure,
+    }
+}
+
+/// All rows made orthonormal by the inverse of a Cholesky factor of their covariance, taken as exact: no primes.
+fn matrix_form(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)> {
+    let layout = rows.layout();
+    let (r, n) = (rows.len(), layout.coordinates);
+    if r > layout.noises || r > MOST_DENSE || bytes(r, n, 32) > budget.memory {
+        return None;
+    }
+    let float = rows.float()?;
+    let noise = float.rows.slice(s![.., ..layout.noises]);
+    let mut weighted = noise.to_owned();
+    if !layout.variances.is_empty() {
+        for mut row in weighted.rows_mut() {
+            row.iter_mut().zip(&layout.variances).for_each(|(x, v)| *x *= v);
+        }
+    }
+    let covariance: Array2<f64> = gemm(weighted.view(), noise.t()).ok()?;
+    drop(weighted);
+    if covariance.iter().any(|x| !x.is_finite()) {
+        return None;
+    }
+    let factor = cholesky(covariance.view()).ok()?;
+    let inverse = account::inverse_of_lower(factor.lower())?;
+    let (vectors, errors) = combined(inverse.view(), float.rows.view(), &float.errors)?;
+    let enclosure = Enclosure::new(&vectors, &errors, layout)?;
+    Some((vectors, enclosure))
+}
+
+/// Covers the roundings of a few operations on nonnegative numbers.
+const UP: f64 = 1.0 + 1e-12;

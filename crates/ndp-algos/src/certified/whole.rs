@@ -1,0 +1,173 @@
+//! Rows of ratios of integers: every row is multiplied by a common denominator and is then a row of integers, which spans the
+//! same and loses the same.
+
+use super::field::{Field, Fingerprint};
+use super::fixed::Fixed;
+use super::magnitude::{Magnitude, times_power};
+use super::rows::{FloatRows, Layout};
+use ndarray::Array2;
+use num_bigint::{BigInt, Sign};
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+
+/// Rows with integer entries, sparse.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WholeRows {
+    layout: Layout,
+    /// Of every row the coordinates that are not 0, ascending.
+    entries: Vec<Vec<(u32, BigInt)>>,
+    /// Powers of two by which rows are multiplied, so that the entries of their noise parts are below 1.
+    row_scales: Vec<i64>,
+    /// Powers of two by which inputs are divided, so that their largest entry is at most 1.
+    column_scales: Vec<i64>,
+}
+
+impl WholeRows {
+    /// The rows over the coordinates of `layout`, of which those beyond its noises are its inputs, in order. The scales of the
+    /// inputs are filled in.
+    pub(crate) fn new(mut layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
+        let noises = layout.noises;
+        let entries: Vec<Vec<(u32, BigInt)>> = rows.into_iter().map(cleared).collect();
+        let row_scales: Vec<i64> = entries
+            .iter()
+            .map(|row| {
+                let part = row.iter().filter(|(j, _)| (*j as usize) < noises);
+                -part.map(|(_, x)| x.bits() as i64).max().unwrap_or(0)
+            })
+            .collect();
+        let mut column_scales = vec![i64::MIN; layout.coordinates];
+        column_scales[..noises].fill(0);
+        for (row, scale) in entries.iter().zip(&row_scales) {
+            for (j, x) in row.iter().filter(|(j, _)| *j as usize >= noises) {
+                let at = &mut column_scales[*j as usize];
+                *at = (*at).max(x.bits() as i64 + scale);
+            }
+        }
+        column_scales.iter_mut().filter(|scale| **scale == i64::MIN).for_each(|scale| *scale = 0);
+        for input in layout.inputs.iter_mut().filter(|input| input.coordinate >= noises) {
+            input.scale = 2 * column_scales[input.coordinate];
+        }
+        Self { layout, entries, row_scales, column_scales }
+    }
+
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(super) fn column_scales(&self) -> &[i64] {
+        &self.column_scales
+    }
+
+    pub(super) fn fingerprint(&self, to: &mut Fingerprint) {
+        to.number(self.entries.len() as u64);
+        for row in &self.entries {
+            to.numbers(row.iter().map(|&(j, _)| j.into()));
+            for (_, x) in row {
+                to.number(u64::from(x.is_negative()));
+                to.numbers(x.magnitude().to_u64_digits().into_iter());
+            }
+        }
+    }
+
+    /// `log₂` of the length of every row.
+    pub(super) fn widths(&self) -> Vec<f64> {
+        let width = |row: &Vec<(u32, BigInt)>| {
+            let top = row.iter().map(|(_, x)| x.bits()).max().unwrap_or(0);
+            top as f64 + 0.5 * (row.len().max(1) as f64).log2()
+        };
+        self.entries.iter().map(width).collect()
+    }
+
+    pub(super) fn modular(&self, field: Field, k: usize) -> Vec<u64> {
+        let mut row = vec![0; self.layout.coordinates];
+        for (j, x) in &self.entries[k] {
+            let rest = (x.magnitude() % field.prime()).to_u64_digits().first().copied().unwrap_or(0);
+            let rest = field.integer(rest);
+            row[*j as usize] = if x.is_negative() { field.minus(0, rest) } else { rest };
+        }
+        row
+    }
+
+    pub(super) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
+        let mut row = vec![[0; L]; self.layout.coordinates];
+        for (j, x) in &self.entries[k] {
+            let shift = self.row_scales[k] - scales.get(*j as usize).copied().unwrap_or(0);
+            row[*j as usize] = to_fixed(x, shift + super::fixed::places(L));
+        }
+        (row, Magnitude::new(self.entries[k].len() as f64, 0).root())
+    }
+
+    /// In floating point, every entry rounded at most twice.
+    pub(super) fn float(&self) -> FloatRows {
+        let mut rows = Array2::zeros((self.entries.len(), self.layout.coordinates));
+        let mut errors = Vec::with_capacity(self.entries.len());
+        for (k, row) in self.entries.iter().enumerate() {
+            let (mut squares, mut rounded) = (0.0, false);
+            for (j, x) in row {
+                let shift = self.row_scales[k] - self.column_scales[*j as usize];
+                let bits = x.bits() as i64;
+                let down = (bits - 64).max(0);
+                let window = (x.magnitude() >> down as u64).to_u64_digits().first().copied().unwrap_or(0);
+                let exponent = down + shift;
+                // Below 2^-900 digits may be lost.
+                rounded |= bits > 53 || exponent < -900;
+                let value = times_power(window as f64, exponent);
+                squares += value * value;
+                rows[(k, *j as usize)] = if x.is_negative() { -value } else { value };
+            }
+            // 2^-63 for the window, 2^-53 for its rounding; what underflows is far below 1e-260.
+            let error = 1.01 * f64::EPSILON / 2.0 * f64::sqrt(squares) * 1.001 + 1e-260;
+            errors.push(if rounded { error } else { 0.0 });
+        }
+        FloatRows { rows, errors }
+    }
+}
+
+/// A row times the smallest positive number that makes it a row of integers without a common divisor.
+fn cleared(row: Vec<(u32, BigRational)>) -> Vec<(u32, BigInt)> {
+    let mut common = BigInt::one();
+    for (_, x) in &row {
+        if !(&common % x.denom()).is_zero() {
+            common = lcm(&common, x.denom());
+        }
+    }
+    let mut entries: Vec<(u32, BigInt)> = row
+        .into_iter()
+        .filter(|(_, x)| !x.is_zero())
+        .map(|(j, x)| (j, x.numer() * (&common / x.denom())))
+        .collect();
+    let mut divisor = BigInt::zero();
+    for (_, x) in &entries {
+        divisor = gcd(divisor, x.abs());
+        if divisor.is_one() {
+            return entries;
+        }
+    }
+    if !divisor.is_zero() {
+        entries.iter_mut().for_each(|(_, x)| *x /= &divisor);
+    }
+    entries
+}
+
+fn gcd(mut a: BigInt, mut b: BigInt) -> BigInt {
+    while !b.is_zero() {
+        (a, b) = (b.clone(), a % b);
+    }
+    a
+}
+
+fn lcm(a: &BigInt, b: &BigInt) -> BigInt {
+    a / gcd(a.clone(), b.clone()) * b
+}
+
+/// `x · 2^shift` units, cut towards 0: off by less than one unit.
+fn to_fixed<const L: usize>(x: &BigInt, shift: i64) -> Fixed<L> {
+    let size = if shift >= 0 { x.magnitude() << shift as u64 } else { x.magnitude() >> shift.unsigned_abs() };
+    let mut limbs = [0; L];
+    limbs.iter_mut().zip(size.to_u64_digits()).for_each(|(to, digit)| *to = digit);
+    if x.sign() == Sign::Minus { super::fixed::minus(&[0; L], &limbs) } else { limbs }
+}

@@ -1,0 +1,344 @@
+//! The account of a program: for every node outside a coalition the Gram matrix of its uses, enclosed entry by entry, and
+//! the loss under a declared sensitivity set.
+//!
+//! With `R` the seen rows over the unknown noises, `V` their variances and `B_u` the coefficients of the uses of `u`,
+//! `G_u = B_uᵀ (R V Rᵀ)⁺ B_u`, and two inputs that differ by `δ` give Gaussians of equal covariance at squared distance
+//! `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise: the view is `μ`-GDP with `μ² = max Q` exactly, and the Rényi loss of order
+//! `α` is `(α/2) max Q`. Units: sensitivity and noise are 1; for others multiply by `Δ²/σ²`.
+
+use super::adaptivity::{self, Adaptivity, HiddenReads};
+use super::build::Program;
+use super::columns::{self, Direction};
+use super::enclose::Ends;
+use super::gram::{KnownDirection, NodeGram};
+use super::observers::Seen;
+use super::sensitivity::{self, Loss, Sensitivity, Value as Found};
+use super::witness::{self, Combination};
+use super::{ProgramError, Weight};
+use crate::Error;
+use crate::accountant::Observer;
+use crate::certified::account::Budget;
+use crate::certified::gram;
+use ndarray::Array2;
+use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
+use num_rational::BigRational;
+use num_traits::One;
+use rayon::prelude::*;
+
+/// How an account is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccountOptions {
+    /// The most memory the work may take, in bytes; it is estimated before the work starts.
+    pub memory_limit: u64,
+    /// The most bits a number may take.
+    pub precision_limit: u32,
+    /// What to do about contributions that read what the observer does not see.
+    pub hidden: HiddenReads,
+    /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of all uses is
+    /// always among them. Where something about a node leaks, a direction that is not named is undecided.
+    pub directions: Vec<(usize, Vec<Weight>)>,
+}
+
+impl Default for AccountOptions {
+    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions.
+    fn default() -> Self {
+        Self {
+            memory_limit: 12 << 30,
+            precision_limit: 4224,
+            hidden: HiddenReads::AsDeclared,
+            directions: Vec::new(),
+        }
+    }
+}
+
+/// What is proven about a node under a sensitivity set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// The loss, with its grade.
+    Bounded(Loss),
+    /// Some change of the set is seen without noise: the loss is infinite. Other nodes, and other sets, keep theirs.
+    Noiseless {
+        /// The change of the uses that is seen.
+        change: Vec<f64>,
+        /// The combination of messages that shows it, unless it is too long to be found exactly.
+        combination: Option<Combination>,
+    },
+}
+
+/// What an observer learns about every node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    pub(super) program: Program,
+    pub(super) observer: Observer,
+    pub(super) seen: Seen,
+    grams: Vec<Option<NodeGram>>,
+    rank: usize,
+    bits: u32,
+    failure: f64,
+    adaptivity: Adaptivity,
+}
+
+impl Program {
+    /// What `observer` learns about every node, with the default options.
+    ///
+    /// # Errors
+    /// Those of [`account_with`](Self::account_with).
+    pub fn account(&self, observer: &Observer) -> Result<Account, Error> {
+        self.account_with(observer, &AccountOptions::default())
+    }
+
+    /// What `observer` learns about every node.
+    ///
+    /// Holds against an honest-but-curious observer who knows the program. Members of the coalition may even send any function
+    /// of what they have seen, as long as the others follow the program.
+    ///
+    /// # Errors
+    /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`] for what contributions
+    /// read; [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found
+    /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
+    /// [verdict](Account::verdict) on a node and a set.
+    pub fn account_with(&self, observer: &Observer, options: &AccountOptions) -> Result<Account, Error> {
+        let (seen, adaptivity, probability) = adaptivity::resolve(self, observer, options.hidden)?;
+        let directions = self.directions(&seen, options)?;
+        let (rows, columns) = columns::rows(self, &seen, &directions);
+        let budget = Budget { memory: options.memory_limit, bits: options.precision_limit };
+        let found = gram::of_rows(&rows, budget)?;
+        if !found.certified() && columns.of_use.keys().any(|use_| !columns.structural.contains_key(use_)) {
+            return Err(Error::NotCertified { bits: options.precision_limit });
+        }
+        let mut grams: Vec<Option<NodeGram>> = (0..self.node_count())
+            .map(|node| (!seen.members[node]).then(|| NodeGram::empty(node, self.uses(node))))
+            .collect();
+        let mut leaks = vec![false; found.diagonal.len()];
+        found.leaks.iter().for_each(|&k| leaks[k] = true);
+        // The uses of every node that occur in a row, in order.
+        let mut of_node: Vec<Vec<(usize, usize)>> = vec![Vec::new(); self.node_count()];
+        for (&contribution, &input) in &columns.of_use {
+            of_node[self.contributions[contribution].node].push((contribution, input));
+        }
+        for gram in grams.iter_mut().flatten() {
+            let uses = &of_node[gram.node];
+            for (place, &(contribution, input)) in uses.iter().enumerate() {
+                gram.places[self.contributions[contribution].index] = Some(place);
+                let (low, high) = found.diagonal[input];
+                gram.diagonal.push(Ends { low, high });
+                gram.leaks.push(leaks[input]);
+                let structural = columns.structural.get(&contribution);
+                // Two uses behind one noise have no diagonal bound together.
+                let shared = structural.is_some_and(|(noise, _)| {
+                    let same = |other: &(usize, usize)| {
+                        columns.structural.get(&other.0).is_some_and(|(known, _)| known == noise)
+                    };
+                    uses.iter().filter(|other| same(other)).count() > 1
+                });
+                gram.structural.push(match structural {
+                    Some((_, bound)) if !shared => *bound,
+                    _ => f64::INFINITY,
+                });
+            }
+            gram.entries = entries(&found, uses);
+        }
+        for (direction, input) in directions.into_iter().zip(&columns.of_direction) {
+            let (ends, leaks) = match input {
+                Some(k) => {
+                    let (low, high) = found.diagonal[*k];
+                    (Ends { low, high }, leaks[*k])
+                }
+                None => (Ends::ZERO, false),
+            };
+            if let Some(gram) = &mut grams[direction.node] {
+                gram.directions.push(KnownDirection { direction, ends, leaks });
+            }
+        }
+        Ok(Account {
+            program: self.clone(),
+            observer: observer.clone(),
+            seen,
+            grams,
+            rank: found.rank(),
+            bits: found.bits,
+            failure: (found.failure + probability).min(1.0),
+            adaptivity,
+        })
+    }
+
+    /// What every node alone learns about every other under a sensitivity set: row `u` is the exposed node, column `v` the
+    /// observer; infinite where a change is seen without noise, and 0 on the diagonal, where there is no loss to speak of. `Exact`
+    /// where all entries are; failure probabilities are those of the single accounts.
+    ///
+    /// # Errors
+    /// Those of [`account`](Self::account) and of [`Account::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
+    pub fn pairwise_losses(&self, set: &Sensitivity) -> Result<Guarantee<PairwiseLoss>, Error> {
+        let n = self.node_count();
+        ndp_graph::memory::require_dense("the losses of all pairs", n, n)?;
+        let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
+            let account = self.account(&Observer::node(v))?;
+            let mut exact = true;
+            let mut of = |u: usize| -> Result<f64, Error> {
+                if u == v {
+                    return Ok(0.0);
+                }
+                Ok(match account.verdict(u, set)? {
+                    Verdict::Bounded(loss) => {
+                        exact &= loss.grade() == Grade::Exact;
+                        loss.value()
+                    }
+                    Verdict::Noiseless { .. } => f64::INFINITY,
+                })
+            };
+            let column = (0..n).map(&mut of).collect::<Result<_, _>>()?;
+            Ok((column, exact))
+        };
+        let columns: Vec<(Vec<f64>, bool)> = (0..n).into_par_iter().map(column).collect::<Result<_, _>>()?;
+        let rows = (0..n * n).map(|at| columns[at % n].0[at / n]).collect();
+        let losses = PairwiseLoss::from_rows(n, rows)?;
+        let exact = columns.iter().all(|(_, exact)| *exact);
+        Ok(if exact { Exact::new(losses).into() } else { UpperBound::new(losses).into() })
+    }
+
+    /// The sums of all uses, and what was asked for.
+    fn directions(&self, seen: &Seen, options: &AccountOptions) -> Result<Vec<Direction>, Error> {
+        let mut directions: Vec<Direction> = Vec::new();
+        for node in (0..self.node_count()).filter(|&node| !seen.members[node] && self.uses(node) > 1) {
+            directions.push(Direction { node, weights: vec![BigRational::one(); self.uses(node)] });
+        }
+        for (node, weights) in &options.directions {
+            let nodes = self.node_count();
+            if *node >= nodes {
+                return Err(ProgramError::NodeOutOfRange { node: *node, nodes }.into());
+            }
+            if weights.len() != self.uses(*node) {
+                let problem = format!("{} weights are given", weights.len());
+                return Err(ProgramError::Sensitivity { node: *node, uses: self.uses(*node), problem }.into());
+            }
+            let exact = weights.iter().map(|w| w.exact("a weight").cloned()).collect::<Result<_, _>>()?;
+            directions.push(Direction { node: *node, weights: exact });
+        }
+        Ok(directions)
+    }
+}
+
+/// All entries of a node's Gram matrix and how far the truth may be from each.
+fn entries(found: &gram::Gram, uses: &[(usize, usize)]) -> Option<(Array2<f64>, Array2<f64>)> {
+    let k = uses.len();
+    let (mut center, mut radius) = (Array2::zeros((k, k)), Array2::zeros((k, k)));
+    for i in 0..k {
+        for j in 0..=i {
+            let (middle, apart) = found.entry(uses[i].1, uses[j].1)?;
+            if !(middle.is_finite() && apart.is_finite()) {
+                return None;
+            }
+            (center[(i, j)], center[(j, i)]) = (middle, middle);
+            (radius[(i, j)], radius[(j, i)]) = (apart, apart);
+        }
+    }
+    Some((center, radius))
+}
+
+impl NodeGram {
+    fn empty(node: usize, uses: usize) -> Self {
+        Self {
+            node,
+            uses,
+            places: vec![None; uses],
+            entries: None,
+            diagonal: Vec::new(),
+            structural: Vec::new(),
+            leaks: Vec::new(),
+            directions: Vec::new(),
+        }
+    }
+}
+
+impl Account {
+    /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows a change of
+    /// the set without noise.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::Sensitivity`] for a set that does not fit the
+    /// node's uses; [`ProgramError::Undecided`]; [`Error::LossTooLarge`].
+    pub fn verdict(&self, source: usize, set: &Sensitivity) -> Result<Verdict, Error> {
+        let gram = self.node(source)?;
+        match sensitivity::evaluate(gram, set)? {
+            Found::Ends(ends) if ends.high == f64::INFINITY || ends.high.is_nan() => {
+                Err(Error::LossTooLarge(source))
+            }
+            Found::Ends(ends) => {
+                Ok(Verdict::Bounded(Loss::new(ends, self.adaptivity != Adaptivity::Revealed)))
+            }
+            Found::Noiseless(change) => {
+                let combination = witness::noiseless(&self.program, &self.seen, source, &change);
+                Ok(Verdict::Noiseless { change, combination })
+            }
+        }
+    }
+
+    /// The loss of node `source` under a declared sensitivity set.
+    ///
+    /// # Errors
+    /// [`Error::NoiselessView`] where a change of the set is seen without noise; those of [`verdict`](Self::verdict).
+    pub fn loss(&self, source: usize, set: &Sensitivity) -> Result<Loss, Error> {
+        match self.verdict(source, set)? {
+            Verdict::Bounded(loss) => Ok(loss),
+            Verdict::Noiseless { .. } => Err(Error::NoiselessView(source)),
+        }
+    }
+
+    /// Entry `(i, j)` of the Gram matrix of node `source` between its uses `i` and `j`, and how far the truth may be from it. Where a
+    /// combination of uses is seen without noise the entries hold for changes that are not.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::Sensitivity`] for a use that is not there;
+    /// [`Error::NotCertified`] where only the structural bound is known.
+    pub fn gram(&self, source: usize, i: usize, j: usize) -> Result<(f64, f64), Error> {
+        let gram = self.node(source)?;
+        if i.max(j) >= gram.uses {
+            let problem = format!("there is no use {}", i.max(j));
+            return Err(ProgramError::Sensitivity { node: source, uses: gram.uses, problem }.into());
+        }
+        gram.entry(i, j).ok_or(Error::NotCertified { bits: self.bits })
+    }
+
+    /// Who looks.
+    #[must_use]
+    pub fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    /// Number of nodes.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.grams.len()
+    }
+
+    /// Number of independent rows over what the observer does not know.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Bits of the arithmetic: 53 is `f64`, more is fixed point, 0 says that none was needed.
+    #[must_use]
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// Probability, over primes drawn from a hash of the view, that an upper end is too small, a leak was missed or a check of
+    /// what is read passed wrongly; at most. 0 where nothing rests on primes.
+    #[must_use]
+    pub fn failure(&self) -> f64 {
+        self.failure
+    }
+
+    /// What contributions were taken to depend on; part of every grade.
+    #[must_use]
+    pub fn adaptivity(&self) -> Adaptivity {
+        self.adaptivity
+    }
+
+    pub(super) fn node(&self, source: usize) -> Result<&NodeGram, Error> {
+        let nodes = self.grams.len();
+        let gram = self.grams.get(source).ok_or(ProgramError::NodeOutOfRange { node: source, nodes })?;
+        gram.as_ref().ok_or_else(|| ProgramError::Member(source).into())
+    }
+}

@@ -1,0 +1,47 @@
+//! CorN-DSGD: noise of a chosen covariance across nodes, then gossip.
+
+use crate::Error;
+use crate::program::{Mixing, Program, Reads, Weight};
+use ndp_graph::GossipMatrix;
+use std::sync::Arc;
+
+/// Nodes add noises whose covariance across nodes is `covariance` to their values, then run `rounds` rounds of gossip: each sends
+/// what it has to all its neighbors and takes the mean.
+///
+/// The covariance is public and chosen so that the noise cancels in the mean; every node knows its own entry alone.
+///
+/// # Errors
+/// [`ProgramError::Covariance`](crate::program::ProgramError::Covariance) unless it is symmetric and positive semidefinite, which is
+/// checked exactly; [`ProgramError::Shape`](crate::program::ProgramError::Shape).
+///
+/// # References
+/// - Rodio, Chen, Larsson, *Optimizing privacy-utility trade-off in decentralized learning with generalized correlated noise*,
+///   2025, arXiv:2501.14644.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, Sensitivity, Weight, constructors::corn_dsgd};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph};
+/// // K = I/4 + (I - W) with W = J/4.
+/// let entry = |i: usize, j: usize| if i == j { Weight::from(1) } else { Weight::from((-1, 4)) };
+/// let covariance: Vec<Vec<Weight>> = (0..4).map(|i| (0..4).map(|j| entry(i, j)).collect()).collect();
+/// let matrix = GossipMatrix::metropolis(&complete_graph(4)?);
+/// let program = corn_dsgd(&matrix, &covariance, 2)?;
+/// let loss = program.account(&Observer::node(0))?.loss(1, &Sensitivity::UseLevel)?;
+/// assert!((loss.value() - 8.0 / 5.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usize) -> Result<Program, Error> {
+    let nodes = matrix.node_count();
+    let mut program = Program::new(nodes)?;
+    let mixing = Arc::new(Mixing::from(matrix));
+    let x = program.contribute_all(Reads::Nothing)?;
+    let all: Vec<usize> = (0..nodes).collect();
+    let c = program.correlated(&all, covariance)?;
+    let mut y = program.add_all(&x, &c)?;
+    for _ in 0..rounds {
+        program.send_to_neighbors(matrix.graph(), &y)?;
+        y = program.gossip_shared(&mixing, &y)?;
+    }
+    Ok(program)
+}

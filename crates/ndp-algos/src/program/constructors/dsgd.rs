@@ -1,0 +1,77 @@
+//! Decentralized SGD with a noise matrix over time.
+
+use crate::Error;
+use crate::program::{Mixing, Program, Reads, Value, Weight, toeplitz};
+use ndp_graph::GossipMatrix;
+use std::sync::Arc;
+
+/// How [`dsgd`] runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dsgd {
+    /// Number of steps, each with a contribution of every node.
+    pub steps: usize,
+    /// Times that a step sends and mixes.
+    pub sends: usize,
+    /// The noise of step `t` is `Σ_s noise[t][s] ζ_s` of independent noises of variance 1, lower triangular: the rows of `C⁻¹` for a
+    /// noise matrix `C` ([`inverse_of_lower`](crate::program::inverse_of_lower)).
+    pub noise: Vec<Vec<Weight>>,
+    /// What contributions may depend on.
+    pub reads: Reads,
+}
+
+impl Dsgd {
+    /// Independent noise in every step, one send a step, contributions that depend on nothing that was received.
+    #[must_use]
+    pub fn new(steps: usize) -> Self {
+        Self { steps, sends: 1, noise: toeplitz(steps, &[Weight::from(1)]), reads: Reads::Nothing }
+    }
+}
+
+/// In every step each node adds to its model a contribution (a gradient, in units of its sensitivity) and a noise, then sends the
+/// model to its neighbors and takes the mean with the matrix.
+///
+/// Step sizes are units of the contribution. Gradients that depend on local models which the observer does not see are *not*
+/// covered by [`Reads::Nothing`]: declare what they read.
+///
+/// # Errors
+/// [`ProgramError::Shape`](crate::program::ProgramError::Shape) for fewer rows of noise than steps.
+///
+/// # References
+/// - Bellet, Cyffers, Davidson, Dupré la Tour, Kulkarni, *Matrix factorization for decentralized learning*, 2025, arXiv:2510.17480.
+/// - Koloskova et al.; Denisov et al., *Improved differential privacy for SGD via optimal private linear operators*, 2022.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, Sensitivity, constructors::{Dsgd, dsgd}};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
+/// let account = program.account(&Observer::node(2))?;
+/// assert!((account.loss(0, &Sensitivity::SameDirection)?.value() - 9.0 / 26.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn dsgd(matrix: &GossipMatrix, options: &Dsgd) -> Result<Program, Error> {
+    let nodes = matrix.node_count();
+    let mut program = Program::new(nodes)?;
+    if options.noise.len() < options.steps {
+        let (expected, got) = (options.steps, options.noise.len());
+        return Err(crate::program::ProgramError::Shape { what: "rows of noise", expected, got }.into());
+    }
+    let mixing = Arc::new(Mixing::from(matrix));
+    let rows = &options.noise[..options.steps];
+    let noise: Vec<_> = (0..nodes).map(|u| program.noise_over_time(u, rows, 1)).collect::<Result<_, _>>()?;
+    let mut model: Option<Vec<Value>> = None;
+    for t in 0..options.steps {
+        let x = program.contribute_all(options.reads.clone())?;
+        let z: Vec<_> = noise.iter().map(|noise| noise[t]).collect();
+        let mut y = program.add_all(&x, &z)?;
+        if let Some(model) = &model {
+            y = program.add_all(model, &y)?;
+        }
+        for _ in 0..options.sends {
+            program.send_to_neighbors(matrix.graph(), &y)?;
+            y = program.gossip_shared(&mixing, &y)?;
+        }
+        model = Some(y);
+    }
+    Ok(program)
+}

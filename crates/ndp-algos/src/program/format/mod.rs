@@ -1,0 +1,26 @@
+//! Programs as text: JSON lines, one step a line, version 1. The format is described in `docs/formats.md`.
+//!
+//! ```text
+//! {"ndp-program": 1, "nodes": 3}
+//! {"graph": "g", "family": "path"}
+//! {"matrix": "W", "of": "g", "weights": "metropolis"}
+//! {"contribute": "x", "reads": "nothing"}
+//! {"noise": "z", "variance": 1}
+//! {"let": "y", "sum": {"x": 1, "z": 1}}
+//! {"repeat": 2}
+//! {"send": "y", "along": "g"}
+//! {"set": "y", "gossip": "W", "of": "y"}
+//! {"end": "repeat"}
+//! ```
+//!
+//! Every error names the line. Numbers are exact: integers, ratios as text (`"1/3"`), and other numbers as the `f64` that they
+//! are read as.
+
+mod line;
+mod names;
+mod noises;
+mod read;
+mod write;
+
+/// The version of the format that is read and written.
+pub const VERSION: u64 = 1;

@@ -1,0 +1,457 @@
+//! The reader.
+
+use super::VERSION;
+use super::line::{Line, index, syntax};
+use super::names::{Entry, Names};
+use crate::Error;
+use crate::program::build::{Seeing, distinct};
+use crate::program::{Mixing, Program, ProgramError, Reads, Value, Weight};
+use ndp_graph::{GossipMatrix, Graph, generators};
+use serde_json::{Map, Value as Json};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+type Step = (usize, Map<String, Json>);
+
+impl Program {
+    /// Reads a program: see `docs/formats.md`.
+    ///
+    /// # Errors
+    /// [`ProgramError::Line`] with the line and what is wrong with it: no JSON, an unknown key, an unknown or repeated name, and
+    /// everything that the builder refuses; [`ProgramError::NotLinear`] for steps that are not linear Gaussian.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::program::Program;
+    /// let text = "{\"ndp-program\": 1, \"nodes\": 2}\n{\"leave\": 5}";
+    /// let error = Program::read(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());
+    /// assert_eq!(error, Err("line 2: node 5 is out of range: the program has 2 nodes".to_owned()));
+    /// ```
+    pub fn read(reader: impl BufRead) -> Result<Self, Error> {
+        let mut steps: Vec<Step> = Vec::new();
+        for (number, text) in (1..).zip(reader.lines()) {
+            let at = |problem: Error| ProgramError::Line { line: number, problem: Box::new(problem) };
+            let text = text.map_err(|e| at(ProgramError::Syntax(e.to_string()).into()))?;
+            if text.trim().is_empty() || text.trim_start().starts_with('#') {
+                continue;
+            }
+            match serde_json::from_str(&text) {
+                Ok(Json::Object(map)) => steps.push((number, map)),
+                Ok(_) => {
+                    return Err(at(ProgramError::Syntax("a line must be a JSON object".into()).into()).into());
+                }
+                Err(e) => return Err(at(ProgramError::Syntax(format!("no JSON: {e}")).into()).into()),
+            }
+        }
+        let Some((line, first)) = steps.first() else {
+            return Err(ProgramError::Syntax("a program needs a first line".into()).into());
+        };
+        let at = |line: usize, problem: Error| {
+            Error::from(ProgramError::Line { line, problem: Box::new(problem) })
+        };
+        let program = header(first).map_err(|e| at(*line, e.into()))?;
+        let mut reader = Reader {
+            program,
+            names: Names::default(),
+            graphs: BTreeMap::new(),
+            matrices: BTreeMap::new(),
+            done: 0,
+        };
+        reader.block(&steps[1..], &mut |line, problem| at(line, problem))?;
+        Ok(reader.program)
+    }
+}
+
+fn header(map: &Map<String, Json>) -> Result<Program, ProgramError> {
+    let line = Line::new(map, &["ndp-program", "nodes"])?;
+    let got = line.number("ndp-program")? as u64;
+    if got != VERSION {
+        return Err(ProgramError::Version { got, known: VERSION });
+    }
+    Program::new(line.number("nodes")?)
+}
+
+pub(super) struct Reader {
+    pub(super) program: Program,
+    pub(super) names: Names,
+    graphs: BTreeMap<String, Graph>,
+    matrices: BTreeMap<String, Arc<Mixing>>,
+    /// Steps done so far.
+    done: usize,
+}
+
+impl Reader {
+    fn block(&mut self, steps: &[Step], at: &mut impl FnMut(usize, Error) -> Error) -> Result<(), Error> {
+        let mut k = 0;
+        while let Some((line, map)) = steps.get(k) {
+            self.done += 1;
+            if self.done > MOST_STEPS {
+                let problem = format!("the program has more than {MOST_STEPS} steps");
+                return Err(at(*line, ProgramError::Syntax(problem).into()));
+            }
+            if !map.contains_key("repeat") {
+                self.step(map).map_err(|problem| at(*line, problem))?;
+                k += 1;
+                continue;
+            }
+            let times = Line::new(map, &["repeat"]).and_then(|line| line.number("repeat"));
+            let times = times.map_err(|problem| at(*line, problem.into()))?;
+            let Some(length) = inside(&steps[k + 1..]) else {
+                let problem = ProgramError::Syntax("the repeated block has no end".to_owned());
+                return Err(at(*line, problem.into()));
+            };
+            for iteration in 0..times {
+                self.names.enter(iteration);
+                self.block(&steps[k + 1..k + 1 + length], at)?;
+                self.done += 1;
+                self.names.exit();
+                if self.done > MOST_STEPS {
+                    break;
+                }
+            }
+            k += length + 2;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        let verb = VERBS.iter().find(|verb| map.contains_key(**verb));
+        match verb.copied() {
+            Some("graph") => self.graph(map)?,
+            Some("matrix") => self.matrix(map)?,
+            Some("contribute") => self.contribute(map)?,
+            Some("noise") => self.noise(map)?,
+            Some("let" | "set") => self.assign(map)?,
+            Some("send") => self.send(map)?,
+            Some("broadcast") => {
+                let line = Line::new(map, &["broadcast", "from", "nodes"])?;
+                let reference = line.text("broadcast")?;
+                let from = if line.has("from") { line.nodes("from")? } else { self.nodes(&line)? };
+                for node in from {
+                    let value = self.names.at(reference, node)?;
+                    self.program.broadcast(node, value)?;
+                }
+            }
+            Some("publish") => {
+                let value = self.names.one(Line::new(map, &["publish"])?.text("publish")?)?;
+                self.program.publish(value)?;
+            }
+            Some("secure-sum") => self.secure_sum(map)?,
+            Some("deliver") => {
+                let line = Line::new(map, &["deliver", "to", "group"])?;
+                let (value, to, group) =
+                    (self.names.one(line.text("deliver")?)?, line.number("to")?, line.nodes("group")?);
+                if group.len() < 2 {
+                    return Err(ProgramError::SmallGroup { what: "a secure sum", got: group.len() }.into());
+                }
+                distinct(&group, "a secure sum")?;
+                for &node in group.iter().chain([&to]) {
+                    self.program.present(node, "take part in a secure sum")?;
+                }
+                self.program.see(value, Seeing::SecureSum { to, group });
+            }
+            Some("hold") => {
+                let line = Line::new(map, &["hold", "by"])?;
+                let (value, by) = (self.names.one(line.text("hold")?)?, line.number("by")?);
+                self.program.present(by, "hold a value")?;
+                self.program.see(value, Seeing::Held { by });
+            }
+            Some("leave") => {
+                let nodes = Line::new(map, &["leave"])?.nodes("leave")?;
+                nodes.into_iter().try_for_each(|node| self.program.leave(node))?;
+            }
+            Some("join") => {
+                let nodes = Line::new(map, &["join"])?.nodes("join")?;
+                nodes.into_iter().try_for_each(|node| self.program.join(node))?;
+            }
+            Some("end") => return Ok(syntax("an end without a beginning")?),
+            Some(refused) => return Err(ProgramError::NotLinear(refused.to_owned()).into()),
+            None => {
+                let keys: Vec<&String> = map.keys().collect();
+                return Ok(syntax(format!("no step has the keys {keys:?}"))?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes that a line is about: those named, or all.
+    pub(super) fn nodes(&self, line: &Line<'_>) -> Result<Vec<usize>, ProgramError> {
+        match (line.has("nodes"), line.has("node")) {
+            (true, _) => line.nodes("nodes"),
+            (false, true) => Ok(vec![line.number("node")?]),
+            (false, false) => {
+                Ok((0..self.program.node_count()).filter(|&u| !self.program.has_left(u)).collect())
+            }
+        }
+    }
+
+    fn graph(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        let line = Line::new(map, &["graph", "family", "edges"])?;
+        let (name, n) = (line.text("graph")?.to_owned(), self.program.node_count());
+        if self.graphs.contains_key(&name) {
+            return Err(ProgramError::RepeatedName(name).into());
+        }
+        let graph = if line.has("family") {
+            match line.text("family")? {
+                "path" => generators::path_graph(n)?,
+                "cycle" => generators::cycle_graph(n)?,
+                "complete" => generators::complete_graph(n)?,
+                "star" => Graph::from_edges(n, (1..n).map(|leaf| (0, leaf)))?,
+                other => return Ok(syntax(format!("{other:?} is none of path, cycle, complete, star"))?),
+            }
+        } else {
+            let Json::Array(edges) = line.get("edges")? else {
+                return Ok(syntax("\"edges\" must be a list of pairs")?);
+            };
+            let pair = |edge: &Json| match edge.as_array().map(Vec::as_slice) {
+                Some([a, b]) => Ok((index(a, "edges")?, index(b, "edges")?)),
+                _ => syntax(format!("{edge} is no pair of nodes")),
+            };
+            Graph::from_edges(n, edges.iter().map(pair).collect::<Result<Vec<_>, ProgramError>>()?)?
+        };
+        self.graphs.insert(name, graph);
+        Ok(())
+    }
+
+    pub(super) fn find_graph(&self, name: &str) -> Result<&Graph, ProgramError> {
+        self.graphs.get(name).ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
+    }
+
+    fn matrix(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        let line = Line::new(map, &["matrix", "of", "weights", "lazy", "rows", "entries"])?;
+        let name = line.text("matrix")?.to_owned();
+        if self.matrices.contains_key(&name) {
+            return Err(ProgramError::RepeatedName(name).into());
+        }
+        let mixing = if line.has("rows") {
+            Mixing::from_dense(&line.table("rows")?)?
+        } else if line.has("entries") {
+            let Json::Array(rows) = line.get("entries")? else {
+                return Ok(syntax("\"entries\" must be a list of rows")?);
+            };
+            let entry = |(column, x): (&String, &Json)| match column.parse::<usize>() {
+                Ok(column) => Ok((column, super::line::weight(x)?)),
+                Err(_) => syntax(format!("{column:?} is no column")),
+            };
+            let row = |row: &Json| match row {
+                Json::Object(entries) => entries.iter().map(entry).collect::<Result<Vec<_>, ProgramError>>(),
+                _ => syntax("a row must be an object of columns and weights"),
+            };
+            Mixing::from_rows(&rows.iter().map(row).collect::<Result<Vec<_>, ProgramError>>()?)?
+        } else {
+            let graph = self.find_graph(line.text("of")?)?;
+            let matrix = match line.text("weights")? {
+                "metropolis" => GossipMatrix::metropolis(graph),
+                "max-degree" => GossipMatrix::max_degree(graph),
+                "sum-degree" => GossipMatrix::sum_degree(graph),
+                "regular" => GossipMatrix::regular(graph)?,
+                other => {
+                    let known = "metropolis, max-degree, sum-degree, regular";
+                    return Ok(syntax(format!("{other:?} is none of {known}"))?);
+                }
+            };
+            let matrix = if line.has("lazy") { matrix.lazy(line.weight("lazy")?.to_f64())? } else { matrix };
+            Mixing::from_gossip(&matrix)
+        };
+        self.matrices.insert(name, Arc::new(mixing));
+        Ok(())
+    }
+
+    pub(super) fn find_matrix(&self, name: &str) -> Result<Arc<Mixing>, ProgramError> {
+        self.matrices.get(name).cloned().ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
+    }
+
+    fn contribute(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        let line = Line::new(map, &["contribute", "reads", "node", "nodes", "use"])?;
+        let reads = self.reads(line.get("reads")?)?;
+        let single = line.has("node");
+        let nodes = self.nodes(&line)?;
+        distinct(&nodes, "a contribution")?;
+        let mut family = vec![None; self.program.node_count()];
+        for &node in &nodes {
+            if line.has("use") && line.number("use")? != self.program.uses(node) {
+                return Err(ProgramError::RepeatedUse { node, index: line.number("use")? }.into());
+            }
+            let value = self.program.contribute(node, reads.clone())?;
+            family[node] = Some(value);
+        }
+        self.define_family(line.text("contribute")?, family, single.then(|| nodes[0]))
+    }
+
+    fn reads(&self, reads: &Json) -> Result<Reads, ProgramError> {
+        let list = |list: &Json| -> Result<Option<Vec<Value>>, ProgramError> {
+            let Json::Array(list) = list else { return syntax("what is read must be a list of names") };
+            let mut values = Vec::new();
+            for name in list {
+                let name = name.as_str().map_or_else(|| syntax("what is read must be names"), Ok)?;
+                values.extend(self.names.all(name)?);
+            }
+            Ok(Some(values))
+        };
+        match reads {
+            Json::String(text) if text == "nothing" => Ok(Reads::Nothing),
+            Json::String(text) if text == "seen" => Ok(Reads::Seen(None)),
+            Json::String(text) if text == "hidden" => Ok(Reads::Hidden(None)),
+            Json::Object(map) if map.len() == 1 => match map.iter().next() {
+                Some((key, names)) if key == "seen" => Ok(Reads::Seen(list(names)?)),
+                Some((key, names)) if key == "hidden" => Ok(Reads::Hidden(list(names)?)),
+                _ => syntax("\"reads\" holds \"seen\" or \"hidden\" with a list"),
+            },
+            _ => syntax(
+                "\"reads\" must be \"nothing\", \"seen\", \"hidden\", or one of the last two with a list",
+            ),
+        }
+    }
+
+    pub(super) fn define_family(
+        &mut self,
+        name: &str,
+        family: Vec<Option<Value>>,
+        single: Option<usize>,
+    ) -> Result<(), Error> {
+        let entry = match single.and_then(|node| family.get(node).copied().flatten()) {
+            Some(value) => Entry::One(value),
+            None => Entry::Family(family),
+        };
+        Ok(self.names.define(name, entry)?)
+    }
+
+    fn assign(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        let line = Line::new(map, &["let", "set", "sum", "gossip", "of", "node", "nodes"])?;
+        let verb = if line.has("let") { "let" } else { "set" };
+        let names = line.texts(verb)?;
+        if line.has("gossip") {
+            let matrix = self.find_matrix(line.text("gossip")?)?;
+            let of = line.texts("of")?;
+            let values: Vec<Value> = match of[..] {
+                [family] => (0..self.program.node_count())
+                    .map(|node| self.names.at(family, node))
+                    .collect::<Result<_, _>>()?,
+                _ => of.iter().map(|name| self.names.one(name)).collect::<Result<_, _>>()?,
+            };
+            let mixed = self.program.gossip_shared(&matrix, &values)?;
+            return match names[..] {
+                [name] if of.len() == 1 => {
+                    self.assign_to(verb, name, Entry::Family(mixed.into_iter().map(Some).collect()))
+                }
+                _ if names.len() == mixed.len() => names
+                    .iter()
+                    .zip(mixed)
+                    .try_for_each(|(name, value)| self.assign_to(verb, name, Entry::One(value))),
+                _ => Ok(syntax("as many names are needed as there are nodes")?),
+            };
+        }
+        let terms = line.terms("sum")?;
+        let entries: Vec<(Entry, &str, Weight)> = terms
+            .into_iter()
+            .map(|(name, weight)| Ok((self.names.find(name)?, name, weight)))
+            .collect::<Result<_, ProgramError>>()?;
+        let single = entries.iter().all(|(entry, ..)| matches!(entry, Entry::One(_)));
+        let [name] = names[..] else { return Ok(syntax("a sum has one name")?) };
+        if single && !line.has("nodes") {
+            let terms = entries.iter().filter_map(|(entry, _, weight)| match entry {
+                Entry::One(value) => Some((weight.clone(), *value)),
+                _ => None,
+            });
+            let terms: Vec<(Weight, Value)> = terms.collect();
+            let value = self.program.combine(terms)?;
+            return self.assign_to(verb, name, Entry::One(value));
+        }
+        let nodes = self.nodes(&line)?;
+        let mut family = vec![None; self.program.node_count()];
+        for &node in &nodes {
+            let mut terms = Vec::with_capacity(entries.len());
+            for (entry, reference, weight) in &entries {
+                let value = match entry {
+                    Entry::One(value) => *value,
+                    _ => self.names.at(reference, node)?,
+                };
+                terms.push((weight.clone(), value));
+            }
+            let value = self.program.combine(terms)?;
+            let slot = family.get_mut(node);
+            let nodes = self.program.node_count();
+            *slot.ok_or(ProgramError::NodeOutOfRange { node, nodes })? = Some(value);
+        }
+        self.assign_to(verb, name, Entry::Family(family))
+    }
+
+    fn assign_to(&mut self, verb: &str, name: &str, entry: Entry) -> Result<(), Error> {
+        if verb == "let" {
+            self.names.define(name, entry)?
+        } else {
+            self.names.replace(name, entry)?
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        let line = Line::new(map, &["send", "along", "from", "to", "nodes"])?;
+        let reference = line.text("send")?;
+        if line.has("along") {
+            let graph = self.find_graph(line.text("along")?)?.clone();
+            for from in self.nodes(&line)? {
+                let value = self.names.at(reference, from)?;
+                let nodes = self.program.node_count();
+                if from >= nodes {
+                    return Err(ProgramError::NodeOutOfRange { node: from, nodes }.into());
+                }
+                for to in graph.neighbors(from).iter().map(|&to| to as usize) {
+                    if !self.program.has_left(to) {
+                        self.program.send(from, to, value)?;
+                    }
+                }
+            }
+            return Ok(());
+        }
+        let from = line.number("from")?;
+        let value = self.names.at(reference, from)?;
+        for to in line.nodes("to")? {
+            self.program.send(from, to, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Number of steps before the end of the block that they begin with.
+fn inside(steps: &[Step]) -> Option<usize> {
+    let mut depth = 0;
+    for (k, (_, map)) in steps.iter().enumerate() {
+        if map.contains_key("repeat") {
+            depth += 1;
+        } else if map.contains_key("end") {
+            if depth == 0 {
+                return Some(k);
+            }
+            depth -= 1;
+        }
+    }
+    None
+}
+
+/// What a line can say; the last ones are refused.
+const VERBS: [&str; 20] = [
+    "graph",
+    "matrix",
+    "contribute",
+    "noise",
+    "let",
+    "set",
+    "send",
+    "broadcast",
+    "publish",
+    "secure-sum",
+    "deliver",
+    "hold",
+    "leave",
+    "join",
+    "end",
+    "shuffle",
+    "compress",
+    "quantize",
+    "random-participation",
+    "secret-path",
+];
+/// Steps that are read at most, repetitions counted.
+const MOST_STEPS: usize = 10_000_000;

@@ -1,0 +1,132 @@
+//! Matrices with exact entries, applied to one value of every node.
+
+use super::{ProgramError, Weight};
+use ndp_graph::GossipMatrix;
+use ndp_graph::gossip_matrix::Weights;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+/// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values of all.
+///
+/// It need be neither symmetric nor stochastic: a program is linear, whatever its weights.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mixing {
+    rows: Vec<Vec<(u32, BigRational)>>,
+}
+
+impl Mixing {
+    /// The matrix with the given rows, each a list of columns and weights.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`] for a column beyond the number of rows; [`ProgramError::Repeated`] for a column twice in a
+    /// row; [`ProgramError::NotFinite`].
+    pub fn from_rows(rows: &[Vec<(usize, Weight)>]) -> Result<Self, ProgramError> {
+        let nodes = rows.len();
+        let one = |row: &Vec<(usize, Weight)>| {
+            let mut entries: Vec<(u32, BigRational)> = Vec::with_capacity(row.len());
+            for (node, weight) in row {
+                let column = u32::try_from(*node).ok().filter(|_| *node < nodes);
+                let column = column.ok_or(ProgramError::NodeOutOfRange { node: *node, nodes })?;
+                let weight = weight.exact("a weight")?;
+                if !weight.is_zero() {
+                    entries.push((column, weight.clone()));
+                }
+            }
+            entries.sort_by_key(|(column, _)| *column);
+            match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                Some(pair) => {
+                    Err(ProgramError::Repeated { node: pair[0].0 as usize, what: "a row of a matrix" })
+                }
+                None => Ok(entries),
+            }
+        };
+        Ok(Self { rows: rows.iter().map(one).collect::<Result<_, _>>()? })
+    }
+
+    /// The matrix with the given entries.
+    ///
+    /// # Errors
+    /// [`ProgramError::Shape`] unless it is square; [`ProgramError::NotFinite`].
+    pub fn from_dense(rows: &[Vec<Weight>]) -> Result<Self, ProgramError> {
+        let expected = rows.len();
+        if let Some(row) = rows.iter().find(|row| row.len() != expected) {
+            let what = "entries of a row of a matrix";
+            return Err(ProgramError::Shape { what, expected, got: row.len() });
+        }
+        let rows: Vec<Vec<(usize, Weight)>> =
+            rows.iter().map(|row| row.iter().cloned().enumerate().collect()).collect();
+        Self::from_rows(&rows)
+    }
+
+    /// The exact matrix behind a gossip matrix: named weights are ratios of integers, given ones the dyadic fractions that
+    /// are stored.
+    #[must_use]
+    pub fn from_gossip(matrix: &GossipMatrix) -> Self {
+        let graph = matrix.graph();
+        let integer = |x: usize| BigRational::from_integer(x.into());
+        // Stored weights are finite: the matrix checked them.
+        let dyadic = |x: f64| BigRational::from_float(x).unwrap_or_else(BigRational::zero);
+        let denominator: fn(usize, usize) -> usize = match matrix.weights() {
+            Weights::Metropolis => |a, b| a.max(b) + 1,
+            Weights::MaxDegree => |a, b| a.max(b),
+            Weights::SumDegree => |a, b| a + b + 1,
+            Weights::Regular => |a, _| a,
+            _ => {
+                let row = |u: usize| {
+                    let (columns, weights) = matrix.csr().row(u);
+                    let entries = columns.iter().zip(weights).filter(|(_, w)| **w != 0.0);
+                    entries.map(|(&v, &w)| (v, dyadic(w))).collect()
+                };
+                return Self { rows: (0..matrix.node_count()).map(row).collect() };
+            }
+        };
+        let moving = BigRational::one() - dyadic(matrix.laziness());
+        let row = |u: usize| {
+            let mut own = BigRational::one();
+            let mut entries: Vec<(u32, BigRational)> = Vec::new();
+            for &v in graph.neighbors(u) {
+                let weight = &moving / integer(denominator(graph.degree(u), graph.degree(v as usize)));
+                own -= &weight;
+                entries.push((v, weight));
+            }
+            if !own.is_zero() {
+                // Nodes of a graph have numbers of 32 bits.
+                entries.push((u32::try_from(u).unwrap_or(u32::MAX), own));
+            }
+            entries.retain(|(_, weight)| !weight.is_zero());
+            entries.sort_by_key(|(column, _)| *column);
+            entries
+        };
+        Self { rows: (0..matrix.node_count()).map(row).collect() }
+    }
+
+    /// Number of rows, and of columns.
+    #[must_use]
+    pub fn node_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The entries of row `u` that are not 0: columns, ascending, and weights; none for a node that is not there.
+    #[must_use]
+    pub fn entries(&self, u: usize) -> Vec<(usize, Weight)> {
+        let row = self.rows.get(u).map_or(&[][..], Vec::as_slice);
+        row.iter().map(|(v, weight)| (*v as usize, Weight::of(weight.clone()))).collect()
+    }
+
+    /// Row `u`: columns and weights, ascending, none of them 0.
+    pub(super) fn row(&self, u: usize) -> &[(u32, BigRational)] {
+        &self.rows[u]
+    }
+}
+
+impl From<&GossipMatrix> for Mixing {
+    fn from(matrix: &GossipMatrix) -> Self {
+        Self::from_gossip(matrix)
+    }
+}
+
+impl From<&Mixing> for Mixing {
+    fn from(mixing: &Mixing) -> Self {
+        mixing.clone()
+    }
+}

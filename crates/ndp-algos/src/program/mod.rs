@@ -1,0 +1,57 @@
+//! Bring your own protocol: a *program* goes in, what everybody learns comes out.
+//!
+//! A program says who contributes what and when, which noises are added, which weighted sums are formed, and who sees what.
+//! Whatever can be said so is linear Gaussian, and one account covers it: correlated noise, noise matrices over time, secure sums,
+//! repeated participation, drop-outs, coalitions, tapped edges.
+//!
+//! | question | where | grade |
+//! |---|---|---|
+//! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`Mixing`] | |
+//! | Who looks? | [`Observer`] | |
+//! | What does it learn about a node? | [`Program::account`], [`Account::loss`] | exact, or upper bound |
+//! | What are neighboring inputs? | [`Sensitivity`], always declared | see there |
+//! | Is something seen without noise? | [`Account::verdict`] | exact, names the messages |
+//! | May contributions depend on what was seen? | [`Reads`], [`Adaptivity`] | checked where they say what they read |
+//! | In a file? | [`Program::read`], [`Program::write`] | |
+//! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
+//! | Can a third party check it? | [`Account::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
+//!
+//! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
+
+mod account;
+mod adaptivity;
+mod build;
+mod columns;
+pub mod constructors;
+mod enclose;
+mod error;
+mod format;
+mod gram;
+mod mixing;
+mod observers;
+mod protocol;
+mod registers;
+mod semidefinite;
+mod sensitivity;
+mod signs;
+mod simulate;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod weight;
+mod witness;
+
+pub use crate::accountant::Observer;
+pub use account::{Account, AccountOptions, Verdict};
+pub use adaptivity::{Adaptivity, HiddenReads};
+pub use build::{Program, Reads, Value};
+pub use error::ProgramError;
+pub use format::VERSION;
+pub use mixing::Mixing;
+pub use protocol::Declared;
+pub use sensitivity::{Loss, Patterns, Sensitivity};
+pub use simulate::{Moment, Run};
+pub use weight::{Weight, inverse_of_lower, toeplitz};
+pub use witness::{Attack, AttackBound, Combination, NoiseShift};
+
+use crate::Error;

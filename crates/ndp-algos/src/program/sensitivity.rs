@@ -1,0 +1,293 @@
+//! What may change between two neighboring inputs, and what that makes of a Gram matrix.
+//!
+//! Only the uses of one node's data change, use `i` by `δ_i`. With `G` the node's Gram matrix the loss is the largest
+//! `Q(δ) = Σ_ij G_ij ⟨δ_i, δ_j⟩` over the set of changes that is *declared*: there is no default.
+//!
+//! | set | loss | grade |
+//! |---|---|---|
+//! | [`UseLevel`](Sensitivity::UseLevel): one use changes | `max_i G_ii` | exact |
+//! | [`SameDirection`](Sensitivity::SameDirection), [`Along`](Sensitivity::Along) | `1ᵀ G 1`, `cᵀ G c` | exact |
+//! | [`Signs`](Sensitivity::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced or up to 24 uses |
+//! | [`Vectors`](Sensitivity::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
+//! | [`Patterns`](Sensitivity::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
+//!
+//! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0, 8/3, 3 and 4.
+
+use super::enclose::Ends;
+use super::gram::{Decided, NodeGram};
+use super::{ProgramError, semidefinite, signs};
+use crate::Error;
+use crate::certified::account::WIDTH;
+use crate::certified::enclosure::width;
+use ndp_dp::{Exact, Grade, Guarantee, UpperBound};
+use num_rational::BigRational;
+use serde::Serialize;
+
+/// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Sensitivity {
+    /// One use changes, the others stay.
+    UseLevel,
+    /// All uses change by the same vector of length at most 1. The most optimistic set: changes may cancel.
+    SameDirection,
+    /// Use `i` changes by `c_i a` with known `c` and one vector `a` of length at most 1.
+    Along(Vec<f64>),
+    /// Use `i` changes by any number of size at most 1: data of dimension 1.
+    Signs,
+    /// Use `i` changes by any vector of length at most 1 in this dimension.
+    Vectors {
+        /// The dimension, at least 1.
+        dimension: usize,
+    },
+    /// Only the uses of one pattern change, within a set: the largest over all patterns.
+    Patterns {
+        /// Which uses can belong to one example.
+        patterns: Patterns,
+        /// How the uses of a pattern change.
+        within: Box<Sensitivity>,
+    },
+    /// Use `i` changes by `b_i` times what the set allows.
+    Bounded {
+        /// The bounds, one for each use, nonnegative.
+        bounds: Vec<f64>,
+        /// The set.
+        within: Box<Sensitivity>,
+    },
+}
+
+/// Which uses of a node's data can hold one example.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Patterns {
+    /// Every `period`-th use, from any of the first `period` on.
+    Cyclic {
+        /// The period, at least 1.
+        period: usize,
+    },
+    /// Any uses that are at least `gap` apart.
+    Separated {
+        /// The smallest distance, at least 1.
+        gap: usize,
+    },
+    /// These.
+    Listed(Vec<Vec<usize>>),
+}
+
+/// A loss: `Q` at its largest over the declared set, in units where sensitivity and noise are 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// The upper end, with its grade.
+    pub value: Guarantee<f64>,
+    /// The lower end: for an upper bound what is attained at least.
+    pub lower: f64,
+}
+
+impl Loss {
+    pub(super) fn new(ends: Ends, may_be_exact: bool) -> Self {
+        let exact = may_be_exact && width(ends.low, ends.high) <= WIDTH;
+        let value = if exact { Exact::new(ends.high).into() } else { UpperBound::new(ends.high).into() };
+        Self { value, lower: ends.low.min(ends.high) }
+    }
+
+    /// The upper end.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        *self.value.value()
+    }
+
+    /// The grade of the upper end.
+    #[must_use]
+    pub fn grade(&self) -> Grade {
+        self.value.grade()
+    }
+}
+
+/// What a set makes of a Gram matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// Both ends.
+    Ends(Ends),
+    /// Some change of the set is seen without noise: the uses, with the direction's weights.
+    Noiseless(Vec<f64>),
+}
+
+/// The loss of a node under a set.
+pub(super) fn evaluate(gram: &NodeGram, set: &Sensitivity) -> Result<Value, Error> {
+    let all: Vec<usize> = (0..gram.uses).collect();
+    within(gram, set, &all, &vec![1.0; gram.uses])
+}
+
+/// The loss over changes of the given uses, each scaled by its bound.
+fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) -> Result<Value, Error> {
+    let refuse = |problem: String| {
+        Err(Error::from(ProgramError::Sensitivity { node: gram.node, uses: gram.uses, problem }))
+    };
+    let on = |weights: &[f64]| -> Result<Vec<f64>, Error> {
+        let mut along = vec![0.0; gram.uses];
+        for &i in uses {
+            along[i] = exact_product(gram, weights[i], bounds[i])?;
+        }
+        Ok(along)
+    };
+    match set {
+        Sensitivity::UseLevel => {
+            let mut largest = Ends::ZERO;
+            for &i in uses.iter().filter(|&&i| bounds[i] != 0.0) {
+                if gram.leaks(i) {
+                    return Ok(Value::Noiseless(unit(gram.uses, i)));
+                }
+                largest = largest.max(gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]));
+            }
+            Ok(Value::Ends(largest))
+        }
+        Sensitivity::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
+        Sensitivity::Along(weights) => {
+            if weights.len() != gram.uses {
+                return refuse(format!("{} weights are given", weights.len()));
+            }
+            if let Some(bad) = weights.iter().find(|x| !x.is_finite()) {
+                return refuse(format!("the weight {bad} is not finite"));
+            }
+            along(gram, &on(weights)?)
+        }
+        Sensitivity::Signs => free(gram, uses, bounds, 1),
+        Sensitivity::Vectors { dimension } => {
+            if *dimension == 0 {
+                return refuse("the dimension is 0".to_owned());
+            }
+            free(gram, uses, bounds, *dimension)
+        }
+        Sensitivity::Bounded { bounds: more, within: set } => {
+            if more.len() != gram.uses {
+                return refuse(format!("{} bounds are given", more.len()));
+            }
+            if let Some(bad) = more.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
+                return refuse(format!("the bound {bad} is negative or not finite"));
+            }
+            let bounds = bounds.iter().zip(more).map(|(&a, &b)| exact_product(gram, a, b));
+            let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
+            within(gram, set, uses, &bounds)
+        }
+        Sensitivity::Patterns { patterns, within: set } => {
+            if matches!(**set, Sensitivity::Patterns { .. }) {
+                return refuse("patterns within patterns".to_owned());
+            }
+            if uses.len() != gram.uses {
+                return refuse("patterns stand outside everything else".to_owned());
+            }
+            of_patterns(gram, patterns, set, bounds)
+        }
+    }
+}
+
+/// `a b`, refused where it is no `f64`: a direction that is rounded is another direction.
+fn exact_product(gram: &NodeGram, a: f64, b: f64) -> Result<f64, Error> {
+    let product = a * b;
+    let exact = BigRational::from_float(a).zip(BigRational::from_float(b)).map(|(a, b)| a * b);
+    if exact.is_some() && exact == BigRational::from_float(product) {
+        return Ok(product);
+    }
+    let problem = format!("the product of {a} and {b} is no 64-bit number: give it as one weight");
+    Err(ProgramError::Sensitivity { node: gram.node, uses: gram.uses, problem }.into())
+}
+
+fn of_patterns(
+    gram: &NodeGram,
+    patterns: &Patterns,
+    set: &Sensitivity,
+    bounds: &[f64],
+) -> Result<Value, Error> {
+    let k = gram.uses;
+    let refuse = |problem: &str| {
+        let problem = problem.to_owned();
+        Err(Error::from(ProgramError::Sensitivity { node: gram.node, uses: k, problem }))
+    };
+    let listed: Vec<Vec<usize>> = match patterns {
+        Patterns::Cyclic { period: 0 } | Patterns::Separated { gap: 0 } => {
+            return refuse("a period or a gap of 0");
+        }
+        Patterns::Cyclic { period } => {
+            (0..(*period).min(k)).map(|first| (first..k).step_by(*period).collect()).collect()
+        }
+        Patterns::Listed(listed) => {
+            for pattern in listed {
+                let mut sorted = pattern.clone();
+                sorted.sort_unstable();
+                if sorted.iter().any(|&i| i >= k) || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                    return refuse("a pattern names a use that is not there, or names it twice");
+                }
+            }
+            listed.clone()
+        }
+        Patterns::Separated { gap } => return separated(gram, *gap, bounds),
+    };
+    let mut largest = Ends::ZERO;
+    for pattern in listed {
+        match within(gram, set, &pattern, bounds)? {
+            Value::Ends(ends) => largest = largest.max(ends),
+            noiseless @ Value::Noiseless(_) => return Ok(noiseless),
+        }
+    }
+    Ok(Value::Ends(largest))
+}
+
+/// At most `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one diagonal `D` with `D - G` psd.
+fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
+    let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
+    if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
+        return Ok(Value::Noiseless(unit(gram.uses, i)));
+    }
+    let sub = gram.part(&uses, bounds);
+    let majorant = semidefinite::majorant(&sub);
+    let mut diagonal = vec![0.0; gram.uses];
+    uses.iter().zip(majorant).for_each(|(&i, d)| diagonal[i] = d);
+    let mut best = vec![0.0; gram.uses + 1];
+    for i in 0..gram.uses {
+        let before: f64 = if i + 1 >= gap { best[i + 1 - gap] } else { 0.0 };
+        // Sums of nonnegative terms, rounded up.
+        best[i + 1] = f64::max(best[i], (before + diagonal[i]).next_up());
+    }
+    let lowest = uses.iter().map(|&i| gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]));
+    let low = lowest.fold(0.0, |m: f64, ends| m.max(ends.low));
+    Ok(Value::Ends(Ends { low, high: best[gram.uses] }))
+}
+
+/// All uses along one direction.
+fn along(gram: &NodeGram, weights: &[f64]) -> Result<Value, Error> {
+    match gram.along(weights) {
+        Decided::Ends(ends) => Ok(Value::Ends(ends)),
+        Decided::Noiseless => Ok(Value::Noiseless(weights.to_vec())),
+        Decided::Open => Err(ProgramError::Undecided(gram.node).into()),
+    }
+}
+
+/// Changes that are free of each other, in this dimension.
+fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Result<Value, Error> {
+    let uses: Vec<usize> = uses.iter().copied().filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
+    if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
+        return Ok(Value::Noiseless(unit(gram.uses, i)));
+    }
+    if uses.is_empty() {
+        return Ok(Value::Ends(Ends::ZERO));
+    }
+    let sub = gram.part(&uses, bounds);
+    if sub.center.is_none() {
+        // Only the structural bound is known: a diagonal D with D - G psd.
+        let high = sub.structural.iter().fold(0.0, |sum: f64, d| (sum + d).next_up());
+        return Ok(Value::Ends(Ends { low: 0.0, high }));
+    }
+    if let Some(ends) = signs::balanced(&sub) {
+        return Ok(Value::Ends(ends));
+    }
+    if dimension == 1 && uses.len() <= signs::MOST {
+        return Ok(Value::Ends(signs::enumerate(&sub)));
+    }
+    let mut ends = semidefinite::bounds(&sub, dimension);
+    if dimension == 1 {
+        ends.low = ends.low.max(signs::climb(&sub));
+    }
+    Ok(Value::Ends(ends))
+}
+
+fn unit(uses: usize, at: usize) -> Vec<f64> {
+    (0..uses).map(|i| f64::from(u8::from(i == at))).collect()
+}

@@ -1,0 +1,251 @@
+//! Runs of a program on real values, from the same object that is accounted for.
+
+use super::account::Account;
+use super::adaptivity::Adaptivity;
+use super::build::{Program, Seeing, Value};
+use super::registers::{Definition, Primitive};
+use super::sensitivity::Sensitivity;
+use super::weight::float;
+use super::{ProgramError, Weight};
+use crate::Error;
+use ndarray::{Array1, Array2, ArrayView1};
+use ndp_dp::NoiseMultiplier;
+use ndp_graph::linalg::cholesky;
+use num_traits::One;
+use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
+use std::collections::BTreeMap;
+
+/// All values of a run: values by coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    values: Array2<f64>,
+    made: usize,
+}
+
+impl Run {
+    /// A value; `None` where the run has not come to it yet.
+    #[must_use]
+    pub fn value(&self, value: Value) -> Option<ArrayView1<'_, f64>> {
+        (value.index() < self.made).then(|| self.values.row(value.index()))
+    }
+}
+
+/// A contribution that is due in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// The node that contributes.
+    pub node: usize,
+    /// Its use, from 0.
+    pub index: usize,
+}
+
+impl Program {
+    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, with the run so far; the
+    /// noises have `noise` times the standard deviation that the program says. Coordinates are independent.
+    ///
+    /// # Errors
+    /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length; [`Error::TooLarge`].
+    pub fn run(
+        &self,
+        dimension: usize,
+        noise: NoiseMultiplier,
+        mut contribution: impl FnMut(Moment, &Run) -> Result<Vec<f64>, Error>,
+        rng: &mut dyn Rng,
+    ) -> Result<Run, Error> {
+        ndp_graph::memory::require_dense("the values of a run", self.values.len(), dimension)?;
+        let mut run = Run { values: Array2::zeros((self.values.len(), dimension)), made: 0 };
+        for (k, definition) in self.values.iter().enumerate() {
+            let next = match definition {
+                Definition::Contribution(c) => {
+                    let moment =
+                        Moment { node: self.contributions[*c].node, index: self.contributions[*c].index };
+                    let given = contribution(moment, &run)?;
+                    if given.len() != dimension {
+                        let what = "coordinates of a contribution";
+                        return Err(
+                            ProgramError::Shape { what, expected: dimension, got: given.len() }.into()
+                        );
+                    }
+                    Array1::from(given)
+                }
+                Definition::Noise(z) => {
+                    let deviation = float(&self.noises[*z].variance).sqrt() * noise.get();
+                    let draw = |_| -> f64 { StandardNormal.sample(rng) };
+                    let drawn: Array1<f64> = (0..dimension).map(draw).collect();
+                    drawn * deviation
+                }
+                made => sum(made, &run.values),
+            };
+            run.values.row_mut(k).assign(&next);
+            run.made = k + 1;
+        }
+        Ok(run)
+    }
+
+    /// The values that are sent to somebody, in order of time, one entry for each receiver; a broadcast counts once.
+    pub(super) fn sent(&self) -> usize {
+        self.events.iter().filter(|event| !matches!(event.seeing, Seeing::Held { .. })).count()
+    }
+
+    /// What the known part of the values is worth: the run with everything unknown left out.
+    fn known_part(&self, known: impl Fn(Primitive) -> bool, run: &Run) -> Array2<f64> {
+        let mut values = Array2::zeros(run.values.dim());
+        for (k, definition) in self.values.iter().enumerate() {
+            let primitive = match definition {
+                Definition::Contribution(c) => Some(Primitive::Contribution(*c)),
+                Definition::Noise(z) => Some(Primitive::Noise(*z)),
+                _ => None,
+            };
+            match primitive {
+                Some(primitive) if known(primitive) => values.row_mut(k).assign(&run.values.row(k)),
+                Some(_) => {}
+                None => {
+                    let next = sum(definition, &values);
+                    values.row_mut(k).assign(&next);
+                }
+            }
+        }
+        values
+    }
+}
+
+fn sum(definition: &Definition, values: &Array2<f64>) -> Array1<f64> {
+    let mut sum = Array1::zeros(values.ncols());
+    for (term, weight) in definition.terms() {
+        let weight = if weight.is_one() { 1.0 } else { float(weight) };
+        sum.scaled_add(weight, &values.row(term));
+    }
+    sum
+}
+
+/// The likelihood ratio of a change: weights of seen values.
+pub(super) struct Statistic {
+    source: usize,
+    change: Vec<f64>,
+    terms: Vec<(usize, f64)>,
+    /// Noises and contributions that the observer knows.
+    known: BTreeMap<Primitive, bool>,
+}
+
+impl Statistic {
+    /// The best statistic about a change of the uses of `source`.
+    pub(super) fn new(account: &Account, source: usize, change: &[f64]) -> Result<Self, Error> {
+        let rows = &account.seen.rows;
+        let r = rows.len();
+        let parts: Vec<BTreeMap<Primitive, f64>> =
+            rows.iter().map(|row| row.form.iter().map(|(p, x)| (*p, float(x))).collect()).collect();
+        let shift = |row: &BTreeMap<Primitive, f64>| -> f64 {
+            let terms = row.iter().filter_map(|(primitive, x)| match primitive {
+                Primitive::Contribution(k) => {
+                    let c = &account.program.contributions[*k];
+                    (c.node == source).then(|| x * change[c.index])
+                }
+                Primitive::Noise(_) => None,
+            });
+            // A fixed order of summation.
+            let mut terms: Vec<f64> = terms.collect();
+            terms.sort_by(f64::total_cmp);
+            terms.iter().sum()
+        };
+        let shifts: Vec<f64> = parts.iter().map(shift).collect();
+        let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
+        let terms = match r <= MOST_EXACT || account.adaptivity() == Adaptivity::Revealed {
+            true => account.witnesses(source, &exact)?.map(|(attack, _)| {
+                let terms = attack.combination.terms.iter();
+                terms.map(|(value, weight)| (value.index(), weight.to_f64())).collect::<Vec<_>>()
+            }),
+            false => {
+                let mut covariance = Array2::<f64>::zeros((r, r));
+                for i in 0..r {
+                    let mut keys: Vec<&Primitive> = parts[i].keys().collect();
+                    keys.sort_unstable();
+                    for j in 0..=i {
+                        let mut product = 0.0;
+                        for key in &keys {
+                            if let (Primitive::Noise(k), Some(y)) = (key, parts[j].get(*key)) {
+                                product += parts[i][*key] * y * float(&account.program.noises[*k].variance);
+                            }
+                        }
+                        (covariance[(i, j)], covariance[(j, i)]) = (product, product);
+                    }
+                }
+                // A little noise of its own in every message, its rounding: a weaker attack, never a stronger one.
+                let ridge = covariance.diag().iter().fold(0.0, |m: f64, &x| m.max(x)) * 1e-10;
+                covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
+                let b = Array2::from_shape_fn((r, 1), |(k, _)| shifts[k]);
+                let y = cholesky(covariance.view())?.solve(b.view())?;
+                Some(rows.iter().zip(y.iter()).map(|(row, &y)| (row.value, y)).collect())
+            }
+        };
+        // Where nothing is learned there is nothing to weigh: all scores are 0.
+        let terms = terms.unwrap_or_default();
+        let mut known = BTreeMap::new();
+        for (k, c) in account.program.contributions.iter().enumerate() {
+            known.insert(Primitive::Contribution(k), account.seen.members[c.node]);
+        }
+        for (k, noise) in account.program.noises.iter().enumerate() {
+            known.insert(Primitive::Noise(k), account.seen.known_from[noise.value].is_some());
+        }
+        Ok(Self { source, change: change.to_vec(), terms, known })
+    }
+
+    /// Scores of independent runs in one of the worlds: all contributions 0, or those of the source changed.
+    pub(super) fn scores(
+        &self,
+        program: &Program,
+        higher: bool,
+        runs: usize,
+        noise: NoiseMultiplier,
+        rng: &mut dyn Rng,
+    ) -> Result<Vec<f64>, Error> {
+        let given = |moment: Moment, _: &Run| {
+            let own = moment.node == self.source && higher;
+            Ok(vec![if own { self.change[moment.index] } else { 0.0 }; runs])
+        };
+        let run = program.run(runs, noise, given, rng)?;
+        let known = program.known_part(|primitive| self.known.get(&primitive) == Some(&true), &run);
+        let mut scores = Array1::<f64>::zeros(runs);
+        for &(value, weight) in &self.terms {
+            scores.scaled_add(weight, &run.values.row(value));
+            scores.scaled_add(-weight, &known.row(value));
+        }
+        Ok(scores.to_vec())
+    }
+}
+
+impl Account {
+    /// A change of the set that the observer sees well: for an attack, not for a guarantee.
+    pub(super) fn worst_change(&self, source: usize, set: &Sensitivity) -> Result<Vec<f64>, Error> {
+        let gram = self.node(source)?;
+        let k = gram.uses;
+        let single = || {
+            let best = (0..k).max_by(|&i, &j| gram.diagonal(i).high.total_cmp(&gram.diagonal(j).high));
+            (0..k).map(|i| f64::from(u8::from(Some(i) == best))).collect::<Vec<f64>>()
+        };
+        Ok(match set {
+            Sensitivity::SameDirection => vec![1.0; k],
+            Sensitivity::Along(weights) if weights.len() == k => weights.clone(),
+            Sensitivity::Bounded { bounds, within } if bounds.len() == k => {
+                let inner = self.worst_change(source, within)?;
+                inner.iter().zip(bounds).map(|(x, b)| x * b).collect()
+            }
+            Sensitivity::Signs | Sensitivity::Vectors { .. } => {
+                // Signs by flips, from the sums of all.
+                let entry = |i: usize, j: usize| gram.entry(i, j).map_or(0.0, |(x, _)| x);
+                let mut signs = vec![1.0; k];
+                for _ in 0..2 * k {
+                    for i in 0..k {
+                        let product: f64 = (0..k).filter(|&j| j != i).map(|j| entry(i, j) * signs[j]).sum();
+                        signs[i] = if product < 0.0 { -1.0 } else { 1.0 };
+                    }
+                }
+                signs
+            }
+            _ => single(),
+        })
+    }
+}
+
+/// Rows up to which the statistic is found exactly.
+const MOST_EXACT: usize = 48;

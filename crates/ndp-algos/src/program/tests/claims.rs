@@ -1,0 +1,76 @@
+//! Two published claims, and the programs that decide them (`docs/findings.md`).
+
+use super::reference::token;
+use super::*;
+use ndp_graph::GossipMatrix;
+use ndp_graph::generators::{path_graph, star_graph};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// `m` uses between two sightings after `L` noises cost `m²/L` together; first-passage composition charges them
+/// `1 + 1/2 + ... + 1/m` at most.
+#[test]
+fn first_passage_composition_charges_too_little() -> Outcome {
+    let same = Sensitivity::SameDirection;
+    let charged = |uses: usize| (1..=uses).map(|t| 1.0 / t as f64).sum::<f64>();
+    for uses in 2..6 {
+        let walk: Vec<usize> = (0..=uses).map(|t| usize::from(t == uses)).collect();
+        let account = token(2, &walk)?.account(&Observer::node(1))?;
+        // m uses, L = m noises.
+        assert_loss(&account, 0, &same, uses as f64);
+        assert!(account.loss(0, &same)?.lower > charged(uses));
+    }
+    // The whole protocol on two nodes: a sighting after every stay, so that each use costs exactly 1, against ln 2 charged.
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    let mut walk: Vec<usize> = (0..120).map(|_| rng.random_range(0..2)).collect();
+    walk.push(1);
+    let uses = walk.iter().filter(|&&u| u == 0).count();
+    let account = token(2, &walk)?.account(&Observer::node(1))?;
+    assert_loss(&account, 0, &same, uses as f64);
+    let visits = 1.2 * 60.0 * std::f64::consts::LN_2;
+    assert!(uses as f64 > visits);
+    Ok(())
+}
+
+/// Decentralized SGD whose nodes react to their hidden models with a slope; `fixed` is slope 1 everywhere, which is what streams
+/// of gradients that depend on nothing give.
+fn with_slopes(matrix: &GossipMatrix, steps: usize, slopes: &[(i64, i64)]) -> Result<Program, ProgramError> {
+    let mut program = Program::new(matrix.node_count())?;
+    let mut h: Option<Vec<Value>> = None;
+    for _ in 0..steps {
+        let x = program.contribute_all(Reads::Nothing)?;
+        let z = program.noise_all(1)?;
+        let mut y = Vec::new();
+        for (u, &slope) in slopes.iter().enumerate() {
+            let own = h.iter().map(|h| (slope, h[u]));
+            let terms: Vec<((i64, i64), Value)> = own.chain([((1, 1), x[u]), ((1, 1), z[u])]).collect();
+            y.push(program.combine(terms)?);
+        }
+        program.send_to_neighbors(matrix.graph(), &y)?;
+        h = Some(program.gossip(matrix, &y)?);
+    }
+    Ok(program)
+}
+
+/// Gradients that read local models are no streams fixed in advance: on a path of three nodes a slope `c` of the middle node gives
+/// `c²/(c² + 9)` for what slope 1 gives 1/10; contractive maps may lose more than slope 1, too.
+#[test]
+fn gradients_that_read_hidden_models_lose_more() -> Outcome {
+    let path = GossipMatrix::metropolis(&path_graph(3)?);
+    for (c, expected) in [(1, 0.1), (2, 4.0 / 13.0), (5, 25.0 / 34.0)] {
+        let slopes = [(1, 1), (c, 1), (1, 1)];
+        let account = with_slopes(&path, 2, &slopes)?.account(&Observer::node(0))?;
+        assert_loss(&account, 2, &Sensitivity::Along(vec![1.0, 0.0]), expected);
+    }
+    // A star of five: hub 0, observer 1, exposed 2.
+    let star = GossipMatrix::metropolis(&star_graph(4)?);
+    let fixed = with_slopes(&star, 4, &[(1, 1); 5])?.account(&Observer::node(1))?;
+    let slopes = [(1, 1), (0, 1), (1, 1), (0, 1), (0, 1)];
+    let contractive = with_slopes(&star, 4, &slopes)?.account(&Observer::node(1))?;
+    let set = Sensitivity::UseLevel;
+    assert_loss(&fixed, 2, &set, 24.0 / 397.0);
+    assert_loss(&contractive, 2, &set, 15466.0 / 226741.0);
+    Ok(())
+}

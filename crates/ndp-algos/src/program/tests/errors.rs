@@ -1,0 +1,182 @@
+//! Section 7 of the specification: what is refused, where, and with which words.
+
+use super::*;
+use ndp_graph::generators::path_graph;
+
+/// The problem and the line of a text that is refused.
+fn refused(lines: &[&str]) -> (usize, crate::Error) {
+    match Program::read(lines.join("\n").as_bytes()) {
+        Err(crate::Error::Program(ProgramError::Line { line, problem })) => (line, *problem),
+        other => panic!("{other:?}"),
+    }
+}
+
+const HEAD: &str = r#"{"ndp-program": 1, "nodes": 3}"#;
+
+#[test]
+fn the_text_format_names_the_line() {
+    let cases: [(&[&str], usize, &str); 24] = [
+        (&["{"], 1, "no JSON"),
+        (&[r#"{"ndp-program": 2, "nodes": 3}"#], 1, "version 2 of the format is not known"),
+        (&[r#"{"ndp-program": 1, "nodes": 0}"#], 1, "at least one node"),
+        (&[r#"{"ndp-program": 1, "nodes": 999999999999}"#], 1, "at most"),
+        (&[HEAD, "", r#"{"publish": "y"}"#], 3, "the name y is not known"),
+        (
+            &[HEAD, r#"{"noise": "z", "variance": 1}"#, r#"{"noise": "z", "variance": 1}"#],
+            3,
+            "the name z is given twice",
+        ),
+        (&[HEAD, r#"{"noise": "z", "variance": 1, "node": 3}"#], 2, "node 3 is out of range"),
+        (&[HEAD, r#"{"noise": "z", "variance": -1}"#], 2, "a variance must be at least 0, got -1"),
+        (&[HEAD, r#"{"noise": "z", "variance": "1/0"}"#], 2, "neither an integer nor a ratio"),
+        (&[HEAD, r#"{"noise": "z", "variance": 1e999}"#], 2, "no JSON"),
+        (&[HEAD, r#"{"noise": "m", "zero-sum": [1], "variance": 1}"#], 2, "at least two nodes, got 1"),
+        (&[HEAD, r#"{"noise": "m", "zero-sum": [1, 1], "variance": 1}"#], 2, "node 1 is given twice"),
+        (
+            &[HEAD, r#"{"noise": "c", "nodes": [0, 1], "covariance": [[1, 2], [2, 1]]}"#],
+            2,
+            "not positive semidefinite: pivot 1 is -3",
+        ),
+        (
+            &[HEAD, r#"{"noise": "c", "nodes": [0, 1], "covariance": [[1, 2], [0, 1]]}"#],
+            2,
+            "not symmetric at (1, 0)",
+        ),
+        (
+            &[
+                HEAD,
+                r#"{"contribute": "x", "node": 0, "reads": "nothing"}"#,
+                r#"{"send": "x", "from": 1, "to": 1}"#,
+            ],
+            3,
+            "two different nodes, got 1 twice",
+        ),
+        (
+            &[HEAD, r#"{"contribute": "x", "node": 0, "use": 1, "reads": "nothing"}"#],
+            2,
+            "use 1 of node 0 is given twice or out of order",
+        ),
+        (&[HEAD, r#"{"contribute": "x"}"#], 2, "the key \"reads\" is missing"),
+        (&[HEAD, r#"{"leave": 1}"#, r#"{"leave": 1}"#], 3, "node 1 is absent: it cannot leave"),
+        (
+            &[
+                HEAD,
+                r#"{"noise": "z", "variance": 1}"#,
+                r#"{"leave": 1}"#,
+                r#"{"send": "z@0", "from": 0, "to": 1}"#,
+            ],
+            4,
+            "node 1 is absent: it cannot receive",
+        ),
+        (&[HEAD, r#"{"noise": "z", "variance": 1}"#, r#"{"join": 1}"#], 3, "joins after it has taken part"),
+        (
+            &[
+                HEAD,
+                r#"{"noise": "z", "variance": 1}"#,
+                r#"{"leave": 2}"#,
+                r#"{"graph": "g", "family": "path"}"#,
+                r#"{"matrix": "W", "of": "g", "weights": "metropolis"}"#,
+                r#"{"set": "z", "gossip": "W", "of": "z"}"#,
+            ],
+            6,
+            "node 2 is absent: it cannot take part in gossip",
+        ),
+        (
+            &[
+                HEAD,
+                r#"{"matrix": "W", "rows": [[1]]}"#,
+                r#"{"noise": "z", "variance": 1}"#,
+                r#"{"let": "y", "gossip": "W", "of": "z"}"#,
+            ],
+            4,
+            "rows of a gossip matrix: expected 3, got 1",
+        ),
+        (&[HEAD, r#"{"shuffle": "y"}"#], 2, "shuffle is not linear Gaussian"),
+        (&[HEAD, r#"{"repeat": 2}"#, r#"{"publish": "y"}"#], 2, "the repeated block has no end"),
+    ];
+    for (lines, line, words) in cases {
+        let (found, problem) = refused(lines);
+        assert_eq!(found, line, "{lines:?}: {problem}");
+        assert!(problem.to_string().contains(words), "{lines:?}: {problem}");
+    }
+}
+
+#[test]
+fn the_builder_refuses_the_same() -> Result<(), ProgramError> {
+    let mut program = Program::new(3)?;
+    assert_eq!(Program::new(0), Err(ProgramError::NoNodes));
+    assert!(matches!(program.noise(0, f64::NAN), Err(ProgramError::NotFinite { .. })));
+    assert!(matches!(program.noise(0, (1, 0)), Err(ProgramError::NotFinite { .. })));
+    assert!(matches!(program.noise(0, -0.5), Err(ProgramError::NegativeVariance(_))));
+    assert_eq!(program.pairwise(1, 1, 1), Err(ProgramError::SameEnds { what: "a pairwise mask", node: 1 }));
+    let z = program.noise(0, 0)?;
+    assert!(matches!(program.combine([(f64::INFINITY, z)]), Err(ProgramError::NotFinite { .. })));
+    assert!(matches!(program.secure_sum(0, [(1, 1, z)]), Err(ProgramError::SmallGroup { got: 1, .. })));
+    assert!(matches!(program.secure_sum(0, [(1, 1, z), (1, 1, z)]), Err(ProgramError::Repeated { .. })));
+    assert!(matches!(program.gossip(&Mixing::from_dense(&[])?, &[]), Err(ProgramError::Shape { .. })));
+    let mut other = Program::new(1)?;
+    assert_eq!(other.add(&[z]), Err(ProgramError::UnknownValue { value: 0, values: 0 }));
+    Ok(())
+}
+
+#[test]
+fn bad_questions_are_refused() -> Result<(), Box<dyn std::error::Error>> {
+    let program = constructors::decor(&path_graph(3)?, 1, 1, 2)?;
+    assert!(program.account(&Observer::node(3)).is_err());
+    assert!(program.account(&Observer::coalition(&[1, 1])).is_err());
+    assert!(program.account(&Observer::outsider().tapping(&[(1, 1)])).is_err());
+    assert!(program.account(&Observer::node(0).without_own_noise()).is_err());
+    let account = program.account(&Observer::node(0))?;
+    let of = |u: usize, set: Sensitivity| account.loss(u, &set).map(|_| ());
+    assert_eq!(of(0, Sensitivity::UseLevel), Err(ProgramError::Member(0).into()));
+    assert_eq!(of(3, Sensitivity::UseLevel), Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 }.into()));
+    assert!(of(1, Sensitivity::Along(vec![1.0])).is_err());
+    assert!(of(1, Sensitivity::Along(vec![1.0, f64::NAN])).is_err());
+    assert!(of(1, Sensitivity::Vectors { dimension: 0 }).is_err());
+    let bounded = |bounds| Sensitivity::Bounded { bounds, within: Box::new(Sensitivity::UseLevel) };
+    assert!(of(1, bounded(vec![-1.0, 1.0])).is_err());
+    let patterns = |patterns| Sensitivity::Patterns { patterns, within: Box::new(Sensitivity::Signs) };
+    assert!(of(1, patterns(Patterns::Cyclic { period: 0 })).is_err());
+    assert!(of(1, patterns(Patterns::Listed(vec![vec![2]]))).is_err());
+    Ok(())
+}
+
+/// Noiselessness is a verdict on a node and a set: here a difference of two uses is seen, their sum is not.
+#[test]
+fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std::error::Error>> {
+    let mut program = Program::new(2)?;
+    let x = [program.contribute(0, Reads::Nothing)?, program.contribute(0, Reads::Nothing)?];
+    let other = program.contribute(1, Reads::Nothing)?;
+    let z = program.noise(0, 2)?;
+    let noise = program.noise(1, 1)?;
+    for x in x {
+        let y = program.add(&[x, z])?;
+        program.broadcast(0, y)?;
+    }
+    let y = program.add(&[other, noise])?;
+    program.broadcast(1, y)?;
+    let account = program.account(&Observer::outsider())?;
+    assert_loss(&account, 0, &Sensitivity::SameDirection, 0.5);
+    assert_loss(&account, 1, &Sensitivity::UseLevel, 1.0);
+    assert!(account.failure() > 0.0 && account.failure() < 1e-15);
+    for set in [Sensitivity::UseLevel, Sensitivity::Signs, Sensitivity::Vectors { dimension: 3 }] {
+        assert_eq!(account.loss(0, &set), Err(crate::Error::NoiselessView(0)));
+        let Verdict::Noiseless { change, combination } = account.verdict(0, &set)? else { panic!("{set:?}") };
+        let attack = Attack {
+            source: 0,
+            change: change.into_iter().map(Weight::from).collect(),
+            combination: combination.expect("a small view"),
+        };
+        assert_eq!(program.check_attack(&Observer::outsider(), &attack)?, AttackBound::Noiseless);
+    }
+    // Another direction is undecided unless it is asked for.
+    let along = Sensitivity::Along(vec![1.0, 2.0]);
+    assert_eq!(account.loss(0, &along), Err(ProgramError::Undecided(0).into()));
+    let directions = vec![(0, vec![Weight::from(1), Weight::from(2)])];
+    let options = AccountOptions { directions, ..AccountOptions::default() };
+    assert_eq!(
+        program.account_with(&Observer::outsider(), &options)?.loss(0, &along),
+        Err(crate::Error::NoiselessView(0))
+    );
+    Ok(())
+}

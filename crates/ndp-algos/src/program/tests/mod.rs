@@ -1,0 +1,33 @@
+//! Tests of programs.
+
+mod claims;
+mod errors;
+mod format;
+mod properties;
+mod reference;
+
+use super::*;
+
+/// The number and its lower end agree with a ratio of integers.
+#[track_caller]
+fn assert_loss(account: &Account, source: usize, set: &Sensitivity, expected: f64) {
+    let loss = account.loss(source, set).expect("a loss");
+    let room = 1e-9 * expected.max(1.0);
+    assert!(
+        loss.value() >= expected * (1.0 - 1e-15) && loss.value() - expected <= room,
+        "node {source}: {} instead of {expected}",
+        loss.value()
+    );
+    assert!(loss.lower <= expected * (1.0 + 1e-15) + 1e-15 && expected - loss.lower <= room, "{loss:?}");
+    assert_eq!(loss.grade(), ndp_dp::Grade::Exact);
+}
+
+/// The number and its lower end agree with fifteen printed digits.
+#[track_caller]
+fn assert_digits(account: &Account, source: usize, set: &Sensitivity, printed: f64) {
+    let loss = account.loss(source, set).expect("a loss");
+    let half_a_digit = 1e-14 * printed;
+    let inside = loss.lower <= printed + half_a_digit && printed - half_a_digit <= loss.value();
+    assert!(inside && loss.value() - loss.lower < 1e-10, "node {source}: {loss:?} instead of {printed}");
+    assert_eq!(loss.grade(), ndp_dp::Grade::Exact);
+}

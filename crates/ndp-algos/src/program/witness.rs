@@ -1,0 +1,357 @@
+//! Witnesses: two vectors that prove a loss from both sides, checked in exact arithmetic without deciding a rank.
+//!
+//! For a change `δ` of the uses of a node and `b = B δ`,
+//!
+//! ```text
+//! max over y of (yᵀ b)² / (yᵀ R V Rᵀ y)  =  Q(δ)  =  min of xᵀ V⁻¹ x over R x = b:
+//! ```
+//!
+//! any combination `y` of messages is an *attack* and proves a lower bound; any shift `x` of the noises that looks like the change in
+//! *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
+
+use super::account::Account;
+use super::adaptivity::Adaptivity;
+use super::build::{Program, Value};
+use super::observers::Seen;
+use super::registers::Primitive;
+use super::{ProgramError, Weight};
+use crate::Error;
+use crate::accountant::Observer;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use std::collections::BTreeMap;
+
+/// A weighted sum of seen values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Combination {
+    /// The values and their weights.
+    pub terms: Vec<(Value, Weight)>,
+}
+
+/// A combination of messages that tells a change of a node's uses from none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attack {
+    /// The node.
+    pub source: usize,
+    /// How its uses change, one weight for each.
+    pub change: Vec<Weight>,
+    /// The combination.
+    pub combination: Combination,
+}
+
+/// A shift of noises that looks to the observer like a change of a node's uses.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NoiseShift {
+    /// The node.
+    pub source: usize,
+    /// How its uses change, one weight for each.
+    pub change: Vec<Weight>,
+    /// Noises and how far each is shifted.
+    pub noises: Vec<(Value, Weight)>,
+}
+
+/// The change of a contribution, by number of contribution.
+type Change = BTreeMap<usize, BigRational>;
+
+impl Program {
+    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly.
+    ///
+    /// # Errors
+    /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change; a bad observer.
+    pub fn check_attack(&self, observer: &Observer, attack: &Attack) -> Result<AttackBound, Error> {
+        let seen = Seen::new(self, observer, &BTreeMap::new())?;
+        let change = self.change(&seen, attack.source, &attack.change)?;
+        let mut form: BTreeMap<Primitive, BigRational> = BTreeMap::new();
+        for (value, weight) in &attack.combination.terms {
+            let number = self.check(*value)?;
+            if seen.known_from[number].is_none() {
+                return Err(refused(format!("value {number} is not seen")));
+            }
+            let weight = weight.exact("a weight")?;
+            for (primitive, x) in self.form(number) {
+                *form.entry(primitive).or_insert_with(BigRational::zero) += weight * x;
+            }
+        }
+        let (mut shift, mut variance) = (BigRational::zero(), BigRational::zero());
+        for (primitive, x) in &form {
+            match primitive {
+                Primitive::Contribution(k) => {
+                    if let Some(delta) = change.get(k) {
+                        shift += x * delta;
+                    }
+                }
+                Primitive::Noise(k) if seen.known_from[self.noises[*k].value].is_none() => {
+                    variance += x * x * &self.noises[*k].variance;
+                }
+                Primitive::Noise(_) => {}
+            }
+        }
+        if shift.is_zero() {
+            return Err(refused("the combination does not show the change".to_owned()));
+        }
+        if variance.is_zero() {
+            return Ok(AttackBound::Noiseless);
+        }
+        Ok(AttackBound::AtLeast(Weight::of(&shift * &shift / variance)))
+    }
+
+    /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
+    ///
+    /// # Errors
+    /// [`ProgramError::Witness`] when the shift and the change look different in some row, or a noise is shifted that the
+    /// observer knows; a bad observer.
+    pub fn check_shift(&self, observer: &Observer, shift: &NoiseShift) -> Result<Weight, Error> {
+        let seen = Seen::new(self, observer, &BTreeMap::new())?;
+        let change = self.change(&seen, shift.source, &shift.change)?;
+        let numbers: BTreeMap<usize, usize> =
+            self.noises.iter().enumerate().map(|(k, noise)| (noise.value, k)).collect();
+        let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
+        let mut price = BigRational::zero();
+        for (value, by) in &shift.noises {
+            let number = self.check(*value)?;
+            let by = by.exact("a weight")?;
+            let noise = numbers.get(&number);
+            let noise = *noise.ok_or_else(|| refused(format!("value {number} is no noise")))?;
+            let variance = &self.noises[noise].variance;
+            if by.is_zero() {
+                continue;
+            }
+            if seen.known_from[number].is_some() || variance.is_zero() {
+                return Err(refused(format!("the observer knows noise {number}")));
+            }
+            if moved.insert(noise, by.clone()).is_some() {
+                return Err(refused(format!("noise {number} is shifted twice")));
+            }
+            price += by * by / variance;
+        }
+        for row in &seen.rows {
+            let mut rest = BigRational::zero();
+            for (primitive, x) in &row.form {
+                match primitive {
+                    Primitive::Contribution(k) => {
+                        if let Some(delta) = change.get(k) {
+                            rest += x * delta;
+                        }
+                    }
+                    Primitive::Noise(k) => {
+                        if let Some(by) = moved.get(k) {
+                            rest -= x * by;
+                        }
+                    }
+                }
+            }
+            if !rest.is_zero() {
+                return Err(refused(format!("value {} shows the change", row.value)));
+            }
+        }
+        Ok(Weight::of(price))
+    }
+
+    /// The change of every contribution.
+    fn change(&self, seen: &Seen, source: usize, weights: &[Weight]) -> Result<Change, Error> {
+        let nodes = self.node_count();
+        match seen.members.get(source) {
+            None => return Err(ProgramError::NodeOutOfRange { node: source, nodes }.into()),
+            Some(true) => return Err(ProgramError::Member(source).into()),
+            Some(false) => {}
+        }
+        if weights.len() != self.uses(source) {
+            let what = "weights of a change";
+            return Err(ProgramError::Shape { what, expected: self.uses(source), got: weights.len() }.into());
+        }
+        let uses = self.contributions.iter().enumerate().filter(|(_, c)| c.node == source);
+        uses.map(|(k, c)| Ok((k, weights[c.index].exact("a weight")?.clone()))).collect()
+    }
+}
+
+/// What an attack proves.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttackBound {
+    /// The loss is at least this.
+    AtLeast(Weight),
+    /// The combination shows the change without noise.
+    Noiseless,
+}
+
+impl Account {
+    /// The best attack on a change of the uses of `source` and the noise shift that matches it: exact solutions, so that both
+    /// prove the same number. `None` where the view is too large for exact elimination, where nothing is learned, or where the account shows the
+    /// observer values that it does not have.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`]; [`ProgramError::NotFinite`];
+    /// [`Error::NoiselessView`] where the change is seen without noise.
+    ///
+    /// # Complexity
+    /// `O(r³)` operations on rationals for `r` rows, at most 160.
+    pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<Option<(Attack, NoiseShift)>, Error> {
+        let program = &self.program;
+        let by_use = program.change(&self.seen, source, change)?;
+        let rows = &self.seen.rows;
+        // Values that were shown to the observer it does not have.
+        if rows.len() > MOST_EXACT || self.adaptivity() == Adaptivity::Revealed {
+            return Ok(None);
+        }
+        let noise_part = |r: usize| -> BTreeMap<usize, BigRational> {
+            let noises = rows[r].form.iter().filter_map(|(primitive, x)| match primitive {
+                Primitive::Noise(k) => Some((*k, x.clone())),
+                Primitive::Contribution(_) => None,
+            });
+            noises.collect()
+        };
+        let noises: Vec<BTreeMap<usize, BigRational>> = (0..rows.len()).map(noise_part).collect();
+        let shifts: Vec<BigRational> = rows.iter().map(|row| shift_of(&row.form, &by_use)).collect();
+        // S y = b by elimination; rows of S that vanish must have no shift left.
+        let r = rows.len();
+        let mut matrix: Vec<Vec<BigRational>> = vec![vec![BigRational::zero(); r + 1]; r];
+        for i in 0..r {
+            for j in 0..=i {
+                let mut sum = BigRational::zero();
+                for (k, x) in &noises[i] {
+                    if let Some(y) = noises[j].get(k) {
+                        sum += x * y * &program.noises[*k].variance;
+                    }
+                }
+                matrix[i][j] = sum.clone();
+                matrix[j][i] = sum;
+            }
+            matrix[i][r] = shifts[i].clone();
+        }
+        let Some(solution) = solve(matrix) else { return Err(Error::NoiselessView(source)) };
+        let used = |x: &BigRational| !x.is_zero();
+        let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
+        for (y, row) in solution.iter().zip(&noises).filter(|(y, _)| used(y)) {
+            for (k, x) in row {
+                *moved.entry(*k).or_insert_with(BigRational::zero) += y * x * &program.noises[*k].variance;
+            }
+        }
+        if moved.values().all(BigRational::is_zero) {
+            return Ok(None);
+        }
+        let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
+        let terms = solution.into_iter().zip(rows).filter(|(y, _)| used(y));
+        let terms = terms.map(|(y, row)| (value(row.value), Weight::of(y))).collect();
+        let noises = moved.into_iter().filter(|(_, x)| used(x));
+        let noises = noises.map(|(k, x)| (value(program.noises[k].value), Weight::of(x))).collect();
+        let change = change.to_vec();
+        Ok(Some((
+            Attack { source, change: change.clone(), combination: Combination { terms } },
+            NoiseShift { source, change, noises },
+        )))
+    }
+}
+
+fn refused(why: String) -> Error {
+    ProgramError::Witness(why).into()
+}
+
+fn shift_of(form: &[(Primitive, BigRational)], change: &Change) -> BigRational {
+    let mut sum = BigRational::zero();
+    for (primitive, x) in form {
+        if let Primitive::Contribution(k) = primitive
+            && let Some(delta) = change.get(k)
+        {
+            sum += x * delta;
+        }
+    }
+    sum
+}
+
+/// A solution of a consistent system given by its augmented rows; free unknowns are 0.
+fn solve(mut rows: Vec<Vec<BigRational>>) -> Option<Vec<BigRational>> {
+    let n = rows.len();
+    let mut pivots: Vec<(usize, usize)> = Vec::new();
+    let mut next = 0;
+    for column in 0..n {
+        let Some(found) = (next..n).find(|&i| !rows[i][column].is_zero()) else { continue };
+        rows.swap(next, found);
+        let inverse = rows[next][column].recip();
+        rows[next].iter_mut().skip(column).for_each(|x| *x *= &inverse);
+        let pivot = rows[next].clone();
+        for (i, row) in rows.iter_mut().enumerate() {
+            if i == next || row[column].is_zero() {
+                continue;
+            }
+            let factor = row[column].clone();
+            for (x, y) in row.iter_mut().zip(&pivot).skip(column).filter(|(_, y)| !y.is_zero()) {
+                *x -= &factor * y;
+            }
+        }
+        pivots.push((next, column));
+        next += 1;
+    }
+    if rows[next..].iter().any(|row| !row[n].is_zero()) {
+        return None;
+    }
+    let mut solution = vec![BigRational::zero(); n];
+    for (row, column) in pivots {
+        solution[column] = rows[row][n].clone();
+    }
+    Some(solution)
+}
+
+/// A combination of rows without noise that shows a change of the uses of `source`, found exactly; `None` where the view is
+/// too large for that.
+pub(super) fn noiseless(
+    program: &Program,
+    seen: &Seen,
+    source: usize,
+    change: &[f64],
+) -> Option<Combination> {
+    if seen.rows.len() > MOST_EXACT {
+        return None;
+    }
+    let weights: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
+    let change = program.change(seen, source, &weights).ok()?;
+    // Rows in echelon form over the noises: pivot, row, combination, shift.
+    type Reduced = (usize, BTreeMap<usize, BigRational>, BTreeMap<usize, BigRational>, BigRational);
+    let mut reduced: Vec<Reduced> = Vec::new();
+    for (r, row) in seen.rows.iter().enumerate() {
+        let mut noises: BTreeMap<usize, BigRational> = BTreeMap::new();
+        for (primitive, x) in &row.form {
+            if let Primitive::Noise(k) = primitive {
+                noises.insert(*k, x.clone());
+            }
+        }
+        let mut combination = BTreeMap::from([(r, BigRational::one())]);
+        let mut shift = shift_of(&row.form, &change);
+        for (pivot, before, before_combination, before_shift) in &reduced {
+            let Some(factor) = noises.get(pivot).cloned() else { continue };
+            subtract(&mut noises, before, &factor);
+            subtract(&mut combination, before_combination, &factor);
+            shift -= &factor * before_shift;
+        }
+        match noises.iter().next().map(|(&pivot, x)| (pivot, x.recip())) {
+            None if shift.is_zero() => {}
+            None => {
+                let value = |r: usize| u32::try_from(seen.rows[r].value).map(Value);
+                let terms = combination.into_iter().filter(|(_, x)| !x.is_zero());
+                let terms = terms.map(|(r, x)| value(r).ok().map(|v| (v, Weight::of(x))));
+                return Some(Combination { terms: terms.collect::<Option<_>>()? });
+            }
+            Some((pivot, scale)) => {
+                noises.values_mut().for_each(|x| *x *= &scale);
+                combination.values_mut().for_each(|x| *x *= &scale);
+                reduced.push((pivot, noises, combination, shift * scale));
+            }
+        }
+    }
+    None
+}
+
+fn subtract(
+    from: &mut BTreeMap<usize, BigRational>,
+    what: &BTreeMap<usize, BigRational>,
+    factor: &BigRational,
+) {
+    for (k, x) in what {
+        let entry = from.entry(*k).or_insert_with(BigRational::zero);
+        *entry -= factor * x;
+        if entry.is_zero() {
+            from.remove(k);
+        }
+    }
+}
+
+/// Rows up to which witnesses are found in exact arithmetic.
+const MOST_EXACT: usize = 160;

@@ -1,0 +1,569 @@
+//! Programs: random steps, with the truth from dense rows over all primitives in rationals.
+//!
+//! The library walks back from seen values, deletes what is known and encloses; here every value carries its coefficients from
+//! the start, correlated noise is a covariance, what a member knows is one more row, and the Gram matrix comes from eliminating
+//! the covariance of all rows that are seen.
+
+use crate::draw::numbers::pick;
+use crate::part::{Outcome, Part, Stratum, Violation};
+use ndp_algos::Error;
+use ndp_algos::accountant::Observer;
+use ndp_algos::program::{
+    Account, AccountOptions, Adaptivity, AttackBound, Program, ProgramError, Reads, Sensitivity, Value,
+    Verdict, Weight,
+};
+use ndp_dp::Grade;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed, Zero};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) struct Programs;
+
+type Row = Vec<BigRational>;
+
+/// A column of the rows: a use of a node's data, or a noise.
+enum Primitive {
+    Use(usize),
+    Noise,
+}
+
+/// A value that is seen: when, by whom.
+struct Sight {
+    value: usize,
+    moment: usize,
+    /// Nodes that see it; all, and outsiders, where there are none.
+    by: Option<Vec<usize>>,
+    edge: Option<(usize, usize)>,
+}
+
+/// A program of the library and the same in dense rows.
+struct Twin {
+    program: Program,
+    nodes: usize,
+    values: Vec<Value>,
+    forms: Vec<Row>,
+    primitives: Vec<Primitive>,
+    /// Entries of the covariance of the noises, by primitives.
+    covariance: Vec<(usize, usize, BigRational)>,
+    sights: Vec<Sight>,
+    /// Owner, primitive, moment and list of the contributions that read something.
+    readers: Vec<(usize, usize, usize, Vec<usize>)>,
+    moment: usize,
+}
+
+impl Twin {
+    fn new(nodes: usize) -> Result<Self, Error> {
+        Ok(Self {
+            program: Program::new(nodes)?,
+            nodes,
+            values: Vec::new(),
+            forms: Vec::new(),
+            primitives: Vec::new(),
+            covariance: Vec::new(),
+            sights: Vec::new(),
+            readers: Vec::new(),
+            moment: 0,
+        })
+    }
+
+    fn push(&mut self, value: Value, form: Row) -> usize {
+        self.values.push(value);
+        self.forms.push(form);
+        self.values.len() - 1
+    }
+
+    fn unit(&mut self, primitive: Primitive) -> (usize, Row) {
+        let at = self.primitives.len();
+        self.primitives.push(primitive);
+        let mut form = vec![BigRational::zero(); at + 1];
+        form[at] = BigRational::one();
+        (at, form)
+    }
+
+    fn see(&mut self, value: usize, by: Option<Vec<usize>>, edge: Option<(usize, usize)>) {
+        self.moment += 1;
+        self.sights.push(Sight { value, moment: self.moment, by, edge });
+    }
+
+    fn contribute(&mut self, node: usize, reads: Option<Vec<usize>>) -> Result<(), Error> {
+        self.moment += 1;
+        let list = reads.as_ref().map(|list| list.iter().map(|&k| self.values[k]).collect::<Vec<Value>>());
+        let value =
+            self.program.contribute(node, list.map_or(Reads::Nothing, |list| Reads::Seen(Some(list))))?;
+        let (at, form) = self.unit(Primitive::Use(node));
+        if let Some(list) = reads {
+            self.readers.push((node, at, self.moment, list));
+        }
+        self.push(value, form);
+        Ok(())
+    }
+
+    fn noise(&mut self, holders: &[usize], variance: Weight, exact: BigRational) -> Result<(), Error> {
+        let value = self.program.shared_noise(holders, variance)?;
+        let (at, form) = self.unit(Primitive::Noise);
+        self.covariance.push((at, at, exact));
+        let value = self.push(value, form);
+        if !holders.is_empty() {
+            self.see(value, Some(holders.to_vec()), None);
+        }
+        Ok(())
+    }
+
+    /// Noises of a group with a covariance, each known to its node.
+    fn group(&mut self, group: &[usize], values: Vec<Value>, entry: impl Fn(usize, usize) -> BigRational) {
+        let first = self.primitives.len();
+        for (i, (&node, value)) in group.iter().zip(values).enumerate() {
+            let (at, form) = self.unit(Primitive::Noise);
+            for j in 0..i {
+                self.covariance.push((at, first + j, entry(i, j)));
+                self.covariance.push((first + j, at, entry(i, j)));
+            }
+            self.covariance.push((at, at, entry(i, i)));
+            let value = self.push(value, form);
+            self.see(value, Some(vec![node]), None);
+        }
+    }
+
+    fn combine(&mut self, terms: &[(Weight, BigRational, usize)]) -> Result<usize, Error> {
+        let value = self.program.combine(terms.iter().map(|(w, _, k)| (w.clone(), self.values[*k])))?;
+        let form = self.sum(terms.iter().map(|(_, x, k)| (x, *k)));
+        Ok(self.push(value, form))
+    }
+
+    fn sum<'a>(&self, terms: impl Iterator<Item = (&'a BigRational, usize)>) -> Row {
+        let mut form = vec![BigRational::zero(); self.primitives.len()];
+        for (x, k) in terms {
+            form.iter_mut().zip(&self.forms[k]).for_each(|(to, y)| *to += x * y);
+        }
+        form
+    }
+
+    fn text(&self) -> String {
+        let mut text = Vec::new();
+        self.program
+            .write(&mut text)
+            .map_or_else(|e| e.to_string(), |()| String::from_utf8_lossy(&text).into_owned())
+    }
+}
+
+/// The truth about the uses of a node.
+struct Truth {
+    /// Changes that are seen without noise: linear forms over the uses, one a row.
+    leaks: Vec<Row>,
+    /// `G` on the changes that are not.
+    gram: Vec<Row>,
+}
+
+impl Truth {
+    fn leaking(&self, change: &[BigRational]) -> bool {
+        let product = |leak: &Row| leak.iter().zip(change).map(|(x, y)| x * y).sum::<BigRational>();
+        self.leaks.iter().any(|leak| !product(leak).is_zero())
+    }
+
+    fn along(&self, change: &[BigRational]) -> BigRational {
+        let mut sum = BigRational::zero();
+        for (x, row) in change.iter().zip(&self.gram) {
+            for (y, g) in change.iter().zip(row) {
+                sum += x * y * g;
+            }
+        }
+        sum
+    }
+}
+
+/// Rows that the observer sees before `until`.
+fn seen(twin: &Twin, observer: &Observer, until: usize) -> Vec<Row> {
+    let width = twin.primitives.len();
+    let sees = |sight: &&Sight| {
+        let member = sight.by.as_ref().is_none_or(|by| by.iter().any(|u| observer.contains(*u)));
+        let tapped = sight.edge.is_some_and(|edge| observer.tapped().contains(&edge));
+        sight.moment < until && (member || tapped)
+    };
+    let padded = |sight: &Sight| {
+        let mut row = twin.forms[sight.value].clone();
+        row.resize(width, BigRational::zero());
+        row
+    };
+    twin.sights.iter().filter(sees).map(padded).collect()
+}
+
+fn truth(twin: &Twin, observer: &Observer, u: usize) -> Truth {
+    let rows = seen(twin, observer, usize::MAX);
+    let uses: Vec<usize> = (0..twin.primitives.len())
+        .filter(|&k| matches!(twin.primitives[k], Primitive::Use(node) if node == u))
+        .collect();
+    let (r, k) = (rows.len(), uses.len());
+    // [S | B], brought to echelon form.
+    let mut matrix: Vec<Row> = Vec::with_capacity(r);
+    for row in &rows {
+        let mut weighted = vec![BigRational::zero(); twin.primitives.len()];
+        for (i, j, x) in &twin.covariance {
+            weighted[*j] += &row[*i] * x;
+        }
+        let products =
+            rows.iter().map(|other| weighted.iter().zip(other).map(|(x, y)| x * y).sum::<BigRational>());
+        let mut line: Row = products.collect();
+        line.extend(uses.iter().map(|&at| row[at].clone()));
+        matrix.push(line);
+    }
+    let shifts: Vec<Row> = rows.iter().map(|row| uses.iter().map(|&at| row[at].clone()).collect()).collect();
+    let pivots = reduce(&mut matrix, r);
+    let leaks = matrix[pivots.len()..]
+        .iter()
+        .map(|row| row[r..].to_vec())
+        .filter(|leak| leak.iter().any(|x| !x.is_zero()));
+    let leaks = leaks.collect();
+    let mut gram = vec![vec![BigRational::zero(); k]; k];
+    for (row, &column) in matrix.iter().zip(&pivots) {
+        for (i, line) in gram.iter_mut().enumerate() {
+            for (j, to) in line.iter_mut().enumerate() {
+                *to += &shifts[column][i] * &row[r + j];
+            }
+        }
+    }
+    Truth { leaks, gram }
+}
+
+/// Reduced echelon form over the first `columns` columns; the pivots.
+fn reduce(matrix: &mut [Row], columns: usize) -> Vec<usize> {
+    let mut pivots = Vec::new();
+    for column in 0..columns {
+        let next = pivots.len();
+        let Some(found) = (next..matrix.len()).find(|&i| !matrix[i][column].is_zero()) else { continue };
+        matrix.swap(next, found);
+        let inverse = matrix[next][column].recip();
+        matrix[next].iter_mut().for_each(|x| *x *= &inverse);
+        let pivot = matrix[next].clone();
+        for (i, row) in matrix.iter_mut().enumerate() {
+            if i != next && !row[column].is_zero() {
+                let factor = row[column].clone();
+                row.iter_mut().zip(&pivot).for_each(|(x, y)| *x -= &factor * y);
+            }
+        }
+        pivots.push(column);
+    }
+    pivots
+}
+
+/// The first contribution that reads what the observer has not seen, among those that it sees something of.
+fn unseen(twin: &Twin, observer: &Observer) -> bool {
+    let all = seen(twin, observer, usize::MAX);
+    twin.readers.iter().any(|(owner, own, moment, list)| {
+        if !observer.contains(*owner) && all.iter().all(|row| row[*own].is_zero()) {
+            return false;
+        }
+        let unknown = |k: &usize| match twin.primitives[*k] {
+            Primitive::Use(node) => !observer.contains(node) && (node != *owner || *k >= *own),
+            Primitive::Noise => false,
+        };
+        let columns: Vec<usize> = (0..twin.primitives.len()).filter(unknown).collect();
+        // Noises by their covariances: a combination of variance 0 is nothing.
+        let cut = |row: &Row| -> Row {
+            let entry = |k: usize| row.get(k).cloned().unwrap_or_else(BigRational::zero);
+            let mut weighted = vec![BigRational::zero(); twin.primitives.len()];
+            for (i, j, x) in &twin.covariance {
+                weighted[*j] += entry(*i) * x;
+            }
+            columns.iter().map(|&k| entry(k)).chain(weighted).collect()
+        };
+        let width = columns.len() + twin.primitives.len();
+        let mut rows: Vec<Row> = seen(twin, observer, *moment).iter().map(cut).collect();
+        let before = reduce(&mut rows, width).len();
+        let reads: Vec<Row> = list.iter().map(|&k| cut(&twin.forms[k])).collect();
+        rows.extend(reads);
+        reduce(&mut rows, width).len() > before
+    })
+}
+
+impl Part for Programs {
+    fn name(&self) -> &'static str {
+        "program"
+    }
+
+    fn what(&self) -> &'static str {
+        "programs of up to 5 nodes: correlated noise, secure sums, taps, reads; dense rationals"
+    }
+
+    fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        let hard = number % 3 == 1;
+        let large = number % 4 == 3;
+        let mut outcome = Outcome::new(Stratum::named(
+            if hard { "troublesome weights" } else { "small ratios" },
+            if large { "10 to 20 steps" } else { "up to 8 steps" },
+        ));
+        let twin = match draw(rng, hard, large) {
+            Ok(twin) => twin,
+            Err(error) => {
+                outcome.check(false, || Violation {
+                    kind: "refused",
+                    size: [0; 3],
+                    what: format!("a valid program is refused: {error}"),
+                    test: String::new(),
+                });
+                return outcome;
+            }
+        };
+        let members: Vec<usize> = (0..twin.nodes).filter(|_| rng.random_range(0..4) == 0).collect();
+        let mut observer = Observer::coalition(&members);
+        if rng.random_range(0..3) == 0 {
+            let from = rng.random_range(0..twin.nodes);
+            observer = observer.tapping(&[(from, (from + 1) % twin.nodes)]);
+        }
+        let directions: Vec<(usize, Vec<i64>)> = (0..twin.nodes)
+            .map(|u| (u, (0..twin.program.uses(u)).map(|_| rng.random_range(-2..=2)).collect()))
+            .collect();
+        compare(&mut outcome, &twin, &observer, &directions);
+        outcome
+    }
+
+    fn short(&self) -> u64 {
+        2_000
+    }
+}
+
+/// A rational as an exact weight.
+fn ratio(x: &BigRational) -> Weight {
+    x.to_string().parse().unwrap_or_else(|_| Weight::from(f64::NAN))
+}
+
+fn weight(rng: &mut ChaCha8Rng, hard: bool) -> (Weight, BigRational) {
+    if hard && rng.random_range(0..3) == 0 {
+        let x = pick(rng, &[1e-11, 1e-7, -1e-9, 0.3, 1.0 / 3.0, 1e-3, 2_f64.powi(61), 1e9]);
+        return (Weight::from(x), BigRational::from_float(x).unwrap_or_else(BigRational::zero));
+    }
+    let (a, b) = (rng.random_range(-3..=3i64), rng.random_range(1..=3i64));
+    (Weight::from((a, b)), BigRational::new(a.into(), b.into()))
+}
+
+fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool) -> Result<Twin, Error> {
+    let mut twin = Twin::new(rng.random_range(2..=5))?;
+    let nodes = twin.nodes;
+    let steps = if large { rng.random_range(10..=20) } else { rng.random_range(2..=8) };
+    let reading = rng.random_range(0..3) == 0;
+    let primitive = |twin: &mut Twin, rng: &mut ChaCha8Rng| -> Result<(), Error> {
+        let node = rng.random_range(0..nodes);
+        match rng.random_range(0..6) {
+            0 | 1 => {
+                let count = twin.values.len();
+                let reads = (reading && count > 0 && rng.random_range(0..2) == 0)
+                    .then(|| (0..rng.random_range(1..=2)).map(|_| rng.random_range(0..count)).collect());
+                twin.contribute(node, reads)
+            }
+            2 | 3 => {
+                let exact = if hard && rng.random_range(0..4) == 0 {
+                    BigRational::from_float(pick(rng, &[1e-12, 1e12, 0.1])).unwrap_or_else(BigRational::one)
+                } else {
+                    BigRational::new(rng.random_range(0..=4).into(), rng.random_range(1..=3).into())
+                };
+                let other = rng.random_range(0..nodes);
+                let holders = match rng.random_range(0..4) {
+                    0 => Vec::new(),
+                    1 if other != node => vec![node, other],
+                    _ => vec![node],
+                };
+                twin.noise(&holders, ratio(&exact), exact)
+            }
+            4 => {
+                let group: Vec<usize> = (0..nodes).filter(|_| rng.random_range(0..3) > 0).collect();
+                if group.len() < 2 {
+                    return Ok(());
+                }
+                let m = BigInt::from(group.len());
+                let values = twin.program.zero_sum(&group, 2)?;
+                twin.group(&group, values, |i, j| {
+                    let two = BigRational::from_integer(2.into());
+                    let share = BigRational::new((-2).into(), m.clone());
+                    if i == j { two + share } else { share }
+                });
+                Ok(())
+            }
+            _ => {
+                // A covariance A Aᵀ of low rank, perhaps.
+                let group = [node, (node + 1) % nodes];
+                let a: Vec<i64> = (0..4).map(|_| rng.random_range(-2..=2)).collect();
+                let entry = |i: usize, j: usize| a[2 * i] * a[2 * j] + a[2 * i + 1] * a[2 * j + 1];
+                let covariance: Vec<Vec<Weight>> =
+                    (0..2).map(|i| (0..2).map(|j| Weight::from(entry(i, j))).collect()).collect();
+                let values = twin.program.correlated(&group, &covariance)?;
+                twin.group(&group, values, |i, j| BigRational::from_integer(entry(i, j).into()));
+                Ok(())
+            }
+        }
+    };
+    twin.contribute(rng.random_range(0..nodes), None)?;
+    for _ in 0..steps {
+        if rng.random_range(0..2) == 0 {
+            primitive(&mut twin, rng)?;
+        }
+        let count = twin.values.len();
+        let terms: Vec<(Weight, BigRational, usize)> = (0..rng.random_range(1..=4))
+            .map(|_| {
+                let (w, x) = weight(rng, hard);
+                (w, x, rng.random_range(0..count))
+            })
+            .collect();
+        let mut distinct: Vec<(Weight, BigRational, usize)> = Vec::new();
+        for term in terms {
+            if !distinct.iter().any(|known| known.2 == term.2) {
+                distinct.push(term);
+            }
+        }
+        let value = twin.combine(&distinct)?;
+        let from = rng.random_range(0..nodes);
+        let to = (from + 1) % nodes;
+        match rng.random_range(0..6) {
+            0 | 1 => {
+                twin.program.broadcast(from, twin.values[value])?;
+                twin.see(value, None, None);
+            }
+            2 | 3 => {
+                twin.program.send(from, to, twin.values[value])?;
+                twin.see(value, Some(vec![from, to]), Some((from, to)));
+            }
+            4 => {
+                let other = rng.random_range(0..twin.values.len());
+                let (w, x) = weight(rng, hard);
+                let addends = [(from, Weight::from(1), twin.values[value]), (to, w, twin.values[other])];
+                let sum = twin.program.secure_sum(from, addends)?;
+                let form = twin.sum([(&BigRational::one(), value), (&x, other)].into_iter());
+                let sum = twin.push(sum, form);
+                twin.see(sum, Some(vec![from]), None);
+            }
+            _ => {}
+        }
+    }
+    Ok(twin)
+}
+
+fn compare(outcome: &mut Outcome, twin: &Twin, observer: &Observer, directions: &[(usize, Vec<i64>)]) {
+    let size = [twin.values.len() as u64, twin.sights.len() as u64, observer.members().len() as u64];
+    let violation = |kind: &'static str, what: String| Violation {
+        kind,
+        size,
+        what: what.clone(),
+        test: format!(
+            "let program = Program::read(r#\"{}\"#.as_bytes())?;\nlet observer = Observer::coalition(&{:?}).tapping(&{:?});\n\
+             let account = program.account(&observer)?;\n// {what}",
+            twin.text(),
+            observer.members(),
+            observer.tapped(),
+        ),
+    };
+    let options = AccountOptions {
+        directions: directions
+            .iter()
+            .filter(|(u, _)| !observer.contains(*u))
+            .map(|(u, weights)| (*u, weights.iter().map(|&w| Weight::from(w)).collect()))
+            .collect(),
+        ..AccountOptions::default()
+    };
+    let hidden = unseen(twin, observer);
+    let account = match (twin.program.account_with(observer, &options), hidden) {
+        (Err(Error::Program(ProgramError::NotSeen { .. })), true) => {
+            outcome.check(true, || violation("", String::new()));
+            return;
+        }
+        (Ok(account), true) => {
+            outcome
+                .check(false, || violation("hidden read not found", format!("{:?}", account.adaptivity())));
+            return;
+        }
+        (Ok(account), false) => account,
+        (Err(error), _) => {
+            outcome.check(false, || violation("refused", error.to_string()));
+            return;
+        }
+    };
+    outcome.check(account.adaptivity() != Adaptivity::Revealed, || violation("revealed", String::new()));
+    for u in (0..twin.nodes).filter(|&u| !observer.contains(u) && twin.program.uses(u) > 0) {
+        node(outcome, twin, &account, u, &directions[u].1, &violation);
+    }
+}
+
+fn node(
+    outcome: &mut Outcome,
+    twin: &Twin,
+    account: &Account,
+    u: usize,
+    direction: &[i64],
+    violation: &impl Fn(&'static str, String) -> Violation,
+) {
+    let truth = truth(twin, account.observer(), u);
+    let k = truth.gram.len();
+    let whole = |x: i64| BigRational::from_integer(x.into());
+    let mut check = |set: &Sensitivity, expected: Option<&BigRational>| {
+        let wrong = |kind: &'static str, found: String| {
+            let expected = expected.map_or("infinite".to_owned(), |x| ratio(x).to_f64().to_string());
+            violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
+        };
+        match (account.verdict(u, set), expected) {
+            (Ok(Verdict::Noiseless { .. }), None) => outcome.check(true, || wrong("", String::new())),
+            (Ok(Verdict::Bounded(loss)), Some(expected)) => {
+                let above = BigRational::from_float(loss.value()).is_some_and(|x| x >= *expected);
+                let below = BigRational::from_float(loss.lower).is_some_and(|x| x <= *expected);
+                outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
+                outcome.check(below, || wrong("lower end above the truth", format!("{loss:?}")));
+                let width = (loss.value() - loss.lower) / loss.lower.max(1.0);
+                let tight = loss.grade() != Grade::Exact || width <= 1e-9;
+                outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
+            }
+            (Err(Error::LossTooLarge(_)), Some(_)) => {}
+            (Ok(found), _) => outcome.check(false, || wrong("noise or none", format!("{found:?}"))),
+            (Err(error), _) => outcome.check(false, || wrong("refused", error.to_string())),
+        }
+    };
+    let along = |change: &[BigRational]| (!truth.leaking(change)).then(|| truth.along(change));
+    let ones = vec![BigRational::one(); k];
+    check(&Sensitivity::SameDirection, along(&ones).as_ref());
+    let named: Vec<BigRational> = direction.iter().map(|&x| whole(x)).collect();
+    check(&Sensitivity::Along(direction.iter().map(|&x| x as f64).collect()), along(&named).as_ref());
+    let free = truth.leaks.is_empty();
+    let largest = (0..k).map(|i| truth.gram[i][i].clone()).fold(BigRational::zero(), BigRational::max);
+    check(&Sensitivity::UseLevel, free.then_some(&largest));
+    let mut signs = BigRational::zero();
+    for mask in 0..1u64 << k.min(12) {
+        let change: Vec<BigRational> =
+            (0..k).map(|i| whole(if mask >> i & 1 == 1 { 1 } else { -1 })).collect();
+        signs = signs.max(truth.along(&change));
+    }
+    if k <= 12 {
+        check(&Sensitivity::Signs, free.then_some(&signs));
+    }
+    if !free {
+        return;
+    }
+    // Vectors lie between signs and the sum of all sizes.
+    let sizes: BigRational = truth.gram.iter().flatten().map(|x| x.abs()).sum();
+    if let Ok(Verdict::Bounded(loss)) = account.verdict(u, &Sensitivity::Vectors { dimension: k }) {
+        let high = BigRational::from_float(loss.value()).unwrap_or_else(BigRational::zero);
+        let low = BigRational::from_float(loss.lower).unwrap_or_else(BigRational::zero);
+        outcome.check(high >= signs && low <= sizes, || {
+            violation("vectors out of order", format!("node {u}: {loss:?}"))
+        });
+    }
+    for (i, row) in truth.gram.iter().enumerate() {
+        for (j, expected) in row.iter().enumerate() {
+            let Ok((center, radius)) = account.gram(u, i, j) else { continue };
+            let (Some(center), Some(radius)) =
+                (BigRational::from_float(center), BigRational::from_float(radius))
+            else {
+                continue;
+            };
+            let apart = (center - expected).abs();
+            outcome
+                .check(apart <= radius, || violation("entry outside", format!("node {u}: entry {i}, {j}")));
+        }
+    }
+    let change: Vec<Weight> = (0..k).map(|_| Weight::from(1)).collect();
+    if let Ok(Some((attack, shift))) = account.witnesses(u, &change) {
+        let expected = ratio(&truth.along(&ones));
+        let attacked = twin.program.check_attack(account.observer(), &attack);
+        let shifted = twin.program.check_shift(account.observer(), &shift);
+        outcome.check(attacked == Ok(AttackBound::AtLeast(expected.clone())), || {
+            violation("attack", format!("node {u}: {attacked:?}"))
+        });
+        outcome.check(shifted == Ok(expected), || violation("shift", format!("node {u}: {shifted:?}")));
+    }
+}
