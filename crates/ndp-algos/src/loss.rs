@@ -171,7 +171,7 @@ pub fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport,
 /// # Errors
 /// Those of [`LinearProtocol::coalition_loss`].
 pub fn observer_losses(
-    protocol: &(impl LinearProtocol + Sync + ?Sized),
+    protocol: &(impl LinearProtocol + ?Sized),
     observers: &[usize],
 ) -> Result<Vec<LossReport>, Error> {
     require_dense("the losses towards all observers", observers.len(), protocol.node_count())?;

@@ -28,7 +28,6 @@ fn every_protocol_is_compared_on_the_karate_club() -> Result<(), Error> {
     let observers: Vec<Observer> = (0..34).map(Observer::node).collect();
     let target = Target::worst(approx(1e-5)?, 1.0);
     let table = registry::compare_all(&matrix, &observers, &target);
-    println!("{table}");
     assert_eq!(table.rows.len(), PROTOCOLS.len());
     let numbers = table.rows.iter().filter(|row| row.least.is_ok()).count();
     assert!(numbers >= 12, "{numbers} numbers:\n{table}");
@@ -124,7 +123,6 @@ fn every_protocol_meets_its_audit() -> Result<(), Error> {
     assert_eq!(audited.len(), PROTOCOLS.len());
     for (name, found) in audited {
         let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
-        println!("{name}: {found:?}");
         assert!(!found.is_refuted(), "{name}: {found:?}");
         if found.grade == Grade::Exact {
             assert!(*found.measured_mu.value() >= 0.9 * found.allowed_mu, "{name}: {found:?}");

@@ -141,10 +141,10 @@ pub fn check(
     target: &Target,
 ) -> Result<Check, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
-        let accounts = representatives(accounts);
-        let means = accounts.par_iter().map(|&at| mean(at.as_ref(), noise, target.measure));
+        let kept = representatives(accounts);
+        let means = kept.par_iter().map(|&at| mean(accounts[at].as_ref(), noise, target.measure));
         let means: Vec<f64> = means.collect::<Result<_, _>>()?;
-        let exceeding = means.iter().filter(|&&mean| !(mean <= allowed)).count();
+        let exceeding = means.iter().filter(|&&mean| mean.is_nan() || mean > allowed).count();
         let verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
         return Ok(Check { verdict, tightest: None, exceeding });
     }
@@ -194,9 +194,9 @@ fn least_noise_of_mean(
     measure: Measure,
     allowed: f64,
 ) -> Result<LeastNoise, Error> {
-    let accounts = representatives(accounts);
+    let kept = representatives(accounts);
     let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
-        let means = accounts.par_iter().map(|&at| mean(at.as_ref(), noise, measure));
+        let means = kept.par_iter().map(|&at| mean(accounts[at].as_ref(), noise, measure));
         Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
     if !(0.0 < allowed && allowed.is_finite()) {
@@ -211,18 +211,18 @@ fn least_noise_of_mean(
     Ok(LeastNoise { noise: found.noise, tightest: None })
 }
 
-/// One of all accounts that have the same profiles.
-fn representatives<'a, 'b>(accounts: &'a [Box<dyn Account + 'b>]) -> Vec<&'a Box<dyn Account + 'b>> {
+/// One of all accounts that have the same profiles, by index.
+fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<usize> {
     let mut seen = Vec::new();
-    let new = |account: &&Box<dyn Account + 'b>| match account.class().filter(|_| account.alike()) {
-        Some(class) if seen.contains(&(class, account.node_count())) => false,
+    let new = |&at: &usize| match accounts[at].class().filter(|_| accounts[at].alike()) {
+        Some(class) if seen.contains(&class) => false,
         Some(class) => {
-            seen.push((class, account.node_count()));
+            seen.push(class);
             true
         }
         None => true,
     };
-    accounts.iter().filter(new).collect()
+    (0..accounts.len()).filter(new).collect()
 }
 
 /// `(1/n) Σ_{u outside} loss(u)`, rounded up.
@@ -278,9 +278,9 @@ fn uses(
     decided: bool,
 ) -> Result<Vec<Used>, Error> {
     let worst = matches!(target.allowed, Allowed::Worst(_));
-    let kept = if worst { representatives(accounts) } else { accounts.iter().collect() };
-    let is_kept = |account: &Box<dyn Account + '_>| kept.iter().any(|&other| std::ptr::eq(other, account));
-    let of_account = |(at, account): (usize, &Box<dyn Account + '_>)| -> Result<Vec<Used>, Error> {
+    let kept = if worst { representatives(accounts) } else { (0..accounts.len()).collect() };
+    let of_account = |&at: &usize| -> Result<Vec<Used>, Error> {
+        let account = &accounts[at];
         let observer = account.observer();
         let first = observer.members().first().copied().unwrap_or(usize::MAX);
         let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
@@ -311,8 +311,8 @@ fn uses(
         };
         Ok(used.into_iter().flatten().collect())
     };
-    let all = accounts.par_iter().enumerate().filter(|(_, account)| is_kept(account)).map(of_account);
-    Ok(all.collect::<Result<Vec<_>, Error>>()?.into_iter().flatten().collect())
+    let all = kept.par_iter().map(of_account).collect::<Result<Vec<_>, Error>>()?;
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// How much of what is allowed (a loss, and the `μ` with this loss) a profile uses up, and whether it stays within.
@@ -356,7 +356,9 @@ fn share(
 fn tightest(uses: &[Used]) -> Option<&Used> {
     let key = |used: &Used| (used.verdict != Verdict::Met, used.share);
     uses.iter().fold(None, |most: Option<&Used>, used| match most {
-        Some(before) if !(key(used) > key(before)) => Some(before),
+        Some(before) if key(used).partial_cmp(&key(before)).is_some_and(std::cmp::Ordering::is_le) => {
+            Some(before)
+        }
         _ => Some(used),
     })
 }

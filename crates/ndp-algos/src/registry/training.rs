@@ -105,7 +105,8 @@ pub(super) const GOSSIP: Entry = Entry {
             domain: Domain::Unbounded,
             update: Update::Sound,
         };
-        let mixing = Mixing::Plain { matrix: setting.matrix.clone(), steps: setting.count("rounds")? };
+        let mixing =
+            Box::new(Mixing::Plain { matrix: setting.matrix.clone(), steps: setting.count("rounds")? });
         Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), Training::Gossip { sgd, mixing })?))
     },
 };

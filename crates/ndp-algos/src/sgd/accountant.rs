@@ -62,7 +62,7 @@ pub enum Training {
         /// The training.
         sgd: MuffliatoSgd,
         /// How models are mixed in every round.
-        mixing: Mixing,
+        mixing: Box<Mixing>,
     },
 }
 
@@ -212,7 +212,7 @@ impl Protocol for PrivateTraining {
             }
             Training::Gossip { sgd, mixing } => {
                 let v = observer.single(self.users)?;
-                let mixing = std::slice::from_ref(mixing);
+                let mixing = std::slice::from_ref(mixing.as_ref());
                 gossip = Some(GossipObserver::new(sgd, mixing, &self.constants, self.users, v)?);
             }
         }
@@ -230,7 +230,7 @@ impl Protocol for PrivateTraining {
             Training::Federated(run) => 2.0 * (self.users / run.batch.max(1) * run.batch) as f64,
             &Training::Walk { steps, .. } | &Training::WalkOnGraph { steps, .. } => steps as f64,
             Training::Gossip { sgd, mixing } => {
-                let of_round = match mixing {
+                let of_round = match mixing.as_ref() {
                     Mixing::Plain { matrix, steps }
                     | Mixing::Accelerated { matrix, steps, .. }
                     | Mixing::AsReleased { matrix, steps, .. } => {
@@ -337,7 +337,7 @@ impl Attacker for LastModel<'_> {
                         walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap), rng)?
                     }
                     Training::Gossip { sgd, mixing } => {
-                        let mix = |_, _: &mut &mut dyn Rng| Ok(mixing.clone());
+                        let mix = |_, _: &mut &mut dyn Rng| Ok(mixing.as_ref().clone());
                         let run = sgd.run(&MeanEstimation, &users, noise, mix, None, rng)?;
                         run.models[(self.observer.unwrap_or(0), 0)]
                     }
