@@ -53,12 +53,12 @@ fn answer(folder: &Path, arguments: &str) -> String {
 #[test]
 fn questions_have_answers() {
     let folder = folder("answers");
-    let graph = answer(&folder, "graph friends.csv");
+    let graph = answer(&folder, "graph friends.csv --header");
     assert!(graph.contains("nodes") && graph.contains("8") && graph.contains("spectral gap"), "{graph}");
     assert!(answer(&folder, "graph path").contains("single neighbor"));
     let loss = answer(
         &folder,
-        "loss friends.csv --protocol muffliato:rounds=3 --noise 2 --csv all.csv --json all.json --png map.png --svg map.svg",
+        "loss bare.csv --protocol muffliato:rounds=3 --noise 2 --csv all.csv --json all.json --png map.png --svg map.svg",
     );
     assert!(loss.contains("exact") && loss.contains("hops"), "{loss}");
     // A neighbor hears the value itself with its noise: epsilon of mu = 1/2 at delta 1e-5.
@@ -74,28 +74,28 @@ fn questions_have_answers() {
     assert!(std::fs::read(folder.join("map.png")).unwrap().starts_with(b"\x89PNG"));
     assert!(std::fs::read_to_string(folder.join("map.svg")).unwrap().contains("<svg"));
     let least =
-        answer(&folder, "calibrate friends.csv --protocol muffliato:rounds=3 --epsilon 1 --sensitivity 10");
+        answer(&folder, "calibrate bare.csv --protocol muffliato:rounds=3 --epsilon 1 --sensitivity 10");
     assert!(least.contains("37.306"), "{least}");
     for limits in ["limits", "hops"] {
         let some = answer(
             &folder,
-            &format!("calibrate friends.csv --protocol muffliato:rounds=2 --mu 1 --pairs {limits}"),
+            &format!("calibrate bare.csv --protocol muffliato:rounds=2 --mu 1 --pairs {limits}"),
         );
         assert!(some.contains("tightest pair"), "{some}");
     }
     let table = answer(
         &folder,
-        "compare friends.csv --epsilon 1 --protocol muffliato --protocol one-peer --protocol ring-sum",
+        "compare bare.csv --epsilon 1 --protocol muffliato --protocol one-peer --protocol ring-sum",
     );
     assert!(table.contains("one-peer") && table.contains("ring-sum"), "{table}");
-    let audit = answer(&folder, "audit friends.csv --noise 1 --source bob --observer ann --runs 2000");
+    let audit = answer(&folder, "audit bare.csv --noise 1 --source bob --observer ann --runs 2000");
     assert!(audit.contains("mu that the attack shows"), "{audit}");
     let ledger = answer(
         &folder,
-        "ledger friends.csv --run muffliato:rounds=2@4 --run ring-sum@4 --observer ann --epsilon 4 --adaptive",
+        "ledger bare.csv --run muffliato:rounds=2@4 --run ring-sum@4 --observer ann --epsilon 4 --adaptive",
     );
     assert!(ledger.contains("fits") && ledger.contains("left for every pair"), "{ledger}");
-    let ends = answer(&folder, "simulate friends.csv --values values --noise 1 --rounds 20 --csv ends.csv");
+    let ends = answer(&folder, "simulate bare.csv --values values --noise 1 --rounds 20 --csv ends.csv");
     assert!(ends.contains("mean of the values") && ends.contains("3.5"), "{ends}");
     assert_eq!(std::fs::read_to_string(folder.join("ends.csv")).unwrap().lines().count(), 9);
     assert!(answer(&folder, "protocols").contains("muffliato"));
@@ -123,7 +123,7 @@ fn mistakes_are_named() {
     let folder = folder("mistakes");
     let cases: &[(&str, i32, &str)] = &[
         ("graph no-such-file", 3, "cannot use no-such-file"),
-        ("graph empty", 1, "edge"),
+        ("graph empty", 1, "at least one node"),
         ("graph binary", 1, "line 1"),
         ("graph latin1", 1, "UTF-8"),
         ("graph junk", 1, "line 3"),
@@ -150,41 +150,38 @@ fn mistakes_are_named() {
         ("loss path --noise 1 --delta 2", 1, "delta"),
         ("loss path --noise 1 --renyi 1 --order 1", 1, "order"),
         ("loss path --noise 1 --sensitivity 0", 1, "sensitivity"),
-        ("loss path --noise 1 --observer 1 --csv no/such/folder/../\0x", 3, ""),
+        ("loss path --noise 1 --observer 1 --csv path/below", 3, "cannot use path/below"),
         ("loss path --noise 0.1 --observer 1 --epsilon 1", 1, "ndp calibrate"),
         ("loss path --noise 1 --protocol one-peer", 1, "power of 2"),
         ("loss path --noise 1 --hidden-senders", 1, "senders"),
         ("calibrate path", 2, "--epsilon"),
         ("calibrate path --epsilon 0", 2, "positive"),
         ("calibrate path --epsilon 1 --mu 1", 2, "cannot be used"),
-        ("calibrate friends.csv --epsilon 1 --pairs unknown", 1, "line 1"),
-        ("calibrate friends.csv --epsilon 1 --pairs twice", 1, "line 2"),
-        ("calibrate friends.csv --epsilon 1 --pairs mixed", 1, "mixed"),
-        ("calibrate friends.csv --epsilon 1 --pairs zero", 1, "positive number"),
-        ("calibrate friends.csv --epsilon 1 --pairs empty", 1, "no limit"),
+        ("calibrate bare.csv --epsilon 1 --pairs unknown", 1, "line 1"),
+        ("calibrate bare.csv --epsilon 1 --pairs twice", 1, "line 2"),
+        ("calibrate bare.csv --epsilon 1 --pairs mixed", 1, "mixed"),
+        ("calibrate bare.csv --epsilon 1 --pairs zero", 1, "positive number"),
+        ("calibrate bare.csv --epsilon 1 --pairs empty", 1, "no limit"),
         ("audit path --noise 1 --source 1 --observer 1", 1, "source and observer"),
         ("audit path --noise 1 --source 1", 2, "one observer"),
         ("audit path --noise 1 --source 1 --observer 2 --runs 3", 1, "at least 10"),
         ("ledger path --run muffliato", 2, "muffliato:rounds=8@2"),
         ("ledger path --run muffliato@0.5 --epsilon 1", 1, "exceeded"),
-        ("simulate friends.csv --values few-values --noise 1", 1, "has no value"),
-        ("simulate friends.csv --values bad-values --noise 1", 1, "no finite number"),
-        ("simulate friends.csv --values zoe-values --noise 1", 1, "no node"),
+        ("simulate bare.csv --values few-values --noise 1", 1, "has no value"),
+        ("simulate bare.csv --values bad-values --noise 1", 1, "no finite number"),
+        ("simulate bare.csv --values zoe-values --noise 1", 1, "no node"),
         ("graph path --threads 70000", 2, "invalid value"),
         ("nonsense", 2, "unrecognized"),
     ];
+    let mut wrong = Vec::new();
     for &(arguments, expected, hint) in cases {
-        if arguments.contains('\0') {
-            continue;
-        }
         let (code, said, problem) = run(&folder, arguments);
-        assert_eq!(code, expected, "{arguments}: {said}{problem}");
-        assert!(problem.contains(hint), "{arguments}: {problem}");
-        assert!(!problem.contains("panicked"), "{arguments}: {problem}");
-        if code != 2 {
-            assert_eq!(problem.lines().count(), 1, "{arguments}: {problem}");
+        let one_line = code == 2 || problem.lines().count() == 1;
+        if code != expected || !problem.contains(hint) || problem.contains("panicked") || !one_line {
+            wrong.push(format!("{arguments}: exit {code}, {said}{problem}"));
         }
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     std::fs::remove_dir_all(folder).unwrap();
 }
 

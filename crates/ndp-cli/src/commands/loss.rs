@@ -31,7 +31,8 @@ pub(super) fn all(
     measure: Measure,
 ) -> Result<Vec<Entry>, Failure> {
     let n = graph.node_count();
-    let of_observer = |(observer, account): (usize, &Box<dyn Account + '_>)| -> Result<Vec<Entry>, Failure> {
+    let of_observer = |observer: usize| -> Result<Vec<Entry>, Failure> {
+        let account = &accounts[observer];
         let members = account.observer().members();
         let hops = members.first().map(|&v| graph.distances(v));
         let one = |u: usize| -> Result<Entry, Failure> {
@@ -48,7 +49,7 @@ pub(super) fn all(
         }
         outside.par_iter().map(|&u| one(u)).collect()
     };
-    let all = accounts.par_iter().enumerate().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
+    let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
     Ok(all.into_iter().flatten().collect())
 }
 
