@@ -21,7 +21,7 @@ fn masked_mean(graph: &Graph) -> Result<Declared, Error> {
 }
 
 pub(crate) fn compared() -> Result<Comparison, Error> {
-    let (graph, observers) = (hypercube_graph(4)?, (0..16).map(Observer::node).collect::<Vec<_>>());
+    let (graph, observers) = (hypercube_graph(3)?, (0..8).map(Observer::node).collect::<Vec<_>>());
     let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
     let mut table = registry::compare_all(&GossipMatrix::metropolis(&graph), &observers, &target);
     table.rows.extend(compare(&[("masked mean", Ok(&masked_mean(&graph)?))], &observers, &target).rows);

@@ -243,8 +243,8 @@ fn allowed(profile: &Profile, rate: f64) -> Result<(f64, Grade), Error> {
     }
     let mut most: f64 = 1.0;
     let mut grade = Grade::UpperBound;
-    for k in 0..=40 {
-        let epsilon = 0.05 * f64::from(k) * (1.0 + 0.05 * f64::from(k));
+    for k in 0..=12 {
+        let epsilon = 0.1 * f64::from(k) * (1.0 + 0.25 * f64::from(k));
         let point = profile.delta(epsilon)?;
         grade = point.grade();
         most = most.min(epsilon.exp() * rate + point.value().delta());
