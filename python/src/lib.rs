@@ -2,6 +2,7 @@
 //!
 //! Python's half (`ndp/*.py`) keeps labels, tables and pictures; this half hands numbers over and grades back.
 
+mod accountants;
 mod errors;
 mod grades;
 mod graph;
@@ -13,6 +14,21 @@ mod worker;
 mod _ndp {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::accountants::calibration::{largest_count, smallest_epsilon, smallest_sigma};
+    #[pymodule_export]
+    use crate::accountants::functions::{
+        central_epsilon, central_sigma, classic_sigma, compose, compose_advanced, compose_naive,
+        compose_optimal_delta, contributions, gaussian_compose, gaussian_contraction, gaussian_delta,
+        gaussian_epsilon, gaussian_log_delta, gaussian_mu, gaussian_trade_off, hockey_stick, iterated_mu,
+        kernel_contraction, local_sigma, mixture_loss, rdp_to_delta, rdp_to_epsilon, shuffle, shuffle_delta,
+        subsample, subsample_poisson,
+    };
+    #[pymodule_export]
+    use crate::accountants::mechanisms::{
+        Accountant, CappedWalk, FederatedRun, Gaussian, Laplace, PoissonGaussian, RandomizedResponse,
+        SampledGaussian, WalkDescent, ZcdpRelease, accountant,
+    };
     #[pymodule_export]
     use crate::errors::NdpError;
     #[pymodule_export]
