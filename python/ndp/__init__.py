@@ -13,6 +13,8 @@ Examples
 array([0.   , 0.926, 0.926, 0.926])
 """
 
+from . import accountants
+from ._account import Account, Audit, Comparison, Ledger, Profile, audit, check, compare, least_noise
 from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
 from ._graph import Graph
@@ -20,7 +22,6 @@ from ._losses import Check, LeastNoise, Losses, PairwiseLosses
 from ._ndp import NdpError, __version__
 from ._protocols import (
     AcceleratedGossip,
-    Audit,
     FreshNoise,
     Gossip,
     NoisyGossip,
@@ -40,8 +41,10 @@ from ._protocols import (
 
 __all__ = [
     "AcceleratedGossip",
+    "Account",
     "Audit",
     "Check",
+    "Comparison",
     "Estimate",
     "Exact",
     "FreshNoise",
@@ -50,12 +53,14 @@ __all__ = [
     "Graph",
     "Guarantee",
     "LeastNoise",
+    "Ledger",
     "Losses",
     "NdpError",
     "NoisyGossip",
     "OnePeer",
     "PairwiseLosses",
     "Printed",
+    "Profile",
     "Protocol",
     "RandomizedGossip",
     "Run",
@@ -63,9 +68,14 @@ __all__ = [
     "UpperBound",
     "__version__",
     "accelerated_gossip",
+    "accountants",
+    "audit",
+    "check",
+    "compare",
     "draw",
     "fresh_noise",
     "gossip",
+    "least_noise",
     "noisy_gossip",
     "one_peer",
     "randomized_gossip",

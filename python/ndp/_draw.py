@@ -136,3 +136,13 @@ def pairs_html(losses: PairwiseLosses) -> str:
         "<table><thead><tr><th>observer</th><th>largest unit loss</th><th>mean unit loss</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>{more}</div>"
     )
+
+
+def plot_comparison(rows: list[dict[str, Any]], ax: Any, options: dict[str, Any]) -> Any:
+    ax = _axes(ax)
+    known = [row for row in rows if row.get("error") is not None]
+    known.sort(key=lambda row: -row["error"])
+    ax.barh([f"{row['protocol']} ({row['grade']})" for row in known], [row["error"] for row in known], **options)
+    ax.set_xscale("log")
+    ax.set_xlabel("root mean square error at the same guarantee")
+    return ax

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._grades import Exact, Graded, Guarantee, UpperBound
+from ._grades import Exact, Guarantee, UpperBound
 from ._graph import Graph
 from ._ndp import NdpError
 
@@ -20,12 +20,12 @@ Target = Any
 
 
 class LeastNoise(NamedTuple):
-    """The least noise for a target, and the pair that needs it."""
+    """The least noise for a target, and the pair that needs it (None for means)."""
 
     sigma: float
     source: Hashable
     observer: Hashable
-    loss: Guarantee
+    loss: Guarantee | None
 
 
 class Check(NamedTuple):
@@ -111,39 +111,14 @@ class _Reports:
         """The labels of the nodes, in the order of all arrays."""
         return self._labels
 
-    def _targets(self, worst: Target, pairs: Any, order: float | None) -> tuple[Any, float | None, float | None]:
-        """Limits as a table, and the terms they are stated in: a Rényi order, a delta, or neither for ``mu``."""
-        delta = None
-        if (worst is None) == (pairs is None):
-            raise NdpError("give one target: worst=limit, or pairs=function of the exposed node and the observer")
-        if isinstance(worst, tuple):
-            worst, delta = (float(part) for part in worst)
-            if order is not None:
-                raise NdpError("a target is (epsilon, delta), or a loss at an order, not both")
-        if worst is not None:
-            return np.array([[float(worst)]]), order, delta
-        labels = self._labels
-        table = np.full((len(labels), len(labels)), np.inf)
-        for members in self.coalitions:
-            v = members[0]
-            for u, label in enumerate(labels):
-                if u not in members:
-                    allowed = pairs(label, labels[v])
-                    if isinstance(allowed, tuple):
-                        allowed, pair_delta = (float(part) for part in allowed)
-                        if delta not in (None, pair_delta):
-                            raise NdpError(f"all pairs need the same delta, got {delta} and {pair_delta}")
-                        delta = pair_delta
-                    table[u, v] = float(allowed)
-        return table, order, delta
-
     def _parts(self) -> tuple[Any, ...]:
         return self._unit, self.lower, self.coalitions, [grade == "Exact" for grade in self.grades]
 
-    def least_sigma(
+    def least_noise(
         self,
         worst: Target = None,
         *,
+        mean: Target = None,
         pairs: Callable[[Hashable, Hashable], Any] | None = None,
         order: float | None = None,
         sensitivity: float = 1.0,
@@ -154,6 +129,8 @@ class _Reports:
         ----------
         worst : tuple or float, optional
             ``(epsilon, delta)`` for every pair; or a ``mu``; or, with ``order``, a Rényi loss in nats.
+        mean : tuple or float, optional
+            In place of ``worst``: for the mean towards every observer.
         pairs : callable, optional
             In place of ``worst``: the same for each exposed node and observer; ``inf`` sets no limit.
         order : float, optional
@@ -170,20 +147,20 @@ class _Reports:
         --------
         >>> import ndp
         >>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
-        >>> found = r.least_sigma(worst=(1.0, 1e-5))
+        >>> found = r.least_noise(worst=(1.0, 1e-5))
         >>> round(found.sigma, 3), found.source, found.observer
         (3.731, 1, 0)
         """
-        allowed, order, delta = self._targets(worst, pairs, order)
-        sigma, u, v, loss, grade = _ndp.least_sigma(*self._parts(), allowed, order, delta, float(sensitivity))
-        pair = _CLASSES[grade](loss, _what(order, delta))
-        return LeastNoise(sigma, self._labels[u], self._labels[v], pair)
+        limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
+        found = _ndp.least_sigma(*self._parts(), limits, float(sensitivity))
+        return least_noise_of(self._labels, found, limits)
 
     def check(
         self,
         sigma: float,
         worst: Target = None,
         *,
+        mean: Target = None,
         pairs: Callable[[Hashable, Hashable], Any] | None = None,
         order: float | None = None,
         sensitivity: float = 1.0,
@@ -194,21 +171,70 @@ class _Reports:
         ----------
         sigma : float
             Standard deviation of the noise.
-        worst, pairs, order, sensitivity
-            As in `least_sigma`.
+        worst, mean, pairs, order, sensitivity
+            As in `least_noise`.
 
         Returns
         -------
         Check
             True in a condition where the target is met.
         """
-        allowed, order, delta = self._targets(worst, pairs, order)
-        scales = (order, delta, float(sensitivity), float(sigma))
-        verdict, exceeding, pair = _ndp.check(*self._parts(), allowed, *scales)
-        if pair is None:
-            return Check(verdict, exceeding, None, None, None)
-        u, v, loss, grade = pair
-        return Check(verdict, exceeding, self._labels[u], self._labels[v], _CLASSES[grade](loss, _what(order, delta)))
+        limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
+        return check_of(self._labels, _ndp.check(*self._parts(), limits, float(sigma), float(sensitivity)), limits)
+
+
+def limits_of(
+    labels: Sequence[Hashable],
+    coalitions: Sequence[Sequence[int]],
+    worst: Target,
+    mean: Target,
+    pairs: Callable[[Hashable, Hashable], Any] | None,
+    order: float | None,
+) -> tuple[NDArray[np.float64], bool, float | None, float | None]:
+    """Limits as a table, whether they are for means, and the terms they are stated in: an order, a delta, or ``mu``."""
+    if sum(target is not None for target in (worst, mean, pairs)) != 1:
+        raise NdpError("give one target: worst=, mean= or pairs=")
+    deltas: set[float] = set()
+
+    def allowed(target: Any) -> float:
+        if isinstance(target, tuple):
+            if order is not None:
+                raise NdpError("a target is (epsilon, delta), or a loss at an order, not both")
+            if len(target) != 2:
+                raise NdpError(f"a target is (epsilon, delta), got {len(target)} numbers")
+            deltas.add(float(target[1]))
+            target = target[0]
+        return float(target)
+
+    if pairs is None:
+        table = np.array([[allowed(worst if mean is None else mean)]])
+    else:
+        table = np.full((len(labels), len(labels)), np.inf)
+        for members in coalitions:
+            for u, label in enumerate(labels):
+                if u not in members:
+                    table[u, members[0]] = allowed(pairs(label, labels[members[0]]))
+    if len(deltas) > 1:
+        raise NdpError(f"all pairs need the same delta, got {sorted(deltas)}")
+    return table, mean is not None, None if order is None else float(order), deltas.pop() if deltas else None
+
+
+def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashable, Hashable, Guarantee | None]:
+    if pair is None:
+        return None, None, None
+    u, v, loss, grade = pair
+    observer = labels[v] if v < len(labels) else None
+    return labels[u], observer, _CLASSES[grade](loss, _what(*limits[2:]))
+
+
+def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any) -> LeastNoise:
+    """What a search found, with labels."""
+    return LeastNoise(found[0], *_pair_of(labels, found[1], limits))
+
+
+def check_of(labels: Sequence[Hashable], found: Any, limits: Any) -> Check:
+    """What a check found, with labels."""
+    return Check(found[0], found[1], *_pair_of(labels, found[2], limits))
 
 
 def _what(order: float | None, delta: float | None) -> str:
@@ -519,24 +545,6 @@ class PairwiseLosses(_Reports):
         values = function(np.ascontiguousarray(self._unit).ravel(), *(float(scale) for scale in scales))
         return values.reshape(self._unit.shape).T
 
-    def least_sigma_of_means(self, target: float, order: float, sensitivity: float = 1.0) -> float:
-        """The least noise at which the mean Rényi loss towards every observer is at most a target, rounded up.
-
-        Parameters
-        ----------
-        target : float
-            In nats.
-        order : float
-            Order of the divergence.
-        sensitivity : float, optional
-            How far the input of one node may move.
-
-        Returns
-        -------
-        float
-        """
-        return _ndp.least_sigma_of_means(*self._parts(), float(target), float(order), float(sensitivity))
-
     def to_frame(self, sigma: float | None = None, delta: float = 1e-5, sensitivity: float = 1.0) -> Any:
         """A table with a row for each pair: pandas, or polars where pandas is not installed.
 
@@ -610,8 +618,3 @@ def _frame(columns: dict[str, Any]) -> Any:
             raise ImportError("to_frame() needs pandas or polars") from None
         return polars.DataFrame(columns)
     return pandas.DataFrame(columns)
-
-
-def graded(class_name: str, value: Any, what: str) -> Graded:
-    """A guarantee of the class named."""
-    return _CLASSES[class_name](value, what)

@@ -12,24 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
-from ._grades import Estimate, Guarantee
+from ._account import Account, Who
+from ._grades import Guarantee, UpperBound
 from ._graph import Graph, GraphLike, _matrix
-from ._losses import LeastNoise, Losses, PairwiseLosses, Target
+from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
 
 #: ``True`` for a line on standard error, or a function of the observers done and all observers.
 Progress = bool | Callable[[int, int], Any]
-
-
-class Audit(NamedTuple):
-    """What an attack on simulated runs found, beside what the protocol's accountant says."""
-
-    predicted_mu: float
-    #: A lower bound on ``mu`` that holds with the confidence asked for.
-    measured_mu: Estimate
-    false_positives: float
-    true_positives: float
-    pair: tuple[Hashable, Hashable]
 
 
 class Run(NamedTuple):
@@ -95,13 +85,34 @@ class Protocol:
     def __repr__(self) -> str:
         return f"<{self.words} on {len(self.nodes)} nodes>"
 
-    def losses(
-        self, observer: Hashable | None = None, *, coalition: Iterable[Hashable] | None = None
-    ) -> Losses:
-        """What an observer, or a coalition, learns about every node.
+    def _who(
+        self,
+        observer: Hashable | None,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+    ) -> Who:
+        edges = [(self._index(u), self._index(v)) for u, v in tapped]
+        if observer is not None and coalition is not None:
+            raise NdpError("give an observer or a coalition, not both")
+        if observer is None and coalition is None and not edges:
+            raise NdpError("say who observes: observer=label, or coalition=[labels]")
+        chosen = coalition if coalition is not None else (() if observer is None else (observer,))
+        members = sorted(self._index(v) for v in chosen)
+        return members, bool(own_noise), bool(hidden_senders), edges
 
-        The observer is honest but curious: it follows the protocol, sees every message of its neighbors and knows the
-        graph and the weights, and its own noise unless the protocol was made with ``own_noise=False``.
+    def losses(
+        self,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+    ) -> Losses:
+        """What an observer, or a coalition, learns about every node, as unit losses.
+
+        The observer is honest but curious: it follows the protocol, sees every message of its neighbors, knows the graph and
+        the weights, and its own noise.
 
         Parameters
         ----------
@@ -109,6 +120,8 @@ class Protocol:
             The label of a node.
         coalition : iterable of hashable, optional
             In place of it: nodes that pool what they see and what they drew.
+        own_noise : bool, optional
+            False for observers who throw away the noise they drew: weaker than a real node, for comparison with papers.
 
         Returns
         -------
@@ -118,7 +131,8 @@ class Protocol:
         Raises
         ------
         NdpError
-            For a label that is no node, an empty coalition, a node given twice.
+            For a label that is no node, an empty coalition, a node given twice; for a protocol whose losses are no unit losses,
+            which `account` answers for.
 
         Examples
         --------
@@ -129,22 +143,23 @@ class Protocol:
         >>> p.losses(coalition=[0, 3]).rank
         4
         """
-        if (observer is None) == (coalition is None):
-            if observer is None:
-                raise NdpError("say who observes: observer=label, or coalition=[labels]")
-            raise NdpError("give an observer or a coalition, not both")
-        members = [self._index(v) for v in (coalition if coalition is not None else (observer,))]
-        return Losses(self.graph, self.words, self._native.losses([members]))
+        return Losses(self.graph, self.words, self._native.losses([self._who(observer, coalition, own_noise)]))
 
     def all_losses(
-        self, observers: Iterable[Hashable] | None = None, progress: Progress = False
+        self,
+        observers: Iterable[Hashable] | None = None,
+        *,
+        own_noise: bool = True,
+        progress: Progress = False,
     ) -> PairwiseLosses:
-        """What each of several observers alone learns about every node.
+        """What each of several observers alone learns about every node, as unit losses.
 
         Parameters
         ----------
         observers : iterable of hashable, optional
             Their labels; all nodes by default.
+        own_noise : bool, optional
+            As in `losses`.
         progress : bool or callable, optional
             True for a line on standard error, or a function of the number of observers done and of all.
 
@@ -158,50 +173,58 @@ class Protocol:
         >>> ndp.gossip(([0, 1], [1, 2]), rounds=1).all_losses().max
         Exact(1, 'unit loss')
         """
-        if observers is None:
-            chosen = [[v] for v in range(len(self.nodes))]
-        else:
-            chosen = [[self._index(v)] for v in observers]
-        if not chosen:
-            raise NdpError("the number of observers must be at least 1, got 0")
-        parts = self._native.losses(chosen, _reporter(progress))
+        parts = self._native.losses(self._observers(observers, own_noise), _reporter(progress))
         return PairwiseLosses(self.graph, self.words, parts)
 
-    def least_sigma(
+    def _observers(self, observers: Iterable[Hashable] | None, own_noise: bool = True) -> list[Who]:
+        """Each of the observers alone; a list among them is a coalition."""
+        chosen: Iterable[Hashable] = self.nodes if observers is None else observers
+        alone = isinstance(chosen, range)
+        who = [
+            self._who(None, v, own_noise) if isinstance(v, list) and not alone else self._who(v, None, own_noise)
+            for v in chosen
+        ]
+        if not who:
+            raise NdpError("the number of observers must be at least 1, got 0")
+        return who
+
+    def account(
         self,
-        worst: Target = None,
+        observer: Hashable | None = None,
         *,
-        pairs: Callable[[Hashable, Hashable], Any] | None = None,
-        observers: Iterable[Hashable] | None = None,
-        order: float | None = None,
-        sensitivity: float = 1.0,
-    ) -> LeastNoise:
-        """The least noise at which no node loses more than a target allows; see `Losses.least_sigma`.
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+    ) -> Account:
+        """What an observer sees, ready to be asked about nodes and noises: every protocol has one.
 
         Parameters
         ----------
-        worst : tuple or float, optional
-            ``(epsilon, delta)``; or a ``mu``; or, with ``order``, a Rényi loss in nats.
-        pairs : callable, optional
-            In place of ``worst``: a limit for each exposed node and observer.
-        observers : iterable of hashable, optional
-            Who observes; every node alone by default.
-        order, sensitivity : float, optional
-            As in `Losses.least_sigma`.
+        observer, coalition, own_noise
+            As in `losses`.
+        hidden_senders : bool, optional
+            Whether messages come through an anonymous channel.
+        tapped : iterable of pairs, optional
+            Edges on which everything is overheard, without or beside an observer.
 
         Returns
         -------
-        LeastNoise
+        Account
+
+        Raises
+        ------
+        NdpError
+            Where the protocol has no accountant for what this observer knows.
 
         Examples
         --------
         >>> import ndp
-        >>> p = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2)
-        >>> round(p.least_sigma(worst=(1.0, 1e-5)).sigma, 3)
-        3.731
+        >>> account = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).account(observer=0)
+        >>> account.profile(1, sigma=2.0).epsilon(delta=1e-6)
+        Exact(2.25408, 'epsilon')
         """
-        losses = self.all_losses(observers)
-        return losses.least_sigma(worst, pairs=pairs, order=order, sensitivity=sensitivity)
+        return Account(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
 
     def run(self, values: ArrayLike, sigma: float, seed: int) -> Run:
         """Runs the protocol on real values.
@@ -242,50 +265,30 @@ class Protocol:
         """
         return self._native.error(self._values(values)[0], float(sigma))
 
-    def audit(
-        self,
-        pair: tuple[Hashable, Hashable],
-        *,
-        sigma: float = 1.0,
-        sensitivity: float = 1.0,
-        runs: int = 100_000,
-        error_rate: float = 1e-3,
-        seed: int = 0,
-    ) -> Audit:
-        """Attacks simulated runs: how well does an observer tell two inputs of a node apart?
+    def error_bound(self, sigma: float, sensitivity: float = 1.0) -> UpperBound:
+        """Root mean square error of the mean that a node ends with, over nodes and runs, at most.
 
         Parameters
         ----------
-        pair : tuple
-            The exposed node and the observer; in place of the observer, a list of colluders.
-        sigma, sensitivity : float, optional
-            The noise, and the distance of the two inputs.
-        runs : int, optional
-            Runs that are counted, with each input.
-        error_rate : float, optional
-            Probability that the measured lower bound exceeds the truth.
-        seed : int, optional
-            The same seed gives the same audit.
+        sigma : float
+            Standard deviation of the noise.
+        sensitivity : float, optional
+            Length of the interval that the values come from.
 
         Returns
         -------
-        Audit
-            ``measured_mu`` never exceeds a true guarantee but with probability ``error_rate``.
+        UpperBound
 
-        Examples
-        --------
-        >>> import ndp
-        >>> found = ndp.gossip(([0, 1], [1, 2]), rounds=2).audit((0, 2), runs=20_000)
-        >>> found.predicted_mu, bool(0.85 < found.measured_mu.value < 1.0)
-        (1.0, True)
+        Raises
+        ------
+        NdpError
+            Where it is not known.
         """
-        source, observer = pair
-        members = observer if isinstance(observer, list) else [observer]
-        coalition = [self._index(v) for v in members]
-        scales = (float(sensitivity), float(sigma))
-        plan = (_count(runs, "runs"), float(error_rate), _seed(seed))
-        predicted, measured, false, true = self._native.audit(coalition, self._index(source), *scales, *plan)
-        return Audit(predicted, Estimate(measured, "mu"), false, true, pair)
+        return UpperBound(self._native.error_bound(float(sigma), float(sensitivity)), "root mean square error")
+
+    def messages(self) -> float:
+        """Messages sent in a run, on average."""
+        return self._native.message_count()
 
     def _values(self, values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
         table = np.asarray(values, np.float64)
@@ -318,7 +321,7 @@ class Gossip(_OnMatrix):
 
     def _build(self) -> _ndp.Protocol:
         p = self.parameters
-        return _ndp.Protocol.gossip(self._weights, p["rounds"], p["chebyshev"], p["own_noise"])
+        return _ndp.Protocol.gossip(self._weights, p["rounds"], p["chebyshev"])
 
 
 class NoisyGossip(_OnMatrix):
@@ -326,7 +329,7 @@ class NoisyGossip(_OnMatrix):
 
     def _build(self) -> _ndp.Protocol:
         p = self.parameters
-        return _ndp.Protocol.noisy(self._weights, p["rounds"], p["ratio"], p["kind"], p["own_noise"])
+        return _ndp.Protocol.noisy(self._weights, p["rounds"], p["ratio"], p["kind"])
 
 
 class FreshNoise(_OnMatrix):
@@ -334,7 +337,7 @@ class FreshNoise(_OnMatrix):
 
     def _build(self) -> _ndp.Protocol:
         p = self.parameters
-        return _ndp.Protocol.fresh(self._weights, p["variances"], p["own_noise"])
+        return _ndp.Protocol.fresh(self._weights, p["variances"])
 
 
 class RandomizedGossip(Protocol):
@@ -348,14 +351,14 @@ class RandomizedGossip(Protocol):
 
     def _build(self) -> _ndp.Protocol:
         assert isinstance(self.graph, Graph)
-        return _ndp.Protocol.pairs(self.graph._native, self.parameters["pairs"], self.parameters["own_noise"])
+        return _ndp.Protocol.pairs(self.graph._native, self.parameters["pairs"])
 
 
 class OnePeer(Protocol):
     """One-peer gossip on a hypercube; made by `one_peer`."""
 
     def _build(self) -> _ndp.Protocol:
-        return _ndp.Protocol.one_peer(self.parameters["dimension"], self.parameters["own_noise"])
+        return _ndp.Protocol.one_peer(self.parameters["dimension"])
 
 
 class TimeVaryingGossip(Protocol):
@@ -364,7 +367,7 @@ class TimeVaryingGossip(Protocol):
     def _build(self) -> _ndp.Protocol:
         p = self.parameters
         matrices = [_matrix(graph, p["weights"], p["laziness"]) for graph in p["graphs"]]
-        return _ndp.Protocol.matrices(matrices, p["own_noise"])
+        return _ndp.Protocol.matrices(matrices)
 
 
 class AcceleratedGossip(Protocol):
@@ -374,7 +377,7 @@ class AcceleratedGossip(Protocol):
         assert isinstance(self.graph, Graph)
         p = self.parameters
         momentum = (p["mixing"], p["push"])
-        return _ndp.Protocol.accelerated(self.graph._native, p["rings"], p["rest"], momentum, p["own_noise"])
+        return _ndp.Protocol.accelerated(self.graph._native, p["rings"], p["rest"], momentum)
 
 
 def _rounds(rounds: int, name: str = "rounds") -> int:
@@ -442,7 +445,6 @@ def gossip(
     weights: Any = None,
     laziness: float = 0.0,
     chebyshev: float | None = None,
-    own_noise: bool = True,
 ) -> Gossip:
     """Gossip averaging with noise once at the start (Muffliato): every node averages with its neighbors in every round.
 
@@ -462,8 +464,6 @@ def gossip(
         Share of the identity that is mixed in, from 0 to 1. It does not change what is learnt.
     chebyshev : float, optional
         Parameter of the acceleration, in ``[1, 2)``. It does not change what is learnt.
-    own_noise : bool, optional
-        False for observers who throw away the noise they drew: weaker than a real node, for comparison with papers.
 
     Returns
     -------
@@ -491,7 +491,7 @@ def gossip(
     count = _rounds(rounds)
     words = f"gossip of {count} rounds, {_words_of_weights(network, weights)}"
     number = None if chebyshev is None else float(chebyshev)
-    return Gossip(network, words, rounds=count, chebyshev=number, own_noise=bool(own_noise), **matrix)
+    return Gossip(network, words, rounds=count, chebyshev=number, **matrix)
 
 
 def noisy_gossip(
@@ -503,13 +503,12 @@ def noisy_gossip(
     weight: str | bool | None = None,
     weights: Any = None,
     laziness: float = 0.0,
-    own_noise: bool = True,
 ) -> NoisyGossip:
     """Gossip with noise at the start and on every message.
 
     Parameters
     ----------
-    graph, rounds, weight, weights, laziness, own_noise
+    graph, rounds, weight, weights, laziness
         As in `gossip`.
     ratio : float
         Standard deviation of the noise of a message, in units of that of the values.
@@ -531,7 +530,7 @@ def noisy_gossip(
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(rounds)
     words = f"gossip of {count} rounds with noisy messages ({kind}), {_words_of_weights(network, weights)}"
-    parameters = {"rounds": count, "ratio": float(ratio), "kind": str(kind), "own_noise": bool(own_noise), **matrix}
+    parameters = {"rounds": count, "ratio": float(ratio), "kind": str(kind), **matrix}
     return NoisyGossip(network, words, **parameters)
 
 
@@ -544,7 +543,6 @@ def fresh_noise(
     weight: str | bool | None = None,
     weights: Any = None,
     laziness: float = 0.0,
-    own_noise: bool = True,
 ) -> FreshNoise:
     """Gossip in which every node adds fresh noise to its state in every round.
 
@@ -553,7 +551,7 @@ def fresh_noise(
 
     Parameters
     ----------
-    graph, rounds, weight, weights, laziness, own_noise
+    graph, rounds, weight, weights, laziness
         As in `gossip`.
     rho : float, optional
         Sum of the variances of the later noises in units of the first; they are equal.
@@ -581,7 +579,7 @@ def fresh_noise(
         if len(schedule) != count:
             raise NdpError(f"variances needs one entry for each of the {count} rounds, got {len(schedule)}")
     words = f"gossip of {count} rounds with fresh noise, {_words_of_weights(network, weights)}"
-    return FreshNoise(network, words, rounds=count, variances=schedule, own_noise=bool(own_noise), **matrix)
+    return FreshNoise(network, words, rounds=count, variances=schedule, **matrix)
 
 
 def randomized_gossip(
@@ -590,7 +588,6 @@ def randomized_gossip(
     *,
     seed: int | None = None,
     pairs: Iterable[tuple[Hashable, Hashable]] | None = None,
-    own_noise: bool = True,
 ) -> RandomizedGossip:
     """Gossip in which one pair of neighbors averages in every step; noise once at the start.
 
@@ -606,8 +603,6 @@ def randomized_gossip(
         The same seed draws the same pairs.
     pairs : iterable of pairs, optional
         In place of ``steps`` and ``seed``: the pairs that meet.
-    own_noise : bool, optional
-        As in `gossip`.
 
     Returns
     -------
@@ -631,18 +626,16 @@ def randomized_gossip(
         met = [(network.index(a), network.index(b)) for a, b in pairs]
         _count(len(met), "the number of pairs")
     words = f"randomized gossip of {len(met)} steps"
-    return RandomizedGossip(network, words, pairs=met, own_noise=bool(own_noise))
+    return RandomizedGossip(network, words, pairs=met)
 
 
-def one_peer(dimension: int, *, own_noise: bool = True) -> OnePeer:
+def one_peer(dimension: int) -> OnePeer:
     """One-peer gossip on the hypercube of ``2**dimension`` nodes: in step ``k`` everybody averages with its neighbor along ``k``.
 
     Parameters
     ----------
     dimension : int
         Number of steps.
-    own_noise : bool, optional
-        As in `gossip`.
 
     Returns
     -------
@@ -657,7 +650,7 @@ def one_peer(dimension: int, *, own_noise: bool = True) -> OnePeer:
     d = _count(dimension, "dimension")
     if d > 26:
         raise NdpError(f"dimension must be at most 26, got {d}")
-    return OnePeer(range(1 << d), f"one-peer gossip of {d} steps", dimension=d, own_noise=bool(own_noise))
+    return OnePeer(range(1 << d), f"one-peer gossip of {d} steps", dimension=d)
 
 
 def time_varying_gossip(
@@ -666,7 +659,6 @@ def time_varying_gossip(
     weight: str | bool | None = None,
     weights: Any = None,
     laziness: float = 0.0,
-    own_noise: bool = True,
 ) -> TimeVaryingGossip:
     """Gossip on another graph in every round; noise once at the start.
 
@@ -674,7 +666,7 @@ def time_varying_gossip(
     ----------
     graphs : iterable of graph-like
         The graph of each round, all on the same nodes in the same order.
-    weight, weights, laziness, own_noise
+    weight, weights, laziness
         As in `gossip`, for every graph.
 
     Returns
@@ -698,7 +690,7 @@ def time_varying_gossip(
         if list(network.nodes) != list(first.nodes):
             raise NdpError("the graphs of all rounds need the same nodes in the same order")
     words = f"gossip over {len(networks)} changing graphs, {_words_of_weights(first, weights)}"
-    return TimeVaryingGossip(first, words, graphs=networks, own_noise=bool(own_noise), **matrix)
+    return TimeVaryingGossip(first, words, graphs=networks, **matrix)
 
 
 def accelerated_gossip(
@@ -708,7 +700,6 @@ def accelerated_gossip(
     seed: int,
     mixing: float | None = None,
     push: float | None = None,
-    own_noise: bool = True,
 ) -> AcceleratedGossip:
     """Accelerated randomized gossip: pairs meet at random times, with momentum; noise once at the start.
 
@@ -724,8 +715,6 @@ def accelerated_gossip(
         The same seed draws the same times.
     mixing, push : float, optional
         The momentum; by default the one whose rate is proven.
-    own_noise : bool, optional
-        As in `gossip`.
 
     Returns
     -------
@@ -743,4 +732,4 @@ def accelerated_gossip(
     rest = max(0.0, float(time) - sum(wait for wait, _, _ in rings))
     words = f"accelerated gossip of {len(rings)} meetings"
     parameters = {"rings": rings, "rest": rest, "mixing": mixing_used, "push": push_used}
-    return AcceleratedGossip(network, words, own_noise=bool(own_noise), **parameters)
+    return AcceleratedGossip(network, words, **parameters)

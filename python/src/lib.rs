@@ -2,6 +2,7 @@
 //!
 //! Python's half (`ndp/*.py`) keeps labels, tables and pictures; this half hands numbers over and grades back.
 
+mod account;
 mod accountants;
 mod errors;
 mod grades;
@@ -14,6 +15,8 @@ mod worker;
 mod _ndp {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::account::{Account, Ledger, Profile, check_accounts, compare, compose_profiles, least_noise};
     #[pymodule_export]
     use crate::accountants::calibration::{largest_count, smallest_epsilon, smallest_sigma};
     #[pymodule_export]
@@ -35,8 +38,8 @@ mod _ndp {
     use crate::graph::{Graph, Matrix};
     #[pymodule_export]
     use crate::losses::{
-        check, delta_of_units, epsilon_of_mu, epsilon_of_units, grade_word, least_sigma,
-        least_sigma_of_means, mu_of_units, rdp_of_units,
+        check, delta_of_units, epsilon_of_mu, epsilon_of_units, grade_word, least_sigma, mu_of_units,
+        rdp_of_units,
     };
     #[pymodule_export]
     use crate::protocol::{Protocol, draw_pairs, draw_rings};

@@ -2,11 +2,14 @@
 
 use crate::errors::Fault;
 use crate::grades::class;
+use crate::protocol::{noise, sigma as sigma_of};
 use ndarray::Array2;
 use ndp_algos::LossReport;
-use ndp_algos::target::{self, Measure, Scales, Verdict};
+use ndp_algos::accountant::{self, Allowed, Observer, Protocol as _, Target};
+use ndp_algos::{Error, LinearProtocol, View};
 use ndp_dp::{
-    Delta, Exact, Gdp, Grade, Guarantee, ObserverLoss, Order, Sensitivity, Sigma, UnitLoss, UpperBound,
+    Delta, Exact, Gdp, Grade, Guarantee, Measure, ObserverLoss, Order, Sensitivity, Sigma, UnitLoss,
+    UpperBound, Verdict,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -150,7 +153,33 @@ fn reports(
         .collect())
 }
 
-fn measure(order: Option<f64>, delta: Option<f64>) -> Result<Measure, Fault> {
+/// Reports that were computed before, as a protocol that answers with them.
+struct Recorded(Vec<LossReport>);
+
+impl LinearProtocol for Recorded {
+    fn node_count(&self) -> usize {
+        self.0.first().map_or(0, |report| report.loss.value().unit.len())
+    }
+
+    fn coalition_view(&self, _: &[usize]) -> Result<View, Error> {
+        Err(Error::NotOffered("these losses were computed before: the view is gone"))
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let found = self.0.iter().find(|report| report.coalition == coalition);
+        found.cloned().ok_or(Error::NotOffered("the losses towards this observer were not computed"))
+    }
+}
+
+impl Recorded {
+    fn accounts(&self) -> Result<Vec<Box<dyn accountant::Account + '_>>, Fault> {
+        let account = |report: &LossReport| Ok(self.account(&Observer::coalition(&report.coalition))?);
+        self.0.iter().map(account).collect()
+    }
+}
+
+/// The terms of losses: a Rényi loss at an order, the `ε` at a `δ`, or `μ`.
+pub(crate) fn measure(order: Option<f64>, delta: Option<f64>) -> Result<Measure, Fault> {
     Ok(match (order, delta) {
         (Some(order), None) => Measure::Renyi(Order::new(order)?),
         (None, Some(delta)) => Measure::Approx(Delta::new(delta)?),
@@ -159,84 +188,91 @@ fn measure(order: Option<f64>, delta: Option<f64>) -> Result<Measure, Fault> {
     })
 }
 
-/// The limit of a pair: `allowed[(u, v)]`, or one number for all.
-fn limit(allowed: PyReadonlyArray2<'_, f64>, nodes: usize) -> Result<impl FnMut(usize, usize) -> f64, Fault> {
-    let allowed = allowed.as_array().to_owned();
-    if allowed.dim() != (1, 1) && allowed.dim() != (nodes, nodes) {
-        let (rows, columns) = allowed.dim();
-        let message = format!("the limits must be one number or {nodes} by {nodes}, got {rows} by {columns}");
-        return Err(Fault::new(message));
-    }
-    Ok(move |u, v| if allowed.len() == 1 { allowed[(0, 0)] } else { allowed[(u, v)] })
+/// A target on its way from Python: the limits (one number, or `n` by `n`: row exposed, column observer), whether they are
+/// for means, an order, a delta.
+pub(crate) type Limits<'py> = (PyReadonlyArray2<'py, f64>, bool, Option<f64>, Option<f64>);
+
+/// The target that Python asks for.
+pub(crate) fn target((limits, mean, order, delta): Limits<'_>, nodes: usize) -> Result<Target, Fault> {
+    let measure = measure(order, delta)?;
+    let limits = limits.as_array();
+    let allowed = match (limits.dim(), mean) {
+        ((1, 1), false) => Allowed::Worst(limits[(0, 0)]),
+        ((1, 1), true) => Allowed::Mean(limits[(0, 0)]),
+        (shape, false) if shape == (nodes, nodes) => {
+            let limits = limits.to_owned();
+            // An outsider has no column: nothing limits it.
+            return Ok(Target::pairs(measure, move |u, v| {
+                limits.get((u, v)).copied().unwrap_or(f64::INFINITY)
+            }));
+        }
+        ((rows, columns), _) => {
+            let message =
+                format!("the limits must be one number or {nodes} by {nodes}, got {rows} by {columns}");
+            return Err(Fault::new(message));
+        }
+    };
+    Ok(Target { measure, allowed })
 }
 
-/// The least noise at which every loss is at most what is allowed: noise, source, observer, loss, its grade.
+/// A pair: exposed node, observer, loss, its grade.
+type Pair = (usize, usize, f64, &'static str);
+
+fn pair(pair: accountant::Pair) -> Pair {
+    (pair.source, pair.observer, *pair.loss.value(), class(pair.loss.grade()))
+}
+
+/// The noise that a search found, and the pair that needs it.
+pub(crate) type Least = (f64, Option<Pair>);
+
+pub(crate) fn least(found: &accountant::LeastNoise, sensitivity: f64) -> Result<Least, Fault> {
+    Ok((sigma_of(found.noise, sensitivity)?, found.tightest.map(pair)))
+}
+
+/// What a check found: the verdict, how many pairs exceed, and the pair that uses up most.
+pub(crate) type Checked = (&'static str, usize, Option<Pair>);
+
+pub(crate) fn checked(found: &accountant::Check) -> Checked {
+    (verdict(found.verdict), found.exceeding, found.tightest.map(pair))
+}
+
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Met => "met",
+        Verdict::NotShown => "not shown",
+        Verdict::Violated => "violated",
+    }
+}
+
+/// The least noise at which losses that were computed before meet a target.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn least_sigma(
     unit: PyReadonlyArray2<'_, f64>,
     lower: PyReadonlyArray2<'_, f64>,
     coalitions: Vec<Vec<usize>>,
     exact: Vec<bool>,
-    allowed: PyReadonlyArray2<'_, f64>,
-    order: Option<f64>,
-    delta: Option<f64>,
+    limits: Limits<'_>,
     sensitivity: f64,
-) -> Result<(f64, usize, usize, f64, &'static str), Fault> {
-    let nodes = unit.as_array().ncols();
-    let reports = reports(&unit, &lower, coalitions, &exact)?;
-    let scales = Scales { measure: measure(order, delta)?, sensitivity: Sensitivity::new(sensitivity)? };
-    let found = target::least_sigma(&reports, scales, limit(allowed, nodes)?)?;
-    let pair = found.tightest;
-    Ok((found.sigma.get(), pair.source, pair.observer, *pair.loss.value(), class(pair.loss.grade())))
+) -> Result<Least, Fault> {
+    let target = target(limits, unit.as_array().ncols())?;
+    let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
+    least(&accountant::least_noise(&recorded.accounts()?, &target)?, sensitivity)
 }
 
-/// What a check found: the verdict, how many pairs exceed, and the pair that needs the most noise with its loss.
-type Checked = (&'static str, usize, Option<(usize, usize, f64, &'static str)>);
-
-/// Whether every loss is at most what is allowed at a given noise.
+/// Whether losses that were computed before meet a target at a given noise.
 #[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn check(
     unit: PyReadonlyArray2<'_, f64>,
     lower: PyReadonlyArray2<'_, f64>,
     coalitions: Vec<Vec<usize>>,
     exact: Vec<bool>,
-    allowed: PyReadonlyArray2<'_, f64>,
-    order: Option<f64>,
-    delta: Option<f64>,
-    sensitivity: f64,
+    limits: Limits<'_>,
     sigma: f64,
-) -> Result<Checked, Fault> {
-    let nodes = unit.as_array().ncols();
-    let reports = reports(&unit, &lower, coalitions, &exact)?;
-    let scales = Scales { measure: measure(order, delta)?, sensitivity: Sensitivity::new(sensitivity)? };
-    let found = target::check(&reports, scales, Sigma::new(sigma)?, limit(allowed, nodes)?)?;
-    let verdict = match found.verdict {
-        Verdict::Met => "met",
-        Verdict::NotShown => "not shown",
-        Verdict::Violated => "violated",
-    };
-    let pair = found.tightest;
-    let pair = pair.map(|pair| (pair.source, pair.observer, *pair.loss.value(), class(pair.loss.grade())));
-    Ok((verdict, found.exceeding, pair))
-}
-
-/// The least noise at which the mean Rényi loss towards every observer is at most `target` nats.
-#[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "Python names them")]
-pub(crate) fn least_sigma_of_means(
-    unit: PyReadonlyArray2<'_, f64>,
-    lower: PyReadonlyArray2<'_, f64>,
-    coalitions: Vec<Vec<usize>>,
-    exact: Vec<bool>,
-    target: f64,
-    order: f64,
     sensitivity: f64,
-) -> Result<f64, Fault> {
-    let reports = reports(&unit, &lower, coalitions, &exact)?;
-    let scales = (Order::new(order)?, Sensitivity::new(sensitivity)?);
-    Ok(target::least_sigma_of_observer_means(&reports, scales, target)?.get())
+) -> Result<Checked, Fault> {
+    let target = target(limits, unit.as_array().ncols())?;
+    let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
+    Ok(checked(&accountant::check(&recorded.accounts()?, noise(sigma, sensitivity)?, &target)?))
 }
 
 /// The words of the grades, which Python's classes carry too.

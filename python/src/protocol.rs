@@ -1,37 +1,41 @@
 //! Linear Gaussian protocols: what an observer learns, a run on real values, the error, an audit.
 
+use crate::account::Account;
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::losses::Reports;
 use crate::worker::{run, run_each};
 use ndarray::{Array2, ArrayView2};
+use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
 use ndp_algos::gossip::accelerated::{Momentum, Ring};
 use ndp_algos::gossip::{
     AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip,
     SynchronousGossip,
 };
+use ndp_algos::protocol::Observation;
 use ndp_algos::walk::complete::{Caps, CompleteSum, CompleteWalk, Path, SumOnPath};
 use ndp_algos::walk::graph::{Action, AveragingOnPath, Steps, TokenAveraging, WalkPath};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
-use ndp_algos::{LossReport, OwnNoise, Protocol as _};
-use ndp_dp::{Sensitivity, Sigma};
+use ndp_algos::{LinearProtocol, LossReport, View};
+use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
 
 /// A protocol whose observers see linear combinations of Gaussians.
 #[pyclass(frozen, module = "ndp._ndp")]
-pub(crate) struct Protocol(Arc<Kind>);
+pub(crate) struct Protocol(pub(crate) Arc<Kind>);
 
-enum Kind {
+pub(crate) enum Kind {
     Synchronous(SynchronousGossip),
     Sequence(SequenceGossip),
     Accelerated(AcceleratedGossip),
@@ -39,37 +43,92 @@ enum Kind {
     Fresh(FreshNoiseGossip),
     RingSum(RingSum),
     SumOnPath(SumOnPath),
-    Averaging { averaging: TokenAveraging, path: WalkPath, nodes: usize, final_token: FinalToken },
-}
-
-/// Runs the same expression on whatever protocol it is.
-macro_rules! each {
-    ($kind:expr, $protocol:ident => $body:expr) => {
-        match $kind {
-            Kind::Synchronous($protocol) => $body,
-            Kind::Sequence($protocol) => $body,
-            Kind::Accelerated($protocol) => $body,
-            Kind::Noisy($protocol) => $body,
-            Kind::Fresh($protocol) => $body,
-            Kind::RingSum($protocol) => $body,
-            Kind::SumOnPath($protocol) => $body,
-            Kind::Averaging { averaging, path, nodes, final_token } => {
-                let (nodes, final_token) = (*nodes, *final_token);
-                let $protocol = &AveragingOnPath { averaging, path, nodes, final_token };
-                $body
-            }
-        }
-    };
+    Averaging(Averaging),
 }
 
 impl Kind {
-    fn loss(&self, coalition: &[usize]) -> Result<LossReport, Fault> {
-        Ok(each!(self, protocol => protocol.coalition_loss(coalition))?)
+    /// The protocol as accountants and auditors see it.
+    pub(crate) fn protocol(&self) -> &dyn accountant::Protocol {
+        match self {
+            Self::Synchronous(protocol) => protocol,
+            Self::Sequence(protocol) => protocol,
+            Self::Accelerated(protocol) => protocol,
+            Self::Noisy(protocol) => protocol,
+            Self::Fresh(protocol) => protocol,
+            Self::RingSum(protocol) => protocol,
+            Self::SumOnPath(protocol) => protocol,
+            Self::Averaging(protocol) => protocol,
+        }
     }
 }
 
-fn own_noise(known: bool) -> OwnNoise {
-    if known { OwnNoise::Known } else { OwnNoise::Unknown }
+/// A token that averages along a path, with its path.
+pub(crate) struct Averaging {
+    averaging: TokenAveraging,
+    path: WalkPath,
+    nodes: usize,
+    final_token: FinalToken,
+}
+
+impl Averaging {
+    fn on_path(&self) -> AveragingOnPath<'_> {
+        let Self { averaging, path, nodes, final_token } = self;
+        AveragingOnPath { averaging, path, nodes: *nodes, final_token: *final_token }
+    }
+}
+
+impl LinearProtocol for Averaging {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, ndp_algos::Error> {
+        self.on_path().coalition_view(coalition)
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, ndp_algos::Error> {
+        self.on_path().coalition_loss(coalition)
+    }
+
+    fn observe(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut dyn Rng,
+    ) -> Result<Observation, ndp_algos::Error> {
+        self.on_path().observe(values, sigma, coalition, rng)
+    }
+}
+
+/// Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
+pub(crate) type Who = (Vec<usize>, bool, bool, Vec<(usize, usize)>);
+
+pub(crate) fn observer((members, own_noise, hidden_senders, tapped): Who) -> Observer {
+    let mut observer = Observer::coalition(&members);
+    if !own_noise {
+        observer = observer.without_own_noise();
+    }
+    if hidden_senders {
+        observer = observer.with_hidden_senders();
+    }
+    observer.tapping(&tapped)
+}
+
+/// `σ/Δ`, rounded down, so that no more noise is accounted for than there is.
+pub(crate) fn noise(sigma: f64, sensitivity: f64) -> Result<NoiseMultiplier, Fault> {
+    let (sigma, sensitivity) = (Sigma::new(sigma)?, Sensitivity::new(sensitivity)?);
+    let ratio = sigma.multiplier(sensitivity)?.get();
+    // The remainder of a rounded quotient is exact.
+    let above = ratio.mul_add(sensitivity.get(), -sigma.get()) > 0.0;
+    Ok(NoiseMultiplier::new(if above { ratio.next_down() } else { ratio })?)
+}
+
+/// The noise of a multiplier, rounded up.
+pub(crate) fn sigma(noise: NoiseMultiplier, sensitivity: f64) -> Result<f64, Fault> {
+    let sigma = noise.sigma(Sensitivity::new(sensitivity)?)?.get();
+    let below = noise.get().mul_add(sensitivity, -sigma) > 0.0;
+    Ok(if below { sigma.next_up() } else { sigma })
 }
 
 pub(crate) fn final_token(word: &str) -> Result<FinalToken, Fault> {
@@ -150,14 +209,8 @@ fn momentum(law: &EdgeActivations, mixing: Option<f64>, push: Option<f64>) -> Re
 impl Protocol {
     /// Synchronous gossip, plain or accelerated.
     #[staticmethod]
-    fn gossip(
-        matrix: &Matrix,
-        rounds: usize,
-        chebyshev: Option<f64>,
-        own_noise_known: bool,
-    ) -> Result<Self, Fault> {
-        let mut gossip =
-            SynchronousGossip::new(matrix.0.clone(), rounds).with_own_noise(own_noise(own_noise_known));
+    fn gossip(matrix: &Matrix, rounds: usize, chebyshev: Option<f64>) -> Result<Self, Fault> {
+        let mut gossip = SynchronousGossip::new(matrix.0.clone(), rounds);
         if let Some(parameter) = chebyshev {
             gossip = gossip.accelerated(parameter)?;
         }
@@ -166,23 +219,23 @@ impl Protocol {
 
     /// Gossip over given pairs, one pair a step.
     #[staticmethod]
-    fn pairs(graph: &Graph, pairs: Vec<(usize, usize)>, own_noise_known: bool) -> Result<Self, Fault> {
+    fn pairs(graph: &Graph, pairs: Vec<(usize, usize)>) -> Result<Self, Fault> {
         let sequence = GossipSequence::given_activations(&graph.0, &pairs)?;
-        Ok(Self::sequence(sequence, own_noise_known))
+        Ok(Self::sequence(sequence))
     }
 
     /// Gossip whose matrix changes from step to step.
     #[staticmethod]
-    fn matrices(py: Python<'_>, matrices: Vec<Py<Matrix>>, own_noise_known: bool) -> Result<Self, Fault> {
+    fn matrices(py: Python<'_>, matrices: Vec<Py<Matrix>>) -> Result<Self, Fault> {
         let nodes = matrices.first().map_or(0, |matrix| matrix.borrow(py).0.node_count());
         let steps = matrices.iter().map(|matrix| Step::Matrix(matrix.borrow(py).0.clone())).collect();
-        Ok(Self::sequence(GossipSequence::new(nodes, steps)?, own_noise_known))
+        Ok(Self::sequence(GossipSequence::new(nodes, steps)?))
     }
 
     /// One-peer gossip on a hypercube of `2^dimension` nodes.
     #[staticmethod]
-    fn one_peer(dimension: u32, own_noise_known: bool) -> Result<Self, Fault> {
-        Ok(Self::sequence(GossipSequence::one_peer_hypercube(dimension)?, own_noise_known))
+    fn one_peer(dimension: u32) -> Result<Self, Fault> {
+        Ok(Self::sequence(GossipSequence::one_peer_hypercube(dimension)?))
     }
 
     /// Accelerated randomized gossip over given rings `(wait, u, v)`.
@@ -192,23 +245,16 @@ impl Protocol {
         rings: Vec<(f64, usize, usize)>,
         rest: f64,
         momentum: (f64, f64),
-        own_noise_known: bool,
     ) -> Result<Self, Fault> {
         let rings = rings.into_iter().map(|(wait, u, v)| Ring { wait, edge: (u, v) }).collect();
         let momentum = Momentum::new(momentum.0, momentum.1)?;
         let gossip = AcceleratedGossip::given(&graph.0, rings, rest, momentum)?;
-        Ok(Self::of(Kind::Accelerated(gossip.with_own_noise(own_noise(own_noise_known)))))
+        Ok(Self::of(Kind::Accelerated(gossip)))
     }
 
     /// Gossip whose messages carry noise of `ratio` times that of the values.
     #[staticmethod]
-    fn noisy(
-        matrix: &Matrix,
-        rounds: usize,
-        ratio: f64,
-        kind: &str,
-        own_noise_known: bool,
-    ) -> Result<Self, Fault> {
+    fn noisy(matrix: &Matrix, rounds: usize, ratio: f64, kind: &str) -> Result<Self, Fault> {
         let kind = match kind {
             "broadcast" => MessageNoise::Broadcast,
             "per_link" => MessageNoise::PerLink,
@@ -221,14 +267,14 @@ impl Protocol {
             }
         };
         let gossip = NoisyMessageGossip::new(matrix.0.clone(), rounds, ratio, kind)?;
-        Ok(Self::of(Kind::Noisy(gossip.with_own_noise(own_noise(own_noise_known)))))
+        Ok(Self::of(Kind::Noisy(gossip)))
     }
 
     /// Gossip with fresh noise of these variances, one a round.
     #[staticmethod]
-    fn fresh(matrix: &Matrix, variances: Vec<f64>, own_noise_known: bool) -> Result<Self, Fault> {
+    fn fresh(matrix: &Matrix, variances: Vec<f64>) -> Result<Self, Fault> {
         let gossip = FreshNoiseGossip::new(matrix.0.clone(), NoiseSchedule::new(variances)?);
-        Ok(Self::of(Kind::Fresh(gossip.with_own_noise(own_noise(own_noise_known)))))
+        Ok(Self::of(Kind::Fresh(gossip)))
     }
 
     /// A sum on the ring with Gaussian noise.
@@ -270,29 +316,59 @@ impl Protocol {
         let path = WalkPath::new(holders, contributes.into_iter().map(action).collect())?;
         let averaging = TokenAveraging::new(steps, ndarray::Array1::zeros(1))?;
         let final_token = final_token(last)?;
-        Ok(Self::of(Kind::Averaging { averaging, path, nodes, final_token }))
+        Ok(Self::of(Kind::Averaging(Averaging { averaging, path, nodes, final_token })))
     }
 
     fn node_count(&self) -> usize {
-        each!(&*self.0, protocol => protocol.node_count())
+        self.0.protocol().node_count()
     }
 
-    /// What each of `coalitions` learns.
-    #[pyo3(signature = (coalitions, progress=None))]
+    /// What each of `observers` learns, as unit losses.
+    #[pyo3(signature = (observers, progress=None))]
     fn losses(
         &self,
         py: Python<'_>,
-        mut coalitions: Vec<Vec<usize>>,
+        observers: Vec<Who>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Reports, Fault> {
         let kind = Arc::clone(&self.0);
-        if let ([coalition], None) = (coalitions.as_mut_slice(), &progress) {
-            let coalition = std::mem::take(coalition);
-            return Ok(Reports(vec![run(py, move || kind.loss(&coalition))?]));
+        let mut observers: Vec<Observer> = observers.into_iter().map(observer).collect();
+        let loss = move |observer: &Observer| -> Result<LossReport, Fault> {
+            let account = kind.protocol().account(observer)?;
+            let report = account.unit_losses().cloned();
+            report.ok_or_else(|| Fault::new("this protocol has no unit losses: ask its account for profiles"))
+        };
+        if observers.len() == 1 && progress.is_none() {
+            let observer = observers.remove(0);
+            return Ok(Reports(vec![run(py, move || loss(&observer))?]));
         }
         let nodes = self.node_count();
-        ndp_graph::memory::require_dense("the losses towards all observers", coalitions.len(), 4 * nodes)?;
-        Ok(Reports(run_each(py, coalitions.len(), progress, move |i| kind.loss(&coalitions[i]))?))
+        ndp_graph::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
+        Ok(Reports(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?))
+    }
+
+    /// What each of `observers` sees, ready to be asked about nodes and noises.
+    #[pyo3(signature = (observers, progress=None))]
+    fn accounts(
+        &self,
+        py: Python<'_>,
+        observers: Vec<Who>,
+        progress: Option<Py<PyAny>>,
+    ) -> Result<Vec<Account>, Fault> {
+        let kind = Arc::clone(&self.0);
+        let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
+        run_each(py, observers.len(), progress, move |i| Account::new(Arc::clone(&kind), &observers[i]))
+    }
+
+    /// Messages sent in a run, on average.
+    fn message_count(&self) -> Result<f64, Fault> {
+        Ok(self.0.protocol().message_count()?)
+    }
+
+    /// Root mean square error of what a node ends with, at most, for data in an interval of length `sensitivity`.
+    fn error_bound(&self, py: Python<'_>, sigma: f64, sensitivity: f64) -> Result<f64, Fault> {
+        let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
+        Ok(run(py, move || Ok(kind.protocol().error(noise)?))? * sensitivity)
     }
 
     /// A run on `values`, one row per node.
@@ -321,30 +397,26 @@ impl Protocol {
         run(py, move || kind.error(values.view(), sigma))
     }
 
-    /// Runs with two inputs of `source`, told apart by `coalition`.
+    /// Runs with two inputs of `source`, told apart by `who`.
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn audit(
         &self,
         py: Python<'_>,
-        coalition: Vec<usize>,
+        who: Who,
         source: usize,
         sensitivity: f64,
         sigma: f64,
         runs: usize,
         error_rate: f64,
         seed: u64,
-    ) -> Result<(f64, f64, f64, f64), Fault> {
-        let kind = Arc::clone(&self.0);
-        let scales = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    ) -> Result<(f64, &'static str, f64, f64, f64), Fault> {
+        let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
         let found = run(py, move || {
             let plan = AuditPlan { runs, error_rate };
-            let mut rng = generator(seed);
-            let found = each!(&*kind, protocol =>
-                audit::audit(protocol, &coalition, source, scales, plan, &mut rng));
-            Ok(found?)
+            Ok(audit::audit(kind.protocol(), source, &observer(who), noise, plan, &mut generator(seed))?)
         })?;
         let measured = found.measured_mu.into_value();
-        Ok((found.predicted_mu, measured, found.false_positives, found.true_positives))
+        Ok((found.allowed_mu, class(found.grade), measured, found.false_positives, found.true_positives))
     }
 }
 
@@ -356,8 +428,8 @@ impl Protocol {
         Self(Arc::new(kind))
     }
 
-    fn sequence(sequence: GossipSequence, own_noise_known: bool) -> Self {
-        Self::of(Kind::Sequence(SequenceGossip::new(sequence).with_own_noise(own_noise(own_noise_known))))
+    fn sequence(sequence: GossipSequence) -> Self {
+        Self::of(Kind::Sequence(SequenceGossip::new(sequence)))
     }
 }
 
@@ -370,7 +442,7 @@ impl Kind {
             Self::Accelerated(gossip) => gossip.run(values, sigma, rng)?,
             Self::Noisy(gossip) => gossip.run(values, sigma, rng)?.transcript,
             Self::Fresh(gossip) => gossip.scaled(sigma)?.run(values, rng)?.transcript,
-            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging { .. } => {
+            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) => {
                 return Err(Fault::new("only gossip is simulated here: a walk has a run of its own"));
             }
         };
@@ -388,7 +460,7 @@ impl Kind {
                 let error = gossip.scaled(sigma)?.mean_squared_error(values)?;
                 Number::new(ndp_dp::Exact::new(error), what)
             }
-            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging { .. } => {
+            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) => {
                 return Err(Fault::new("only gossip has an error here: see output_std of a walk"));
             }
         })
