@@ -506,7 +506,7 @@ class Ledger:
     --------
     >>> import ndp
     >>> p = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=3)
-    >>> ledger = ndp.Ledger(limit=(4.0, 1e-5))
+    >>> ledger = ndp.Ledger(limit=(2.5, 1e-5))
     >>> ledger.fits(p, sigma=2.0)
     True
     >>> ledger.record(p, sigma=2.0)

@@ -441,7 +441,7 @@ mechanism! {
     /// --------
     /// >>> import ndp
     /// >>> walk = ndp.accountants.CappedWalk(contributions=100, lipschitz=1.0, sigma=40.0, users=1000)
-    /// >>> bool(walk.epsilon(delta=1e-6) < 0.3)
+    /// >>> bool(walk.epsilon(delta=1e-6) < 0.33)
     /// True
     CappedWalk(iteration::CappedWalk), "CappedWalk",
     (contributions: u64, lipschitz: f64, sigma: f64, users: u64, colluders: u64 = 1) => {
