@@ -13,7 +13,7 @@ Examples
 array([0.   , 0.926, 0.926, 0.926])
 """
 
-from . import accountants
+from . import accountants, printed, training, walks
 from ._account import Account, Audit, Comparison, Ledger, Profile, audit, check, compare, least_noise
 from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
@@ -78,6 +78,9 @@ __all__ = [
     "least_noise",
     "noisy_gossip",
     "one_peer",
+    "printed",
     "randomized_gossip",
     "time_varying_gossip",
+    "training",
+    "walks",
 ]

@@ -8,7 +8,10 @@ mod errors;
 mod grades;
 mod graph;
 mod losses;
+mod printed;
 mod protocol;
+mod training;
+mod walks;
 mod worker;
 
 #[pyo3::pymodule]
@@ -43,6 +46,17 @@ mod _ndp {
     };
     #[pymodule_export]
     use crate::protocol::{Protocol, draw_pairs, draw_rings};
+
+    #[pymodule_export]
+    use crate::printed::{
+        corollary1_towards, corollary3_towards, gossip_noise, muffliato_corollary4, muffliato_theorem4,
+        network_contributions, network_lemma1, network_theorem3, network_theorem4, network_theorem6,
+        theorem1_all, theorem1_towards, theorem12_towards, walk_matrix, walk_noise, walk_row,
+    };
+    #[pymodule_export]
+    use crate::training::TrainingObserver;
+    #[pymodule_export]
+    use crate::walks::{CompleteWalk, GraphWalk, RingHistogram, RingSum};
 
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
