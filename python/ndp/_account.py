@@ -356,10 +356,10 @@ def audit(
 
     source, observer = pair
     who = protocol._who(None, observer) if isinstance(observer, list) else protocol._who(observer)
-    scales = (float(sensitivity), float(sigma))
-    plan = (_count(runs, "runs"), float(error_rate), _seed(seed))
-    allowed, grade, *found = protocol._native.audit(who, protocol._index(source), *scales, *plan)
-    measured, false, true = found
+    u, count = protocol._index(source), _count(runs, "runs")
+    allowed, grade, measured, false, true = protocol._native.audit(
+        who, u, float(sensitivity), float(sigma), count, float(error_rate), _seed(seed)
+    )
     allowed_mu = _GRADES[grade](allowed, "mu")
     assert isinstance(allowed_mu, Guarantee)
     return Audit(allowed_mu, Estimate(measured, "mu"), false, true, pair)
@@ -420,7 +420,10 @@ class Comparison(Sequence[dict[str, Any]]):
     def _repr_html_(self) -> str:
         names = ("protocol", "sigma", "error", "messages", "grade", "reason")
         head = "".join(f"<th>{name}</th>" for name in names)
-        cell = lambda x: "" if x is None else f"{x:.5g}" if isinstance(x, float) else html.escape(str(x))  # noqa: E731
+
+        def cell(x: Any) -> str:
+            return "" if x is None else f"{x:.5g}" if isinstance(x, float) else html.escape(str(x))
+
         rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

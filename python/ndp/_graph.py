@@ -65,11 +65,13 @@ class Graph:
     #: Whether the graph came with weights that are not used.
     ignored: bool
     weights: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]] | None
+    _native: _ndp.Graph
+    _index: dict[Hashable, int] | None
 
     def __init__(
         self, graph: GraphLike, weight: str | bool | None = None, nodes: int | None = None
     ) -> None:
-        self._index: dict[Hashable, int] | None = None
+        self._index = None
         if isinstance(graph, Graph):
             self.nodes, self.weights, self._native = graph.nodes, graph.weights, graph._native
             self._index, self.ignored = graph._index, graph.ignored

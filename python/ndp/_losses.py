@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,7 +48,7 @@ class _Reports:
         "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks"
     )  # fmt: skip
 
-    def __init__(self, graph: Graph | Sequence[Hashable], protocol: str, parts: dict[str, Any]) -> None:
+    def __init__(self, graph: Graph | Sequence[Hashable], protocol: str, parts: Mapping[str, Any]) -> None:
         self.graph = graph
         self.protocol = protocol
         self._unit: NDArray[np.float64] = parts["unit"]
@@ -111,9 +111,6 @@ class _Reports:
         """The labels of the nodes, in the order of all arrays."""
         return self._labels
 
-    def _parts(self) -> tuple[Any, ...]:
-        return self._unit, self.lower, self.coalitions, [grade == "Exact" for grade in self.grades]
-
     def least_noise(
         self,
         worst: Target = None,
@@ -152,7 +149,8 @@ class _Reports:
         (3.731, 1, 0)
         """
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
-        found = _ndp.least_sigma(*self._parts(), limits, float(sensitivity))
+        exact = [grade == "Exact" for grade in self.grades]
+        found = _ndp.least_sigma(self._unit, self.lower, self.coalitions, exact, limits, float(sensitivity))
         return least_noise_of(self._labels, found, limits)
 
     def check(
@@ -180,7 +178,10 @@ class _Reports:
             True in a condition where the target is met.
         """
         limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
-        return check_of(self._labels, _ndp.check(*self._parts(), limits, float(sigma), float(sensitivity)), limits)
+        exact = [grade == "Exact" for grade in self.grades]
+        scales = (float(sigma), float(sensitivity))
+        found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
+        return check_of(self._labels, found, limits)
 
 
 def limits_of(
@@ -276,7 +277,8 @@ class Losses(_Reports):
     @property
     def unit(self) -> NDArray[np.float64]:
         """Losses as fractions of the local loss, what would be lost if the noisy value were published: upper ends."""
-        return self._unit[0]
+        row: NDArray[np.float64] = self._unit[0]
+        return row
 
     @property
     def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

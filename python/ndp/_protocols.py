@@ -74,11 +74,7 @@ class Protocol:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        mine, others = (self.graph, self.parameters), (other.graph, other.parameters)
-        try:
-            return bool(mine == others)
-        except ValueError:  # arrays among the parameters
-            return repr(mine) == repr(others)
+        return bool(self.graph == other.graph) and _same(self.parameters, other.parameters)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -378,6 +374,17 @@ class AcceleratedGossip(Protocol):
         p = self.parameters
         momentum = (p["mixing"], p["push"])
         return _ndp.Protocol.accelerated(self.graph._native, p["rings"], p["rest"], momentum)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two parameters are equal, arrays entry by entry."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if hasattr(one, "toarray") and hasattr(other, "toarray"):
+        return bool(one.shape == other.shape and abs(one - other).sum() == 0)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
 
 
 def _rounds(rounds: int, name: str = "rounds") -> int:

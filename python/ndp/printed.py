@@ -6,7 +6,7 @@ Examples
 --------
 >>> import ndp
 >>> printed = ndp.printed.muffliato_theorem1(([0, 1], [1, 2]), rounds=2, observer=2)
->>> round(printed.value[0], 6)
+>>> round(float(printed.value[0]), 6)
 0.333333
 >>> float(ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2)[0])
 1.0

@@ -22,7 +22,7 @@ from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._protocols import Progress, _on_matrix, _reporter, _rounds
+from ._protocols import Progress, _on_matrix, _reporter, _rounds, _same
 
 __all__ = ["GossipSgd", "gossip_sgd"]
 
@@ -57,7 +57,7 @@ class GossipSgd:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GossipSgd):
             return NotImplemented
-        return self.graph == other.graph and repr(self.parameters) == repr(other.parameters)
+        return self.graph == other.graph and _same(self.parameters, other.parameters)
 
     __hash__ = None  # type: ignore[assignment]
 

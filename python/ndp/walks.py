@@ -17,7 +17,7 @@ from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import CompleteWalk, NdpError, RingHistogram, RingSum
-from ._protocols import _on_matrix, _rounds, _seed
+from ._protocols import _on_matrix, _rounds, _same, _seed
 
 __all__ = ["CompleteWalk", "RingHistogram", "RingSum", "TokenWalk", "token_walk"]
 
@@ -51,7 +51,7 @@ class TokenWalk:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, TokenWalk):
             return NotImplemented
-        return self.graph == other.graph and repr(self.parameters) == repr(other.parameters)
+        return self.graph == other.graph and _same(self.parameters, other.parameters)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -210,7 +210,7 @@ pub(crate) fn muffliato_corollary4(degree: usize, order: f64, epsilon: f64) -> R
 /// --------
 /// >>> import ndp
 /// >>> ndp.printed.network_contributions(1000, 1000, 1e-6)
-/// Printed(7.43791, 'count')
+/// Printed(7.4379, 'count')
 #[pyfunction]
 pub(crate) fn network_contributions(steps: f64, users: f64, delta: f64) -> Result<Number, Fault> {
     Ok(Number::new(printed::contributions(steps, users, Delta::new(delta)?)?, "count"))
@@ -289,7 +289,7 @@ fn theorem3(
 /// Examples
 /// --------
 /// >>> import ndp
-/// >>> ndp.printed.network_theorem6(1000, 100_000, 0.1, 1e-6, 1e-6, 1e-9).what
+/// >>> ndp.printed.network_theorem6(100_000, 1e7, 0.1, 1e-6, 1e-6, 1e-9).what
 /// 'epsilon'
 #[pyfunction]
 #[pyo3(signature = (users, steps, epsilon, delta_prime, delta_hat, delta, c=None))]
