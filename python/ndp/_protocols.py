@@ -336,6 +336,24 @@ class FreshNoise(_OnMatrix):
         return _ndp.Protocol.fresh(self._weights, p["variances"])
 
 
+class NamedProtocol(_OnMatrix):
+    """A protocol of the registry; made by `protocol`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        return _ndp.Protocol.named(self._weights, p["name"], p["given"])
+
+
+class PathProtocol(Protocol):
+    """A token whose path is known; made by `ndp.walks.sum_on_path` and `ndp.walks.average_on_path`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        if p["kind"] == "sum":
+            return _ndp.Protocol.sum_on_path(p["nodes"], p["holders"], p["published"], p["cap"], p["edge_uses"])
+        return _ndp.Protocol.averaging(p["nodes"], p["holders"], p["contributes"], p["step"], p["last"])
+
+
 class RandomizedGossip(Protocol):
     """Gossip over given or drawn pairs; made by `randomized_gossip` and `one_peer`."""
 
@@ -444,6 +462,87 @@ def _on_matrix(graph: GraphLike, weight: str | bool | None, weights: Any, lazine
     return Graph(graph, weight=weight), {"weights": weights, "laziness": float(laziness)}
 
 
+def protocols() -> dict[str, dict[str, Any]]:
+    """Every protocol that this package knows by name, with its parameters.
+
+    Returns
+    -------
+    dict
+        For each name ``about``, what it is, and ``parameters``, what each of them is and its default.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> known = ndp.protocols()
+    >>> len(known) >= 20, "rho" in known["fresh-noise"]["parameters"]
+    (True, True)
+    """
+    return {
+        name: {"about": about, "parameters": dict(parameters)} for name, about, parameters in _ndp.protocols()
+    }
+
+
+def protocol(
+    name: str,
+    graph: GraphLike,
+    *,
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+    **parameters: float,
+) -> NamedProtocol:
+    """A protocol by its name, with parameters as data; `protocols` lists them.
+
+    Parameters
+    ----------
+    name : str
+        ``"muffliato"``, ``"fresh-noise"``, ``"walk"``, ``"ring-sum"``, ``"gossip-sgd"``, ...; underscores stand for hyphens.
+    graph, weight, weights, laziness
+        As in `gossip`; some protocols take no more than the number of its nodes.
+    **parameters : float
+        As `protocols` says; those not given have their defaults.
+
+    Returns
+    -------
+    NamedProtocol
+
+    Raises
+    ------
+    NdpError
+        For a name or a parameter that is not known.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.protocol("complete-sum", ([0, 1, 2, 3], [1, 2, 3, 0]), steps=100)
+    >>> profile = p.account(observer=0).profile(2, sigma=20.0)
+    >>> profile.epsilon(delta=1e-5).grade
+    <class 'ndp._grades.UpperBound'>
+    """
+    network, matrix = _on_matrix(graph, weight, weights, laziness)
+    known = protocols()
+    chosen = name if name in known else str(name).replace("_", "-")
+    try:
+        given = [(key.replace("_", "-"), float(value)) for key, value in sorted(parameters.items())]
+    except (TypeError, ValueError):
+        raise NdpError(f"the parameters of a protocol are numbers, got {parameters}") from None
+    made = NamedProtocol(network, f"{chosen} of the registry", name=chosen, given=given, **matrix)
+    made._native  # noqa: B018  # a wrong name is refused here, not at the first question
+    return made
+
+
+def every_protocol(graph: GraphLike) -> dict[str, Protocol | str]:
+    """Every protocol of the registry on a graph, or why it is refused there."""
+    network = Graph(graph)
+    made: dict[str, Protocol | str] = {}
+    for name in protocols():
+        try:
+            made[name] = protocol(name, network)
+        except NdpError as refused:
+            made[name] = str(refused)
+    return made
+
+
 def gossip(
     graph: GraphLike,
     rounds: int,
@@ -543,14 +642,14 @@ def noisy_gossip(
 
 def fresh_noise(
     graph: GraphLike,
-    rounds: int,
+    rounds: int | None = None,
     *,
     rho: float = 1.0,
     variances: Sequence[float] | None = None,
     weight: str | bool | None = None,
     weights: Any = None,
     laziness: float = 0.0,
-) -> FreshNoise:
+) -> FreshNoise | NamedProtocol:
     """Gossip in which every node adds fresh noise to its state in every round.
 
     Losses are fractions of what the first noise alone would allow; all noises are scaled with ``sigma``, the standard deviation
@@ -558,8 +657,10 @@ def fresh_noise(
 
     Parameters
     ----------
-    graph, rounds, weight, weights, laziness
+    graph, weight, weights, laziness
         As in `gossip`.
+    rounds : int, optional
+        As in `gossip`; by default those of the stopping rule of the registry.
     rho : float, optional
         Sum of the variances of the later noises in units of the first; they are equal.
     variances : sequence of float, optional
@@ -577,6 +678,10 @@ def fresh_noise(
     array([1.    , 1.    , 0.1961, 0.0214])
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
+    if rounds is None:
+        if variances is not None:
+            raise NdpError("variances go with rounds: give both")
+        return protocol("fresh-noise", network, weights=weights, laziness=laziness, rho=rho)
     count = _rounds(rounds)
     if variances is None:
         later = float(rho) / (count - 1) if count > 1 else 0.0

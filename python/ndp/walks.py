@@ -17,9 +17,17 @@ from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import CompleteWalk, NdpError, RingHistogram, RingSum
-from ._protocols import _on_matrix, _rounds, _same, _seed
+from ._protocols import PathProtocol, _on_matrix, _rounds, _same, _seed
 
-__all__ = ["CompleteWalk", "RingHistogram", "RingSum", "TokenWalk", "token_walk"]
+__all__ = [
+    "CompleteWalk",
+    "RingHistogram",
+    "RingSum",
+    "TokenWalk",
+    "average_on_path",
+    "sum_on_path",
+    "token_walk",
+]
 
 
 class TokenWalk:
@@ -181,3 +189,86 @@ def token_walk(
         **matrix,
     }
     return TokenWalk(network, f"a walk of {count} steps", parameters)
+
+
+def sum_on_path(
+    nodes: int,
+    holders: Sequence[int],
+    *,
+    published: bool = False,
+    cap: int | None = None,
+    edge_uses: int | None = None,
+) -> PathProtocol:
+    """A sum that a token collects along a known path on the complete graph: what its observers learn is exact.
+
+    Parameters
+    ----------
+    nodes : int
+        Number of nodes, which are 0 to ``nodes - 1``.
+    holders : sequence of int
+        Who holds the token, step by step; each adds its value and noise.
+    published : bool, optional
+        Whether the last token is seen by everybody.
+    cap, edge_uses : int, optional
+        As in `token_walk`.
+
+    Returns
+    -------
+    PathProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> ndp.walks.sum_on_path(4, [0, 1, 2, 3]).losses(observer=3).unit.round(4)
+    array([0.3333, 0.3333, 0.3333, 1.    ])
+    """
+    path = [int(v) for v in holders]
+    if not path or not all(0 <= v < nodes for v in path):
+        raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least one, got {path[:10]}")
+    parameters = {"kind": "sum", "nodes": int(nodes), "holders": path, "published": bool(published)}
+    words = f"a sum along a path of {len(path)} steps"
+    return PathProtocol(range(int(nodes)), words, cap=cap, edge_uses=edge_uses, **parameters)
+
+
+def average_on_path(
+    nodes: int,
+    holders: Sequence[int],
+    *,
+    contributes: Sequence[bool] | None = None,
+    step: float | None = None,
+    last: str = "withheld",
+) -> PathProtocol:
+    """An average that a token carries along a known path: what its observers learn is exact.
+
+    Parameters
+    ----------
+    nodes : int
+        Number of nodes, which are 0 to ``nodes - 1``.
+    holders : sequence of int
+        Who holds the token, from the first holder on.
+    contributes : sequence of bool, optional
+        For each step, one fewer than the holders, whether the holder contributes or adds noise alone; all by default.
+    step : float, optional
+        A constant step size; by default the token is the running average.
+    last : str, optional
+        As in `token_walk`.
+
+    Returns
+    -------
+    PathProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> r = ndp.walks.average_on_path(3, [0, 1, 2], step=0.5).losses(observer=2)
+    >>> bool(r.unit[1] > r.unit[0] > 0.0)
+    True
+    """
+    path = [int(v) for v in holders]
+    if len(path) < 2 or not all(0 <= v < nodes for v in path):
+        raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least two, got {path[:10]}")
+    acts = [True] * (len(path) - 1) if contributes is None else [bool(yes) for yes in contributes]
+    parameters = {"kind": "average", "nodes": int(nodes), "holders": path, "contributes": acts}
+    words = f"an average along a path of {len(path) - 1} steps"
+    rate = None if step is None else float(step)
+    return PathProtocol(range(int(nodes)), words, step=rate, last=str(last), **parameters)

@@ -1,7 +1,7 @@
 //! Graded numbers: the four grades of `ndp-dp` as the four Python classes.
 
 use ndarray::Array2;
-use ndp_dp::{Estimate, Exact, Grade, Guarantee, Printed, Sigma, UpperBound};
+use ndp_dp::{Estimate, Exact, Grade, Guarantee, Printed, Sigma, UnitLoss, UpperBound};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -72,6 +72,12 @@ impl From<f64> for Value {
 
 impl From<Sigma> for Value {
     fn from(x: Sigma) -> Self {
+        Self::Float(x.get())
+    }
+}
+
+impl From<UnitLoss> for Value {
+    fn from(x: UnitLoss) -> Self {
         Self::Float(x.get())
     }
 }

@@ -45,7 +45,7 @@ mod _ndp {
         rdp_of_units,
     };
     #[pymodule_export]
-    use crate::protocol::{Protocol, draw_pairs, draw_rings};
+    use crate::protocol::{Protocol, draw_pairs, draw_rings, protocols};
 
     #[pymodule_export]
     use crate::printed::{

@@ -15,6 +15,7 @@ use ndp_algos::gossip::{
     SynchronousGossip,
 };
 use ndp_algos::protocol::Observation;
+use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_algos::walk::complete::{Caps, CompleteSum, CompleteWalk, Path, SumOnPath};
 use ndp_algos::walk::graph::{Action, AveragingOnPath, Steps, TokenAveraging, WalkPath};
 use ndp_algos::walk::ring::{Placement, RingSum};
@@ -44,6 +45,7 @@ pub(crate) enum Kind {
     RingSum(RingSum),
     SumOnPath(SumOnPath),
     Averaging(Averaging),
+    Named(Box<dyn accountant::Protocol>),
 }
 
 impl Kind {
@@ -58,6 +60,7 @@ impl Kind {
             Self::RingSum(protocol) => protocol,
             Self::SumOnPath(protocol) => protocol,
             Self::Averaging(protocol) => protocol,
+            Self::Named(protocol) => protocol.as_ref(),
         }
     }
 }
@@ -164,6 +167,18 @@ fn pairs_of(sequence: &GossipSequence) -> Vec<(usize, usize)> {
         _ => None,
     };
     sequence.steps().iter().filter_map(pair).collect()
+}
+
+/// Name and meaning of a protocol, and of each of its parameters.
+type Named = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
+
+/// Every protocol of the registry.
+#[pyfunction]
+pub(crate) fn protocols() -> Vec<Named> {
+    let parameters = |entry: &registry::Entry| {
+        entry.parameters.iter().map(|parameter| (parameter.name, parameter.about)).collect()
+    };
+    PROTOCOLS.iter().map(|entry| (entry.name, entry.about, parameters(entry))).collect()
 }
 
 /// Draws the pairs that meet in `steps` steps of randomized gossip.
@@ -277,10 +292,18 @@ impl Protocol {
         Ok(Self::of(Kind::Fresh(gossip)))
     }
 
+    /// A protocol by its name in the registry, its parameters as data.
+    #[staticmethod]
+    fn named(matrix: &Matrix, name: &str, parameters: Vec<(String, f64)>) -> Result<Self, Fault> {
+        let given = Parameters::default();
+        let given = parameters.iter().fold(given, |given, (name, value)| given.with(name, *value));
+        Ok(Self::of(Kind::Named(registry::find(name)?.build(&matrix.0, &given)?)))
+    }
+
     /// A sum on the ring with Gaussian noise.
     #[staticmethod]
     fn ring_sum(nodes: usize, rounds: usize, distributed: bool, last: &str) -> Result<Self, Fault> {
-        let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let placement = if distributed { Placement::Distributed } else { Placement::Counter };
         let sum = RingSum::new(nodes, rounds, Bounds::new(0.0, 1.0)?, noise, placement)?;
         Ok(Self::of(Kind::RingSum(sum.with_final_token(final_token(last)?)?)))
@@ -297,7 +320,7 @@ impl Protocol {
     ) -> Result<Self, Fault> {
         let walk = CompleteWalk::new(nodes, holders.len())?;
         let walk = if published { walk.published() } else { walk };
-        let noise = TokenNoise::Gaussian(Sigma::new(1.0)?);
+        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise).with_caps(caps(visits, edge_uses)?);
         Ok(Self::of(Kind::SumOnPath(SumOnPath::new(sum, Path::from_holders(nodes, &holders)?)?)))
     }
@@ -442,8 +465,8 @@ impl Kind {
             Self::Accelerated(gossip) => gossip.run(values, sigma, rng)?,
             Self::Noisy(gossip) => gossip.run(values, sigma, rng)?.transcript,
             Self::Fresh(gossip) => gossip.scaled(sigma)?.run(values, rng)?.transcript,
-            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) => {
-                return Err(Fault::new("only gossip is simulated here: a walk has a run of its own"));
+            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) | Self::Named(_) => {
+                return Err(Fault::new("only gossip is run here: a walk has a run of its own"));
             }
         };
         Ok((transcript.output, transcript.noise, transcript.messages))
@@ -460,8 +483,10 @@ impl Kind {
                 let error = gossip.scaled(sigma)?.mean_squared_error(values)?;
                 Number::new(ndp_dp::Exact::new(error), what)
             }
-            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) => {
-                return Err(Fault::new("only gossip has an error here: see output_std of a walk"));
+            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) | Self::Named(_) => {
+                return Err(Fault::new(
+                    "only gossip has an exact error here: error_bound answers for others",
+                ));
             }
         })
     }

@@ -49,8 +49,8 @@ fn visits(cap: Option<u64>, failure: f64) -> Result<Visits, Fault> {
 ///     Standard deviation of the full noise.
 /// low, high : float, optional
 ///     Interval of the contributions.
-/// laplace : bool, optional
-///     Laplace noise in place of Gaussian.
+/// noise : str, optional
+///     The law of the noise: ``"gaussian"``, ``"laplace"`` or ``"discrete-laplace"``.
 /// distributed : bool, optional
 ///     A share of the noise on every step in place of full noise on one step in ``nodes - 1``; protects against colluders.
 /// last : str, optional
@@ -69,13 +69,13 @@ fn visits(cap: Option<u64>, failure: f64) -> Result<Visits, Fault> {
 #[pyclass(frozen, module = "ndp.walks")]
 pub(crate) struct RingSum {
     inner: ring::RingSum,
-    args: (usize, usize, f64, f64, f64, bool, bool, String),
+    args: (usize, usize, f64, f64, f64, String, bool, String),
 }
 
 #[pymethods]
 impl RingSum {
     #[new]
-    #[pyo3(signature = (nodes, rounds, sigma, low=0.0, high=1.0, laplace=false, distributed=false, last="withheld"))]
+    #[pyo3(signature = (nodes, rounds, sigma, low=0.0, high=1.0, noise="gaussian", distributed=false, last="withheld"))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn new(
         nodes: usize,
@@ -83,19 +83,19 @@ impl RingSum {
         sigma: f64,
         low: f64,
         high: f64,
-        laplace: bool,
+        noise: &str,
         distributed: bool,
         last: &str,
     ) -> Result<Self, Fault> {
-        let std = Sigma::new(sigma)?;
-        let noise = if laplace { TokenNoise::Laplace(std) } else { TokenNoise::Gaussian(std) };
+        let law = noise.to_owned();
+        let noise = TokenNoise::named(noise, Sigma::new(sigma)?)?;
         let placement = if distributed { Placement::Distributed } else { Placement::Counter };
         let sum = ring::RingSum::new(nodes, rounds, Bounds::new(low, high)?, noise, placement)?;
         let inner = sum.with_final_token(final_token(last)?)?;
-        Ok(Self { inner, args: (nodes, rounds, sigma, low, high, laplace, distributed, last.to_owned()) })
+        Ok(Self { inner, args: (nodes, rounds, sigma, low, high, law, distributed, last.to_owned()) })
     }
 
-    /// The smallest epsilon at a delta for the worst pair of nodes; for Laplace noise by composition.
+    /// The smallest epsilon at a delta for the worst pair of nodes; for other than Gaussian noise by composition.
     ///
     /// Parameters
     /// ----------
@@ -106,7 +106,7 @@ impl RingSum {
     /// Guarantee
     fn epsilon(&self, delta: f64) -> Result<Number, Fault> {
         let at = Delta::new(delta)?;
-        if matches!(self.inner.noise(), TokenNoise::Gaussian(_)) {
+        if self.inner.noise().gaussian_sigma().is_some() {
             return Ok(Number::new(self.inner.epsilon(at)?, "epsilon").with("delta", delta));
         }
         let found = self.inner.composed_epsilon(at)?;
@@ -189,7 +189,7 @@ impl RingSum {
     }
 
     #[allow(clippy::type_complexity, reason = "the arguments of the constructor")]
-    fn __getnewargs__(&self) -> (usize, usize, f64, f64, f64, bool, bool, String) {
+    fn __getnewargs__(&self) -> (usize, usize, f64, f64, f64, String, bool, String) {
         self.args.clone()
     }
 
@@ -489,7 +489,7 @@ impl CompleteWalk {
         seed: u64,
         cap: Option<usize>,
     ) -> Result<f64, Fault> {
-        let noise = TokenNoise::Gaussian(Sigma::new(sigma)?);
+        let noise = TokenNoise::gaussian(Sigma::new(sigma)?);
         let sum = CompleteSum::new(self.inner, Bounds::new(low, high)?, noise).with_caps(caps(cap, None)?);
         Ok(sum.run_constant(&values, &mut generator(seed))?.total())
     }
@@ -591,7 +591,7 @@ impl GraphWalk {
 }
 
 impl GraphWalk {
-    fn walk(&self) -> Result<TokenWalk<'_>, Fault> {
+    fn walk(&self) -> Result<TokenWalk, Fault> {
         let start = self.start.map_or(Start::Uniform, Start::Node);
         let mut walk = TokenWalk::new(&self.matrix, start, self.steps)?.with_burn_in(self.burn_in);
         if let Some(cap) = self.cap {

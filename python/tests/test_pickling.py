@@ -25,6 +25,9 @@ PROTOCOLS = [
     ndp.one_peer(3),
     ndp.time_varying_gossip([G, nx.relabel_nodes(nx.complete_graph(6), dict(enumerate("abcdef")))]),
     ndp.accelerated_gossip(G, time=5.0, seed=3),
+    ndp.protocol("muffliato", G, rounds=2),
+    walks.sum_on_path(6, [0, 3, 1, 5, 0]),
+    walks.average_on_path(6, [0, 3, 1, 5, 0]),
 ]
 MECHANISMS = [
     accountants.Gaussian(2.0, 3.0),
@@ -40,6 +43,7 @@ MECHANISMS = [
     walks.RingHistogram(100, 1, 4, 1.0),
     walks.CompleteWalk(100, 1000),
     walks.token_walk(G, steps=30, cap=3),
+    ndp.training.gossip_sgd(G, 5, gossip_steps=2, step_size=0.1, lipschitz=1.0, smoothness=1.0),
 ]
 
 

@@ -108,6 +108,38 @@ def test_walks():
         ndp.walks.token_walk(KARATE, steps=5, last="kept").rdp(0, 1, 2.0, 1.0)
 
 
+def test_the_registry_by_name():
+    known = ndp.protocols()
+    assert set(known["muffliato"]["parameters"]) == {"rounds"}
+    named = ndp.protocol("muffliato", KARATE, rounds=8)
+    assert np.array_equal(named.losses(11).unit, ndp.gossip(KARATE, rounds=8).losses(11).unit)
+    with pytest.raises(ndp.NdpError, match="muffliato"):
+        ndp.protocol("none", KARATE)
+    with pytest.raises(ndp.NdpError, match="rounds"):
+        ndp.protocol("muffliato", KARATE, steps=3)
+    with pytest.raises(ndp.NdpError, match="numbers"):
+        ndp.protocol("muffliato", KARATE, rounds="many")
+    walk = ndp.protocol("walk", KARATE, steps=200)
+    with pytest.raises(ndp.NdpError, match="profiles"):
+        walk.losses(0)
+    assert float(walk.account(0).profile(5, sigma=50.0).epsilon(1e-5)) > 0
+
+
+def test_every_protocol_of_the_registry_on_the_karate_club():
+    """The issue of the accountant: every protocol has a number or its stated reason; at least twelve numbers."""
+    table = ndp.compare(KARATE, worst=(1.0, 1e-5), observers=[33])
+    assert [row["protocol"] for row in table] == list(ndp.protocols())
+    numbers = [row for row in table if row.get("sigma") is not None]
+    assert len(numbers) >= 12
+    assert all(row.get("sigma") is not None or row["reason"] for row in table)
+    assert all(row["grade"] in ("exact", "upper-bound") for row in numbers)
+
+
+def test_noise_for_fresh_noise_without_rounds():
+    found = ndp.least_noise(ndp.fresh_noise(KARATE), worst=(1.0, 1e-5), observers=[33])
+    assert found.loss.grade is ndp.Exact and float(found.loss) <= 1.0
+
+
 def test_printed_formulas_are_no_guarantees():
     printed = ndp.printed.muffliato_theorem1(nx.path_graph(3), rounds=2, observer=2)
     assert printed.value[0] == pytest.approx(1 / 3)
