@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -418,6 +417,8 @@ class Comparison(Sequence[dict[str, Any]]):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        import html
+
         names = ("protocol", "sigma", "error", "messages", "grade", "reason")
         head = "".join(f"<th>{name}</th>" for name in names)
 

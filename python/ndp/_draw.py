@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +104,8 @@ def draw(graph: GraphLike, losses: Losses, ax: Any = None, pos: Any = None, **op
 
 def losses_html(losses: Losses, most: int = 20) -> str:
     """A table of the largest losses."""
+    import html
+
     outside = np.setdiff1d(np.arange(len(losses)), losses.coalitions[0])
     order = outside[np.argsort(-losses.unit[outside], kind="stable")]
     rows = "".join(
@@ -124,6 +125,8 @@ def losses_html(losses: Losses, most: int = 20) -> str:
 
 def pairs_html(losses: PairwiseLosses) -> str:
     """A summary for each observer: the largest and the mean loss."""
+    import html
+
     rows = []
     for v in losses.observers[:20]:
         one = losses.towards(v)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import operator
 import os
 from collections.abc import Hashable, Iterable, Sequence
@@ -344,6 +343,8 @@ def _of_file(path: str | os.PathLike[str], weight: str | bool | None) -> tuple[A
     with open(path, "rb") as file:
         text = file.read()
     if text[:2] == b"\x1f\x8b":
+        import gzip
+
         text = gzip.decompress(text)
     native = _ndp.Graph.parse(text, False, False)
     return native.labels() or range(native.node_count()), native, None, None

@@ -36,7 +36,7 @@ macro_rules! mechanism {
     (
         $(#[$doc:meta])*
         $name:ident($inner:ty), $text:literal,
-        ($($arg:ident: $ty:ty $(= $default:expr)?),*) => $new:expr,
+        ($($arg:ident: $ty:ty $(= $default:tt)?),*) => $new:expr,
         epsilon: |$e:ident, $delta:ident| $epsilon_body:expr,
         delta: |$d:ident, $epsilon:ident| $delta_body:expr,
         $({ $($more:tt)* })?
