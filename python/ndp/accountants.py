@@ -12,6 +12,7 @@ True
 
 from ._ndp import (
     CappedWalk,
+    DiscreteLaplace,
     FederatedRun,
     Gaussian,
     Laplace,
@@ -36,6 +37,7 @@ from ._ndp import (
     gaussian_log_delta,
     gaussian_mu,
     gaussian_trade_off,
+    hidden_graph,
     hockey_stick,
     iterated_mu,
     kernel_contraction,
@@ -54,6 +56,7 @@ from ._ndp import (
 
 __all__ = [
     "CappedWalk",
+    "DiscreteLaplace",
     "FederatedRun",
     "Gaussian",
     "Laplace",
@@ -78,6 +81,7 @@ __all__ = [
     "gaussian_log_delta",
     "gaussian_mu",
     "gaussian_trade_off",
+    "hidden_graph",
     "hockey_stick",
     "iterated_mu",
     "kernel_contraction",

@@ -15,15 +15,14 @@ use ndp_algos::gossip::{
     SynchronousGossip,
 };
 use ndp_algos::protocol::Observation;
-use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_algos::registry::{self, Parameters};
 use ndp_algos::walk::complete::{Caps, CompleteSum, CompleteWalk, Path, SumOnPath};
 use ndp_algos::walk::graph::{Action, AveragingOnPath, Steps, TokenAveraging, WalkPath};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
 use ndp_algos::{LinearProtocol, LossReport, View};
 use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
-use ndp_graph::sequences::EdgeActivations;
-use ndp_graph::{GossipMatrix, GossipSequence, Step};
+use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -146,78 +145,6 @@ pub(crate) fn final_token(word: &str) -> Result<FinalToken, Fault> {
 /// A generator of the seed given: trial 0 of that seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
-}
-
-/// The law by which edges are activated: uniform, or given by a matrix or by probabilities.
-fn law(
-    graph: &ndp_graph::Graph,
-    matrix: Option<&GossipMatrix>,
-    probabilities: Option<Vec<(usize, usize, f64)>>,
-) -> Result<EdgeActivations, Fault> {
-    Ok(match (matrix, probabilities) {
-        (_, Some(probabilities)) => EdgeActivations::new(graph, &probabilities)?,
-        (Some(matrix), None) => EdgeActivations::from_gossip(matrix)?,
-        (None, None) => EdgeActivations::uniform(graph)?,
-    })
-}
-
-fn pairs_of(sequence: &GossipSequence) -> Vec<(usize, usize)> {
-    let pair = |step: &Step| match *step {
-        Step::Pair(a, b) => Some((a, b)),
-        _ => None,
-    };
-    sequence.steps().iter().filter_map(pair).collect()
-}
-
-/// Name and meaning of a protocol, and of each of its parameters.
-type Named = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
-
-/// Every protocol of the registry.
-#[pyfunction]
-pub(crate) fn protocols() -> Vec<Named> {
-    let parameters = |entry: &registry::Entry| {
-        entry.parameters.iter().map(|parameter| (parameter.name, parameter.about)).collect()
-    };
-    PROTOCOLS.iter().map(|entry| (entry.name, entry.about, parameters(entry))).collect()
-}
-
-/// Draws the pairs that meet in `steps` steps of randomized gossip.
-#[pyfunction]
-#[pyo3(signature = (graph, steps, seed, matrix=None, probabilities=None))]
-pub(crate) fn draw_pairs(
-    graph: &Graph,
-    steps: usize,
-    seed: u64,
-    matrix: Option<&Matrix>,
-    probabilities: Option<Vec<(usize, usize, f64)>>,
-) -> Result<Vec<(usize, usize)>, Fault> {
-    let law = law(&graph.0, matrix.map(|matrix| &matrix.0), probabilities)?;
-    Ok(pairs_of(&GossipSequence::activations(&law, steps, &mut generator(seed))))
-}
-
-/// Draws the rings of accelerated randomized gossip, and the momentum that goes with the law.
-#[pyfunction]
-pub(crate) fn draw_rings(
-    graph: &Graph,
-    time: f64,
-    seed: u64,
-    mixing: Option<f64>,
-    push: Option<f64>,
-) -> Result<(Vec<(f64, usize, usize)>, f64, f64), Fault> {
-    let law = EdgeActivations::uniform(&graph.0)?;
-    let momentum = momentum(&law, mixing, push)?;
-    let nodes = graph.0.node_count();
-    let drawn = AcceleratedGossip::drawn(&law, nodes, time, momentum, &mut generator(seed))?;
-    let rings = drawn.rings().iter().map(|ring| (ring.wait, ring.edge.0, ring.edge.1)).collect();
-    Ok((rings, momentum.mixing(), momentum.push()))
-}
-
-fn momentum(law: &EdgeActivations, mixing: Option<f64>, push: Option<f64>) -> Result<Momentum, Fault> {
-    Ok(match (mixing, push) {
-        (Some(mixing), Some(push)) => Momentum::new(mixing, push)?,
-        (None, None) => Momentum::of(law)?,
-        _ => return Err(Fault::new("mixing and push go together: give both or none")),
-    })
 }
 
 #[pymethods]

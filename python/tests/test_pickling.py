@@ -32,6 +32,7 @@ PROTOCOLS = [
 MECHANISMS = [
     accountants.Gaussian(2.0, 3.0),
     accountants.Laplace(2.0),
+    accountants.DiscreteLaplace(2.0),
     accountants.RandomizedResponse(4, 0.25),
     accountants.Zcdp(0.5),
     accountants.PoissonGaussian(1.0, 0.01),
