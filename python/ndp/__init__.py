@@ -13,7 +13,7 @@ Examples
 array([0.   , 0.926, 0.926, 0.926])
 """
 
-from . import accountants, printed, training, walks
+from . import accountants, printed, programs, training, walks
 from ._account import Account, Audit, Comparison, Ledger, Profile, audit, check, compare, least_noise
 from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
@@ -42,6 +42,7 @@ from ._protocols import (
     randomized_gossip,
     time_varying_gossip,
 )
+from .programs import Program, Sensitivity
 
 __all__ = [
     "AcceleratedGossip",
@@ -67,9 +68,11 @@ __all__ = [
     "PathProtocol",
     "Printed",
     "Profile",
+    "Program",
     "Protocol",
     "RandomizedGossip",
     "Run",
+    "Sensitivity",
     "TimeVaryingGossip",
     "UpperBound",
     "__version__",
@@ -85,6 +88,7 @@ __all__ = [
     "noisy_gossip",
     "one_peer",
     "printed",
+    "programs",
     "protocol",
     "protocols",
     "randomized_gossip",

@@ -11,6 +11,7 @@ mod graph;
 mod graph_walk;
 mod losses;
 mod printed;
+mod program;
 mod protocol;
 mod rings;
 mod training;
@@ -60,6 +61,8 @@ mod _ndp {
         check, delta_of_units, epsilon_of_mu, epsilon_of_units, grade_word, least_sigma, mu_of_units,
         rdp_of_units,
     };
+    #[pymodule_export]
+    use crate::program::Program;
     #[pymodule_export]
     use crate::protocol::Protocol;
 
