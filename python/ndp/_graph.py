@@ -6,6 +6,7 @@ import operator
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -313,11 +314,8 @@ def _of_adjacency(coo: Any, weight: str | bool | None) -> tuple[Any, Any, Any, A
 
 def _of_dense(matrix: NDArray[Any], weight: str | bool | None) -> tuple[Any, Any, Any, Any]:
     u, v = np.nonzero(matrix)
-
-    class Coo:
-        shape, row, col, data = matrix.shape, u, v, matrix[u, v]
-
-    return _of_adjacency(Coo, weight)
+    coo = SimpleNamespace(shape=matrix.shape, row=u, col=v, data=matrix[u, v])
+    return _of_adjacency(coo, weight)
 
 
 def _of_ends(u: Any, v: Any, weight: str | bool | None, nodes: int | None) -> tuple[Any, Any, Any, Any]:

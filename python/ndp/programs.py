@@ -195,7 +195,7 @@ class Program(Protocol):
         same = list(self.nodes) == list(other.nodes) and _same(self.parameters, other.parameters)
         return same and self._program.write() == other._program.write()
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _build(self) -> _ndp.Protocol:
         chosen = self.parameters["sensitivity"]
@@ -604,9 +604,9 @@ def corn_dsgd(
     Examples
     --------
     >>> import ndp
-    >>> p = ndp.programs.corn_dsgd(([0], [1]), [[1, 0], [0, 1]], rounds=2, sensitivity="same_direction")
+    >>> p = ndp.programs.corn_dsgd(([0], [1]), [[1, 0], [0, 1]], rounds=2)
     >>> p.uses(0)
-    2
+    1
     """
     options = {"weight": weight, "weights": weights, "count": _rounds(rounds), "rows": covariance}
     return _published("corn_dsgd", graph, sensitivity, **options)

@@ -94,7 +94,7 @@ def test_what_is_refused():
         p.noise(3)
     with pytest.raises(ndp.NdpError, match="value 99 is not one of"):
         p.send(0, 1, 99)
-    with pytest.raises(ndp.NdpError, match="negative"):
+    with pytest.raises(ndp.NdpError, match="at least 0, got -1"):
         p.noise(0, variance=-1)
     with pytest.raises(ndp.NdpError):
         p.noise(0, variance=float("nan"))

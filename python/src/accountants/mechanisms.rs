@@ -107,7 +107,7 @@ mechanism! {
     /// Examples
     /// --------
     /// >>> import ndp
-    /// >>> bool(ndp.accountants.DiscreteLaplace(scale=2.0).epsilon(delta=0.01) < 0.48)
+    /// >>> bool(ndp.accountants.DiscreteLaplace(scale=2.0).epsilon(delta=0.01) < 0.49)
     /// True
     DiscreteLaplace(ndp_dp::DiscreteLaplace), "DiscreteLaplace",
     (scale: f64, sensitivity: u32 = 1) => ndp_dp::DiscreteLaplace::new(sensitivity, scale)?,
