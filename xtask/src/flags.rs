@@ -31,7 +31,15 @@ xflags::xflags! {
             optional --to to: PathBuf
         }
         /// Run all tests, those in the documentation too.
-        cmd test {}
+        cmd test {
+            /// The tests of the Python package in place of those of the crates.
+            optional --python
+        }
+        /// Build the Python package as a wheel.
+        cmd wheel {
+            /// The folder it goes to; `target/wheels` if not given.
+            optional --out out: PathBuf
+        }
         /// Run the benchmarks, and compare them with the goals.
         cmd bench {
             /// Also the works that take up to a minute: all observers, a million nodes.

@@ -10,6 +10,7 @@ mod reproduce;
 mod soundness;
 mod test;
 mod tidy;
+mod wheel;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Soundness(task) => task.run(sh),
         flags::XtaskCmd::Ci(task) => task.run(sh),
         flags::XtaskCmd::Tidy(task) => task.run(sh),
+        flags::XtaskCmd::Wheel(task) => task.run(sh, &here),
     }
 }
 

@@ -1,0 +1,98 @@
+"""Network differential privacy: what a neighbour learns in a decentralized protocol.
+
+A protocol on a graph says what each node sees; an accountant turns that into a loss whose class says what it may be used
+for: `Exact` and `UpperBound` are guarantees, `Printed` (a paper's formula) and `Estimate` are none.
+
+Examples
+--------
+>>> import ndp
+>>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=3)
+>>> r
+<Losses observer=3 of gossip of 2 rounds, metropolis weights: exact, max 1>
+>>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
+array([0.   , 0.926, 0.926, 0.926])
+"""
+
+from . import accountants, printed, programs, training, walks
+from ._account import Account, Audit, Comparison, Ledger, Profile, audit, check, compare, least_noise
+from ._draw import draw
+from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
+from ._graph import Graph
+from ._losses import Check, LeastNoise, Losses, PairwiseLosses
+from ._ndp import NdpError, __version__
+from ._protocols import (
+    AcceleratedGossip,
+    FreshNoise,
+    Gossip,
+    NamedProtocol,
+    NoisyGossip,
+    OnePeer,
+    PathProtocol,
+    Protocol,
+    RandomizedGossip,
+    Run,
+    TimeVaryingGossip,
+    accelerated_gossip,
+    fresh_noise,
+    gossip,
+    noisy_gossip,
+    one_peer,
+    protocol,
+    protocols,
+    randomized_gossip,
+    time_varying_gossip,
+)
+from .programs import Program, Sensitivity
+
+__all__ = [
+    "AcceleratedGossip",
+    "Account",
+    "Audit",
+    "Check",
+    "Comparison",
+    "Estimate",
+    "Exact",
+    "FreshNoise",
+    "Gossip",
+    "Graded",
+    "Graph",
+    "Guarantee",
+    "LeastNoise",
+    "Ledger",
+    "Losses",
+    "NamedProtocol",
+    "NdpError",
+    "NoisyGossip",
+    "OnePeer",
+    "PairwiseLosses",
+    "PathProtocol",
+    "Printed",
+    "Profile",
+    "Program",
+    "Protocol",
+    "RandomizedGossip",
+    "Run",
+    "Sensitivity",
+    "TimeVaryingGossip",
+    "UpperBound",
+    "__version__",
+    "accelerated_gossip",
+    "accountants",
+    "audit",
+    "check",
+    "compare",
+    "draw",
+    "fresh_noise",
+    "gossip",
+    "least_noise",
+    "noisy_gossip",
+    "one_peer",
+    "printed",
+    "programs",
+    "protocol",
+    "protocols",
+    "randomized_gossip",
+    "time_varying_gossip",
+    "training",
+    "walks",
+]

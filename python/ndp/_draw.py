@@ -1,0 +1,151 @@
+"""Pictures and HTML, with matplotlib where it is there."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._graph import Graph, GraphLike
+
+if TYPE_CHECKING:
+    from ._losses import Losses, PairwiseLosses
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("pictures need matplotlib") from None
+    return plt.subplots(layout="constrained")[1]
+
+
+def plot_losses(losses: Losses, ax: Any, options: dict[str, Any]) -> Any:
+    ax = _axes(ax)
+    outside = np.setdiff1d(np.arange(len(losses)), losses.coalitions[0])
+    if isinstance(losses.graph, Graph):
+        hops = np.array([losses.graph.distances(v) for v in losses.coalition])
+        far = np.where(hops < 0, np.iinfo(np.int64).max, hops).min(axis=0)
+        x = np.where(far == np.iinfo(np.int64).max, -1, far)[outside]
+        ax.set_xlabel("hops from the observer")
+    else:
+        x = outside
+        ax.set_xlabel("node")
+    ax.scatter(x, losses.unit[outside], **options)
+    ax.set_ylabel(f"unit loss ({losses.grade.name})")
+    ax.set_ylim(bottom=0.0)
+    ax.set_title(losses.protocol, fontsize="small")
+    return ax
+
+
+def plot_pairs(losses: PairwiseLosses, ax: Any, sigma: float | None, delta: float, options: dict[str, Any]) -> Any:
+    ax = _axes(ax)
+    values = losses.unit if sigma is None else losses.epsilon(sigma, delta)
+    shown = np.ma.array(values, mask=False)
+    for i, members in enumerate(losses.coalitions):
+        shown[members, i] = np.ma.masked
+    image = ax.imshow(shown, **{"origin": "upper", "aspect": "auto", **options})
+    what = "unit loss" if sigma is None else f"epsilon at delta = {delta:g}, sigma = {sigma:g}"
+    ax.figure.colorbar(image, ax=ax, label=f"{what} ({losses.grade.name})")
+    ax.set_xlabel("observer")
+    ax.set_ylabel("exposed node")
+    ax.set_title(losses.protocol, fontsize="small")
+    return ax
+
+
+def draw(graph: GraphLike, losses: Losses, ax: Any = None, pos: Any = None, **options: Any) -> Any:
+    """Draws a graph, its nodes coloured by what they lose to the observer.
+
+    Parameters
+    ----------
+    graph : graph-like
+        The graph of the protocol.
+    losses : Losses
+        What an observer learns.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+    pos : mapping, optional
+        A place for each label; NetworkX's spring layout by default.
+    **options
+        Passed to ``ax.scatter``.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+    """
+    network = Graph(graph)
+    nodes: list[Hashable] = list(network.nodes)
+    if list(losses.nodes) != nodes:
+        from ._ndp import NdpError
+
+        raise NdpError("the losses are those of another graph: their nodes differ")
+    ax = _axes(ax)
+    if pos is None:
+        import networkx
+
+        drawn = networkx.Graph()
+        drawn.add_nodes_from(nodes)
+        drawn.add_edges_from((nodes[u], nodes[v]) for u, v in network.edges)
+        pos = networkx.spring_layout(drawn, seed=1)
+    places = np.array([pos[node] for node in nodes], float)
+    for u, v in network.edges:
+        ax.plot(*places[[u, v]].T, color="0.8", linewidth=0.7, zorder=1)
+    members = losses.coalitions[0]
+    outside = np.setdiff1d(np.arange(len(nodes)), members)
+    shown = ax.scatter(*places[outside].T, c=losses.unit[outside], zorder=2, **{"vmin": 0.0, "vmax": 1.0, **options})
+    ax.scatter(*places[members].T, marker="*", color="black", s=120, zorder=3)
+    ax.figure.colorbar(shown, ax=ax, label=f"unit loss ({losses.grade.name})")
+    ax.set_axis_off()
+    return ax
+
+
+def losses_html(losses: Losses, most: int = 20) -> str:
+    """A table of the largest losses."""
+    import html
+
+    outside = np.setdiff1d(np.arange(len(losses)), losses.coalitions[0])
+    order = outside[np.argsort(-losses.unit[outside], kind="stable")]
+    rows = "".join(
+        f"<tr><td>{html.escape(repr(losses.nodes[u]))}</td><td>{losses.unit[u]:.6g}</td>"
+        f"<td>{losses.lower[0, u]:.6g}</td></tr>"
+        for u in order[:most]
+    )
+    more = f"<p>and {len(order) - most} more</p>" if len(order) > most else ""
+    who = ", ".join(html.escape(repr(v)) for v in losses.coalition)
+    failure = f", failure probability {losses.failure:.2g}" if losses.failure else ""
+    return (
+        f"<div><p><b>What {who} learns</b> ({html.escape(losses.protocol)}; {losses.grade.name}{failure})</p>"
+        f"<table><thead><tr><th>node</th><th>unit loss</th><th>at least</th></tr></thead><tbody>{rows}</tbody></table>"
+        f"{more}</div>"
+    )
+
+
+def pairs_html(losses: PairwiseLosses) -> str:
+    """A summary for each observer: the largest and the mean loss."""
+    import html
+
+    rows = []
+    for v in losses.observers[:20]:
+        one = losses.towards(v)
+        rows.append(
+            f"<tr><td>{html.escape(repr(v))}</td><td>{one.max.value:.6g}</td><td>{one.mean.value:.6g}</td></tr>"
+        )
+    more = f"<p>and {len(losses.observers) - 20} more</p>" if len(losses.observers) > 20 else ""
+    return (
+        f"<div><p><b>What each observer learns</b> ({html.escape(losses.protocol)}; {losses.grade.name})</p>"
+        "<table><thead><tr><th>observer</th><th>largest unit loss</th><th>mean unit loss</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>{more}</div>"
+    )
+
+
+def plot_comparison(rows: list[dict[str, Any]], ax: Any, options: dict[str, Any]) -> Any:
+    ax = _axes(ax)
+    known = [row for row in rows if row.get("error") is not None]
+    known.sort(key=lambda row: -row["error"])
+    ax.barh([f"{row['protocol']} ({row['grade']})" for row in known], [row["error"] for row in known], **options)
+    ax.set_xscale("log")
+    ax.set_xlabel("root mean square error at the same guarantee")
+    return ax

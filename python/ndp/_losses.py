@@ -1,0 +1,622 @@
+"""What observers learn: losses as arrays in the order of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _ndp
+from ._grades import Exact, Guarantee, UpperBound
+from ._graph import Graph
+from ._ndp import NdpError
+
+_CLASSES: dict[str, type[Guarantee]] = {"Exact": Exact, "UpperBound": UpperBound}
+
+#: A target: the loss that is allowed, or ``(epsilon, delta)``, or a function of the exposed node and the observer.
+Target = Any
+
+
+class LeastNoise(NamedTuple):
+    """The least noise for a target, and the pair that needs it (None for means)."""
+
+    sigma: float
+    source: Hashable
+    observer: Hashable
+    loss: Guarantee | None
+
+
+class Check(NamedTuple):
+    """Whether a target is met: ``"met"``, ``"not shown"`` or ``"violated"``, and by how many pairs it is exceeded."""
+
+    verdict: str
+    exceeding: int
+    source: Hashable
+    observer: Hashable
+    loss: Guarantee | None
+
+    def __bool__(self) -> bool:
+        return self.verdict == "met"
+
+
+class _Reports:
+    """What several coalitions learn; rows are coalitions."""
+
+    __slots__ = (
+        "_unit", "bits", "coalitions", "failures", "graph", "grades", "lower", "mean_grades", "means", "protocol", "ranks"
+    )  # fmt: skip
+
+    def __init__(self, graph: Graph | Sequence[Hashable], protocol: str, parts: Mapping[str, Any]) -> None:
+        self.graph = graph
+        self.protocol = protocol
+        self._unit: NDArray[np.float64] = parts["unit"]
+        self.lower: NDArray[np.float64] = parts["lower"]
+        self.coalitions: list[list[int]] = parts["coalitions"]
+        self.grades: list[str] = parts["grades"]
+        self.ranks: list[int] = parts["ranks"]
+        self.bits: list[int] = parts["bits"]
+        self.failures: list[float] = parts["failures"]
+        self.means: list[float] = parts["means"]
+        self.mean_grades: list[str] = parts["mean_grades"]
+        self._unit.flags.writeable = False
+        self.lower.flags.writeable = False
+
+    @property
+    def _labels(self) -> Sequence[Hashable]:
+        return self.graph.nodes if isinstance(self.graph, Graph) else self.graph
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        names = ("lower", "coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
+        parts = {"unit": self._unit, **{name: getattr(self, name) for name in names}}
+        return (type(self), (self.graph, self.protocol, parts))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return (
+            list(self._labels) == list(other._labels)
+            and self.coalitions == other.coalitions
+            and self.grades == other.grades
+            and np.array_equal(self._unit, other._unit)
+            and np.array_equal(self.lower, other.lower)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _index(self, node: Hashable) -> int:
+        if isinstance(self.graph, Graph):
+            return self.graph.index(node)
+        try:
+            return list(self.graph).index(node)
+        except ValueError:
+            raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes") from None
+
+    @property
+    def grade(self) -> type[Guarantee]:
+        """`Exact` where every loss is known to ``1e-9``, otherwise `UpperBound`."""
+        return Exact if all(grade == "Exact" for grade in self.grades) else UpperBound
+
+    @property
+    def failure(self) -> float:
+        """Probability, over primes drawn from a hash of what is seen, that an upper end is too small; at most.
+
+        The upper ends of the enclosures rest on primes, the lower ends hold without. Of several observers, the sum.
+        """
+        return float(sum(self.failures))
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The labels of the nodes, in the order of all arrays."""
+        return self._labels
+
+    def least_noise(
+        self,
+        worst: Target = None,
+        *,
+        mean: Target = None,
+        pairs: Callable[[Hashable, Hashable], Any] | None = None,
+        order: float | None = None,
+        sensitivity: float = 1.0,
+    ) -> LeastNoise:
+        """The least noise at which no node loses more than a target allows, rounded up.
+
+        Parameters
+        ----------
+        worst : tuple or float, optional
+            ``(epsilon, delta)`` for every pair; or a ``mu``; or, with ``order``, a Rényi loss in nats.
+        mean : tuple or float, optional
+            In place of ``worst``: for the mean towards every observer.
+        pairs : callable, optional
+            In place of ``worst``: the same for each exposed node and observer; ``inf`` sets no limit.
+        order : float, optional
+            Order of the Rényi loss.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        LeastNoise
+            ``sigma``, and the pair that needs it with its loss.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
+        >>> found = r.least_noise(worst=(1.0, 1e-5))
+        >>> round(found.sigma, 3), found.source, found.observer
+        (3.731, 1, 0)
+        """
+        limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
+        exact = [grade == "Exact" for grade in self.grades]
+        found = _ndp.least_sigma(self._unit, self.lower, self.coalitions, exact, limits, float(sensitivity))
+        return least_noise_of(self._labels, found, limits)
+
+    def check(
+        self,
+        sigma: float,
+        worst: Target = None,
+        *,
+        mean: Target = None,
+        pairs: Callable[[Hashable, Hashable], Any] | None = None,
+        order: float | None = None,
+        sensitivity: float = 1.0,
+    ) -> Check:
+        """Whether no node loses more than a target allows.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise.
+        worst, mean, pairs, order, sensitivity
+            As in `least_noise`.
+
+        Returns
+        -------
+        Check
+            True in a condition where the target is met.
+        """
+        limits = limits_of(self._labels, self.coalitions, worst, mean, pairs, order)
+        exact = [grade == "Exact" for grade in self.grades]
+        scales = (float(sigma), float(sensitivity))
+        found = _ndp.check(self._unit, self.lower, self.coalitions, exact, limits, *scales)
+        return check_of(self._labels, found, limits)
+
+
+def limits_of(
+    labels: Sequence[Hashable],
+    coalitions: Sequence[Sequence[int]],
+    worst: Target,
+    mean: Target,
+    pairs: Callable[[Hashable, Hashable], Any] | None,
+    order: float | None,
+) -> tuple[NDArray[np.float64], bool, float | None, float | None]:
+    """Limits as a table, whether they are for means, and the terms they are stated in: an order, a delta, or ``mu``."""
+    if sum(target is not None for target in (worst, mean, pairs)) != 1:
+        raise NdpError("give one target: worst=, mean= or pairs=")
+    deltas: set[float] = set()
+
+    def allowed(target: Any) -> float:
+        if isinstance(target, tuple):
+            if order is not None:
+                raise NdpError("a target is (epsilon, delta), or a loss at an order, not both")
+            if len(target) != 2:
+                raise NdpError(f"a target is (epsilon, delta), got {len(target)} numbers")
+            deltas.add(float(target[1]))
+            target = target[0]
+        return float(target)
+
+    if pairs is None:
+        table = np.array([[allowed(worst if mean is None else mean)]])
+    else:
+        table = np.full((len(labels), len(labels)), np.inf)
+        for members in coalitions:
+            for u, label in enumerate(labels):
+                if u not in members:
+                    table[u, members[0]] = allowed(pairs(label, labels[members[0]]))
+    if len(deltas) > 1:
+        raise NdpError(f"all pairs need the same delta, got {sorted(deltas)}")
+    return table, mean is not None, None if order is None else float(order), deltas.pop() if deltas else None
+
+
+def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashable, Hashable, Guarantee | None]:
+    if pair is None:
+        return None, None, None
+    u, v, loss, grade = pair
+    observer = labels[v] if v < len(labels) else None
+    return labels[u], observer, _CLASSES[grade](loss, _what(*limits[2:]))
+
+
+def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any) -> LeastNoise:
+    """What a search found, with labels."""
+    return LeastNoise(found[0], *_pair_of(labels, found[1], limits))
+
+
+def check_of(labels: Sequence[Hashable], found: Any, limits: Any) -> Check:
+    """What a check found, with labels."""
+    return Check(found[0], found[1], *_pair_of(labels, found[2], limits))
+
+
+def _what(order: float | None, delta: float | None) -> str:
+    if delta is not None:
+        return "epsilon"
+    return "mu" if order is None else f"Rényi loss at order {order:g}"
+
+
+class Losses(_Reports):
+    """What one observer (or a coalition) learns about every node: guarantees.
+
+    Arrays are in the order of `nodes`. The entry of the observer itself is 1, its loss to itself, and counts in no
+    mean, maximum or target.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> r = ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2)
+    >>> r.unit
+    array([1., 1., 1.])
+    >>> r[0]
+    Exact(1, 'unit loss')
+    >>> r.mu(sigma=2.0)
+    array([0.5, 0.5, 0.5])
+    """
+
+    __slots__ = ()
+
+    @property
+    def coalition(self) -> list[Hashable]:
+        """Labels of those who pool what they see."""
+        return [self._labels[v] for v in self.coalitions[0]]
+
+    @property
+    def observer(self) -> Hashable:
+        """The label of the observer, the first of a coalition."""
+        return self._labels[self.coalitions[0][0]]
+
+    @property
+    def unit(self) -> NDArray[np.float64]:
+        """Losses as fractions of the local loss, what would be lost if the noisy value were published: upper ends."""
+        row: NDArray[np.float64] = self._unit[0]
+        return row
+
+    @property
+    def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both proven ends of every unit loss."""
+        return self.lower[0], self._unit[0]
+
+    @property
+    def rank(self) -> int:
+        """Dimension of what is seen, the observer's own noise included."""
+        return self.ranks[0]
+
+    @property
+    def mean(self) -> Guarantee:
+        """Mean unit loss of the nodes outside the coalition, divided by the number of all nodes."""
+        return _CLASSES[self.mean_grades[0]](self.means[0], "unit loss")
+
+    @property
+    def max(self) -> Guarantee:
+        """The largest unit loss of a node outside the coalition."""
+        outside = np.delete(self.unit, self.coalitions[0])
+        return self.grade(float(outside.max(initial=0.0)), "unit loss")
+
+    def __getitem__(self, node: Hashable) -> Guarantee:
+        """The unit loss of a node, by its label."""
+        u = self._index(node)
+        if u in self.coalitions[0]:
+            raise NdpError(f"node {node!r} is both source and observer: its loss to itself is not a privacy loss")
+        return self.grade(float(self.unit[u]), "unit loss", {"lower": float(self.lower[0, u])})
+
+    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Gaussian parameter ``mu`` of every node's loss, rounded up.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+            ``(sensitivity / sigma) * sqrt(unit)``.
+        """
+        return _ndp.mu_of_units(self.unit, float(sigma), float(sensitivity))
+
+    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Rényi loss of every node in nats, rounded up.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        order : float
+            Order of the divergence, above 1.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        return _ndp.rdp_of_units(self.unit, float(sigma), float(order), float(sensitivity))
+
+    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """The ``epsilon`` at ``delta`` of every node, in nats.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        delta : float
+            Failure probability.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+
+        Examples
+        --------
+        >>> import ndp
+        >>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
+        >>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
+        array([0.926, 0.926, 0.926, 0.   ])
+        """
+        return _ndp.epsilon_of_units(self.unit, float(sigma), float(delta), float(sensitivity))
+
+    def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """The ``delta`` at ``epsilon`` of every node.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise that every node adds.
+        epsilon : float
+            In nats.
+        sensitivity : float, optional
+            How far the input of one node may move.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        return _ndp.delta_of_units(self.unit, float(sigma), float(epsilon), float(sensitivity))
+
+    def to_dp_event(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Any:
+        """The loss of a node as an event of ``dp_accounting``: a Gaussian of noise multiplier ``1/mu``.
+
+        Parameters
+        ----------
+        node : hashable
+            The exposed node.
+        sigma, sensitivity : float
+            As in `mu`.
+
+        Returns
+        -------
+        dp_accounting.GaussianDpEvent
+            Or a ``NoOpDpEvent`` where nothing is learnt.
+        """
+        from ._events import gaussian
+
+        return gaussian(float(self[node].mu(sigma, sensitivity)))
+
+    def to_frame(self, sigma: float | None = None, delta: float = 1e-5, sensitivity: float = 1.0) -> Any:
+        """A table with a row for each node outside the coalition: pandas, or polars where pandas is not installed.
+
+        Parameters
+        ----------
+        sigma : float, optional
+            With it, columns ``mu`` and ``epsilon`` (at ``delta``) are there too.
+        delta, sensitivity : float, optional
+            As in `epsilon`.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+        """
+        outside = [u for u in range(len(self._labels)) if u not in set(self.coalitions[0])]
+        columns: dict[str, Any] = {
+            "node": [self._labels[u] for u in outside],
+            "unit": self.unit[outside],
+            "lower": self.lower[0][outside],
+        }
+        if sigma is not None:
+            columns["mu"] = self.mu(sigma, sensitivity)[outside]
+            columns["epsilon"] = self.epsilon(sigma, delta, sensitivity)[outside]
+        columns["grade"] = [self.grade.name] * len(outside)
+        return _frame(columns)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Losses against the distance from the observer, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+        **options
+            Passed to ``ax.scatter``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from ._draw import plot_losses
+
+        return plot_losses(self, ax, options)
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __repr__(self) -> str:
+        who = f"observer={self.observer!r}" if len(self.coalitions[0]) == 1 else f"coalition={self.coalition!r}"
+        failure = f", failure={self.failure:.1g}" if self.failure else ""
+        return f"<Losses {who} of {self.protocol}: {self.grade.name}, max {self.max.value:.4g}{failure}>"
+
+    def _repr_html_(self) -> str:
+        from ._draw import losses_html
+
+        return losses_html(self)
+
+
+class PairwiseLosses(_Reports):
+    """What each of several observers learns about every node: guarantees.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> r = ndp.gossip(([0, 1], [1, 2]), rounds=1).all_losses()
+    >>> r.unit.round(3)
+    array([[1., 1., 0.],
+           [1., 1., 1.],
+           [0., 1., 1.]])
+    """
+
+    __slots__ = ()
+
+    @property
+    def observers(self) -> list[Hashable]:
+        """The labels of the observers, in the order of the columns."""
+        return [self._labels[members[0]] for members in self.coalitions]
+
+    @property
+    def unit(self) -> NDArray[np.float64]:
+        """Unit losses: row is the exposed node, column the observer."""
+        return self._unit.T
+
+    @property
+    def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Both proven ends of every unit loss."""
+        return self.lower.T, self._unit.T
+
+    def towards(self, observer: Hashable) -> Losses:
+        """What one of the observers learns.
+
+        Parameters
+        ----------
+        observer : hashable
+            Its label.
+
+        Returns
+        -------
+        Losses
+        """
+        v = self._index(observer)
+        for i, members in enumerate(self.coalitions):
+            if members[0] == v:
+                names = ("coalitions", "grades", "ranks", "bits", "failures", "means", "mean_grades")
+                parts: dict[str, Any] = {name: [getattr(self, name)[i]] for name in names}
+                parts.update(unit=self._unit[i : i + 1].copy(), lower=self.lower[i : i + 1].copy())
+                return Losses(self.graph, self.protocol, parts)
+        raise NdpError(f"node {observer!r} is not one of the observers")
+
+    def __getitem__(self, pair: tuple[Hashable, Hashable]) -> Guarantee:
+        """The unit loss of a pair: exposed node, observer."""
+        source, observer = pair
+        return self.towards(observer)[source]
+
+    @property
+    def max(self) -> Guarantee:
+        """The largest unit loss of a node towards another."""
+        outside = self._unit.copy()
+        for i, members in enumerate(self.coalitions):
+            outside[i, members] = 0.0
+        return self.grade(float(outside.max(initial=0.0)), "unit loss")
+
+    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Gaussian parameters, as in `Losses.mu`: row is the exposed node, column the observer."""
+        return self._map(_ndp.mu_of_units, sigma, sensitivity)
+
+    def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """Rényi losses, as in `Losses.rdp`: row is the exposed node, column the observer."""
+        return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
+
+    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """The ``epsilon`` at ``delta``, as in `Losses.epsilon`: row is the exposed node, column the observer."""
+        return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
+
+    def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        """The ``delta`` at ``epsilon``, as in `Losses.delta`: row is the exposed node, column the observer."""
+        return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
+
+    def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
+        values = function(np.ascontiguousarray(self._unit).ravel(), *(float(scale) for scale in scales))
+        return values.reshape(self._unit.shape).T
+
+    def to_frame(self, sigma: float | None = None, delta: float = 1e-5, sensitivity: float = 1.0) -> Any:
+        """A table with a row for each pair: pandas, or polars where pandas is not installed.
+
+        Parameters
+        ----------
+        sigma, delta, sensitivity : float, optional
+            As in `Losses.to_frame`.
+
+        Returns
+        -------
+        pandas.DataFrame or polars.DataFrame
+        """
+        labels = self._labels
+        pairs = [
+            (u, i) for i, members in enumerate(self.coalitions) for u in range(len(labels)) if u not in members
+        ]
+        u = np.array([u for u, _ in pairs], np.int64)
+        i = np.array([i for _, i in pairs], np.int64)
+        columns: dict[str, Any] = {
+            "node": [labels[j] for j in u],
+            "observer": [labels[self.coalitions[j][0]] for j in i],
+            "unit": self.unit[u, i],
+            "lower": self.lower.T[u, i],
+        }
+        if sigma is not None:
+            columns["mu"] = self.mu(sigma, sensitivity)[u, i]
+            columns["epsilon"] = self.epsilon(sigma, delta, sensitivity)[u, i]
+        grades = [_CLASSES[grade].name for grade in self.grades]
+        columns["grade"] = [grades[j] for j in i]
+        return _frame(columns)
+
+    def plot(self, ax: Any = None, sigma: float | None = None, delta: float = 1e-5, **options: Any) -> Any:
+        """A heat map of the losses, with matplotlib: row is the exposed node, column the observer.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+        sigma : float, optional
+            With it, the map shows ``epsilon`` at ``delta`` in place of unit losses.
+        delta : float, optional
+            Failure probability.
+        **options
+            Passed to ``ax.imshow``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from ._draw import plot_pairs
+
+        return plot_pairs(self, ax, sigma, delta, options)
+
+    def __repr__(self) -> str:
+        count = f"{len(self.coalitions)} observers"
+        return f"<PairwiseLosses {count} of {self.protocol}: {self.grade.name}, max {self.max.value:.4g}>"
+
+    def _repr_html_(self) -> str:
+        from ._draw import pairs_html
+
+        return pairs_html(self)
+
+
+def _frame(columns: dict[str, Any]) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        try:
+            import polars
+        except ImportError:
+            raise ImportError("to_frame() needs pandas or polars") from None
+        return polars.DataFrame(columns)
+    return pandas.DataFrame(columns)

@@ -1,0 +1,847 @@
+"""Protocols on a graph: gossip with noise at the start, on messages, or fresh in every round."""
+
+from __future__ import annotations
+
+import operator
+import sys
+import time
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _ndp
+from ._account import Account, Who
+from ._grades import Guarantee, UpperBound
+from ._graph import Graph, GraphLike, _matrix
+from ._losses import Losses, PairwiseLosses
+from ._ndp import NdpError
+
+#: ``True`` for a line on standard error, or a function of the observers done and all observers.
+Progress = bool | Callable[[int, int], Any]
+
+
+class Run(NamedTuple):
+    """A run of a protocol on real values; arrays have a row for each node, in the order of the labels."""
+
+    #: What every node ends with.
+    output: NDArray[np.float64]
+    #: The noise that every node added to its value.
+    noise: NDArray[np.float64]
+    #: What was sent, one array a round.
+    messages: list[NDArray[np.float64]]
+
+
+class Protocol:
+    """A protocol whose observers see linear combinations of Gaussians; made by `gossip` and its like.
+
+    Two protocols with the same parameters are equal, and every protocol pickles.
+    """
+
+    _cache: _ndp.Protocol | None
+
+    def __init__(self, graph: Graph | Sequence[Hashable], words: str, **parameters: Any) -> None:
+        self.graph = graph
+        self.words = words
+        self.parameters = parameters
+        self._cache = None
+
+    def _build(self) -> _ndp.Protocol:
+        raise NotImplementedError
+
+    @property
+    def _native(self) -> _ndp.Protocol:
+        if self._cache is None:
+            self._cache = self._build()
+        return self._cache
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The labels of the nodes, in the order of all arrays."""
+        return self.graph.nodes if isinstance(self.graph, Graph) else self.graph
+
+    def _index(self, node: Hashable) -> int:
+        if isinstance(self.graph, Graph):
+            return self.graph.index(node)
+        if isinstance(node, (int, np.integer)) and node in self.graph:
+            return int(node)
+        raise NdpError(f"node {node!r} is not one of the {len(self.graph)} nodes, 0 to {len(self.graph) - 1}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cache": None}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(self.graph == other.graph) and _same(self.parameters, other.parameters)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self.words} on {len(self.nodes)} nodes>"
+
+    def _who(
+        self,
+        observer: Hashable | None,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+    ) -> Who:
+        edges = [(self._index(u), self._index(v)) for u, v in tapped]
+        if observer is not None and coalition is not None:
+            raise NdpError("give an observer or a coalition, not both")
+        if observer is None and coalition is None and not edges:
+            raise NdpError("say who observes: observer=label, or coalition=[labels]")
+        chosen = coalition if coalition is not None else (() if observer is None else (observer,))
+        members = sorted(self._index(v) for v in chosen)
+        return members, bool(own_noise), bool(hidden_senders), edges
+
+    def losses(
+        self,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+    ) -> Losses:
+        """What an observer, or a coalition, learns about every node, as unit losses.
+
+        The observer is honest but curious: it follows the protocol, sees every message of its neighbors, knows the graph and
+        the weights, and its own noise.
+
+        Parameters
+        ----------
+        observer : hashable, optional
+            The label of a node.
+        coalition : iterable of hashable, optional
+            In place of it: nodes that pool what they see and what they drew.
+        own_noise : bool, optional
+            False for observers who throw away the noise they drew: weaker than a real node, for comparison with papers.
+
+        Returns
+        -------
+        Losses
+            ``Exact`` where every loss is enclosed to ``1e-9``, otherwise an ``UpperBound``.
+
+        Raises
+        ------
+        NdpError
+            For a label that is no node, an empty coalition, a node given twice; for a protocol whose losses are no unit losses,
+            which `account` answers for.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> p = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=3)
+        >>> p.losses(observer=0).unit.round(4)
+        array([1., 1., 1., 1.])
+        >>> p.losses(coalition=[0, 3]).rank
+        4
+        """
+        return Losses(self.graph, self.words, self._native.losses([self._who(observer, coalition, own_noise)]))
+
+    def all_losses(
+        self,
+        observers: Iterable[Hashable] | None = None,
+        *,
+        own_noise: bool = True,
+        progress: Progress = False,
+    ) -> PairwiseLosses:
+        """What each of several observers alone learns about every node, as unit losses.
+
+        Parameters
+        ----------
+        observers : iterable of hashable, optional
+            Their labels; all nodes by default.
+        own_noise : bool, optional
+            As in `losses`.
+        progress : bool or callable, optional
+            True for a line on standard error, or a function of the number of observers done and of all.
+
+        Returns
+        -------
+        PairwiseLosses
+
+        Examples
+        --------
+        >>> import ndp
+        >>> ndp.gossip(([0, 1], [1, 2]), rounds=1).all_losses().max
+        Exact(1, 'unit loss')
+        """
+        parts = self._native.losses(self._observers(observers, own_noise), _reporter(progress))
+        return PairwiseLosses(self.graph, self.words, parts)
+
+    def _observers(self, observers: Iterable[Hashable] | None, own_noise: bool = True) -> list[Who]:
+        """Each of the observers alone; a list among them is a coalition."""
+        chosen: Iterable[Hashable] = self.nodes if observers is None else observers
+        alone = isinstance(chosen, range)
+        who = [
+            self._who(None, v, own_noise) if isinstance(v, list) and not alone else self._who(v, None, own_noise)
+            for v in chosen
+        ]
+        if not who:
+            raise NdpError("the number of observers must be at least 1, got 0")
+        return who
+
+    def account(
+        self,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
+    ) -> Account:
+        """What an observer sees, ready to be asked about nodes and noises: every protocol has one.
+
+        Parameters
+        ----------
+        observer, coalition, own_noise
+            As in `losses`.
+        hidden_senders : bool, optional
+            Whether messages come through an anonymous channel.
+        tapped : iterable of pairs, optional
+            Edges on which everything is overheard, without or beside an observer.
+
+        Returns
+        -------
+        Account
+
+        Raises
+        ------
+        NdpError
+            Where the protocol has no accountant for what this observer knows.
+
+        Examples
+        --------
+        >>> import ndp
+        >>> account = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).account(observer=0)
+        >>> account.profile(1, sigma=2.0).epsilon(delta=1e-6)
+        Exact(2.25408, 'epsilon')
+        """
+        return Account(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
+
+    def run(self, values: ArrayLike, sigma: float, seed: int) -> Run:
+        """Runs the protocol on real values.
+
+        Parameters
+        ----------
+        values : array_like
+            A number, or a row of numbers, for each node.
+        sigma : float
+            Standard deviation of the noise.
+        seed : int
+            The same seed gives the same run.
+
+        Returns
+        -------
+        Run
+        """
+        table, flat = self._values(values)
+        parts = self._native.simulate(table, float(sigma), _seed(seed))
+        if flat:
+            squeeze: Callable[[Any], Any] = lambda array: array[:, 0]  # noqa: E731
+            return Run(squeeze(parts["output"]), squeeze(parts["noise"]), [squeeze(m) for m in parts["messages"]])
+        return Run(parts["output"], parts["noise"], parts["messages"])
+
+    def error(self, values: ArrayLike, sigma: float) -> Guarantee:
+        """The mean squared error of what the nodes end with, over all nodes and all noises.
+
+        Parameters
+        ----------
+        values : array_like
+            A number, or a row of numbers, for each node.
+        sigma : float
+            Standard deviation of the noise.
+
+        Returns
+        -------
+        Guarantee
+        """
+        return self._native.error(self._values(values)[0], float(sigma))
+
+    def error_bound(self, sigma: float, sensitivity: float = 1.0) -> UpperBound:
+        """Root mean square error of the mean that a node ends with, over nodes and runs, at most.
+
+        Parameters
+        ----------
+        sigma : float
+            Standard deviation of the noise.
+        sensitivity : float, optional
+            Length of the interval that the values come from.
+
+        Returns
+        -------
+        UpperBound
+
+        Raises
+        ------
+        NdpError
+            Where it is not known.
+        """
+        return UpperBound(self._native.error_bound(float(sigma), float(sensitivity)), "root mean square error")
+
+    def messages(self) -> float:
+        """Messages sent in a run, on average."""
+        return self._native.message_count()
+
+    def _values(self, values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
+        table = np.asarray(values, np.float64)
+        if table.ndim not in (1, 2):
+            raise NdpError(f"values have one or two dimensions, got {table.ndim}")
+        flat = table.ndim == 1
+        return np.ascontiguousarray(table.reshape(len(table), -1) if flat else table), flat
+
+
+class _OnMatrix(Protocol):
+    """A protocol that averages with a gossip matrix."""
+
+    @property
+    def _weights(self) -> _ndp.Matrix:
+        assert isinstance(self.graph, Graph)
+        return _matrix(self.graph, self.parameters["weights"], self.parameters["laziness"])
+
+    def matrix(self) -> Any:
+        """The gossip matrix as a SciPy sparse array."""
+        assert isinstance(self.graph, Graph)
+        return self.graph.matrix(self.parameters["weights"], self.parameters["laziness"])
+
+    def gap(self) -> float:
+        """The spectral gap of the gossip matrix: 1 minus the largest absolute value of its other eigenvalues."""
+        return self._weights.gap()
+
+
+class Gossip(_OnMatrix):
+    """Synchronous gossip; made by `gossip`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        return _ndp.Protocol.gossip(self._weights, p["rounds"], p["chebyshev"])
+
+
+class NoisyGossip(_OnMatrix):
+    """Gossip with noise on every message; made by `noisy_gossip`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        return _ndp.Protocol.noisy(self._weights, p["rounds"], p["ratio"], p["kind"])
+
+
+class FreshNoise(_OnMatrix):
+    """Gossip with fresh noise in every round; made by `fresh_noise`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        return _ndp.Protocol.fresh(self._weights, p["variances"])
+
+
+class NamedProtocol(_OnMatrix):
+    """A protocol of the registry; made by `protocol`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        return _ndp.Protocol.named(self._weights, p["name"], p["given"])
+
+
+class PathProtocol(Protocol):
+    """A token whose path is known; made by `ndp.walks.sum_on_path` and `ndp.walks.average_on_path`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        if p["kind"] == "sum":
+            return _ndp.Protocol.sum_on_path(p["nodes"], p["holders"], p["published"], p["cap"], p["edge_uses"])
+        return _ndp.Protocol.averaging(p["nodes"], p["holders"], p["contributes"], p["step"], p["last"])
+
+
+class RandomizedGossip(Protocol):
+    """Gossip over given or drawn pairs; made by `randomized_gossip` and `one_peer`."""
+
+    @property
+    def pairs(self) -> list[tuple[Hashable, Hashable]]:
+        """The pairs that meet, one a step."""
+        nodes = self.nodes
+        return [(nodes[a], nodes[b]) for a, b in self.parameters["pairs"]]
+
+    def _build(self) -> _ndp.Protocol:
+        assert isinstance(self.graph, Graph)
+        return _ndp.Protocol.pairs(self.graph._native, self.parameters["pairs"])
+
+
+class OnePeer(Protocol):
+    """One-peer gossip on a hypercube; made by `one_peer`."""
+
+    def _build(self) -> _ndp.Protocol:
+        return _ndp.Protocol.one_peer(self.parameters["dimension"])
+
+
+class TimeVaryingGossip(Protocol):
+    """Gossip on another graph in every round; made by `time_varying_gossip`."""
+
+    def _build(self) -> _ndp.Protocol:
+        p = self.parameters
+        matrices = [_matrix(graph, p["weights"], p["laziness"]) for graph in p["graphs"]]
+        return _ndp.Protocol.matrices(matrices)
+
+
+class AcceleratedGossip(Protocol):
+    """Accelerated randomized gossip; made by `accelerated_gossip`."""
+
+    def _build(self) -> _ndp.Protocol:
+        assert isinstance(self.graph, Graph)
+        p = self.parameters
+        momentum = (p["mixing"], p["push"])
+        return _ndp.Protocol.accelerated(self.graph._native, p["rings"], p["rest"], momentum)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two parameters are equal, arrays entry by entry."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if hasattr(one, "toarray") and hasattr(other, "toarray"):
+        return bool(one.shape == other.shape and abs(one - other).sum() == 0)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return bool(np.array_equal(one, other))
+    return bool(one == other)
+
+
+def _rounds(rounds: int, name: str = "rounds") -> int:
+    return _count(rounds, name)
+
+
+def _count(count: int, name: str) -> int:
+    try:
+        number = operator.index(count)
+    except TypeError:
+        raise NdpError(f"{name} must be a whole number, got {count!r}") from None
+    if number < 1:
+        raise NdpError(f"{name} must be at least 1, got {number}")
+    if number >= 1 << 32:
+        raise NdpError(f"{name} must be below 2**32, got {number}")
+    return number
+
+
+def _seed(seed: int) -> int:
+    try:
+        number = operator.index(seed)
+    except TypeError:
+        raise NdpError(f"a seed is a whole number, got {seed!r}") from None
+    if not 0 <= number < 1 << 64:
+        raise NdpError(f"a seed must lie between 0 and 2**64 - 1, got {number}")
+    return number
+
+
+def _reporter(progress: Progress) -> Callable[[int, int], Any] | None:
+    if callable(progress):
+        return progress
+    if not progress:
+        return None
+    last = [-1.0]
+
+    def tell(done: int, total: int) -> None:
+        now = time.monotonic()
+        if done == total or now - last[0] >= 1.0:
+            last[0] = now
+            print(f"\r{done} of {total} observers", end="\n" if done == total else "", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _words_of_weights(graph: Graph, weights: Any) -> str:
+    if weights is None and graph.weights is not None:
+        return "the graph's own weights"
+    if weights is None or isinstance(weights, str):
+        ignored = " (the graph's own are not used)" if graph.ignored else ""
+        return f"{weights or 'metropolis'} weights{ignored}"
+    return "given weights"
+
+
+def _on_matrix(graph: GraphLike, weight: str | bool | None, weights: Any, laziness: float) -> tuple[Graph, dict[str, Any]]:
+    if weight is not None and weight is not False and weights is not None:
+        raise NdpError("give weight= (the graph's own weights) or weights= (a rule or a matrix), not both")
+    return Graph(graph, weight=weight), {"weights": weights, "laziness": float(laziness)}
+
+
+def protocols() -> dict[str, dict[str, Any]]:
+    """Every protocol that this package knows by name, with its parameters.
+
+    Returns
+    -------
+    dict
+        For each name ``about``, what it is, and ``parameters``, what each of them is and its default.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> known = ndp.protocols()
+    >>> len(known) >= 20, "rho" in known["fresh-noise"]["parameters"]
+    (True, True)
+    """
+    return {
+        name: {"about": about, "parameters": dict(parameters)} for name, about, parameters in _ndp.protocols()
+    }
+
+
+def protocol(
+    name: str,
+    graph: GraphLike,
+    *,
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+    **parameters: float,
+) -> NamedProtocol:
+    """A protocol by its name, with parameters as data; `protocols` lists them.
+
+    Parameters
+    ----------
+    name : str
+        ``"muffliato"``, ``"fresh-noise"``, ``"walk"``, ``"ring-sum"``, ``"gossip-sgd"``, ...; underscores stand for hyphens.
+    graph, weight, weights, laziness
+        As in `gossip`; some protocols take no more than the number of its nodes.
+    **parameters : float
+        As `protocols` says; those not given have their defaults.
+
+    Returns
+    -------
+    NamedProtocol
+
+    Raises
+    ------
+    NdpError
+        For a name or a parameter that is not known.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.protocol("complete-sum", ([0, 1, 2, 3], [1, 2, 3, 0]), steps=100)
+    >>> profile = p.account(observer=0).profile(2, sigma=20.0)
+    >>> profile.epsilon(delta=1e-5).grade
+    <class 'ndp._grades.UpperBound'>
+    """
+    network, matrix = _on_matrix(graph, weight, weights, laziness)
+    known = protocols()
+    chosen = name if name in known else str(name).replace("_", "-")
+    try:
+        given = [(key.replace("_", "-"), float(value)) for key, value in sorted(parameters.items())]
+    except (TypeError, ValueError):
+        raise NdpError(f"the parameters of a protocol are numbers, got {parameters}") from None
+    made = NamedProtocol(network, f"{chosen} of the registry", name=chosen, given=given, **matrix)
+    made._native  # noqa: B018  # a wrong name is refused here, not at the first question
+    return made
+
+
+def every_protocol(graph: GraphLike) -> dict[str, Protocol | str]:
+    """Every protocol of the registry on a graph, or why it is refused there."""
+    network = Graph(graph)
+    made: dict[str, Protocol | str] = {}
+    for name in protocols():
+        try:
+            made[name] = protocol(name, network)
+        except NdpError as refused:
+            made[name] = str(refused)
+    return made
+
+
+def gossip(
+    graph: GraphLike,
+    rounds: int,
+    *,
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+    chebyshev: float | None = None,
+) -> Gossip:
+    """Gossip averaging with noise once at the start (Muffliato): every node averages with its neighbors in every round.
+
+    Parameters
+    ----------
+    graph : graph-like
+        See `Graph`.
+    rounds : int
+        How often everybody sends its state to its neighbors.
+    weight : str or bool, optional
+        The edge attribute that holds the weights of the average, the rest staying at the node. Without it the graph's own
+        weights are not used.
+    weights : str or array, optional
+        The rule ``"metropolis"`` (the default), ``"max_degree"``, ``"sum_degree"`` or ``"regular"``; or a gossip matrix,
+        dense or sparse, which is checked to be symmetric, doubly stochastic and supported on the graph.
+    laziness : float, optional
+        Share of the identity that is mixed in, from 0 to 1. It does not change what is learnt.
+    chebyshev : float, optional
+        Parameter of the acceleration, in ``[1, 2)``. It does not change what is learnt.
+
+    Returns
+    -------
+    Gossip
+
+    Raises
+    ------
+    NdpError
+        For a graph or parameters that are refused, naming condition and value.
+
+    References
+    ----------
+    Cyffers, Even, Bellet, Massoulié, *Muffliato: Peer-to-Peer Privacy Amplification for Decentralized Optimization and
+    Averaging*, NeurIPS 2022, arXiv:2206.05091. Losses are those of the whole view, not the sum over messages of its
+    Theorem 1, which is no bound.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> r = ndp.gossip(([0, 1], [1, 2]), rounds=2).losses(observer=2)
+    >>> float(r[0])
+    1.0
+    """
+    network, matrix = _on_matrix(graph, weight, weights, laziness)
+    count = _rounds(rounds)
+    words = f"gossip of {count} rounds, {_words_of_weights(network, weights)}"
+    number = None if chebyshev is None else float(chebyshev)
+    return Gossip(network, words, rounds=count, chebyshev=number, **matrix)
+
+
+def noisy_gossip(
+    graph: GraphLike,
+    rounds: int,
+    *,
+    ratio: float,
+    kind: str = "broadcast",
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+) -> NoisyGossip:
+    """Gossip with noise at the start and on every message.
+
+    Parameters
+    ----------
+    graph, rounds, weight, weights, laziness
+        As in `gossip`.
+    ratio : float
+        Standard deviation of the noise of a message, in units of that of the values.
+    kind : str, optional
+        ``"broadcast"``: one noise per node and round, the same for all its neighbors; ``"per_link"``: an independent one for
+        every neighbor; ``"overheard"``: noise on what observers hear, the gossip itself being clean.
+
+    Returns
+    -------
+    NoisyGossip
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.noisy_gossip(([0, 1], [1, 2]), rounds=2, ratio=1.0)
+    >>> p.losses(observer=2).unit.round(4)
+    array([0.087 , 0.5217, 1.    ])
+    """
+    network, matrix = _on_matrix(graph, weight, weights, laziness)
+    count = _rounds(rounds)
+    words = f"gossip of {count} rounds with noisy messages ({kind}), {_words_of_weights(network, weights)}"
+    parameters = {"rounds": count, "ratio": float(ratio), "kind": str(kind), **matrix}
+    return NoisyGossip(network, words, **parameters)
+
+
+def fresh_noise(
+    graph: GraphLike,
+    rounds: int | None = None,
+    *,
+    rho: float = 1.0,
+    variances: Sequence[float] | None = None,
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+) -> FreshNoise | NamedProtocol:
+    """Gossip in which every node adds fresh noise to its state in every round.
+
+    Losses are fractions of what the first noise alone would allow; all noises are scaled with ``sigma``, the standard deviation
+    of the first.
+
+    Parameters
+    ----------
+    graph, weight, weights, laziness
+        As in `gossip`.
+    rounds : int, optional
+        As in `gossip`; by default those of the stopping rule of the registry.
+    rho : float, optional
+        Sum of the variances of the later noises in units of the first; they are equal.
+    variances : sequence of float, optional
+        In place of ``rho``: the variances of all rounds, the first positive; their number is ``rounds``.
+
+    Returns
+    -------
+    FreshNoise
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.fresh_noise(([0, 1, 2], [1, 2, 3]), rounds=3, rho=1.0)
+    >>> p.losses(observer=0).unit.round(4)
+    array([1.    , 1.    , 0.1961, 0.0214])
+    """
+    network, matrix = _on_matrix(graph, weight, weights, laziness)
+    if rounds is None:
+        if variances is not None:
+            raise NdpError("variances go with rounds: give both")
+        return protocol("fresh-noise", network, weights=weights, laziness=laziness, rho=rho)
+    count = _rounds(rounds)
+    if variances is None:
+        later = float(rho) / (count - 1) if count > 1 else 0.0
+        schedule = [1.0] + [later] * (count - 1)
+    else:
+        schedule = [float(variance) for variance in variances]
+        if len(schedule) != count:
+            raise NdpError(f"variances needs one entry for each of the {count} rounds, got {len(schedule)}")
+    words = f"gossip of {count} rounds with fresh noise, {_words_of_weights(network, weights)}"
+    return FreshNoise(network, words, rounds=count, variances=schedule, **matrix)
+
+
+def randomized_gossip(
+    graph: GraphLike,
+    steps: int | None = None,
+    *,
+    seed: int | None = None,
+    pairs: Iterable[tuple[Hashable, Hashable]] | None = None,
+) -> RandomizedGossip:
+    """Gossip in which one pair of neighbors averages in every step; noise once at the start.
+
+    The pairs are public: losses are conditional on them.
+
+    Parameters
+    ----------
+    graph : graph-like
+        See `Graph`.
+    steps : int, optional
+        Number of pairs to draw, every edge being equally likely.
+    seed : int, optional
+        The same seed draws the same pairs.
+    pairs : iterable of pairs, optional
+        In place of ``steps`` and ``seed``: the pairs that meet.
+
+    Returns
+    -------
+    RandomizedGossip
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.randomized_gossip(([0, 1], [1, 2]), pairs=[(0, 1), (1, 2)])
+    >>> p.losses(observer=2).unit
+    array([0.5, 0.5, 1. ])
+    """
+    network = Graph(graph)
+    if (pairs is None) == (steps is None):
+        raise NdpError("give steps= and seed= to draw the pairs, or pairs=")
+    if pairs is None:
+        if seed is None:
+            raise NdpError("a seed is needed to draw the pairs")
+        met = _ndp.draw_pairs(network._native, _count(steps or 0, "steps"), _seed(seed))
+    else:
+        met = [(network.index(a), network.index(b)) for a, b in pairs]
+        _count(len(met), "the number of pairs")
+    words = f"randomized gossip of {len(met)} steps"
+    return RandomizedGossip(network, words, pairs=met)
+
+
+def one_peer(dimension: int) -> OnePeer:
+    """One-peer gossip on the hypercube of ``2**dimension`` nodes: in step ``k`` everybody averages with its neighbor along ``k``.
+
+    Parameters
+    ----------
+    dimension : int
+        Number of steps.
+
+    Returns
+    -------
+    OnePeer
+
+    Examples
+    --------
+    >>> import ndp
+    >>> ndp.one_peer(2).losses(observer=0).unit
+    array([1. , 1. , 0.5, 0.5])
+    """
+    d = _count(dimension, "dimension")
+    if d > 26:
+        raise NdpError(f"dimension must be at most 26, got {d}")
+    return OnePeer(range(1 << d), f"one-peer gossip of {d} steps", dimension=d)
+
+
+def time_varying_gossip(
+    graphs: Iterable[GraphLike],
+    *,
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+) -> TimeVaryingGossip:
+    """Gossip on another graph in every round; noise once at the start.
+
+    Parameters
+    ----------
+    graphs : iterable of graph-like
+        The graph of each round, all on the same nodes in the same order.
+    weight, weights, laziness
+        As in `gossip`, for every graph.
+
+    Returns
+    -------
+    TimeVaryingGossip
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.time_varying_gossip([ndp.Graph(([0], [1]), nodes=3), ndp.Graph(([1], [2]))])
+    >>> p.losses(observer=2).unit
+    array([0.5, 0.5, 1. ])
+    """
+    networks = []
+    for graph in graphs:
+        network, matrix = _on_matrix(graph, weight, weights, laziness)
+        networks.append(network)
+    _count(len(networks), "the number of graphs")
+    first = networks[0]
+    for network in networks[1:]:
+        if list(network.nodes) != list(first.nodes):
+            raise NdpError("the graphs of all rounds need the same nodes in the same order")
+    words = f"gossip over {len(networks)} changing graphs, {_words_of_weights(first, weights)}"
+    return TimeVaryingGossip(first, words, graphs=networks, **matrix)
+
+
+def accelerated_gossip(
+    graph: GraphLike,
+    time: float,
+    *,
+    seed: int,
+    mixing: float | None = None,
+    push: float | None = None,
+) -> AcceleratedGossip:
+    """Accelerated randomized gossip: pairs meet at random times, with momentum; noise once at the start.
+
+    The times are public: losses are conditional on them.
+
+    Parameters
+    ----------
+    graph : graph-like
+        See `Graph`.
+    time : float
+        How long it runs; a unit of time holds one pair on average.
+    seed : int
+        The same seed draws the same times.
+    mixing, push : float, optional
+        The momentum; by default the one whose rate is proven.
+
+    Returns
+    -------
+    AcceleratedGossip
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.accelerated_gossip(([0, 1], [1, 2]), time=4.0, seed=1)
+    >>> bool((p.losses(observer=2).unit <= 1.0).all())
+    True
+    """
+    network = Graph(graph)
+    rings, mixing_used, push_used = _ndp.draw_rings(network._native, float(time), _seed(seed), mixing, push)
+    rest = max(0.0, float(time) - sum(wait for wait, _, _ in rings))
+    words = f"accelerated gossip of {len(rings)} meetings"
+    parameters = {"rings": rings, "rest": rest, "mixing": mixing_used, "push": push_used}
+    return AcceleratedGossip(network, words, **parameters)

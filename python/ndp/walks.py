@@ -1,0 +1,274 @@
+"""Protocols in which a token walks: around a ring, between the nodes of a complete graph, on any graph.
+
+Examples
+--------
+>>> import ndp
+>>> walk = ndp.walks.token_walk(([0, 1, 2, 3], [1, 2, 3, 0]), steps=200, cap=5)
+>>> bool(walk.rdp(0, observer=2, order=2.0, sigma=10.0) < 0.2)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from . import _ndp
+from ._grades import UpperBound
+from ._graph import Graph, GraphLike, _matrix
+from ._ndp import CompleteWalk, NdpError, RingHistogram, RingSum
+from ._protocols import PathProtocol, _on_matrix, _rounds, _same, _seed
+
+__all__ = [
+    "CompleteWalk",
+    "RingHistogram",
+    "RingSum",
+    "TokenWalk",
+    "average_on_path",
+    "sum_on_path",
+    "token_walk",
+]
+
+
+class TokenWalk:
+    """A token that walks on a graph, adding a noisy contribution at every visit; made by `token_walk`."""
+
+    def __init__(self, graph: Graph, words: str, parameters: dict[str, Any]) -> None:
+        self.graph = graph
+        self.words = words
+        self.parameters = parameters
+        self._cache: _ndp.GraphWalk | None = None
+
+    @property
+    def _native(self) -> _ndp.GraphWalk:
+        if self._cache is None:
+            p = self.parameters
+            matrix = _matrix(self.graph, p["weights"], p["laziness"])
+            keys = ("steps", "start", "burn_in", "cap", "refractory", "edge_uses", "last")
+            self._cache = _ndp.GraphWalk(matrix, *(p[key] for key in keys))
+        return self._cache
+
+    @property
+    def nodes(self) -> Sequence[Hashable]:
+        """The labels of the nodes."""
+        return self.graph.nodes
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_cache": None}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TokenWalk):
+            return NotImplemented
+        return self.graph == other.graph and _same(self.parameters, other.parameters)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{self.words} on {len(self.nodes)} nodes>"
+
+    def _pair(self, node: Hashable, observer: Hashable) -> tuple[int, list[int]]:
+        members = observer if isinstance(observer, list) else [observer]
+        return self.graph.index(node), [self.graph.index(v) for v in members]
+
+    def rdp(
+        self, node: Hashable, observer: Hashable, order: float, sigma: float, sensitivity: float = 1.0
+    ) -> UpperBound:
+        """Rényi loss in nats of a node towards an observer, over all its contributions.
+
+        Parameters
+        ----------
+        node, observer : hashable
+            The exposed node, and the observer or a list of colluders.
+        order : float
+            Above 1.
+        sigma : float
+            Standard deviation of the noise of a contribution.
+        sensitivity : float, optional
+            How far a contribution may move.
+
+        Returns
+        -------
+        UpperBound
+        """
+        return self._native.rdp(*self._pair(node, observer), float(order), float(sigma), float(sensitivity))
+
+    def epsilon(
+        self, node: Hashable, observer: Hashable, delta: float, sigma: float, sensitivity: float = 1.0
+    ) -> UpperBound:
+        """The ``epsilon`` at ``delta`` of a node towards an observer, by the best order.
+
+        Parameters
+        ----------
+        node, observer, sigma, sensitivity
+            As in `rdp`.
+        delta : float
+            Failure probability.
+
+        Returns
+        -------
+        UpperBound
+        """
+        return self._native.epsilon(*self._pair(node, observer), float(delta), float(sigma), float(sensitivity))
+
+    def sample(self, seed: int) -> list[Hashable]:
+        """Who holds the token on a random walk, step by step.
+
+        Parameters
+        ----------
+        seed : int
+            The same seed gives the same walk.
+
+        Returns
+        -------
+        list
+            Of labels.
+        """
+        return [self.nodes[v] for v in self._native.sample(_seed(seed))]
+
+
+def token_walk(
+    graph: GraphLike,
+    steps: int,
+    *,
+    start: Hashable | None = None,
+    burn_in: int = 0,
+    cap: int | None = None,
+    refractory: int = 0,
+    edge_uses: int | None = None,
+    last: str = "withheld",
+    weight: str | bool | None = None,
+    weights: Any = None,
+    laziness: float = 0.0,
+) -> TokenWalk:
+    """A token that walks on a graph by a symmetric transition matrix, adding a noisy contribution at every visit.
+
+    Parameters
+    ----------
+    graph, weight, weights, laziness
+        As in `ndp.gossip`; the gossip matrix is where the token goes next.
+    steps : int
+        Length of the walk.
+    start : hashable, optional
+        Who holds the token first; uniform by default.
+    burn_in : int, optional
+        Steps before the first contribution.
+    cap : int, optional
+        Contributions of a node, at most; further visits add noise alone.
+    refractory : int, optional
+        Steps after a contribution of a node in which it adds noise alone.
+    edge_uses : int, optional
+        Contributions that cross an edge, at most.
+    last : str, optional
+        What becomes of the last token: ``"withheld"``, ``"published"`` or ``"masked"``.
+
+    Returns
+    -------
+    TokenWalk
+
+    Examples
+    --------
+    >>> import ndp
+    >>> walk = ndp.walks.token_walk(([0, 1, 2, 3], [1, 2, 3, 0]), steps=100)
+    >>> near, far = (walk.epsilon(0, v, delta=1e-6, sigma=20.0) for v in (1, 2))
+    >>> far <= near
+    True
+    """
+    network, matrix = _on_matrix(graph, weight, weights, laziness)
+    count = _rounds(steps, "steps")
+    for name, value in (("burn_in", burn_in), ("refractory", refractory)):
+        if value < 0:
+            raise NdpError(f"{name} must be nonnegative, got {value}")
+    parameters = {
+        "steps": count,
+        "start": None if start is None else network.index(start),
+        "burn_in": int(burn_in),
+        "cap": None if cap is None else _rounds(cap, "cap"),
+        "refractory": int(refractory),
+        "edge_uses": None if edge_uses is None else _rounds(edge_uses, "edge_uses"),
+        "last": str(last),
+        **matrix,
+    }
+    return TokenWalk(network, f"a walk of {count} steps", parameters)
+
+
+def sum_on_path(
+    nodes: int,
+    holders: Sequence[int],
+    *,
+    published: bool = False,
+    cap: int | None = None,
+    edge_uses: int | None = None,
+) -> PathProtocol:
+    """A sum that a token collects along a known path on the complete graph: what its observers learn is exact.
+
+    Parameters
+    ----------
+    nodes : int
+        Number of nodes, which are 0 to ``nodes - 1``.
+    holders : sequence of int
+        Who holds the token, step by step; each adds its value and noise.
+    published : bool, optional
+        Whether the last token is seen by everybody.
+    cap, edge_uses : int, optional
+        As in `token_walk`.
+
+    Returns
+    -------
+    PathProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> ndp.walks.sum_on_path(4, [0, 1, 2, 3]).losses(observer=3).unit.round(4)
+    array([0.3333, 0.3333, 0.3333, 1.    ])
+    """
+    path = [int(v) for v in holders]
+    if not path or not all(0 <= v < nodes for v in path):
+        raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least one, got {path[:10]}")
+    parameters = {"kind": "sum", "nodes": int(nodes), "holders": path, "published": bool(published)}
+    words = f"a sum along a path of {len(path)} steps"
+    return PathProtocol(range(int(nodes)), words, cap=cap, edge_uses=edge_uses, **parameters)
+
+
+def average_on_path(
+    nodes: int,
+    holders: Sequence[int],
+    *,
+    contributes: Sequence[bool] | None = None,
+    step: float | None = None,
+    last: str = "withheld",
+) -> PathProtocol:
+    """An average that a token carries along a known path: what its observers learn is exact.
+
+    Parameters
+    ----------
+    nodes : int
+        Number of nodes, which are 0 to ``nodes - 1``.
+    holders : sequence of int
+        Who holds the token, from the first holder on.
+    contributes : sequence of bool, optional
+        For each step, one fewer than the holders, whether the holder contributes or adds noise alone; all by default.
+    step : float, optional
+        A constant step size; by default the token is the running average.
+    last : str, optional
+        As in `token_walk`.
+
+    Returns
+    -------
+    PathProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> r = ndp.walks.average_on_path(3, [0, 1, 2], step=0.5).losses(observer=2)
+    >>> bool(r.unit[1] > r.unit[0] > 0.0)
+    True
+    """
+    path = [int(v) for v in holders]
+    if len(path) < 2 or not all(0 <= v < nodes for v in path):
+        raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least two, got {path[:10]}")
+    acts = [True] * (len(path) - 1) if contributes is None else [bool(yes) for yes in contributes]
+    parameters = {"kind": "average", "nodes": int(nodes), "holders": path, "contributes": acts}
+    words = f"an average along a path of {len(path) - 1} steps"
+    rate = None if step is None else float(step)
+    return PathProtocol(range(int(nodes)), words, step=rate, last=str(last), **parameters)

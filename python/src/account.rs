@@ -1,0 +1,351 @@
+//! The one question of every protocol: what an observer learns about a node at a noise, and what is written once on it.
+
+use crate::errors::Fault;
+use crate::grades::{Number, class};
+use crate::losses::{Checked, Least, Limits, checked, least, measure, target, verdict};
+use crate::protocol::{Kind, Protocol, Who, noise, observer};
+use crate::worker::run;
+use ndp_algos::accountant::{self, Observer, PairLedgers};
+use ndp_algos::{Error, LossReport};
+use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Order};
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use self_cell::self_cell;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+type Held<'a> = Box<dyn accountant::Account + 'a>;
+
+self_cell!(
+    /// What an observer sees, with the protocol that it borrows from.
+    struct Cell {
+        owner: Arc<Kind>,
+        #[covariant]
+        dependent: Held,
+    }
+);
+
+/// What one observer sees of a protocol, ready to be asked about nodes and noises.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct Account(Arc<Cell>);
+
+impl Account {
+    pub(crate) fn new(kind: Arc<Kind>, observer: &Observer) -> Result<Self, Fault> {
+        Ok(Self(Arc::new(Cell::try_new(kind, |kind| kind.protocol().account(observer))?)))
+    }
+
+    fn held(&self) -> &Held<'_> {
+        self.0.borrow_dependent()
+    }
+}
+
+#[pymethods]
+impl Account {
+    /// What the observer can tell about node `u`.
+    fn profile(&self, py: Python<'_>, u: usize, sigma: f64, sensitivity: f64) -> Result<Profile, Fault> {
+        let (cell, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
+        Ok(Profile(run(py, move || Ok(cell.borrow_dependent().profile(u, noise)?))?))
+    }
+
+    /// The losses of all nodes in the same terms, infinite for members, and whether all are exact.
+    #[pyo3(signature = (sigma, sensitivity, order=None, delta=None))]
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        sigma: f64,
+        sensitivity: f64,
+        order: Option<f64>,
+        delta: Option<f64>,
+    ) -> Result<(Bound<'py, PyArray1<f64>>, &'static str), Fault> {
+        let (cell, noise, measure) =
+            (Arc::clone(&self.0), noise(sigma, sensitivity)?, measure(order, delta)?);
+        let (losses, grade) = run(py, move || {
+            let account = cell.borrow_dependent();
+            let mut grade = ndp_dp::Grade::Exact;
+            let losses = (0..account.node_count()).map(|u| {
+                if account.observer().contains(u) {
+                    return Ok(f64::INFINITY);
+                }
+                let loss = account.profile(u, noise)?.loss(measure)?;
+                grade = grade.max(loss.grade());
+                Ok(loss.into_value())
+            });
+            Ok((losses.collect::<Result<Vec<f64>, Error>>()?, grade))
+        })?;
+        Ok((PyArray1::from_vec(py, losses), class(grade)))
+    }
+
+    /// Probability that the account is too small, at most.
+    fn failure(&self) -> f64 {
+        self.held().failure()
+    }
+
+    /// Who observes, in words.
+    fn words(&self) -> String {
+        self.held().observer().to_string()
+    }
+}
+
+/// An account that somebody else holds.
+struct Borrowed(Arc<Cell>);
+
+impl accountant::Account for Borrowed {
+    fn observer(&self) -> &Observer {
+        self.0.borrow_dependent().observer()
+    }
+
+    fn node_count(&self) -> usize {
+        self.0.borrow_dependent().node_count()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<ndp_dp::Profile, Error> {
+        self.0.borrow_dependent().profile(u, noise)
+    }
+
+    fn failure(&self) -> f64 {
+        self.0.borrow_dependent().failure()
+    }
+
+    fn unit_losses(&self) -> Option<&LossReport> {
+        self.0.borrow_dependent().unit_losses()
+    }
+
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        self.0.borrow_dependent().least_noise(u, measure, allowed)
+    }
+}
+
+fn boxed(accounts: Vec<PyRef<'_, Account>>) -> Result<(Vec<Held<'static>>, usize), Fault> {
+    let nodes = accounts.first().map(|account| account.held().node_count());
+    let nodes = nodes.ok_or_else(|| Fault::new("the number of observers must be at least 1, got 0"))?;
+    Ok((
+        accounts.iter().map(|account| Box::new(Borrowed(Arc::clone(&account.0))) as Held<'_>).collect(),
+        nodes,
+    ))
+}
+
+/// The least noise at which what these observers learn meets a target.
+#[pyfunction]
+pub(crate) fn least_noise(
+    py: Python<'_>,
+    accounts: Vec<PyRef<'_, Account>>,
+    limits: Limits<'_>,
+    sensitivity: f64,
+) -> Result<Least, Fault> {
+    let (accounts, nodes) = boxed(accounts)?;
+    let target = target(limits, nodes)?;
+    least(&run(py, move || Ok(accountant::least_noise(&accounts, &target)?))?, sensitivity)
+}
+
+/// Whether what these observers learn at a noise meets a target.
+#[pyfunction]
+pub(crate) fn check_accounts(
+    py: Python<'_>,
+    accounts: Vec<PyRef<'_, Account>>,
+    limits: Limits<'_>,
+    sigma: f64,
+    sensitivity: f64,
+) -> Result<Checked, Fault> {
+    let (accounts, nodes) = boxed(accounts)?;
+    let (target, noise) = (target(limits, nodes)?, noise(sigma, sensitivity)?);
+    Ok(checked(&run(py, move || Ok(accountant::check(&accounts, noise, &target)?))?))
+}
+
+/// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair.
+#[pyfunction]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    protocols: Vec<(String, Asked)>,
+    observers: Vec<Who>,
+    limits: Limits<'_>,
+    nodes: usize,
+    sensitivity: f64,
+) -> Result<Vec<Bound<'py, PyDict>>, Fault> {
+    let target = target(limits, nodes)?;
+    let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
+    let mut rows = Vec::with_capacity(protocols.len());
+    for (name, protocol) in protocols {
+        let row = PyDict::new(py);
+        row.set_item("protocol", &name)?;
+        let kind = match protocol {
+            Asked::Protocol(protocol) => Arc::clone(&protocol.get().0),
+            Asked::Reason(reason) => {
+                row.set_item("reason", reason)?;
+                rows.push(row);
+                continue;
+            }
+        };
+        let (observers, target) = (observers.clone(), target.clone());
+        let found = run(py, move || {
+            let compared = accountant::compare(&[(&name, Ok(kind.protocol()))], &observers, &target);
+            compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
+        })?;
+        match &found.least {
+            Ok(noise) => {
+                let (sigma, pair) = least(noise, sensitivity)?;
+                row.set_item("sigma", sigma)?;
+                row.set_item("pair", pair)?;
+            }
+            Err(reason) => row.set_item("reason", reason.to_string())?,
+        }
+        row.set_item("error", found.error.as_ref().ok().map(|error| error * sensitivity))?;
+        row.set_item("messages", found.messages.as_ref().ok())?;
+        row.set_item("grade", found.grade.map(class))?;
+        row.set_item("failure", found.failure)?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// A protocol, or why there is none.
+#[derive(FromPyObject)]
+pub(crate) enum Asked {
+    Protocol(Py<Protocol>),
+    Reason(String),
+}
+
+/// What can be told about one node: a graded privacy profile.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct Profile(pub(crate) ndp_dp::Profile);
+
+#[pymethods]
+impl Profile {
+    /// The Gaussian parameter, where the profile is Gaussian.
+    fn mu(&self) -> Option<Number> {
+        self.0.mu().map(|mu| Number::new(mu.map(ndp_dp::Gdp::mu), "mu"))
+    }
+
+    fn rdp(&self, py: Python<'_>, order: f64) -> Result<Number, Fault> {
+        let (profile, at) = (self.0.clone(), Order::new(order)?);
+        run(py, move || {
+            let loss = profile.renyi(at)?.map(|rdp| rdp.epsilon);
+            Ok(Number::new(loss, "Rényi loss").with("order", order))
+        })
+    }
+
+    fn epsilon(&self, py: Python<'_>, delta: f64) -> Result<Number, Fault> {
+        let (profile, at) = (self.0.clone(), Delta::new(delta)?);
+        run(py, move || {
+            let dp = profile.epsilon(at)?;
+            let met = dp.value().delta();
+            Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", met))
+        })
+    }
+
+    fn delta(&self, py: Python<'_>, epsilon: f64) -> Result<Number, Fault> {
+        let profile = self.0.clone();
+        run(py, move || {
+            let dp = profile.delta(epsilon)?;
+            Ok(Number::new(dp.map(|dp| dp.delta()), "delta").with("epsilon", epsilon))
+        })
+    }
+
+    /// Against whom it holds.
+    fn against(&self) -> String {
+        self.0.against().to_owned()
+    }
+
+    /// The neighboring relation.
+    fn neighbors(&self) -> String {
+        self.0.neighbors().to_string()
+    }
+
+    fn words(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// The profile of several releases together.
+#[pyfunction]
+pub(crate) fn compose_profiles(py: Python<'_>, parts: Vec<PyRef<'_, Profile>>) -> Result<Profile, Fault> {
+    let parts: Vec<ndp_dp::Profile> = parts.iter().map(|part| part.0.clone()).collect();
+    Ok(Profile(run(py, move || Ok(ndp_dp::Profile::compose(&parts)?))?))
+}
+
+/// What several runs have cost every pair together.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct Ledger(Arc<Mutex<PairLedgers>>);
+
+fn adaptivity(word: &str) -> Result<Adaptivity, Fault> {
+    match word {
+        "fixed" => Ok(Adaptivity::Fixed),
+        "on_seen" => Ok(Adaptivity::OnSeen),
+        "on_hidden" => Ok(Adaptivity::OnHidden),
+        _ => Err(Fault::new(format!("adaptivity must be one of fixed, on_seen, on_hidden, got {word:?}"))),
+    }
+}
+
+fn locked(ledgers: &Mutex<PairLedgers>) -> Result<MutexGuard<'_, PairLedgers>, Fault> {
+    ledgers.lock().map_err(|_| Fault::Panicked)
+}
+
+impl Ledger {
+    fn lock(&self) -> Result<MutexGuard<'_, PairLedgers>, Fault> {
+        locked(&self.0)
+    }
+
+    fn pair(&self, u: usize, members: &[usize]) -> Result<ndp_dp::Ledger, Fault> {
+        let found = self.lock()?.pair(u, members).cloned();
+        found.ok_or_else(|| Fault::new("no run was recorded for this node and this observer"))
+    }
+}
+
+#[pymethods]
+impl Ledger {
+    #[new]
+    #[pyo3(signature = (allowed=None, order=None, delta=None))]
+    fn new(allowed: Option<f64>, order: Option<f64>, delta: Option<f64>) -> Result<Self, Fault> {
+        let ledgers = match allowed {
+            None => PairLedgers::new(),
+            Some(allowed) => PairLedgers::with_limit(measure(order, delta)?, allowed)?,
+        };
+        Ok(Self(Arc::new(Mutex::new(ledgers))))
+    }
+
+    fn record(
+        &self,
+        py: Python<'_>,
+        name: String,
+        account: &Account,
+        sigma: f64,
+        sensitivity: f64,
+        adaptivity: &str,
+    ) -> Result<(), Fault> {
+        let (noise, adaptivity) = (noise(sigma, sensitivity)?, self::adaptivity(adaptivity)?);
+        let (ledgers, cell) = (Arc::clone(&self.0), Arc::clone(&account.0));
+        run(py, move || {
+            let account = cell.borrow_dependent().as_ref();
+            Ok(locked(&ledgers)?.record(&name, account, noise, adaptivity)?)
+        })
+    }
+
+    fn fits(
+        &self,
+        py: Python<'_>,
+        account: &Account,
+        sigma: f64,
+        sensitivity: f64,
+        adaptivity: &str,
+    ) -> Result<bool, Fault> {
+        let (noise, adaptivity) = (noise(sigma, sensitivity)?, self::adaptivity(adaptivity)?);
+        let (ledgers, cell) = (Arc::clone(&self.0), Arc::clone(&account.0));
+        run(py, move || Ok(locked(&ledgers)?.fits(cell.borrow_dependent().as_ref(), noise, adaptivity)?))
+    }
+
+    fn verdict(&self) -> Result<&'static str, Fault> {
+        Ok(verdict(self.lock()?.verdict()?))
+    }
+
+    fn spent(&self, u: usize, members: Vec<usize>) -> Result<Profile, Fault> {
+        Ok(Profile(self.pair(u, &members)?.spent()?))
+    }
+
+    fn remaining(&self, u: usize, members: Vec<usize>) -> Result<f64, Fault> {
+        Ok(self.pair(u, &members)?.remaining()?)
+    }
+}

@@ -1,0 +1,423 @@
+//! Subsampling, shuffling, iteration, contraction, tails, mixtures, baselines, random graphs.
+
+use super::functions::epsilon;
+use crate::errors::Fault;
+use crate::grades::Number;
+use crate::worker::run;
+use ndp_algos::gossip::printed::RandomGraph;
+use ndp_algos::gossip::random_graph;
+use ndp_dp::federated::ContractionFactor;
+use ndp_dp::iteration::NoisyStep;
+use ndp_dp::mixture::{self, Part};
+use ndp_dp::shuffling::{self, Shuffled};
+use ndp_dp::{
+    ApproxDp, Delta, Gdp, Order, Sensitivity, Sigma, UpperBound, baselines, contraction, subsampling, tails,
+};
+use pyo3::prelude::*;
+
+/// A release on some of the users, drawn without replacement, when one user's data may be replaced.
+///
+/// Parameters
+/// ----------
+/// epsilon, delta : float
+///     Of the release on those drawn.
+/// sample, population : int
+///
+/// Returns
+/// -------
+/// UpperBound
+///     An epsilon; the delta is in its detail.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.subsample(1.0, 1e-6, sample=10, population=1000)
+/// UpperBound(0.0170369, 'epsilon')
+#[pyfunction]
+pub(crate) fn subsample(epsilon: f64, delta: f64, sample: u64, population: u64) -> Result<Number, Fault> {
+    let release = ApproxDp::new(epsilon, delta)?;
+    Ok(self::epsilon(subsampling::without_replacement(release, sample, population)?))
+}
+
+/// A release on users who each take part with probability `rate`, when one user may be added or removed.
+///
+/// Parameters
+/// ----------
+/// epsilon, delta : float
+///     Of the release on those who take part.
+/// rate : float
+///
+/// Returns
+/// -------
+/// UpperBound
+///     An epsilon; the delta is in its detail.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.subsample_poisson(1.0, 1e-6, rate=0.01)
+/// UpperBound(0.0170369, 'epsilon')
+#[pyfunction]
+pub(crate) fn subsample_poisson(epsilon: f64, delta: f64, rate: f64) -> Result<Number, Fault> {
+    Ok(self::epsilon(subsampling::poisson(ApproxDp::new(epsilon, delta)?, rate)?))
+}
+
+/// The epsilon at delta of shuffled reports, by the best bound known here.
+///
+/// Parameters
+/// ----------
+/// local_epsilon : float
+///     Of one report.
+/// count : int
+///     Number of reports.
+/// delta : float
+/// labels : int, optional
+///     Where the reports are randomized responses: the number of labels.
+///
+/// Returns
+/// -------
+/// UpperBound
+///     An epsilon; its detail names the rule.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> together = ndp.accountants.shuffle(1.0, 1000, delta=1e-6, labels=3)
+/// >>> bool(together < 0.26)
+/// True
+#[pyfunction]
+#[pyo3(signature = (local_epsilon, count, delta, labels=None))]
+pub(crate) fn shuffle(
+    py: Python<'_>,
+    local_epsilon: f64,
+    count: u64,
+    delta: f64,
+    labels: Option<u32>,
+) -> Result<Number, Fault> {
+    let at = Delta::new(delta)?;
+    run(py, move || {
+        let best: UpperBound<Shuffled> = match labels {
+            Some(labels) => shuffling::rr_epsilon(local_epsilon, labels, count, at)?,
+            None => shuffling::generic_epsilon(local_epsilon, count, at)?,
+        };
+        let rule = format!("{:?}", best.value().rule).to_lowercase();
+        Ok(Number::new(best.map(|best| best.epsilon), "epsilon").with("delta", delta).with("rule", rule))
+    })
+}
+
+/// The delta at epsilon of shuffled reports by one bound.
+///
+/// Parameters
+/// ----------
+/// epsilon, local_epsilon : float
+/// count : int
+///     Number of reports.
+/// rule : str, optional
+///     ``"clones"``, ``"hoeffding"`` or ``"bennett"``; with ``labels`` also ``"blanket"``.
+/// labels : int, optional
+///     Where the reports are randomized responses: the number of labels.
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> exact = ndp.accountants.shuffle_delta(0.26, 1.0, 1000, rule="blanket", labels=3)
+/// >>> bool(exact <= ndp.accountants.shuffle_delta(0.26, 1.0, 1000, rule="bennett", labels=3))
+/// True
+#[pyfunction]
+#[pyo3(signature = (epsilon, local_epsilon, count, rule="clones", labels=None))]
+pub(crate) fn shuffle_delta(
+    py: Python<'_>,
+    epsilon: f64,
+    local_epsilon: f64,
+    count: u64,
+    rule: &str,
+    labels: Option<u32>,
+) -> Result<Number, Fault> {
+    let rule = rule.to_owned();
+    run(py, move || {
+        let delta = match (rule.as_str(), labels) {
+            ("clones", None) => shuffling::clones_delta(epsilon, local_epsilon, count)?,
+            ("hoeffding", None) => shuffling::hoeffding_delta(epsilon, local_epsilon, count)?,
+            ("bennett", None) => shuffling::bennett_delta(epsilon, local_epsilon, count)?,
+            ("hoeffding", Some(labels)) => {
+                shuffling::rr_hoeffding_delta(epsilon, local_epsilon, labels, count)?
+            }
+            ("bennett", Some(labels)) => shuffling::rr_bennett_delta(epsilon, local_epsilon, labels, count)?,
+            ("blanket", Some(labels)) => shuffling::rr_blanket_delta(epsilon, local_epsilon, labels, count)?,
+            _ => {
+                let rules = "clones, hoeffding, bennett, or with labels hoeffding, bennett, blanket";
+                return Err(Fault::new(format!("rule must be one of {rules}, got {rule:?}")));
+            }
+        };
+        Ok(Number::new(delta, "delta").with("epsilon", epsilon))
+    })
+}
+
+/// The Gaussian parameter of a noisy gradient step seen only after further noisy steps.
+///
+/// Parameters
+/// ----------
+/// lipschitz, sigma : float
+///     Of the losses, and the noise of every step.
+/// steps : int
+///     Noisy steps until the model is seen, its own included.
+/// contraction : float, optional
+///     How much a noiseless step contracts distances.
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.iterated_mu(1.0, 2.0, steps=4)
+/// UpperBound(0.5, 'mu')
+#[pyfunction]
+#[pyo3(signature = (lipschitz, sigma, steps, contraction=1.0))]
+pub(crate) fn iterated_mu(lipschitz: f64, sigma: f64, steps: u64, contraction: f64) -> Result<Number, Fault> {
+    let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+    let mu = step.mu_after(steps, ContractionFactor::new(contraction)?)?;
+    Ok(Number::new(mu.map(Gdp::mu), "mu"))
+}
+
+/// How much of a divergence survives Gaussian noise on a set of given diameter: the hockey-stick contraction.
+///
+/// Parameters
+/// ----------
+/// epsilon : float
+/// diameter : float
+/// sigma : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.gaussian_contraction(0.0, diameter=2.0, sigma=1.0)
+/// Exact(0.682689, 'coefficient')
+#[pyfunction]
+pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: f64) -> Result<Number, Fault> {
+    let coefficient = contraction::gaussian_coefficient(epsilon, diameter, Sigma::new(sigma)?)?;
+    Ok(Number::new(coefficient, "coefficient"))
+}
+
+/// The largest hockey-stick divergence between two rows of a kernel.
+///
+/// Parameters
+/// ----------
+/// rows : sequence of sequences of float
+///     Laws of the output, one for each input.
+/// epsilon : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.kernel_contraction([[0.75, 0.25], [0.25, 0.75]], 0.0)
+/// Exact(0.5, 'coefficient')
+#[pyfunction]
+pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Number, Fault> {
+    Ok(Number::new(contraction::kernel_coefficient(&rows, epsilon)?, "coefficient"))
+}
+
+/// The smallest delta at epsilon for two laws on a finite set, in both directions.
+///
+/// Parameters
+/// ----------
+/// p, q : sequence of float
+/// epsilon : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.hockey_stick([0.75, 0.25], [0.25, 0.75], 0.0)
+/// Exact(0.5, 'delta')
+#[pyfunction]
+pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Number, Fault> {
+    Ok(Number::new(contraction::symmetric_hockey_stick(&p, &q, epsilon)?, "delta").with("epsilon", epsilon))
+}
+
+/// The Rényi loss of an observer who sees one of several laws: part i with probability w_i, at cost D_i.
+///
+/// Parameters
+/// ----------
+/// parts : sequence of (weight, loss)
+/// order : float
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> bool(ndp.accountants.mixture([(0.01, 5.0), (0.99, 0.0)], order=2.0) < 0.92)
+/// True
+#[pyfunction]
+#[pyo3(name = "mixture")]
+pub(crate) fn mixture_loss(parts: Vec<(f64, f64)>, order: f64) -> Result<Number, Fault> {
+    let parts: Vec<Part> = parts.into_iter().map(|(weight, loss)| Part { weight, loss }).collect();
+    Ok(Number::new(mixture::log_mean_exp(Order::new(order)?, &parts)?, "Rényi loss").with("order", order))
+}
+
+/// The least number that a user drawn with probability p in each of several steps contributes at most, but for delta.
+///
+/// Parameters
+/// ----------
+/// steps : int
+/// p, delta : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.contributions(10_000, 0.01, delta=1e-6)
+/// Exact(151, 'count')
+#[pyfunction]
+pub(crate) fn contributions(steps: u64, p: f64, delta: f64) -> Result<Number, Fault> {
+    Ok(Number::new(tails::n_exact(steps, p, Delta::new(delta)?)?, "count").with("delta", delta))
+}
+
+/// The least noise of local SGD: a number of noisy gradients of one user, all seen, at (epsilon, delta).
+///
+/// Parameters
+/// ----------
+/// contributions : int
+/// lipschitz, epsilon, delta : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.local_sigma(1, 0.5, epsilon=1.0, delta=1e-6)
+/// Exact(4.22468, 'sigma')
+#[pyfunction]
+pub(crate) fn local_sigma(
+    contributions: u64,
+    lipschitz: f64,
+    epsilon: f64,
+    delta: f64,
+) -> Result<Number, Fault> {
+    let sigma = baselines::local_sigma(contributions, lipschitz, epsilon, Delta::new(delta)?)?;
+    Ok(Number::new(sigma, "sigma"))
+}
+
+/// The epsilon at delta of SGD by a trusted server that steps with one random user at a time; every step is seen.
+///
+/// Parameters
+/// ----------
+/// users, steps : int
+/// lipschitz, sigma, delta : float
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> bool(ndp.accountants.central_epsilon(1000, 10_000, 1.0, sigma=4.0, delta=1e-6) < 1.5)
+/// True
+#[pyfunction]
+pub(crate) fn central_epsilon(
+    py: Python<'_>,
+    users: u64,
+    steps: u64,
+    lipschitz: f64,
+    sigma: f64,
+    delta: f64,
+) -> Result<Number, Fault> {
+    let (sigma, delta) = (Sigma::new(sigma)?, Delta::new(delta)?);
+    run(py, move || Ok(epsilon(baselines::central_approx_dp(users, steps, lipschitz, sigma, delta)?)))
+}
+
+/// The least noise of SGD by a trusted server, as in `central_epsilon`, at (epsilon, delta).
+///
+/// Parameters
+/// ----------
+/// users, steps : int
+/// lipschitz, epsilon, delta : float
+///
+/// Returns
+/// -------
+/// UpperBound
+///     A sigma; the epsilon reached is in its detail.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> sigma = ndp.accountants.central_sigma(1000, 10_000, 1.0, epsilon=1.0, delta=1e-6)
+/// >>> bool(sigma.detail["reached"] <= 1.0)
+/// True
+#[pyfunction]
+pub(crate) fn central_sigma(
+    py: Python<'_>,
+    users: u64,
+    steps: u64,
+    lipschitz: f64,
+    epsilon: f64,
+    delta: f64,
+) -> Result<Number, Fault> {
+    let delta = Delta::new(delta)?;
+    run(py, move || {
+        let found = baselines::central_sigma(users, steps, lipschitz, epsilon, delta)?;
+        let reached = *found.value().reached.value();
+        Ok(Number::new(found.map(|found| found.parameter), "sigma").with("reached", reached))
+    })
+}
+
+/// The Rényi loss of a node that is not adjacent to the observers, in gossip on random graphs that stay hidden.
+///
+/// Parameters
+/// ----------
+/// nodes, observers, degree, rounds : int
+///     Number of nodes, of observers, of their neighbors outside, of rounds.
+/// order, sigma : float
+/// sensitivity : float, optional
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> bound = ndp.accountants.hidden_graph(100, 1, 5, 3, order=2.0, sigma=2.0)
+/// >>> bool(bound < 0.25)
+/// True
+#[pyfunction]
+#[pyo3(signature = (nodes, observers, degree, rounds, order, sigma, sensitivity=1.0))]
+pub(crate) fn hidden_graph(
+    nodes: usize,
+    observers: usize,
+    degree: usize,
+    rounds: usize,
+    order: f64,
+    sigma: f64,
+    sensitivity: f64,
+) -> Result<Number, Fault> {
+    let setting = RandomGraph { nodes, observers, degree, rounds };
+    let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    let loss = random_graph::hidden_graph_loss(setting, at, sensitivity, sigma)?;
+    Ok(Number::new(loss, "Rényi loss").with("order", order))
+}

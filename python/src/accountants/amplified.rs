@@ -1,0 +1,217 @@
+//! Mechanisms whose observers see only a part: sampled users, the last model, a walk.
+
+use super::common::{delta_of, epsilon_of, mechanism, rdp_of};
+use crate::errors::Fault;
+use crate::grades::Number;
+use crate::worker::run;
+use ndp_dp::baselines;
+use ndp_dp::federated::{self, ContractionFactor, Parameters};
+use ndp_dp::iteration::{self, NoisyStep, WalkRun};
+use ndp_dp::subsampling;
+use ndp_dp::{Delta, Sensitivity, Sigma};
+use pyo3::prelude::*;
+
+mechanism! {
+    /// Gaussian noise on users who each take part with probability `rate`, when one user may be added or removed.
+    ///
+    /// Parameters
+    /// ----------
+    /// sigma : float
+    ///     Standard deviation of the noise.
+    /// rate : float
+    ///     Sampling rate.
+    /// sensitivity : float, optional
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> step = ndp.accountants.PoissonGaussian(sigma=1.0, rate=0.01)
+    /// >>> spent = ndp.accountants.RdpAccountant().compose(step, 1000)
+    /// >>> bool(spent.epsilon(delta=1e-5) < 2.2)
+    /// True
+    PoissonGaussian(subsampling::PoissonGaussian), "PoissonGaussian",
+    (sigma: f64, rate: f64, sensitivity: f64 = 1.0) => {
+        let release = ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? };
+        subsampling::PoissonGaussian::new(release, rate)?
+    },
+    epsilon: |inner, delta| epsilon_of(&inner, delta),
+    delta: |inner, epsilon| delta_of(&inner, epsilon),
+}
+
+mechanism! {
+    /// The noisy gradient of a random part of the users, drawn without replacement, when one user's data may be replaced.
+    ///
+    /// Parameters
+    /// ----------
+    /// rate : float
+    ///     Share of the users that is drawn; 1/n for one of n.
+    /// mu : float
+    ///     Gaussian parameter of a release: twice the Lipschitz constant over sigma for a gradient.
+    ///
+    /// References
+    /// ----------
+    /// Wang, Balle and Kasiviswanathan, *Subsampled Rényi differential privacy and analytical moments accountant*,
+    /// arXiv:1808.00087, Theorem 9.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> step = ndp.accountants.SampledGaussian(rate=0.01, mu=1.0)
+    /// >>> bool(step.rdp(2.0) < 0.001)
+    /// True
+    SampledGaussian(baselines::SampledGaussian), "SampledGaussian",
+    (rate: f64, mu: f64) => baselines::SampledGaussian::with_rate(rate, mu)?,
+    epsilon: |inner, delta| epsilon_of(&inner, delta),
+    delta: |inner, epsilon| delta_of(&inner, epsilon),
+}
+
+mechanism! {
+    /// Federated SGD of which only the last model is released: against a reader of that model only.
+    ///
+    /// Users are split at random into batches; round t steps with the noisy mean gradient of batch t.
+    ///
+    /// Parameters
+    /// ----------
+    /// users, batch : int
+    ///     Number of users, and of those in a round.
+    /// lipschitz, smoothness : float
+    ///     Of the convex loss of every user, on the ball.
+    /// radius : float
+    ///     Of the ball that models are projected on.
+    /// step : float
+    ///     Step size, at most 2/smoothness.
+    /// sigma : float
+    ///     Noise of every gradient.
+    /// convexity : float, optional
+    ///     Strong convexity.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> run = ndp.accountants.FederatedRun(
+    /// ...     users=100, batch=20, lipschitz=1.0, smoothness=4.0, radius=1.0, step=0.5, sigma=1.5
+    /// ... )
+    /// >>> bool(run.delta(1.0) < 1.1e-5), bool(run.all_models_delta(1.0) > 4e-5)
+    /// (True, True)
+    FederatedRun(federated::FederatedRun), "FederatedRun",
+    (users: u64, batch: u64, lipschitz: f64, smoothness: f64, radius: f64, step: f64, sigma: f64,
+        convexity: f64 = 0.0) => {
+        let factor = ContractionFactor::strongly_convex(step, convexity, smoothness)?;
+        let parameters = Parameters { users, batch, lipschitz, radius, step, sigma };
+        federated::FederatedRun::new(parameters, factor)?
+    },
+    epsilon: |inner, delta| {
+        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+    },
+    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+    {
+        /// The delta at an epsilon of Theorem 2 of the paper.
+        ///
+        /// Parameters
+        /// ----------
+        /// epsilon : float
+        ///
+        /// Returns
+        /// -------
+        /// UpperBound
+        fn theorem2_delta(&self, epsilon: f64) -> Result<Number, Fault> {
+            Ok(Number::new(self.inner.theorem2_delta(epsilon)?, "delta").with("epsilon", epsilon))
+        }
+
+        /// The delta at an epsilon when every model is seen.
+        ///
+        /// Parameters
+        /// ----------
+        /// epsilon : float
+        ///
+        /// Returns
+        /// -------
+        /// Exact
+        fn all_models_delta(&self, epsilon: f64) -> Result<Number, Fault> {
+            Ok(Number::new(self.inner.all_models_delta(epsilon)?, "delta").with("epsilon", epsilon))
+        }
+
+        /// The curve that Figure 2 of the paper prints.
+        ///
+        /// Parameters
+        /// ----------
+        /// epsilon : float
+        ///
+        /// Returns
+        /// -------
+        /// Printed
+        fn printed_delta(&self, epsilon: f64) -> Result<Number, Fault> {
+            let printed = federated::printed::figure_delta(&self.inner, epsilon)?;
+            Ok(Number::new(printed, "delta").with("epsilon", epsilon))
+        }
+
+        /// Number of rounds.
+        #[getter]
+        fn rounds(&self) -> u64 {
+            self.inner.rounds()
+        }
+    }
+}
+
+mechanism! {
+    /// Private descent by a walk on the complete graph: what colluders learn about a user with capped contributions.
+    ///
+    /// Parameters
+    /// ----------
+    /// contributions : int
+    ///     The cap.
+    /// lipschitz : float
+    ///     Lipschitz constant of the losses.
+    /// sigma : float
+    ///     Noise of every step.
+    /// users, colluders : int
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> walk = ndp.accountants.CappedWalk(contributions=100, lipschitz=1.0, sigma=40.0, users=1000)
+    /// >>> bool(walk.epsilon(delta=1e-6) < 0.33)
+    /// True
+    CappedWalk(iteration::CappedWalk), "CappedWalk",
+    (contributions: u64, lipschitz: f64, sigma: f64, users: u64, colluders: u64 = 1) => {
+        let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+        iteration::CappedWalk::new(contributions, step, users, colluders)?
+    },
+    epsilon: |inner, delta| epsilon_of(&inner, delta),
+    delta: |inner, epsilon| delta_of(&inner, epsilon),
+}
+
+mechanism! {
+    /// Private descent by a walk of given length on the complete graph, exact in the number of steps: no cap.
+    ///
+    /// Parameters
+    /// ----------
+    /// steps, users, colluders : int
+    /// lipschitz : float
+    ///     Lipschitz constant of the losses.
+    /// sigma : float
+    ///     Noise of every step.
+    /// published : bool, optional
+    ///     Whether the colluders see the last token too.
+    /// given_first : bool, optional
+    ///     Whether the first holder is known beforehand; the loss is then that of the holder.
+    /// longest : int, optional
+    ///     Gaps above it count as hidden after that many steps, which costs more and computes faster.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> walk = ndp.accountants.WalkDescent(steps=1000, users=100, lipschitz=1.0, sigma=40.0)
+    /// >>> bool(walk.epsilon(delta=1e-6) < 0.5)
+    /// True
+    WalkDescent(iteration::WalkDescent), "WalkDescent",
+    (steps: u64, users: u64, lipschitz: f64, sigma: f64, colluders: u64 = 1, published: bool = false,
+        given_first: bool = false, longest: u64 = 1000) => {
+        let last = if published { iteration::FinalToken::Published } else { iteration::FinalToken::Withheld };
+        let first = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };
+        let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
+        WalkRun::new(steps, users, colluders, last)?.with_first_holder(first).descent(step, longest)?
+    },
+    epsilon: |inner, delta| epsilon_of(&inner, delta),
+    delta: |inner, epsilon| delta_of(&inner, epsilon),
+}

@@ -1,0 +1,126 @@
+//! Accountants turned around: searches over a function of Python.
+
+use crate::errors::Fault;
+use crate::grades::{Number, guarantee};
+use ndp_dp::calibration::{self, Calibrated};
+use ndp_dp::{Delta, Error, Guarantee};
+use pyo3::prelude::*;
+
+/// Asks a function of Python; an exception ends the search and is raised again.
+struct Asked<'py> {
+    account: Bound<'py, PyAny>,
+    raised: Option<PyErr>,
+}
+
+impl<'py> Asked<'py> {
+    fn new(account: Bound<'py, PyAny>) -> Self {
+        Self { account, raised: None }
+    }
+
+    fn at<'a, T: IntoPyObject<'py>>(&'a mut self, parameter: T) -> Result<Guarantee<f64>, Error> {
+        if self.raised.is_none() {
+            match self.account.call1((parameter,)).and_then(|answer| guarantee(&answer)) {
+                Ok(answer) => return Ok(answer),
+                Err(error) => self.raised = Some(error),
+            }
+        }
+        Err(Error::InvalidParameter { name: "the account", condition: "answer", value: f64::INFINITY })
+    }
+
+    fn finish<T>(self, found: Result<Calibrated<T>, Error>) -> Result<Calibrated<T>, Fault> {
+        match self.raised {
+            Some(error) => Err(error.into()),
+            None => Ok(found?),
+        }
+    }
+}
+
+/// The smallest noise at which an accountant stays within a target.
+///
+/// Parameters
+/// ----------
+/// target : float
+/// account : callable
+///     From a sigma to an `Exact` or an `UpperBound`, nonincreasing.
+///
+/// Returns
+/// -------
+/// Guarantee
+///     A sigma at which the account was seen to hold, which is in its detail as ``reached``.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> from ndp.accountants import Gaussian, RdpAccountant, smallest_sigma
+/// >>> spent = lambda sigma: RdpAccountant().compose(Gaussian(sigma), 30).epsilon(delta=1e-5)
+/// >>> found = smallest_sigma(1.0, spent)
+/// >>> bool(spent(found.value) <= 1.0)
+/// True
+#[pyfunction]
+pub(crate) fn smallest_sigma(target: f64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+    let mut asked = Asked::new(account);
+    let found = calibration::smallest_sigma(target, |sigma| asked.at(sigma.get()));
+    let found = asked.finish(found)?;
+    let (grade, reached) = (found.reached.grade(), *found.reached.value());
+    Ok(Number::of(grade, found.parameter, "sigma").with("reached", reached))
+}
+
+/// The smallest epsilon at which an accountant's delta is at most a target.
+///
+/// Parameters
+/// ----------
+/// delta : float
+/// account : callable
+///     From an epsilon to a delta that is an `Exact` or an `UpperBound`, nonincreasing.
+///
+/// Returns
+/// -------
+/// Guarantee
+///     An epsilon at which the delta was seen to hold.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> found = ndp.accountants.smallest_epsilon(1e-6, ndp.accountants.Gaussian(2.0).delta)
+/// >>> round(float(found), 5)
+/// 2.25408
+#[pyfunction]
+pub(crate) fn smallest_epsilon(delta: f64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+    let mut asked = Asked::new(account);
+    let found = calibration::smallest_epsilon(Delta::new(delta)?, |epsilon| asked.at(epsilon));
+    let found = asked.finish(found)?;
+    let (grade, reached) = (found.reached.grade(), *found.reached.value());
+    Ok(Number::of(grade, found.parameter, "epsilon").with("delta", delta).with("reached", reached))
+}
+
+/// The largest number of releases at which an accountant stays within a target.
+///
+/// Parameters
+/// ----------
+/// target : float
+/// most : int
+///     No more are tried.
+/// account : callable
+///     From a number to an `Exact` or an `UpperBound`, nondecreasing.
+///
+/// Returns
+/// -------
+/// Guarantee
+///     A count at which the account was seen to hold, which is in its detail as ``reached``.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> from ndp.accountants import Laplace, RdpAccountant, largest_count
+/// >>> spent = lambda count: RdpAccountant().compose(Laplace(20.0), count).epsilon(delta=1e-6)
+/// >>> found = largest_count(2.0, 10_000, spent)
+/// >>> found.value > 50 and found.detail["reached"] <= 2.0
+/// True
+#[pyfunction]
+pub(crate) fn largest_count(target: f64, most: u64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
+    let mut asked = Asked::new(account);
+    let found = calibration::largest_count(target, most, |count| asked.at(count));
+    let found = asked.finish(found)?;
+    let (grade, reached) = (found.reached.grade(), *found.reached.value());
+    Ok(Number::of(grade, found.parameter, "count").with("reached", reached))
+}

@@ -1,0 +1,124 @@
+//! What every mechanism of Python has: its Rényi curve, its `ε` at a `δ`, its `δ` at an `ε`, pickling, equality.
+
+use crate::errors::Fault;
+use crate::grades::Number;
+use ndp_dp::conversion::{best_delta, best_epsilon};
+use ndp_dp::{Delta, Mechanism, Order};
+
+/// `ε` at `δ` by the best order of a Rényi curve.
+pub(super) fn epsilon_of(mechanism: &dyn Mechanism, delta: f64) -> Result<Number, Fault> {
+    let best = best_epsilon(|order| mechanism.rdp(order).into_upper_bound(), Delta::new(delta)?);
+    let order = best.value().order.map_or(f64::INFINITY, Order::get);
+    let epsilon = best.map(|best| best.approx_dp.epsilon());
+    Ok(Number::new(epsilon, "epsilon").with("delta", delta).with("order", order))
+}
+
+/// `δ` at `ε` by the best order of a Rényi curve.
+pub(super) fn delta_of(mechanism: &dyn Mechanism, epsilon: f64) -> Result<Number, Fault> {
+    let best = best_delta(|order| mechanism.rdp(order).into_upper_bound(), epsilon)?;
+    let order = best.value().order.map_or(f64::INFINITY, Order::get);
+    Ok(Number::new(best.map(|best| best.approx_dp.delta()), "delta")
+        .with("epsilon", epsilon)
+        .with("order", order))
+}
+
+pub(super) fn rdp_of(mechanism: &dyn Mechanism, order: f64) -> Result<Number, Fault> {
+    Ok(Number::new(mechanism.rdp(Order::new(order)?), "Rényi loss").with("order", order))
+}
+
+macro_rules! mechanism {
+    (
+        $(#[$doc:meta])*
+        $name:ident($inner:ty), $text:literal,
+        ($($arg:ident: $ty:ty $(= $default:tt)?),*) => $new:expr,
+        epsilon: |$e:ident, $delta:ident| $epsilon_body:expr,
+        delta: |$d:ident, $epsilon:ident| $delta_body:expr,
+        $({ $($more:tt)* })?
+    ) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "ndp.accountants", name = $text)]
+        #[derive(Clone)]
+        pub(crate) struct $name {
+            pub(super) inner: $inner,
+            $($arg: $ty,)*
+        }
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = ($($arg $(= $default)?),*))]
+            fn new($($arg: $ty),*) -> Result<Self, Fault> {
+                Ok(Self { inner: $new, $($arg),* })
+            }
+
+            $(
+                #[getter]
+                fn $arg(&self) -> $ty {
+                    self.$arg.clone()
+                }
+            )*
+
+            /// Rényi loss in nats at an order above 1.
+            ///
+            /// Parameters
+            /// ----------
+            /// order : float
+            ///
+            /// Returns
+            /// -------
+            /// Guarantee
+            fn rdp(&self, py: Python<'_>, order: f64) -> Result<Number, Fault> {
+                let inner = self.inner.clone();
+                run(py, move || rdp_of(&inner, order))
+            }
+
+            /// The smallest known epsilon at a delta, in nats.
+            ///
+            /// Parameters
+            /// ----------
+            /// delta : float
+            ///
+            /// Returns
+            /// -------
+            /// Guarantee
+            fn epsilon(&self, py: Python<'_>, delta: f64) -> Result<Number, Fault> {
+                let $e = self.inner.clone();
+                let $delta = delta;
+                run(py, move || $epsilon_body)
+            }
+
+            /// The smallest known delta at an epsilon.
+            ///
+            /// Parameters
+            /// ----------
+            /// epsilon : float
+            ///     In nats.
+            ///
+            /// Returns
+            /// -------
+            /// Guarantee
+            fn delta(&self, py: Python<'_>, epsilon: f64) -> Result<Number, Fault> {
+                let $d = self.inner.clone();
+                let $epsilon = epsilon;
+                run(py, move || $delta_body)
+            }
+
+            fn __getnewargs__(&self) -> ($($ty,)*) {
+                ($(self.$arg.clone(),)*)
+            }
+
+            fn __eq__(&self, other: &Self) -> bool {
+                true $(&& self.$arg == other.$arg)*
+            }
+
+            fn __repr__(&self) -> String {
+                let parts: Vec<String> = vec![$(format!("{}={:?}", stringify!($arg), self.$arg)),*];
+                format!("{}({})", $text, parts.join(", "))
+            }
+
+            $($($more)*)?
+        }
+    };
+}
+
+pub(super) use mechanism;

@@ -1,0 +1,333 @@
+//! Gaussian releases, composition and conversion.
+
+use crate::errors::Fault;
+use crate::grades::Number;
+use crate::worker::run;
+use ndp_dp::composition::{self, Rule};
+use ndp_dp::{ApproxDp, Delta, Order, Sensitivity, UpperBound, conversion, gaussian};
+use pyo3::prelude::*;
+
+pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
+    let delta = dp.value().delta();
+    Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta)
+}
+
+fn word(rule: Rule) -> &'static str {
+    match rule {
+        Rule::Naive => "naive",
+        Rule::Advanced => "advanced",
+        Rule::Heterogeneous => "heterogeneous",
+        Rule::Optimal => "optimal",
+    }
+}
+
+/// The epsilon at delta of a release of Gaussian parameter mu: exact.
+///
+/// Parameters
+/// ----------
+/// mu, delta : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.gaussian_epsilon(0.5, delta=1e-6)
+/// Exact(2.25408, 'epsilon')
+#[pyfunction]
+pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
+    Ok(Number::new(gaussian::epsilon(mu, Delta::new(delta)?)?, "epsilon").with("delta", delta))
+}
+
+/// The delta at epsilon of a release of Gaussian parameter mu: exact.
+///
+/// Parameters
+/// ----------
+/// mu, epsilon : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.gaussian_delta(0.5, epsilon=1.0)
+/// Exact(0.00682959, 'delta')
+#[pyfunction]
+pub(crate) fn gaussian_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
+    Ok(Number::new(gaussian::delta(epsilon, mu)?, "delta").with("epsilon", epsilon))
+}
+
+/// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every float.
+///
+/// Parameters
+/// ----------
+/// mu, epsilon : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> bool(ndp.accountants.gaussian_log_delta(0.5, epsilon=40.0) < -3000)
+/// True
+#[pyfunction]
+pub(crate) fn gaussian_log_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
+    Ok(Number::new(gaussian::log_delta(epsilon, mu)?, "log delta").with("epsilon", epsilon))
+}
+
+/// The largest Gaussian parameter mu that is (epsilon, delta)-DP, rounded down.
+///
+/// Parameters
+/// ----------
+/// epsilon, delta : float
+///
+/// Returns
+/// -------
+/// float
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> round(ndp.accountants.gaussian_mu(1.0, delta=1e-6), 4)
+/// 0.2367
+#[pyfunction]
+pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
+    Ok(gaussian::mu(epsilon, Delta::new(delta)?)?)
+}
+
+/// The Gaussian parameter of several releases together: the root of the sum of squares, exact.
+///
+/// Parameters
+/// ----------
+/// mus : sequence of float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.gaussian_compose([0.3, 0.4])
+/// Exact(0.5, 'mu')
+#[pyfunction]
+pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
+    Ok(Number::new(gaussian::compose(&mus)?, "mu"))
+}
+
+/// The type II error of the best test at type I error alpha, against a release of Gaussian parameter mu: exact.
+///
+/// Parameters
+/// ----------
+/// mu, alpha : float
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.gaussian_trade_off(0.0, 0.25)
+/// Exact(0.75, 'type II error')
+#[pyfunction]
+pub(crate) fn gaussian_trade_off(mu: f64, alpha: f64) -> Result<Number, Fault> {
+    Ok(Number::new(gaussian::trade_off(alpha, mu)?, "type II error"))
+}
+
+/// The textbook noise sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, for epsilon below 1.
+///
+/// Parameters
+/// ----------
+/// epsilon, delta : float
+/// sensitivity : float, optional
+///
+/// Returns
+/// -------
+/// UpperBound
+///     Of the least noise; an error for epsilon of 1 or more, where it is not proved.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.classic_sigma(0.5, delta=1e-6)
+/// UpperBound(10.5976, 'sigma')
+#[pyfunction]
+#[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
+pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Number, Fault> {
+    let sigma = gaussian::sigma_classic(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
+    Ok(Number::new(sigma, "sigma"))
+}
+
+/// What releases cost together of each of which only an (epsilon, delta) is known, by the best composition theorem.
+///
+/// Parameters
+/// ----------
+/// parts : sequence of (epsilon, delta, count)
+/// delta : float
+///     In total.
+///
+/// Returns
+/// -------
+/// UpperBound
+///     An epsilon; its detail names the rule.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> total = ndp.accountants.compose([(0.05, 1e-9, 500)], delta=1e-5)
+/// >>> bool(total < 5.3), total.detail["rule"]
+/// (True, 'optimal')
+#[pyfunction]
+pub(crate) fn compose(py: Python<'_>, parts: Vec<(f64, f64, u64)>, delta: f64) -> Result<Number, Fault> {
+    let parts = approx(&parts)?;
+    let delta = Delta::new(delta)?;
+    run(py, move || {
+        let best = composition::best(&parts, delta)?;
+        let rule = word(best.value().rule);
+        Ok(epsilon(best.map(|best| best.total)).with("rule", rule))
+    })
+}
+
+fn approx(parts: &[(f64, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> {
+    parts.iter().map(|&(epsilon, delta, count)| Ok((ApproxDp::new(epsilon, delta)?, count))).collect()
+}
+
+/// Basic composition: epsilons add up.
+///
+/// Parameters
+/// ----------
+/// parts : sequence of (epsilon, delta, count)
+///
+/// Returns
+/// -------
+/// UpperBound
+///     An epsilon; the total delta is in its detail.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.compose_naive([(0.5, 1e-6, 2), (0.25, 0.0, 4)])
+/// UpperBound(2, 'epsilon')
+#[pyfunction]
+pub(crate) fn compose_naive(parts: Vec<(f64, f64, u64)>) -> Result<Number, Fault> {
+    Ok(epsilon(composition::naive(&approx(&parts)?)))
+}
+
+/// Advanced composition of equal releases (Dwork, Rothblum and Vadhan, Theorem III.3).
+///
+/// Parameters
+/// ----------
+/// epsilon, delta : float
+///     Of one release.
+/// count : int
+/// slack : float
+///     What is added to the total delta.
+///
+/// Returns
+/// -------
+/// UpperBound
+///     An epsilon; the total delta is in its detail.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.compose_advanced(0.05, 1e-9, count=500, slack=1e-6)
+/// UpperBound(7.15875, 'epsilon')
+#[pyfunction]
+#[pyo3(name = "compose_advanced", signature = (epsilon, delta, count, slack))]
+pub(crate) fn compose_advanced(epsilon: f64, delta: f64, count: u64, slack: f64) -> Result<Number, Fault> {
+    let release = ApproxDp::new(epsilon, delta)?;
+    Ok(self::epsilon(composition::advanced(release, count, Delta::new(slack)?)))
+}
+
+/// The exact delta at a total epsilon of equal releases of which only an (epsilon, delta) is known.
+///
+/// Parameters
+/// ----------
+/// epsilon, delta : float
+///     Of one release.
+/// count : int
+/// total : float
+///     The epsilon of all together.
+///
+/// Returns
+/// -------
+/// Exact
+///
+/// References
+/// ----------
+/// Kairouz, Oh and Viswanath, *The composition theorem for differential privacy*, arXiv:1311.0776, Theorem 3.3.
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> bool(ndp.accountants.compose_optimal_delta(0.1, 0.0, count=30, total=2.0) < 0.001)
+/// True
+#[pyfunction]
+pub(crate) fn compose_optimal_delta(
+    py: Python<'_>,
+    epsilon: f64,
+    delta: f64,
+    count: u64,
+    total: f64,
+) -> Result<Number, Fault> {
+    let release = ApproxDp::new(epsilon, delta)?;
+    run(py, move || {
+        Ok(Number::new(composition::optimal_delta(release, count, total)?, "delta").with("epsilon", total))
+    })
+}
+
+/// The epsilon at delta of a release whose Rényi loss at one order is known, by the optimal conversion.
+///
+/// Parameters
+/// ----------
+/// rho : float
+///     Rényi loss in nats.
+/// order : float
+/// delta : float
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> ndp.accountants.rdp_to_epsilon(0.5, order=8.0, delta=1e-5)
+/// UpperBound(1.71411, 'epsilon')
+#[pyfunction]
+pub(crate) fn rdp_to_epsilon(rho: f64, order: f64, delta: f64) -> Result<Number, Fault> {
+    let epsilon = conversion::optimal_epsilon(rho, Order::new(order)?, Delta::new(delta)?)?;
+    Ok(Number::new(epsilon, "epsilon").with("delta", delta))
+}
+
+/// The delta at epsilon of a release whose Rényi loss at one order is known, by the optimal conversion.
+///
+/// Parameters
+/// ----------
+/// rho : float
+///     Rényi loss in nats.
+/// order : float
+/// epsilon : float
+///
+/// Returns
+/// -------
+/// UpperBound
+///
+/// Examples
+/// --------
+/// >>> import ndp
+/// >>> bool(ndp.accountants.rdp_to_delta(0.5, order=8.0, epsilon=2.0) < 1e-5)
+/// True
+#[pyfunction]
+pub(crate) fn rdp_to_delta(rho: f64, order: f64, epsilon: f64) -> Result<Number, Fault> {
+    let delta = conversion::optimal_delta(rho, Order::new(order)?, epsilon)?;
+    Ok(Number::new(delta, "delta").with("epsilon", epsilon))
+}

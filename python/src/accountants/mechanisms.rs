@@ -1,0 +1,186 @@
+//! Mechanisms for one answer: Gaussian, Laplace, discrete Laplace, randomized response, zCDP.
+
+use super::common::{delta_of, mechanism, rdp_of};
+use crate::errors::Fault;
+use crate::grades::Number;
+use crate::worker::run;
+use ndp_dp::{Delta, Gdp, Sensitivity, Sigma, Zcdp};
+use pyo3::prelude::*;
+
+mechanism! {
+    /// Gaussian noise on a query: exact, with mu = sensitivity / sigma.
+    ///
+    /// Parameters
+    /// ----------
+    /// sigma : float
+    ///     Standard deviation of the noise.
+    /// sensitivity : float, optional
+    ///     The most the query may move between neighboring data sets.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> release = ndp.accountants.Gaussian(sigma=2.0)
+    /// >>> release.delta(epsilon=1.0)
+    /// Exact(0.00682959, 'delta')
+    /// >>> release.mu
+    /// Exact(0.5, 'mu')
+    Gaussian(ndp_dp::Gaussian), "Gaussian",
+    (sigma: f64, sensitivity: f64 = 1.0) =>
+        ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? },
+    epsilon: |inner, delta| {
+        let dp = inner.gdp().into_value().to_approx_dp(Delta::new(delta)?);
+        Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta))
+    },
+    delta: |inner, epsilon| {
+        Ok(Number::new(inner.gdp().into_value().delta(epsilon)?, "delta").with("epsilon", epsilon))
+    },
+    {
+        /// The Gaussian parameter sensitivity / sigma.
+        #[getter]
+        fn mu(&self) -> Number {
+            Number::new(self.inner.gdp().map(Gdp::mu), "mu")
+        }
+
+        /// The least noise that is (epsilon, delta)-DP.
+        ///
+        /// Parameters
+        /// ----------
+        /// epsilon, delta : float
+        /// sensitivity : float, optional
+        ///
+        /// Returns
+        /// -------
+        /// Gaussian
+        #[staticmethod]
+        #[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
+        fn within(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Self, Fault> {
+            let inner = ndp_dp::Gaussian::within(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
+            Ok(Self { inner, sigma: inner.sigma.get(), sensitivity })
+        }
+
+        /// The release as an event of dp_accounting.
+        ///
+        /// Returns
+        /// -------
+        /// dp_accounting.GaussianDpEvent
+        fn to_dp_event(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+            let mu = self.inner.gdp().into_value().mu();
+            Ok(py.import("ndp._events")?.call_method1("gaussian", (mu,))?.unbind())
+        }
+    }
+}
+
+mechanism! {
+    /// Laplace noise on a query: exact.
+    ///
+    /// Parameters
+    /// ----------
+    /// scale : float
+    ///     Scale of the noise; its standard deviation is the square root of 2 times that.
+    /// sensitivity : float, optional
+    ///     The most the query may move between neighboring data sets.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> float(ndp.accountants.Laplace(scale=2.0).delta(epsilon=0.5))
+    /// 0.0
+    Laplace(ndp_dp::Laplace), "Laplace",
+    (scale: f64, sensitivity: f64 = 1.0) => ndp_dp::Laplace::new(Sensitivity::new(sensitivity)?, scale)?,
+    epsilon: |inner, delta| {
+        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+    },
+    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+}
+
+mechanism! {
+    /// Discrete Laplace noise on a query with whole values: exact.
+    ///
+    /// Parameters
+    /// ----------
+    /// scale : float
+    ///     The sensitivity over the epsilon.
+    /// sensitivity : int, optional
+    ///     The most the query may move between neighboring data sets.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> bool(ndp.accountants.DiscreteLaplace(scale=2.0).epsilon(delta=0.01) < 0.49)
+    /// True
+    DiscreteLaplace(ndp_dp::DiscreteLaplace), "DiscreteLaplace",
+    (scale: f64, sensitivity: u32 = 1) => ndp_dp::DiscreteLaplace::new(sensitivity, scale)?,
+    epsilon: |inner, delta| {
+        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+    },
+    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+}
+
+mechanism! {
+    /// Randomized response: the true label with probability 1 - gamma, otherwise a uniform one; exact.
+    ///
+    /// Parameters
+    /// ----------
+    /// labels : int
+    ///     Number of labels, at least 2.
+    /// gamma : float
+    ///     Probability of a random answer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> response = ndp.accountants.RandomizedResponse.with_epsilon(labels=4, local_epsilon=1.0)
+    /// >>> bool(abs(float(response.delta(epsilon=1.0))) < 1e-15)
+    /// True
+    RandomizedResponse(ndp_dp::RandomizedResponse), "RandomizedResponse",
+    (labels: u32, gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
+    epsilon: |inner, delta| {
+        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+    },
+    delta: |inner, epsilon| Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon)),
+    {
+        /// The response that is local_epsilon-DP for one report.
+        ///
+        /// Parameters
+        /// ----------
+        /// labels : int
+        /// local_epsilon : float
+        ///
+        /// Returns
+        /// -------
+        /// RandomizedResponse
+        #[staticmethod]
+        fn with_epsilon(labels: u32, local_epsilon: f64) -> Result<Self, Fault> {
+            let inner = ndp_dp::RandomizedResponse::with_epsilon(labels, local_epsilon)?;
+            Ok(Self { inner, labels, gamma: inner.gamma() })
+        }
+
+        /// The epsilon of one report.
+        #[getter]
+        fn local_epsilon(&self) -> Number {
+            Number::new(self.inner.local_epsilon(), "epsilon")
+        }
+    }
+}
+
+mechanism! {
+    /// A release that is known to be rho-zCDP: its Rényi loss is at most rho times the order.
+    ///
+    /// Parameters
+    /// ----------
+    /// rho : float
+    ///
+    /// Examples
+    /// --------
+    /// >>> import ndp
+    /// >>> ndp.accountants.Zcdp(0.125).rdp(2.0)
+    /// UpperBound(0.25, 'Rényi loss')
+    ZcdpRelease(Zcdp), "Zcdp",
+    (rho: f64) => Zcdp::new(rho)?,
+    epsilon: |inner, delta| {
+        let dp = inner.to_approx_dp(Delta::new(delta)?);
+        Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta))
+    },
+    delta: |inner, epsilon| delta_of(&inner, epsilon),
+}

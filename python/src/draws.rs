@@ -1,0 +1,83 @@
+//! Public random choices of protocols, drawn from a seed, and the registry.
+
+use crate::errors::Fault;
+use crate::graph::{Graph, Matrix};
+use crate::protocol::generator;
+use ndp_algos::gossip::AcceleratedGossip;
+use ndp_algos::gossip::accelerated::Momentum;
+use ndp_algos::registry::{self, PROTOCOLS};
+use ndp_graph::sequences::EdgeActivations;
+use ndp_graph::{GossipMatrix, GossipSequence, Step};
+use pyo3::prelude::*;
+
+/// The law by which edges are activated: uniform, or given by a matrix or by probabilities.
+fn law(
+    graph: &ndp_graph::Graph,
+    matrix: Option<&GossipMatrix>,
+    probabilities: Option<Vec<(usize, usize, f64)>>,
+) -> Result<EdgeActivations, Fault> {
+    Ok(match (matrix, probabilities) {
+        (_, Some(probabilities)) => EdgeActivations::new(graph, &probabilities)?,
+        (Some(matrix), None) => EdgeActivations::from_gossip(matrix)?,
+        (None, None) => EdgeActivations::uniform(graph)?,
+    })
+}
+
+fn pairs_of(sequence: &GossipSequence) -> Vec<(usize, usize)> {
+    let pair = |step: &Step| match *step {
+        Step::Pair(a, b) => Some((a, b)),
+        _ => None,
+    };
+    sequence.steps().iter().filter_map(pair).collect()
+}
+
+/// Name and meaning of a protocol, and of each of its parameters.
+type Named = (&'static str, &'static str, Vec<(&'static str, &'static str)>);
+
+/// Every protocol of the registry.
+#[pyfunction]
+pub(crate) fn protocols() -> Vec<Named> {
+    let parameters = |entry: &registry::Entry| {
+        entry.parameters.iter().map(|parameter| (parameter.name, parameter.about)).collect()
+    };
+    PROTOCOLS.iter().map(|entry| (entry.name, entry.about, parameters(entry))).collect()
+}
+
+/// Draws the pairs that meet in `steps` steps of randomized gossip.
+#[pyfunction]
+#[pyo3(signature = (graph, steps, seed, matrix=None, probabilities=None))]
+pub(crate) fn draw_pairs(
+    graph: &Graph,
+    steps: usize,
+    seed: u64,
+    matrix: Option<&Matrix>,
+    probabilities: Option<Vec<(usize, usize, f64)>>,
+) -> Result<Vec<(usize, usize)>, Fault> {
+    let law = law(&graph.0, matrix.map(|matrix| &matrix.0), probabilities)?;
+    Ok(pairs_of(&GossipSequence::activations(&law, steps, &mut generator(seed))))
+}
+
+/// Draws the rings of accelerated randomized gossip, and the momentum that goes with the law.
+#[pyfunction]
+pub(crate) fn draw_rings(
+    graph: &Graph,
+    time: f64,
+    seed: u64,
+    mixing: Option<f64>,
+    push: Option<f64>,
+) -> Result<(Vec<(f64, usize, usize)>, f64, f64), Fault> {
+    let law = EdgeActivations::uniform(&graph.0)?;
+    let momentum = momentum(&law, mixing, push)?;
+    let nodes = graph.0.node_count();
+    let drawn = AcceleratedGossip::drawn(&law, nodes, time, momentum, &mut generator(seed))?;
+    let rings = drawn.rings().iter().map(|ring| (ring.wait, ring.edge.0, ring.edge.1)).collect();
+    Ok((rings, momentum.mixing(), momentum.push()))
+}
+
+fn momentum(law: &EdgeActivations, mixing: Option<f64>, push: Option<f64>) -> Result<Momentum, Fault> {
+    Ok(match (mixing, push) {
+        (Some(mixing), Some(push)) => Momentum::new(mixing, push)?,
+        (None, None) => Momentum::of(law)?,
+        _ => return Err(Fault::new("mixing and push go together: give both or none")),
+    })
+}

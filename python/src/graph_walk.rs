@@ -1,0 +1,122 @@
+//! A token that walks on a graph.
+
+use crate::errors::Fault;
+use crate::grades::Number;
+use crate::graph::Matrix;
+use crate::protocol::{final_token, generator, noise};
+use crate::walks::converted;
+use crate::worker::run;
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk};
+use ndp_dp::conversion::best_epsilon;
+use ndp_dp::{Delta, Order, UpperBound};
+use ndp_graph::TransitionMatrix;
+use ndp_graph::hitting::Start;
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+/// A token that walks on a graph: what an observer learns about a node, in nats.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct GraphWalk {
+    matrix: TransitionMatrix,
+    steps: usize,
+    start: Option<usize>,
+    burn_in: usize,
+    cap: Option<usize>,
+    refractory: usize,
+    edge_uses: Option<usize>,
+    last: FinalToken,
+}
+
+#[pymethods]
+impl GraphWalk {
+    #[new]
+    #[allow(clippy::too_many_arguments, reason = "Python names them")]
+    fn new(
+        matrix: &Matrix,
+        steps: usize,
+        start: Option<usize>,
+        burn_in: usize,
+        cap: Option<usize>,
+        refractory: usize,
+        edge_uses: Option<usize>,
+        last: &str,
+    ) -> Result<Self, Fault> {
+        let matrix = TransitionMatrix::from(&matrix.0);
+        let walk =
+            Self { matrix, steps, start, burn_in, cap, refractory, edge_uses, last: final_token(last)? };
+        walk.walk()?;
+        Ok(walk)
+    }
+
+    /// The Rényi loss of `u` towards the members of a coalition.
+    fn rdp(
+        slf: Py<Self>,
+        py: Python<'_>,
+        u: usize,
+        members: Vec<usize>,
+        order: f64,
+        sigma: f64,
+        sensitivity: f64,
+    ) -> Result<Number, Fault> {
+        let local = LocalLoss::new(Order::new(order)?, noise(sigma, sensitivity)?);
+        run(py, move || {
+            let loss = slf.get().loss(u, &members, local)?;
+            Ok(Number::new(loss, "Rényi loss").with("order", order))
+        })
+    }
+
+    /// The `ε` at `δ` of `u` towards the members of a coalition, by the best order.
+    fn epsilon(
+        slf: Py<Self>,
+        py: Python<'_>,
+        u: usize,
+        members: Vec<usize>,
+        delta: f64,
+        sigma: f64,
+        sensitivity: f64,
+    ) -> Result<Number, Fault> {
+        let (noise, delta) = (noise(sigma, sensitivity)?, Delta::new(delta)?);
+        run(py, move || {
+            let walk = slf.get();
+            // What is refused at one order is refused at all.
+            walk.loss(u, &members, LocalLoss::new(Order::new(2.0)?, noise))?;
+            let curve = |order: Order| {
+                let loss = walk.loss(u, &members, LocalLoss::new(order, noise));
+                loss.unwrap_or(UpperBound::new(f64::INFINITY))
+            };
+            Ok(converted(best_epsilon(curve, delta), "epsilon"))
+        })
+    }
+
+    /// The holders of the token on a random walk.
+    fn sample<'py>(&self, py: Python<'py>, seed: u64) -> Result<Bound<'py, PyArray1<i64>>, Fault> {
+        let path = self.walk()?.sample(&mut generator(seed));
+        Ok(PyArray1::from_iter(py, path.holders().iter().map(|&v| v as i64)))
+    }
+}
+
+impl GraphWalk {
+    fn walk(&self) -> Result<TokenWalk, Fault> {
+        let start = self.start.map_or(Start::Uniform, Start::Node);
+        let mut walk = TokenWalk::new(&self.matrix, start, self.steps)?.with_burn_in(self.burn_in);
+        if let Some(cap) = self.cap {
+            walk = walk.with_cap(cap)?;
+        }
+        if self.refractory > 0 {
+            walk = walk.with_refractory_period(self.refractory)?;
+        }
+        if let Some(uses) = self.edge_uses {
+            walk = walk.with_edge_rule(EdgeRule::NoiseOnly(uses))?;
+        }
+        Ok(walk)
+    }
+
+    fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Fault> {
+        let walk = self.walk()?;
+        Ok(match members {
+            &[v] if self.last == FinalToken::Withheld => walk.loss(u, v, local)?,
+            _ => walk.coalition_loss(u, members, local, self.last)?,
+        })
+    }
+}

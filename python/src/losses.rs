@@ -1,0 +1,288 @@
+//! Reports of losses as arrays, and what follows from unit losses.
+
+use crate::errors::Fault;
+use crate::grades::class;
+use crate::protocol::{noise, sigma as sigma_of};
+use ndarray::Array2;
+use ndp_algos::LossReport;
+use ndp_algos::accountant::{self, Allowed, Observer, Protocol as _, Target};
+use ndp_algos::{Error, LinearProtocol, View};
+use ndp_dp::{
+    Delta, Exact, Gdp, Grade, Guarantee, Measure, ObserverLoss, Order, Sensitivity, Sigma, UnitLoss,
+    UpperBound, Verdict,
+};
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// What several coalitions learn.
+pub(crate) struct Reports(pub(crate) Vec<LossReport>);
+
+impl<'py> IntoPyObject<'py> for Reports {
+    type Target = PyDict;
+    type Output = Bound<'py, PyDict>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let nodes = self.0.first().map_or(0, |report| report.loss.value().unit.len());
+        let shape = (self.0.len(), nodes);
+        let (mut unit, mut lower) =
+            (Vec::with_capacity(shape.0 * nodes), Vec::with_capacity(shape.0 * nodes));
+        for report in &self.0 {
+            unit.extend_from_slice(&report.loss.value().unit);
+            lower.extend_from_slice(&report.lower);
+        }
+        let table = |entries: Vec<f64>| {
+            let array = Array2::from_shape_vec(shape, entries);
+            array
+                .map(|array| PyArray2::from_owned_array(py, array))
+                .map_err(|_| PyErr::from(Fault::new("the reports have losses of different numbers of nodes")))
+        };
+        let each = |f: &dyn Fn(&LossReport) -> f64| self.0.iter().map(f).collect::<Vec<f64>>();
+        let answer = PyDict::new(py);
+        answer.set_item("unit", table(unit)?)?;
+        answer.set_item("lower", table(lower)?)?;
+        let coalitions: Vec<_> = self.0.iter().map(|report| report.coalition.clone()).collect();
+        answer.set_item("coalitions", coalitions)?;
+        answer
+            .set_item("grades", self.0.iter().map(|report| class(report.loss.grade())).collect::<Vec<_>>())?;
+        answer.set_item("ranks", self.0.iter().map(|report| report.rank).collect::<Vec<_>>())?;
+        answer.set_item("bits", self.0.iter().map(|report| report.bits).collect::<Vec<_>>())?;
+        answer.set_item("failures", each(&|report| report.failure))?;
+        answer.set_item("means", each(&|report| *report.mean().value()))?;
+        let means = self.0.iter().map(|report| class(report.mean().grade()));
+        answer.set_item("mean_grades", means.collect::<Vec<_>>())?;
+        Ok(answer)
+    }
+}
+
+/// `f` of every unit loss; losses above 1, which a protocol without local noise may have, are refused.
+fn map<'py>(
+    py: Python<'py>,
+    units: &PyReadonlyArray1<'py, f64>,
+    f: impl Fn(UnitLoss) -> Result<f64, Fault> + Sync + Send,
+) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+    let units: Vec<f64> = units.as_array().to_vec();
+    let values = py.detach(|| -> Result<Vec<f64>, Fault> {
+        units.into_iter().map(|unit| f(UnitLoss::new(unit)?)).collect()
+    })?;
+    Ok(PyArray1::from_vec(py, values))
+}
+
+/// `μ = (Δ/σ) √unit` of every unit loss, rounded up.
+#[pyfunction]
+pub(crate) fn mu_of_units<'py>(
+    py: Python<'py>,
+    units: PyReadonlyArray1<'py, f64>,
+    sigma: f64,
+    sensitivity: f64,
+) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+    let (sensitivity, sigma) = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    map(py, &units, |unit| Ok(unit.mu(sensitivity, sigma)))
+}
+
+/// The `ε` at `δ` of every unit loss.
+#[pyfunction]
+pub(crate) fn epsilon_of_units<'py>(
+    py: Python<'py>,
+    units: PyReadonlyArray1<'py, f64>,
+    sigma: f64,
+    delta: f64,
+    sensitivity: f64,
+) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+    let (sensitivity, sigma, delta) =
+        (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?, Delta::new(delta)?);
+    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).to_approx_dp(delta).value().epsilon()))
+}
+
+/// The `δ` at `ε` of every unit loss.
+#[pyfunction]
+pub(crate) fn delta_of_units<'py>(
+    py: Python<'py>,
+    units: PyReadonlyArray1<'py, f64>,
+    sigma: f64,
+    epsilon: f64,
+    sensitivity: f64,
+) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+    let (sensitivity, sigma) = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
+    map(py, &units, |unit| Ok(*unit.gdp(sensitivity, sigma).delta(epsilon)?.value()))
+}
+
+/// The Rényi loss at an order of every unit loss, in nats.
+#[pyfunction]
+pub(crate) fn rdp_of_units<'py>(
+    py: Python<'py>,
+    units: PyReadonlyArray1<'py, f64>,
+    sigma: f64,
+    order: f64,
+    sensitivity: f64,
+) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+    let (sensitivity, sigma, order) =
+        (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?, Order::new(order)?);
+    map(py, &units, |unit| Ok(unit.rdp(order, sensitivity, sigma)))
+}
+
+/// The `ε` at `δ` of a Gaussian parameter `μ`.
+#[pyfunction]
+pub(crate) fn epsilon_of_mu(mu: f64, delta: f64) -> Result<f64, Fault> {
+    Ok(Gdp::new(mu)?.to_approx_dp(Delta::new(delta)?).value().epsilon())
+}
+
+/// Reports rebuilt from arrays.
+fn reports(
+    unit: &PyReadonlyArray2<'_, f64>,
+    lower: &PyReadonlyArray2<'_, f64>,
+    coalitions: Vec<Vec<usize>>,
+    exact: &[bool],
+) -> Result<Vec<LossReport>, Fault> {
+    let (unit, lower) = (unit.as_array(), lower.as_array());
+    if unit.dim() != lower.dim() || unit.nrows() != coalitions.len() || exact.len() != coalitions.len() {
+        return Err(Fault::new("the parts of the reports differ in size"));
+    }
+    let rows = coalitions.into_iter().zip(exact).enumerate();
+    Ok(rows
+        .map(|(i, (coalition, &exact))| {
+            let observer = coalition.first().copied().unwrap_or(0);
+            let loss = ObserverLoss { observer, unit: unit.row(i).to_vec() };
+            let loss: Guarantee<ObserverLoss> =
+                if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
+            let mut report = LossReport::of_formula(coalition, loss, 0);
+            report.lower = lower.row(i).to_vec();
+            report
+        })
+        .collect())
+}
+
+/// Reports that were computed before, as a protocol that answers with them.
+struct Recorded(Vec<LossReport>);
+
+impl LinearProtocol for Recorded {
+    fn node_count(&self) -> usize {
+        self.0.first().map_or(0, |report| report.loss.value().unit.len())
+    }
+
+    fn coalition_view(&self, _: &[usize]) -> Result<View, Error> {
+        Err(Error::NotOffered("these losses were computed before: the view is gone"))
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let found = self.0.iter().find(|report| report.coalition == coalition);
+        found.cloned().ok_or(Error::NotOffered("the losses towards this observer were not computed"))
+    }
+}
+
+impl Recorded {
+    fn accounts(&self) -> Result<Vec<Box<dyn accountant::Account + '_>>, Fault> {
+        let account = |report: &LossReport| Ok(self.account(&Observer::coalition(&report.coalition))?);
+        self.0.iter().map(account).collect()
+    }
+}
+
+/// The terms of losses: a Rényi loss at an order, the `ε` at a `δ`, or `μ`.
+pub(crate) fn measure(order: Option<f64>, delta: Option<f64>) -> Result<Measure, Fault> {
+    Ok(match (order, delta) {
+        (Some(order), None) => Measure::Renyi(Order::new(order)?),
+        (None, Some(delta)) => Measure::Approx(Delta::new(delta)?),
+        (None, None) => Measure::Gaussian,
+        (Some(_), Some(_)) => return Err(Fault::new("give an order or a delta, not both")),
+    })
+}
+
+/// A target on its way from Python: the limits (one number, or `n` by `n`: row exposed, column observer), whether they are
+/// for means, an order, a delta.
+pub(crate) type Limits<'py> = (PyReadonlyArray2<'py, f64>, bool, Option<f64>, Option<f64>);
+
+/// The target that Python asks for.
+pub(crate) fn target((limits, mean, order, delta): Limits<'_>, nodes: usize) -> Result<Target, Fault> {
+    let measure = measure(order, delta)?;
+    let limits = limits.as_array();
+    let allowed = match (limits.dim(), mean) {
+        ((1, 1), false) => Allowed::Worst(limits[(0, 0)]),
+        ((1, 1), true) => Allowed::Mean(limits[(0, 0)]),
+        (shape, false) if shape == (nodes, nodes) => {
+            let limits = limits.to_owned();
+            // An outsider has no column: nothing limits it.
+            return Ok(Target::pairs(measure, move |u, v| {
+                limits.get((u, v)).copied().unwrap_or(f64::INFINITY)
+            }));
+        }
+        ((rows, columns), _) => {
+            let message =
+                format!("the limits must be one number or {nodes} by {nodes}, got {rows} by {columns}");
+            return Err(Fault::new(message));
+        }
+    };
+    Ok(Target { measure, allowed })
+}
+
+/// A pair: exposed node, observer, loss, its grade.
+type Pair = (usize, usize, f64, &'static str);
+
+fn pair(pair: accountant::Pair) -> Pair {
+    (pair.source, pair.observer, *pair.loss.value(), class(pair.loss.grade()))
+}
+
+/// The noise that a search found, and the pair that needs it.
+pub(crate) type Least = (f64, Option<Pair>);
+
+pub(crate) fn least(found: &accountant::LeastNoise, sensitivity: f64) -> Result<Least, Fault> {
+    Ok((sigma_of(found.noise, sensitivity)?, found.tightest.map(pair)))
+}
+
+/// What a check found: the verdict, how many pairs exceed, and the pair that uses up most.
+pub(crate) type Checked = (&'static str, usize, Option<Pair>);
+
+pub(crate) fn checked(found: &accountant::Check) -> Checked {
+    (verdict(found.verdict), found.exceeding, found.tightest.map(pair))
+}
+
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Met => "met",
+        Verdict::NotShown => "not shown",
+        Verdict::Violated => "violated",
+    }
+}
+
+/// The least noise at which losses that were computed before meet a target.
+#[pyfunction]
+pub(crate) fn least_sigma(
+    unit: PyReadonlyArray2<'_, f64>,
+    lower: PyReadonlyArray2<'_, f64>,
+    coalitions: Vec<Vec<usize>>,
+    exact: Vec<bool>,
+    limits: Limits<'_>,
+    sensitivity: f64,
+) -> Result<Least, Fault> {
+    let target = target(limits, unit.as_array().ncols())?;
+    let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
+    least(&accountant::least_noise(&recorded.accounts()?, &target)?, sensitivity)
+}
+
+/// Whether losses that were computed before meet a target at a given noise.
+#[pyfunction]
+pub(crate) fn check(
+    unit: PyReadonlyArray2<'_, f64>,
+    lower: PyReadonlyArray2<'_, f64>,
+    coalitions: Vec<Vec<usize>>,
+    exact: Vec<bool>,
+    limits: Limits<'_>,
+    sigma: f64,
+    sensitivity: f64,
+) -> Result<Checked, Fault> {
+    let target = target(limits, unit.as_array().ncols())?;
+    let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
+    Ok(checked(&accountant::check(&recorded.accounts()?, noise(sigma, sensitivity)?, &target)?))
+}
+
+/// The words of the grades, which Python's classes carry too.
+#[pyfunction]
+pub(crate) fn grade_word(name: &str) -> Option<&'static str> {
+    match name {
+        "Exact" => Some(Grade::Exact.as_str()),
+        "UpperBound" => Some(Grade::UpperBound.as_str()),
+        "Printed" => Some(Grade::Printed.as_str()),
+        "Estimate" => Some(Grade::Estimate.as_str()),
+        _ => None,
+    }
+}

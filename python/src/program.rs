@@ -1,0 +1,340 @@
+//! `ndp.Program`: a linear Gaussian protocol stated step by step.
+
+use crate::errors::Fault;
+use crate::graph::{Graph, Matrix};
+use crate::protocol::{Kind, Protocol};
+use ndp_algos::program::constructors::{self, Dsgd};
+use ndp_algos::program::{
+    Declared, Mixing, Patterns, Program as Inner, ProgramError, Reads, Sensitivity, Value, Weight,
+};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// A program that is being stated.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct Program(Mutex<Stated>);
+
+/// The program and its values by number.
+struct Stated {
+    program: Inner,
+    made: BTreeMap<usize, Value>,
+}
+
+/// An exact number: an integer, a float as the fraction that it stores, a ratio as text.
+#[derive(FromPyObject)]
+pub(crate) enum Number {
+    Whole(i64),
+    Float(f64),
+    Text(String),
+}
+
+impl Number {
+    fn weight(self) -> Result<Weight, Fault> {
+        Ok(match self {
+            Self::Whole(x) => Weight::from(x),
+            Self::Float(x) => Weight::from(x),
+            Self::Text(x) => x.parse::<Weight>()?,
+        })
+    }
+}
+
+fn table(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<Weight>>, Fault> {
+    rows.into_iter().map(|row| row.into_iter().map(Number::weight).collect()).collect()
+}
+
+impl From<ProgramError> for Fault {
+    fn from(error: ProgramError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// What a contribution depends on: a word, and a list of values.
+type Read = (String, Option<Vec<usize>>);
+
+impl Program {
+    fn of(program: Inner) -> Self {
+        Self(Mutex::new(Stated { program, made: BTreeMap::new() }))
+    }
+
+    fn lock(&self) -> Result<MutexGuard<'_, Stated>, Fault> {
+        self.0.lock().map_err(|_| Fault::Panicked)
+    }
+}
+
+impl Stated {
+    fn value(&self, index: usize) -> Result<Value, Fault> {
+        let count = self.program.value_count();
+        let found = self.made.get(&index).copied();
+        found.ok_or_else(|| Fault::new(format!("value {index} is not one of the {count} of this program")))
+    }
+
+    fn values(&self, indices: &[usize]) -> Result<Vec<Value>, Fault> {
+        indices.iter().map(|&index| self.value(index)).collect()
+    }
+
+    fn keep(&mut self, value: Value) -> usize {
+        self.made.insert(value.index(), value);
+        value.index()
+    }
+
+    fn keep_all(&mut self, values: Vec<Value>) -> Vec<usize> {
+        values.into_iter().map(|value| self.keep(value)).collect()
+    }
+
+    fn reads(&self, (word, list): Read) -> Result<Reads, Fault> {
+        let list = list.map(|list| self.values(&list)).transpose()?;
+        match word.as_str() {
+            "nothing" => Ok(Reads::Nothing),
+            "seen" => Ok(Reads::Seen(list)),
+            "hidden" => Ok(Reads::Hidden(list)),
+            _ => Err(Fault::new(format!("reads must be one of nothing, seen, hidden, got {word:?}"))),
+        }
+    }
+}
+
+#[pymethods]
+impl Program {
+    #[new]
+    fn new(nodes: usize) -> Result<Self, Fault> {
+        Ok(Self::of(Inner::new(nodes)?))
+    }
+
+    /// The program of a text of JSON lines.
+    #[staticmethod]
+    fn read(py: Python<'_>, text: Vec<u8>) -> Result<Self, Fault> {
+        crate::worker::run(py, move || Ok(Self::of(Inner::read(text.as_slice())?)))
+    }
+
+    /// The program as JSON lines.
+    fn write<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyBytes>, Fault> {
+        let mut text = Vec::new();
+        let written = self.lock()?.program.write(&mut text);
+        written.map_err(|error| Fault::new(error.to_string()))?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn node_count(&self) -> Result<usize, Fault> {
+        Ok(self.lock()?.program.node_count())
+    }
+
+    /// How often a node contributes.
+    fn uses(&self, node: usize) -> Result<usize, Fault> {
+        let stated = self.lock()?;
+        let nodes = stated.program.node_count();
+        if node >= nodes {
+            return Err(ndp_algos::Error::NodeOutOfRange { node, nodes }.into());
+        }
+        Ok(stated.program.uses(node))
+    }
+
+    fn value_count(&self) -> Result<usize, Fault> {
+        Ok(self.lock()?.program.value_count())
+    }
+
+    fn contribute(&self, node: usize, reads: Read) -> Result<usize, Fault> {
+        let mut stated = self.lock()?;
+        let reads = stated.reads(reads)?;
+        let value = stated.program.contribute(node, reads)?;
+        Ok(stated.keep(value))
+    }
+
+    fn shared_noise(&self, holders: Vec<usize>, variance: Number) -> Result<usize, Fault> {
+        let mut stated = self.lock()?;
+        let value = stated.program.shared_noise(&holders, variance.weight()?)?;
+        Ok(stated.keep(value))
+    }
+
+    fn pairwise(&self, a: usize, b: usize, variance: Number) -> Result<(usize, usize), Fault> {
+        let mut stated = self.lock()?;
+        let (plus, minus) = stated.program.pairwise(a, b, variance.weight()?)?;
+        Ok((stated.keep(plus), stated.keep(minus)))
+    }
+
+    fn correlated(&self, group: Vec<usize>, covariance: Vec<Vec<Number>>) -> Result<Vec<usize>, Fault> {
+        let mut stated = self.lock()?;
+        let values = stated.program.correlated(&group, &table(covariance)?)?;
+        Ok(stated.keep_all(values))
+    }
+
+    fn zero_sum(&self, group: Vec<usize>, variance: Number) -> Result<Vec<usize>, Fault> {
+        let mut stated = self.lock()?;
+        let values = stated.program.zero_sum(&group, variance.weight()?)?;
+        Ok(stated.keep_all(values))
+    }
+
+    fn zero_sum_of(&self, node: usize, count: usize, variance: Number) -> Result<Vec<usize>, Fault> {
+        let mut stated = self.lock()?;
+        let values = stated.program.zero_sum_of(node, count, variance.weight()?)?;
+        Ok(stated.keep_all(values))
+    }
+
+    fn noise_over_time(
+        &self,
+        node: usize,
+        rows: Vec<Vec<Number>>,
+        variance: Number,
+    ) -> Result<Vec<usize>, Fault> {
+        let mut stated = self.lock()?;
+        let values = stated.program.noise_over_time(node, &table(rows)?, variance.weight()?)?;
+        Ok(stated.keep_all(values))
+    }
+
+    fn combine(&self, terms: Vec<(Number, usize)>) -> Result<usize, Fault> {
+        let mut stated = self.lock()?;
+        let terms = terms.into_iter().map(|(weight, value)| Ok((weight.weight()?, stated.value(value)?)));
+        let terms: Vec<(Weight, Value)> = terms.collect::<Result<_, Fault>>()?;
+        let value = stated.program.combine(terms)?;
+        Ok(stated.keep(value))
+    }
+
+    fn gossip(&self, matrix: &Matrix, values: Vec<usize>) -> Result<Vec<usize>, Fault> {
+        let mut stated = self.lock()?;
+        let values = stated.values(&values)?;
+        let mixed = stated.program.gossip(Mixing::from(&matrix.0), &values)?;
+        Ok(stated.keep_all(mixed))
+    }
+
+    fn send(&self, source: usize, to: usize, value: usize) -> Result<(), Fault> {
+        let mut stated = self.lock()?;
+        let value = stated.value(value)?;
+        Ok(stated.program.send(source, to, value)?)
+    }
+
+    fn send_to_neighbors(&self, graph: &Graph, values: Vec<usize>) -> Result<(), Fault> {
+        let mut stated = self.lock()?;
+        let values = stated.values(&values)?;
+        Ok(stated.program.send_to_neighbors(&graph.0, &values)?)
+    }
+
+    fn broadcast(&self, source: usize, value: usize) -> Result<(), Fault> {
+        let mut stated = self.lock()?;
+        let value = stated.value(value)?;
+        Ok(stated.program.broadcast(source, value)?)
+    }
+
+    fn publish(&self, value: usize) -> Result<(), Fault> {
+        let mut stated = self.lock()?;
+        let value = stated.value(value)?;
+        Ok(stated.program.publish(value)?)
+    }
+
+    fn secure_sum(&self, to: usize, addends: Vec<(usize, Number, usize)>) -> Result<usize, Fault> {
+        let mut stated = self.lock()?;
+        let addends = addends.into_iter();
+        let addends = addends.map(|(node, weight, value)| Ok((node, weight.weight()?, stated.value(value)?)));
+        let addends: Vec<(usize, Weight, Value)> = addends.collect::<Result<_, Fault>>()?;
+        let value = stated.program.secure_sum(to, addends)?;
+        Ok(stated.keep(value))
+    }
+
+    fn join(&self, node: usize) -> Result<(), Fault> {
+        Ok(self.lock()?.program.join(node)?)
+    }
+
+    fn leave(&self, node: usize) -> Result<(), Fault> {
+        Ok(self.lock()?.program.leave(node)?)
+    }
+
+    /// The program as a protocol, under a declared sensitivity.
+    fn declared(&self, sensitivity: Declaration) -> Result<Protocol, Fault> {
+        let program = self.lock()?.program.clone();
+        let declared = Declared::new(program, sensitivity.set()?);
+        Ok(Protocol(Arc::new(Kind::Named(Box::new(declared)))))
+    }
+
+    /// A published protocol by its name.
+    #[staticmethod]
+    fn published(
+        py: Python<'_>,
+        name: &str,
+        graph: &Graph,
+        matrix: &Matrix,
+        numbers: Vec<Number>,
+        count: usize,
+        groups: Vec<Vec<usize>>,
+        rows: Vec<Vec<Number>>,
+    ) -> Result<Self, Fault> {
+        let numbers: Vec<Weight> = numbers.into_iter().map(Number::weight).collect::<Result<_, _>>()?;
+        let rows = table(rows)?;
+        let number = |i: usize| -> Result<Weight, Fault> {
+            numbers.get(i).cloned().ok_or_else(|| Fault::new(format!("{i} numbers are too few")))
+        };
+        let (graph, matrix) = (&*graph.0, &matrix.0);
+        py.detach(|| {
+            Ok(Self::of(match name {
+                "muffliato" => constructors::muffliato(matrix, count)?,
+                "fresh_noise" => constructors::fresh_noise(matrix, &numbers)?,
+                "decor" => constructors::decor(graph, number(0)?, number(1)?, count)?,
+                "corn_dsgd" => constructors::corn_dsgd(matrix, &rows, count)?,
+                "zip_dl" => constructors::zip_dl(graph, number(0)?, number(1)?)?,
+                "gopa" => {
+                    let silent = groups.first().map_or(&[][..], Vec::as_slice);
+                    constructors::gopa(graph, number(0)?, number(1)?, silent)?
+                }
+                "dsgd" => {
+                    let mut options = Dsgd::new(count);
+                    if !rows.is_empty() {
+                        options.noise = rows;
+                    }
+                    if let Some(sends) = groups.first().and_then(|group| group.first()) {
+                        options.sends = *sends;
+                    }
+                    constructors::dsgd(matrix, &options)?
+                }
+                "secure_neighbor_sums" => constructors::secure_neighbor_sums(matrix, count)?,
+                "hierarchical" => {
+                    constructors::hierarchical(graph.node_count(), &groups, number(0)?, number(1)?)?
+                }
+                _ => return Err(Fault::new(format!("there is no published program {name:?}"))),
+            }))
+        })
+    }
+}
+
+/// What neighboring inputs are: a word, numbers, a dimension, patterns, bounds.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Declaration {
+    word: String,
+    along: Option<Vec<f64>>,
+    dimension: Option<usize>,
+    period: Option<usize>,
+    gap: Option<usize>,
+    listed: Option<Vec<Vec<usize>>>,
+    bounds: Option<Vec<f64>>,
+}
+
+impl Declaration {
+    fn set(self) -> Result<Sensitivity, Fault> {
+        let missing = |what: &str| Fault::new(format!("this sensitivity needs {what}"));
+        let mut set = match self.word.as_str() {
+            "use_level" => Sensitivity::UseLevel,
+            "same_direction" => Sensitivity::SameDirection,
+            "signs" => Sensitivity::Signs,
+            "along" => Sensitivity::Along(self.along.ok_or_else(|| missing("along="))?),
+            "vectors" => {
+                Sensitivity::Vectors { dimension: self.dimension.ok_or_else(|| missing("dimension="))? }
+            }
+            word => {
+                let words = "use_level, same_direction, signs, along, vectors";
+                return Err(Fault::new(format!("a sensitivity must be one of {words}, got {word:?}")));
+            }
+        };
+        let patterns = match (self.period, self.gap, self.listed) {
+            (None, None, None) => None,
+            (Some(period), None, None) => Some(Patterns::Cyclic { period }),
+            (None, Some(gap), None) => Some(Patterns::Separated { gap }),
+            (None, None, Some(listed)) => Some(Patterns::Listed(listed)),
+            _ => return Err(Fault::new("give one of period, gap and listed")),
+        };
+        if let Some(patterns) = patterns {
+            set = Sensitivity::Patterns { patterns, within: Box::new(set) };
+        }
+        if let Some(bounds) = self.bounds {
+            set = Sensitivity::Bounded { bounds, within: Box::new(set) };
+        }
+        Ok(set)
+    }
+}

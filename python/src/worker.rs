@@ -1,0 +1,85 @@
+//! Long calls: away from the interpreter lock, on a thread of their own, while this one listens for Ctrl-C.
+
+use crate::errors::Fault;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How long a signal may wait.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread ends when its
+/// work does, and its answer is dropped.
+pub(crate) fn run<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    let answer = start(work)?;
+    wait(py, answer, |_| Ok(()))
+}
+
+/// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it after the pieces that
+/// are under way. `progress(done, count)` is called now and then.
+pub(crate) fn run_each<T: Send + 'static>(
+    py: Python<'_>,
+    count: usize,
+    progress: Option<Py<PyAny>>,
+    work: impl Fn(usize) -> Result<T, Fault> + Send + Sync + 'static,
+) -> Result<Vec<T>, Fault> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let done = Arc::new(AtomicUsize::new(0));
+    let (stopped, counter) = (Arc::clone(&stop), Arc::clone(&done));
+    let answer = start(move || {
+        let each = |i: usize| {
+            if stopped.load(Ordering::Relaxed) {
+                return Err(Fault::new("interrupted"));
+            }
+            let result = work(i);
+            counter.fetch_add(1, Ordering::Relaxed);
+            result
+        };
+        (0..count).into_par_iter().map(each).collect()
+    })?;
+    let tell = |py: Python<'_>| match &progress {
+        Some(progress) => progress.call1(py, (done.load(Ordering::Relaxed), count)).map(|_| ()),
+        None => Ok(()),
+    };
+    let result = wait(py, answer, tell);
+    stop.store(true, Ordering::Relaxed);
+    if result.is_ok() {
+        tell(py)?;
+    }
+    result
+}
+
+fn start<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<Receiver<Result<T, Fault>>, Fault> {
+    let (sender, answer) = channel();
+    let thread = std::thread::Builder::new().name("ndp".to_owned());
+    // The receiver is gone when the call was interrupted.
+    let spawned = thread.spawn(move || drop(sender.send(work())));
+    spawned.map_err(|error| Fault::new(format!("no thread could be started: {error}")))?;
+    Ok(answer)
+}
+
+fn wait<T: Send>(
+    py: Python<'_>,
+    mut answer: Receiver<Result<T, Fault>>,
+    meanwhile: impl Fn(Python<'_>) -> PyResult<()>,
+) -> Result<T, Fault> {
+    loop {
+        let answer = &mut answer;
+        match py.detach(move || answer.recv_timeout(POLL)) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => {
+                py.check_signals()?;
+                meanwhile(py)?;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(Fault::Panicked),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+"""Accountants against the values that the crates' own tests and documents state."""
+
+import pytest
+
+import ndp
+from ndp import accountants as acc
+
+
+@pytest.mark.parametrize(
+    ("count", "sigma", "renyi", "exact"),
+    [(1, 1.0, 4.728507, 4.377178), (30, 4.0, 6.813318, 6.325715), (100, 2.0, 35.081754, 33.103732), (1000, 50.0, 2.813653, 2.594383)],
+)
+def test_the_table_of_the_crate(count, sigma, renyi, exact):
+    """Rényi column: Google's dp_accounting 0.6; exact column: roots of the Gaussian profile."""
+    release = acc.Gaussian(sigma)
+    spent = acc.RdpAccountant().compose(release, count).epsilon(delta=1e-5)
+    assert isinstance(spent, ndp.UpperBound) and float(spent) == pytest.approx(renyi, abs=5e-7)
+    together = acc.gaussian_compose([float(release.mu)] * count)
+    truth = together.epsilon(delta=1e-5)
+    assert isinstance(truth, ndp.Exact) and float(truth) == pytest.approx(exact, abs=5e-7)
+
+
+def test_gaussian_references():
+    # Specification of Muffliato, section 12.
+    assert float(acc.Gaussian(2.0).delta(1.0)) == pytest.approx(0.006829594983114575, rel=1e-13)
+    assert acc.Gaussian.within(1.0, 1e-6).sigma < 4.3
+    with pytest.raises(ndp.NdpError, match="1"):
+        acc.classic_sigma(1.0, 1e-6)
+
+
+def test_a_mechanism_of_ones_own():
+    class Own:
+        def rdp(self, order):
+            return ndp.UpperBound(order / 32.0, "Rényi loss")
+
+    own = acc.RdpAccountant().compose(Own(), 30).epsilon(1e-5)
+    assert own == acc.RdpAccountant().compose(acc.Zcdp(1 / 32), 30).epsilon(1e-5)
+
+    class Printed:
+        def rdp(self, order):
+            return ndp.Printed(order / 32.0)
+
+    with pytest.raises(TypeError, match="a guarantee is needed"):
+        acc.RdpAccountant().compose(Printed(), 30)
+    with pytest.raises(TypeError, match="a guarantee is needed"):
+        acc.smallest_sigma(1.0, lambda sigma: 1.0 / sigma)
+    with pytest.raises(AttributeError):
+        acc.RdpAccountant().compose(object())
+
+
+def test_an_exception_inside_a_search_comes_out():
+    def broken(sigma):
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        acc.smallest_sigma(1.0, broken)
+
+
+def test_calibration_is_verified():
+    spent = lambda sigma: acc.RdpAccountant().compose(acc.PoissonGaussian(sigma, 0.02), 100).epsilon(1e-6)  # noqa: E731
+    found = acc.smallest_sigma(1.0, spent)
+    assert found.grade is ndp.UpperBound and spent(found.value) <= 1.0
+    assert spent(0.99 * found.value) > 1.0
+    assert found.detail["reached"] == float(spent(found.value))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: acc.Gaussian(0.0), "sigma must be positive and finite, got 0"),
+        (lambda: acc.Gaussian(float("nan")), "got NaN"),
+        (lambda: acc.Gaussian(1.0).epsilon(0.0), "delta must lie strictly between 0 and 1, got 0"),
+        (lambda: acc.Gaussian(1.0).delta(-1.0), "epsilon must be nonnegative"),
+        (lambda: acc.Gaussian(1.0).rdp(1.0), "above 1, got 1"),
+        (lambda: acc.RdpAccountant([]), "at least 1"),
+        (lambda: acc.PoissonGaussian(1.0, 1.5), "rate|probability"),
+        (lambda: acc.FederatedRun(100, 20, 1.0, 4.0, 1.0, 5.0, 1.5), "step size must be positive and at most"),
+        (lambda: acc.shuffle(1.0, 0, 1e-6), "at least 1|reports"),
+        (lambda: acc.shuffle_delta(0.5, 1.0, 100, rule="none"), "rule must be one of"),
+        (lambda: acc.hockey_stick([0.5, 0.6], [0.5, 0.5], 0.0), "sum"),
+        (lambda: acc.subsample(1.0, 1e-6, 20, 10), "sample"),
+        (lambda: acc.gaussian_contraction(0.0, -1.0, 1.0), "diameter"),
+        (lambda: acc.WalkDescent(0, 10, 1.0, 1.0), "steps"),
+    ],
+)
+def test_bad_input(call, words):
+    with pytest.raises(ndp.NdpError, match=words):
+        call()
+
+
+def test_counts_that_are_no_counts():
+    with pytest.raises((OverflowError, TypeError)):
+        acc.RdpAccountant().compose(acc.Gaussian(1.0), -1)
+
+
+def test_dp_accounting_agrees():
+    dp_accounting = pytest.importorskip("dp_accounting")
+    event = dp_accounting.SelfComposedDpEvent(acc.Gaussian(4.0).to_dp_event(), 30)
+    theirs = dp_accounting.rdp.RdpAccountant().compose(event).get_epsilon(1e-5)
+    ours = acc.RdpAccountant().compose(acc.Gaussian(4.0), 30).epsilon(1e-5)
+    assert float(ours) == pytest.approx(theirs, rel=1e-9)
+    r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(0)
+    assert r.to_dp_event(1, sigma=4.0).noise_multiplier == pytest.approx(4.0)
+    assert r.to_dp_event(1, sigma=4.0).noise_multiplier <= 4.0
+    assert isinstance(r.to_dp_event(3, sigma=4.0), dp_accounting.NoOpDpEvent)

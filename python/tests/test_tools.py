@@ -1,0 +1,185 @@
+"""Noise for a target, comparison, audit, ledger, walks and printed formulas, from Python."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import ndp
+
+KARATE = nx.karate_club_graph()
+
+
+def test_least_noise_is_least_and_checked():
+    p = ndp.gossip(KARATE, rounds=6)
+    found = ndp.least_noise(p, worst=(1.0, 1e-5), observers=[11, 33], sensitivity=3.0)
+    assert ndp.check(p, found.sigma, worst=(1.0, 1e-5), observers=[11, 33], sensitivity=3.0)
+    assert ndp.check(p, 0.999 * found.sigma, worst=(1.0, 1e-5), observers=[11, 33], sensitivity=3.0).verdict == "violated"
+    assert found.loss.grade is ndp.Exact and float(found.loss) <= 1.0
+    pooled = ndp.least_noise(p, worst=(1.0, 1e-5), observers=[[11, 33]], sensitivity=3.0)
+    assert pooled.sigma >= found.sigma * (1 - 1e-12)
+    mean = ndp.least_noise(p, mean=0.1, order=2.0, observers=[11])
+    assert mean.source is None
+    # (α / 2σ²) times the mean unit loss is the target.
+    assert float(p.losses(11).mean) / mean.sigma**2 == pytest.approx(0.1, rel=1e-6)
+
+
+def test_profiles_are_those_of_the_losses():
+    p = ndp.gossip(KARATE, rounds=8)
+    account, losses = p.account(11), p.losses(11)
+    profile = account.profile(5, sigma=2.0)
+    assert profile.mu == losses[5].mu(2.0)
+    assert profile.epsilon(1e-5) == losses[5].epsilon(2.0, 1e-5)
+    assert profile.epsilon(1e-5).detail["delta"] == 1e-5
+    assert float(profile.delta(float(profile.epsilon(1e-5)))) <= 1e-5 * (1 + 1e-9)
+    assert profile.rdp(2.0).value == pytest.approx(losses.rdp(2.0, 2.0)[5], rel=1e-12)
+    assert "node 11" in profile.against and "replaced" in profile.neighbors
+    table = account.epsilon(2.0, 1e-5)
+    assert np.isinf(table[11]) and table[5] == float(profile.epsilon(1e-5))
+
+
+def test_observers_who_know_less_learn_no_more():
+    p = ndp.gossip(KARATE, rounds=4)
+    known, unknown = p.losses(0), p.losses(0, own_noise=False)
+    outside = np.arange(34) != 0
+    assert (unknown.unit[outside] <= known.unit[outside] + 1e-9).all()
+    with pytest.raises(ndp.NdpError, match="overheard|senders|program"):
+        p.account(0, tapped=[(0, 1)])
+    with pytest.raises(ndp.NdpError, match="senders"):
+        p.account(0, hidden_senders=True)
+
+
+def test_a_comparison_has_a_row_for_everybody():
+    protocols = {"once": ndp.gossip(KARATE, 8), "fresh": ndp.fresh_noise(KARATE, 8), "none": "does not exist"}
+    table = ndp.compare(protocols, worst=(1.0, 1e-5), observers=[33])
+    assert [row["protocol"] for row in table] == ["once", "fresh", "none"]
+    assert table[0]["sigma"] == ndp.least_noise(protocols["once"], worst=(1.0, 1e-5), observers=[33]).sigma
+    assert table[0]["grade"] == "exact" and table[0]["error"] > 0 and table[0]["messages"] == 8 * 2 * 78
+    assert table[2]["reason"] == "does not exist"
+    assert "does not exist" in repr(table) and "<table>" in table._repr_html_()
+    pytest.importorskip("pandas")
+    assert list(table.to_frame()["protocol"]) == ["once", "fresh", "none"]
+    with pytest.raises(ndp.NdpError, match="same nodes"):
+        ndp.compare({"a": ndp.gossip(KARATE, 2), "b": ndp.gossip(nx.path_graph(3), 2)}, worst=1.0)
+
+
+def test_an_audit_comes_close_and_never_above():
+    found = ndp.audit(ndp.gossip(KARATE, rounds=8), pair=(0, 33), sigma=1.0, runs=50_000)
+    assert not found.refuted
+    assert found.measured_mu.value > 0.9 * float(found.allowed_mu)
+    with pytest.raises(TypeError):
+        float(found.measured_mu)
+    assert found == ndp.audit(ndp.gossip(KARATE, rounds=8), pair=(0, 33), sigma=1.0, runs=50_000)
+
+
+def test_a_ledger_adds_up_and_refuses():
+    p = ndp.gossip(KARATE, rounds=4)
+    ledger = ndp.Ledger(limit=(3.0, 1e-5))
+    assert ledger.fits(p, sigma=2.0, observers=[33])
+    ledger.record(p, sigma=2.0, observers=[33], name="first")
+    ledger.record(p, sigma=2.0, observers=[33], name="second")
+    assert ledger.runs == ["first", "second"] and ledger.verdict == "met"
+    assert float(ledger.spent(32, 33).mu) == pytest.approx(0.5 * np.sqrt(2))
+    assert not ledger.fits(p, sigma=2.0, observers=[33])
+    assert 0 < ledger.remaining(32, 33) < 3.0
+    with pytest.raises(ndp.NdpError):
+        ledger.record(p, sigma=2.0, observers=[33], adaptivity="on_hidden")
+    with pytest.raises(ndp.NdpError, match="no run was recorded for"):
+        ledger.spent(32, 1)
+    with pytest.raises(ndp.NdpError, match="one of fixed"):
+        ledger.fits(p, sigma=2.0, adaptivity="maybe")
+
+
+def test_walks():
+    ring = ndp.walks.RingSum(nodes=1000, rounds=1, sigma=4.0)
+    assert float(ring.unit(5, [9])) == pytest.approx(1.0)
+    assert ring.least_sigma(float(ring.epsilon(1e-6)), 1e-6) == pytest.approx(4.0, rel=1e-9)
+    with pytest.raises(ndp.NdpError, match="no guarantee"):
+        ring.unit(5, [9, 11])
+    walk = ndp.walks.CompleteWalk(nodes=50, steps=5000)
+    assert float(walk.epsilon(0.05, 1e-6)) < 0.3 * float(walk.local_epsilon(0.05, 1e-6, cap=100))
+    assert walk.epsilon(walk.largest_mu(1.0, 1e-6), 1e-6) <= 1.0
+    token = ndp.walks.token_walk(KARATE, steps=500)
+    near, far = token.epsilon(0, 1, 1e-6, sigma=30.0), token.epsilon(11, 26, 1e-6, sigma=30.0)
+    assert isinstance(near, ndp.UpperBound) and 0 < float(far) and 0 < float(near)
+    pooled = token.rdp(0, [1, 2], order=2.0, sigma=30.0)
+    assert float(pooled) >= float(token.rdp(0, 1, order=2.0, sigma=30.0))
+    assert len(token.sample(seed=1)) == len(token.sample(seed=1)) and token.sample(1) == token.sample(1)
+    with pytest.raises(ndp.NdpError, match="last|final"):
+        ndp.walks.token_walk(KARATE, steps=5, last="kept").rdp(0, 1, 2.0, 1.0)
+
+
+def test_the_registry_by_name():
+    known = ndp.protocols()
+    assert set(known["muffliato"]["parameters"]) == {"rounds"}
+    named = ndp.protocol("muffliato", KARATE, rounds=8)
+    assert np.array_equal(named.losses(11).unit, ndp.gossip(KARATE, rounds=8).losses(11).unit)
+    with pytest.raises(ndp.NdpError, match="muffliato"):
+        ndp.protocol("none", KARATE)
+    with pytest.raises(ndp.NdpError, match="rounds"):
+        ndp.protocol("muffliato", KARATE, steps=3)
+    with pytest.raises(ndp.NdpError, match="numbers"):
+        ndp.protocol("muffliato", KARATE, rounds="many")
+    walk = ndp.protocol("walk", KARATE, steps=200)
+    with pytest.raises(ndp.NdpError, match="profiles"):
+        walk.losses(0)
+    assert float(walk.account(0).profile(5, sigma=50.0).epsilon(1e-5)) > 0
+
+
+def test_every_protocol_of_the_registry_on_the_karate_club():
+    """The issue of the accountant: every protocol has a number or its stated reason; at least twelve numbers."""
+    table = ndp.compare(KARATE, worst=(1.0, 1e-5), observers=[33])
+    assert [row["protocol"] for row in table] == list(ndp.protocols())
+    numbers = [row for row in table if row.get("sigma") is not None]
+    assert len(numbers) >= 12
+    assert all(row.get("sigma") is not None or row["reason"] for row in table)
+    assert all(row["grade"] in ("exact", "upper-bound") for row in numbers)
+
+
+def test_noise_for_fresh_noise_without_rounds():
+    found = ndp.least_noise(ndp.fresh_noise(KARATE), worst=(1.0, 1e-5), observers=[33])
+    assert found.loss.grade is ndp.Exact and float(found.loss) <= 1.0
+
+
+def test_printed_formulas_are_no_guarantees():
+    printed = ndp.printed.muffliato_theorem1(nx.path_graph(3), rounds=2, observer=2)
+    assert printed.value[0] == pytest.approx(1 / 3)
+    with pytest.raises(TypeError, match="a printed formula is no guarantee; .value says it anyway"):
+        float(printed)
+    table = ndp.printed.muffliato_theorem1(KARATE, rounds=5).value
+    assert table.shape == (34, 34)
+    assert table[:, 11] == pytest.approx(ndp.printed.muffliato_theorem1(KARATE, rounds=5, observer=11).value)
+    # The specification of the network paper: T = n = 1000, failure 1e-6, where the truth is larger.
+    assert ndp.printed.network_contributions(1000, 1000, 1e-6).value == pytest.approx(7.438, abs=5e-4)
+    assert float(ndp.accountants.contributions(1000, 0.001, 1e-6)) > 7.438
+
+
+def test_pictures(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    p = ndp.gossip(KARATE, rounds=4)
+    for ax in [
+        p.losses(0).plot(),
+        p.all_losses([0, 1]).plot(),
+        p.all_losses().plot(sigma=2.0),
+        ndp.draw(KARATE, p.losses(0)),
+        ndp.compare({"once": p}, worst=1.0).plot(),
+        ndp.one_peer(3).losses(0).plot(),
+    ]:
+        ax.figure.savefig(tmp_path / "picture.png")
+        assert (tmp_path / "picture.png").stat().st_size > 2000
+    with pytest.raises(ndp.NdpError, match="another graph"):
+        ndp.draw(nx.path_graph(3), p.losses(0))
+
+
+def test_html_and_tables():
+    p = ndp.gossip(nx.relabel_nodes(KARATE, {0: "<b>"}), rounds=4)
+    text = p.losses("<b>")._repr_html_()
+    assert "&lt;b&gt;" in text and "<b>'" not in text and text.count("<tr>") == 21
+    assert "largest unit loss" in p.all_losses()._repr_html_()
+    pytest.importorskip("pandas")
+    frame = p.losses("<b>").to_frame(sigma=2.0)
+    assert len(frame) == 33 and "<b>" not in set(frame["node"]) and set(frame["grade"]) == {"exact"}
+    pairs = p.all_losses().to_frame(sigma=2.0)
+    assert len(pairs) == 34 * 33
+    row = pairs[(pairs["node"] == 5) & (pairs["observer"] == 11)].iloc[0]
+    assert row["unit"] == p.losses(11).unit[p.graph.index(5)]

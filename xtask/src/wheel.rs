@@ -1,0 +1,94 @@
+//! `cargo xtask wheel` and `cargo xtask test --python`: the Python package, in environments of their own.
+
+use crate::flags::Wheel;
+use anyhow::{Context, bail, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use xshell::{Shell, cmd};
+
+impl Wheel {
+    #[expect(clippy::print_stdout, reason = "this is the command line")]
+    pub(crate) fn run(self, sh: &Shell, here: &Path) -> anyhow::Result<()> {
+        let out = self.out.map_or_else(|| crate::root().join("target/wheels"), |out| here.join(out));
+        let wheel = build(sh, &python(sh)?, &out)?;
+        println!("{}: {} KB", wheel.display(), fs::metadata(&wheel)?.len() / 1000);
+        Ok(())
+    }
+}
+
+/// A Python of 3.10 or newer: `$NDP_PYTHON`, or the first on the path.
+pub(crate) fn python(sh: &Shell) -> anyhow::Result<PathBuf> {
+    let named = std::env::var_os("NDP_PYTHON").map(PathBuf::from);
+    let known = ["python3", "python3.13", "python3.12", "python3.11", "python3.10", "python"];
+    for python in named.into_iter().chain(known.map(PathBuf::from)) {
+        let check = "import sys; sys.exit(sys.version_info < (3, 10))";
+        if cmd!(sh, "{python} -c {check}").quiet().ignore_stdout().ignore_stderr().run().is_ok() {
+            return Ok(python);
+        }
+    }
+    bail!("no Python 3.10 or newer was found; $NDP_PYTHON may name one")
+}
+
+/// A new environment in `target/python`, and its Python.
+fn environment(sh: &Shell, python: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let folder = crate::root().join("target/python").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    cmd!(sh, "{python} -m venv {folder}").quiet().run()?;
+    Ok(folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" }))
+}
+
+/// The wheel, built in an environment that has maturin and nothing else.
+fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
+    let maturin = environment(sh, python, "build")?;
+    cmd!(sh, "{maturin} -m pip install --quiet --disable-pip-version-check maturin>=1.9.4,<2")
+        .quiet()
+        .run()?;
+    if out.exists() {
+        for entry in fs::read_dir(out)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "whl") {
+                fs::remove_file(path)?;
+            }
+        }
+    }
+    let manifest = crate::root().join("python/Cargo.toml");
+    cmd!(sh, "{maturin} -m maturin build --release --manifest-path {manifest} --out {out}").quiet().run()?;
+    let wheels: Vec<PathBuf> =
+        fs::read_dir(out)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    let wheel = wheels.into_iter().find(|path| path.extension().is_some_and(|e| e == "whl"));
+    let wheel = wheel.with_context(|| format!("no wheel in {}", out.display()))?;
+    let size = fs::metadata(&wheel)?.len();
+    ensure!(size < LARGEST, "the wheel has {size} bytes, more than {LARGEST}");
+    Ok(wheel)
+}
+
+/// Builds the wheel and tests it with the oldest and with the newest versions of what it works with.
+#[expect(clippy::print_stdout, reason = "this is the command line")]
+pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
+    let python = python(sh)?;
+    let root = crate::root();
+    let wheel = build(sh, &python, &root.join("target/wheels"))?;
+    let tests = root.join("python/tests");
+    for versions in ["oldest", "newest"] {
+        let installed = environment(sh, &python, versions)?;
+        let list = tests.join(format!("{versions}.txt"));
+        cmd!(sh, "{installed} -m pip install --quiet --disable-pip-version-check {wheel} -r {list}")
+            .quiet()
+            .run()?;
+        println!("Python package with the {versions} versions:");
+        // Outside the source, so that the installed package is what is imported.
+        let _there = sh.push_dir(&tests);
+        cmd!(sh, "{installed} -m pytest --quiet -p no:cacheprovider .").quiet().run()?;
+        if versions == "newest" {
+            let types = root.join("python/pyproject.toml");
+            cmd!(sh, "{installed} -m mypy.stubtest ndp --mypy-config-file {types}").quiet().run()?;
+            cmd!(sh, "{installed} -m mypy --config-file {types} --package ndp").quiet().run()?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes that a wheel may have: it has 3.5 MB, and the goal is 3 MB.
+const LARGEST: u64 = 4_000_000;
