@@ -124,9 +124,26 @@ pub(crate) struct ProtocolChoice {
     /// A protocol with its parameters: `muffliato`, `walk:steps=500`; see `ndp protocols`.
     #[arg(long, default_value = "muffliato", value_name = "NAME[:P=X,...]")]
     pub(crate) protocol: String,
+    /// A protocol of your own: a program as JSON lines (docs/program.md), its nodes numbered as those of the graph.
+    #[arg(long, value_name = "FILE", conflicts_with = "protocol", requires = "uses")]
+    pub(crate) program: Option<PathBuf>,
+    /// What may change between neighboring inputs of a program whose nodes use their data several times.
+    #[arg(long, value_enum, value_name = "SET", requires = "program")]
+    pub(crate) uses: Option<Uses>,
     /// Weights of the gossip matrix.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
     pub(crate) weights: Weights,
+}
+
+/// The set of changes of one node's uses of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Uses {
+    /// One use changes, the others stay.
+    UseLevel,
+    /// All uses change alike; the most optimistic set.
+    SameDirection,
+    /// Every use changes by a number of size at most 1.
+    Signs,
 }
 
 /// Weights of a gossip matrix.

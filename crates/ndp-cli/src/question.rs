@@ -1,12 +1,13 @@
 //! From arguments to observers, protocols and targets.
 
-use crate::args::{Knowledge, Observers, TargetChoice};
+use crate::args::{Knowledge, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{bytes, node};
 use ndp_algos::Protocol;
 use ndp_algos::accountant::{HopDistances, Observer, Target};
+use ndp_algos::program::{Declared, Program, Sensitivity};
 use ndp_algos::registry::{self, Parameters};
-use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sensitivity, Sigma};
+use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use rand::SeedableRng;
 use rand::seq::index;
@@ -64,9 +65,32 @@ pub(crate) fn protocol(text: &str, matrix: &GossipMatrix) -> Result<Box<dyn Prot
     Ok(registry::find(name)?.build(matrix, &parameters)?)
 }
 
+/// The protocol that was chosen, and its name.
+pub(crate) fn chosen(
+    choice: &ProtocolChoice,
+    matrix: &GossipMatrix,
+) -> Result<(Box<dyn Protocol>, String), Failure> {
+    let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
+        return Ok((protocol(&choice.protocol, matrix)?, choice.protocol.clone()));
+    };
+    let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
+    let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;
+    let set = match uses {
+        Uses::UseLevel => Sensitivity::UseLevel,
+        Uses::SameDirection => Sensitivity::SameDirection,
+        Uses::Signs => Sensitivity::Signs,
+    };
+    let declared = Declared::new(program, set);
+    let nodes = Protocol::node_count(&declared);
+    if nodes != matrix.node_count() {
+        return Err(refused(format!("the program has {nodes} nodes, the graph {}", matrix.node_count())));
+    }
+    Ok((Box::new(declared), path.display().to_string()))
+}
+
 /// The noise in units of the sensitivity.
 pub(crate) fn noise(sigma: f64, sensitivity: f64) -> Result<NoiseMultiplier, Failure> {
-    Ok(Sigma::new(sigma)?.multiplier(Sensitivity::new(sensitivity)?)?)
+    Ok(Sigma::new(sigma)?.multiplier(ndp_dp::Sensitivity::new(sensitivity)?)?)
 }
 
 impl TargetChoice {

@@ -30,11 +30,21 @@ fn folder(name: &str) -> PathBuf {
     put("mixed", "ann bob 1\n2 1\n");
     put("zero", "ann bob 0\n");
     put("values", &names.iter().enumerate().map(|(i, name)| format!("{name},{i}\n")).collect::<String>());
+    put("mine.jsonl", MINE);
+    put("bad.jsonl", "{\"ndp-program\": 1, \"nodes\": 8}\n{\"contribut\": \"x\"}\n");
     put("few-values", "ann,1\nbob,2\n");
     put("bad-values", "ann,1\nbob,x\n");
     put("zoe-values", "ann,1\nzoe,2\n");
     folder
 }
+
+/// Every node publishes its value with a noise of its own.
+const MINE: &str = r#"{"ndp-program": 1, "nodes": 8}
+{"contribute": "x", "reads": "nothing"}
+{"noise": "z", "variance": 1}
+{"let": "y", "sum": {"x": 1, "z": 1}}
+{"broadcast": "y"}
+"#;
 
 fn run(folder: &Path, arguments: &str) -> (i32, String, String) {
     let arguments = arguments.split_whitespace();
@@ -98,6 +108,10 @@ fn questions_have_answers() {
     let ends = answer(&folder, "simulate bare.csv --values values --noise 1 --rounds 20 --csv ends.csv");
     assert!(ends.contains("mean of the values") && ends.contains("3.5"), "{ends}");
     assert_eq!(std::fs::read_to_string(folder.join("ends.csv")).unwrap().lines().count(), 9);
+    // A program: published values cost what one release costs.
+    let mine =
+        answer(&folder, "loss bare.csv --program mine.jsonl --uses use-level --noise 2 --observer ann");
+    assert!(mine.contains("1.99309") && mine.contains("exact"), "{mine}");
     assert!(answer(&folder, "protocols").contains("muffliato"));
     assert!(answer(&folder, "completions bash").contains("ndp"));
     assert!(answer(&folder, "loss path --noise 1 --observer 1 --quiet --png drawn.png").contains("hops"));
@@ -165,6 +179,10 @@ fn mistakes_are_named() {
         ("audit path --noise 1 --source 1 --observer 1", 1, "source and observer"),
         ("audit path --noise 1 --source 1", 2, "one observer"),
         ("audit path --noise 1 --source 1 --observer 2 --runs 3", 1, "at least 10"),
+        ("loss bare.csv --program mine.jsonl --noise 1", 2, "--uses"),
+        ("loss path --program mine.jsonl --uses use-level --noise 1", 1, "8 nodes"),
+        ("loss bare.csv --program bad.jsonl --uses use-level --noise 1", 1, "line 2"),
+        ("loss bare.csv --program no.jsonl --uses use-level --noise 1", 3, "cannot use no.jsonl"),
         ("ledger path --run muffliato", 2, "muffliato:rounds=8@2"),
         ("ledger path --run muffliato@0.5 --epsilon 1", 1, "exceeded"),
         ("simulate bare.csv --values few-values --noise 1", 1, "has no value"),

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.protocol.weights);
-    let protocol = question::protocol(&asked.protocol.protocol, &matrix)?;
+    let (protocol, name) = question::chosen(&asked.protocol, &matrix)?;
     let source = input::node(&graph, &asked.source)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let [observer] = &chosen.observers[..] else {
@@ -25,7 +25,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
     let found = audit(protocol.as_ref(), source, observer, noise, plan, rng)?;
     summary(
-        &format!("An attack on {} runs of {} in each of two worlds", asked.runs, asked.protocol.protocol),
+        &format!("An attack on {} runs of {} in each of two worlds", asked.runs, name),
         &[
             ("whose data", asked.source.clone()),
             ("observed by", chosen.description),

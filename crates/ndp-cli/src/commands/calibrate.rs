@@ -12,7 +12,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.protocol.weights);
     let target = asked.target.required(&graph)?;
-    let protocol = question::protocol(&asked.protocol.protocol, &matrix)?;
+    let (protocol, name) = question::chosen(&asked.protocol, &matrix)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let accounts = accounts(protocol.as_ref(), &chosen.observers, quiet)?;
     let least = least_noise(&accounts, &target)?;
@@ -24,7 +24,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     };
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), number);
     let mut rows = vec![
-        ("protocol", asked.protocol.protocol.clone()),
+        ("protocol", name.clone()),
         ("observers", chosen.description.clone()),
         ("target", format!("{:?}, {}", target.allowed, target.measure)),
         ("least noise", number(noise)),
@@ -52,7 +52,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     rows.push(("account fails with probability", format!("at most {failure:.0e}")));
     summary("The least noise", &rows)?;
     if let Some(path) = &asked.outputs.json {
-        let body = json!({ "protocol": asked.protocol.protocol, "noise": noise, "multiplier": least.noise.get(),
+        let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(),
             "observers": chosen.description, "failure": failure, "tightest": least.tightest });
         json(path, asked.knowledge.seed, body)?;
     }

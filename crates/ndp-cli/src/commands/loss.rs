@@ -56,7 +56,7 @@ pub(super) fn all(
 pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.protocol.weights);
-    let protocol = question::protocol(&asked.protocol.protocol, &matrix)?;
+    let (protocol, name) = question::chosen(&asked.protocol, &matrix)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let noise = question::noise(asked.noise, asked.outputs.sensitivity)?;
     let measure = asked.target.measure()?;
@@ -83,7 +83,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     summary(
         &format!("What {} learn, as {measure}", chosen.description),
         &[
-            ("protocol", asked.protocol.protocol.clone()),
+            ("protocol", name.clone()),
             ("noise", format!("{} ({} times the sensitivity)", number(asked.noise), number(noise.get()))),
             ("grade", grade.to_string()),
             ("account fails with probability", format!("at most {failure:.0e}")),
@@ -118,7 +118,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
                 json!({ "source": u, "observer": v, "hops": hops, "loss": { "grade": entry.grade, "value": finite(*loss) } })
             })
             .collect();
-        let body = json!({ "protocol": asked.protocol.protocol, "measure": measure.to_string(), "noise": noise.get(),
+        let body = json!({ "protocol": name, "measure": measure.to_string(), "noise": noise.get(),
             "failure": failure, "observers": chosen.description, "pairs": pairs });
         json(path, asked.knowledge.seed, body)?;
     }
@@ -127,7 +127,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         values[(entry.u, entry.observer)] = entry.loss;
     }
     let what = measure.to_string();
-    let title = &asked.protocol.protocol;
+    let title = &name;
     let figure = match &chosen.observers[..] {
         [observer] if graph.node_count() <= LARGEST_DRAWING => {
             let title = format!("{title}: what {} learns", of_observer[0]);
