@@ -32,7 +32,6 @@ print("ended", flush=True)
     "call",
     [
         "ndp.gossip(G, rounds=200).all_losses()",
-        "ndp.noisy_gossip(G, rounds=40, ratio=1.0).losses(0)",
         "ndp.audit(ndp.gossip(G, rounds=30), (1, 0), runs=100_000_000)",
     ],
 )
