@@ -4,7 +4,7 @@ use crate::args::{Knowledge, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{bytes, node};
 use ndp_algos::Protocol;
-use ndp_algos::accountant::{HopDistances, Observer, Target};
+use ndp_algos::accountant::{Allowed, HopDistances, Observer, Target};
 use ndp_algos::program::{Declared, Program, Sensitivity};
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
@@ -35,20 +35,21 @@ pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge
             labels.split(',').map(|label| node(graph, label.trim())).collect::<Result<Vec<_>, _>>()?;
         let observer = Observer::coalition(&members);
         observer.checked(n)?;
-        (vec![observer], format!("{} nodes who pool what they see", members.len()))
+        let names: Vec<String> = members.iter().map(|&v| crate::input::label(graph, v)).collect();
+        (vec![observer], names.join(", ") + " together")
     } else if !chosen.observer.is_empty() {
         let found = chosen.observer.iter().map(|label| Ok(Observer::node(node(graph, label)?)));
         let found = found.collect::<Result<Vec<_>, Failure>>()?;
-        (found, format!("{} of {n} nodes, each on its own", chosen.observer.len()))
+        (found, chosen.observer.join(", ") + if chosen.observer.len() > 1 { ", each alone" } else { "" })
     } else if chosen.all || (chosen.sample.is_none() && n <= ALL) {
-        ((0..n).map(Observer::node).collect(), format!("every one of {n} nodes on its own"))
+        ((0..n).map(Observer::node).collect(), format!("every one of {n} nodes alone"))
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
         let rng = &mut ChaCha8Rng::seed_from_u64(knowledge.seed);
         let mut drawn = index::sample(rng, n, count).into_vec();
         drawn.sort_unstable();
         let description =
-            format!("{count} of {n} nodes drawn at random (seed {}), each on its own", knowledge.seed);
+            format!("{count} of {n} nodes drawn at random (seed {}), each alone", knowledge.seed);
         (drawn.into_iter().map(Observer::node).collect(), description)
     };
     let known = |observer: Observer| {
@@ -131,6 +132,22 @@ impl TargetChoice {
             )
         })
     }
+}
+
+/// A target in words.
+pub(crate) fn words(target: &Target) -> String {
+    match &target.allowed {
+        Allowed::Worst(loss) => format!("at most {loss} for every pair, as {}", target.measure),
+        Allowed::Mean(loss) => {
+            format!("at most {loss} on average towards every observer, as {}", target.measure)
+        }
+        _ => format!("limits for pairs, as {}", target.measure),
+    }
+}
+
+/// A probability in a few digits.
+pub(crate) fn probability(p: f64) -> String {
+    if p == 0.0 { "never".into() } else { format!("with probability {p:.0e} at most") }
 }
 
 /// Limits from a file: `source observer loss` or `hops loss`, one a line.

@@ -44,7 +44,7 @@ fn transcripts_are_what_the_command_prints() {
         let mut shown = String::new();
         // The answer ends where the indentation does; empty lines inside it are followed by more of it.
         while let Some(next) = lines.peek() {
-            if !next.starts_with("    ") && !next.is_empty() {
+            if next.starts_with("    $ ") || !(next.starts_with("    ") || next.is_empty()) {
                 break;
             }
             shown.push_str(next.strip_prefix("    ").unwrap_or(""));

@@ -25,8 +25,8 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), number);
     let mut rows = vec![
         ("protocol", name.clone()),
-        ("observers", chosen.description.clone()),
-        ("target", format!("{:?}, {}", target.allowed, target.measure)),
+        ("observed by", chosen.description.clone()),
+        ("target", question::words(&target)),
         ("least noise", number(noise)),
         ("error of the result, at most", scaled(protocol.error(least.noise))),
         ("messages", messages),
@@ -49,7 +49,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
         ));
     }
     let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
-    rows.push(("account fails with probability", format!("at most {failure:.0e}")));
+    rows.push(("the account fails", question::probability(failure)));
     summary("The least noise", &rows)?;
     if let Some(path) = &asked.outputs.json {
         let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(),

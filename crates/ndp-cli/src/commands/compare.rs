@@ -38,10 +38,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     let comparison = Comparison { rows };
-    line(&format!(
-        "Every pair within {:?} ({}), observed by {}",
-        target.allowed, target.measure, chosen.description
-    ))?;
+    line(&format!("Target: {}; observed by {}", question::words(&target), chosen.description))?;
     line("")?;
     let unit = asked.outputs.sensitivity;
     let cell =

@@ -22,7 +22,11 @@ pub(crate) fn run(input: &GraphInput) -> Result<(), Failure> {
         ("degrees", format!("{} to {}, median {}", degrees[0], degrees[n - 1], degrees[n / 2])),
     ];
     let mut warnings = Vec::new();
-    if connected && n > 1 {
+    if connected && n > LARGEST_SPECTRUM {
+        warnings.push(format!(
+            "the spectral gap is not computed for more than {LARGEST_SPECTRUM} nodes: it can take hours"
+        ));
+    } else if connected && n > 1 {
         let matrix = GossipMatrix::metropolis(&graph);
         match gap_abs(&matrix) {
             Ok(gap) => {
@@ -69,6 +73,9 @@ pub(crate) fn run(input: &GraphInput) -> Result<(), Failure> {
     }
     Ok(())
 }
+
+/// Graphs with hubs beyond this size have too many eigenvalues next to 1.
+const LARGEST_SPECTRUM: usize = 10_000;
 
 /// The first few names.
 fn some(graph: &Graph, nodes: &[usize]) -> String {

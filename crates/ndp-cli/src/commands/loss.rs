@@ -81,12 +81,13 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let quantile =
         |q: f64| sorted.get(((sorted.len().max(1) - 1) as f64 * q) as usize).copied().unwrap_or(0.0);
     summary(
-        &format!("What {} learn, as {measure}", chosen.description),
+        &format!("What is learnt, as {measure}"),
         &[
             ("protocol", name.clone()),
+            ("observed by", chosen.description.clone()),
             ("noise", format!("{} ({} times the sensitivity)", number(asked.noise), number(noise.get()))),
             ("grade", grade.to_string()),
-            ("account fails with probability", format!("at most {failure:.0e}")),
+            ("the account fails", question::probability(failure)),
             ("pairs", entries.len().to_string()),
             ("median, 90 %, largest", [0.5, 0.9, 1.0].map(|q| number(quantile(q))).join(", ")),
         ],

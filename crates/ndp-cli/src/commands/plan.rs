@@ -21,8 +21,11 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         ((graph.node_count() as f64).ln() / gap.sqrt()).ceil().max(1.0)
     };
     for entry in PROTOCOLS {
-        // Baselines need trust or give none; training has no error to compare.
-        if ["central", "local"].contains(&entry.name) || entry.name.contains("sgd") {
+        // Baselines need trust or give none; training and histograms have no mean to compare.
+        if ["central", "local"].contains(&entry.name)
+            || entry.name.contains("sgd")
+            || entry.name.contains("histogram")
+        {
             continue;
         }
         let rounds = entry.parameters.iter().any(|parameter| parameter.name == "rounds");
@@ -71,10 +74,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         ));
     }
     let unit = asked.outputs.sensitivity;
-    line(&format!(
-        "Plans that keep every pair within {:?} ({}), observed by {}",
-        target.allowed, target.measure, chosen.description
-    ))?;
+    line(&format!("Plans for the target {}; observed by {}", question::words(&target), chosen.description))?;
     line("")?;
     let header = ["protocol", "weights", "parameters", "noise", "error", "messages", "grade"];
     let cells: Vec<Vec<String>> = found
