@@ -232,3 +232,38 @@ fn comparisons_keep_the_reasons() -> Result<(), Error> {
     assert!(table.to_string().contains("for this test"));
     Ok(())
 }
+
+/// A token that goes one way around: what lies ahead of the observer is not reached, what lies behind is.
+#[test]
+fn tokens_travel_in_the_direction_of_the_walk() -> Result<(), Error> {
+    use ndp_algos::walk::graph::TokenWalk;
+    use ndp_graph::hitting::Start;
+    let matrix = generators::directed_cycle(5)?;
+    let walk = TokenWalk::new(&matrix, Start::Node(0), 4)?;
+    let account = walk.account(&Observer::node(2))?;
+    let renyi = |u: usize| -> Result<f64, Error> {
+        Ok(account.profile(u, NoiseMultiplier::new(1.0)?)?.renyi(Order::new(2.0)?)?.value().epsilon)
+    };
+    // From 1 the token comes to 2; from 3 it would take four steps, of which only one is left.
+    assert!(renyi(1)? > 0.9, "{}", renyi(1)?);
+    assert!(renyi(0)? > 0.4 && renyi(0)? < renyi(1)?);
+    Ok(())
+}
+
+/// Accounts of different protocols and observers in one question are not taken for each other.
+#[test]
+fn accounts_that_are_alike_are_told_apart() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
+    let build = |text: &str| registry::find("local-sgd")?.build(&matrix, &text.parse()?);
+    let (cheap, dear) = (build("contributions=1")?, build("contributions=9")?);
+    let observer = Observer::node(0);
+    let target = Target::worst(Measure::Gaussian, 1.0);
+    for accounts in [
+        [cheap.account(&observer)?, dear.account(&observer)?],
+        [dear.account(&observer)?, cheap.account(&observer)?],
+    ] {
+        let least = least_noise(&accounts, &target)?.noise.get();
+        assert!((least - 3.0).abs() < 1e-9, "{least}");
+    }
+    Ok(())
+}

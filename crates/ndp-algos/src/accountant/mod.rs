@@ -128,8 +128,9 @@ pub trait Account: Send + Sync {
         false
     }
 
-    /// Accounts of one protocol that are [`alike`](Self::alike) with the same class have the same profiles, whoever observes.
-    fn class(&self) -> Option<usize> {
+    /// Accounts that are [`alike`](Self::alike) and have the same class have the same profiles, whoever observes. The class names the
+    /// protocol (by its address, which the account keeps in use) and all that the profile depends on.
+    fn class(&self) -> Option<(usize, usize)> {
         None
     }
 

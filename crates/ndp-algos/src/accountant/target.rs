@@ -169,6 +169,7 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
     }
     // At this noise whoever learns anything uses up a share of what is allowed.
     let mut noise: Option<NoiseMultiplier> = None;
+    let mut digits = 1e-12;
     loop {
         // The first round only looks for a pair to begin with.
         let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, noise.is_some())?;
@@ -183,7 +184,8 @@ pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Resul
         let needed = needed.map_or(0.0, NoiseMultiplier::get);
         // A search that ends where it began, within rounding, is helped over the last digits.
         let before = noise.map_or(0.0, NoiseMultiplier::get);
-        noise = Some(NoiseMultiplier::new(needed.max(before * (1.0 + 1e-12)))?);
+        noise = Some(NoiseMultiplier::new(needed.max(before * (1.0 + digits)))?);
+        digits *= 4.0;
     }
     let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
     Err(Error::InvalidParameter { name, condition, value: 0.0 })

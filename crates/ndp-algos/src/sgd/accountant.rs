@@ -155,10 +155,13 @@ impl PrivateTraining {
                 let pairs = self.pair(u, account.observer.single(users)?)?;
                 Profile::of_renyi(move |order| pairs.loss(0, order, noise), &against)
             }
-            Training::Gossip { .. } => {
+            Training::Gossip { sgd, .. } => {
                 let Some(gossip) = &account.gossip else { return Err(Error::EmptyCoalition) };
+                // Units are those of what is released, the noise is in units of the objective's own sensitivity.
+                let released = sgd.update.constants(&self.constants).sensitivity;
+                let scale = Interval::new(released) / Interval::new(self.constants.sensitivity);
                 let units = gossip.loss(u)?.into_value().get();
-                let mu = Interval::new(units).sqrt() / Interval::new(noise.get());
+                let mu = scale * Interval::new(units).sqrt() / Interval::new(noise.get());
                 let mu = if units == 0.0 { 0.0 } else { mu.high() };
                 Profile::gaussian(Guarantee::from(UpperBound::new(Gdp::new(mu)?)), &against)
             }
@@ -293,8 +296,9 @@ impl Account for OfTraining<'_> {
         !matches!(self.training.training, Training::WalkOnGraph { .. } | Training::Gossip { .. })
     }
 
-    fn class(&self) -> Option<usize> {
-        self.alike().then(|| self.towards.observer.members().len())
+    fn class(&self) -> Option<(usize, usize)> {
+        let protocol = std::ptr::from_ref(self.training).addr();
+        self.alike().then(|| (protocol, self.towards.observer.members().len()))
     }
 }
 

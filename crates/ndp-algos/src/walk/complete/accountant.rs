@@ -30,6 +30,8 @@ struct Alike<F> {
     nodes: usize,
     profile: F,
     least: Option<Least>,
+    /// The address of the protocol.
+    protocol: usize,
 }
 
 impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Account for Alike<F> {
@@ -50,8 +52,9 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
         true
     }
 
-    fn class(&self) -> Option<usize> {
-        Some(self.observer.members().len())
+    fn class(&self) -> Option<(usize, usize)> {
+        let known = usize::from(self.observer.senders() == Senders::Known);
+        Some((self.protocol, 2 * self.observer.members().len() + known))
     }
 
     fn least_noise(
@@ -88,7 +91,13 @@ impl Protocol for CompleteSum {
             let mu = (1.0 / noise.get()).next_up();
             Ok(Profile::of_curve(SumCurve { walk, mu }, against))
         };
-        Ok(Box::new(Alike { observer: observer.clone(), nodes: walk.node_count(), profile, least: None }))
+        Ok(Box::new(Alike {
+            observer: observer.clone(),
+            nodes: walk.node_count(),
+            profile,
+            least: None,
+            protocol: std::ptr::from_ref(self).addr(),
+        }))
     }
 
     /// Of the token divided by the number of steps: visits are independent draws of nodes.
@@ -210,7 +219,13 @@ impl Protocol for CompleteHistogram {
             Ok(NoiseMultiplier::new((1.0 / local).next_up().next_up())?)
         };
         let least = plain.then(|| Box::new(least) as Least);
-        Ok(Box::new(Alike { observer: observer.clone(), nodes: walk.node_count(), profile, least }))
+        Ok(Box::new(Alike {
+            observer: observer.clone(),
+            nodes: walk.node_count(),
+            profile,
+            least,
+            protocol: std::ptr::from_ref(self).addr(),
+        }))
     }
 
     /// Of the estimated frequency of a label, visits being independent draws of nodes.

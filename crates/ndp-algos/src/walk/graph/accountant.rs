@@ -33,14 +33,21 @@ impl Protocol for TokenWalk {
         let mut hops = vec![None; n];
         let mut front = members.to_vec();
         front.iter().for_each(|&v| hops[v] = Some(0usize));
-        // The walk is symmetric, so that distances to the members are distances from them.
+        // How many steps a token takes from each node to a member: backwards along the moves of the walk.
+        let mut before = vec![Vec::new(); n];
+        for u in 0..n {
+            let (next, probabilities) = self.matrix().csr().row(u);
+            for (&w, _) in next.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
+                before[w as usize].push(u);
+            }
+        }
         for distance in 1.. {
             let mut next = Vec::new();
             for &v in &front {
-                for &w in self.matrix().csr().row(v).0 {
-                    if hops[w as usize].is_none() {
-                        hops[w as usize] = Some(distance);
-                        next.push(w as usize);
+                for &w in &before[v] {
+                    if hops[w].is_none() {
+                        hops[w] = Some(distance);
+                        next.push(w);
                     }
                 }
             }
