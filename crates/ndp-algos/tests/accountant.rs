@@ -113,7 +113,7 @@ fn every_protocol_meets_its_audit() -> Result<(), Error> {
         ("walk-sgd", "steps=24,cap=3"),
         ("gossip-sgd", "epochs=3,rounds=2"),
     ];
-    let plan = AuditPlan { runs: 30_000, error_rate: 1e-4 };
+    let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
     let audited: Vec<(&str, Result<ndp_algos::audit::Audit, Error>)> = PROTOCOLS
         .par_iter()
         .enumerate()
