@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use ndp_dp::Grade;
-//! use ndp_experiments::figure::{Axis, Check, Figure, Panel, Series};
+//! use ndp_report::figure::{Axis, Check, Figure, Panel, Series};
 //!
 //! let loss = Panel::curves("path of 3 nodes", Axis::linear("distance"), Axis::log("unit loss"))
 //!     .with(Series::new("printed", Grade::Printed).points([(1.0, 4.0 / 3.0), (2.0, 1.0 / 3.0)]))

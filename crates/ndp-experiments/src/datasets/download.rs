@@ -39,7 +39,7 @@ pub enum DownloadError {
     },
 }
 
-/// Fetches what is missing in `folder` of the data sets of [`SETS`](super::SETS) that can be fetched, and checks it; says
+/// Fetches what is missing in `folder` of the data sets of [`SETS`] that can be fetched, and checks it; says
 /// what it does to `say`. One data set that fails does not keep the others from being fetched.
 ///
 /// `address` gives the address of a data set, mostly `download.address`; `patience` is the time without progress after which
