@@ -200,40 +200,6 @@ fn torus(rows: usize, columns: usize) -> Result<Graph> {
     Ok(Graph::from_edges(rows * columns, edges)?)
 }
 
-/// Zachary's karate club, unweighted.
-fn karate_club() -> Result<Graph> {
-    let later: [(usize, &[usize]); 26] = [
-        (0, &[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31]),
-        (1, &[2, 3, 7, 13, 17, 19, 21, 30]),
-        (2, &[3, 7, 8, 9, 13, 27, 28, 32]),
-        (3, &[7, 12, 13]),
-        (4, &[6, 10]),
-        (5, &[6, 10, 16]),
-        (6, &[16]),
-        (8, &[30, 32, 33]),
-        (9, &[33]),
-        (13, &[33]),
-        (14, &[32, 33]),
-        (15, &[32, 33]),
-        (18, &[32, 33]),
-        (19, &[33]),
-        (20, &[32, 33]),
-        (22, &[32, 33]),
-        (23, &[25, 27, 29, 32, 33]),
-        (24, &[25, 27, 31]),
-        (25, &[31]),
-        (26, &[29, 33]),
-        (27, &[33]),
-        (28, &[31, 33]),
-        (29, &[32, 33]),
-        (30, &[32, 33]),
-        (31, &[32, 33]),
-        (32, &[33]),
-    ];
-    let edges = later.iter().flat_map(|&(u, more)| more.iter().map(move |&v| (u, v)));
-    Ok(Graph::from_edges(34, edges)?)
-}
-
 /// Ranks that no tolerance finds: rounding grows past any threshold over these chains.
 #[test]
 fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
@@ -243,7 +209,7 @@ fn ranks_that_a_tolerance_gets_wrong() -> Result<()> {
     }
     let cube = metropolis(&generators::hypercube_graph(9)?);
     assert_eq!(exact_loss(&cube, 5, 11, ExactOptions::default())?.rank, 74);
-    let club = karate_club()?;
+    let club = generators::karate_club_graph()?;
     assert_eq!((club.edge_count(), club.degree(11)), (78, 1));
     let report = exact_loss(&metropolis(&club), 11, 36, ExactOptions::default())?;
     assert_eq!(report.rank, 27);

@@ -13,40 +13,6 @@ fn vectors() -> Sensitivity {
     Sensitivity::Vectors { dimension: 100 }
 }
 
-/// Zachary's karate club, unweighted.
-fn karate() -> Result<Graph, ndp_graph::Error> {
-    let later: [(usize, &[usize]); 26] = [
-        (0, &[1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31]),
-        (1, &[2, 3, 7, 13, 17, 19, 21, 30]),
-        (2, &[3, 7, 8, 9, 13, 27, 28, 32]),
-        (3, &[7, 12, 13]),
-        (4, &[6, 10]),
-        (5, &[6, 10, 16]),
-        (6, &[16]),
-        (8, &[30, 32, 33]),
-        (9, &[33]),
-        (13, &[33]),
-        (14, &[32, 33]),
-        (15, &[32, 33]),
-        (18, &[32, 33]),
-        (19, &[33]),
-        (20, &[32, 33]),
-        (22, &[32, 33]),
-        (23, &[25, 27, 29, 32, 33]),
-        (24, &[25, 27, 31]),
-        (25, &[31]),
-        (26, &[29, 33]),
-        (27, &[33]),
-        (28, &[31, 33]),
-        (29, &[32, 33]),
-        (30, &[32, 33]),
-        (31, &[32, 33]),
-        (32, &[33]),
-    ];
-    let edges = later.iter().flat_map(|&(u, more)| more.iter().map(move |&v| (u, v)));
-    Graph::from_edges(34, edges)
-}
-
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 #[test]
@@ -62,7 +28,7 @@ fn one_shot_gossip() -> Outcome {
     for (u, expected) in [(1, 0.5), (2, 1.0), (3, 0.5), (0, 0.0)] {
         assert_loss(&tapped, u, &USE, expected);
     }
-    let account = on(karate()?, 8)?.account(&Observer::node(11))?;
+    let account = on(ndp_graph::generators::karate_club_graph()?, 8)?.account(&Observer::node(11))?;
     for (u, expected) in [(5, 0.217240691468641), (16, 0.579469740042842), (33, 0.434764607615463)] {
         assert_digits(&account, u, &USE, expected);
     }
@@ -77,7 +43,7 @@ fn fresh_noise_in_every_round() -> Outcome {
     let on = |graph: Graph, rounds| fresh_noise(&GossipMatrix::metropolis(&graph), &tenth(rounds));
     assert_loss(&on(path_graph(3)?, 2)?.account(&Observer::node(2))?, 0, &USE, 10.0 / 19.0);
     assert_loss(&on(cycle_graph(5)?, 3)?.account(&Observer::node(0))?, 2, &USE, 248.0 / 437.0);
-    let account = on(karate()?, 4)?.account(&Observer::node(11))?;
+    let account = on(ndp_graph::generators::karate_club_graph()?, 4)?.account(&Observer::node(11))?;
     for (u, expected) in [(1, 0.0353274110892958), (33, 0.00210959045349131)] {
         assert_digits(&account, u, &USE, expected);
     }
@@ -101,7 +67,7 @@ fn decor_by_coalition() -> Outcome {
     let path = decor(&path_graph(4)?, 1, 1, 1)?.account(&Observer::outsider())?;
     assert_loss(&path, 0, &USE, 13.0 / 21.0);
     assert_loss(&path, 1, &USE, 10.0 / 21.0);
-    let club = decor(&karate()?, 1, 1, 1)?.account(&Observer::node(33))?;
+    let club = decor(&ndp_graph::generators::karate_club_graph()?, 1, 1, 1)?.account(&Observer::node(33))?;
     assert_loss(&club, 0, &USE, 541_215_742_662.0 / 5_411_053_860_127.0);
     assert_loss(&club, 11, &USE, 2_840_830_865_729.0 / 5_411_053_860_127.0);
     Ok(())
@@ -244,7 +210,7 @@ fn secure_sums_over_neighbors() -> Outcome {
     assert_loss(&complete.account(&Observer::node(0))?, 3, &USE, 1.0 / 3.0);
     assert_loss(&complete.account(&Observer::coalition(&[0, 1]))?, 3, &USE, 0.5);
     assert_loss(&on(&cycle_graph(5)?, 2)?.account(&Observer::node(0))?, 1, &USE, 0.5);
-    let club = on(&karate()?, 4)?;
+    let club = on(&ndp_graph::generators::karate_club_graph()?, 4)?;
     let one = club.account(&Observer::node(33))?;
     for (u, expected) in [(0, 0.264817401634514), (11, 0.00838676742824551)] {
         assert_digits(&one, u, &USE, expected);
@@ -295,7 +261,8 @@ fn dsgd_gram_matrices() -> Outcome {
             assert!((entry - expected).abs() <= radius && radius < 1e-9, "{u} {i} {j}: {entry}");
         }
     }
-    let club = dsgd(&GossipMatrix::metropolis(&karate()?), &Dsgd::new(5))?.account(&Observer::node(11))?;
+    let club = dsgd(&GossipMatrix::metropolis(&ndp_graph::generators::karate_club_graph()?), &Dsgd::new(5))?
+        .account(&Observer::node(11))?;
     assert_digits(&club, 33, &SAME, 0.00183652172290669);
     Ok(())
 }
