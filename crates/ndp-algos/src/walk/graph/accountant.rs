@@ -10,7 +10,7 @@ use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, conversion};
-use ndp_graph::hitting::PairLaws;
+use ndp_graph::hitting::{PairLaws, Walk};
 use ndp_graph::linalg::sym_eigenvalues;
 use rand::Rng;
 use std::sync::{Arc, OnceLock};
@@ -34,17 +34,11 @@ impl Protocol for TokenWalk {
         let mut front = members.to_vec();
         front.iter().for_each(|&v| hops[v] = Some(0usize));
         // How many steps a token takes from each node to a member: backwards along the moves of the walk.
-        let mut before = vec![Vec::new(); n];
-        for u in 0..n {
-            let (next, probabilities) = self.matrix().csr().row(u);
-            for (&w, _) in next.iter().zip(probabilities).filter(|(_, p)| **p > 0.0) {
-                before[w as usize].push(u);
-            }
-        }
+        let moves = Walk::from(self.matrix());
         for distance in 1.. {
             let mut next = Vec::new();
             for &v in &front {
-                for &w in &before[v] {
+                for w in moves.origins(v) {
                     if hops[w].is_none() {
                         hops[w] = Some(distance);
                         next.push(w);
@@ -56,7 +50,7 @@ impl Protocol for TokenWalk {
             }
             front = next;
         }
-        let kept = 6 * 8 * (self.steps() as u64 + 1) * n as u64 <= MOST_BYTES;
+        let kept = (48 * n as u64).saturating_mul(self.steps() as u64 + 1) <= MOST_BYTES;
         let laws = (0..n).map(|_| OnceLock::new()).collect();
         Ok(Box::new(OnGraph { walk: self, observer: observer.clone(), hops, laws, kept }))
     }
