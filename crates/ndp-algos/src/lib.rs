@@ -1,40 +1,26 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
 
-pub mod accountant;
-#[cfg_attr(
+#![cfg_attr(
     not(test),
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
+
+pub mod accountant;
 pub mod audit;
 mod certified;
 pub mod error;
 pub mod gossip;
 mod kernel;
 pub mod loss;
-#[cfg_attr(
-    not(test),
-    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
 mod numeric;
+#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 pub mod program;
 pub mod protocol;
 pub mod registry;
-#[cfg_attr(
-    not(test),
-    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
 pub mod sgd;
-#[cfg_attr(
-    not(test),
-    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
 pub mod target;
 mod tasks;
 pub mod view;
-#[cfg_attr(
-    not(test),
-    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
 pub mod walk;
 
 pub use accountant::Protocol;

@@ -10,6 +10,28 @@ pub(crate) fn floor(x: f64) -> usize {
     x as usize
 }
 
+/// `x` as an integer, towards 0: the nearest one that there is beyond 64 bits, 0 for what is no number.
+#[allow(clippy::cast_possible_truncation, reason = "such casts saturate, which is what is promised")]
+pub(crate) fn integer(x: f64) -> i64 {
+    x as i64
+}
+
+/// A place in a list as sparse rows hold it.
+///
+/// # Panics
+/// For `2^32` and more: no graph has as many nodes, and lists of as many entries exceed every memory limit long before.
+#[inline]
+pub(crate) fn id(place: usize) -> u32 {
+    u32::try_from(place).expect("fewer than 2^32 nodes, noises and entries")
+}
+
+/// `x` modulo `2^64`.
+#[allow(clippy::cast_possible_truncation, reason = "the upper half is cut off on purpose")]
+#[inline]
+pub(crate) const fn low(x: u128) -> u64 {
+    x as u64
+}
+
 /// A sum of nonnegative terms by Kahan's method, two roundings away whatever their number (below 2^50).
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Total {

@@ -7,3 +7,14 @@ mod learning;
 pub mod muffliato;
 pub mod network_dp;
 pub mod random_walk;
+
+/// `⌊x⌋` as a count: 0 for what is negative or no number, the largest count for what is too large.
+#[must_use]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "such casts saturate, which is what is promised"
+)]
+pub(crate) fn count(x: f64) -> usize {
+    x as usize
+}

@@ -5,6 +5,11 @@
 //! [`mod@reference`] compares their numbers with the committed ones; [`run`] does this for one figure
 //! after the other. [`datasets`] is the only part that reads data files.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 pub mod datasets;
 pub mod figures;
 pub mod measure;

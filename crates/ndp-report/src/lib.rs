@@ -6,10 +6,20 @@
 //!
 //! Bytes depend on nothing but the figure.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 pub mod correlation;
 pub mod figure;
 pub mod files;
 pub mod layout;
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "pixels, ticks and digits from reals: such casts saturate"
+)]
 pub mod plot;
 pub mod table;
 pub mod verdict;

@@ -306,7 +306,7 @@ pub(super) fn search(
     let mut best: Option<Combined> = None;
     let mut at = 0;
     while let Some(&limbs) = LADDER.get(at) {
-        let bits = 64 * limbs as u32;
+        let bits = fixed::bits(limbs);
         if bits > budget.bits || work * limbs as f64 > MOST_WORK {
             break;
         }

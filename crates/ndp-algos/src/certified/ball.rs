@@ -1,5 +1,6 @@
 //! The nodes that matter: those from which something can reach the observer in time.
 
+use crate::numeric::id;
 use ndp_graph::{GossipSequence, Graph};
 
 /// A set of nodes with numbers of its own, ascending.
@@ -15,7 +16,7 @@ impl Ball {
         let nodes: Vec<usize> = (0..inside.len()).filter(|&u| inside[u]).collect();
         let mut local = vec![OUTSIDE; inside.len()];
         for (k, &u) in nodes.iter().enumerate() {
-            local[u] = k as u32;
+            local[u] = id(k);
         }
         Self { nodes, local }
     }

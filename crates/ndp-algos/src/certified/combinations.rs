@@ -8,6 +8,7 @@
 use super::fixed::{self, Fixed, Sums, TERMS, Wide};
 use super::magnitude::{Magnitude, times_power};
 use crate::kernel;
+use crate::numeric::{floor, integer};
 use rayon::prelude::*;
 
 /// Why combinations cannot go on at this precision.
@@ -165,11 +166,11 @@ impl<const L: usize> Combinations<L> {
                 return Ok((candidate, Length { norm, top }, error));
             }
             // Coefficients `m · 2^-shift`, for overlaps in units of `2^(top - p)`.
-            let exponent = (worst.to_bits() >> 52) as i64 - 1022;
+            let exponent = (worst.to_bits() >> 52).cast_signed() - 1022;
             // What the next pass would call negligible is left to it: far combinations, mostly.
             let least = 0.25 * negligible * norm;
             let factor =
-                |a: &f64| if a.abs() <= least { 0 } else { times_power(*a, 52 - exponent).round() as i64 };
+                |a: &f64| if a.abs() <= least { 0 } else { integer(times_power(*a, 52 - exponent).round()) };
             let factors: Vec<i64> = overlaps.iter().map(factor).collect();
             let by = exponent - 52 + top - places;
             let terms: Vec<(usize, i64)> = (from..).zip(factors).filter(|(_, m)| *m != 0).collect();
@@ -187,7 +188,7 @@ impl<const L: usize> Combinations<L> {
         let n = self.noises;
         // Digits below the error of the candidate, and some more for the sum, say nothing.
         let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);
-        let drop = ((spare / 64.0) as usize).min(L - 1);
+        let drop = (floor(spare / 64.0)).min(L - 1);
         let product = |q: &Vec<Fixed<L>>| fixed::product(&candidate[..n], &q[..n], drop);
         let basis = &self.fixed[from..];
         let overlaps: Vec<Wide> = if basis.len() * n * (L - drop) > PARALLEL {
@@ -260,10 +261,11 @@ impl<const L: usize> Combinations<L> {
         // coordinate: where the factors make less of that than the error of y is, the limbs are left out.
         let sum = terms.iter().fold(Magnitude::ZERO, |sum, &(_, m)| sum.plus(Magnitude::new(m as f64, by)));
         let room = (error.log2() - root.log2() - 6.0).max(0.0) - sum.log2();
-        let drop = if room > 0.0 { ((room / 64.0) as usize).min(L - 1) } else { 0 };
+        let drop = if room > 0.0 { (floor(room / 64.0)).min(L - 1) } else { 0 };
         subtract(y, terms, by, drop);
         self.cut(y);
-        let dropped = if drop == 0 { Magnitude::ZERO } else { sum.times(Magnitude::power(64 * drop as i64)) };
+        let dropped =
+            if drop == 0 { Magnitude::ZERO } else { sum.times(Magnitude::power(fixed::bits(drop).into())) };
         error.plus(root.times(self.rounding().plus(dropped)))
     }
 
@@ -277,11 +279,11 @@ impl<const L: usize> Combinations<L> {
         let places = fixed::places(L);
         // The scale `m · 2^by`, near 2^(p - top) / norm.
         let inverse = 1.0 / norm;
-        let exponent = (inverse.to_bits() >> 52) as i64 - 1022;
-        let m = times_power(inverse, 52 - exponent).round() as i64;
+        let exponent = (inverse.to_bits() >> 52).cast_signed() - 1022;
+        let m = integer(times_power(inverse, 52 - exponent).round());
         let by = exponent - 52 + places - top;
         // Only inputs without noise can be longer than the row.
-        let size = (top as f64 + norm.log2()).floor() as i64;
+        let size = integer((top as f64 + norm.log2()).floor());
         let inputs = (self.noises..self.coordinates).map(|j| (j, fixed::digits(&candidate[j]) - size));
         if let Some((coordinate, bits)) = inputs.max_by_key(|&(_, bits)| bits).filter(|&(_, bits)| bits > 4) {
             return Err(Lost::Range { coordinate, bits });

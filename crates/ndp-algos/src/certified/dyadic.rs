@@ -16,12 +16,15 @@ impl Dyadic {
         }
         let bits = x.to_bits();
         let field = ((bits >> 52) & 0x7ff) as i32;
-        let fraction = (bits & ((1 << 52) - 1)) as i64;
+        let fraction = (bits & ((1 << 52) - 1)).cast_signed();
         let (mantissa, exponent) =
             if field == 0 { (fraction, -1074) } else { (fraction | (1 << 52), field - 1075) };
         let zeros = mantissa.trailing_zeros();
         let mantissa = mantissa >> zeros;
-        Self { mantissa: if x < 0.0 { -mantissa } else { mantissa }, exponent: exponent + zeros as i32 }
+        Self {
+            mantissa: if x < 0.0 { -mantissa } else { mantissa },
+            exponent: exponent + zeros.cast_signed(),
+        }
     }
 
     /// Binary places after the point: the logarithm of the denominator.
@@ -34,7 +37,7 @@ impl Dyadic {
         if self.mantissa == 0 {
             0
         } else {
-            self.exponent + 64 - self.mantissa.unsigned_abs().leading_zeros() as i32
+            self.exponent + 64 - self.mantissa.unsigned_abs().leading_zeros().cast_signed()
         }
     }
 }

@@ -5,6 +5,7 @@
 //! primes, and nobody can aim at them without steering the hash.
 
 use super::dyadic::Dyadic;
+use crate::numeric::low;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -30,7 +31,7 @@ impl Field {
             inverse = inverse.wrapping_mul(2u64.wrapping_sub(prime.wrapping_mul(inverse)));
         }
         let power = (1u128 << 64) % u128::from(prime);
-        let square = (power * power % u128::from(prime)) as u64;
+        let square = low(power * power % u128::from(prime));
         Self { prime, inverse: inverse.wrapping_neg(), square }
     }
 
@@ -41,7 +42,7 @@ impl Field {
     /// `t / 2^64`, for `t < prime · 2^64`.
     #[inline]
     pub(crate) fn reduce(self, t: u128) -> u64 {
-        let m = (t as u64).wrapping_mul(self.inverse);
+        let m = low(t).wrapping_mul(self.inverse);
         let sum = ((t + u128::from(m) * u128::from(self.prime)) >> 64) as u64;
         if sum >= self.prime { sum - self.prime } else { sum }
     }

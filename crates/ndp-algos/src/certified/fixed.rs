@@ -3,11 +3,23 @@
 //! Every operation says by how many units `2^-p`, `p = 64 L - 8`, a coordinate of its result may differ from the exact
 //! one: that is all that the proofs need. Sums are exact, products and quotients are off by less than one unit.
 
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "limbs are cut out of wider numbers, modulo 2^64 on purpose, and counts of limbs and bits are small"
+)]
+
 use super::dyadic::Dyadic;
 use super::magnitude::power_of_two;
 
 /// A number in fixed point, least significant limb first.
 pub(crate) type Fixed<const L: usize> = [u64; L];
+
+/// Bits that `limbs` limbs have together.
+pub(crate) const fn bits(limbs: usize) -> u32 {
+    64 * limbs as u32
+}
 
 /// Bits after the point.
 pub(crate) const fn places(limbs: usize) -> i64 {

@@ -12,6 +12,7 @@
 use super::account::{self, Budget, MOST_DENSE, TOGETHER, WIDTH, bytes, require};
 use super::decisions;
 use super::enclosure::{Enclosure, combined};
+use super::fixed;
 use super::magnitude::times_power;
 use super::rows::{Layout, Rows};
 use crate::Error;
@@ -99,7 +100,7 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
         let mut history: Vec<(u32, Vec<i64>)> = Vec::new();
         let found = account::search(budget, rank * rank * n as f64, |limbs| {
             let found = account::attempt_rows(rows, &kept, &mut scales, limbs);
-            history.push((64 * limbs as u32, scales.clone()));
+            history.push((fixed::bits(limbs), scales.clone()));
             found
         });
         let used =

@@ -22,7 +22,7 @@ impl Magnitude {
         }
         // Subnormal numbers are scaled into the normal range first; both scalings are exact.
         let (x, lift) = if x < f64::MIN_POSITIVE { (x * TWO_64, 64) } else { (x, 0) };
-        let power = ((x.to_bits() >> 52) & 0x7ff) as i64 - 1023;
+        let power = ((x.to_bits() >> 52) & 0x7ff).cast_signed() - 1023;
         let mantissa = f64::from_bits((x.to_bits() & !(0x7ff << 52)) | (1023 << 52));
         Self { mantissa, exponent: exponent + power - lift }
     }
@@ -95,7 +95,7 @@ impl PartialOrd for Magnitude {
 /// `2^exponent` for exponents of normal numbers.
 pub(crate) fn power_of_two(exponent: i64) -> f64 {
     debug_assert!((-1022..=1023).contains(&exponent));
-    f64::from_bits(((exponent + 1023) as u64) << 52)
+    f64::from_bits((exponent + 1023).cast_unsigned() << 52)
 }
 
 /// `x · 2^exponent` for any exponent, in steps that stay in range: infinite or 0 where the result is.

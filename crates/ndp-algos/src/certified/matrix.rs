@@ -13,6 +13,7 @@ use super::dyadic::Dyadic;
 use super::field::{Field, Fingerprint};
 use super::fixed::{self, Divisor, Fixed};
 use super::magnitude::Magnitude;
+use crate::numeric::id;
 use crate::tasks::for_tasks;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
@@ -84,16 +85,16 @@ impl ExactMatrix {
         for &u in ball.nodes() {
             row.clear();
             row.extend(graph.neighbors(u).iter().map(|&v| {
-                let local = ball.local(v as usize).map_or(u32::MAX, |k| k as u32);
+                let local = ball.local(v as usize).map_or(u32::MAX, id);
                 (denominator(degree(u), degree(v as usize)), local)
             }));
             row.sort_unstable();
             for group in row.chunk_by(|a, b| a.0 == b.0) {
-                let first = neighbors.len() as u32;
+                let first = id(neighbors.len());
                 neighbors.extend(group.iter().map(|&(_, v)| v).filter(|&v| v != u32::MAX));
                 sizes.push(group[0].0);
-                let inside = (first, neighbors.len() as u32);
-                groups.push(Group { divisor: 0, count: group.len() as u32, inside });
+                let inside = (first, id(neighbors.len()));
+                groups.push(Group { divisor: 0, count: id(group.len()), inside });
             }
             starts.push(groups.len());
         }
@@ -101,7 +102,7 @@ impl ExactMatrix {
         distinct.sort_unstable();
         distinct.dedup();
         for (group, size) in groups.iter_mut().zip(&sizes) {
-            group.divisor = distinct.partition_point(|d| d < size) as u32;
+            group.divisor = id(distinct.partition_point(|d| d < size));
         }
         let laziness = if laziness == Laziness::Kept { matrix.laziness() } else { 0.0 };
         let denominator = log2_lcm(&distinct) + f64::from(Dyadic::of(laziness).places());
@@ -122,7 +123,7 @@ impl ExactMatrix {
                 let weight = Dyadic::of(weight);
                 sum = sum.plus(Magnitude::new(weight.mantissa as f64, weight.exponent.into()));
                 places = places.max(weight.places());
-                columns.push(v as u32);
+                columns.push(id(v));
                 weights.push(weight);
             }
             starts.push(columns.len());
@@ -132,7 +133,7 @@ impl ExactMatrix {
         }
         let mirrored = |u: usize, k: usize| {
             let row = starts[columns[k] as usize]..starts[columns[k] as usize + 1];
-            let at = columns[row.clone()].binary_search(&(u as u32));
+            let at = columns[row.clone()].binary_search(&id(u));
             at.is_ok_and(|at| weights[row.start + at] == weights[k])
         };
         let nodes = 0..starts.len() - 1;
@@ -201,8 +202,8 @@ impl ExactMatrix {
                 to.number(1);
                 to.numbers(starts.iter().map(|&s| s as u64));
                 to.numbers(columns.iter().map(|&v| v.into()));
-                to.numbers(weights.iter().map(|w| w.mantissa as u64));
-                to.numbers(weights.iter().map(|w| w.exponent as u64));
+                to.numbers(weights.iter().map(|w| w.mantissa.cast_unsigned()));
+                to.numbers(weights.iter().map(|w| i64::from(w.exponent).cast_unsigned()));
             }
         }
     }
@@ -255,7 +256,7 @@ impl ExactMatrix {
 
     /// Units by which a coordinate of [`apply`](Self::apply) may be off.
     pub(crate) fn units(&self) -> u32 {
-        let most = |starts: &[usize]| starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0) as u32;
+        let most = |starts: &[usize]| id(starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0));
         match &self.entries {
             Entries::Named { starts, .. } => most(starts) + u32::from(self.laziness != 0.0),
             Entries::Given { starts, .. } => most(starts),
@@ -321,13 +322,13 @@ impl ExactMatrix {
             Entries::Named { starts, groups, neighbors, .. } => {
                 let group = groups[starts[u]..starts[u + 1]].iter().find(|group| {
                     let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
-                    inside.binary_search(&(v as u32)).is_ok()
+                    inside.binary_search(&id(v)).is_ok()
                 })?;
                 Some(Entry::Divisor(group.divisor as usize))
             }
             Entries::Given { starts, columns, .. } => {
                 let row = &columns[starts[u]..starts[u + 1]];
-                Some(Entry::Weight(starts[u] + row.binary_search(&(v as u32)).ok()?))
+                Some(Entry::Weight(starts[u] + row.binary_search(&id(v)).ok()?))
             }
         }
     }

@@ -11,6 +11,7 @@ use super::fixed::{self, Fixed};
 use super::magnitude::{Magnitude, times_power};
 use super::trace::Trace;
 use super::whole::WholeRows;
+use crate::numeric::id;
 use ndarray::{Array2, ArrayView2};
 
 /// What the coordinates of a view stand for.
@@ -236,7 +237,7 @@ impl Given {
             let first = unknown.iter().map(|&j| over_noises[j]);
             let second = sources.iter().map(|&u| over_inputs[u]);
             let row = first.chain(second).enumerate().filter(|(_, x)| *x != 0.0);
-            entries.push(row.map(|(j, x)| (j as u32, Dyadic::of(x))).collect());
+            entries.push(row.map(|(j, x)| (id(j), Dyadic::of(x))).collect());
         }
         let row_scales: Vec<i64> = entries
             .iter()
@@ -286,8 +287,8 @@ impl Given {
         to.number(self.entries.len() as u64);
         for row in &self.entries {
             to.numbers(row.iter().map(|&(j, _)| j.into()));
-            to.numbers(row.iter().map(|(_, x)| x.mantissa as u64));
-            to.numbers(row.iter().map(|(_, x)| x.exponent as u64));
+            to.numbers(row.iter().map(|(_, x)| x.mantissa.cast_unsigned()));
+            to.numbers(row.iter().map(|(_, x)| i64::from(x.exponent).cast_unsigned()));
         }
     }
 }

@@ -12,6 +12,7 @@ use super::fixed::{self, Fixed};
 use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, ModularMatrix};
 use super::rows::{FloatRows, Layout};
+use crate::numeric::integer;
 use ndarray::Array2;
 use std::sync::Arc;
 
@@ -284,7 +285,7 @@ impl Trace {
             _ => 0.0,
         });
         let stretch = norms.sum::<f64>().max(0.0);
-        let down = stretch.ceil() as i64;
+        let down = integer(stretch.ceil());
         let mut arithmetic = InFixed::<L> {
             down,
             registers: self.registers as f64,
@@ -294,7 +295,7 @@ impl Trace {
         let mut row = self.walk(k, &mut arithmetic);
         let mut shifted = 0;
         for (x, &scale) in row.iter_mut().zip(scales).filter(|(_, scale)| **scale > 0) {
-            *x = fixed::times(x, Dyadic { mantissa: 1, exponent: -(scale as i32) });
+            *x = fixed::times(x, Dyadic { mantissa: 1, exponent: -i32::try_from(scale).unwrap_or(i32::MAX) });
             shifted += 1;
         }
         (row, arithmetic.read.plus(Magnitude::new(f64::from(shifted), 0).root()))

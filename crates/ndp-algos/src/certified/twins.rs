@@ -6,6 +6,7 @@
 //! the view is `n` less `k - 1` for every class there is no room for anything else: each twin loses exactly
 //! `1/k` and everybody else 1, without a computation in floating point.
 
+use crate::numeric::id;
 use ndarray::Array2;
 use ndp_graph::Graph;
 
@@ -20,7 +21,7 @@ pub(crate) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<u
             .map(|&u| {
                 let mut around = graph.neighbors(u).to_vec();
                 if closed {
-                    around.insert(around.partition_point(|&w| (w as usize) < u), u as u32);
+                    around.insert(around.partition_point(|&w| (w as usize) < u), id(u));
                 }
                 (around, u)
             })

@@ -32,7 +32,7 @@ impl WholeRows {
             .iter()
             .map(|row| {
                 let part = row.iter().filter(|(j, _)| (*j as usize) < noises);
-                -part.map(|(_, x)| x.bits() as i64).max().unwrap_or(0)
+                -part.map(|(_, x)| x.bits().cast_signed()).max().unwrap_or(0)
             })
             .collect();
         let mut column_scales = vec![i64::MIN; layout.coordinates];
@@ -40,7 +40,7 @@ impl WholeRows {
         for (row, scale) in entries.iter().zip(&row_scales) {
             for (j, x) in row.iter().filter(|(j, _)| *j as usize >= noises) {
                 let at = &mut column_scales[*j as usize];
-                *at = (*at).max(x.bits() as i64 + scale);
+                *at = (*at).max(x.bits().cast_signed() + scale);
             }
         }
         column_scales.iter_mut().filter(|scale| **scale == i64::MIN).for_each(|scale| *scale = 0);
@@ -109,9 +109,10 @@ impl WholeRows {
             let (mut squares, mut rounded) = (0.0, false);
             for (j, x) in row {
                 let shift = self.row_scales[k] - self.column_scales[*j as usize];
-                let bits = x.bits() as i64;
+                let bits = x.bits().cast_signed();
                 let down = (bits - 64).max(0);
-                let window = (x.magnitude() >> down as u64).to_u64_digits().first().copied().unwrap_or(0);
+                let window =
+                    (x.magnitude() >> down.cast_unsigned()).to_u64_digits().first().copied().unwrap_or(0);
                 let exponent = down + shift;
                 // Below 2^-900 digits may be lost.
                 rounded |= bits > 53 || exponent < -900;
@@ -166,7 +167,11 @@ fn lcm(a: &BigInt, b: &BigInt) -> BigInt {
 
 /// `x · 2^shift` units, cut towards 0: off by less than one unit.
 fn to_fixed<const L: usize>(x: &BigInt, shift: i64) -> Fixed<L> {
-    let size = if shift >= 0 { x.magnitude() << shift as u64 } else { x.magnitude() >> shift.unsigned_abs() };
+    let size = if shift >= 0 {
+        x.magnitude() << shift.cast_unsigned()
+    } else {
+        x.magnitude() >> shift.unsigned_abs()
+    };
     let mut limbs = [0; L];
     limbs.iter_mut().zip(size.to_u64_digits()).for_each(|(to, digit)| *to = digit);
     if x.sign() == Sign::Minus { super::fixed::minus(&[0; L], &limbs) } else { limbs }

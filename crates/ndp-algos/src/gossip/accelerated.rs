@@ -29,6 +29,7 @@ use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
+use crate::numeric::id;
 use crate::protocol::{Observation, checked_coalition};
 
 use crate::view::Source;
@@ -282,7 +283,7 @@ impl AcceleratedGossip {
         layout.known = known.len();
         let second = ball.len();
         let start = |from: usize| {
-            let local = |(k, &u): (usize, &usize)| Some(((ball.local(u)? + from) as u32, k as u32));
+            let local = |(k, &u): (usize, &usize)| Some((id(ball.local(u)? + from), id(k)));
             let entries = inside.iter().enumerate().filter_map(local).collect();
             trace::Step::Add { entries: Arc::new(entries), first: 0, factor: 1.0 }
         };

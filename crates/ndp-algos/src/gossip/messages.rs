@@ -8,6 +8,7 @@ use crate::certified::ball::Ball;
 use crate::certified::matrix::{ExactMatrix, Laziness};
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
+use crate::numeric::id;
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
 use std::sync::Arc;
 
@@ -59,7 +60,7 @@ pub(super) fn exact_rows(sequence: &GossipSequence, known: &[usize], messages: &
         ball.nodes().iter().copied().filter(|u| known.binary_search(u).is_err()).collect();
     let mut layout = Layout::of_equal_columns(sequence.node_count(), &inside);
     layout.known = known.len();
-    let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((local(u)? as u32, k as u32)));
+    let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((id(local(u)?), id(k))));
     let mut steps = vec![trace::Step::Add { entries: Arc::new(entries.collect()), first: 0, factor: 1.0 }];
     // Equal matrices, of which sequences are full, are cut and kept once.
     let mut kinds: Vec<(&GossipMatrix, Arc<ExactMatrix>)> = Vec::new();

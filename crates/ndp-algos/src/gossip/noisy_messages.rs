@@ -19,6 +19,7 @@ use crate::certified::matrix::{ExactMatrix, Laziness};
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::loss::LossReport;
+use crate::numeric::id;
 use crate::protocol::{Observation, checked_coalition};
 
 use crate::view::Source;
@@ -236,14 +237,14 @@ impl NoisyMessageGossip {
         match self.kind {
             MessageNoise::Broadcast | MessageNoise::Overheard => {
                 for (w, &u) in ball.nodes().iter().enumerate().filter(|(_, u)| !known(sender(**u))) {
-                    around.push((w as u32, number(u)));
+                    around.push((id(w), number(u)));
                 }
             }
             MessageNoise::PerLink => {
                 for (a, w, _, noise) in self.links().filter(|&(.., noise)| !known(sender(noise))) {
                     // A link out of the ball is not heard of.
                     if let (Some(w), Some(receiver)) = (ball.local(w), ball.local(a)) {
-                        links.push((receiver as u32, w as u32, number(noise)));
+                        links.push((id(receiver), id(w), number(noise)));
                     }
                 }
             }
@@ -252,7 +253,7 @@ impl NoisyMessageGossip {
         layout.coordinates += rounds * count as usize;
         layout.noises = layout.coordinates;
         layout.adds_up = rounds == 0;
-        let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((ball.local(u)? as u32, k as u32)));
+        let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((id(ball.local(u)?), id(k))));
         let mut steps =
             vec![trace::Step::Add { entries: Arc::new(entries.collect()), first: 0, factor: 1.0 }];
         let mut messages = Vec::new();

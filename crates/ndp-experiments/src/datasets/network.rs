@@ -65,7 +65,8 @@ impl Network {
                 pairs.insert((u.min(v), u.max(v)));
             }
         }
-        let edges = pairs.iter().map(|&(u, v)| (u as usize, v as usize));
+        let node = |u| usize::try_from(u).unwrap_or(usize::MAX);
+        let edges = pairs.iter().map(|&(u, v)| (node(u), node(v)));
         let labels = (0..self.nodes).map(|v| v.to_string()).collect();
         let value = Graph::from_edges(self.nodes, edges)?.with_labels(labels)?;
         let source = provenance(name, None, hash(&value), self.sha256)?;

@@ -37,5 +37,5 @@ pub const FIGURES: &[Entry] = &[
 /// The length of the walk in the authors' programs: a rule of thumb for the precision that gossip reaches.
 fn walk_steps(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
     let length = walk_length(matrix.node_count(), gap_signed(matrix)?, NoiseMultiplier::new(sigma)?)?;
-    Ok(length.into_value().max(1) as usize)
+    Ok(usize::try_from(length.into_value().max(1)).unwrap_or(usize::MAX))
 }

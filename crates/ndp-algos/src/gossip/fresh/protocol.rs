@@ -12,6 +12,7 @@ use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
 use crate::gossip::synchronous::{SynchronousGossip, Transcript, apply, check_values};
 use crate::gossip::utility::{require_operator, worst_bias};
 use crate::loss::LossReport;
+use crate::numeric::id;
 use crate::protocol::{Observation, checked_coalition};
 
 use crate::view::Source;
@@ -115,7 +116,7 @@ impl FreshNoiseGossip {
         let known = self.own_noise == OwnNoise::Known;
         let member = |u: &usize| known && coalition.binary_search(u).is_ok();
         let inside: Vec<usize> = ball.nodes().iter().copied().filter(|u| !member(u)).collect();
-        let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((ball.local(u)? as u32, k as u32)));
+        let entries = inside.iter().enumerate().filter_map(|(k, &u)| Some((id(ball.local(u)?), id(k))));
         let entries = Arc::new(entries.collect::<Vec<_>>());
         let largest = variances.iter().fold(0.0, |m: f64, &s| m.max(s));
         // Powers of four that bring a variance into (1/4, 1].

@@ -1,6 +1,7 @@
 //! `beyond/scale`: loss by distance towards one observer on graphs of up to a million nodes.
 
 use crate::datasets::Data;
+use crate::figures::count;
 use crate::figures::muffliato::by_distance::axis;
 use crate::measure::{Cost, measured};
 use crate::registry::{Entry, Tolerance};
@@ -91,7 +92,7 @@ fn with_cost(figure: Figure, what: &str, cost: Cost) -> Figure {
 /// The largest component of a random graph, or a square grid, with about `n` nodes.
 fn sample(family: &str, n: usize, seed: Seed) -> Result<Graph> {
     if family == "grid" {
-        let side = (n as f64).sqrt().round() as usize;
+        let side = count((n as f64).sqrt().round());
         return Ok(generators::grid_2d_graph(side, side)?);
     }
     let mut rng = seed.fork(&format!("erdos-renyi {n}")).trial(0);

@@ -1,6 +1,7 @@
 //! Bounds for real summation against the number of users: what `fig1a` and the poster's figure share.
 
 use crate::datasets::Data;
+use crate::figures::count;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
@@ -63,13 +64,13 @@ fn total_delta(n: f64) -> Result<Delta> {
 /// The sound curve: Rényi loss averaged over the walk, any number of steps.
 fn certified(n: f64) -> Result<f64> {
     let n = n.round();
-    let walk = CompleteWalk::new(n as usize, (VISITS * n) as usize)?;
+    let walk = CompleteWalk::new(count(n), count(VISITS * n))?;
     Ok(walk.epsilon(classic_mu(), total_delta(n)?)?.into_value().approx_dp.epsilon())
 }
 
 /// The exact local loss: as many Gaussian releases as a user makes but for `δ̂`.
 fn local(n: f64) -> Result<f64> {
-    let steps = (VISITS * n.round()) as u64;
+    let steps = count(VISITS * n.round()) as u64;
     let count = tails::n_exact(steps, 1.0 / n.round(), Delta::new(DELTA)?)?.into_value();
     let delta = Delta::new(total_delta(n)?.get() - DELTA)?;
     Ok(gaussian::epsilon((count as f64).sqrt() * classic_mu(), delta)?.into_value())
@@ -78,11 +79,11 @@ fn local(n: f64) -> Result<f64> {
 /// The local loss when every contribution is seen, and how many there were: `δ = E δ_N`, `N` binomial.
 fn exact_local(n: f64) -> Result<f64> {
     let n = n.round();
-    let (steps, delta) = ((VISITS * n) as u64, total_delta(n)?.get());
+    let (steps, delta) = (count(VISITS * n) as u64, total_delta(n)?.get());
     // Beyond twelve standard deviations nothing is left that counts.
     let mean = VISITS;
     let ends = [mean - 12.0 * mean.sqrt(), mean + 12.0 * mean.sqrt() + 40.0];
-    let counts = ends[0].max(1.0) as u64..=(ends[1] as u64).min(steps);
+    let counts = count(ends[0].max(1.0)) as u64..=(count(ends[1]) as u64).min(steps);
     let law = counts
         .map(|k| {
             Ok((

@@ -3,6 +3,7 @@
 //! Losses are Rényi losses at `α = 2` with `σ = Δ = 1`, where one contribution released at once costs
 //! `c₀ = 1`; unclipped, clipped at 1 in the picture as in the paper.
 
+use crate::figures::count;
 use crate::figures::families::four;
 use crate::figures::muffliato::by_distance as gossip;
 use crate::seed::Seed;
@@ -100,7 +101,7 @@ pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> R
         let observed = if name == "hypercube" { 1 } else { OBSERVERS };
         let often = matches!(name, "geometric" | "grid");
         let sound = if often {
-            let cap = (CAP * steps as f64 / n as f64).ceil() as usize;
+            let cap = count((CAP * steps as f64 / n as f64).ceil());
             figure = figure.parameter(format!("cap on contributions, {name}"), cap);
             figure = figure.parameter(format!("first visits followed for, {name}"), CUT.min(steps));
             capped(&matrix, &observers(&graph, 1), steps, cap, local)?
@@ -141,7 +142,10 @@ fn lengths(matrix: &GossipMatrix) -> Result<[usize; 2], Error> {
     let n = matrix.node_count();
     let steps = walk_length(n, extremes.gap_signed()?, NoiseMultiplier::new(SIGMA)?)?.into_value();
     let convergence = Convergence::Accelerated(extremes.gap_abs()?);
-    Ok([steps as usize, stopping_rounds(n, convergence, Sigma::new(SIGMA)?, gossip::SPREAD)?])
+    Ok([
+        usize::try_from(steps).unwrap_or(usize::MAX),
+        stopping_rounds(n, convergence, Sigma::new(SIGMA)?, gossip::SPREAD)?,
+    ])
 }
 
 /// The name of a curve of `muffliato/fig1a` in these figures.

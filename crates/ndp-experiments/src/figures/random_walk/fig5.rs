@@ -3,6 +3,7 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
+use crate::figures::count;
 use crate::figures::families::TRIES;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -59,7 +60,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     losses.diag_mut().fill(f64::NAN);
     let blocks: Vec<usize> = sizes.iter().enumerate().flat_map(|(b, &size)| vec![b; size]).collect();
     let means = block_means(losses.view(), &blocks);
-    let cap = (CAP * steps as f64 / n as f64).ceil() as usize;
+    let cap = count((CAP * steps as f64 / n as f64).ceil());
     let some: Vec<usize> = (0..n).step_by(EVERY).collect();
     let sound = sound_losses(&LongWalk::new(&matrix, local, steps, steps)?, &some, cap)?;
     let sound_blocks: Vec<usize> = some.iter().map(|&u| blocks[u]).collect();

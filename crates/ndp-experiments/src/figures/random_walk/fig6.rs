@@ -2,6 +2,7 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
+use crate::figures::count;
 use crate::figures::muffliato::fig5::EGOS;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -55,7 +56,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let node = seed.fork("node").trial(u64::from(ego)).random_range(0..n);
         let matrix = GossipMatrix::metropolis(&graph);
         let steps = walk_steps(&matrix, SIGMA)?;
-        let cap = (CAP * steps as f64 / n as f64).ceil() as usize;
+        let cap = count((CAP * steps as f64 / n as f64).ceil());
         let walk = LongWalk::new(&matrix, local, steps, CUT)?;
         let sound = (0..n).into_par_iter().map(|v| match v == node {
             true => Ok(f64::NAN),

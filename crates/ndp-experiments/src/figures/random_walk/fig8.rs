@@ -3,6 +3,7 @@
 
 use super::heterogeneity::{LABEL_RANGE, Labelled, as_released, classes, labelled, means};
 use crate::datasets::Data;
+use crate::figures::count;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
@@ -49,7 +50,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let walks = scale.pick(WALKS, 2);
     let times: Vec<usize> = (0..STEPS).step_by(EVERY).take(scale.pick(8, 3)).collect();
     let last = times.last().copied().unwrap_or(1);
-    let cap = (CAP * last as f64 / graph.node_count() as f64).ceil() as usize;
+    let cap = count((CAP * last as f64 / graph.node_count() as f64).ceil());
     let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
     let mut figure = Figure::new("Random walks, figure 8: differences and losses by distance, data of two kinds")
         .parameter("nodes", graph.node_count())
