@@ -79,6 +79,12 @@ impl Entry {
     pub fn paper(&self) -> &'static str {
         self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
     }
+
+    /// Whether it measures time or memory: then nothing else is computed beside it.
+    #[must_use]
+    pub fn measures(&self) -> bool {
+        MEASURING.contains(&self.id)
+    }
 }
 
 /// How far a number may be from its reference: `|a - b| <= absolute + relative max(|a|, |b|)`.
@@ -139,6 +145,9 @@ pub fn all() -> impl Iterator<Item = &'static Entry> {
     PAPERS.iter().flat_map(|paper| paper.figures)
 }
 
+/// Figures that measure time or memory, and therefore are computed while nothing else is.
+const MEASURING: [&str; 1] = ["beyond/scale"];
+
 /// The figures that `name` selects: all, those of one paper, or the one with this id.
 #[must_use]
 pub fn select(name: &str) -> Vec<&'static Entry> {
@@ -178,6 +187,11 @@ mod tests {
                 assert_eq!(select(&id).len(), 1, "{id}");
             }
         }
+    }
+
+    #[test]
+    fn figures_that_measure_exist() {
+        assert_eq!(all().filter(|entry| entry.measures()).count(), MEASURING.len());
     }
 
     #[test]

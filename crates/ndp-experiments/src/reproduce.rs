@@ -14,6 +14,8 @@ use ndp_report::figure::Scale;
 use ndp_report::files::OutputError;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 
 /// The committed references, seen from the root of the repository.
@@ -61,13 +63,12 @@ fn list(entries: &[&Entry]) {
     }
 }
 
-fn reproduce(entries: &[&Entry], options: &Options) -> anyhow::Result<()> {
+fn reproduce(entries: &[&'static Entry], options: &Options) -> anyhow::Result<()> {
     let bar = progress(entries);
     let mut shown: BTreeMap<&str, Shown> = BTreeMap::new();
     let mut failures = Vec::new();
-    for (i, entry) in entries.iter().enumerate() {
-        bar.set_message(entry.id);
-        match one(entry, options) {
+    each(entries, options, &bar, |entry, result| {
+        match result {
             Ok(figure) => {
                 bar.suspend(|| print_line(&line(&figure)));
                 if let Comparison::Differs(differences) = &figure.comparison {
@@ -95,8 +96,9 @@ fn reproduce(entries: &[&Entry], options: &Options) -> anyhow::Result<()> {
                 failures.push(format!("{e:#}"));
             }
         }
-        bar.set_position(entries[..=i].iter().map(|entry| weight(entry)).sum());
-    }
+        bar.inc(weight(entry));
+        Ok(())
+    })?;
     bar.finish_and_clear();
     add_earlier(&mut shown, options);
     // In the order of the registry.
@@ -112,6 +114,39 @@ fn reproduce(entries: &[&Entry], options: &Options) -> anyhow::Result<()> {
         bail!("{} of {} figures failed:\n  {}", failures.len(), entries.len(), failures.join("\n  "));
     }
     Ok(())
+}
+
+/// Computes the figures and hands over each one when it is done, until that fails: two at a time, because every figure has
+/// parts that one thread does alone, and those that measure time or memory after the others, one by one.
+fn each(
+    entries: &[&'static Entry],
+    options: &Options,
+    bar: &ProgressBar,
+    mut done: impl FnMut(&'static Entry, anyhow::Result<Shown>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let (measuring, others): (Vec<&Entry>, Vec<&Entry>) = entries.iter().partition(|entry| entry.measures());
+    let next = AtomicUsize::new(0);
+    let workers = rayon::current_num_threads().min(2);
+    std::thread::scope(|scope| {
+        let (sender, results) = mpsc::channel();
+        for _ in 0..workers {
+            let (sender, next, others) = (sender.clone(), &next, &others);
+            scope.spawn(move || {
+                while let Some(&entry) = others.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    bar.set_message(entry.id);
+                    if sender.send((entry, one(entry, options))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        results.into_iter().try_for_each(|(entry, result)| done(entry, result))
+    })?;
+    measuring.into_iter().try_for_each(|entry| {
+        bar.set_message(entry.id);
+        done(entry, one(entry, options))
+    })
 }
 
 fn one(entry: &Entry, options: &Options) -> anyhow::Result<Shown> {
