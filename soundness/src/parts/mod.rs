@@ -1,6 +1,7 @@
 //! The registry of parts. To add one, add a file and a line here.
 
 mod accelerated;
+mod claims;
 mod complete;
 mod dp;
 mod fixed;
@@ -40,6 +41,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &outward::Outward,
     &dp::Dp,
     &printed::PrintedGossip,
+    &claims::Claims,
     &random_graphs::RandomGraphs,
     &graph_walks::GraphWalks,
     &ring::Ring,
