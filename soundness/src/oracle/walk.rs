@@ -114,6 +114,37 @@ pub(crate) fn profile(epsilon: f64, mu: f64) -> f64 {
     (tail(a) - scaled).max(0.0)
 }
 
+/// The `δ` at `ε` of one look after `m` steps, each by the exposed node with probability `rho`, who is unknown: a binomial
+/// mixture of shifts `k μ` under the noise of all steps against none, the larger of both directions. The likelihood ratio
+/// grows with what is seen, so that the best event is a half-line; any of them gives a lower bound.
+pub(crate) fn hidden_look(epsilon: f64, mu: f64, m: u32, rho: f64) -> f64 {
+    let spread = f64::from(m).sqrt();
+    let mut law = vec![(1.0 - rho).powi(i32::try_from(m).expect("looks are short"))];
+    for k in 0..m {
+        let last = law[law.len() - 1];
+        law.push(last * f64::from(m - k) / f64::from(k + 1) * rho / (1.0 - rho));
+    }
+    let shifts = || (0..).map(f64::from).zip(&law);
+    let above = |x: f64| shifts().map(|(k, p)| p * tail((x - k * mu) / spread)).sum::<f64>();
+    let below = |x: f64| shifts().map(|(k, p)| p * tail((k * mu - x) / spread)).sum::<f64>();
+    let more = |x: f64| above(x) - epsilon.exp() * tail(x / spread);
+    let less = |x: f64| tail(-x / spread) - epsilon.exp() * below(x);
+    let ends = (-40.0 * spread, f64::from(m) * mu + 40.0 * spread);
+    highest(more, ends).max(highest(less, ends)).max(0.0)
+}
+
+/// The largest value found of a function with one peak.
+fn highest(value: impl Fn(f64) -> f64, (mut low, mut high): (f64, f64)) -> f64 {
+    let mut best = value(low).max(value(high));
+    for _ in 0..70 {
+        let third = (high - low) / 3.0;
+        let (a, b) = (value(low + third), value(high - third));
+        best = best.max(a).max(b);
+        if a < b { low += third } else { high -= third }
+    }
+    best
+}
+
 /// The upper tail of the standard normal law.
 fn tail(x: f64) -> f64 {
     let y = x / std::f64::consts::SQRT_2;

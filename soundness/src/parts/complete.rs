@@ -1,7 +1,7 @@
 //! The walk on the complete graph: moments, `(ε, δ)` and the local guarantee against all of its paths.
 
 use crate::draw::numbers::{literal, log_uniform, pick};
-use crate::oracle::walk::{PROFILE_ERROR, Walk, profile};
+use crate::oracle::walk::{PROFILE_ERROR, Walk, hidden_look, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::walk::complete::{CompleteWalk, Visits};
 use ndp_dp::{Delta, Grade, Order};
@@ -115,6 +115,29 @@ impl Part for Complete {
                 literal(delta)
             );
             outcome.check(met(epsilon), || fail("epsilon below the truth", &call, epsilon, epsilon));
+        }
+        // One look with the path hidden, of known length and averaged over it.
+        let others = n - colluders;
+        if number.is_multiple_of(24) && (2..=50).contains(&others) {
+            let mu = log_uniform(rng, 1e-3, 10.0);
+            let rho = 1.0 / others as f64;
+            let m = rng.random_range(1..=20);
+            let truth = hidden_look(epsilon, mu, m, rho);
+            let got = walk.cycle_delta(epsilon, m.into(), mu).map_or(f64::NAN, |x| *x.value());
+            let call = format!("*walk.cycle_delta({}, {m}, {})?.value()", literal(epsilon), literal(mu));
+            outcome.check(got >= truth - PROFILE_ERROR, || {
+                fail("delta of a hidden look below the truth", &call, got, truth)
+            });
+            let longest = i32::try_from(steps).expect("walks are short");
+            let (stop, on) = (colluders as f64 / n as f64, others as f64 / n as f64);
+            let truth: f64 = (1..longest)
+                .map(|m| stop * on.powi(m) * hidden_look(epsilon, mu, m.unsigned_abs(), rho))
+                .sum();
+            let got = walk.visit_delta(epsilon, mu).map_or(f64::NAN, |x| *x.value());
+            let call = format!("*walk.visit_delta({}, {})?.value()", literal(epsilon), literal(mu));
+            outcome.check(got >= truth - PROFILE_ERROR, || {
+                fail("delta of an averaged look below the truth", &call, got, truth)
+            });
         }
         // Every contribution seen alone, whoever looks.
         let cap = rng.random_range(1..=steps as u64 + 1);
