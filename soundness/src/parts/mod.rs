@@ -17,6 +17,7 @@ mod printed;
 mod program;
 mod random_graphs;
 mod receptions;
+mod registry;
 mod ring;
 mod sequences;
 mod shuffled;
@@ -40,6 +41,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &walks::Walks,
     &outward::Outward,
     &dp::Dp,
+    &registry::Registry,
     &printed::PrintedGossip,
     &claims::Claims,
     &random_graphs::RandomGraphs,

@@ -160,6 +160,10 @@ impl<P: LinearProtocol> Attacker for LikelihoodRatio<'_, P> {
         Ok(scores)
     }
 
+    fn shown_mu(&self) -> Option<f64> {
+        Some(self.attack.unit().sqrt() / self.noise.get())
+    }
+
     fn is_symmetric(&self) -> bool {
         true
     }
