@@ -98,6 +98,15 @@ pub trait LinearProtocol: Send + Sync {
         None
     }
 
+    /// The variance, in units of the noise, of a Gaussian noise that every node adds to its value before anything that depends on
+    /// the value leaves it, that enters only so, and that nobody else knows; `None` where there is no such noise.
+    ///
+    /// All that others see is then a function of the noisy value and of what is independent of it: see
+    /// [`Protocol::local_bound`](crate::Protocol::local_bound).
+    fn own_variance(&self) -> Option<f64> {
+        None
+    }
+
     /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a node ends with, at most:
     /// in units of the length `Δ` of the interval that the values come from, at noise `σ/Δ`.
     ///
@@ -149,6 +158,10 @@ macro_rules! delegate {
 
             fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
                 (**self).seen_with(own_noise)
+            }
+
+            fn own_variance(&self) -> Option<f64> {
+                (**self).own_variance()
             }
 
             fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

@@ -267,3 +267,98 @@ fn accounts_that_are_alike_are_told_apart() -> Result<(), Error> {
     }
     Ok(())
 }
+
+/// The bound that costs nothing covers the account, for everyone and everybody's data, wherever it is offered.
+#[test]
+fn the_local_bound_covers_every_account() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::hypercube_graph(3)?);
+    let noise = NoiseMultiplier::new(1.5)?;
+    let measure = approx(1e-5)?;
+    let mut offered = Vec::new();
+    for entry in PROTOCOLS {
+        let protocol = entry.build(&matrix, &Parameters::default())?;
+        for observer in
+            [Observer::node(0), Observer::coalition(&[1, 6]), Observer::node(2).without_own_noise()]
+        {
+            let Ok(bound) = protocol.local_bound(&observer) else { continue };
+            let Ok(account) = protocol.account(&observer) else { continue };
+            for u in (0..8).filter(|u| !observer.contains(*u)) {
+                let (low, high) = (account.profile(u, noise)?, bound.profile(u, noise)?);
+                let low = low.loss(measure)?.into_value();
+                let high = high.loss(measure)?;
+                assert_ne!(high.grade(), Grade::Exact);
+                assert!(low <= high.into_value() * (1.0 + 1e-12), "{}: {low}", entry.name);
+            }
+            offered.push(entry.name);
+        }
+    }
+    offered.dedup();
+    assert_eq!(
+        offered,
+        [
+            "muffliato",
+            "muffliato-accelerated",
+            "randomized-gossip",
+            "randomized-accelerated",
+            "one-peer",
+            "fresh-noise",
+            "noisy-messages",
+            "decor",
+            "zip-dl",
+            "secure-neighbor-sums",
+            "local"
+        ]
+    );
+    assert!(
+        registry::find("ring-sum")?
+            .build(&matrix, &Parameters::default())?
+            .local_bound(&Observer::node(0))
+            .is_err()
+    );
+    Ok(())
+}
+
+/// Variances that are not 1 scale the bound: twice the own variance, half the local loss.
+#[test]
+fn the_local_bound_is_that_of_the_own_noise() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(5)?);
+    let decor = registry::find("decor")?.build(&matrix, &"own=2".parse()?)?;
+    let bound = decor.local_bound(&Observer::node(0))?;
+    let mu = bound.profile(2, NoiseMultiplier::new(1.0)?)?.mu().map(|mu| mu.into_value().mu());
+    assert!(mu.is_some_and(|mu| (mu - 0.5_f64.sqrt()).abs() < 1e-12), "{mu:?}");
+    let none = registry::find("decor")?.build(&matrix, &"own=0".parse()?)?;
+    assert!(matches!(none.local_bound(&Observer::node(0)), Err(Error::NotOffered(_))));
+    Ok(())
+}
+
+/// Published values need no view, however many there are; the formula is what the view says.
+#[test]
+fn a_million_published_values_cost_one_release_each() -> Result<(), Error> {
+    let local = ndp_algos::accountant::baselines::LocalAveraging::new(6)?;
+    let formula = ndp_algos::LinearProtocol::coalition_loss(&local, &[1, 4])?;
+    let view = ndp_algos::loss::exact_loss(&ndp_algos::LinearProtocol::coalition_view(&local, &[1, 4])?)?;
+    assert_eq!(formula.loss.grade(), view.loss.grade());
+    for (a, b) in formula.loss.value().unit.iter().zip(&view.loss.value().unit) {
+        assert!((a - b).abs() < 1e-12);
+    }
+    assert_eq!(formula.rank, view.rank);
+    let many = ndp_algos::accountant::baselines::LocalAveraging::new(1_000_000)?;
+    assert_eq!(ndp_algos::LinearProtocol::coalition_loss(&many, &[0])?.loss.value().unit[999_999], 1.0);
+    Ok(())
+}
+
+/// Trainings by name are those of the registry, for data of one's own.
+#[test]
+fn trainings_are_found_by_name() -> Result<(), Error> {
+    use ndp_algos::sgd::Training;
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(5)?);
+    let walk = registry::training("walk-sgd", &matrix, &"steps=7,cap=2".parse()?)?;
+    assert!(matches!(walk, Training::WalkOnGraph { steps: 7, cap: 2, .. }));
+    let federated = registry::training("federated-sgd", &matrix, &Parameters::default())?;
+    assert!(matches!(federated, Training::Federated(_)));
+    let wrong = registry::training("muffliato", &matrix, &Parameters::default());
+    assert!(matches!(wrong, Err(Error::NoSuchName { what: "training", .. })));
+    let wrong = registry::training("walk-sgd", &matrix, &"stepz=7".parse()?);
+    assert!(matches!(wrong, Err(Error::NoSuchName { what: "parameter", .. })));
+    Ok(())
+}

@@ -1,6 +1,13 @@
 //! The command line, declared once.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+mod options;
+
+pub(crate) use options::{
+    Effort, Files, GraphInput, Knowledge, Observers, Pictures, ProtocolChoice, TargetChoice, Unit, Uses,
+    Weights,
+};
+
+use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Who learns how much about whom in a network, how much noise it takes, and which protocol is best.
@@ -22,7 +29,7 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// What the graph alone says: size, degrees, gaps, mixing, twins, warnings.
     #[command(after_help = "Example: ndp graph friends.txt")]
-    Graph(GraphInput),
+    Graph(GraphQuestion),
     /// What observers learn about every node at a given noise.
     #[command(
         after_help = "Example: ndp loss friends.txt --protocol muffliato:rounds=8 --noise 2 --observer ann"
@@ -47,6 +54,20 @@ pub(crate) enum Command {
         after_help = "Example: ndp ledger friends.txt --run muffliato@2 --run ring-sum@3 --epsilon 4 --delta 1e-5"
     )]
     Ledger(Ledger),
+    /// Train a model privately on a table of features and a label.
+    #[command(
+        after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
+    )]
+    Train(Train),
+    /// Answer a question that is written in a TOML file.
+    #[command(
+        after_help = "Example: ndp run study.toml, with the lines\n  command = \"loss\"\n  file = \"friends.txt\"\n  noise = 2"
+    )]
+    Run {
+        /// The study: `command`, and the options of that question by their names.
+        #[arg(value_name = "STUDY")]
+        study: PathBuf,
+    },
     /// Run a gossip protocol on your own numbers.
     #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 2 --sensitivity 50")]
     Simulate(Simulate),
@@ -63,142 +84,12 @@ pub(crate) enum Command {
     Manual,
 }
 
-/// Which graph.
 #[derive(Args, Debug)]
-pub(crate) struct GraphInput {
-    /// An edge list: two labels a line, separated by spaces, tabs, commas or semicolons; gzipped or not; `-` for standard input.
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// The first line is a header (above numbers it is recognised).
-    #[arg(long)]
-    pub(crate) header: bool,
-    /// Leave edges from a node to itself out.
-    #[arg(long)]
-    pub(crate) skip_self_loops: bool,
-    /// Leave columns after the second out: weights, times.
-    #[arg(long)]
-    pub(crate) skip_columns: bool,
-    /// Take the largest component of a graph in pieces.
-    #[arg(long)]
-    pub(crate) largest_component: bool,
-}
-
-/// Which observers.
-#[derive(Args, Debug)]
-#[group(multiple = false)]
-pub(crate) struct Observers {
-    /// What this node learns; may be given several times.
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) observer: Vec<String>,
-    /// What these nodes learn together: labels joined by commas.
-    #[arg(long, value_name = "A,B,...")]
-    pub(crate) coalition: Option<String>,
-    /// What somebody outside the network learns.
-    #[arg(long)]
-    pub(crate) outsider: bool,
-    /// What this many nodes learn, drawn at random; 16 of them where the graph has more than 500 nodes.
-    #[arg(long, value_name = "K")]
-    pub(crate) sample: Option<usize>,
-    /// What every node learns, whatever the size of the graph.
-    #[arg(long)]
-    pub(crate) all: bool,
-}
-
-/// What else observers know.
-#[derive(Args, Debug)]
-pub(crate) struct Knowledge {
-    /// Observers do not know from whom tokens come.
-    #[arg(long)]
-    pub(crate) hidden_senders: bool,
-    /// Observers throw away the noise that they drew (weaker than a real node).
-    #[arg(long)]
-    pub(crate) without_own_noise: bool,
-    /// Seed of the public random choices of observers.
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub(crate) seed: u64,
-}
-
-/// Which protocol.
-#[derive(Args, Debug)]
-pub(crate) struct ProtocolChoice {
-    /// A protocol with its parameters: `muffliato`, `walk:steps=500`; see `ndp protocols`.
-    #[arg(long, default_value = "muffliato", value_name = "NAME[:P=X,...]")]
-    pub(crate) protocol: String,
-    /// A protocol of your own: a program as JSON lines (docs/program.md), its nodes numbered as those of the graph.
-    #[arg(long, value_name = "FILE", conflicts_with = "protocol", requires = "uses")]
-    pub(crate) program: Option<PathBuf>,
-    /// What may change between neighboring inputs of a program whose nodes use their data several times.
-    #[arg(long, value_enum, value_name = "SET", requires = "program")]
-    pub(crate) uses: Option<Uses>,
-    /// Weights of the gossip matrix.
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
-    pub(crate) weights: Weights,
-}
-
-/// The set of changes of one node's uses of its data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Uses {
-    /// One use changes, the others stay.
-    UseLevel,
-    /// All uses change alike; the most optimistic set.
-    SameDirection,
-    /// Every use changes by a number of size at most 1.
-    Signs,
-}
-
-/// Weights of a gossip matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Weights {
-    /// 1/(max(deg u, deg v) + 1).
-    Metropolis,
-    /// 1/(largest degree).
-    MaxDegree,
-}
-
-/// What is allowed.
-#[derive(Args, Debug)]
-pub(crate) struct TargetChoice {
-    /// The epsilon allowed to a pair; with --delta.
-    #[arg(long, value_name = "E", group = "measure")]
-    pub(crate) epsilon: Option<f64>,
-    /// The delta of --epsilon, and at which losses are reported.
-    #[arg(long, default_value_t = 1e-5, value_name = "D")]
-    pub(crate) delta: f64,
-    /// The Rényi loss allowed to a pair, in nats; with --order.
-    #[arg(long, value_name = "LOSS", group = "measure")]
-    pub(crate) renyi: Option<f64>,
-    /// The order of --renyi.
-    #[arg(long, default_value_t = 2.0, value_name = "A")]
-    pub(crate) order: f64,
-    /// The Gaussian parameter mu allowed to a pair.
-    #[arg(long, value_name = "M", group = "measure")]
-    pub(crate) mu: Option<f64>,
-    /// Limits for some pairs from a file: lines `source observer loss` or `hops loss`, in the terms of the target.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) pairs: Option<PathBuf>,
-    /// The limit is for the mean towards every observer, not for every pair.
-    #[arg(long, conflicts_with = "pairs")]
-    pub(crate) mean: bool,
-}
-
-/// Where numbers and pictures go beside the terminal.
-#[derive(Args, Debug)]
-pub(crate) struct Outputs {
-    /// All numbers as CSV.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// All numbers as JSON, with command, version and seed.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// A picture.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) png: Option<PathBuf>,
-    /// The picture as SVG.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
-    /// How far one node's value may move: noise is then reported in the unit of the values.
-    #[arg(long, default_value_t = 1.0, value_name = "S")]
-    pub(crate) sensitivity: f64,
+pub(crate) struct GraphQuestion {
+    #[command(flatten)]
+    pub(crate) graph: GraphInput,
+    #[command(flatten)]
+    pub(crate) files: Files,
 }
 
 #[derive(Args, Debug)]
@@ -217,7 +108,16 @@ pub(crate) struct Loss {
     #[command(flatten)]
     pub(crate) target: TargetChoice,
     #[command(flatten)]
-    pub(crate) outputs: Outputs,
+    pub(crate) files: Files,
+    /// All losses as an array of NumPy: a row per node, a column per observer, NaN for members.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) npy: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
+    #[command(flatten)]
+    pub(crate) unit: Unit,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
 }
 
 #[derive(Args, Debug)]
@@ -233,7 +133,11 @@ pub(crate) struct Calibrate {
     #[command(flatten)]
     pub(crate) target: TargetChoice,
     #[command(flatten)]
-    pub(crate) outputs: Outputs,
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) unit: Unit,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
 }
 
 #[derive(Args, Debug)]
@@ -253,7 +157,13 @@ pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) target: TargetChoice,
     #[command(flatten)]
-    pub(crate) outputs: Outputs,
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
+    #[command(flatten)]
+    pub(crate) unit: Unit,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
 }
 
 #[derive(Args, Debug)]
@@ -278,6 +188,8 @@ pub(crate) struct Audit {
     /// Probability that the measured bound exceeds the truth.
     #[arg(long, default_value_t = 1e-3, value_name = "P")]
     pub(crate) error_rate: f64,
+    #[command(flatten)]
+    pub(crate) files: Files,
 }
 
 #[derive(Args, Debug)]
@@ -291,7 +203,16 @@ pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) target: TargetChoice,
     #[command(flatten)]
-    pub(crate) outputs: Outputs,
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
+    #[command(flatten)]
+    pub(crate) unit: Unit,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
+    /// Also try this many edges more, one after the other, each between two nodes at distance 2.
+    #[arg(long, default_value_t = 0, value_name = "K")]
+    pub(crate) rewire: usize,
 }
 
 #[derive(Args, Debug)]
@@ -313,6 +234,10 @@ pub(crate) struct Ledger {
     pub(crate) knowledge: Knowledge,
     #[command(flatten)]
     pub(crate) target: TargetChoice,
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
 }
 
 #[derive(Args, Debug)]
@@ -334,7 +259,64 @@ pub(crate) struct Simulate {
     /// Weights of the gossip matrix.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
     pub(crate) weights: Weights,
-    /// What every node ends with, as CSV.
+    #[command(flatten)]
+    pub(crate) files: Files,
+}
+
+#[derive(Args, Debug)]
+#[command(group = clap::ArgGroup::new("amount").required(true).args(["noise", "epsilon"]))]
+pub(crate) struct Train {
+    /// A CSV with a header: numbers, one example a line; `-` for standard input.
+    #[arg(value_name = "TABLE")]
+    pub(crate) table: PathBuf,
+    /// The column with the label, of two values.
+    #[arg(long, default_value = "label", value_name = "COLUMN")]
+    pub(crate) label: String,
+    /// A column that is no feature; may be given several times.
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) without: Vec<String>,
+    /// The network of the users, for walk-sgd and gossip-sgd; every node is a user.
     #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
+    pub(crate) graph: Option<PathBuf>,
+    /// Users among whom the examples are dealt where there is no graph; one for every ten examples if not given.
+    #[arg(long, value_name = "N", conflicts_with = "graph")]
+    pub(crate) users: Option<usize>,
+    /// walk-sgd, walk-sgd-complete, gossip-sgd, federated-sgd or central-sgd, with parameters.
+    #[arg(long, default_value = "walk-sgd-complete", value_name = "NAME[:P=X,...]")]
+    pub(crate) protocol: String,
+    /// The noise on a gradient, in units of its sensitivity.
+    #[arg(long, value_name = "SIGMA")]
+    pub(crate) noise: Option<f64>,
+    /// The epsilon allowed to a user; finds the least noise.
+    #[arg(long, value_name = "E")]
+    pub(crate) epsilon: Option<f64>,
+    /// The delta of --epsilon, and at which losses are reported.
+    #[arg(long, default_value_t = 1e-5, value_name = "D")]
+    pub(crate) delta: f64,
+    #[command(flatten)]
+    pub(crate) observers: Observers,
+    /// Share of the examples that are kept for testing.
+    #[arg(long, default_value_t = 0.2, value_name = "SHARE")]
+    pub(crate) test: f64,
+    /// Scale features to mean 0 and variance 1 first; their means and variances count as public.
+    #[arg(long)]
+    pub(crate) standardize: bool,
+    /// Give the model an intercept.
+    #[arg(long)]
+    pub(crate) intercept: bool,
+    /// Weight of the ridge term of the logistic regression.
+    #[arg(long, default_value_t = 0.0, value_name = "L2")]
+    pub(crate) ridge: f64,
+    /// Trainings, to see how much they vary; the account is for one.
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(crate) runs: u16,
+    /// Seed of the split, the deal, the walk and the noise.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
+    #[command(flatten)]
+    pub(crate) effort: Effort,
 }

@@ -16,6 +16,10 @@ pub(crate) enum Failure {
     NotMet(String),
     /// The command line asks for something that does not exist.
     Usage(String),
+    /// The command line of a study is wrong.
+    Parsed(Box<clap::Error>),
+    /// What was begun was finished, and no more.
+    Interrupted(String),
 }
 
 impl Failure {
@@ -23,7 +27,8 @@ impl Failure {
         match self {
             Self::ClosedPipe => 0,
             Self::Refused(_) | Self::NotMet(_) => 1,
-            Self::Usage(_) => 2,
+            Self::Usage(_) | Self::Parsed(_) => 2,
+            Self::Interrupted(_) => crate::interrupt::INTERRUPTED,
             Self::File(..) => 3,
         }
     }
@@ -38,7 +43,10 @@ impl fmt::Display for Failure {
         match self {
             Self::ClosedPipe => f.write_str("the output was closed"),
             Self::File(path, error) => write!(f, "cannot use {}: {error}", path.display()),
-            Self::Refused(why) | Self::NotMet(why) | Self::Usage(why) => f.write_str(why),
+            Self::Refused(why) | Self::NotMet(why) | Self::Usage(why) | Self::Interrupted(why) => {
+                f.write_str(why)
+            }
+            Self::Parsed(error) => error.fmt(f),
         }
     }
 }
@@ -51,6 +59,12 @@ impl From<std::io::Error> for Failure {
         } else {
             Self::File("standard output".into(), error)
         }
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self::Parsed(Box::new(error))
     }
 }
 

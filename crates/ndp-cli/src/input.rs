@@ -3,7 +3,8 @@
 use crate::args::{GraphInput, Weights};
 use crate::errors::Failure;
 use flate2::read::MultiGzDecoder;
-use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops, read_edge_list};
+use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops};
+use ndp_graph::graph_file::{OneWay, read_graph};
 use ndp_graph::{GossipMatrix, Graph};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -56,9 +57,14 @@ pub(crate) fn any_graph(input: &GraphInput) -> Result<Graph, Failure> {
         extra_fields: if input.skip_columns { ExtraFields::Skip } else { ExtraFields::Refuse },
         ..EdgeListOptions::default()
     };
+    let one_way = if input.symmetric { OneWay::Symmetric } else { OneWay::Refuse };
     let bytes = bytes(&input.file)?;
-    let graph = read_edge_list(&bytes[..], options).map_err(|error| {
+    let found = read_graph(&bytes[..], options, one_way).map_err(|error| {
         let hint = match &error {
+            ndp_graph::Error::OneWayEdges { .. } => ": add --symmetric to add the edges back",
+            ndp_graph::Error::Malformed { problem, .. } if problem.contains("to itself") => {
+                ": add --skip-self-loops to leave such edges out"
+            }
             ndp_graph::Error::EdgeListLine { problem, .. } if problem.contains("itself") => {
                 ": add --skip-self-loops to leave such edges out"
             }
@@ -69,7 +75,20 @@ pub(crate) fn any_graph(input: &GraphInput) -> Result<Graph, Failure> {
         };
         Failure::Refused(format!("{}: {error}{hint}", input.file.display()))
     })?;
-    Ok(if input.largest_component { graph.largest_component().0 } else { graph })
+    let mut notes = Vec::new();
+    if found.weights_left_out {
+        notes.push(format!(
+            "the {} has more than the ends of its edges, such as weights: it is left out, weights follow from degrees",
+            found.format
+        ));
+    }
+    if found.made_symmetric > 0 {
+        notes.push(format!("{} edges that go one way only were given their edge back", found.made_symmetric));
+    }
+    for note in notes {
+        crate::output::note(&note);
+    }
+    Ok(if input.largest_component { found.graph.largest_component().0 } else { found.graph })
 }
 
 /// The gossip matrix with these weights.
@@ -92,6 +111,30 @@ pub(crate) fn node(graph: &Graph, label: &str) -> Result<usize, Failure> {
         None => label.parse().ok().filter(|&v| v < graph.node_count()),
     };
     found.ok_or_else(|| Failure::Refused(format!("the graph has no node {label:?}")))
+}
+
+/// The bytes of a CSV without these columns of its header.
+pub(crate) fn without_columns(path: &Path, columns: &[String]) -> Result<Vec<u8>, Failure> {
+    let bytes = bytes(path)?;
+    if columns.is_empty() {
+        return Ok(bytes);
+    }
+    let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
+    let mut left_out: Vec<usize> = Vec::new();
+    for (i, record) in reader.records().enumerate() {
+        let record = record.map_err(|error| refused(error.to_string()))?;
+        if i == 0 {
+            for column in columns {
+                let found = record.iter().position(|name| name.trim() == column);
+                left_out.push(found.ok_or_else(|| refused(format!("no column is named {column:?}")))?);
+            }
+        }
+        let kept = record.iter().enumerate().filter(|(at, _)| !left_out.contains(at)).map(|(_, cell)| cell);
+        writer.write_record(kept).map_err(|error| refused(error.to_string()))?;
+    }
+    writer.into_inner().map_err(|error| refused(error.to_string()))
 }
 
 /// One finite number for every node, from lines `label,number`.

@@ -1,20 +1,89 @@
 //! Tables for the terminal, and files.
 
-use crate::args::Outputs;
+use crate::args::Pictures;
 use crate::errors::Failure;
 use ndp_algos::accountant::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
-use ndp_report::files::{OutputError, write};
-use ndp_report::{layout, plot};
-use std::io::Write;
+use ndp_report::files::OutputError;
+use ndp_report::page::Page;
+use ndp_report::{files, layout, plot, stamp};
+use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Prints one line to standard output.
 pub(crate) fn line(text: &str) -> Result<(), Failure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(())
+}
+
+/// The same, bold on terminals.
+pub(crate) fn heading(text: &str) -> Result<(), Failure> {
+    static COLOURS: OnceLock<bool> = OnceLock::new();
+    let colours = COLOURS.get_or_init(|| {
+        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    });
+    if *colours { line(&format!("\u{1b}[1m{text}\u{1b}[0m")) } else { line(text) }
+}
+
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Whether notes are left out.
+pub(crate) fn be_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// A note to standard error, unless nothing but the answer is wanted.
+pub(crate) fn note(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        eprintln!("note: {text}");
+    }
+}
+
+/// What made an answer: the command, written out where it comes from a study.
+static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Sets the command that answers are stamped with, without the program's name; the first call counts.
+pub(crate) fn made_by(command: Vec<String>) {
+    let _ = COMMAND.set(command);
+}
+
+/// The command as one would type it.
+pub(crate) fn command_line() -> String {
+    let quoted = COMMAND.get().into_iter().flatten().map(|word| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./:=,@+%".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    });
+    std::iter::once("ndp".to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
+}
+
+/// Command, version and seed, for what is written.
+fn made(seed: u64) -> serde_json::Value {
+    serde_json::json!({ "ndp": env!("CARGO_PKG_VERSION"), "command": COMMAND.get(), "seed": seed })
+}
+
+/// Held while a file is written: an interruption waits for it.
+pub(crate) static WRITING: Mutex<()> = Mutex::new(());
+
+/// Writes a file whole or not at all.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(files::write(path, bytes)?)
+}
+
+/// Writes beside a file without room for it what made it.
+fn write_with_record(path: &Path, bytes: &[u8], seed: u64) -> Result<(), Failure> {
+    write(path, bytes)?;
+    let mut record = path.as_os_str().to_owned();
+    record.push(".run.json");
+    write(Path::new(&record), format!("{:#}\n", made(seed)).as_bytes())
 }
 
 /// Columns of text, the first left-aligned, the others right.
@@ -55,7 +124,7 @@ pub(crate) fn number(x: f64) -> String {
 }
 
 /// Writes rows as CSV.
-pub(crate) fn csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
+pub(crate) fn csv(path: &Path, seed: u64, header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let failed = |error: csv::Error| Failure::Refused(error.to_string());
     writer.write_record(header).map_err(failed)?;
@@ -63,38 +132,53 @@ pub(crate) fn csv(path: &Path, header: &[&str], rows: &[Vec<String>]) -> Result<
         writer.write_record(row).map_err(failed)?;
     }
     let bytes = writer.into_inner().map_err(|error| Failure::Refused(error.to_string()))?;
-    Ok(write(path, &bytes)?)
+    write_with_record(path, &bytes, seed)
+}
+
+/// Writes an array as a file of NumPy.
+pub(crate) fn npy(path: &Path, seed: u64, values: ndarray::ArrayView2<'_, f64>) -> Result<(), Failure> {
+    write_with_record(path, &ndp_graph::graph_file::write_npy(values), seed)
+}
+
+/// Writes a page.
+pub(crate) fn page(path: &Path, page: &Page) -> Result<(), Failure> {
+    write(path, page.finish().as_bytes())
 }
 
 /// Writes a value as JSON together with what made it.
 pub(crate) fn json(path: &Path, seed: u64, body: serde_json::Value) -> Result<(), Failure> {
-    let command: Vec<String> = std::env::args().skip(1).collect();
-    let document = serde_json::json!({
-        "version": 1,
-        "ndp": env!("CARGO_PKG_VERSION"),
-        "command": command,
-        "seed": seed,
-        "result": body,
-    });
+    let mut document = made(seed);
+    document["version"] = 1.into();
+    document["result"] = body;
     let text =
         serde_json::to_string_pretty(&document).map_err(|error| Failure::Refused(error.to_string()))?;
-    Ok(write(path, format!("{text}\n").as_bytes())?)
+    write(path, format!("{text}\n").as_bytes())
 }
 
-/// Draws a figure into the files that were asked for.
-pub(crate) fn pictures(outputs: &Outputs, figure: &Figure) -> Result<(), Failure> {
-    if outputs.png.is_none() && outputs.svg.is_none() {
-        return Ok(());
+impl Pictures {
+    /// Whether any was asked for.
+    pub(crate) const fn any(&self) -> bool {
+        self.png.is_some() || self.svg.is_some() || self.report.is_some()
     }
+}
+
+/// JSON has no infinity.
+pub(crate) fn finite(x: f64) -> serde_json::Value {
+    if x.is_finite() { serde_json::json!(x) } else { serde_json::json!("inf") }
+}
+
+/// Draws a figure into the files that were asked for; the SVG for the page.
+pub(crate) fn pictures(asked: &Pictures, seed: u64, figure: &Figure) -> Result<String, Failure> {
     figure.validate().map_err(OutputError::Malformed)?;
     let picture = plot::draw(figure).map_err(OutputError::Malformed)?;
-    if let Some(path) = &outputs.png {
-        write(path, &picture.png)?;
+    let made = made(seed).to_string();
+    if let Some(path) = &asked.png {
+        write(path, &stamp::png(&picture.png, "Comment", &made))?;
     }
-    if let Some(path) = &outputs.svg {
-        write(path, picture.svg.as_bytes())?;
+    if let Some(path) = &asked.svg {
+        write(path, stamp::svg(&picture.svg, &made).as_bytes())?;
     }
-    Ok(())
+    Ok(picture.svg)
 }
 
 /// A heat map, or curves of sorted losses where there are too many nodes or observers for one.

@@ -3,6 +3,7 @@
 use crate::args::{Knowledge, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{bytes, node};
+use crate::patience::Patient;
 use ndp_algos::Protocol;
 use ndp_algos::accountant::{Allowed, HopDistances, Observer, Target};
 use ndp_algos::program::{Declared, Program, Sensitivity};
@@ -66,13 +67,14 @@ pub(crate) fn protocol(text: &str, matrix: &GossipMatrix) -> Result<Box<dyn Prot
     Ok(registry::find(name)?.build(matrix, &parameters)?)
 }
 
-/// The protocol that was chosen, and its name.
+/// The protocol that was chosen, which waits as long as asked for, and its name.
 pub(crate) fn chosen(
     choice: &ProtocolChoice,
     matrix: &GossipMatrix,
-) -> Result<(Box<dyn Protocol>, String), Failure> {
+    patience: Option<u64>,
+) -> Result<(Patient, String), Failure> {
     let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
-        return Ok((protocol(&choice.protocol, matrix)?, choice.protocol.clone()));
+        return Ok((Patient::new(protocol(&choice.protocol, matrix)?, patience), choice.protocol.clone()));
     };
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;
@@ -86,7 +88,7 @@ pub(crate) fn chosen(
     if nodes != matrix.node_count() {
         return Err(refused(format!("the program has {nodes} nodes, the graph {}", matrix.node_count())));
     }
-    Ok((Box::new(declared), path.display().to_string()))
+    Ok((Patient::new(Box::new(declared), patience), path.display().to_string()))
 }
 
 /// The noise in units of the sensitivity.

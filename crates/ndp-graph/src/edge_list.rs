@@ -6,6 +6,7 @@
 
 use crate::{Error, Graph};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
@@ -40,13 +41,15 @@ pub enum Header {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Separator {
-    /// Commas if the first line has one; else tabs if it has one and a field with a space in it; else
-    /// white space.
+    /// Commas if the first line has one outside quotation marks; else semicolons; else tabs if it has one and a field with a
+    /// space in it; else white space.
     #[default]
     Detect,
-    /// Commas; labels may contain spaces. Quotation marks have no meaning.
+    /// Commas; labels may contain spaces. A field in quotation marks may contain commas, and `""` for a quotation mark.
     Comma,
-    /// Tabs; labels may contain spaces.
+    /// Semicolons, with quotation marks as for commas.
+    Semicolon,
+    /// Tabs; labels may contain spaces. Quotation marks as for commas.
     Tab,
     /// Any number of spaces and tabs.
     Whitespace,
@@ -92,7 +95,21 @@ pub enum ExtraFields {
 /// assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 2)]);
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
-pub fn read_edge_list(mut reader: impl BufRead, options: EdgeListOptions) -> Result<Graph, Error> {
+pub fn read_edge_list(reader: impl BufRead, options: EdgeListOptions) -> Result<Graph, Error> {
+    let Arcs { labels, arcs, .. } = read_arcs(reader, options)?;
+    build(labels, arcs)
+}
+
+/// The lines of an edge list: labels in the order of their first appearance, and pairs of them in the order and direction given.
+pub(crate) struct Arcs {
+    pub(crate) labels: Vec<Box<str>>,
+    pub(crate) arcs: Vec<(usize, usize)>,
+    /// Whether fields after the second were left out.
+    pub(crate) extra: bool,
+}
+
+pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> Result<Arcs, Error> {
+    let mut extra = false;
     let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
     let mut edges: Vec<(usize, usize)> = Vec::new();
     let mut separator = options.separator;
@@ -110,18 +127,19 @@ pub fn read_edge_list(mut reader: impl BufRead, options: EdgeListOptions) -> Res
             continue;
         }
         let refused = |problem| Error::EdgeListLine { line, problem, text: beginning(text) };
-        let ends = fields(text, separator, options.extra_fields).map_err(refused)?;
+        let (ends, more) = fields(text, separator, options.extra_fields).map_err(refused)?;
+        extra |= more;
         if ends[0] == ends[1] && options.self_loops == SelfLoops::Refuse {
             return Err(refused("is an edge from a node to itself"));
         }
-        let [u, v] = ends.map(|label| match numbers.get(label) {
+        let [u, v] = ends.map(|label| match numbers.get(&*label) {
             Some(&number) => number,
             None => {
                 numbers.insert(label.into(), numbers.len());
                 numbers.len() - 1
             }
         });
-        edges.push((u.min(v), u.max(v)));
+        edges.push((u, v));
     }
     let mut labels = vec![Box::default(); numbers.len()];
     for (label, number) in numbers {
@@ -132,11 +150,11 @@ pub fn read_edge_list(mut reader: impl BufRead, options: EdgeListOptions) -> Res
         edges.remove(0);
         edges.iter_mut().for_each(|(u, v)| (*u, *v) = (*u - 2, *v - 2));
     }
-    build(labels, edges)
+    Ok(Arcs { labels, arcs: edges, extra })
 }
 
 /// The graph of labels in the order of their first appearance and edges that may repeat or be self-loops.
-fn build(labels: Vec<Box<str>>, mut edges: Vec<(usize, usize)>) -> Result<Graph, Error> {
+pub(crate) fn build(labels: Vec<Box<str>>, mut edges: Vec<(usize, usize)>) -> Result<Graph, Error> {
     let values: Option<Vec<i128>> = labels.iter().map(|label| integer(label)).collect();
     let mut order: Vec<usize> = (0..labels.len()).collect();
     if let Some(values) = values {
@@ -164,7 +182,7 @@ fn begins_with_header(labels: &[Box<str>], edges: &[(usize, usize)]) -> bool {
     labels.len() > 2
         && odd == [0, 1]
         && edges.first() == Some(&(0, 1))
-        && edges[1..].iter().all(|&(u, _)| u > 1)
+        && edges[1..].iter().all(|&(u, v)| u > 1 && v > 1)
 }
 
 /// The value of a label that is an integer, however it is written.
@@ -200,8 +218,11 @@ fn next_line<'a>(
 }
 
 fn detected(text: &str) -> Separator {
-    if text.contains(',') {
+    let outside = |separator| text.split('"').step_by(2).any(|part| part.contains(separator));
+    if outside(',') {
         Separator::Comma
+    } else if outside(';') {
+        Separator::Semicolon
     } else if text.contains('\t') && text.split('\t').any(|field| field.trim().contains(' ')) {
         Separator::Tab
     } else {
@@ -209,26 +230,80 @@ fn detected(text: &str) -> Separator {
     }
 }
 
-fn fields(text: &str, separator: Separator, extra: ExtraFields) -> Result<[&str; 2], &'static str> {
+/// The two ends of an edge, and whether there is more in the line.
+type Ends<'a> = ([Cow<'a, str>; 2], bool);
+
+fn fields(text: &str, separator: Separator, extra: ExtraFields) -> Result<Ends<'_>, &'static str> {
     match separator {
-        Separator::Comma => two(text.split(','), extra),
-        Separator::Tab => two(text.split('\t'), extra),
-        Separator::Whitespace | Separator::Detect => two(text.split_whitespace(), extra),
+        Separator::Comma => two(Quoted { rest: Some(text), separator: ',' }, extra),
+        Separator::Semicolon => two(Quoted { rest: Some(text), separator: ';' }, extra),
+        Separator::Tab => two(Quoted { rest: Some(text), separator: '\t' }, extra),
+        Separator::Whitespace | Separator::Detect => {
+            two(text.split_whitespace().map(|field| Ok(field.into())), extra)
+        }
     }
 }
 
 fn two<'a>(
-    mut fields: impl Iterator<Item = &'a str>,
+    mut fields: impl Iterator<Item = Result<Cow<'a, str>, &'static str>>,
     extra: ExtraFields,
-) -> Result<[&'a str; 2], &'static str> {
-    let (Some(from), Some(to)) = (fields.next(), fields.next()) else {
-        return Err("has fewer than two fields");
-    };
-    if extra == ExtraFields::Refuse && fields.next().is_some() {
+) -> Result<Ends<'a>, &'static str> {
+    let mut next = || fields.next().ok_or("has fewer than two fields")?;
+    let ends = [next()?, next()?];
+    let more = fields.next().is_some();
+    if extra == ExtraFields::Refuse && more {
         return Err("has more than two fields");
     }
-    let ends = [from.trim(), to.trim()];
-    if ends.contains(&"") { Err("has an empty field") } else { Ok(ends) }
+    if ends.iter().any(|end| end.is_empty()) { Err("has an empty field") } else { Ok((ends, more)) }
+}
+
+/// Fields between separators, without the white space around them; those in quotation marks without these.
+struct Quoted<'a> {
+    rest: Option<&'a str>,
+    separator: char,
+}
+
+impl<'a> Iterator for Quoted<'a> {
+    type Item = Result<Cow<'a, str>, &'static str>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest?.trim_start_matches([' ', '\r']);
+        let Some(inside) = rest.strip_prefix('"') else {
+            let (field, rest) = match rest.split_once(self.separator) {
+                Some((field, rest)) => (field, Some(rest)),
+                None => (rest, None),
+            };
+            self.rest = rest;
+            return Some(Ok(field.trim().into()));
+        };
+        let mut label = String::new();
+        let mut parts = inside.split('"');
+        let mut used = 0;
+        while let Some(part) = parts.next() {
+            label.push_str(part);
+            used += part.len() + 1;
+            if used > inside.len() {
+                break;
+            }
+            match inside[used..].chars().next() {
+                Some('"') => {
+                    label.push('"');
+                    used += 1;
+                    parts.next();
+                }
+                _ => {
+                    let after = inside[used..].trim_start();
+                    self.rest = after.strip_prefix(self.separator);
+                    if self.rest.is_none() && !after.is_empty() {
+                        return Some(Err("has text after a closing quotation mark"));
+                    }
+                    return Some(Ok(label.trim().to_owned().into()));
+                }
+            }
+        }
+        self.rest = None;
+        Some(Err("has a quotation mark that is not closed"))
+    }
 }
 
 /// The part of a line that an error shows.
@@ -287,6 +362,20 @@ mod tests {
         ] {
             assert_eq!(read(text)?, expected, "{text:?}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn quotation_marks_and_semicolons() -> Result<(), Error> {
+        let quoted = read("\"Jefferson, Evelyn\", E1\n\"Laura \"\"L\"\" M.\",\"E1\"\n\" E2 \" , E1\n")?;
+        assert_eq!(labels(&quoted), ["Jefferson, Evelyn", "E1", "Laura \"L\" M.", "E2"]);
+        let semicolons = read("von Neumann; \"a;b\"\nx;von Neumann\n")?;
+        assert_eq!(labels(&semicolons), ["von Neumann", "a;b", "x"]);
+        assert_eq!(refusal("a,b\n\"c,d\n").1, "has a quotation mark that is not closed");
+        assert_eq!(refusal("a,b\n\"c\"x,d\n").1, "has text after a closing quotation mark");
+        assert_eq!(refusal("a,b\n\"\",d\n").1, "has an empty field");
+        // Only what begins with a quotation mark is quoted.
+        assert_eq!(labels(&read("5\" disk,b\n")?), ["5\" disk", "b"]);
         Ok(())
     }
 

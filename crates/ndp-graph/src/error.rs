@@ -183,6 +183,26 @@ pub enum Error {
         /// Bytes allowed, [`MEMORY_LIMIT`](crate::memory::MEMORY_LIMIT).
         limit: u128,
     },
+    /// A file of a graph that is not what its format says.
+    #[error("{}the {format} {problem}", line.map_or(String::new(), |line| format!("line {line} of ")))]
+    Malformed {
+        /// The format.
+        format: String,
+        /// The number of the line, from 1, where there is one.
+        line: Option<usize>,
+        /// What is wrong with it, as the end of a sentence.
+        problem: String,
+    },
+    /// Edges without an edge back in a file whose edges have a direction.
+    #[error("{count} edges go one way only, such as {from:?} to {to:?}: graphs are undirected")]
+    OneWayEdges {
+        /// How many.
+        count: usize,
+        /// The start of one.
+        from: String,
+        /// Its end.
+        to: String,
+    },
     /// A line of an edge list that is no edge.
     #[error("line {line} of the edge list {problem}: {text:?}")]
     EdgeListLine {

@@ -37,7 +37,7 @@
 //! * Walks: [`hitting`] (laws of first passage), [`walk_sums`].
 //! * Nodes that matter: [`centrality`], [`communicability`].
 //! * Long calls: [`progress`] and cancellation.
-//! * Files: [`edge_list`], and everything by serde in [`files`].
+//! * Files: [`edge_list`], other formats by their first bytes in [`graph_file`], and everything by serde in [`files`].
 //! * Tools: [`linalg`] (dense, `ndarray` in and out), [`csr`] (sparse), [`memory`] (refusing what does not fit).
 //!
 //! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic, sizes that do
@@ -67,6 +67,7 @@ pub mod files;
 pub mod generators;
 pub mod gossip_matrix;
 pub mod graph;
+pub mod graph_file;
 pub mod hitting;
 mod karate;
 pub mod lanczos;

@@ -1,9 +1,9 @@
 //! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes a noisy sum.
 
 use crate::protocol::checked_coalition;
-use crate::{Error, LinearProtocol, View};
+use crate::{Error, LinearProtocol, LossReport, View};
 use ndarray::Array2;
-use ndp_dp::NoiseMultiplier;
+use ndp_dp::{Exact, NoiseMultiplier, ObserverLoss};
 
 /// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the mean.
 ///
@@ -54,6 +54,11 @@ impl LinearProtocol for LocalAveraging {
         self.nodes
     }
 
+    /// Every node keeps the noise of its first value to itself.
+    fn own_variance(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// Row and noise `u` are those of node `u`.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         ndp_graph::memory::require_dense(
@@ -63,6 +68,13 @@ impl LinearProtocol for LocalAveraging {
         )?;
         let members = checked_coalition(coalition, self.nodes)?;
         View::new(&members, Array2::eye(self.nodes), Array2::eye(self.nodes), &members)
+    }
+
+    /// One release each, whatever else is published: no view is needed.
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
+        let members = checked_coalition(coalition, self.nodes)?;
+        let loss = ObserverLoss { observer: members[0], unit: vec![1.0; self.nodes] };
+        Ok(LossReport::of_formula(members, Exact::new(loss).into(), self.nodes))
     }
 
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

@@ -5,7 +5,7 @@ use crate::audit::Attack;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise};
 use ndarray::Array2;
 use ndp_dp::rounding::Interval;
-use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, Profile, Sensitivity, UpperBound};
+use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, ObserverLoss, Profile, Sensitivity, UpperBound};
 use rand::Rng;
 
 impl<P: LinearProtocol> Protocol for P {
@@ -16,6 +16,10 @@ impl<P: LinearProtocol> Protocol for P {
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
         Ok(Box::new(Reported { report, observer: observer.clone() }))
+    }
+
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        local_bound(LinearProtocol::node_count(self), self.own_variance(), observer)
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -37,6 +41,24 @@ impl<P: LinearProtocol> Protocol for P {
         let members = observer.members().to_vec();
         Ok(Box::new(LikelihoodRatio { protocol, this: self, attack, members, u, noise }))
     }
+}
+
+/// What is learnt from noisy values with a noise of this variance, see [`Protocol::local_bound`].
+pub(crate) fn local_bound(
+    nodes: usize,
+    variance: Option<f64>,
+    observer: &Observer,
+) -> Result<Box<dyn Account>, Error> {
+    let members = observer.checked(nodes)?.to_vec();
+    let Some(variance) = variance.filter(|&variance| 0.0 < variance) else {
+        return Err(Error::NotOffered(
+            "values do not leave their nodes with a noise of their own, so that there is no bound at no cost",
+        ));
+    };
+    let unit = (Interval::new(1.0) / Interval::new(variance)).high();
+    let loss = ObserverLoss { observer: members[0], unit: vec![unit; nodes] };
+    let report = LossReport::of_formula(members, UpperBound::new(loss).into(), nodes);
+    Ok(Box::new(Reported { report, observer: observer.clone() }))
 }
 
 /// The protocol as the observer uses its own noise.

@@ -49,6 +49,7 @@ mod target;
 
 pub use compare::{Comparison, Row, compare};
 pub use ledger::PairLedgers;
+pub(crate) use linear::local_bound;
 pub use observer::{Observer, Senders};
 pub(crate) use search::of_pair as search_of_pair;
 pub use target::{Allowed, Check, HopDistances, LeastNoise, Pair, Target, check, least_noise};
@@ -70,6 +71,18 @@ pub trait Protocol: Send + Sync {
     /// A node out of range, an empty coalition; [`Error::NotOffered`] where the protocol has no accountant for what this observer
     /// knows; those of the accountant.
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error>;
+
+    /// What `observer` would learn if it heard every node's own noisy value, and could undo all that happens to it later: an
+    /// [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local losses for a noise of variance `s²`.
+    ///
+    /// # Errors
+    /// Those of an invalid observer; [`Error::NotOffered`] where values do not leave their nodes with a noise of their own.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let _ = observer;
+        Err(Error::NotOffered(
+            "values do not leave their nodes with a noise of their own, so that there is no bound at no cost",
+        ))
+    }
 
     /// Root mean square, over nodes and runs, of the error of the mean (for histograms: of a frequency) that a node ends with, at
     /// most, in units of `Δ`, for data in an interval of length `Δ`.

@@ -370,6 +370,11 @@ impl LinearProtocol for AcceleratedGossip {
         self.nodes
     }
 
+    /// Every node keeps the noise of its first value to itself.
+    fn own_variance(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// The rows of the messages over inputs and over noises, in order of time.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         let coalition = checked_coalition(coalition, self.nodes)?;

@@ -328,6 +328,11 @@ impl LinearProtocol for NoisyMessageGossip {
         self.matrix.node_count()
     }
 
+    /// Every node keeps the noise of its first value to itself.
+    fn own_variance(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// Rows for rounds `t = 0..T` and, within a round, the messages heard. Noise `w` is that of the value of node
     /// `w`, noise `n + r m + k` the `k`-th of the `m` message noises of round `r`, in units of `σ`.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {

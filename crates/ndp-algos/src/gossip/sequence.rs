@@ -123,6 +123,11 @@ impl LinearProtocol for SequenceGossip {
         self.sequence.node_count()
     }
 
+    /// Every node keeps the noise of its first value to itself.
+    fn own_variance(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// The rows `(W_{t-1} ⋯ W_0)_w` over inputs and over noises, in order of time, then of senders.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         let n = self.node_count();

@@ -150,6 +150,11 @@ impl LinearProtocol for SynchronousGossip {
         self.matrix.node_count()
     }
 
+    /// Every node keeps the noise of its first value to itself.
+    fn own_variance(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// The rows `(P_t(W))_w` over inputs and over noises, for rounds `t = 0..T-1` and, within a
     /// round, the neighbors `w` outside the coalition in ascending order.
     ///

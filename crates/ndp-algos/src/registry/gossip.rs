@@ -9,7 +9,6 @@ use ndp_dp::Sigma;
 use ndp_graph::GossipSequence;
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::sequences::EdgeActivations;
-use ndp_graph::spectrum::gap_abs;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -25,7 +24,7 @@ pub(super) const ACCELERATED: Entry = Entry {
     about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
     parameters: &[ROUNDS],
     build: |setting| {
-        let chebyshev = Chebyshev::published(gap_abs(setting.matrix)?)?;
+        let chebyshev = Chebyshev::published(super::gap(setting.matrix)?)?;
         let gossip = SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?);
         Ok(Box::new(gossip.accelerated(chebyshev.g())?))
     },

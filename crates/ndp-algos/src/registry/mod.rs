@@ -25,6 +25,8 @@ mod programs;
 mod tokens;
 mod training;
 
+pub use training::training;
+
 use crate::accountant::{Comparison, Observer, Target, compare};
 use crate::{Error, Protocol};
 use ndp_graph::{GossipMatrix, Graph};
@@ -69,6 +71,16 @@ pub struct Parameter {
     pub about: &'static str,
     /// Its value where none is given.
     default: fn(&GossipMatrix) -> Result<f64, Error>,
+}
+
+impl Parameter {
+    /// Its value where none is given.
+    ///
+    /// # Errors
+    /// Those of the spectral gap, for rounds of gossip.
+    pub fn default_on(&self, matrix: &GossipMatrix) -> Result<f64, Error> {
+        (self.default)(matrix)
+    }
 }
 
 /// Parameters by name, as `rounds=20,seed=7` in text.
@@ -185,6 +197,17 @@ impl Entry {
     /// # Errors
     /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's constructor.
     pub fn build(&self, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Box<dyn Protocol>, Error> {
+        (self.build)(&self.setting(matrix, parameters)?)
+    }
+
+    /// The parameter of this name.
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
+        self.parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    /// The parameters with the defaults of those that are not given.
+    fn setting<'a>(&self, matrix: &'a GossipMatrix, parameters: &Parameters) -> Result<Setting<'a>, Error> {
         let known = || self.parameters.iter().map(|parameter| parameter.name);
         if let Some((name, _)) = parameters.iter().find(|(name, _)| !known().any(|known| known == *name)) {
             let known = if self.parameters.is_empty() {
@@ -197,9 +220,9 @@ impl Entry {
         let mut values = BTreeMap::new();
         for parameter in self.parameters {
             let given = parameters.0.get(parameter.name).copied();
-            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix), Ok)?);
+            values.insert(parameter.name, given.map_or_else(|| parameter.default_on(matrix), Ok)?);
         }
-        (self.build)(&Setting { matrix, values })
+        Ok(Setting { matrix, values })
     }
 }
 
@@ -231,10 +254,23 @@ pub fn compare_all(matrix: &GossipMatrix, observers: &[Observer], target: &Targe
 /// Rounds until too few of them add less to the error than noise does, by the stopping rule of *Muffliato* at much noise.
 fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
     use crate::gossip::utility::{Convergence, stopping_rounds};
-    let rate = Convergence::Accelerated(ndp_graph::spectrum::gap_abs(matrix)?);
+    let rate = Convergence::Accelerated(gap(matrix)?);
     let rounds = stopping_rounds(matrix.node_count(), rate, ndp_dp::Sigma::new(f64::MAX.sqrt())?, 0.25)?;
     Ok(rounds as f64)
 }
+
+/// The spectral gap by which parameters are chosen. On large graphs, where it may take hours, what some steps of Lanczos iteration
+/// say: at least the gap, so that gossip may be slower than the choice expects.
+fn gap(matrix: &GossipMatrix) -> Result<f64, Error> {
+    if matrix.node_count() <= LARGEST_SPECTRUM {
+        return Ok(ndp_graph::spectrum::gap_abs(matrix)?);
+    }
+    matrix.graph().require_connected()?;
+    Ok(ndp_graph::lanczos::lanczos_extremes(matrix, 1e-3)?.extremes.gap_abs()?)
+}
+
+/// Up to this many nodes parameters are chosen by the spectral gap itself.
+const LARGEST_SPECTRUM: usize = 10_000;
 
 const ROUNDS: Parameter = Parameter {
     name: "rounds",

@@ -1,7 +1,48 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
 use super::{Entry, Parameter, ROUNDS, Setting};
-use crate::program::{Declared, Sensitivity, constructors};
+use crate::accountant::{Account, Attacker, Observer, local_bound};
+use crate::program::{Declared, Program, Sensitivity, constructors};
+use crate::{Error, Protocol};
+use ndp_dp::NoiseMultiplier;
+
+/// A program in which every node adds a noise of its own to its value before anything else.
+struct Masked {
+    program: Declared,
+    /// Of the noise, in units of the noise.
+    variance: f64,
+}
+
+fn masked(program: Program, variance: f64) -> Box<dyn Protocol> {
+    Box::new(Masked { program: Declared::new(program, Sensitivity::UseLevel), variance })
+}
+
+impl Protocol for Masked {
+    fn node_count(&self) -> usize {
+        self.program.node_count()
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        self.program.account(observer)
+    }
+
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        local_bound(self.node_count(), Some(self.variance), observer)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        self.program.message_count()
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        self.program.attack(u, observer, noise)
+    }
+}
 
 const OWN: Parameter = Parameter {
     name: "own",
@@ -20,9 +61,8 @@ pub(super) const DECOR: Entry = Entry {
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
     build: |setting| {
-        let program =
-            constructors::decor(setting.graph(), setting.number("own"), setting.number("shared"), 1)?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        let own = setting.number("own");
+        Ok(masked(constructors::decor(setting.graph(), own, setting.number("shared"), 1)?, own))
     },
 };
 
@@ -31,8 +71,8 @@ pub(super) const ZIP_DL: Entry = Entry {
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
     build: |setting| {
-        let program = constructors::zip_dl(setting.graph(), setting.number("own"), setting.number("shared"))?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        let own = setting.number("own");
+        Ok(masked(constructors::zip_dl(setting.graph(), own, setting.number("shared"))?, own))
     },
 };
 
@@ -41,7 +81,6 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        let program = constructors::secure_neighbor_sums(setting.matrix, setting.count("rounds")?)?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        Ok(masked(constructors::secure_neighbor_sums(setting.matrix, setting.count("rounds")?)?, 1.0))
     },
 };

@@ -1,11 +1,12 @@
 //! Private training, here for the mean of one number per user; the noise is that on a gradient.
 
-use super::{Entry, Parameter, ROUNDS};
+use super::{Entry, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use crate::sgd::walk::Update;
 use crate::sgd::{Domain, PrivateTraining, Training};
-use ndp_graph::TransitionMatrix;
+use crate::{Error, Protocol};
+use ndp_graph::{GossipMatrix, TransitionMatrix};
 
 const STEP_SIZE: Parameter =
     Parameter { name: "step-size", about: "of a gradient step; 0.1 by default", default: |_| Ok(0.1) };
@@ -27,21 +28,14 @@ pub(super) const LOCAL: Entry = Entry {
         about: "gradients of one user; 10 by default",
         default: |_| Ok(10.0),
     }],
-    build: |setting| {
-        let training = Training::Local { contributions: setting.count("contributions")? };
-        Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training)?))
-    },
+    build: |setting| of_mean(setting, local),
 };
 
 pub(super) const CENTRAL: Entry = Entry {
     name: "central-sgd",
     about: "private training by a trusted curator who publishes every noisy gradient",
     parameters: &[STEPS, STEP_SIZE],
-    build: |setting| {
-        let training =
-            Training::Central { steps: setting.count("steps")?, step_size: setting.number("step-size") };
-        Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training)?))
-    },
+    build: |setting| of_mean(setting, central),
 };
 
 pub(super) const FEDERATED: Entry = Entry {
@@ -52,41 +46,21 @@ pub(super) const FEDERATED: Entry = Entry {
         STEP_SIZE,
         Parameter { name: "radius", about: "of the ball of models; 1 by default", default: |_| Ok(1.0) },
     ],
-    build: |setting| {
-        let run = FederatedSgd {
-            batch: setting.count("batch")?,
-            step_size: setting.number("step-size"),
-            domain: Domain::ball(setting.number("radius"))?,
-            initial: None,
-        };
-        Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), Training::Federated(run))?))
-    },
+    build: |setting| of_mean(setting, federated),
 };
 
 pub(super) const WALK_COMPLETE: Entry = Entry {
     name: "walk-sgd-complete",
     about: "private training by a model that walks uniformly over all nodes, whatever the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
-    build: |setting| {
-        let (steps, cap) = (setting.count("steps")?, setting.count("cap")?);
-        let training = Training::Walk { steps, step_size: setting.number("step-size"), cap };
-        Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training)?))
-    },
+    build: |setting| of_mean(setting, walk_complete),
 };
 
 pub(super) const WALK_GRAPH: Entry = Entry {
     name: "walk-sgd",
     about: "private training by a model that walks on the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
-    build: |setting| {
-        let training = Training::WalkOnGraph {
-            matrix: Box::new(TransitionMatrix::from(setting.matrix)),
-            steps: setting.count("steps")?,
-            step_size: setting.number("step-size"),
-            cap: setting.count("cap")?,
-        };
-        Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training)?))
-    },
+    build: |setting| of_mean(setting, walk_graph),
 };
 
 pub(super) const GOSSIP: Entry = Entry {
@@ -97,16 +71,84 @@ pub(super) const GOSSIP: Entry = Entry {
         ROUNDS,
         STEP_SIZE,
     ],
-    build: |setting| {
-        let sgd = MuffliatoSgd {
-            rounds: setting.count("epochs")?,
-            step_size: setting.number("step-size"),
-            batch: Batch::Full,
-            domain: Domain::Unbounded,
-            update: Update::Sound,
-        };
-        let mixing =
-            Box::new(Mixing::Plain { matrix: setting.matrix.clone(), steps: setting.count("rounds")? });
-        Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), Training::Gossip { sgd, mixing })?))
-    },
+    build: |setting| of_mean(setting, gossip),
 };
+
+fn local(setting: &Setting<'_>) -> Result<Training, Error> {
+    Ok(Training::Local { contributions: setting.count("contributions")? })
+}
+
+fn central(setting: &Setting<'_>) -> Result<Training, Error> {
+    Ok(Training::Central { steps: setting.count("steps")?, step_size: setting.number("step-size") })
+}
+
+fn federated(setting: &Setting<'_>) -> Result<Training, Error> {
+    Ok(Training::Federated(FederatedSgd {
+        batch: setting.count("batch")?,
+        step_size: setting.number("step-size"),
+        domain: Domain::ball(setting.number("radius"))?,
+        initial: None,
+    }))
+}
+
+fn walk_complete(setting: &Setting<'_>) -> Result<Training, Error> {
+    Ok(Training::Walk {
+        steps: setting.count("steps")?,
+        step_size: setting.number("step-size"),
+        cap: setting.count("cap")?,
+    })
+}
+
+fn walk_graph(setting: &Setting<'_>) -> Result<Training, Error> {
+    Ok(Training::WalkOnGraph {
+        matrix: Box::new(TransitionMatrix::from(setting.matrix)),
+        steps: setting.count("steps")?,
+        step_size: setting.number("step-size"),
+        cap: setting.count("cap")?,
+    })
+}
+
+fn gossip(setting: &Setting<'_>) -> Result<Training, Error> {
+    let sgd = MuffliatoSgd {
+        rounds: setting.count("epochs")?,
+        step_size: setting.number("step-size"),
+        batch: Batch::Full,
+        domain: Domain::Unbounded,
+        update: Update::Sound,
+    };
+    let mixing = Box::new(Mixing::Plain { matrix: setting.matrix.clone(), steps: setting.count("rounds")? });
+    Ok(Training::Gossip { sgd, mixing })
+}
+
+fn of_mean(
+    setting: &Setting<'_>,
+    training: fn(&Setting<'_>) -> Result<Training, Error>,
+) -> Result<Box<dyn Protocol>, Error> {
+    Ok(Box::new(PrivateTraining::of_mean(setting.nodes(), training(setting)?)?))
+}
+
+/// The training of this name, for data of one's own: [`PrivateTraining::new`] takes it with the constants of an objective.
+///
+/// # Errors
+/// [`Error::NoSuchName`] for a protocol that does not train, or a parameter that it does not take; [`Error::InvalidParameter`].
+pub fn training(name: &str, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Training, Error> {
+    let found = TRAININGS.iter().find(|(entry, _)| entry.name == name);
+    let (entry, build) = found.ok_or_else(|| Error::NoSuchName {
+        what: "training",
+        name: name.into(),
+        known: TRAININGS.iter().map(|(entry, _)| entry.name).collect::<Vec<_>>().join(", "),
+    })?;
+    build(&entry.setting(matrix, parameters)?)
+}
+
+/// How a training is made from its parameters.
+type Build = fn(&Setting<'_>) -> Result<Training, Error>;
+
+const TRAININGS: [(Entry, Build); 6] = [
+    (LOCAL, local),
+    (CENTRAL, central),
+    (FEDERATED, federated),
+    (WALK_COMPLETE, walk_complete),
+    (WALK_GRAPH, walk_graph),
+    (GOSSIP, gossip),
+];

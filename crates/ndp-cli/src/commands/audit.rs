@@ -3,7 +3,7 @@
 use super::summary;
 use crate::args::Audit;
 use crate::errors::Failure;
-use crate::output::number;
+use crate::output::{csv, json, number};
 use crate::{input, question};
 use ndp_algos::audit::{AuditPlan, audit};
 use rand::SeedableRng;
@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.protocol.weights);
-    let (protocol, name) = question::chosen(&asked.protocol, &matrix)?;
+    let (protocol, name) = question::chosen(&asked.protocol, &matrix, None)?;
     let source = input::node(&graph, &asked.source)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let [observer] = &chosen.observers[..] else {
@@ -23,7 +23,22 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let noise = question::noise(asked.noise, 1.0)?;
     let plan = AuditPlan { runs: asked.runs, error_rate: asked.error_rate };
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
-    let found = audit(protocol.as_ref(), source, observer, noise, plan, rng)?;
+    let found = audit(&protocol, source, observer, noise, plan, rng)?;
+    let (allowed, measured) = (found.allowed_mu, *found.measured_mu.value());
+    if let Some(path) = &asked.files.csv {
+        let numbers = [allowed, measured, found.false_positives, found.true_positives];
+        let mut row = vec![asked.source.clone(), found.grade.to_string()];
+        row.extend(numbers.map(|x| x.to_string()));
+        let header = ["source", "grade", "allowed_mu", "measured_mu", "false_positives", "true_positives"];
+        csv(path, asked.knowledge.seed, &header, &[row])?;
+    }
+    if let Some(path) = &asked.files.json {
+        let body = serde_json::json!({ "protocol": name, "source": asked.source, "observers": chosen.description,
+            "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
+            "allowed_mu": { "grade": found.grade, "value": allowed }, "measured_mu": found.measured_mu,
+            "false_positives": found.false_positives, "true_positives": found.true_positives });
+        json(path, asked.knowledge.seed, body)?;
+    }
     summary(
         &format!("An attack on {} runs of {} in each of two worlds", asked.runs, name),
         &[

@@ -3,8 +3,9 @@
 use super::{accounts, summary};
 use crate::args::Calibrate;
 use crate::errors::Failure;
-use crate::output::{json, number};
+use crate::output::{csv, json, number};
 use crate::{input, question};
+use ndp_algos::Protocol;
 use ndp_algos::accountant::least_noise;
 use serde_json::json;
 
@@ -12,12 +13,12 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.protocol.weights);
     let target = asked.target.required(&graph)?;
-    let (protocol, name) = question::chosen(&asked.protocol, &matrix)?;
+    let (protocol, name) = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let accounts = accounts(protocol.as_ref(), &chosen.observers, quiet)?;
+    let accounts = accounts(&protocol, &chosen.observers, quiet)?;
     let least = least_noise(&accounts, &target)?;
-    let noise = least.noise.get() * asked.outputs.sensitivity;
-    let unit = asked.outputs.sensitivity;
+    let noise = least.noise.get() * asked.unit.sensitivity;
+    let unit = asked.unit.sensitivity;
     let scaled = |x: Result<f64, ndp_algos::Error>| match x {
         Ok(x) => number(x * unit),
         Err(error) => error.to_string(),
@@ -51,7 +52,12 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
     rows.push(("the account fails", question::probability(failure)));
     summary("The least noise", &rows)?;
-    if let Some(path) = &asked.outputs.json {
+    if let Some(path) = &asked.files.csv {
+        let grade = least.tightest.map_or_else(String::new, |pair| pair.loss.grade().to_string());
+        let row = vec![name.clone(), noise.to_string(), grade];
+        csv(path, asked.knowledge.seed, &["protocol", "noise", "grade"], &[row])?;
+    }
+    if let Some(path) = &asked.files.json {
         let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(),
             "observers": chosen.description, "failure": failure, "tightest": least.tightest });
         json(path, asked.knowledge.seed, body)?;

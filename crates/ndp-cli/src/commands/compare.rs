@@ -2,11 +2,17 @@
 
 use crate::args::Compare;
 use crate::errors::Failure;
-use crate::output::{csv, json, line, number, table};
+use crate::output::{csv, heading, json, line, note, number, page, pictures, table};
+use crate::patience::Patient;
+use crate::plain::{self, Subject};
+use crate::progress::Progress;
 use crate::{input, question};
 use ndp_algos::accountant::{Comparison, compare};
 use ndp_algos::registry::PROTOCOLS;
 use ndp_algos::{Error, Protocol};
+use ndp_dp::Grade;
+use ndp_report::figure::{Axis, Figure, Panel, Series};
+use ndp_report::page::{Page, Tone};
 
 pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
@@ -18,8 +24,8 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     } else {
         asked.protocols.clone()
     };
-    let bar = super::progress(names.len() as u64, "protocols", quiet);
-    let mut rows = Vec::new();
+    let progress = Progress::new(names.len() as u64, "protocols", quiet);
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for name in &names {
         let built = question::protocol(name, &matrix);
         // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
@@ -32,15 +38,18 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             }
             Err(other) => return Err(other),
         };
-        let one = [(name.as_str(), built.as_ref().map(AsRef::as_ref).map_err(Error::clone))];
+        let built = built.map(|built| Patient::new(built, Some(asked.effort.patience)));
+        let one = [(name.as_str(), built.as_ref().map(|built| built as &dyn Protocol).map_err(Error::clone))];
         rows.extend(compare(&one, &chosen.observers, &target).rows);
-        bar.inc(1);
+        notes.extend(built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")));
+        progress.one();
     }
-    bar.finish_and_clear();
+    drop(progress);
+    notes.iter().for_each(|text| note(text));
     let comparison = Comparison { rows };
-    line(&format!("Target: {}; observed by {}", question::words(&target), chosen.description))?;
+    heading(&format!("Target: {}; observed by {}", question::words(&target), chosen.description))?;
     line("")?;
-    let unit = asked.outputs.sensitivity;
+    let unit = asked.unit.sensitivity;
     let cell =
         |x: &Result<f64, Error>, unit: f64| x.as_ref().map_or_else(|_| "-".into(), |x| number(x * unit));
     let cells: Vec<Vec<String>> = comparison
@@ -64,12 +73,79 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             line(&format!("{}: {reason}", row.name))?;
         }
     }
-    if let Some(path) = &asked.outputs.csv {
-        csv(path, &header, &cells)?;
+    if let Some(path) = &asked.files.csv {
+        csv(path, asked.knowledge.seed, &header, &cells)?;
     }
-    if let Some(path) = &asked.outputs.json {
+    if let Some(path) = &asked.files.json {
         let body = serde_json::to_value(&comparison).map_err(|error| Failure::Refused(error.to_string()))?;
         json(path, asked.knowledge.seed, body)?;
     }
+    if asked.pictures.any() {
+        let svg = pictures(&asked.pictures, asked.knowledge.seed, &figure(&comparison, unit))?;
+        if let Some(path) = &asked.pictures.report {
+            let subject = Subject {
+                network: plain::network(&asked.graph.file, &graph),
+                observers: &chosen.description,
+                hidden_senders: asked.knowledge.hidden_senders,
+                without_own_noise: asked.knowledge.without_own_noise,
+                sensitivity: unit,
+                protected: "the value of any one node",
+                seed: asked.knowledge.seed,
+            };
+            let sentence = format!(
+                "{} of {} protocols can keep the limit: {}.",
+                cells.len(),
+                comparison.rows.len(),
+                question::words(&target)
+            );
+            let tone = if cells.is_empty() { Tone::Bad } else { Tone::Plain };
+            let mut report = Page::new("Protocols at the same limit").verdict(tone, &sentence);
+            report = plain::opening(report, &subject);
+            report = plain::assumptions(report, &[]);
+            let grades: Vec<Grade> = comparison.rows.iter().filter_map(|row| row.grade).collect();
+            let failure = comparison.rows.iter().map(|row| row.failure).sum();
+            report = plain::sureness(report, &grades, failure, &notes);
+            let refused: Vec<String> = comparison
+                .rows
+                .iter()
+                .filter_map(|row| Some(format!("{}: {}", row.name, row.least.as_ref().err()?)))
+                .collect();
+            let abouts: Vec<String> = names.iter().filter_map(|name| plain::about(name)).collect();
+            report = report
+                .section("What each needs")
+                .text(&plain::measure(target.measure))
+                .table("The least noise, and what it costs", &header, &cells)
+                .picture(&svg, "The least noise of each protocol; more noise means less use of the result.");
+            if !refused.is_empty() {
+                report = report.section("Without an answer").list(&refused);
+            }
+            report = report.section("The protocols").list(&abouts);
+            page(path, &plain::provenance(report, asked.knowledge.seed))?;
+        }
+    }
     Ok(())
+}
+
+/// The least noise of every protocol that has one.
+fn figure(comparison: &Comparison, unit: f64) -> Figure {
+    let mut panel = Panel::table("at the same limit", "protocol");
+    let answered = || comparison.rows.iter().filter_map(|row| Some((row, row.least.as_ref().ok()?)));
+    for (at, (row, _)) in answered().enumerate() {
+        panel = panel.row_name(at as f64, row.name.clone());
+    }
+    let column = |of: &dyn Fn(&ndp_algos::accountant::Row) -> Option<f64>, name: &str| {
+        let points: Vec<(f64, f64)> =
+            answered().enumerate().filter_map(|(at, (row, _))| Some((at as f64, of(row)?))).collect();
+        Series::data(name).points(points)
+    };
+    let noise = column(&|row| row.least.as_ref().ok().map(|least| least.noise.get() * unit), "noise");
+    let error = column(&|row| row.error.as_ref().ok().map(|error| error * unit), "error of the mean");
+    let curves = Panel::curves(
+        "noise and error, in the order of the table",
+        Axis::linear("row"),
+        Axis::log("noise, error"),
+    )
+    .with(noise.clone().scattered())
+    .with(error.clone().scattered());
+    Figure::new("What the limit costs").panel(panel.with(noise).with(error)).panel(curves).columns(1)
 }

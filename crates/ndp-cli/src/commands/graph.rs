@@ -1,20 +1,21 @@
 //! What the graph alone says.
 
 use super::summary;
-use crate::args::GraphInput;
+use crate::args::GraphQuestion;
 use crate::errors::Failure;
 use crate::input::{any_graph, label};
-use crate::output::{line, number};
-use ndp_graph::spectrum::{gap_abs, gap_signed};
+use crate::output::{csv, json, line, number};
+use crate::progress::Progress;
+use ndp_graph::lanczos::lanczos_extremes;
+use ndp_graph::spectrum::extremes;
 use ndp_graph::{GossipMatrix, Graph};
 use std::collections::BTreeMap;
 
-pub(crate) fn run(input: &GraphInput) -> Result<(), Failure> {
-    let graph = any_graph(input)?;
+pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
+    let graph = any_graph(&asked.graph)?;
     let n = graph.node_count();
     let mut degrees: Vec<usize> = (0..n).map(|v| graph.degree(v)).collect();
     degrees.sort_unstable();
-    let connected = graph.is_connected();
     let mut rows = vec![
         ("nodes", n.to_string()),
         ("edges", graph.edge_count().to_string()),
@@ -22,31 +23,18 @@ pub(crate) fn run(input: &GraphInput) -> Result<(), Failure> {
         ("degrees", format!("{} to {}, median {}", degrees[0], degrees[n - 1], degrees[n / 2])),
     ];
     let mut warnings = Vec::new();
-    if connected && n > LARGEST_SPECTRUM {
-        warnings.push(format!(
-            "the spectral gap is not computed for more than {LARGEST_SPECTRUM} nodes: it can take hours"
-        ));
-    } else if connected && n > 1 {
-        let matrix = GossipMatrix::metropolis(&graph);
-        match gap_abs(&matrix) {
-            Ok(gap) => {
-                rows.push(("spectral gap (metropolis)", number(gap)));
-                rows.push(("rounds to forget a start", number((n as f64).ln() / gap)));
-            }
-            Err(error) => warnings.push(format!("the spectral gap is not known: {error}")),
-        }
-        if let Ok(gap) = gap_signed(&matrix) {
-            rows.push(("signed gap (metropolis)", number(gap)));
-        }
-    } else {
+    if !graph.is_connected() {
         warnings.push(
             "the graph is in pieces: gossip does not average over all of it; take --largest-component".into(),
         );
+    } else if n > 1 {
+        let _progress = Progress::new(1, "spectrum", quiet);
+        gaps(&graph, &mut rows, &mut warnings)?;
     }
     let twins = twins(&graph);
     let most = twins.iter().map(Vec::len).max().unwrap_or(0);
     rows.push(("groups of twins", format!("{} (largest {most})", twins.len())));
-    summary(&input.file.display().to_string(), &rows)?;
+    summary(&asked.graph.file.display().to_string(), &rows)?;
     let leaves: Vec<usize> = (0..n).filter(|&v| graph.degree(v) == 1).collect();
     if !leaves.is_empty() {
         warnings.push(format!(
@@ -68,9 +56,55 @@ pub(crate) fn run(input: &GraphInput) -> Result<(), Failure> {
             "twins (same neighbors) cannot be told apart by others: with gossip each of k twins loses at most 1/k".into(),
         );
     }
-    for warning in warnings {
+    for warning in &warnings {
         line(&format!("note: {warning}"))?;
     }
+    let cells: Vec<Vec<String>> =
+        rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+    if let Some(path) = &asked.files.csv {
+        csv(path, 0, &["what", "value"], &cells)?;
+    }
+    if let Some(path) = &asked.files.json {
+        let values: BTreeMap<&str, &str> = rows.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        json(path, 0, serde_json::json!({ "graph": values, "notes": warnings }))?;
+    }
+    Ok(())
+}
+
+/// The gaps, or what is known of them.
+fn gaps(
+    graph: &Graph,
+    rows: &mut Vec<(&'static str, String)>,
+    warnings: &mut Vec<String>,
+) -> Result<(), Failure> {
+    let matrix = GossipMatrix::metropolis(graph);
+    let forget = |gap: f64| number((graph.node_count() as f64).ln() / gap);
+    if graph.node_count() <= LARGEST_SPECTRUM {
+        let found = match extremes(&matrix) {
+            Ok(found) => found,
+            Err(error) => {
+                warnings.push(format!("the spectral gap is not known: {error}"));
+                return Ok(());
+            }
+        };
+        if let Ok(gap) = found.gap_abs() {
+            rows.push(("spectral gap (metropolis)", number(gap)));
+            rows.push(("rounds to forget a start", forget(gap)));
+        }
+        if let Ok(gap) = found.gap_signed() {
+            rows.push(("signed gap (metropolis)", number(gap)));
+        }
+        return Ok(());
+    }
+    // Values of Lanczos iteration lie between the smallest and the second eigenvalue, whatever the residual.
+    let found = lanczos_extremes(&matrix, 1e-3)?;
+    let gap = 1.0 - found.extremes.second.max(-found.extremes.last);
+    rows.push(("spectral gap (metropolis)", format!("at most {}", number(gap))));
+    rows.push(("rounds to forget a start", format!("at least {}", forget(gap))));
+    warnings.push(format!(
+        "beyond {LARGEST_SPECTRUM} nodes the gap itself can take hours: this bound is that of {} steps of Lanczos iteration",
+        found.steps
+    ));
     Ok(())
 }
 

@@ -3,7 +3,8 @@
 use super::{accounts, summary, worst};
 use crate::args::Ledger;
 use crate::errors::Failure;
-use crate::output::{line, number};
+use crate::output::{csv, json, line, number};
+use crate::patience::Patient;
 use crate::{input, question};
 use ndp_algos::accountant::PairLedgers;
 use ndp_dp::{Adaptivity, Verdict};
@@ -28,8 +29,8 @@ pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
             ))
         })?;
         let noise = question::noise(noise, 1.0)?;
-        let protocol = question::protocol(name, &matrix)?;
-        let accounts = accounts(protocol.as_ref(), &chosen.observers, quiet)?;
+        let protocol = Patient::new(question::protocol(name, &matrix)?, Some(asked.effort.patience));
+        let accounts = accounts(&protocol, &chosen.observers, quiet)?;
         let mut within = true;
         for account in &accounts {
             if limit.is_some() {
@@ -56,6 +57,26 @@ pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
         let loss = *ledger.spent()?.loss(measure)?.value();
         let hops = members.first().and_then(|&v| graph.distances(v)[u]);
         rows.push((input::label(&graph, u), names.join("+"), hops, loss));
+    }
+    if let Some(path) = &asked.files.csv {
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|(u, v, hops, spent)| {
+                let hops = hops.map_or_else(String::new, |hops| hops.to_string());
+                vec![u.clone(), v.clone(), hops, spent.to_string()]
+            })
+            .collect();
+        csv(path, asked.knowledge.seed, &["source", "observer", "hops", "spent"], &cells)?;
+    }
+    if let Some(path) = &asked.files.json {
+        let pairs: Vec<_> = rows
+            .iter()
+            .map(|(u, v, hops, spent)| {
+                serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": crate::output::finite(*spent) })
+            })
+            .collect();
+        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs, "limit": limit, "pairs": pairs });
+        json(path, asked.knowledge.seed, body)?;
     }
     line("")?;
     worst(&rows, "spent", 10)?;

@@ -3,12 +3,18 @@
 use super::{accounts, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
-use crate::output::{LARGEST_DRAWING, csv, drawing, json, line, losses, number, pictures, table};
+use crate::output::{
+    LARGEST_DRAWING, csv, drawing, finite, json, line, losses, npy, number, page, pictures, table,
+};
+use crate::plain::{self, Subject};
+use crate::progress::Progress;
 use crate::{input, question};
 use ndarray::Array2;
-use ndp_algos::accountant::{Account, check};
+use ndp_algos::accountant::{Account, Observer, check};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::Graph;
+use ndp_report::figure::Figure;
+use ndp_report::page::{Page, Tone};
 use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -29,8 +35,10 @@ pub(super) fn all(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     measure: Measure,
+    quiet: bool,
 ) -> Result<Vec<Entry>, Failure> {
     let n = graph.node_count();
+    let progress = Progress::new((accounts.len() * n) as u64, "pairs", quiet);
     let of_observer = |observer: usize| -> Result<Vec<Entry>, Failure> {
         let account = &accounts[observer];
         let members = account.observer().members();
@@ -38,6 +46,7 @@ pub(super) fn all(
         let one = |u: usize| -> Result<Entry, Failure> {
             let loss = account.profile(u, noise)?.loss(measure)?;
             let hops = hops.as_ref().and_then(|hops| hops[u]);
+            progress.one();
             Ok(Entry { u, observer, loss: *loss.value(), grade: loss.grade(), hops })
         };
         let outside: Vec<usize> = (0..n).filter(|&u| !account.observer().contains(u)).collect();
@@ -53,129 +62,249 @@ pub(super) fn all(
     Ok(all.into_iter().flatten().collect())
 }
 
+/// Everything that was found, ready to be written in any form.
+struct Found<'a> {
+    graph: &'a Graph,
+    observers: &'a [Observer],
+    /// Of nodes, and of observers.
+    names: Vec<String>,
+    of_observer: Vec<String>,
+    entries: Vec<Entry>,
+    measure: Measure,
+    protocol: String,
+    grade: Grade,
+}
+
 pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.protocol.weights);
-    let (protocol, name) = question::chosen(&asked.protocol, &matrix)?;
+    let (protocol, name) = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let noise = question::noise(asked.noise, asked.outputs.sensitivity)?;
+    let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
     let measure = asked.target.measure()?;
     let target = asked.target.target(&graph)?;
-    let accounts = accounts(protocol.as_ref(), &chosen.observers, quiet)?;
-    let entries = all(&graph, &accounts, noise, measure)?;
-    let names: Vec<String> = (0..graph.node_count()).map(|v| input::label(&graph, v)).collect();
-    let of_observer: Vec<String> = chosen
-        .observers
-        .iter()
-        .map(|observer| match observer.members() {
-            [v] => names[*v].clone(),
-            [] => "outsider".into(),
-            members => members.iter().map(|&v| names[v].as_str()).collect::<Vec<_>>().join("+"),
-        })
-        .collect();
+    let accounts = accounts(&protocol, &chosen.observers, quiet)?;
+    let entries = all(&graph, &accounts, noise, measure, quiet)?;
     let exact = entries.iter().all(|entry| entry.grade == Grade::Exact);
-    let grade = if exact { Grade::Exact } else { Grade::UpperBound };
-    let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
-    let mut sorted: Vec<f64> = entries.iter().map(|entry| entry.loss).collect();
-    sorted.sort_by(f64::total_cmp);
-    let quantile =
-        |q: f64| sorted.get(((sorted.len().max(1) - 1) as f64 * q) as usize).copied().unwrap_or(0.0);
-    summary(
-        &format!("What is learnt, as {measure}"),
-        &[
-            ("protocol", name.clone()),
-            ("observed by", chosen.description.clone()),
-            ("noise", format!("{} ({} times the sensitivity)", number(asked.noise), number(noise.get()))),
-            ("grade", grade.to_string()),
-            ("the account fails", question::probability(failure)),
-            ("pairs", entries.len().to_string()),
-            ("median, 90 %, largest", [0.5, 0.9, 1.0].map(|q| number(quantile(q))).join(", ")),
-        ],
-    )?;
-    let rows: Vec<(String, String, Option<u32>, f64)> = entries
-        .iter()
-        .map(|entry| (names[entry.u].clone(), of_observer[entry.observer].clone(), entry.hops, entry.loss))
-        .collect();
-    line("")?;
-    worst(&rows, "loss", 8)?;
-    by_distance(&entries)?;
-    let header = ["source", "observer", "hops", "grade", "loss"];
-    if let Some(path) = &asked.outputs.csv {
-        let cells: Vec<Vec<String>> = entries
-            .iter()
-            .zip(&rows)
-            .map(|(entry, (u, v, hops, loss))| {
-                let hops = hops.map_or_else(String::new, |hops| hops.to_string());
-                vec![u.clone(), v.clone(), hops, entry.grade.to_string(), loss.to_string()]
-            })
-            .collect();
-        csv(path, &header, &cells)?;
-    }
-    if let Some(path) = &asked.outputs.json {
-        let pairs: Vec<_> = entries
-            .iter()
-            .zip(&rows)
-            .map(|(entry, (u, v, hops, loss))| {
-                json!({ "source": u, "observer": v, "hops": hops, "loss": { "grade": entry.grade, "value": finite(*loss) } })
-            })
-            .collect();
-        let body = json!({ "protocol": name, "measure": measure.to_string(), "noise": noise.get(),
-            "failure": failure, "observers": chosen.description, "pairs": pairs });
-        json(path, asked.knowledge.seed, body)?;
-    }
-    let mut values = Array2::from_elem((graph.node_count(), of_observer.len()), f64::NAN);
-    for entry in &entries {
-        values[(entry.u, entry.observer)] = entry.loss;
-    }
-    let what = measure.to_string();
-    let title = &name;
-    let figure = match &chosen.observers[..] {
-        [observer] if graph.node_count() <= LARGEST_DRAWING => {
-            let title = format!("{title}: what {} learns", of_observer[0]);
-            drawing(&title, &what, grade, &graph, observer, values.column(0).to_vec())
-        }
-        _ => losses(&format!("{title}: what nodes learn"), &what, grade, &names, values),
+    let found = Found {
+        graph: &graph,
+        observers: &chosen.observers,
+        names: (0..graph.node_count()).map(|v| input::label(&graph, v)).collect(),
+        of_observer: chosen.observers.iter().map(|observer| plain::name(&graph, observer)).collect(),
+        entries,
+        measure,
+        protocol: name,
+        grade: if exact { Grade::Exact } else { Grade::UpperBound },
     };
-    pictures(&asked.outputs, &figure)?;
-    if let Some(target) = target {
-        let found = check(&accounts, noise, &target)?;
-        let verdict = match found.verdict {
-            Verdict::Met => return line("target: met"),
-            Verdict::NotShown => "not shown",
-            Verdict::Violated => "violated",
-        };
-        return Err(Failure::NotMet(format!(
-            "target: {verdict}, {} pairs exceed it: `ndp calibrate` with the same options finds the least noise",
-            found.exceeding
-        )));
+    let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
+    let rows = [
+        ("protocol", found.protocol.clone()),
+        ("observed by", chosen.description.clone()),
+        ("noise", format!("{} ({} times the sensitivity)", number(asked.noise), number(noise.get()))),
+        ("grade", found.grade.to_string()),
+        ("the account fails", question::probability(failure)),
+        ("pairs", found.entries.len().to_string()),
+        ("median, 90 %, largest", found.quantiles().map(number).join(", ")),
+    ];
+    summary(&format!("What is learnt, as {measure}"), &rows)?;
+    line("")?;
+    let worst_pairs = found.rows();
+    worst(&worst_pairs, "loss", 8)?;
+    let by_distance = found.by_distance();
+    if !by_distance.is_empty() {
+        line("")?;
+        table(&HOPS, &by_distance)?;
     }
-    Ok(())
-}
-
-/// JSON has no infinity.
-fn finite(x: f64) -> serde_json::Value {
-    if x.is_finite() { json!(x) } else { json!("inf") }
-}
-
-fn by_distance(entries: &[Entry]) -> Result<(), Failure> {
-    let mut classes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for entry in entries {
-        if let Some(hops) = entry.hops {
-            classes.entry(hops).or_default().push(entry.loss);
+    found.write(asked, noise, failure, &chosen.description)?;
+    let verdict = target.as_ref().map(|target| check(&accounts, noise, target)).transpose()?;
+    let sentence = verdict.map(|found| match found.verdict {
+        Verdict::Met => "met".to_owned(),
+        Verdict::NotShown => format!("not shown, {} pairs exceed it", found.exceeding),
+        Verdict::Violated => format!("violated, {} pairs exceed it", found.exceeding),
+    });
+    if asked.pictures.any() {
+        let svg = pictures(&asked.pictures, asked.knowledge.seed, &found.figure())?;
+        if let Some(path) = &asked.pictures.report {
+            let subject = Subject {
+                network: plain::network(&asked.graph.file, &graph),
+                observers: &chosen.description,
+                hidden_senders: asked.knowledge.hidden_senders,
+                without_own_noise: asked.knowledge.without_own_noise,
+                sensitivity: asked.unit.sensitivity,
+                protected: "the value of any one node",
+                seed: asked.knowledge.seed,
+            };
+            let odds = found
+                .worst()
+                .and_then(|entry| plain::odds(accounts[entry.observer].as_ref(), entry.u, noise));
+            let asked_for = target.as_ref().zip(sentence.as_deref()).map(|(target, sentence)| {
+                (verdict.is_some_and(|found| found.is_met()), question::words(target), sentence)
+            });
+            let notes = protocol.notes();
+            page(path, &found.page(&subject, &rows, (failure, &notes), odds.as_deref(), asked_for, &svg))?;
         }
     }
-    if classes.is_empty() {
-        return Ok(());
+    match sentence {
+        Some(sentence) if sentence == "met" => line("target: met"),
+        Some(sentence) => Err(Failure::NotMet(format!(
+            "target: {sentence}: `ndp calibrate` with the same options finds the least noise"
+        ))),
+        None => Ok(()),
     }
-    line("")?;
-    let rows: Vec<Vec<String>> = classes
-        .into_iter()
-        .map(|(hops, mut losses)| {
-            losses.sort_by(f64::total_cmp);
-            let middle = losses[losses.len() / 2];
-            let largest = losses[losses.len() - 1];
-            vec![hops.to_string(), losses.len().to_string(), number(middle), number(largest)]
-        })
-        .collect();
-    table(&["hops", "pairs", "median", "largest"], &rows)
 }
+
+impl Found<'_> {
+    /// Median, nine tenths, largest.
+    fn quantiles(&self) -> [f64; 3] {
+        let mut sorted: Vec<f64> = self.entries.iter().map(|entry| entry.loss).collect();
+        sorted.sort_by(f64::total_cmp);
+        [0.5, 0.9, 1.0]
+            .map(|q| sorted.get(((sorted.len().max(1) - 1) as f64 * q) as usize).copied().unwrap_or(0.0))
+    }
+
+    fn worst(&self) -> Option<&Entry> {
+        self.entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a })
+    }
+
+    fn rows(&self) -> Vec<(String, String, Option<u32>, f64)> {
+        let row = |entry: &Entry| {
+            (self.names[entry.u].clone(), self.of_observer[entry.observer].clone(), entry.hops, entry.loss)
+        };
+        self.entries.iter().map(row).collect()
+    }
+
+    fn matrix(&self) -> Array2<f64> {
+        let mut values = Array2::from_elem((self.graph.node_count(), self.of_observer.len()), f64::NAN);
+        for entry in &self.entries {
+            values[(entry.u, entry.observer)] = entry.loss;
+        }
+        values
+    }
+
+    fn figure(&self) -> Figure {
+        let (what, title) = (self.measure.to_string(), &self.protocol);
+        match self.observers {
+            [observer] if self.graph.node_count() <= LARGEST_DRAWING => {
+                let title = format!("{title}: what {} learns", self.of_observer[0]);
+                let values = self.matrix().column(0).to_vec();
+                drawing(&title, &what, self.grade, self.graph, observer, values)
+            }
+            _ => losses(&format!("{title}: what nodes learn"), &what, self.grade, &self.names, self.matrix()),
+        }
+    }
+
+    /// Numbers as CSV, JSON and NumPy.
+    fn write(
+        &self,
+        asked: &Loss,
+        noise: NoiseMultiplier,
+        failure: f64,
+        observers: &str,
+    ) -> Result<(), Failure> {
+        let seed = asked.knowledge.seed;
+        if let Some(path) = &asked.files.csv {
+            let cell = |entry: &Entry| {
+                let hops = entry.hops.map_or_else(String::new, |hops| hops.to_string());
+                let (u, v) = (self.names[entry.u].clone(), self.of_observer[entry.observer].clone());
+                vec![u, v, hops, entry.grade.to_string(), entry.loss.to_string()]
+            };
+            let cells: Vec<Vec<String>> = self.entries.iter().map(cell).collect();
+            csv(path, seed, &["source", "observer", "hops", "grade", "loss"], &cells)?;
+        }
+        if let Some(path) = &asked.npy {
+            npy(path, seed, self.matrix().view())?;
+        }
+        if let Some(path) = &asked.files.json {
+            let pair = |entry: &Entry| {
+                let (u, v) = (&self.names[entry.u], &self.of_observer[entry.observer]);
+                let loss = json!({ "grade": entry.grade, "value": finite(entry.loss) });
+                json!({ "source": u, "observer": v, "hops": entry.hops, "loss": loss })
+            };
+            let pairs: Vec<_> = self.entries.iter().map(pair).collect();
+            let body = json!({ "protocol": self.protocol, "measure": self.measure.to_string(), "noise": noise.get(),
+                "failure": failure, "observers": observers, "pairs": pairs });
+            json(path, seed, body)?;
+        }
+        Ok(())
+    }
+
+    fn page(
+        &self,
+        subject: &Subject<'_>,
+        rows: &[(&str, String)],
+        (failure, notes): (f64, &[String]),
+        odds: Option<&str>,
+        target: Option<(bool, String, &str)>,
+        svg: &str,
+    ) -> Page {
+        let largest = self.worst().map_or(0.0, |entry| entry.loss);
+        let most = match (self.worst(), odds) {
+            (Some(entry), Some(odds)) => format!(
+                "At most {} is learnt about anybody ({}): what {} learns about {}. In other words: {odds}.",
+                number(largest),
+                self.measure,
+                self.of_observer[entry.observer],
+                self.names[entry.u]
+            ),
+            (Some(_), None) => {
+                format!("At most {} is learnt about anybody ({}).", number(largest), self.measure)
+            }
+            (None, _) => {
+                "There is nobody outside the observer about whom anything could be learnt.".to_owned()
+            }
+        };
+        let (tone, verdict) = match target {
+            None => (Tone::Plain, most.clone()),
+            Some((true, words, _)) => (Tone::Good, format!("The limit is kept: {words}. {most}")),
+            Some((false, words, sentence)) => (
+                Tone::Bad,
+                format!("The limit is not kept or not shown to be kept ({sentence}): {words}. {most}"),
+            ),
+        };
+        let mut page = Page::new(&format!("What {} reveals", self.protocol)).verdict(tone, &verdict);
+        page = plain::opening(page, subject);
+        page = plain::assumptions(page, &plain::about(&self.protocol).into_iter().collect::<Vec<_>>());
+        let grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
+        page = plain::sureness(page, &grades, failure, notes);
+        let rows: Vec<Vec<String>> =
+            rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+        let mut pairs = self.rows();
+        pairs.sort_by(|a, b| b.3.total_cmp(&a.3));
+        let pairs: Vec<Vec<String>> = pairs
+            .into_iter()
+            .take(8)
+            .map(|(u, v, hops, loss)| {
+                vec![u, v, hops.map_or_else(|| "-".into(), |hops| hops.to_string()), number(loss)]
+            })
+            .collect();
+        page = page
+            .section("What is learnt")
+            .text(&plain::measure(self.measure))
+            .table("In short", &["", ""], &rows)
+            .picture(svg, "What is learnt about each node; darker nodes lose more, the scale says how much.")
+            .table("Who loses most", &["exposed", "observer", "hops between them", "loss"], &pairs);
+        let by_distance = self.by_distance();
+        if !by_distance.is_empty() {
+            page = page.table("By distance from the observer", &HOPS, &by_distance);
+        }
+        plain::provenance(page, subject.seed)
+    }
+
+    /// Hops, pairs, median and largest loss.
+    fn by_distance(&self) -> Vec<Vec<String>> {
+        let mut classes: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for entry in &self.entries {
+            if let Some(hops) = entry.hops {
+                classes.entry(hops).or_default().push(entry.loss);
+            }
+        }
+        let row = |(hops, mut losses): (u32, Vec<f64>)| {
+            losses.sort_by(f64::total_cmp);
+            let (middle, largest) = (losses[losses.len() / 2], losses[losses.len() - 1]);
+            vec![hops.to_string(), losses.len().to_string(), number(middle), number(largest)]
+        };
+        classes.into_iter().map(row).collect()
+    }
+}
+
+const HOPS: [&str; 4] = ["hops", "pairs", "median", "largest"];

@@ -8,17 +8,20 @@ mod ledger;
 mod loss;
 mod plan;
 mod simulate;
+mod train;
 
 use crate::args::{Arguments, Command};
 use crate::errors::Failure;
-use crate::output::{line, table};
+use crate::output::{heading, line, note, table};
+use crate::patience::Patient;
+use crate::progress::Progress;
 use clap::CommandFactory;
-use indicatif::{ProgressBar, ProgressStyle};
-use ndp_algos::Protocol;
+use ndp_algos::Protocol as _;
 use ndp_algos::accountant::{Account, Observer};
-use ndp_algos::registry::PROTOCOLS;
+use ndp_algos::registry::{self, PROTOCOLS};
+use ndp_graph::GossipMatrix;
 use rayon::prelude::*;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
     if let Some(threads) = arguments.threads {
@@ -26,8 +29,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         pool.map_err(|error| Failure::Usage(format!("--threads: {error}")))?;
     }
     let quiet = arguments.quiet;
+    crate::output::be_quiet(quiet);
     match arguments.command {
-        Command::Graph(input) => graph::run(&input),
+        Command::Graph(asked) => graph::run(&asked, quiet),
         Command::Loss(asked) => loss::run(&asked, quiet),
         Command::Calibrate(asked) => calibrate::run(&asked, quiet),
         Command::Compare(asked) => compare::run(&asked, quiet),
@@ -35,6 +39,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Plan(asked) => plan::run(&asked, quiet),
         Command::Ledger(asked) => ledger::run(&asked, quiet),
         Command::Simulate(asked) => simulate::run(&asked),
+        Command::Train(asked) => train::run(&asked, quiet),
+        Command::Run { .. } => Err(Failure::Usage("a study cannot ask for a study".into())),
         Command::Protocols => protocols(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
@@ -64,33 +70,34 @@ fn protocols() -> Result<(), Failure> {
 
 /// What all observers see, one after the other as threads come free; progress goes to standard error once it takes more than a second.
 fn accounts<'a>(
-    protocol: &'a dyn Protocol,
+    protocol: &'a Patient,
     observers: &[Observer],
     quiet: bool,
 ) -> Result<Vec<Box<dyn Account + 'a>>, Failure> {
-    let bar = progress(observers.len() as u64, "observers", quiet);
+    let progress = Progress::new(observers.len() as u64, "observers", quiet);
     let accounts = observers.par_iter().map(|observer| {
         let account = protocol.account(observer);
-        bar.inc(1);
+        progress.one();
         account
     });
     let accounts = accounts.collect::<Result<Vec<_>, ndp_algos::Error>>();
-    bar.finish_and_clear();
+    drop(progress);
+    for text in protocol.notes() {
+        note(&text);
+    }
     Ok(accounts?)
 }
 
-fn progress(count: u64, what: &str, quiet: bool) -> ProgressBar {
-    if quiet || count < 2 || !std::io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{msg} {pos}/{len} [{bar:30}] {eta} left");
-    let bar = ProgressBar::new(count).with_message(what.to_owned());
-    if let Ok(style) = style { bar.with_style(style) } else { bar }
+/// Rounds of gossip by the stopping rule, where none are given.
+fn stopping_rounds(matrix: &GossipMatrix) -> Result<usize, Failure> {
+    let rounds = registry::find("muffliato")?.parameter("rounds");
+    // Counts of rounds are far below 2^32.
+    Ok(rounds.map_or(Ok(1.0), |rounds| rounds.default_on(matrix))? as usize)
 }
 
 /// `a`, `b` and `c`.
 fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
-    line(title)?;
+    heading(title)?;
     let rows: Vec<Vec<String>> =
         rows.iter().map(|(name, value)| vec![format!("  {name}"), value.clone()]).collect();
     let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);

@@ -1,25 +1,98 @@
 //! Protocol, weights and rounds for a target.
 
+use super::stopping_rounds;
 use crate::args::{Plan, Weights};
 use crate::errors::Failure;
-use crate::output::{csv, json, line, number, table};
-use crate::{input, question};
-use ndp_algos::accountant::compare;
-use ndp_algos::registry::{PROTOCOLS, Parameters};
+use crate::input;
+use crate::output::{csv, heading, json, line, number, page, pictures, table};
+use crate::patience::Patient;
+use crate::plain::{self, Subject};
+use crate::progress::Progress;
+use crate::question::{self, Chosen};
+use ndp_algos::accountant::{Target, compare};
+use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_dp::Grade;
+use ndp_graph::Graph;
+use ndp_report::figure::{Axis, Figure, Panel, Series};
+use ndp_report::page::{Page, Tone};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 /// Rounds that are tried, as multiples of those of the stopping rule.
 const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 
-pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
-    let target = asked.target.required(&graph)?;
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let mut candidates: Vec<(String, Weights, Parameters)> = Vec::new();
-    let base = {
-        let gap = ndp_graph::spectrum::gap_abs(&input::matrix(&graph, Weights::Metropolis))?;
-        ((graph.node_count() as f64).ln() / gap.sqrt()).ceil().max(1.0)
-    };
+/// Edges that are tried before one of them is added.
+const TRIED_EDGES: usize = 24;
+
+/// A protocol with everything that is to be chosen.
+#[derive(Clone)]
+struct Candidate {
+    name: &'static str,
+    weights: Weights,
+    parameters: Parameters,
+}
+
+/// What a candidate needs and gives.
+struct Found {
+    candidate: Candidate,
+    noise: f64,
+    error: f64,
+    messages: f64,
+    grade: Option<Grade>,
+    failure: f64,
+}
+
+const HEADER: [&str; 7] = ["protocol", "weights", "parameters", "noise", "error", "messages", "grade"];
+
+impl Found {
+    fn cells(&self, unit: f64) -> Vec<String> {
+        let weights = if self.candidate.weights == Weights::Metropolis { "metropolis" } else { "max-degree" };
+        vec![
+            self.candidate.name.into(),
+            weights.into(),
+            self.candidate.parameters.to_string(),
+            number(self.noise * unit),
+            number(self.error * unit),
+            number(self.messages),
+            self.grade.map_or_else(String::new, |grade| grade.to_string()),
+        ]
+    }
+}
+
+/// What is asked of every candidate.
+struct Asked<'a> {
+    target: &'a Target,
+    chosen: &'a Chosen,
+    patience: u64,
+}
+
+impl Asked<'_> {
+    /// `None` where the candidate has no answer.
+    fn of(&self, graph: &Graph, candidate: &Candidate) -> Result<Option<Found>, Failure> {
+        let matrix = input::matrix(graph, candidate.weights);
+        let Ok(built) = registry::find(candidate.name)?.build(&matrix, &candidate.parameters) else {
+            return Ok(None);
+        };
+        let built = Patient::new(built, Some(self.patience));
+        let row =
+            compare(&[(candidate.name, Ok(&built))], &self.chosen.observers, self.target).rows.remove(0);
+        let (Ok(least), Ok(error)) = (&row.least, &row.error) else { return Ok(None) };
+        Ok(Some(Found {
+            candidate: candidate.clone(),
+            noise: least.noise.get(),
+            error: *error,
+            messages: row.messages.unwrap_or(f64::NAN),
+            grade: row.grade,
+            failure: row.failure,
+        }))
+    }
+}
+
+fn candidates(graph: &Graph) -> Result<Vec<Candidate>, Failure> {
+    let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis))? as f64;
+    let mut candidates = Vec::new();
     for entry in PROTOCOLS {
         // Baselines need trust or give none; training and histograms have no mean to compare.
         if ["central", "local"].contains(&entry.name)
@@ -28,87 +101,206 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         {
             continue;
         }
-        let rounds = entry.parameters.iter().any(|parameter| parameter.name == "rounds");
-        if rounds {
-            for weights in [Weights::Metropolis, Weights::MaxDegree] {
-                for factor in FACTORS {
-                    let rounds = (base * factor).ceil().max(1.0);
-                    candidates.push((
-                        entry.name.into(),
-                        weights,
-                        Parameters::default().with("rounds", rounds),
-                    ));
-                }
+        if entry.parameter("rounds").is_none() {
+            let (weights, parameters) = (Weights::Metropolis, Parameters::default());
+            candidates.push(Candidate { name: entry.name, weights, parameters });
+            continue;
+        }
+        for weights in [Weights::Metropolis, Weights::MaxDegree] {
+            for factor in FACTORS {
+                let rounds = (base * factor).ceil().max(1.0);
+                let parameters = Parameters::default().with("rounds", rounds);
+                candidates.push(Candidate { name: entry.name, weights, parameters });
             }
-        } else {
-            candidates.push((entry.name.into(), Weights::Metropolis, Parameters::default()));
         }
     }
-    let bar = super::progress(candidates.len() as u64, "candidates", quiet);
+    Ok(candidates)
+}
+
+pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
+    let graph = input::graph(&asked.graph)?;
+    let target = asked.target.required(&graph)?;
+    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let question = Asked { target: &target, chosen: &chosen, patience: asked.effort.patience };
+    let candidates = candidates(&graph)?;
+    let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
     let mut found = Vec::new();
-    let mut refused = 0;
-    for (name, weights, parameters) in &candidates {
-        let matrix = input::matrix(&graph, *weights);
-        let built = ndp_algos::registry::find(name)?.build(&matrix, parameters);
-        let one = [(name.as_str(), built.as_ref().map(AsRef::as_ref).map_err(ndp_algos::Error::clone))];
-        let row = compare(&one, &chosen.observers, &target).rows.remove(0);
-        bar.inc(1);
-        match (&row.least, &row.error) {
-            (Ok(least), Ok(error)) => found.push((
-                *error,
-                name.clone(),
-                *weights,
-                parameters.to_string(),
-                least.noise.get(),
-                row.messages.clone().unwrap_or(f64::NAN),
-                row.grade,
-            )),
-            _ => refused += 1,
-        }
+    for candidate in &candidates {
+        found.extend(question.of(&graph, candidate)?);
+        progress.one();
     }
-    bar.finish_and_clear();
-    found.sort_by(|a, b| a.0.total_cmp(&b.0));
-    if found.is_empty() {
+    drop(progress);
+    found.sort_by(|a, b| a.error.total_cmp(&b.error));
+    let Some(best) = found.first() else {
         return Err(Failure::Refused(
             "no protocol meets the target on this graph: see `ndp compare` for the reasons".into(),
         ));
-    }
-    let unit = asked.outputs.sensitivity;
-    line(&format!("Plans for the target {}; observed by {}", question::words(&target), chosen.description))?;
-    line("")?;
-    let header = ["protocol", "weights", "parameters", "noise", "error", "messages", "grade"];
-    let cells: Vec<Vec<String>> = found
-        .iter()
-        .map(|(error, name, weights, parameters, noise, messages, grade)| {
-            let weights = if *weights == Weights::Metropolis { "metropolis" } else { "max-degree" };
-            let grade = grade.map_or_else(String::new, |grade| grade.to_string());
-            vec![
-                name.clone(),
-                weights.into(),
-                parameters.clone(),
-                number(noise * unit),
-                number(error * unit),
-                number(*messages),
-                grade,
-            ]
-        })
-        .collect();
-    table(&header, &cells[..cells.len().min(12)])?;
-    line("")?;
-    line(&format!(
-        "Searched: {} combinations of protocol, weights and rounds ({refused} without an answer); smallest error of the mean first. \
-         Other rounds, weights or graphs may do better.",
-        candidates.len()
+    };
+    let unit = asked.unit.sensitivity;
+    heading(&format!(
+        "Plans for the target {}; observed by {}",
+        question::words(&target),
+        chosen.description
     ))?;
-    if let Some(path) = &asked.outputs.csv {
-        csv(path, &header, &cells)?;
+    line("")?;
+    let cells: Vec<Vec<String>> = found.iter().map(|found| found.cells(unit)).collect();
+    table(&HEADER, &cells[..cells.len().min(12)])?;
+    line("")?;
+    let searched = format!(
+        "Searched: {} combinations of protocol, weights and rounds ({} without an answer); smallest error of the mean first. \
+         Other rounds, weights or graphs may do better.",
+        candidates.len(),
+        candidates.len() - found.len()
+    );
+    line(&searched)?;
+    let edges = if asked.rewire > 0 { rewired(asked, &graph, &question, &found, quiet)? } else { Vec::new() };
+    let seed = asked.knowledge.seed;
+    if let Some(path) = &asked.files.csv {
+        csv(path, seed, &HEADER, &cells)?;
     }
-    if let Some(path) = &asked.outputs.json {
-        json(
-            path,
-            asked.knowledge.seed,
-            json!({ "header": header, "plans": cells, "searched": candidates.len() }),
-        )?;
+    if let Some(path) = &asked.files.json {
+        let edges: Vec<_> =
+            edges.iter().map(|(u, v, error)| json!({ "from": u, "to": v, "error": error })).collect();
+        let body = json!({ "header": HEADER, "plans": cells, "searched": candidates.len(), "edges": edges });
+        json(path, seed, body)?;
+    }
+    if asked.pictures.any() {
+        let svg = pictures(&asked.pictures, seed, &figure(&found, unit))?;
+        if let Some(path) = &asked.pictures.report {
+            let subject = Subject {
+                network: plain::network(&asked.graph.file, &graph),
+                observers: &chosen.description,
+                hidden_senders: asked.knowledge.hidden_senders,
+                without_own_noise: asked.knowledge.without_own_noise,
+                sensitivity: unit,
+                protected: "the value of any one node",
+                seed,
+            };
+            let sentence = format!(
+                "With {} and noise {}, what is learnt about anybody is {}. The mean that nodes end with is then wrong by {} at most, as \
+                 a root mean square.",
+                best.candidate.name,
+                number(best.noise * unit),
+                question::words(&target),
+                number(best.error * unit)
+            );
+            let mut report = Page::new("A plan for averaging in private").verdict(Tone::Good, &sentence);
+            report = plain::opening(report, &subject);
+            report = plain::assumptions(
+                report,
+                &plain::about(best.candidate.name).into_iter().collect::<Vec<_>>(),
+            );
+            let grades: Vec<Grade> = found.iter().filter_map(|found| found.grade).collect();
+            report = plain::sureness(report, &grades, best.failure, &[]);
+            report = report
+                .section("The plans")
+                .text(&plain::measure(target.measure))
+                .text(&searched)
+                .table("Smallest error first", &HEADER, &cells[..cells.len().min(12)])
+                .picture(&svg, "Error of the mean against messages; every point keeps the target.");
+            page(path, &plain::provenance(report, seed))?;
+        }
     }
     Ok(())
+}
+
+/// Error against messages of everything that keeps the target.
+fn figure(found: &[Found], unit: f64) -> Figure {
+    let mut panel =
+        Panel::curves("every point keeps the target", Axis::log("messages"), Axis::log("error of the mean"));
+    let mut names: Vec<&str> = found.iter().map(|found| found.candidate.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let of_name = found.iter().filter(|found| found.candidate.name == name && found.messages.is_finite());
+        let points: Vec<(f64, f64)> = of_name.map(|found| (found.messages, found.error * unit)).collect();
+        if !points.is_empty() {
+            panel = panel.with(Series::data(name).points(points).scattered());
+        }
+    }
+    Figure::new("What the target costs").panel(panel)
+}
+
+/// Edges added one after the other, each the best of those tried, with the error that is left.
+fn rewired(
+    asked: &Plan,
+    graph: &Graph,
+    question: &Asked<'_>,
+    found: &[Found],
+    quiet: bool,
+) -> Result<Vec<(String, String, f64)>, Failure> {
+    let gossips = |found: &&Found| found.candidate.parameters.iter().any(|(name, _)| name == "rounds");
+    let Some(best) = found.iter().find(gossips) else {
+        line("No edges are suggested: no protocol that gossips on the graph meets the target.")?;
+        return Ok(Vec::new());
+    };
+    let unit = asked.unit.sensitivity;
+    let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
+    let (mut graph, mut error) = (graph.clone(), best.error);
+    let mut edges: Vec<(String, String, f64)> = Vec::new();
+    let progress = Progress::new((asked.rewire * TRIED_EDGES) as u64, "edges", quiet);
+    for _ in 0..asked.rewire {
+        let mut better: Option<(f64, Graph, (usize, usize))> = None;
+        for (u, v) in near(&graph, TRIED_EDGES, rng) {
+            let larger = with_edge(&graph, u, v)?;
+            let smallest = better.as_ref().map_or(error, |(error, ..)| *error);
+            if let Some(found) = question.of(&larger, &best.candidate)?.filter(|found| found.error < smallest)
+            {
+                better = Some((found.error, larger, (u, v)));
+            }
+            progress.one();
+        }
+        let Some((smaller, larger, (u, v))) = better else { break };
+        (graph, error) = (larger, smaller);
+        edges.push((input::label(&graph, u), input::label(&graph, v), error * unit));
+    }
+    drop(progress);
+    line("")?;
+    line(&format!(
+        "Edges that lower the error of {} with {} ({}), each the best of {TRIED_EDGES} drawn between nodes at distance 2 (seed {}), one \
+         after the other; the noise is found anew each time:",
+        best.candidate.name,
+        best.candidate.parameters,
+        number(best.error * unit),
+        asked.knowledge.seed
+    ))?;
+    if edges.is_empty() {
+        line("none of those tried lowers it")?;
+    } else {
+        let rows: Vec<Vec<String>> =
+            edges.iter().map(|(u, v, error)| vec![u.clone(), v.clone(), number(*error)]).collect();
+        table(&["from", "to", "error"], &rows)?;
+    }
+    Ok(edges)
+}
+
+/// So many pairs of nodes with a common neighbor and no edge, at random; fewer where there are few.
+fn near(graph: &Graph, count: usize, rng: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
+    let mut middles: Vec<usize> = (0..graph.node_count()).collect();
+    middles.shuffle(rng);
+    let mut pairs = Vec::new();
+    for _ in 0..2 {
+        for &w in &middles {
+            let mut ends: Vec<usize> = graph.neighbors(w).iter().map(|&v| v as usize).collect();
+            ends.shuffle(rng);
+            if let [u, v, ..] = ends[..] {
+                let pair = (u.min(v), u.max(v));
+                if !graph.has_edge(u, v) && !pairs.contains(&pair) {
+                    pairs.push(pair);
+                }
+            }
+            if pairs.len() == count {
+                return pairs;
+            }
+        }
+    }
+    pairs
+}
+
+fn with_edge(graph: &Graph, u: usize, v: usize) -> Result<Graph, Failure> {
+    let larger = Graph::from_edges(graph.node_count(), graph.edges().chain(std::iter::once((u, v))))?;
+    Ok(match graph.labels() {
+        Some(labels) => larger.with_labels(labels.to_vec())?,
+        None => larger,
+    })
 }

@@ -1,13 +1,13 @@
 //! Your own numbers through a gossip protocol.
 
+use super::stopping_rounds;
 use super::summary;
 use crate::args::Simulate;
 use crate::errors::Failure;
 use crate::input;
-use crate::output::{csv, number};
+use crate::output::{csv, json, number};
 use ndarray::Array2;
 use ndp_algos::gossip::SynchronousGossip;
-use ndp_algos::registry::{Parameters, find};
 use ndp_dp::Sigma;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -20,12 +20,7 @@ pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
     let rounds = match asked.rounds {
         Some(0) => return Err(Failure::Usage("the number of rounds must be at least 1".into())),
         Some(rounds) => rounds,
-        None => {
-            // The registry's own default.
-            find("muffliato")?.build(&matrix, &Parameters::default())?;
-            let gap = ndp_graph::spectrum::gap_abs(&matrix)?;
-            ((n as f64).ln() / gap.sqrt()).ceil().max(1.0) as usize
-        }
+        None => stopping_rounds(&matrix)?,
     };
     let column = Array2::from_shape_vec((n, 1), values.clone())
         .map_err(|error| Failure::Refused(error.to_string()))?;
@@ -49,13 +44,19 @@ pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
             ("root mean square error", number(square.sqrt())),
         ],
     )?;
-    if let Some(path) = &asked.csv {
+    if let Some(path) = &asked.files.csv {
         let rows: Vec<Vec<String>> = ends
             .iter()
             .enumerate()
             .map(|(v, x)| vec![input::label(&graph, v), values[v].to_string(), x.to_string()])
             .collect();
-        csv(path, &["node", "value", "result"], &rows)?;
+        csv(path, asked.seed, &["node", "value", "result"], &rows)?;
+    }
+    if let Some(path) = &asked.files.json {
+        let nodes: Vec<String> = (0..n).map(|v| input::label(&graph, v)).collect();
+        let body = serde_json::json!({ "rounds": rounds, "mean": mean, "error": square.sqrt(),
+            "nodes": nodes, "values": values, "results": ends });
+        json(path, asked.seed, body)?;
     }
     Ok(())
 }

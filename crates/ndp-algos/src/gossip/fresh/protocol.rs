@@ -206,6 +206,11 @@ impl LinearProtocol for FreshNoiseGossip {
         self.matrix.node_count()
     }
 
+    /// Every node keeps the noise of its first value to itself.
+    fn own_variance(&self) -> Option<f64> {
+        Some(1.0)
+    }
+
     /// Rows `(W^t)_w` over the inputs and `(τ_r/τ_0) (W^{t-r})_w` over the noises of rounds
     /// `r ≤ t`, for rounds `t = 0..T` and, within a round, the neighbors `w` outside the coalition in
     /// ascending order. Noise `r n + w` is that of node `w` in round `r`; the unit is `σ = τ_0`.

@@ -1,0 +1,188 @@
+//! Options that several questions share.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Which graph.
+#[derive(Args, Debug)]
+pub(crate) struct GraphInput {
+    /// Edge list, GraphML, MatrixMarket or .npy; gzipped or not; `-` for standard input.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The first line is a header (above numbers it is recognised).
+    #[arg(long)]
+    pub(crate) header: bool,
+    /// Leave edges from a node to itself out.
+    #[arg(long)]
+    pub(crate) skip_self_loops: bool,
+    /// Leave columns of an edge list after the second out: weights, times.
+    #[arg(long)]
+    pub(crate) skip_columns: bool,
+    /// Add the edges back where edges go one way only.
+    #[arg(long)]
+    pub(crate) symmetric: bool,
+    /// Take the largest component of a graph in pieces.
+    #[arg(long)]
+    pub(crate) largest_component: bool,
+}
+
+impl GraphInput {
+    /// A file, read without any options.
+    pub(crate) const fn of(file: PathBuf) -> Self {
+        Self {
+            file,
+            header: false,
+            skip_self_loops: false,
+            skip_columns: false,
+            symmetric: false,
+            largest_component: false,
+        }
+    }
+}
+
+/// Which observers.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+pub(crate) struct Observers {
+    /// What this node learns; may be given several times.
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) observer: Vec<String>,
+    /// What these nodes learn together: labels joined by commas.
+    #[arg(long, value_name = "A,B,...")]
+    pub(crate) coalition: Option<String>,
+    /// What somebody outside the network learns.
+    #[arg(long)]
+    pub(crate) outsider: bool,
+    /// What this many nodes learn, drawn at random; 16 of them where the graph has more than 500 nodes.
+    #[arg(long, value_name = "K")]
+    pub(crate) sample: Option<usize>,
+    /// What every node learns, whatever the size of the graph.
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+impl Observers {
+    /// Whether nobody in particular was named.
+    pub(crate) fn is_default(&self) -> bool {
+        let named = !self.observer.is_empty() || self.coalition.is_some() || self.sample.is_some();
+        !(named || self.outsider || self.all)
+    }
+}
+
+/// What else observers know.
+#[derive(Args, Debug)]
+pub(crate) struct Knowledge {
+    /// Observers do not know from whom tokens come.
+    #[arg(long)]
+    pub(crate) hidden_senders: bool,
+    /// Observers throw away the noise that they drew (weaker than a real node).
+    #[arg(long)]
+    pub(crate) without_own_noise: bool,
+    /// Seed of the public random choices of observers.
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+}
+
+/// Which protocol.
+#[derive(Args, Debug)]
+pub(crate) struct ProtocolChoice {
+    /// A protocol with its parameters: `muffliato`, `walk:steps=500`; see `ndp protocols`.
+    #[arg(long, default_value = "muffliato", value_name = "NAME[:P=X,...]")]
+    pub(crate) protocol: String,
+    /// A protocol of your own: a program as JSON lines (docs/program.md), its nodes numbered as those of the graph.
+    #[arg(long, value_name = "FILE", conflicts_with = "protocol", requires = "uses")]
+    pub(crate) program: Option<PathBuf>,
+    /// What may change between neighboring inputs of a program whose nodes use their data several times.
+    #[arg(long, value_enum, value_name = "SET", requires = "program")]
+    pub(crate) uses: Option<Uses>,
+    /// Weights of the gossip matrix.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    pub(crate) weights: Weights,
+}
+
+/// The set of changes of one node's uses of its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Uses {
+    /// One use changes, the others stay.
+    UseLevel,
+    /// All uses change alike; the most optimistic set.
+    SameDirection,
+    /// Every use changes by a number of size at most 1.
+    Signs,
+}
+
+/// Weights of a gossip matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Weights {
+    /// 1/(max(deg u, deg v) + 1).
+    Metropolis,
+    /// 1/(largest degree).
+    MaxDegree,
+}
+
+/// What is allowed.
+#[derive(Args, Debug)]
+pub(crate) struct TargetChoice {
+    /// The epsilon allowed to a pair; with --delta.
+    #[arg(long, value_name = "E", group = "measure")]
+    pub(crate) epsilon: Option<f64>,
+    /// The delta of --epsilon, and at which losses are reported.
+    #[arg(long, default_value_t = 1e-5, value_name = "D")]
+    pub(crate) delta: f64,
+    /// The Rényi loss allowed to a pair, in nats; with --order.
+    #[arg(long, value_name = "LOSS", group = "measure")]
+    pub(crate) renyi: Option<f64>,
+    /// The order of --renyi.
+    #[arg(long, default_value_t = 2.0, value_name = "A")]
+    pub(crate) order: f64,
+    /// The Gaussian parameter mu allowed to a pair.
+    #[arg(long, value_name = "M", group = "measure")]
+    pub(crate) mu: Option<f64>,
+    /// Limits for some pairs from a file: lines `source observer loss` or `hops loss`, in the terms of the target.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pairs: Option<PathBuf>,
+    /// The limit is for the mean towards every observer, not for every pair.
+    #[arg(long, conflicts_with = "pairs")]
+    pub(crate) mean: bool,
+}
+
+/// Where numbers go beside the terminal.
+#[derive(Args, Debug)]
+pub(crate) struct Files {
+    /// All numbers as CSV; command, version and seed beside it in FILE.run.json.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// All numbers as JSON, with command, version and seed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+}
+
+/// Where pictures go.
+#[derive(Args, Debug)]
+pub(crate) struct Pictures {
+    /// A picture.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) png: Option<PathBuf>,
+    /// The picture as SVG.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// A page in plain words for whoever answers for the data, complete in itself.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// The unit of the noise.
+#[derive(Args, Debug)]
+pub(crate) struct Unit {
+    /// How far one node's value may move: noise is then in the unit of the values.
+    #[arg(long, default_value_t = 1.0, value_name = "S")]
+    pub(crate) sensitivity: f64,
+}
+
+/// How long an answer may take.
+#[derive(Args, Debug)]
+pub(crate) struct Effort {
+    /// Seconds for what observers see; the rest gets a bound that costs nothing, where there is one.
+    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
+    pub(crate) patience: u64,
+}

@@ -1,0 +1,416 @@
+//! Private training on a table.
+
+use super::{accounts, summary, worst};
+use crate::args::{GraphInput, Train, Weights};
+use crate::errors::Failure;
+use crate::output::{csv, json, line, number, page, pictures};
+use crate::patience::Patient;
+use crate::plain::{self, Subject};
+use crate::progress::Progress;
+use crate::{input, question};
+use ndp_algos::Protocol;
+use ndp_algos::accountant::{Account, LeastNoise, Observer, Target, least_noise};
+use ndp_algos::registry::{self, Parameters};
+use ndp_algos::sgd::privacy::DataBounds;
+use ndp_algos::sgd::walk::{Route, WalkSgd};
+use ndp_algos::sgd::{
+    Dataset, Deal, Domain, Evaluation, History, Linear, Logistic, Objective, PrivateTraining, Training, Users,
+};
+use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_report::figure::{Axis, Figure, Panel, Series};
+use ndp_report::page::{Page, Tone};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+/// Points of a curve.
+const POINTS: usize = 100;
+
+/// What is trained, on what, and how.
+struct Problem {
+    objective: Linear<Logistic>,
+    users: Users,
+    test: Dataset,
+    training: Training,
+    domain: Domain,
+    /// Distance of the gradients of two users, at most.
+    sensitivity: f64,
+    /// The two values of the label.
+    classes: [f64; 2],
+}
+
+/// What an observer is told in the end.
+struct Accounted {
+    noise: NoiseMultiplier,
+    tightest: Option<(String, String, f64)>,
+    rows: Vec<(String, String, Option<u32>, f64)>,
+    grades: Vec<Grade>,
+    failure: f64,
+    odds: Option<String>,
+}
+
+pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
+    let delta = Delta::new(asked.delta)?;
+    let measure = Measure::Approx(delta);
+    let (graph, problem) = problem(asked)?;
+    let count = problem.users.count();
+    let constants = problem.objective.constants(
+        DataBounds::UNIT.feature_norm,
+        DataBounds::UNIT.label_size,
+        problem.domain,
+    );
+    let protocol = PrivateTraining::new(count, constants, problem.training.clone())?;
+    let messages = protocol.message_count();
+    let protocol = Patient::new(Box::new(protocol), Some(asked.effort.patience));
+    let knowledge =
+        crate::args::Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
+    let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;
+    if matches!(problem.training, Training::Federated(_)) && asked.observers.is_default() {
+        (chosen.observers, chosen.description) =
+            (vec![Observer::outsider()], "somebody outside the network".into());
+    }
+    let accounts = accounts(&protocol, &chosen.observers, quiet)?;
+    let found = accounted(asked, &graph, &accounts, measure, quiet)?;
+    let sigma = found.noise.sigma(Sensitivity::new(problem.sensitivity)?)?;
+    let progress = Progress::new(2 * u64::from(asked.runs), "trainings", quiet);
+    let private = histories(&problem, Some(sigma), asked, &progress)?;
+    let plain_runs = histories(&problem, None, asked, &progress)?;
+    drop(progress);
+    let last = |histories: &[History]| -> Vec<f64> {
+        histories.iter().filter_map(|history| history.last_accuracy).collect()
+    };
+    let (accuracies, without) = (last(&private), last(&plain_runs));
+    let largest = found.rows.iter().map(|row| row.3).fold(0.0, f64::max);
+    let rows = [
+        ("protocol", asked.protocol.clone()),
+        (
+            "examples",
+            format!("{} for training, {} for testing", problem.users.data().len(), problem.test.len()),
+        ),
+        ("users", format!("{count}, {} examples each", problem.users.per_user())),
+        ("label", format!("{}: {} against {}", asked.label, problem.classes[0], problem.classes[1])),
+        ("observed by", chosen.description.clone()),
+        (
+            "noise on a gradient",
+            format!("{} ({} times its sensitivity)", number(sigma.get()), number(found.noise.get())),
+        ),
+        (
+            "epsilon of a user, at most",
+            format!("{} at delta {} [{}]", number(largest), asked.delta, grade(&found.grades)),
+        ),
+        ("the account fails", question::probability(found.failure)),
+        ("messages", messages.map_or_else(|error| error.to_string(), number)),
+        (
+            "accuracy on the test examples",
+            format!("{} (without noise {})", spread(&accuracies), spread(&without)),
+        ),
+    ];
+    summary("Private training", &rows)?;
+    if !matches!(problem.training, Training::Central { .. } | Training::Federated(_) | Training::Walk { .. })
+    {
+        line("")?;
+        worst(&found.rows, "epsilon", 5)?;
+    }
+    let unpublished = "note: the curve is for whoever runs the study; to publish what is measured along a run is not covered by the account";
+    line(unpublished)?;
+    let figure = figure(&private, &plain_runs);
+    write(asked, &private, &plain_runs, &found, &chosen.description)?;
+    if asked.pictures.any() {
+        let svg = pictures(&asked.pictures, asked.seed, &figure)?;
+        if let Some(path) = &asked.pictures.report {
+            let report = report(
+                asked,
+                &graph,
+                &rows,
+                &found,
+                &chosen.description,
+                (largest, &protocol.notes()),
+                measure,
+                &svg,
+            );
+            page(path, &report)?;
+        }
+    }
+    Ok(())
+}
+
+/// The examples, dealt to users, and how they are trained on.
+fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
+    let bytes = input::without_columns(&asked.table, &asked.without)?;
+    let refused = |error: ndp_algos::Error| Failure::Refused(format!("{}: {error}", asked.table.display()));
+    let data = Dataset::from_csv(&bytes[..], &asked.label).map_err(refused)?;
+    let (data, classes) =
+        two_classes(&data).map_err(|why| Failure::Refused(format!("{}: {why}", asked.table.display())))?;
+    let data = if asked.standardize { data.standardized().map_err(refused)? } else { data };
+    let data = data.with_unit_rows();
+    if !(0.0 < asked.test && asked.test < 1.0) {
+        return Err(Failure::Usage(format!("--test must lie between 0 and 1, got {}", asked.test)));
+    }
+    let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
+    // A share below 1 of a count.
+    let (train, test) =
+        data.stratified_split((asked.test * data.len() as f64).round() as usize, rng).map_err(refused)?;
+    let graph = match &asked.graph {
+        Some(file) => input::graph(&GraphInput::of(file.clone()))?,
+        // Without a network the users are only counted.
+        None => generators::path_graph(asked.users.unwrap_or((train.len() / 10).clamp(2, 1000)))?,
+    };
+    let users = Users::deal(&train, graph.node_count(), Deal::Random, rng).map_err(refused)?;
+    let (name, parameters) = asked.protocol.split_once(':').unwrap_or((&asked.protocol, ""));
+    let parameters: Parameters = parameters.parse()?;
+    let matrix: GossipMatrix = input::matrix(&graph, Weights::Metropolis);
+    let training = registry::training(name, &matrix, &parameters)?;
+    if asked.graph.is_none() && matches!(training, Training::WalkOnGraph { .. } | Training::Gossip { .. }) {
+        return Err(Failure::Usage(format!("{name} trains on a network: --graph FILE")));
+    }
+    if matches!(training, Training::Local { .. }) {
+        return Err(Failure::Usage("local-sgd has an account but no training here".into()));
+    }
+    let domain = match &training {
+        Training::Federated(run) => run.domain,
+        _ => Domain::Unbounded,
+    };
+    let objective = Linear::new(Logistic).with_ridge(asked.ridge)?;
+    let objective = if asked.intercept { objective.with_intercept() } else { objective };
+    let bounds = DataBounds::UNIT;
+    let sensitivity = objective.constants(bounds.feature_norm, bounds.label_size, domain).sensitivity;
+    bounds.check(users.data())?;
+    Ok((graph, Problem { objective, users, test, training, domain, sensitivity, classes }))
+}
+
+/// The same examples with labels -1 and 1, and what they were.
+fn two_classes(data: &Dataset) -> Result<(Dataset, [f64; 2]), String> {
+    let mut values: Vec<f64> = data.labels().to_vec();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let [low, high] = values[..] else {
+        return Err(format!("the label must have two values, it has {}", values.len()));
+    };
+    let labels = data.labels().iter().map(|&y| if y == low { -1.0 } else { 1.0 }).collect();
+    let data = Dataset::new(data.features().to_owned(), labels).map_err(|error| error.to_string())?;
+    Ok((data, [low, high]))
+}
+
+/// The noise that was asked for or found, and what it costs every user.
+fn accounted(
+    asked: &Train,
+    graph: &Graph,
+    accounts: &[Box<dyn Account + '_>],
+    measure: Measure,
+    quiet: bool,
+) -> Result<Accounted, Failure> {
+    let least: Option<LeastNoise> = match asked.epsilon {
+        Some(epsilon) if 0.0 < epsilon && epsilon.is_finite() => {
+            let _progress = Progress::new(1, "least noise", quiet);
+            Some(least_noise(accounts, &Target::worst(measure, epsilon))?)
+        }
+        Some(epsilon) => {
+            return Err(Failure::Usage(format!("--epsilon must be positive and finite, got {epsilon}")));
+        }
+        None => None,
+    };
+    let noise = match (&least, asked.noise) {
+        (Some(least), _) => least.noise,
+        (None, noise) => question::noise(noise.unwrap_or(0.0), 1.0)?,
+    };
+    let entries = super::loss::all(graph, accounts, noise, measure, quiet)?;
+    let names: Vec<String> = (0..graph.node_count()).map(|v| input::label(graph, v)).collect();
+    let of = |at: usize| plain::name(graph, accounts[at].observer());
+    let most = entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a });
+    Ok(Accounted {
+        noise,
+        tightest: most.map(|entry| (names[entry.u].clone(), of(entry.observer), entry.loss)),
+        odds: most.and_then(|entry| plain::odds(accounts[entry.observer].as_ref(), entry.u, noise)),
+        grades: entries.iter().map(|entry| entry.grade).collect(),
+        failure: accounts.iter().map(|account| account.failure()).sum(),
+        rows: entries
+            .iter()
+            .map(|entry| {
+                // Without a network there are no distances.
+                let hops = entry.hops.filter(|_| asked.graph.is_some());
+                (names[entry.u].clone(), of(entry.observer), hops, entry.loss)
+            })
+            .collect(),
+    })
+}
+
+/// The trainings of all runs, with this noise.
+fn histories(
+    problem: &Problem,
+    noise: Option<Sigma>,
+    asked: &Train,
+    progress: &Progress,
+) -> Result<Vec<History>, Failure> {
+    let one = |run: u16| -> Result<History, Failure> {
+        // The same walks with noise and without.
+        let mut rng = ChaCha8Rng::seed_from_u64(asked.seed);
+        rng.set_stream(u64::from(run) + 1);
+        let history = history(problem, noise, &mut rng)?;
+        progress.one();
+        Ok(history)
+    };
+    (0..asked.runs).map(one).collect()
+}
+
+fn history(problem: &Problem, noise: Option<Sigma>, rng: &mut ChaCha8Rng) -> Result<History, Failure> {
+    let Problem { objective, users, test, training, .. } = problem;
+    let every = |steps: usize| Evaluation::new(steps.div_ceil(POINTS).max(1), test);
+    let walk = |walk: WalkSgd<'_>, rng: &mut ChaCha8Rng| -> Result<History, Failure> {
+        Ok(walk.run(objective, users, noise, Some(&every(walk.steps)?), rng)?.history)
+    };
+    match training {
+        &Training::Central { steps, step_size } => walk(WalkSgd::central(steps, step_size), rng),
+        &Training::Walk { steps, step_size, cap } => {
+            walk(WalkSgd::new(Route::Complete, steps, step_size, cap), rng)
+        }
+        Training::WalkOnGraph { matrix, steps, step_size, cap } => {
+            walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap), rng)
+        }
+        Training::Federated(run) => {
+            let rounds = users.count() / run.batch.max(1);
+            Ok(run.run(objective, users, noise, Some(&every(rounds)?), rng)?.history)
+        }
+        Training::Gossip { sgd, mixing } => {
+            let mix = |_: usize, _: &mut ChaCha8Rng| Ok(mixing.as_ref().clone());
+            Ok(sgd.run(objective, users, noise, mix, Some(&every(sgd.rounds)?), rng)?.history)
+        }
+        _ => Err(Failure::Usage("this training cannot be run here".into())),
+    }
+}
+
+fn curve(name: &str, histories: &[History]) -> Series {
+    let Some(first) = histories.first() else { return Series::data(name) };
+    let points = first.steps.iter().enumerate().map(|(at, &step)| {
+        let values: Vec<f64> =
+            histories.iter().filter_map(|history| history.accuracy.get(at).copied()).collect();
+        (step as f64, values)
+    });
+    points.fold(Series::data(name), |series, (step, values)| {
+        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if values.len() > 1 { series.ranged(step, mean, low, high) } else { series.points([(step, mean)]) }
+    })
+}
+
+fn figure(private: &[History], plain: &[History]) -> Figure {
+    let panel = Panel::curves("on the test examples", Axis::linear("step"), Axis::linear("accuracy"))
+        .with(curve("private", private))
+        .with(curve("without noise, not private", plain));
+    Figure::new("Accuracy along the training").panel(panel)
+}
+
+fn write(
+    asked: &Train,
+    private: &[History],
+    plain: &[History],
+    found: &Accounted,
+    observers: &str,
+) -> Result<(), Failure> {
+    if let Some(path) = &asked.files.csv {
+        let rows =
+            [("private", private), ("without noise", plain)].into_iter().flat_map(|(name, histories)| {
+                let curve = curve(name, histories);
+                curve.points.into_iter().map(move |point| {
+                    let end = |end: Option<f64>| end.map_or_else(String::new, |x| x.to_string());
+                    vec![
+                        name.to_owned(),
+                        point.x.to_string(),
+                        point.y.to_string(),
+                        end(point.low),
+                        end(point.high),
+                    ]
+                })
+            });
+        csv(path, asked.seed, &["series", "step", "accuracy", "low", "high"], &rows.collect::<Vec<_>>())?;
+    }
+    if let Some(path) = &asked.files.json {
+        let tightest = found.tightest.as_ref().map(|(u, v, loss)| {
+            json!({ "user": u, "observer": v, "epsilon": { "grade": grade(&found.grades), "value": crate::output::finite(*loss) } })
+        });
+        let body = json!({ "protocol": asked.protocol, "noise": found.noise.get(), "delta": asked.delta,
+            "observers": observers, "failure": found.failure, "tightest": tightest, "private": private, "without_noise": plain });
+        json(path, asked.seed, body)?;
+    }
+    Ok(())
+}
+
+fn report(
+    asked: &Train,
+    graph: &Graph,
+    rows: &[(&str, String)],
+    found: &Accounted,
+    observers: &str,
+    (largest, notes): (f64, &[String]),
+    measure: Measure,
+    svg: &str,
+) -> Page {
+    let network = match &asked.graph {
+        Some(file) => plain::network(file, graph),
+        None => format!("a group of {} users", graph.node_count()),
+    };
+    let subject = Subject {
+        network,
+        observers,
+        hidden_senders: false,
+        without_own_noise: false,
+        sensitivity: 1.0,
+        protected: "all examples of any one user",
+        seed: asked.seed,
+    };
+    let odds = found.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
+    let sentence = format!(
+        "About any one user at most epsilon {} at delta {} is learnt by one training.{odds}",
+        number(largest),
+        asked.delta
+    );
+    let tone = if asked.epsilon.is_some() { Tone::Good } else { Tone::Plain };
+    let mut page = Page::new("Private training").verdict(tone, &sentence);
+    page = plain::opening(page, &subject);
+    let mut particular: Vec<String> = plain::about(&asked.protocol).into_iter().collect();
+    particular.push(
+        "Every example is scaled to length 1 by its user before training, which bounds its gradient.".into(),
+    );
+    if asked.standardize {
+        particular.push(
+            "Means and variances of the features were computed from all examples and count as public; they are not protected.".into(),
+        );
+    }
+    particular.push("The test examples belong to nobody who is protected.".into());
+    particular.push(
+        "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
+    );
+    page = plain::assumptions(page, &particular);
+    page = plain::sureness(page, &found.grades, found.failure, notes);
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
+    page = page
+        .section("The training")
+        .text(&plain::measure(measure))
+        .table("In short", &["", ""], &rows)
+        .picture(svg, "Accuracy on the test examples along the training, with noise and without.");
+    plain::provenance(page, asked.seed)
+}
+
+fn grade(grades: &[Grade]) -> Grade {
+    if grades.iter().all(|&grade| grade == Grade::Exact) { Grade::Exact } else { Grade::UpperBound }
+}
+
+/// One number, or the mean of several with their range.
+fn spread(values: &[f64]) -> String {
+    match values {
+        [] => "-".into(),
+        [one] => number(*one),
+        many => {
+            let low = many.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = many.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            format!(
+                "{}, {} to {}",
+                number(many.iter().sum::<f64>() / many.len() as f64),
+                number(low),
+                number(high)
+            )
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Interruptions: Ctrl-C, or the request of a scheduler to end.
+
+use crate::output::WRITING;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static GENTLE: AtomicBool = AtomicBool::new(false);
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The exit code of what was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// From now on an interruption ends the program once the file that is being written is whole; where signals cannot be listened to,
+/// they end it as they do by themselves.
+pub(crate) fn listen() {
+    let _ = ctrlc::set_handler(|| {
+        // A second request does not wait.
+        if GENTLE.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        std::process::exit(i32::from(INTERRUPTED));
+    });
+}
+
+/// From now on the first interruption only sets [`asked`], for work that ends by itself soon after.
+pub(crate) fn finish_what_was_begun() {
+    GENTLE.store(true, Ordering::SeqCst);
+}
+
+/// Whether there was an interruption.
+pub(crate) fn asked() -> bool {
+    ASKED.load(Ordering::SeqCst)
+}

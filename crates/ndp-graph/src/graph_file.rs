@@ -1,0 +1,153 @@
+//! Graphs from files of any format that is recognised by its first bytes.
+//!
+//! | format | first bytes | what is read |
+//! |---|---|---|
+//! | edge list | anything else | [`edge_list`](crate::edge_list) |
+//! | GraphML | `<` | the edges of the first graph; names of nodes are their `id` |
+//! | MatrixMarket | `%%MatrixMarket` | a square coordinate matrix: an edge for every entry that is not 0 |
+//! | NumPy | `\x93NUMPY` | a square matrix (an edge for every entry that is not 0), or integers in two columns (the ends of edges) |
+//!
+//! Graphs are undirected. Where a file has edges in one direction only although it says that it has both (a matrix, a directed
+//! GraphML, an edge list in which other edges go both ways), it is refused unless [`OneWay::Symmetric`] asks for the edges back.
+
+mod graphml;
+mod matrix_market;
+mod npy;
+
+pub use npy::write_npy;
+
+use crate::edge_list::{self, Arcs, EdgeListOptions, SelfLoops};
+use crate::{Error, Graph};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::BufRead;
+
+/// What becomes of edges that go one way only in a file whose edges have a direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OneWay {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They are read as edges in both directions.
+    Symmetric,
+}
+
+/// The format of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Two labels a line.
+    EdgeList,
+    /// GraphML.
+    GraphMl,
+    /// MatrixMarket, coordinate format.
+    MatrixMarket,
+    /// An array of NumPy.
+    Npy,
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EdgeList => "edge list",
+            Self::GraphMl => "GraphML file",
+            Self::MatrixMarket => "MatrixMarket file",
+            Self::Npy => "NumPy file",
+        })
+    }
+}
+
+/// A graph, and what was in its file beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphFile {
+    /// The graph.
+    pub graph: Graph,
+    /// The format that was recognised.
+    pub format: Format,
+    /// Whether weights (or other fields after the ends of an edge) were left out.
+    pub weights_left_out: bool,
+    /// Edges that went one way only in a file whose edges have a direction, and were made symmetric.
+    pub made_symmetric: usize,
+}
+
+/// What a parser found.
+struct Found {
+    arcs: Arcs,
+    /// Whether edges have a direction, so that one without the edge back goes one way; `None` where that is to be guessed.
+    directed: Option<bool>,
+}
+
+/// The graph of a file; `options` are those of edge lists, self-loops those of all formats.
+///
+/// # Errors
+/// Those of [`read_edge_list`](edge_list::read_edge_list); [`Error::Malformed`] for the other formats;
+/// [`Error::OneWayEdges`].
+///
+/// # Examples
+/// ```
+/// use ndp_graph::graph_file::{Format, OneWay, read_graph};
+/// let matrix = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n";
+/// let file = read_graph(matrix.as_bytes(), Default::default(), OneWay::Refuse)?;
+/// assert_eq!((file.format, file.graph.edge_count()), (Format::MatrixMarket, 2));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
+pub fn read_graph(
+    mut reader: impl BufRead,
+    options: EdgeListOptions,
+    one_way: OneWay,
+) -> Result<GraphFile, Error> {
+    let first = reader
+        .fill_buf()
+        .map_err(|error| Error::EdgeListRead { line: 1, message: error.to_string() })?
+        .trim_ascii_start();
+    let first = first.strip_prefix("\u{feff}".as_bytes()).unwrap_or(first);
+    let (format, found) = if first.starts_with(b"<") {
+        (Format::GraphMl, graphml::read(reader)?)
+    } else if first.len() >= 14 && first[..14].eq_ignore_ascii_case(b"%%MatrixMarket") {
+        (Format::MatrixMarket, matrix_market::read(reader)?)
+    } else if first.starts_with(npy::MAGIC) {
+        (Format::Npy, npy::read(reader)?)
+    } else {
+        (Format::EdgeList, Found { arcs: edge_list::read_arcs(reader, options)?, directed: None })
+    };
+    let Found { arcs, directed } = found;
+    if options.self_loops == SelfLoops::Refuse
+        && let Some(&(u, _)) = arcs.arcs.iter().find(|(u, v)| u == v)
+    {
+        let problem = format!("has an edge from node {:?} to itself", arcs.labels[u]);
+        return Err(Error::Malformed { format: format.to_string(), line: None, problem });
+    }
+    let alone = one_way_edges(&arcs.arcs);
+    // Lists that name each edge once, or each twice, are undirected; those that do both for some are not.
+    let both_ways = arcs.arcs.iter().filter(|(u, v)| u != v).count() > alone.len();
+    let meant = directed.unwrap_or(both_ways && !alone.is_empty());
+    let made_symmetric = if meant { alone.len() } else { 0 };
+    if one_way == OneWay::Refuse && made_symmetric > 0 {
+        let (u, v) = alone[0];
+        let name = |u: usize| arcs.labels[u].to_string();
+        return Err(Error::OneWayEdges { count: made_symmetric, from: name(u), to: name(v) });
+    }
+    let weights_left_out = arcs.extra;
+    let graph = edge_list::build(arcs.labels, arcs.arcs)?;
+    Ok(GraphFile { graph, format, weights_left_out, made_symmetric })
+}
+
+/// The edges without an edge back, each once, ascending.
+fn one_way_edges(arcs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    let mut sorted: Vec<(usize, usize)> = arcs.iter().copied().filter(|(u, v)| u != v).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.iter().copied().filter(|&(u, v)| sorted.binary_search(&(v, u)).is_err()).collect()
+}
+
+/// Labels `first..first + count`.
+fn numbered(first: usize, count: usize) -> Vec<Box<str>> {
+    (first..first + count).map(|label| label.to_string().into()).collect()
+}
+
+fn malformed(format: Format, line: Option<usize>, problem: impl Into<String>) -> Error {
+    Error::Malformed { format: format.to_string(), line, problem: problem.into() }
+}
+
+#[cfg(test)]
+mod tests;

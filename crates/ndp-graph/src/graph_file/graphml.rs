@@ -1,0 +1,100 @@
+//! GraphML: the nodes and edges of the first graph of a file.
+
+use super::{Format, Found, malformed};
+use crate::Error;
+use crate::edge_list::Arcs;
+use quick_xml::Reader;
+use quick_xml::XmlVersion;
+use quick_xml::events::{BytesStart, Event};
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
+    let mut reader = Reader::from_reader(reader);
+    let mut buffer = Vec::new();
+    let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
+    let (mut arcs, mut extra) = (Vec::new(), false);
+    let (mut in_graph, mut in_edge, mut directed, mut seen) = (false, false, false, false);
+    // Some edges may say that they have no direction, or have one, whatever the graph says.
+    let mut undirected_arcs: Vec<(usize, usize)> = Vec::new();
+    loop {
+        buffer.clear();
+        let event = reader
+            .read_event_into(&mut buffer)
+            .map_err(|error| malformed(Format::GraphMl, None, format!("is no XML: {error}")))?;
+        let (tag, empty) = match &event {
+            Event::Start(tag) => (tag, false),
+            Event::Empty(tag) => (tag, true),
+            Event::End(tag) => {
+                match tag.local_name().as_ref() {
+                    "graph" => in_graph = false,
+                    "edge" => in_edge = false,
+                    _ => {}
+                }
+                continue;
+            }
+            Event::Eof => break,
+            _ => continue,
+        };
+        match tag.local_name().as_ref() {
+            "graph" if in_graph => {
+                return Err(malformed(Format::GraphMl, None, "has a graph within a graph"));
+            }
+            "graph" if !seen => {
+                (in_graph, seen) = (!empty, true);
+                directed = attribute(tag, "edgedefault")?.as_deref() == Some("directed");
+            }
+            "node" if in_graph => {
+                let id = required(tag, "id")?;
+                let next = numbers.len();
+                numbers.entry(id).or_insert(next);
+            }
+            "edge" if in_graph => {
+                let ends = [required(tag, "source")?, required(tag, "target")?];
+                let [u, v] = ends.map(|id| {
+                    let next = numbers.len();
+                    *numbers.entry(id).or_insert(next)
+                });
+                let own = attribute(tag, "directed")?.map(|value| value == "true");
+                if !own.unwrap_or(directed) {
+                    undirected_arcs.push((v, u));
+                }
+                arcs.push((u, v));
+                in_edge = !empty;
+            }
+            "data" if in_edge => extra = true,
+            "hyperedge" if in_graph => {
+                return Err(malformed(Format::GraphMl, None, "has an edge of more than two nodes"));
+            }
+            _ => {}
+        }
+    }
+    if !seen {
+        return Err(malformed(Format::GraphMl, None, "has no graph"));
+    }
+    arcs.extend(undirected_arcs);
+    let mut labels = vec![Box::default(); numbers.len()];
+    for (label, number) in numbers {
+        labels[number] = label;
+    }
+    Ok(Found { arcs: Arcs { labels, arcs, extra }, directed: Some(true) })
+}
+
+fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, Error> {
+    let fail =
+        |error: &dyn std::fmt::Display| malformed(Format::GraphMl, None, format!("is no XML: {error}"));
+    let Some(found) = tag.try_get_attribute(name).map_err(|error| fail(&error))? else { return Ok(None) };
+    let value = found.normalized_value(XmlVersion::Implicit1_0).map_err(|error| fail(&error))?;
+    Ok(Some(value.into_owned()))
+}
+
+fn required(tag: &BytesStart<'_>, name: &str) -> Result<Box<str>, Error> {
+    match attribute(tag, name)? {
+        Some(value) if !value.is_empty() => Ok(value.into()),
+        _ => {
+            let tag = tag.name();
+            let tag: &str = tag.as_ref();
+            Err(malformed(Format::GraphMl, None, format!("has a <{tag}> without {name}")))
+        }
+    }
+}

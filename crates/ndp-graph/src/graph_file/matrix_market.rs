@@ -1,0 +1,110 @@
+//! MatrixMarket: square matrices in coordinate format, an edge for every entry that is not 0.
+
+use super::{Format, Found, malformed, numbered};
+use crate::Error;
+use crate::edge_list::Arcs;
+use std::io::{BufRead, Read};
+
+pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
+    let mut buffer = String::new();
+    let mut header: Option<(bool, bool)> = None;
+    let mut size: Option<(usize, usize)> = None;
+    let (mut arcs, mut extra, mut entries) = (Vec::new(), false, 0_usize);
+    for line in 1.. {
+        buffer.clear();
+        let fail = |problem: &str| malformed(Format::MatrixMarket, Some(line), problem);
+        let read = reader
+            .by_ref()
+            .take(LONGEST_LINE)
+            .read_line(&mut buffer)
+            .map_err(|error| fail(&format!("cannot be read: {error}")))?;
+        if read == 0 {
+            break;
+        }
+        let text = buffer.trim().trim_start_matches('\u{feff}');
+        let Some((pattern, symmetric)) = header else {
+            header = Some(banner(text).map_err(|problem| fail(problem))?);
+            continue;
+        };
+        if text.is_empty() || text.starts_with('%') {
+            continue;
+        }
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let whole = |at: usize| fields.get(at).and_then(|field| field.parse::<usize>().ok());
+        let Some((nodes, count)) = size else {
+            let (Some(rows), Some(columns), Some(count)) = (whole(0), whole(1), whole(2)) else {
+                return Err(fail("must have three whole numbers: rows, columns, entries"));
+            };
+            if rows != columns {
+                return Err(fail("must have as many columns as rows: a graph has a square matrix"));
+            }
+            if rows >= u32::MAX as usize {
+                return Err(Error::TooManyNodes(rows));
+            }
+            size = Some((rows, count));
+            continue;
+        };
+        let (Some(u), Some(v)) = (whole(0), whole(1)) else {
+            return Err(fail("must begin with two whole numbers"));
+        };
+        if !(1..=nodes).contains(&u) || !(1..=nodes).contains(&v) {
+            return Err(fail("names a row or column outside the matrix"));
+        }
+        entries += 1;
+        if entries > count {
+            return Err(fail("is an entry more than the file announces"));
+        }
+        if !pattern {
+            let value = fields.get(2).and_then(|field| field.parse::<f64>().ok());
+            let value =
+                value.filter(|x| x.is_finite()).ok_or_else(|| fail("must end with a finite number"))?;
+            if value == 0.0 {
+                continue;
+            }
+            extra |= value != 1.0;
+        }
+        arcs.push((u - 1, v - 1));
+        if symmetric && u != v {
+            arcs.push((v - 1, u - 1));
+        }
+    }
+    let Some((nodes, count)) = size else {
+        return Err(malformed(Format::MatrixMarket, None, "ends before the size of the matrix"));
+    };
+    if entries < count {
+        let problem = format!("has {entries} entries where it announces {count}");
+        return Err(malformed(Format::MatrixMarket, None, problem));
+    }
+    // A size is only a claim: isolated nodes cost memory.
+    if nodes > MOST_PER_ENTRY.saturating_mul(count.max(1)) {
+        let problem = format!("has {nodes} nodes and only {count} entries");
+        return Err(malformed(Format::MatrixMarket, None, problem));
+    }
+    Ok(Found { arcs: Arcs { labels: numbered(1, nodes), arcs, extra }, directed: Some(true) })
+}
+
+/// Whether entries have no value, and whether the other half is left out.
+fn banner(text: &str) -> Result<(bool, bool), &'static str> {
+    let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["%%matrixmarket", "matrix", "coordinate", field, symmetry] => {
+            let pattern = match field {
+                "pattern" => true,
+                "real" | "integer" => false,
+                _ => return Err("must announce a pattern, real or integer matrix"),
+            };
+            match symmetry {
+                "general" => Ok((pattern, false)),
+                "symmetric" => Ok((pattern, true)),
+                _ => Err("must announce a general or symmetric matrix"),
+            }
+        }
+        _ => Err("must announce a matrix in coordinate format"),
+    }
+}
+
+const LONGEST_LINE: u64 = 1 << 16;
+
+/// Nodes for each entry, at most.
+const MOST_PER_ENTRY: usize = 1000;

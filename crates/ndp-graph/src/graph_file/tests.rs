@@ -1,0 +1,132 @@
+//! Every format gives the same graph, and what is no graph is refused in one sentence.
+
+use super::*;
+use crate::edge_list::ExtraFields;
+use ndarray::Array2;
+
+fn read(bytes: &[u8]) -> Result<GraphFile, Error> {
+    read_graph(bytes, EdgeListOptions::default(), OneWay::Refuse)
+}
+
+fn problem(bytes: &[u8]) -> String {
+    read(bytes).unwrap_err().to_string()
+}
+
+/// A file of NumPy as NumPy writes it.
+fn npy(descriptor: &str, fortran: &str, shape: &str, entries: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descriptor}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(entries);
+    bytes
+}
+
+const GRAPHML: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
+<!-- a triangle with a tail -->
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="w" for="edge" attr.name="weight" attr.type="double"/>
+  <graph id="G" edgedefault="undirected">
+    <node id="0"/><node id="1"><data key="x">7</data></node><node id="2"/><node id="3"/>
+    <edge source="0" target="1"><data key="w">0.5</data></edge>
+    <edge source="1" target="2"/>
+    <edge source="2" target="0"/>
+    <edge source="3" target="2"/>
+  </graph>
+</graphml>"#;
+
+#[test]
+fn every_format_gives_the_same_graph() -> Result<(), Error> {
+    let expected = read(b"0 1\n1 2\n2 0\n2 3\n")?;
+    assert_eq!((expected.format, expected.weights_left_out), (Format::EdgeList, false));
+    let graphml = read(GRAPHML.as_bytes())?;
+    assert_eq!((graphml.format, graphml.weights_left_out), (Format::GraphMl, true));
+    assert_eq!(graphml.graph, expected.graph);
+    let mut matrix = Array2::zeros((4, 4));
+    for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
+        (matrix[(u, v)], matrix[(v, u)]) = (1.0, 1.0);
+    }
+    let array = read(&write_npy(matrix.view()))?;
+    assert_eq!((array.format, array.weights_left_out), (Format::Npy, false));
+    assert_eq!(array.graph, expected.graph);
+    // Integers of four bytes in two columns, column after column.
+    let ends: Vec<u8> = [0_i32, 1, 2, 2, 1, 2, 0, 3].iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert_eq!(read(&npy("<i4", "True", "(4, 2)", &ends))?.graph, expected.graph);
+    let booleans: Vec<u8> = matrix.iter().map(|&x| u8::from(x == 1.0)).collect();
+    assert_eq!(read(&npy("|b1", "False", "(4, 4)", &booleans))?.graph, expected.graph);
+    // MatrixMarket counts from 1.
+    let market =
+        "%%MatrixMarket matrix coordinate real symmetric\n% c\n4 4 5\n2 1 0.5\n3 2 1\n3 1 1\n4 3 1\n4 1 0\n";
+    let market = read(market.as_bytes())?;
+    assert_eq!((market.format, market.weights_left_out), (Format::MatrixMarket, true));
+    assert!(market.graph.edges().eq(expected.graph.edges()));
+    assert_eq!(market.graph.labels().unwrap()[0], "1");
+    Ok(())
+}
+
+#[test]
+fn edges_that_go_one_way_are_made_symmetric_on_request_only() -> Result<(), Error> {
+    let directed = GRAPHML.replace("undirected", "directed");
+    let market = b"%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 1\n2 3\n";
+    // 1-2 goes both ways, 2-3 does not: this list has directions.
+    for bytes in
+        [directed.as_bytes(), market, b"1 2\n2 1\n2 3\n", &npy("|u1", "False", "(2, 2)", &[0, 1, 0, 0])]
+    {
+        assert!(matches!(read(bytes), Err(Error::OneWayEdges { .. })), "{:?}", read(bytes));
+        let both = read_graph(bytes, EdgeListOptions::default(), OneWay::Symmetric)?;
+        assert!(both.made_symmetric > 0);
+    }
+    assert_eq!(problem(market), "1 edges go one way only, such as \"2\" to \"3\": graphs are undirected");
+    // Each edge once, or each twice, has no direction.
+    for text in ["1 2\n3 2\n", "1 2\n2 1\n3 2\n2 3\n"] {
+        assert_eq!(read(text.as_bytes())?.made_symmetric, 0);
+    }
+    Ok(())
+}
+
+#[test]
+fn weights_and_loops_are_named() -> Result<(), Error> {
+    let options = EdgeListOptions { extra_fields: ExtraFields::Skip, ..Default::default() };
+    assert!(read_graph(&b"1 2 0.5\n"[..], options, OneWay::Refuse)?.weights_left_out);
+    let loops = b"%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 1\n";
+    assert_eq!(problem(loops), "the MatrixMarket file has an edge from node \"1\" to itself");
+    let skip = EdgeListOptions { self_loops: SelfLoops::Skip, ..Default::default() };
+    assert_eq!(read_graph(&loops[..], skip, OneWay::Refuse)?.graph.edge_count(), 1);
+    Ok(())
+}
+
+#[test]
+fn what_is_no_graph_is_refused() {
+    let cases: &[(&[u8], &str)] = &[
+        (b"<html><body>404</body></html>", "has no graph"),
+        (b"<graphml><graph><edge source=\"1\"/></graph></graphml>", "has a <edge> without target"),
+        (b"<graphml><graph><node id=\"1\"></graph>", "is no XML"),
+        (b"<graphml><graph><graph/></graph></graphml>", "within a graph"),
+        (b"<graphml><graph><hyperedge/></graph></graphml>", "more than two nodes"),
+        (b"%%MatrixMarket matrix array real general\n2 2\n", "line 1 of the MatrixMarket file must announce"),
+        (b"%%MatrixMarket matrix coordinate complex general\n", "pattern, real or integer"),
+        (b"%%MatrixMarket matrix coordinate real hermitian\n", "general or symmetric"),
+        (b"%%MatrixMarket matrix coordinate pattern general\n2 3 1\n1 2\n", "as many columns"),
+        (b"%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n", "announces 2"),
+        (b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n2 1\n", "line 4"),
+        (b"%%MatrixMarket matrix coordinate pattern general\n2 2 1\n0 2\n", "outside the matrix"),
+        (b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 nan\n", "finite number"),
+        (b"%%MatrixMarket matrix coordinate real general\n", "before the size"),
+        (b"%%MatrixMarket matrix coordinate pattern general\n4000000000 4000000000 1\n1 2\n", "entries"),
+        (b"\x93NUMPY", "ends too early"),
+        (&npy("<f8", "False", "(2, 2)", &[0; 31]), "ends too early"),
+        (&npy("<f8", "False", "(2, 2)", &[0; 33]), "goes on"),
+        (&npy("<c16", "False", "(2, 2)", &[0; 64]), "type <c16"),
+        (&npy(">f8", "False", "(2, 2)", &[0; 32]), "little-endian"),
+        (&npy("<f8", "False", "(3, 2)", &[0; 48]), "neither"),
+        (&npy("<f8", "False", "(4,)", &[0; 32]), "two dimensions"),
+        (&npy("|i1", "False", "(3, 2)", &[0, 1, 255, 2, 2, 3]), "-1 as the end"),
+        (&npy("<f8", "False", "(1000000000000, 1000000000000)", &[]), "at most 2^32"),
+        (&npy("<u4", "False", "(1, 2)", &[0, 0, 0, 0, 255, 255, 255, 0]), "names node"),
+    ];
+    for (bytes, words) in cases {
+        let said = problem(bytes);
+        assert!(said.contains(words) && said.lines().count() == 1, "{said}");
+    }
+    assert_eq!(read(b""), Err(Error::EmptyGraph));
+}

@@ -1,0 +1,164 @@
+//! A page in plain words, complete in itself: sentences, tables, pictures; no network, no script.
+
+use std::fmt::Write;
+
+/// A page that is written from top to bottom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    body: String,
+    title: String,
+}
+
+/// How good a verdict is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// What was asked for holds.
+    Good,
+    /// It does not, or is not shown.
+    Bad,
+    /// There was nothing to decide.
+    Plain,
+}
+
+impl Page {
+    /// An empty page.
+    #[must_use]
+    pub fn new(title: &str) -> Self {
+        Self { body: format!("<h1>{}</h1>\n", escape(title)), title: title.into() }
+    }
+
+    /// The sentence that matters most, in a frame.
+    #[must_use]
+    pub fn verdict(self, tone: Tone, sentence: &str) -> Self {
+        let class = match tone {
+            Tone::Good => "good",
+            Tone::Bad => "bad",
+            Tone::Plain => "plain",
+        };
+        self.raw(&format!("<p class=\"verdict {class}\">{}</p>\n", escape(sentence)))
+    }
+
+    /// A heading.
+    #[must_use]
+    pub fn section(self, title: &str) -> Self {
+        self.raw(&format!("<h2>{}</h2>\n", escape(title)))
+    }
+
+    /// A paragraph.
+    #[must_use]
+    pub fn text(self, sentences: &str) -> Self {
+        self.raw(&format!("<p>{}</p>\n", escape(sentences)))
+    }
+
+    /// A list of sentences; nothing where there are none.
+    #[must_use]
+    pub fn list<S: AsRef<str>>(self, items: &[S]) -> Self {
+        if items.is_empty() {
+            return self;
+        }
+        let items: String =
+            items.iter().map(|item| format!("<li>{}</li>\n", escape(item.as_ref()))).collect();
+        self.raw(&format!("<ul>\n{items}</ul>\n"))
+    }
+
+    /// A table with a header; the first column holds names.
+    #[must_use]
+    pub fn table<S: AsRef<str>>(self, caption: &str, header: &[&str], rows: &[Vec<S>]) -> Self {
+        let mut html =
+            format!("<div class=\"wide\"><table><caption>{}</caption>\n<thead><tr>", escape(caption));
+        for name in header {
+            let _ = write!(html, "<th scope=\"col\">{}</th>", escape(name));
+        }
+        html.push_str("</tr></thead>\n<tbody>\n");
+        for row in rows {
+            html.push_str("<tr>");
+            for (i, cell) in row.iter().enumerate() {
+                let cell = escape(cell.as_ref());
+                let _ = if i == 0 {
+                    write!(html, "<th scope=\"row\">{cell}</th>")
+                } else {
+                    write!(html, "<td>{cell}</td>")
+                };
+            }
+            html.push_str("</tr>\n");
+        }
+        html.push_str("</tbody></table></div>\n");
+        self.raw(&html)
+    }
+
+    /// A picture as SVG, with what it shows in a sentence.
+    #[must_use]
+    pub fn picture(self, svg: &str, caption: &str) -> Self {
+        // An XML declaration has no place within a page.
+        let svg = svg.find("<svg").map_or(svg, |at| &svg[at..]);
+        let caption = escape(caption);
+        self.raw(&format!(
+            "<figure role=\"img\" aria-label=\"{caption}\">{svg}<figcaption>{caption}</figcaption></figure>\n"
+        ))
+    }
+
+    /// Letters as a machine prints them, such as a command.
+    #[must_use]
+    pub fn code(self, text: &str) -> Self {
+        self.raw(&format!("<pre>{}</pre>\n", escape(text)))
+    }
+
+    /// The whole page.
+    #[must_use]
+    pub fn finish(&self) -> String {
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n\
+             <link rel=\"icon\" href=\"data:,\">\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+            escape(&self.title),
+            self.body
+        )
+    }
+
+    fn raw(mut self, html: &str) -> Self {
+        self.body.push_str(html);
+        self
+    }
+}
+
+/// The text with letters that mean something in HTML written out.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+const STYLE: &str = "body{font:16px/1.55 Georgia,serif;color:#222;background:#fff;margin:0}\
+main{max-width:46rem;margin:2rem auto;padding:0 1rem}h1{font-size:1.6rem;line-height:1.25}\
+h2{font-size:1.15rem;margin:2rem 0 .4rem;border-bottom:1px solid #ccc}\
+.verdict{padding:.8rem 1rem;border-left:.4rem solid #888;background:#f4f4f4;font-size:1.05rem}\
+.verdict.good{border-color:#2a7a3b}.verdict.bad{border-color:#b3261e}\
+.wide{overflow-x:auto}table{border-collapse:collapse;margin:1rem 0;font-size:.92rem}caption{text-align:left;font-style:italic}\
+th,td{padding:.2rem .7rem;border-bottom:1px solid #ddd;text-align:right;font-weight:normal}\
+th:first-child,thead th{text-align:left}td{font-variant-numeric:tabular-nums}thead th{border-bottom:2px solid #888}\
+figure{margin:1.2rem 0}figure svg{max-width:100%;height:auto}figcaption{font-size:.9rem;color:#555}\
+pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto;font-size:.85rem;white-space:pre-wrap;overflow-wrap:anywhere}\
+@media print{main{max-width:none;margin:0}}";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_complete_and_nothing_in_it_is_markup_by_accident() {
+        let page = Page::new("a <b>")
+            .verdict(Tone::Bad, "x & y")
+            .section("s")
+            .text("<script>")
+            .list(&["one", "two"])
+            .list::<&str>(&[])
+            .table("t", &["name", "n"], &[vec!["a\"b", "1"]])
+            .picture("<?xml version=\"1.0\"?><svg></svg>", "what")
+            .code("ndp loss <file>")
+            .finish();
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<title>a &lt;b&gt;</title>"));
+        assert!(page.contains("&lt;script&gt;") && !page.contains("<script") && !page.contains("<?xml"));
+        assert!(page.contains("a&quot;b") && page.matches("<li>").count() == 2);
+        // Nothing is fetched.
+        assert!(!page.contains("http") && !page.contains("src="));
+    }
+}
