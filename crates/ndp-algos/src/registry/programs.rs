@@ -1,7 +1,7 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
 use super::{Entry, Parameter, ROUNDS, Setting};
-use crate::program::{Declared, Sensitivity, constructors};
+use crate::program::{Declared, Sensitivity, Weight, constructors, toeplitz};
 
 const OWN: Parameter = Parameter {
     name: "own",
@@ -43,5 +43,84 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     build: |setting: &Setting<'_>| {
         let program = constructors::secure_neighbor_sums(setting.matrix, setting.count("rounds")?)?;
         Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+    },
+};
+
+pub(super) const GOPA: Entry = Entry {
+    name: "gopa",
+    about: "GOPA: own noise and masks between neighbors that cancel, published once, then averaged",
+    parameters: &[OWN, SHARED],
+    build: |setting| {
+        let (own, masks) = (setting.number("own"), setting.number("shared"));
+        let program = constructors::gopa(setting.graph(), own, masks, &[])?;
+        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+    },
+};
+
+pub(super) const CORN_DSGD: Entry = Entry {
+    name: "corn-dsgd",
+    about: "CorN-DSGD: noise of covariance own I + shared (I - W), handed out by a dealer, then gossip",
+    parameters: &[ROUNDS, OWN, SHARED],
+    build: |setting| {
+        let (own, shared) = (setting.number("own"), setting.number("shared"));
+        let program = constructors::corn_dsgd_along(setting.matrix, own, shared, setting.count("rounds")?)?;
+        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+    },
+};
+
+pub(super) const HIERARCHICAL: Entry = Entry {
+    name: "hierarchical",
+    about: "secure sums within groups of other nodes than 0, whatever the graph, then a secure sum of the sums for node 0",
+    parameters: &[
+        Parameter {
+            name: "groups",
+            about: "number of groups, at least 2; by default the root of the number of nodes, rounded down",
+            default: |matrix| Ok((matrix.node_count() as f64).sqrt().floor()),
+        },
+        OWN,
+        Parameter {
+            name: "leaders",
+            about: "variance of the noise of a group's leader, in units of the noise; 0 by default",
+            default: |_| Ok(0.0),
+        },
+    ],
+    build: |setting: &Setting<'_>| {
+        let (nodes, count) = (setting.nodes(), setting.count("groups")?);
+        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); count.min(nodes)];
+        for node in 1..nodes {
+            groups[(node - 1) % count].push(node);
+        }
+        let (own, leaders) = (setting.number("own"), setting.number("leaders"));
+        let program = constructors::hierarchical(nodes, &groups, own, leaders)?;
+        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+    },
+};
+
+pub(super) const DSGD: Entry = Entry {
+    name: "dsgd",
+    about: "decentralized SGD with noise in every step that reacts to noise before it; all steps of a node change alike",
+    parameters: &[
+        Parameter {
+            name: "steps",
+            about: "gradient steps of every node; 8 by default",
+            default: |_| Ok(8.0),
+        },
+        Parameter {
+            name: "correlation",
+            about: "how much of a step's noise is taken back in the next, below 1 in size; 0 by default",
+            default: |_| Ok(0.0),
+        },
+    ],
+    build: |setting: &Setting<'_>| {
+        let steps = setting.count("steps")?;
+        let back = setting.number("correlation");
+        if back.is_nan() || back.abs() >= 1.0 {
+            let (name, condition) = ("correlation", "be below 1 in size");
+            return Err(crate::Error::InvalidParameter { name, condition, value: back });
+        }
+        let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
+        let options = constructors::Dsgd { noise, ..constructors::Dsgd::new(steps) };
+        let program = constructors::dsgd(setting.matrix, &options)?;
+        Ok(Box::new(Declared::new(program, Sensitivity::SameDirection)))
     },
 };
