@@ -14,7 +14,7 @@ use super::gram::{KnownDirection, NodeGram};
 use super::observers::Seen;
 use super::sensitivity::{self, Loss, Sensitivity, Value as Found};
 use super::witness::{self, Combination};
-use super::{ProgramError, Weight};
+use super::{ProgramError, Weight, sparse};
 use crate::Error;
 use crate::accountant::Observer;
 use crate::certified::account::Budget;
@@ -37,16 +37,19 @@ pub struct AccountOptions {
     /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of all uses is
     /// always among them. Where something about a node leaks, a direction that is not named is undecided.
     pub directions: Vec<(usize, Vec<Weight>)>,
+    /// The nodes that are asked about, all where none are named: a large program takes less work for a few.
+    pub nodes: Option<Vec<usize>>,
 }
 
 impl Default for AccountOptions {
-    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions.
+    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes.
     fn default() -> Self {
         Self {
             memory_limit: 12 << 30,
             precision_limit: 4224,
             hidden: HiddenReads::AsDeclared,
             directions: Vec::new(),
+            nodes: None,
         }
     }
 }
@@ -94,20 +97,40 @@ impl Program {
     ///
     /// # Errors
     /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`] for what contributions
-    /// read; [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found
+    /// read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the options; [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found
     /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
     /// [verdict](Account::verdict) on a node and a set.
     pub fn account_with(&self, observer: &Observer, options: &AccountOptions) -> Result<Account, Error> {
         let (seen, adaptivity, probability) = adaptivity::resolve(self, observer, options.hidden)?;
-        let directions = self.directions(&seen, options)?;
-        let (rows, columns) = columns::rows(self, &seen, &directions);
+        let nodes = self.node_count();
+        if let Some(&node) = options.nodes.iter().flatten().find(|&&node| node >= nodes) {
+            return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
+        }
+        let asked = columns::asked(self, options);
+        let directions = self.directions(&seen, &asked, options)?;
+        let large = seen.rows.len() >= sparse::FROM;
+        if let Some(found) =
+            large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
+        {
+            return Ok(Account {
+                program: self.clone(),
+                observer: observer.clone(),
+                seen,
+                grams: found.grams,
+                rank: found.rank,
+                bits: 53,
+                failure: probability.min(1.0),
+                adaptivity,
+            });
+        }
+        let (rows, columns) = columns::rows(self, &seen, &directions, &asked)?;
         let budget = Budget { memory: options.memory_limit, bits: options.precision_limit };
         let found = gram::of_rows(&rows, budget)?;
         if !found.certified() && columns.of_use.keys().any(|use_| !columns.structural.contains_key(use_)) {
             return Err(Error::NotCertified { bits: options.precision_limit });
         }
         let mut grams: Vec<Option<NodeGram>> = (0..self.node_count())
-            .map(|node| (!seen.members[node]).then(|| NodeGram::empty(node, self.uses(node))))
+            .map(|node| (!seen.members[node] && asked[node]).then(|| NodeGram::empty(node, self.uses(node))))
             .collect();
         let mut leaks = vec![false; found.diagonal.len()];
         found.leaks.iter().for_each(|&k| leaks[k] = true);
@@ -197,9 +220,15 @@ impl Program {
     }
 
     /// The sums of all uses, and what was asked for.
-    fn directions(&self, seen: &Seen, options: &AccountOptions) -> Result<Vec<Direction>, Error> {
+    fn directions(
+        &self,
+        seen: &Seen,
+        asked: &[bool],
+        options: &AccountOptions,
+    ) -> Result<Vec<Direction>, Error> {
         let mut directions: Vec<Direction> = Vec::new();
-        for node in (0..self.node_count()).filter(|&node| !seen.members[node] && self.uses(node) > 1) {
+        let open = |node: &usize| !seen.members[*node] && asked[*node] && self.uses(*node) > 1;
+        for node in (0..self.node_count()).filter(open) {
             directions.push(Direction { node, weights: vec![BigRational::one(); self.uses(node)] });
         }
         for (node, weights) in &options.directions {
@@ -210,6 +239,9 @@ impl Program {
             if weights.len() != self.uses(*node) {
                 let problem = format!("{} weights are given", weights.len());
                 return Err(ProgramError::Sensitivity { node: *node, uses: self.uses(*node), problem }.into());
+            }
+            if !asked[*node] {
+                return Err(ProgramError::NotAsked(*node).into());
             }
             let exact = weights.iter().map(|w| w.exact("a weight").cloned()).collect::<Result<_, _>>()?;
             directions.push(Direction { node: *node, weights: exact });
@@ -236,7 +268,7 @@ fn entries(found: &gram::Gram, uses: &[(usize, usize)]) -> Option<(Array2<f64>, 
 }
 
 impl NodeGram {
-    fn empty(node: usize, uses: usize) -> Self {
+    pub(super) fn empty(node: usize, uses: usize) -> Self {
         Self {
             node,
             uses,
@@ -339,6 +371,7 @@ impl Account {
     pub(super) fn node(&self, source: usize) -> Result<&NodeGram, Error> {
         let nodes = self.grams.len();
         let gram = self.grams.get(source).ok_or(ProgramError::NodeOutOfRange { node: source, nodes })?;
-        gram.as_ref().ok_or_else(|| ProgramError::Member(source).into())
+        let missing = if self.seen.members[source] { ProgramError::Member } else { ProgramError::NotAsked };
+        gram.as_ref().ok_or_else(|| missing(source).into())
     }
 }

@@ -4,6 +4,7 @@ use super::registers::{self, Definition, Primitive};
 use super::weight::ldl;
 use super::{ProgramError, Weight};
 use num_rational::BigRational;
+use std::collections::BTreeMap;
 
 /// A value of a program: a contribution, a noise, or what was made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,6 +113,8 @@ pub struct Program {
     pub(super) events: Vec<Event>,
     /// Nodes that join (`true`) or leave, and when.
     pub(super) changes: Vec<(usize, usize, bool)>,
+    /// What nodes end with.
+    pub(super) results: BTreeMap<usize, usize>,
     uses: Vec<usize>,
     pub(super) presence: Vec<Presence>,
     clock: usize,
@@ -137,6 +140,7 @@ impl Program {
             noises: Vec::new(),
             events: Vec::new(),
             changes: Vec::new(),
+            results: BTreeMap::new(),
             uses: vec![0; nodes],
             presence: vec![Presence::New; nodes],
             clock: 0,

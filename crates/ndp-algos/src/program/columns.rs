@@ -1,10 +1,13 @@
 //! Exact rows for the certified engine: unknown noises with their variances, then one column for every use of a node outside the
 //! coalition and for every direction of its uses that is asked for.
 
+use super::ProgramError;
+use super::account::AccountOptions;
 use super::build::Program;
 use super::observers::Seen;
 use super::registers::Primitive;
 use super::weight::float;
+use crate::Error;
 use crate::certified::rows::{Input, Layout, Rows};
 use crate::certified::whole::WholeRows;
 use num_bigint::{BigInt, BigUint};
@@ -31,9 +34,18 @@ pub(super) struct Columns {
 }
 
 /// The rows of what was seen, for the engine.
-pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> (Rows, Columns) {
-    let contributions = seen.contributions();
-    let structural = structural(program, seen);
+///
+/// # Errors
+/// [`ProgramError::TooManyValues`] for more columns than an index of 32 bits can name.
+pub(super) fn rows(
+    program: &Program,
+    seen: &Seen,
+    directions: &[Direction],
+    asked: &[bool],
+) -> Result<(Rows, Columns), Error> {
+    let mut contributions = seen.contributions();
+    contributions.retain(|&k| asked[program.contributions[k].node]);
+    let structural = structural(program, seen, asked);
     // Columns of the noises: a variance that is no product of 53 bits and a power of two is the sum of several.
     let mut noises: BTreeMap<usize, Vec<(u32, BigRational)>> = BTreeMap::new();
     let mut variances: Vec<f64> = Vec::new();
@@ -44,7 +56,7 @@ pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> 
     }
     for (k, columns) in &mut noises {
         for (factor, variance) in scaled(&program.noises[*k].variance) {
-            columns.push((variances.len() as u32, factor));
+            columns.push((column(variances.len())?, factor));
             variances.push(variance);
         }
     }
@@ -88,6 +100,7 @@ pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> 
             inputs += 1;
         }
     }
+    column(m + inputs)?;
     let entries = seen
         .rows
         .iter()
@@ -99,15 +112,22 @@ pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> 
                     Primitive::Noise(k) => {
                         entries.extend(noises[k].iter().map(|(column, factor)| (*column, factor * x)));
                     }
-                    Primitive::Contribution(k) => entries.push(((m + of_use[k]) as u32, x.clone())),
+                    Primitive::Contribution(k) => {
+                        if let Some(&at) = of_use.get(k) {
+                            entries.push((column(m + at)?, x.clone()));
+                        }
+                    }
                 }
             }
-            let summed = sums.into_iter().filter_map(|(d, x)| Some(((m + of_direction[d]?) as u32, x)));
-            entries.extend(summed);
+            for (d, x) in sums {
+                if let Some(at) = of_direction[d] {
+                    entries.push((column(m + at)?, x));
+                }
+            }
             entries.sort_unstable_by_key(|(column, _)| *column);
-            entries
+            Ok(entries)
         })
-        .collect();
+        .collect::<Result<_, Error>>()?;
     let bound_of_direction = |d: usize| -> Option<f64> {
         let uses = by_node.get(&directions[d].node)?;
         let mut used = Vec::new();
@@ -145,12 +165,25 @@ pub(super) fn rows(program: &Program, seen: &Seen, directions: &[Direction]) -> 
         known: 0,
         adds_up: false,
     };
-    (Rows::Whole(WholeRows::new(layout, entries)), Columns { of_use, of_direction, structural })
+    Ok((Rows::Whole(WholeRows::new(layout, entries)), Columns { of_use, of_direction, structural }))
+}
+
+/// Which nodes are asked about.
+pub(super) fn asked(program: &Program, options: &AccountOptions) -> Vec<bool> {
+    let Some(nodes) = &options.nodes else { return vec![true; program.node_count()] };
+    let mut asked = vec![false; program.node_count()];
+    nodes.iter().for_each(|&node| asked[node] = true);
+    asked
+}
+
+/// The number of a column, which has 32 bits.
+pub(super) fn column(number: usize) -> Result<u32, Error> {
+    u32::try_from(number).map_err(|_| ProgramError::TooManyValues.into())
 }
 
 /// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance `v`, its loss is at
 /// most `λ² / v`, rounded up. For every contribution the noise and the bound.
-fn structural(program: &Program, seen: &Seen) -> BTreeMap<usize, (usize, f64)> {
+fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize, (usize, f64)> {
     let mut columns: BTreeMap<Primitive, Vec<(usize, &BigRational)>> = BTreeMap::new();
     for (r, row) in seen.rows.iter().enumerate() {
         for (primitive, x) in &row.form {
@@ -170,6 +203,9 @@ fn structural(program: &Program, seen: &Seen) -> BTreeMap<usize, (usize, f64)> {
     let mut found = BTreeMap::new();
     for (primitive, column) in &columns {
         let Primitive::Contribution(k) = primitive else { continue };
+        if !asked[program.contributions[*k].node] {
+            continue;
+        }
         let mut best: Option<(usize, BigRational)> = None;
         for &noise in candidates.get(&ends(column)).into_iter().flatten() {
             let other = &columns[&Primitive::Noise(noise)];
@@ -217,7 +253,7 @@ fn scaled(variance: &BigRational) -> Vec<(BigRational, f64)> {
     let zeros = numerator.trailing_zeros().unwrap_or(0);
     // v = whole · 2^exponent · outside².
     let (whole, exponent, outside) = if dyadic {
-        (numerator >> zeros, zeros as i64 - twos as i64, BigRational::one())
+        (numerator >> zeros, zeros.cast_signed() - twos.cast_signed(), BigRational::one())
     } else {
         let whole = numerator * denominator;
         (whole, 0, BigRational::new(BigInt::one(), variance.denom().abs()))

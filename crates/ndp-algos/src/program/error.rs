@@ -177,6 +177,9 @@ pub enum ProgramError {
     /// A question about a node that has no loss: it belongs to the coalition.
     #[error("node {0} belongs to the coalition: its loss to itself is not a privacy loss")]
     Member(usize),
+    /// A node that was not asked for when the account was made.
+    #[error("node {0} was not asked for when the account was made")]
+    NotAsked(usize),
     /// Whether a direction is noiseless was not decided, as it was not asked for.
     #[error(
         "some combination of messages reveals part of the uses of node {0} without noise: ask for this \

@@ -1,8 +1,10 @@
 //! Matrices with exact entries, applied to one value of every node.
 
+use super::registers::least_common_multiple;
 use super::{ProgramError, Weight};
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
@@ -12,6 +14,8 @@ use num_traits::{One, Zero};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixing {
     rows: Vec<Vec<(u32, BigRational)>>,
+    /// A denominator of all entries, unless it is long, and the entries times it.
+    whole: Option<(BigInt, Vec<Vec<BigInt>>)>,
 }
 
 impl Mixing {
@@ -40,7 +44,7 @@ impl Mixing {
                 None => Ok(entries),
             }
         };
-        Ok(Self { rows: rows.iter().map(one).collect::<Result<_, _>>()? })
+        Ok(Self::of(rows.iter().map(one).collect::<Result<_, _>>()?))
     }
 
     /// The matrix with the given entries.
@@ -77,7 +81,7 @@ impl Mixing {
                     let entries = columns.iter().zip(weights).filter(|(_, w)| **w != 0.0);
                     entries.map(|(&v, &w)| (v, dyadic(w))).collect()
                 };
-                return Self { rows: (0..matrix.node_count()).map(row).collect() };
+                return Self::of((0..matrix.node_count()).map(row).collect());
             }
         };
         let moving = BigRational::one() - dyadic(matrix.laziness());
@@ -97,7 +101,27 @@ impl Mixing {
             entries.sort_by_key(|(column, _)| *column);
             entries
         };
-        Self { rows: (0..matrix.node_count()).map(row).collect() }
+        Self::of((0..matrix.node_count()).map(row).collect())
+    }
+
+    fn of(rows: Vec<Vec<(u32, BigRational)>>) -> Self {
+        let mut common = BigInt::one();
+        for (_, x) in rows.iter().flatten() {
+            if !(&common % x.denom()).is_zero() {
+                common = least_common_multiple(&common, x.denom());
+            }
+            if common.bits() > LONGEST {
+                return Self { rows, whole: None };
+            }
+        }
+        let times = |(_, x): &(u32, BigRational)| x.numer() * (&common / x.denom());
+        let whole = rows.iter().map(|row| row.iter().map(times).collect()).collect();
+        Self { rows, whole: Some((common, whole)) }
+    }
+
+    /// A denominator of all entries, and row `u` times it; none where it is long.
+    pub(super) fn whole_row(&self, u: usize) -> Option<(&BigInt, &[BigInt])> {
+        self.whole.as_ref().map(|(common, rows)| (common, rows[u].as_slice()))
     }
 
     /// Number of rows, and of columns.
@@ -130,3 +154,6 @@ impl From<&Mixing> for Mixing {
         mixing.clone()
     }
 }
+
+/// Bits of a common denominator, at most.
+const LONGEST: u64 = 256;

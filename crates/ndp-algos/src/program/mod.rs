@@ -13,10 +13,16 @@
 //! | Is something seen without noise? | [`Account::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Adaptivity`] | checked where they say what they read |
 //! | In a file? | [`Program::read`], [`Program::write`] | |
+//! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
 //! | Can a third party check it? | [`Account::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
 //! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 
 mod account;
 mod adaptivity;
@@ -35,9 +41,11 @@ mod semidefinite;
 mod sensitivity;
 mod signs;
 mod simulate;
+mod sparse;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod utility;
 mod weight;
 mod witness;
 

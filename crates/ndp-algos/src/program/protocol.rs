@@ -70,6 +70,10 @@ impl Protocol for Declared {
         Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity }))
     }
 
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        self.program.error(noise)
+    }
+
     fn message_count(&self) -> Result<f64, Error> {
         Ok(self.program.sent() as f64)
     }

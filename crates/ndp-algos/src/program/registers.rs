@@ -1,6 +1,7 @@
 //! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and noises.
 
 use super::mixing::Mixing;
+use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use std::collections::BTreeMap;
@@ -46,24 +47,88 @@ pub(super) enum Primitive {
     Noise(usize),
 }
 
+/// A ratio that is not reduced: on a walk through many steps the greatest common divisors would be most of the work.
+struct Unreduced {
+    numerator: BigInt,
+    denominator: BigInt,
+}
+
+/// Of two positive integers.
+pub(super) fn least_common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
+    // A reduced ratio has lost the greatest common divisor.
+    a * BigRational::new(a.clone(), b.clone()).denom()
+}
+
+impl Unreduced {
+    fn add(&mut self, numerator: BigInt, denominator: &BigInt) {
+        if self.denominator == *denominator {
+            self.numerator += numerator;
+        } else if (denominator % &self.denominator).is_zero() {
+            self.numerator *= denominator / &self.denominator;
+            self.numerator += numerator;
+            self.denominator = denominator.clone();
+        } else {
+            let common = least_common_multiple(&self.denominator, denominator);
+            self.numerator *= &common / &self.denominator;
+            self.numerator += numerator * (&common / denominator);
+            self.denominator = common;
+        }
+    }
+
+    fn reduced(self) -> BigRational {
+        if self.denominator.is_one() {
+            return BigRational::new_raw(self.numerator, self.denominator);
+        }
+        BigRational::new(self.numerator, self.denominator)
+    }
+}
+
 /// The coefficients of `value` over contributions and noises, ascending, none of them 0: a walk back in time from the value
 /// to what it is made of.
 pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRational)> {
-    let mut open: BTreeMap<usize, BigRational> = BTreeMap::from([(value, BigRational::one())]);
+    let one = Unreduced { numerator: BigInt::one(), denominator: BigInt::one() };
+    let mut open: BTreeMap<usize, Unreduced> = BTreeMap::from([(value, one)]);
     let mut found = Vec::new();
+    let add =
+        |open: &mut BTreeMap<usize, Unreduced>, term: usize, numerator: BigInt, denominator: &BigInt| {
+            match open.get_mut(&term) {
+                Some(sum) => sum.add(numerator, denominator),
+                None => {
+                    open.insert(term, Unreduced { numerator, denominator: denominator.clone() });
+                }
+            }
+        };
     while let Some((at, weight)) = open.pop_last() {
-        if weight.is_zero() {
+        if weight.numerator.is_zero() {
             continue;
         }
         match &values[at] {
-            Definition::Contribution(k) => found.push((Primitive::Contribution(*k), weight)),
-            Definition::Noise(k) => found.push((Primitive::Noise(*k), weight)),
-            made => {
-                for (term, factor) in made.terms() {
-                    let product = if factor.is_one() { weight.clone() } else { factor * &weight };
-                    open.entry(term).and_modify(|sum| *sum += &product).or_insert(product);
+            Definition::Contribution(k) => found.push((Primitive::Contribution(*k), weight.reduced())),
+            Definition::Noise(k) => found.push((Primitive::Noise(*k), weight.reduced())),
+            Definition::Sum(terms) => {
+                for (term, factor) in terms {
+                    if factor.denom().is_one() {
+                        add(&mut open, *term, &weight.numerator * factor.numer(), &weight.denominator);
+                    } else {
+                        let denominator = &weight.denominator * factor.denom();
+                        add(&mut open, *term, &weight.numerator * factor.numer(), &denominator);
+                    }
                 }
             }
+            Definition::Mixed { mixing, inputs, row } => match mixing.whole_row(*row) {
+                Some((common, numerators)) => {
+                    let denominator = &weight.denominator * common;
+                    for ((j, _), factor) in mixing.row(*row).iter().zip(numerators) {
+                        add(&mut open, inputs[*j as usize], &weight.numerator * factor, &denominator);
+                    }
+                }
+                None => {
+                    for (j, factor) in mixing.row(*row) {
+                        let denominator = &weight.denominator * factor.denom();
+                        add(&mut open, inputs[*j as usize], &weight.numerator * factor.numer(), &denominator);
+                    }
+                }
+            },
         }
     }
     found.sort_unstable_by_key(|(primitive, _)| *primitive);

@@ -152,6 +152,17 @@ impl Program {
         values.iter().enumerate().try_for_each(|(from, &value)| self.broadcast(from, value))
     }
 
+    /// A value that `node` knows without a message: noise that a dealer hands out, correlated with that of others.
+    ///
+    /// # Errors
+    /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`].
+    pub fn hold(&mut self, node: usize, value: Value) -> Result<(), ProgramError> {
+        self.check(value)?;
+        self.present(node, "hold a value")?;
+        self.see(value, Seeing::Held { by: node });
+        Ok(())
+    }
+
     /// A value that becomes public without a sender, such as a model that is released.
     ///
     /// # Errors

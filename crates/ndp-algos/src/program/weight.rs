@@ -90,6 +90,18 @@ impl From<(i64, i64)> for Weight {
     }
 }
 
+/// Not finite where a factor is not.
+impl std::ops::Mul for &Weight {
+    type Output = Weight;
+
+    fn mul(self, other: &Weight) -> Weight {
+        match (&self.0, &other.0) {
+            (Ok(a), Ok(b)) => Weight::of(a * b),
+            _ => Weight(Err(f64::NAN)),
+        }
+    }
+}
+
 impl std::fmt::Display for Weight {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.0 {

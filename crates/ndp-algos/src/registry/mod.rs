@@ -22,6 +22,7 @@
 mod baselines;
 mod gossip;
 mod programs;
+mod push_sum;
 mod tokens;
 mod training;
 
@@ -47,6 +48,11 @@ pub const PROTOCOLS: &[Entry] = &[
     programs::DECOR,
     programs::ZIP_DL,
     programs::SECURE_NEIGHBOR_SUMS,
+    programs::GOPA,
+    programs::CORN_DSGD,
+    programs::HIERARCHICAL,
+    programs::DSGD,
+    push_sum::PUSH_SUM,
     tokens::RING_SUM,
     tokens::RING_HISTOGRAM,
     tokens::COMPLETE_SUM,

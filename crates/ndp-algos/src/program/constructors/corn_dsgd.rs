@@ -43,5 +43,48 @@ pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usiz
         program.send_to_neighbors(matrix.graph(), &y)?;
         y = program.gossip_shared(&mixing, &y)?;
     }
+    program.result_all(&y)?;
+    Ok(program)
+}
+
+/// [`corn_dsgd`] with the covariance `own I + shared (I - W)`, `W` the matrix, for any number of nodes: every edge `{u, v}` has a noise
+/// of variance `shared W_uv` that nobody knows, added at one end and subtracted at the other, and every node learns its sum.
+///
+/// # Errors
+/// [`ProgramError::NegativeVariance`](crate::program::ProgramError::NegativeVariance),
+/// [`ProgramError::NotFinite`](crate::program::ProgramError::NotFinite).
+pub fn corn_dsgd_along(
+    matrix: &GossipMatrix,
+    own: impl Into<Weight>,
+    shared: impl Into<Weight>,
+    rounds: usize,
+) -> Result<Program, Error> {
+    let nodes = matrix.node_count();
+    let mut program = Program::new(nodes)?;
+    let mixing = Arc::new(Mixing::from(matrix));
+    let shared = shared.into();
+    let x = program.contribute_all(Reads::Nothing)?;
+    let own = own.into();
+    let mut parts: Vec<Vec<_>> = (0..nodes)
+        .map(|_| Ok(vec![(1, program.shared_noise(&[], own.clone())?)]))
+        .collect::<Result<_, Error>>()?;
+    for u in 0..nodes {
+        for (v, weight) in mixing.entries(u).into_iter().filter(|(v, _)| u < *v) {
+            let z = program.shared_noise(&[], &weight * &shared)?;
+            parts[u].push((1, z));
+            parts[v].push((-1, z));
+        }
+    }
+    let mut y = Vec::with_capacity(nodes);
+    for (u, parts) in parts.into_iter().enumerate() {
+        let c = program.combine(parts)?;
+        program.hold(u, c)?;
+        y.push(program.add(&[x[u], c])?);
+    }
+    for _ in 0..rounds {
+        program.send_to_neighbors(matrix.graph(), &y)?;
+        y = program.gossip_shared(&mixing, &y)?;
+    }
+    program.result_all(&y)?;
     Ok(program)
 }

@@ -34,7 +34,9 @@ pub fn decor(
     steps: usize,
 ) -> Result<Program, Error> {
     let (own, shared) = (own.into(), shared.into());
-    let mut program = Program::new(graph.node_count())?;
+    let nodes = graph.node_count();
+    let mut program = Program::new(nodes)?;
+    let mut public = Vec::new();
     for _ in 0..steps {
         let x = program.contribute_all(Reads::Nothing)?;
         let z = program.noise_all(own.clone())?;
@@ -47,7 +49,10 @@ pub fn decor(
         for (u, parts) in parts.iter().enumerate() {
             let y = program.add(parts)?;
             program.broadcast(u, y)?;
+            public.push((1.0 / nodes as f64, y));
         }
     }
+    let mean = program.combine(public)?;
+    program.result_all(&vec![mean; nodes])?;
     Ok(program)
 }

@@ -73,5 +73,8 @@ pub fn dsgd(matrix: &GossipMatrix, options: &Dsgd) -> Result<Program, Error> {
         }
         model = Some(y);
     }
+    if let Some(model) = model {
+        program.result_all(&model)?;
+    }
     Ok(program)
 }

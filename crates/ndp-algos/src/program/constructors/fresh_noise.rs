@@ -35,5 +35,6 @@ pub fn fresh_noise(matrix: &GossipMatrix, variances: &[Weight]) -> Result<Progra
         program.send_to_neighbors(matrix.graph(), &y)?;
         y = program.gossip_shared(&mixing, &y)?;
     }
+    program.result_all(&y)?;
     Ok(program)
 }

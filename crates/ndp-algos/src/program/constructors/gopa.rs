@@ -35,7 +35,8 @@ pub fn gopa(
     silent: &[usize],
 ) -> Result<Program, Error> {
     let mask = mask.into();
-    let mut program = Program::new(graph.node_count())?;
+    let nodes = graph.node_count();
+    let mut program = Program::new(nodes)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(own)?;
     let mut parts: Vec<_> = x.into_iter().zip(z).map(|(x, z)| vec![x, z]).collect();
@@ -44,9 +45,14 @@ pub fn gopa(
         parts[a].push(plus);
         parts[b].push(minus);
     }
+    let mut public = Vec::new();
     for (u, parts) in parts.iter().enumerate().filter(|(u, _)| !silent.contains(u)) {
         let y = program.add(parts)?;
         program.broadcast(u, y)?;
+        public.push(y);
     }
+    let share = 1.0 / public.len().max(1) as f64;
+    let mean = program.combine(public.into_iter().map(|y| (share, y)))?;
+    program.result_all(&vec![mean; nodes])?;
     Ok(program)
 }

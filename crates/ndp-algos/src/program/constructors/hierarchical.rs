@@ -44,6 +44,9 @@ pub fn hierarchical(
         let z = program.noise(leader, leaders.clone())?;
         sums.push((leader, 1, program.add(&[sum, z])?));
     }
-    program.secure_sum(0, sums)?;
+    let sum = program.secure_sum(0, sums)?;
+    let members = groups.iter().map(Vec::len).sum::<usize>();
+    let mean = program.combine([(1.0 / members as f64, sum)])?;
+    program.result(0, mean)?;
     Ok(program)
 }

@@ -36,5 +36,6 @@ pub fn muffliato(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error>
         program.send_to_neighbors(matrix.graph(), &y)?;
         y = program.gossip_shared(&mixing, &y)?;
     }
+    program.result_all(&y)?;
     Ok(program)
 }

@@ -46,5 +46,6 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
         }
         y = program.gossip_shared(&mixing, &y)?;
     }
+    program.result_all(&y)?;
     Ok(program)
 }

@@ -33,6 +33,7 @@ pub fn zip_dl(graph: &Graph, own: impl Into<Weight>, mask: impl Into<Weight>) ->
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(own)?;
     let y = program.add_all(&x, &z)?;
+    let mut got: Vec<Vec<_>> = y.iter().map(|&y| vec![y]).collect();
     for (u, &y) in y.iter().enumerate() {
         let neighbors = graph.neighbors(u);
         let masks = match neighbors.len() {
@@ -45,7 +46,13 @@ pub fn zip_dl(graph: &Graph, own: impl Into<Weight>, mask: impl Into<Weight>) ->
                 None => y,
             };
             program.send(u, to as usize, message)?;
+            got[to as usize].push(message);
         }
+    }
+    for (u, got) in got.into_iter().enumerate() {
+        let share = 1.0 / got.len() as f64;
+        let mean = program.combine(got.into_iter().map(|y| (share, y)))?;
+        program.result(u, mean)?;
     }
     Ok(program)
 }

@@ -154,8 +154,15 @@ impl Reader {
             Some("hold") => {
                 let line = Line::new(map, &["hold", "by"])?;
                 let (value, by) = (self.names.one(line.text("hold")?)?, line.number("by")?);
-                self.program.present(by, "hold a value")?;
-                self.program.see(value, Seeing::Held { by });
+                self.program.hold(by, value)?;
+            }
+            Some("result") => {
+                let line = Line::new(map, &["result", "nodes"])?;
+                let reference = line.text("result")?;
+                for node in self.nodes(&line)? {
+                    let value = self.names.at(reference, node)?;
+                    self.program.result(node, value)?;
+                }
             }
             Some("leave") => {
                 let nodes = Line::new(map, &["leave"])?.nodes("leave")?;
@@ -431,7 +438,7 @@ fn inside(steps: &[Step]) -> Option<usize> {
 }
 
 /// What a line can say; the last ones are refused.
-const VERBS: [&str; 20] = [
+const VERBS: [&str; 21] = [
     "graph",
     "matrix",
     "contribute",
@@ -444,6 +451,7 @@ const VERBS: [&str; 20] = [
     "secure-sum",
     "deliver",
     "hold",
+    "result",
     "leave",
     "join",
     "end",

@@ -83,6 +83,10 @@ impl Program {
             steps.push((moment, if joins { json!({"join": node}) } else { json!({"leave": node}) }));
         }
         steps.sort_by_key(|(moment, _)| *moment);
+        let results = self.results.iter();
+        steps.extend(
+            results.map(|(node, &value)| (usize::MAX, json!({"result": name(value), "nodes": [node]}))),
+        );
         steps.iter().try_for_each(|(_, step)| writeln!(to, "{step}"))
     }
 }

@@ -49,6 +49,7 @@ fn short_texts_say_the_same_as_constructors() -> Outcome {
         {"send": "y", "along": "g"}
         {"set": "y", "gossip": "W", "of": "y"}
         {"end": "repeat"}
+        {"result": "y"}
     "#;
     assert_eq!(Program::read(gossip.as_bytes())?, muffliato(&GossipMatrix::metropolis(&path_graph(4)?), 3)?);
     let decor = r#"

@@ -3,6 +3,7 @@
 mod claims;
 mod errors;
 mod format;
+mod large;
 mod properties;
 mod reference;
 

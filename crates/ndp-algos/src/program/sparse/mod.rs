@@ -1,0 +1,303 @@
+//! Accounts of large views whose rows each have a noise of their own, by sparse linear systems between two witnesses.
+//!
+//! With `D` the share of those noises in the covariance `S = R V Rᵀ` of the rows, `S - D` is positive semidefinite. For any `ŷ_i` in the
+//! place of `S⁻¹ b_i`, with what it leaves over, `r_i = b_i - S ŷ_i`,
+//!
+//! ```text
+//! G_ij = b_iᵀ S⁻¹ b_j = ŷ_iᵀ b_j + ŷ_jᵀ r_i + r_iᵀ S⁻¹ r_j,    |r_iᵀ S⁻¹ r_j| ≤ |D^(-1/2) r_i| |D^(-1/2) r_j|.
+//! ```
+//!
+//! `ŷ_i` is an attack; absorbing `r_i` by the rows' own noises makes of it a noise shift. The `ŷ` come from conjugate gradients
+//! and are then exact numbers: only the residuals are rounded, and their error is bounded entry by entry. No rank is decided and
+//! no prime is drawn; nothing can leak. What is far from a node's rows has no part in its system: a solve starts at those rows and
+//! grows with them.
+
+mod solve;
+
+use super::account::AccountOptions;
+use super::build::Program;
+use super::columns::Direction;
+use super::enclose::Ends;
+use super::gram::{KnownDirection, NodeGram};
+use super::observers::{Seen, SeenRow};
+use super::registers::Primitive;
+use super::weight::float;
+use crate::Error;
+use ndarray::Array2;
+use num_rational::BigRational;
+use num_traits::Zero;
+use rayon::prelude::*;
+use solve::{Scratch, Solved};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// The covariance of the rows, sparse and symmetric, and how far its entries may be from the exact ones.
+pub(super) struct Covariance {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    entries: Vec<f64>,
+    /// The sums of the sizes of the terms of an entry; empty where they are the sizes of the entries.
+    sizes: Vec<f64>,
+    /// At most what a row's own noise adds to the diagonal.
+    own: Vec<f64>,
+    diagonal: Vec<f64>,
+    /// Terms of an entry, at most.
+    terms: usize,
+}
+
+/// What was found, node by node.
+pub(super) struct Found {
+    pub(super) grams: Vec<Option<NodeGram>>,
+    pub(super) rank: usize,
+}
+
+impl Covariance {
+    fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)> {
+        let range = self.starts[r]..self.starts[r + 1];
+        self.columns[range.clone()].iter().zip(&self.entries[range]).map(|(&j, &x)| (j as usize, x))
+    }
+
+    /// Sums of the sizes of the terms of a row's entries.
+    fn sizes(&self, r: usize) -> impl Iterator<Item = f64> {
+        let range = self.starts[r]..self.starts[r + 1];
+        let known = if self.sizes.is_empty() { &self.entries } else { &self.sizes };
+        known[range].iter().map(|x| x.abs())
+    }
+
+    fn len(&self) -> usize {
+        self.own.len()
+    }
+
+    /// The number of a row, which has 32 bits as all columns have.
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "rows are numbered by 32 bits when the covariance is made"
+    )]
+    fn number(&self, r: usize) -> u32 {
+        r as u32
+    }
+
+    /// The covariance of what was seen; none where some row has no noise of its own, or where it is not sparse.
+    fn new(program: &Program, seen: &Seen, memory: u64) -> Result<Option<Self>, Error> {
+        let n = seen.rows.len();
+        // Of every noise the rows in which it occurs.
+        let mut occurs: BTreeMap<usize, u32> = BTreeMap::new();
+        let noises = |row: &SeenRow| {
+            let noise = |(primitive, _): &(Primitive, _)| match primitive {
+                Primitive::Noise(k) => Some(*k),
+                Primitive::Contribution(_) => None,
+            };
+            row.form.iter().filter_map(noise).collect::<Vec<_>>()
+        };
+        seen.rows.iter().flat_map(noises).for_each(|k| *occurs.entry(k).or_insert(0) += 1);
+        if !seen.rows.iter().all(|row| noises(row).iter().any(|k| occurs[k] == 1)) {
+            return Ok(None);
+        }
+        let mut of_noise: BTreeMap<usize, Vec<(u32, f64)>> = BTreeMap::new();
+        let mut mine: Vec<Vec<(usize, f64)>> = Vec::with_capacity(n);
+        for (r, row) in seen.rows.iter().enumerate() {
+            let Ok(number) = u32::try_from(r) else { return Ok(None) };
+            let mut noises = Vec::new();
+            for (primitive, x) in &row.form {
+                if let Primitive::Noise(k) = primitive {
+                    let x = float(x);
+                    if !in_range(x) {
+                        return Ok(None);
+                    }
+                    of_noise.entry(*k).or_default().push((number, x));
+                    noises.push((*k, x));
+                }
+            }
+            mine.push(noises);
+        }
+        let mut variances: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut products = 0usize;
+        for (&k, rows) in &of_noise {
+            let variance = float(&program.noises[k].variance);
+            if !in_range(variance) {
+                return Ok(None);
+            }
+            variances.insert(k, variance);
+            products = products.saturating_add(rows.len().saturating_mul(rows.len()));
+        }
+        if products > MOST_PRODUCTS {
+            return Ok(None);
+        }
+        let threads = rayon::current_num_threads();
+        let bytes = products as u128 * 40 + (n * (threads + 1)) as u128 * 64;
+        if bytes > memory.into() {
+            let what = "the covariance of what is seen";
+            return Err(ndp_graph::Error::TooLarge { what, bytes, limit: memory.into() }.into());
+        }
+        type Row = (Vec<(u32, f64, f64)>, f64, usize);
+        let row = |noises: &Vec<(usize, f64)>| -> Option<Row> {
+            let mut products: Vec<(u32, f64)> = Vec::new();
+            let mut own: f64 = 0.0;
+            for (k, x) in noises {
+                let (rows, variance) = (&of_noise[k], variances[k]);
+                if rows.len() == 1 {
+                    // Rounded down: three roundings of 1, two conversions.
+                    own = own.max(x * x * variance * DOWN);
+                }
+                products.extend(rows.iter().map(|&(other, y)| (other, x * y * variance)));
+            }
+            products.sort_by_key(|&(other, _)| other);
+            let mut entries: Vec<(u32, f64, f64)> = Vec::new();
+            let (mut most, mut count) = (0, 0);
+            for (other, product) in products {
+                match entries.last_mut() {
+                    Some(last) if last.0 == other => {
+                        last.1 += product;
+                        last.2 += product.abs();
+                        count += 1;
+                    }
+                    _ => {
+                        entries.push((other, product, product.abs()));
+                        count = 1;
+                    }
+                }
+                most = most.max(count);
+            }
+            (own > 0.0).then_some((entries, own, most))
+        };
+        let Some(rows) = mine.par_iter().map(row).collect::<Option<Vec<Row>>>() else { return Ok(None) };
+        let mut found = Self {
+            starts: vec![0],
+            columns: Vec::new(),
+            entries: Vec::new(),
+            sizes: Vec::new(),
+            own: Vec::with_capacity(n),
+            diagonal: Vec::with_capacity(n),
+            terms: 0,
+        };
+        for (r, (entries, own, most)) in rows.into_iter().enumerate() {
+            found.diagonal.push(entries.iter().find(|x| x.0 as usize == r).map_or(own, |x| x.1));
+            found.columns.extend(entries.iter().map(|x| x.0));
+            found.entries.extend(entries.iter().map(|x| x.1));
+            found.sizes.extend(entries.iter().map(|x| x.2));
+            found.starts.push(found.columns.len());
+            found.own.push(own);
+            found.terms = found.terms.max(most);
+        }
+        if found.entries.iter().zip(&found.sizes).all(|(x, size)| x.abs() == *size) {
+            found.sizes = Vec::new();
+        }
+        Ok(Some(found))
+    }
+}
+
+/// Coefficients of a change in the rows, ascending, and how far each may be from the exact one.
+type Shift = Vec<(u32, f64, f64)>;
+
+/// What the observer learns about every node that was asked for; none where the view has not the structure for it.
+///
+/// # Errors
+/// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+pub(super) fn grams(
+    program: &Program,
+    seen: &Seen,
+    directions: &[Direction],
+    options: &AccountOptions,
+) -> Result<Option<Found>, Error> {
+    let Some(covariance) = Covariance::new(program, seen, options.memory_limit)? else { return Ok(None) };
+    // Rows of every contribution of a node that was asked for.
+    let asked = super::columns::asked(program, options);
+    let mut of_use: BTreeMap<usize, Vec<(u32, &BigRational)>> = BTreeMap::new();
+    for (r, row) in (0u32..).zip(&seen.rows) {
+        for (primitive, x) in &row.form {
+            if let Primitive::Contribution(k) = primitive
+                && asked[program.contributions[*k].node]
+            {
+                of_use.entry(*k).or_default().push((r, x));
+            }
+        }
+    }
+    let mut of_node: Vec<Vec<usize>> = vec![Vec::new(); program.node_count()];
+    of_use.keys().for_each(|&k| of_node[program.contributions[k].node].push(k));
+    let mut by_node: Vec<Vec<&Direction>> = vec![Vec::new(); program.node_count()];
+    directions.iter().for_each(|direction| by_node[direction.node].push(direction));
+    let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
+    let of = |node: usize| -> Option<Option<NodeGram>> {
+        if seen.members[node] || !asked[node] {
+            return Some(None);
+        }
+        let mut gram = NodeGram::empty(node, program.uses(node));
+        let uses = &of_node[node];
+        let mut shifts: Vec<Shift> = Vec::new();
+        for (place, &k) in uses.iter().enumerate() {
+            gram.places[program.contributions[k].index] = Some(place);
+            shifts.push(rounded(&of_use[&k])?);
+        }
+        let mut along: Vec<Shift> = Vec::new();
+        for direction in &by_node[node] {
+            let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
+            for &k in uses {
+                let weight = &direction.weights[program.contributions[k].index];
+                for (r, x) in of_use[&k].iter().filter(|_| !weight.is_zero()) {
+                    *sums.entry(*r).or_insert_with(BigRational::zero) += weight * *x;
+                }
+            }
+            let sums: Vec<(u32, &BigRational)> = sums.iter().map(|(&r, x)| (r, x)).collect();
+            along.push(rounded(&sums)?);
+        }
+        let mut scratch = pool.lock().ok()?.pop().unwrap_or_else(|| Scratch::new(covariance.len()));
+        let solved: Vec<Solved> = shifts.iter().map(|b| scratch.solve(&covariance, b)).collect();
+        let k = shifts.len();
+        let (mut center, mut radius) = (Array2::zeros((k, k)), Array2::zeros((k, k)));
+        for i in 0..k {
+            let ends = solved[i].ends(&shifts[i]);
+            gram.diagonal.push(ends);
+            gram.leaks.push(false);
+            gram.structural.push(f64::INFINITY);
+            center[(i, i)] = ends.low + (ends.high - ends.low) / 2.0;
+            radius[(i, i)] = (ends.high - ends.low) * 0.75;
+            for j in 0..i {
+                let (middle, apart) = solve::entry(&solved[i], &solved[j], &shifts[j]);
+                (center[(i, j)], center[(j, i)]) = (middle, middle);
+                (radius[(i, j)], radius[(j, i)]) = (apart, apart);
+            }
+        }
+        for (direction, shift) in by_node[node].iter().zip(&along) {
+            let ends =
+                if shift.is_empty() { Ends::ZERO } else { scratch.solve(&covariance, shift).ends(shift) };
+            gram.directions.push(KnownDirection { direction: (*direction).clone(), ends, leaks: false });
+        }
+        pool.lock().ok()?.push(scratch);
+        let finite = gram.diagonal.iter().chain(gram.directions.iter().map(|known| &known.ends));
+        if !finite.clone().all(|ends| ends.high.is_finite()) || !radius.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        gram.entries = Some((center, radius));
+        Some(Some(gram))
+    };
+    let grams: Option<Vec<Option<NodeGram>>> =
+        (0..program.node_count()).into_par_iter().with_min_len(8).map(of).collect();
+    Ok(grams.map(|grams| Found { grams, rank: covariance.len() }))
+}
+
+/// The nearest floating-point numbers of a shift; none where one is out of range.
+fn rounded(exact: &[(u32, &BigRational)]) -> Option<Shift> {
+    let mut shift = Vec::with_capacity(exact.len());
+    for (r, x) in exact.iter().filter(|(_, x)| !x.is_zero()) {
+        let near = float(x);
+        if !in_range(near) {
+            return None;
+        }
+        // Integers and dyadic numbers are themselves.
+        let exact = BigRational::from_float(near).as_ref() == Some(*x);
+        shift.push((*r, near, if exact { 0.0 } else { near.abs() * f64::EPSILON }));
+    }
+    Some(shift)
+}
+
+/// Sizes whose products neither overflow nor underflow.
+fn in_range(x: f64) -> bool {
+    (1e-60..1e60).contains(&x.abs())
+}
+
+/// Below 1 by more than eight roundings.
+const DOWN: f64 = 1.0 - 8.0 * f64::EPSILON;
+/// Products of which the covariance is made, at most.
+const MOST_PRODUCTS: usize = 200_000_000;
+/// Rows from which on this is tried first.
+pub(super) const FROM: usize = 128;

@@ -1,0 +1,51 @@
+//! Push-sum: averaging by shares, on weights that need not be symmetric.
+
+use super::{Entry, ROUNDS, Setting};
+use crate::Error;
+use crate::program::{Declared, Mixing, Program, Reads, Sensitivity, Weight};
+use ndp_graph::Graph;
+
+/// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares, keeps one, sends
+/// one to each of its neighbors, and adds up what it gets. Beside the value travels a weight, 1 at first, that is split alike; the
+/// ratio of both tends to the mean. Weights depend on the graph alone, so that everybody knows them.
+///
+/// Kempe, Dobra, Gehrke, *Gossip-based computation of aggregate information*, FOCS 2003, Protocol Push-Sum, with shares for
+/// all neighbors in the place of a random one.
+fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
+    let nodes = graph.node_count();
+    // Degrees have 32 bits.
+    let share = |u: usize| Weight::from((1, i64::try_from(graph.degree(u) + 1).unwrap_or(i64::MAX)));
+    // What node `v` makes of all values: its own share and those of its neighbors.
+    let mut rows: Vec<Vec<(usize, Weight)>> = Vec::with_capacity(nodes);
+    for v in 0..nodes {
+        let given = graph.neighbors(v).iter().map(|&u| u as usize).chain([v]);
+        rows.push(given.map(|u| (u, share(u))).collect());
+    }
+    let mixing = std::sync::Arc::new(Mixing::from_rows(&rows)?);
+    let mut program = Program::new(nodes)?;
+    let x = program.contribute_all(Reads::Nothing)?;
+    let z = program.noise_all(1)?;
+    let mut y = program.add_all(&x, &z)?;
+    let mut weights = vec![1.0; nodes];
+    for _ in 0..rounds {
+        // A share is the value times a public number.
+        program.send_to_neighbors(graph, &y)?;
+        y = program.gossip_shared(&mixing, &y)?;
+        weights = rows.iter().map(|row| row.iter().map(|(u, w)| w.to_f64() * weights[*u]).sum()).collect();
+    }
+    for (u, (&y, weight)) in y.iter().zip(weights).enumerate() {
+        let ratio = program.combine([(1.0 / weight, y)])?;
+        program.result(u, ratio)?;
+    }
+    Ok(program)
+}
+
+pub(super) const PUSH_SUM: Entry = Entry {
+    name: "push-sum",
+    about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
+    parameters: &[ROUNDS],
+    build: |setting: &Setting<'_>| {
+        let program = push_sum(setting.graph(), setting.count("rounds")?)?;
+        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+    },
+};
