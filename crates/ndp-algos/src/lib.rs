@@ -18,7 +18,6 @@ pub mod program;
 pub mod protocol;
 pub mod registry;
 pub mod sgd;
-pub mod target;
 mod tasks;
 pub mod view;
 pub mod walk;

@@ -5,9 +5,10 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
+use ndp_algos::accountant::baselines::LocalAveraging;
+use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
 use ndp_algos::gossip::table1::MeanBudget;
-use ndp_algos::target::{Measure, Scales, local_sigma};
-use ndp_dp::{Order, RandomizedResponse, Sensitivity};
+use ndp_dp::{Measure, Order, RandomizedResponse, Sensitivity};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -97,19 +98,25 @@ fn local(rng: &mut ChaCha8Rng) -> Outcome {
     let allowed = parameter(rng);
     let mut outcome = Outcome::new(Stratum::named("local loss", class(sensitivity)));
     let (Ok(order), Ok(delta)) = (Order::new(alpha), Sensitivity::new(sensitivity)) else { return outcome };
-    let scales = Scales { measure: Measure::Renyi(order), sensitivity: delta };
-    let Ok(sigma) = local_sigma(scales, allowed) else { return outcome };
+    let target = Target::worst(Measure::Renyi(order), allowed);
+    let Ok(everybody) = LocalAveraging::new(2) else { return outcome };
+    let Ok(account) = everybody.account(&Observer::node(0)) else { return outcome };
+    let Ok(Ok(sigma)) = least_noise(&[account], &target).map(|least| least.noise.sigma(delta)) else {
+        return outcome;
+    };
     let exact = Quotient::from_f64;
     let square = |x: f64| exact(x).times(&exact(x));
     let loss = exact(alpha).times(&square(sensitivity)).by(&exact(2.0).times(&square(sigma.get())));
     outcome.check(loss.compare(allowed) != Ordering::Greater, || {
         let code = format!(
-            "use ndp_algos::target::{{Measure, Scales, local_sigma}};\nuse ndp_dp::{{Order, Sensitivity}};\n\
-             let scales = Scales {{ measure: Measure::Renyi(Order::new({})?), sensitivity: Sensitivity::new({})? }};\n\
-             let sigma = local_sigma(scales, {})?;",
+            "use ndp_algos::accountant::{{Observer, Protocol, Target, baselines::LocalAveraging, least_noise}};\n\
+             use ndp_dp::{{Measure, Order, Sensitivity}};\n\
+             let target = Target::worst(Measure::Renyi(Order::new({})?), {});\n\
+             let account = [LocalAveraging::new(2)?.account(&Observer::node(0))?];\n\
+             let sigma = least_noise(&account, &target)?.noise.sigma(Sensitivity::new({})?)?;",
             literal(alpha),
-            literal(sensitivity),
-            literal(allowed)
+            literal(allowed),
+            literal(sensitivity)
         );
         let case = Case { size: [code.len() as u64, 0, 0], code: &code };
         let what = format!("allowed {allowed:e}, true {:e}", loss.to_f64());

@@ -97,6 +97,14 @@ struct Reported {
     observer: Observer,
 }
 
+impl From<LossReport> for Box<dyn Account> {
+    /// What a coalition learns, as an account of an observer who knows what the report was computed for.
+    fn from(report: LossReport) -> Self {
+        let observer = Observer::coalition(&report.coalition);
+        Box::new(Reported { report, observer })
+    }
+}
+
 impl Account for Reported {
     fn observer(&self) -> &Observer {
         &self.observer

@@ -209,8 +209,26 @@ fn least_noise_of_mean(
         let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
         return Err(Error::InvalidParameter { name, condition, value: 0.0 });
     }
+    if let Some(noise) = of_unit_means(accounts, measure, allowed)? {
+        return Ok(LeastNoise { noise, tightest: None });
+    }
     let found = smallest_noise(allowed, |noise| Ok(UpperBound::new(largest(noise)?)))?;
     Ok(LeastNoise { noise: found.noise, tightest: None })
+}
+
+/// `√(α mean / (2 allowed))` for the largest mean of unit losses, rounded up: no search where all losses follow from them.
+fn of_unit_means(
+    accounts: &[Box<dyn Account + '_>],
+    measure: Measure,
+    allowed: f64,
+) -> Result<Option<NoiseMultiplier>, Error> {
+    let reports: Option<Vec<_>> = accounts.iter().map(|account| account.unit_losses()).collect();
+    let (Some(reports), Measure::Renyi(order)) = (reports, measure) else { return Ok(None) };
+    let mean = reports.iter().fold(0.0, |most: f64, report| most.max(*report.mean().value()));
+    let square =
+        Interval::new(order.get()) * Interval::new(mean) / Interval::new(2.0) / Interval::new(allowed);
+    // Room for the roundings of whoever checks.
+    Ok(Some(NoiseMultiplier::new(square.sqrt().high() * (1.0 + 16.0 * f64::EPSILON))?))
 }
 
 /// One of all accounts that have the same profiles, by index.

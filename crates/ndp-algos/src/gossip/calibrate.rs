@@ -6,8 +6,9 @@
 
 use super::exact::{ExactOptions, exact_loss};
 use super::utility::{Convergence, error_bound, stopping_rounds};
+use crate::accountant::{Account, Target, least_noise};
 use crate::{Error, LossReport};
-use ndp_dp::{Sigma, UpperBound};
+use ndp_dp::{Sensitivity, Sigma, UpperBound};
 use ndp_graph::GossipMatrix;
 use ndp_graph::memory::require_dense;
 use rayon::prelude::*;
@@ -28,13 +29,12 @@ pub struct GossipPlan {
 /// The least noise of synchronous gossip with `matrix` at which the losses of `observers` meet a target
 /// and the number of rounds obeys the stopping rule.
 ///
-/// `needed` is the noise that the losses of a given number of rounds need: a function of
-/// [`target`](crate::target), mostly [`least_sigma`](crate::target::least_sigma) or
-/// [`least_sigma_of_observer_means`](crate::target::least_sigma_of_observer_means). On a graph whose nodes are all alike one
+/// The noise that the losses of a given number of rounds need is [`least_noise`]'s, in units of `sensitivity`. On a graph
+/// whose nodes are all alike one
 /// observer is enough. `spread` is `D = (1/n) Σ_v ‖x_v - x̄‖²`, at most.
 ///
 /// # Errors
-/// Those of `needed`, of [`stopping_rounds`] and of [`exact_loss`]; [`Error::InvalidParameter`] for randomized
+/// Those of [`least_noise`], of [`stopping_rounds`] and of [`exact_loss`]; [`Error::InvalidParameter`] for randomized
 /// gossip, whose loss depends on the edges drawn, and for no observer.
 ///
 /// # Complexity
@@ -42,16 +42,15 @@ pub struct GossipPlan {
 ///
 /// # Examples
 /// ```
+/// use ndp_algos::accountant::Target;
 /// use ndp_algos::gossip::{ExactOptions, calibrate, utility::Convergence};
-/// use ndp_algos::target::{Measure, Scales, least_sigma};
+/// use ndp_dp::{Measure, Order, Sensitivity};
 /// use ndp_graph::{GossipMatrix, generators, spectrum::gap_abs};
 /// let matrix = GossipMatrix::metropolis(&generators::hypercube_graph(5)?);
-/// let scales = Scales { measure: Measure::Renyi(ndp_dp::Order::new(2.0)?), sensitivity: ndp_dp::Sensitivity::new(1.0)? };
 /// let far = |u: usize, v: usize| if (u ^ v).count_ones() == 2 { 0.5 } else { f64::INFINITY };
+/// let target = Target::pairs(Measure::Renyi(Order::new(2.0)?), far);
 /// let rule = (Convergence::Accelerated(gap_abs(&matrix)?), 0.25);
-/// let plan = calibrate(&matrix, &[0], rule, ExactOptions::default(), |losses| {
-///     Ok(least_sigma(losses, scales, far)?.sigma)
-/// })?;
+/// let plan = calibrate(&matrix, &[0], rule, ExactOptions::default(), (&target, Sensitivity::new(1.0)?))?;
 /// // Half of the local loss 1/σ² at distance 2: σ = 1.
 /// assert!((plan.sigma.get() - 1.0).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -61,7 +60,7 @@ pub fn calibrate(
     observers: &[usize],
     (convergence, spread): (Convergence, f64),
     options: ExactOptions,
-    mut needed: impl FnMut(&[LossReport]) -> Result<Sigma, Error>,
+    (target, sensitivity): (&Target, Sensitivity),
 ) -> Result<GossipPlan, Error> {
     let n = matrix.node_count();
     if observers.is_empty() {
@@ -74,12 +73,12 @@ pub fn calibrate(
     }
     require_dense("the losses towards all observers", observers.len(), n)?;
     let rule = |sigma: Sigma| stopping_rounds(n, convergence, sigma, spread);
-    let mut at = |rounds: usize| -> Result<(Sigma, Vec<LossReport>), Error> {
+    let at = |rounds: usize| -> Result<(Sigma, Vec<LossReport>), Error> {
         let losses: Vec<LossReport> = observers
             .par_iter()
             .map(|&v| exact_loss(matrix, v, rounds, options))
             .collect::<Result<_, Error>>()?;
-        Ok((needed(&losses)?, losses))
+        Ok((needed(&losses, target, sensitivity)?, losses))
     };
     let plan = |sigma: Sigma, rounds: usize, losses: Vec<LossReport>| {
         let error = error_bound(rounds, n, convergence, sigma, spread)?;
@@ -113,6 +112,12 @@ pub fn calibrate(
     }
 }
 
+/// The noise at which these losses meet the target.
+fn needed(losses: &[LossReport], target: &Target, sensitivity: Sensitivity) -> Result<Sigma, Error> {
+    let accounts: Vec<Box<dyn Account>> = losses.iter().cloned().map(Into::into).collect();
+    Ok(least_noise(&accounts, target)?.noise.sigma(sensitivity)?)
+}
+
 /// The least noise below `most` that `holds`, to the last digit but one; `None` when none does.
 fn least_content(holds: impl Fn(Sigma) -> Result<bool, Error>, most: Sigma) -> Result<Option<Sigma>, Error> {
     if !holds(most)? {
@@ -129,8 +134,8 @@ fn least_content(holds: impl Fn(Sigma) -> Result<bool, Error>, most: Sigma) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::{Measure, Scales, check, least_sigma, least_sigma_of_observer_means};
-    use ndp_dp::{Order, Sensitivity};
+    use crate::accountant::check;
+    use ndp_dp::{Measure, Order};
     use ndp_graph::spectrum::gap_abs;
     use ndp_graph::{Graph, generators};
 
@@ -145,28 +150,30 @@ mod tests {
     /// Against a scan over every number of rounds.
     #[test]
     fn the_crossing_is_the_least_noise() -> Result<(), Error> {
-        let scales =
-            Scales { measure: Measure::Renyi(Order::new(2.0)?), sensitivity: Sensitivity::new(1.0)? };
+        let sensitivity = Sensitivity::new(1.0)?;
         for graph in graphs()? {
             let matrix = GossipMatrix::metropolis(&graph);
             let n = graph.node_count();
             let all: Vec<usize> = (0..n).collect();
             let rule = (Convergence::Accelerated(gap_abs(&matrix)?), 0.25);
             for target in [0.01, 1.0, 40.0] {
-                let f = |u: usize, v: usize| {
-                    if graph.neighbors(v).contains(&(u as u32)) { f64::INFINITY } else { target }
+                let around = graph.clone();
+                let f = move |u: usize, v: usize| {
+                    if around.neighbors(v).contains(&(u as u32)) { f64::INFINITY } else { target }
                 };
-                let need = |losses: &[LossReport]| Ok(least_sigma(losses, scales, f)?.sigma);
-                let plan = calibrate(&matrix, &all, rule, ExactOptions::default(), need)?;
+                let target = Target::pairs(Measure::Renyi(Order::new(2.0)?), f);
+                let plan = calibrate(&matrix, &all, rule, ExactOptions::default(), (&target, sensitivity))?;
                 assert!(stopping_rounds(n, rule.0, plan.sigma, 0.25)? <= plan.rounds);
-                assert!(check(&plan.losses, scales, plan.sigma, f)?.is_met());
+                let accounts: Vec<Box<dyn Account>> = plan.losses.iter().cloned().map(Into::into).collect();
+                let noise = ndp_dp::NoiseMultiplier::new(plan.sigma.get())?;
+                assert!(check(&accounts, noise, &target)?.is_met());
                 assert!(*plan.error.value() <= 6.0 * plan.sigma.get().powi(2) / n as f64 * (1.0 + 1e-12));
                 for rounds in 2..40 {
                     let losses: Vec<LossReport> = all
                         .iter()
                         .map(|&v| exact_loss(&matrix, v, rounds, ExactOptions::default()))
                         .collect::<Result<_, Error>>()?;
-                    let least = need(&losses)?;
+                    let least = needed(&losses, &target, sensitivity)?;
                     let content = least_content(
                         |s| Ok(stopping_rounds(n, rule.0, s, 0.25)? <= rounds),
                         Sigma::new(1e6)?,
@@ -190,9 +197,8 @@ mod tests {
             let (n, gap) = (graph.node_count(), gap_abs(&matrix)?);
             let all: Vec<usize> = (0..n).collect();
             let rule = (Convergence::Accelerated(gap), 0.25);
-            let plan = calibrate(&matrix, &all, rule, ExactOptions::default(), |losses| {
-                least_sigma_of_observer_means(losses, (order, sensitivity), 1.0)
-            })?;
+            let target = Target::mean(Measure::Renyi(order), 1.0);
+            let plan = calibrate(&matrix, &all, rule, ExactOptions::default(), (&target, sensitivity))?;
             let budget =
                 super::super::table1::MeanBudget { nodes: n, order, sensitivity, epsilon: 1.0, spread: 0.25 };
             let degree = (0..n).map(|v| graph.degree(v)).max().expect("a node");
@@ -207,9 +213,9 @@ mod tests {
     #[test]
     fn bad_arguments_are_refused() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
-        let need = |_: &[LossReport]| Ok(Sigma::new(1.0)?);
+        let target = (&Target::worst(Measure::Gaussian, 1.0), Sensitivity::new(1.0)?);
         let run =
-            |observers: &[usize], rule| calibrate(&matrix, observers, rule, ExactOptions::default(), need);
+            |observers: &[usize], rule| calibrate(&matrix, observers, rule, ExactOptions::default(), target);
         assert!(run(&[], (Convergence::Accelerated(0.5), 0.25)).is_err());
         assert!(run(&[6], (Convergence::Accelerated(0.5), 0.25)).is_err());
         assert!(run(&[0], (Convergence::Accelerated(0.0), 0.25)).is_err());

@@ -4,12 +4,12 @@ use crate::datasets::Data;
 use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
+use ndp_algos::accountant::Target;
 use ndp_algos::gossip::printed::{self, table1_exponent};
 use ndp_algos::gossip::table1::{Calibration, MeanBudget};
 use ndp_algos::gossip::utility::{Convergence, worst_error};
 use ndp_algos::gossip::{ExactOptions, calibrate};
-use ndp_algos::target::least_sigma_of_observer_means;
-use ndp_dp::{Grade, Order, Sensitivity};
+use ndp_dp::{Grade, Measure, Order, Sensitivity};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::closed_form::{ClosedForm, Family};
 use ndp_graph::gossip_matrix::Weights;
@@ -155,10 +155,8 @@ fn by_algorithm_1(form: &ClosedForm, degree: usize, budget: MeanBudget) -> Resul
     let worst = |sigma, rounds| worst_error(&eigenvalues, |x| chebyshev.evaluate(rounds, x), sigma, SPREAD);
     let calibrated = if budget.nodes <= EXACT_SIZE {
         let rule = (Convergence::Accelerated(gap), SPREAD);
-        let scales = (budget.order, budget.sensitivity);
-        let found = calibrate(&form.to_gossip_matrix()?, &[0], rule, ExactOptions::default(), |losses| {
-            least_sigma_of_observer_means(losses, scales, EPSILON)
-        })?;
+        let target = (&Target::mean(Measure::Renyi(budget.order), EPSILON), budget.sensitivity);
+        let found = calibrate(&form.to_gossip_matrix()?, &[0], rule, ExactOptions::default(), target)?;
         Some((found.sigma.get().powi(2), worst(found.sigma, found.rounds)?.into_value()))
     } else {
         None
