@@ -12,6 +12,7 @@ use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use ndp_dp::{Estimate, Grade, NoiseMultiplier, Profile, special, tails};
+use ndp_graph::progress::{Counter, Progress, Silent};
 use rand::Rng;
 use serde::Serialize;
 
@@ -195,6 +196,22 @@ pub fn audit(
     plan: AuditPlan,
     rng: &mut dyn Rng,
 ) -> Result<Audit, Error> {
+    audit_with(protocol, u, observer, noise, plan, rng, &Silent)
+}
+
+/// [`audit`], reporting the runs as they are done.
+///
+/// # Errors
+/// As [`audit`], and [`Error::Cancelled`].
+pub fn audit_with(
+    protocol: &dyn Protocol,
+    u: usize,
+    observer: &Observer,
+    noise: NoiseMultiplier,
+    plan: AuditPlan,
+    rng: &mut dyn Rng,
+    progress: &dyn Progress,
+) -> Result<Audit, Error> {
     if plan.runs < 10 {
         let value = plan.runs as f64;
         return Err(Error::InvalidParameter {
@@ -210,8 +227,18 @@ pub fn audit(
     let attack = protocol.attack(u, observer, noise)?;
     let profile = protocol.account(observer)?.profile(u, noise)?;
     let pilot = plan.runs.div_ceil(10);
-    let low = attack.scores(false, pilot, rng)?;
-    let high = attack.scores(true, pilot, rng)?;
+    let pieces = 2 * (pilot.div_ceil(AT_ONCE) + plan.runs.div_ceil(AT_ONCE));
+    let counter = Counter::new(progress, pieces as u64);
+    let mut scores = |higher: bool, runs: usize| -> Result<Vec<f64>, Error> {
+        let mut scores = Vec::with_capacity(runs);
+        while scores.len() < runs {
+            scores.extend(attack.scores(higher, AT_ONCE.min(runs - scores.len()), rng)?);
+            counter.step()?;
+        }
+        Ok(scores)
+    };
+    let low = scores(false, pilot)?;
+    let high = scores(true, pilot)?;
     let threshold = if attack.is_symmetric() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         (mean(&low) + mean(&high)) / 2.0
@@ -219,8 +246,8 @@ pub fn audit(
         best_threshold(low, high, plan.error_rate)?
     };
     let above = |values: Vec<f64>| values.iter().filter(|&&x| x > threshold).count();
-    let false_count = above(attack.scores(false, plan.runs, rng)?);
-    let true_count = above(attack.scores(true, plan.runs, rng)?);
+    let false_count = above(scores(false, plan.runs)?);
+    let true_count = above(scores(true, plan.runs)?);
     let false_rate = clopper_pearson_upper(false_count, plan.runs, plan.error_rate / 2.0)?;
     let miss_rate = clopper_pearson_upper(plan.runs - true_count, plan.runs, plan.error_rate / 2.0)?;
     let measured = -special::normal_quantile(false_rate) - special::normal_quantile(miss_rate);
@@ -233,6 +260,9 @@ pub fn audit(
         true_positives: true_count as f64 / plan.runs as f64,
     })
 }
+
+/// Runs between two reports: a multiple of what attackers simulate at a time.
+const AT_ONCE: usize = 4096;
 
 /// The largest `μ` that a test with this false positive rate can show where the profile holds, and the grade of the profile.
 ///

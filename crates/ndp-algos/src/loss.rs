@@ -19,10 +19,8 @@ use crate::certified::enclosure::width;
 use crate::certified::rows::{Given, Rows};
 use crate::gossip::ExactOptions;
 use crate::view::Source;
-use crate::{Error, LinearProtocol, View};
+use crate::{Error, View};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
-use ndp_graph::memory::require_dense;
-use rayon::prelude::*;
 use serde::Serialize;
 
 /// What a coalition (mostly one node) learns about every node, and how well that is known.
@@ -164,18 +162,6 @@ pub fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport,
         }
     };
     Ok(LossReport::new(view.coalition().to_vec(), certificate, known))
-}
-
-/// What each of `observers` alone learns, in their order; observers are independent and run in parallel.
-///
-/// # Errors
-/// Those of [`LinearProtocol::coalition_loss`].
-pub fn observer_losses(
-    protocol: &(impl LinearProtocol + ?Sized),
-    observers: &[usize],
-) -> Result<Vec<LossReport>, Error> {
-    require_dense("the losses towards all observers", observers.len(), protocol.node_count())?;
-    observers.par_iter().map(|&v| protocol.coalition_loss(&[v])).collect()
 }
 
 /// `a / b` of two whole numbers, rounded up.

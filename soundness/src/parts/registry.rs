@@ -35,7 +35,7 @@ impl Part for Registry {
     }
 
     fn short(&self) -> u64 {
-        40 * PROTOCOLS.len() as u64
+        20 * PROTOCOLS.len() as u64
     }
 }
 
@@ -116,7 +116,7 @@ fn refuses(error: &Error) -> bool {
                 | Error::InvalidParameter { .. }
                 | Error::EmptyCoalition
                 | Error::StepTooLong { .. }
-                | Error::Privacy(ndp_dp::Error::InvalidParameter { .. })
+                | Error::Privacy(_)
         )
 }
 

@@ -1,8 +1,9 @@
 //! Protocols side by side at the same guarantee.
 
-use super::{LeastNoise, Observer, Protocol, Target, least_noise};
+use super::{LeastNoise, Observer, Protocol, Target, accounts, least_noise};
 use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
+use ndp_graph::progress::Silent;
 use serde::Serialize;
 use std::fmt;
 
@@ -51,8 +52,7 @@ pub fn compare(
             Ok(protocol) => *protocol,
             Err(error) => return refused(error),
         };
-        let accounts = observers.iter().map(|observer| protocol.account(observer));
-        let accounts = match accounts.collect::<Result<Vec<_>, Error>>() {
+        let accounts = match accounts(protocol, observers, &Silent) {
             Ok(accounts) => accounts,
             Err(error) => return refused(&error),
         };

@@ -56,7 +56,9 @@ pub use target::{Allowed, Check, HopDistances, LeastNoise, Pair, Target, check, 
 
 use crate::{Error, LossReport};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
+use ndp_graph::progress::{Counter, Progress};
 use rand::Rng;
+use rayon::prelude::*;
 
 /// A protocol, as an accountant and an auditor see it.
 ///
@@ -180,6 +182,24 @@ pub trait Account: Send + Sync {
         }
         Ok(u)
     }
+}
+
+/// What each of `observers` sees of `protocol`, in their order; observers are independent, run in parallel, and each is reported.
+///
+/// # Errors
+/// Those of [`Protocol::account`]; [`Error::Cancelled`].
+pub fn accounts<'a>(
+    protocol: &'a dyn Protocol,
+    observers: &[Observer],
+    progress: &dyn Progress,
+) -> Result<Vec<Box<dyn Account + 'a>>, Error> {
+    let counter = Counter::new(progress, observers.len() as u64);
+    let account = |observer: &Observer| {
+        let account = protocol.account(observer)?;
+        counter.step()?;
+        Ok(account)
+    };
+    observers.par_iter().map(account).collect()
 }
 
 /// Runs a protocol in one of two worlds, which differ in the data of one node, and reduces what the observer sees to numbers.
