@@ -1,11 +1,14 @@
 //! The command line, declared once.
 
 mod options;
+mod sweep;
 
 pub(crate) use options::{
     Effort, Files, GraphInput, Knowledge, Observers, Pictures, ProtocolChoice, TargetChoice, Unit, Uses,
     Weights,
 };
+
+pub(crate) use sweep::{Scheduler, Shard, Sweep};
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -58,7 +61,13 @@ pub(crate) enum Command {
     #[command(
         after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
     )]
-    Train(Train),
+    Train(Box<Train>),
+    /// A summary of every observer, for studies that are too large for one table.
+    #[command(after_help = "Example: ndp sweep friends.txt --noise 2 --all --into all.jsonl")]
+    Sweep(Box<Sweep>),
+    /// The same in many processes, under a scheduler or by hand.
+    #[command(subcommand)]
+    Shard(Shard),
     /// Answer a question that is written in a TOML file.
     #[command(
         after_help = "Example: ndp run study.toml, with the lines\n  command = \"loss\"\n  file = \"friends.txt\"\n  noise = 2"

@@ -14,6 +14,7 @@ mod plain;
 mod progress;
 mod question;
 mod study;
+mod sweep;
 
 use clap::Parser;
 use errors::Failure;

@@ -1,11 +1,13 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
 use ndp_algos::accountant::{Account, Attacker, Observer};
-use ndp_algos::{Error, Protocol};
-use ndp_dp::NoiseMultiplier;
+use ndp_algos::registry::{Entry, Parameters};
+use ndp_algos::{Error, LossReport, Protocol};
+use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
+use ndp_graph::GossipMatrix;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A protocol whose accounts are not waited for beyond a time, all observers together.
@@ -20,13 +22,27 @@ pub(crate) struct Patient {
 impl Patient {
     /// Waits for so many seconds; 0 asks for the bounds at once, `None` waits for ever.
     pub(crate) fn new(protocol: Box<dyn Protocol>, seconds: Option<u64>) -> Self {
-        let until = seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)));
+        let until = deadline(seconds);
         Self {
             protocol: Box::leak(protocol),
             until,
             seconds: seconds.unwrap_or(u64::MAX),
             given_up: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The protocol of the registry, built within the same time.
+    pub(crate) fn of_entry(
+        entry: &'static Entry,
+        matrix: &GossipMatrix,
+        parameters: Parameters,
+        seconds: Option<u64>,
+    ) -> Result<Self, Error> {
+        let matrix = matrix.clone();
+        // Bounds need the protocol itself: without patience for an account there still is some for this.
+        let until = deadline(seconds.map(|seconds| seconds.max(LEAST_TO_BUILD)));
+        let built = within(until, move || entry.build(&matrix, &parameters));
+        Ok(Self::new(built.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))?, seconds))
     }
 
     /// For how many observers a bound stands in, and why: of each reason once.
@@ -46,16 +62,28 @@ impl Patient {
             .collect()
     }
 
-    /// The bound, and a note why; the error where there is none.
-    fn bound(&self, observer: &Observer, why: Error) -> Result<Box<dyn Account>, Error> {
-        let bound = self.protocol.local_bound(observer);
-        match bound {
-            Ok(bound) => {
-                let mut given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
-                given_up.push(if matches!(why, Error::Cancelled) { self.waited() } else { why.to_string() });
-                Ok(bound)
+    /// What an observer sees; or the bound, and why.
+    pub(crate) fn look(&self, observer: &Observer) -> Result<(Box<dyn Account>, Option<String>), Error> {
+        if self.seconds == 0 {
+            return self.bound(observer, Error::Cancelled);
+        }
+        let (protocol, asked) = (self.protocol, observer.clone());
+        match within(self.until, move || protocol.account(&asked)) {
+            None => self.bound(observer, Error::Cancelled),
+            Some(Err(error)) if is_too_large(&error) => self.bound(observer, error),
+            Some(Err(error)) => Err(error),
+            Some(Ok(account)) => {
+                Ok((Box::new(PatientAccount { account: account.into(), until: self.until }), None))
             }
-            Err(_) if matches!(why, Error::Cancelled) => Err(Error::NotOffered(OUT_OF_PATIENCE)),
+        }
+    }
+
+    /// The bound, and why; the error where there is none.
+    fn bound(&self, observer: &Observer, why: Error) -> Result<(Box<dyn Account>, Option<String>), Error> {
+        let out = matches!(why, Error::Cancelled);
+        match self.protocol.local_bound(observer) {
+            Ok(bound) => Ok((bound, Some(if out { self.waited() } else { why.to_string() }))),
+            Err(_) if out => Err(Error::NotOffered(OUT_OF_PATIENCE)),
             Err(_) => Err(why),
         }
     }
@@ -68,6 +96,14 @@ impl Patient {
     }
 }
 
+/// Seconds for choosing the parameters of a protocol.
+const LEAST_TO_BUILD: u64 = 10;
+
+fn deadline(seconds: Option<u64>) -> Option<Instant> {
+    seconds.and_then(|seconds| Instant::now().checked_add(Duration::from_secs(seconds)))
+}
+
+/// Why there is no answer.
 const OUT_OF_PATIENCE: &str = "what observers see was not known in time, and there is no bound that costs nothing: more --patience, \
      fewer observers, rounds or steps";
 
@@ -77,33 +113,11 @@ impl Protocol for Patient {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let found = match self.until {
-            None => self.protocol.account(observer),
-            Some(_) if self.seconds == 0 => return self.bound(observer, Error::Cancelled),
-            Some(until) => {
-                let (send, receive) = channel();
-                let (protocol, asked) = (self.protocol, observer.clone());
-                let work = move || {
-                    // Nobody may wait for it any more.
-                    let _ = send.send(protocol.account(&asked));
-                };
-                match workers() {
-                    Some(pool) => pool.spawn(work),
-                    None => work(),
-                }
-                match receive.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                    Ok(found) => found,
-                    Err(RecvTimeoutError::Timeout) => return self.bound(observer, Error::Cancelled),
-                    Err(RecvTimeoutError::Disconnected) => {
-                        return Err(Error::NotOffered("the account ended without an answer"));
-                    }
-                }
-            }
-        };
-        match found {
-            Err(error) if is_too_large(&error) => self.bound(observer, error),
-            found => Ok(found?),
+        let (account, why) = self.look(observer)?;
+        if let Some(why) = why {
+            self.given_up.lock().unwrap_or_else(PoisonError::into_inner).push(why);
         }
+        Ok(account)
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
@@ -126,6 +140,124 @@ impl Protocol for Patient {
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
         self.protocol.attack(u, observer, noise)
     }
+}
+
+/// An account whose profiles are not waited for beyond a time.
+struct PatientAccount {
+    account: Arc<dyn Account>,
+    until: Option<Instant>,
+}
+
+impl Account for PatientAccount {
+    fn observer(&self) -> &Observer {
+        self.account.observer()
+    }
+
+    fn node_count(&self) -> usize {
+        self.account.node_count()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        // What follows from unit losses takes no time.
+        if self.account.unit_losses().is_some() {
+            return self.account.profile(u, noise);
+        }
+        let account = Arc::clone(&self.account);
+        let found = within(self.until, move || account.profile(u, noise));
+        let profile = found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))?;
+        if profile.mu().is_some() {
+            return Ok(profile);
+        }
+        let (against, neighbors) = (profile.against().to_owned(), profile.neighbors());
+        let curve = PatientCurve { profile, until: self.until };
+        Ok(Profile::of_curve(curve, &against).with_neighbors(neighbors))
+    }
+
+    fn failure(&self) -> f64 {
+        self.account.failure()
+    }
+
+    fn alike(&self) -> bool {
+        self.account.alike()
+    }
+
+    fn class(&self) -> Option<(usize, usize)> {
+        self.account.class()
+    }
+
+    fn unit_losses(&self) -> Option<&LossReport> {
+        self.account.unit_losses()
+    }
+
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        if self.account.unit_losses().is_some() {
+            return self.account.least_noise(u, measure, allowed);
+        }
+        let account = Arc::clone(&self.account);
+        let found = within(self.until, move || account.least_noise(u, measure, allowed));
+        found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))
+    }
+}
+
+/// A profile whose numbers are not waited for beyond a time.
+struct PatientCurve {
+    profile: Profile,
+    until: Option<Instant>,
+}
+
+impl PatientCurve {
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Profile) -> Result<T, ndp_dp::Error> + Send + 'static,
+    ) -> Result<T, ndp_dp::Error> {
+        let profile = self.profile.clone();
+        let found = within(self.until, move || question(&profile));
+        found.unwrap_or_else(|| Err(ndp_dp::Error::Accountant(OUT_OF_PATIENCE.into())))
+    }
+}
+
+impl Curve for PatientCurve {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        match self.ask(move |profile| profile.renyi(order)) {
+            Ok(loss) => Ok(Some(loss.map(|loss| loss.epsilon))),
+            Err(ndp_dp::Error::NoRenyiBound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        self.ask(move |profile| profile.epsilon(delta))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        self.ask(move |profile| profile.delta(epsilon))
+    }
+}
+
+/// Whether an answer was not waited for.
+pub(crate) fn was_out(error: &Error) -> bool {
+    match error {
+        Error::NotOffered(why) => *why == OUT_OF_PATIENCE,
+        Error::Privacy(ndp_dp::Error::Accountant(why)) => why == OUT_OF_PATIENCE,
+        _ => false,
+    }
+}
+
+/// The result of some work; `None` where it is not there in time, and is no longer waited for.
+fn within<T: Send + 'static>(until: Option<Instant>, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let (Some(until), Some(workers)) = (until, workers()) else { return Some(work()) };
+    let left = until.checked_duration_since(Instant::now())?;
+    let (send, receive) = channel();
+    workers.spawn(move || {
+        // Nobody may wait for it any more.
+        let _ = send.send(work());
+    });
+    receive.recv_timeout(left).ok()
 }
 
 fn is_too_large(error: &Error) -> bool {

@@ -24,7 +24,7 @@ pub(crate) struct Chosen {
 }
 
 /// Graphs up to this size are looked at by every node.
-const ALL: usize = 500;
+pub(crate) const ALL: usize = 500;
 const SAMPLE: usize = 16;
 
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
@@ -60,11 +60,11 @@ pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge
     Ok(Chosen { observers: nodes.into_iter().map(known).collect(), description })
 }
 
-/// The protocol of a text `name` or `name:parameter=value,...`.
-pub(crate) fn protocol(text: &str, matrix: &GossipMatrix) -> Result<Box<dyn Protocol>, Failure> {
+/// The protocol of a text `name` or `name:parameter=value,...`, which waits as long as asked for.
+pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, patience: Option<u64>) -> Result<Patient, Failure> {
     let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
     let parameters: Parameters = parameters.parse()?;
-    Ok(registry::find(name)?.build(matrix, &parameters)?)
+    Ok(Patient::of_entry(registry::find(name)?, matrix, parameters, patience)?)
 }
 
 /// The protocol that was chosen, which waits as long as asked for, and its name.
@@ -74,7 +74,7 @@ pub(crate) fn chosen(
     patience: Option<u64>,
 ) -> Result<(Patient, String), Failure> {
     let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
-        return Ok((Patient::new(protocol(&choice.protocol, matrix)?, patience), choice.protocol.clone()));
+        return Ok((protocol(&choice.protocol, matrix, patience)?, choice.protocol.clone()));
     };
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;

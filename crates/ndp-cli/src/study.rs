@@ -27,8 +27,11 @@ fn of_table(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
         Some(Value::String(name)) => name,
         _ => return Err("a study says which question it asks: command = \"loss\"".into()),
     };
-    let questions =
-        || program.get_subcommands().filter(|c| !["run", "completions", "manual"].contains(&c.get_name()));
+    let questions = || {
+        program
+            .get_subcommands()
+            .filter(|c| !["run", "shard", "completions", "manual"].contains(&c.get_name()))
+    };
     let question = questions().find(|question| question.get_name() == name).ok_or_else(|| {
         let known: Vec<&str> = questions().map(clap::Command::get_name).collect();
         format!("there is no question {name:?}: there are {}", known.join(", "))

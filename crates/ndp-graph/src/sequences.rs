@@ -225,7 +225,7 @@ impl EdgeActivations {
     ///
     /// # Errors
     /// [`Error::NotAnEdge`], [`Error::RepeatedEdge`]; [`Error::InvalidWeight`] for a negative or
-    /// non-finite probability; [`Error::InvalidParameter`] when they sum to more than `1 + 1e-12`;
+    /// non-finite probability; [`Error::InvalidParameter`] when they sum to more than 1 beyond rounding;
     /// [`Error::Disconnected`] when the edges of positive probability do not connect all nodes.
     pub fn new(graph: &Graph, probabilities: &[(usize, usize, f64)]) -> Result<Self, Error> {
         let nodes = graph.node_count();
@@ -250,7 +250,7 @@ impl EdgeActivations {
             })
             .collect();
         let total = cumulative.last().copied().unwrap_or(0.0);
-        if total > 1.0 + 1e-12 {
+        if total > 1.0 + rounding(edges.len()) {
             let (name, condition) = ("the sum of the activation probabilities", "be at most 1");
             return Err(Error::InvalidParameter { name, condition, value: total });
         }
@@ -322,7 +322,7 @@ impl EdgeActivations {
     pub fn draw(&self, rng: &mut impl Rng) -> Step {
         let total = self.cumulative.last().copied().unwrap_or(0.0);
         // Probabilities that sum to 1 up to rounding leave nothing for an idle step.
-        let scale = if total >= 1.0 - 1e-12 { total } else { 1.0 };
+        let scale = if total >= 1.0 - rounding(self.edges.len()) { total } else { 1.0 };
         let point = scale * rng.random::<f64>();
         if point >= total && scale != total {
             return Step::Idle;
@@ -343,4 +343,9 @@ fn require_edge(graph: &Graph, u: usize, v: usize) -> Result<(), Error> {
         }
     }
     if graph.has_edge(u, v) { Ok(()) } else { Err(Error::NotAnEdge(u, v)) }
+}
+
+/// How far from 1 the sum of so many probabilities may be by rounding alone.
+fn rounding(count: usize) -> f64 {
+    (count as f64 * f64::EPSILON).max(1e-12)
 }

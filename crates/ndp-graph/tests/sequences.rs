@@ -209,3 +209,15 @@ fn first_draws_are_pinned() -> Result<(), Error> {
     assert_eq!(peers, [vec![], vec![2], vec![1, 3], vec![2, 4], vec![3, 5], vec![4]]);
     Ok(())
 }
+
+/// As many edges as make the sum of equal probabilities miss 1 by more than a fixed tolerance.
+#[test]
+fn many_equal_probabilities_sum_to_one_up_to_rounding() -> Result<(), Error> {
+    let star = star_graph(300_000)?;
+    let law = EdgeActivations::uniform(&star)?;
+    assert_eq!(law.edges().len(), star.edge_count());
+    // Nothing is left for a step without an edge.
+    let rng = &mut ChaCha8Rng::seed_from_u64(3);
+    assert!((0..100).all(|_| law.draw(rng) != Step::Idle));
+    Ok(())
+}

@@ -62,6 +62,11 @@ pub(crate) struct Observers {
 }
 
 impl Observers {
+    /// Whether they are drawn at random on a graph of so many nodes.
+    pub(crate) fn is_sample(&self, nodes: usize) -> bool {
+        self.sample.is_some() || (self.is_default() && nodes > crate::question::ALL)
+    }
+
     /// Whether nobody in particular was named.
     pub(crate) fn is_default(&self) -> bool {
         let named = !self.observer.is_empty() || self.coalition.is_some() || self.sample.is_some();

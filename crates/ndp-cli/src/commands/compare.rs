@@ -8,7 +8,7 @@ use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
 use ndp_algos::accountant::{Comparison, compare};
-use ndp_algos::registry::PROTOCOLS;
+use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_algos::{Error, Protocol};
 use ndp_dp::Grade;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -27,18 +27,17 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     let progress = Progress::new(names.len() as u64, "protocols", quiet);
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for name in &names {
-        let built = question::protocol(name, &matrix);
+        let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
         // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
-        let built: Result<Box<dyn Protocol>, Error> = match built {
-            Ok(built) => Ok(built),
-            Err(Failure::Usage(problem)) => return Err(Failure::Usage(problem)),
-            Err(Failure::Refused(_)) => {
-                let (name, parameters) = name.split_once(':').unwrap_or((name, ""));
-                ndp_algos::registry::find(name)?.build(&matrix, &parameters.parse()?)
-            }
-            Err(other) => return Err(other),
-        };
-        let built = built.map(|built| Patient::new(built, Some(asked.effort.patience)));
+        let built = Patient::of_entry(
+            registry::find(entry)?,
+            &matrix,
+            parameters.parse()?,
+            Some(asked.effort.patience),
+        );
+        if let Err(error @ Error::NoSuchName { .. }) = built {
+            return Err(error.into());
+        }
         let one = [(name.as_str(), built.as_ref().map(|built| built as &dyn Protocol).map_err(Error::clone))];
         rows.extend(compare(&one, &chosen.observers, &target).rows);
         notes.extend(built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")));

@@ -4,7 +4,6 @@ use super::{accounts, summary, worst};
 use crate::args::Ledger;
 use crate::errors::Failure;
 use crate::output::{csv, json, line, number};
-use crate::patience::Patient;
 use crate::{input, question};
 use ndp_algos::accountant::PairLedgers;
 use ndp_dp::{Adaptivity, Verdict};
@@ -29,7 +28,7 @@ pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
             ))
         })?;
         let noise = question::noise(noise, 1.0)?;
-        let protocol = Patient::new(question::protocol(name, &matrix)?, Some(asked.effort.patience));
+        let protocol = question::protocol(name, &matrix, Some(asked.effort.patience))?;
         let accounts = accounts(&protocol, &chosen.observers, quiet)?;
         let mut within = true;
         for account in &accounts {

@@ -4,8 +4,9 @@ use super::{accounts, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
 use crate::output::{
-    LARGEST_DRAWING, csv, drawing, finite, json, line, losses, npy, number, page, pictures, table,
+    LARGEST_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table,
 };
+use crate::patience::was_out;
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
@@ -15,11 +16,15 @@ use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
 use ndp_report::page::{Page, Tone};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What one pair loses.
+#[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) u: usize,
     /// Index of the observer.
@@ -29,37 +34,83 @@ pub(super) struct Entry {
     pub(super) hops: Option<u32>,
 }
 
-/// All losses at a noise, observer by observer.
+/// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a random sample of all.
 pub(super) fn all(
     graph: &Graph,
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     measure: Measure,
-    quiet: bool,
-) -> Result<Vec<Entry>, Failure> {
+    (seed, quiet): (u64, bool),
+) -> Result<Losses, Failure> {
     let n = graph.node_count();
     let progress = Progress::new((accounts.len() * n) as u64, "pairs", quiet);
-    let of_observer = |observer: usize| -> Result<Vec<Entry>, Failure> {
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let of_observer = |observer: usize| -> Result<Losses, Failure> {
         let account = &accounts[observer];
         let members = account.observer().members();
         let hops = members.first().map(|&v| graph.distances(v));
-        let one = |u: usize| -> Result<Entry, Failure> {
-            let loss = account.profile(u, noise)?.loss(measure)?;
-            let hops = hops.as_ref().and_then(|hops| hops[u]);
+        let one = |u: usize| -> Result<Option<Entry>, Failure> {
+            let found = account.profile(u, noise).and_then(|profile| Ok(profile.loss(measure)?));
             progress.one();
-            Ok(Entry { u, observer, loss: *loss.value(), grade: loss.grade(), hops })
+            match found {
+                Ok(loss) => {
+                    let hops = hops.as_ref().and_then(|hops| hops[u]);
+                    Ok(Some(Entry { u, observer, loss: *loss.value(), grade: loss.grade(), hops }))
+                }
+                Err(error) if was_out(&error) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
         };
-        let outside: Vec<usize> = (0..n).filter(|&u| !account.observer().contains(u)).collect();
-        if account.alike() {
-            let Some(&first) = outside.first() else { return Ok(Vec::new()) };
-            let same = one(first)?;
-            let copy = |&u: &usize| Entry { u, hops: hops.as_ref().and_then(|hops| hops[u]), ..same };
-            return Ok(outside.iter().map(copy).collect());
-        }
-        outside.par_iter().map(|&u| one(u)).collect()
+        let outside: Vec<usize> =
+            order.iter().copied().filter(|&u| !account.observer().contains(u)).collect();
+        let mut entries: Vec<Entry> = if account.alike() {
+            let same = outside.first().map(|&first| one(first)).transpose()?.flatten();
+            let copy = |same: Entry| {
+                let hops = &hops;
+                let copies = outside.iter().map(move |&u| Entry {
+                    u,
+                    hops: hops.as_ref().and_then(|hops| hops[u]),
+                    ..same
+                });
+                copies.collect()
+            };
+            same.map_or_else(Vec::new, copy)
+        } else {
+            let found = outside.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
+            found.into_iter().flatten().collect()
+        };
+        entries.sort_by_key(|entry| entry.u);
+        Ok(Losses { not_known: outside.len() - entries.len(), entries })
     };
     let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
-    Ok(all.into_iter().flatten().collect())
+    let not_known = all.iter().map(|found| found.not_known).sum();
+    let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
+    if entries.is_empty() && not_known > 0 {
+        return Err(Failure::Refused(
+            "no loss was known in time: more --patience, fewer observers, rounds or steps".into(),
+        ));
+    }
+    Ok(Losses { entries, not_known })
+}
+
+/// Losses of pairs, and of how many there was no time for.
+pub(super) struct Losses {
+    pub(super) entries: Vec<Entry>,
+    pub(super) not_known: usize,
+}
+
+impl Losses {
+    /// What to say of the pairs that are missing.
+    pub(super) fn note(&self) -> Option<String> {
+        (self.not_known > 0).then(|| {
+            format!(
+                "time ran out: {} of {} pairs are known, and nothing is said of the others; which of them are known was left to chance",
+                self.entries.len(),
+                self.entries.len() + self.not_known
+            )
+        })
+    }
 }
 
 /// Everything that was found, ready to be written in any form.
@@ -84,7 +135,10 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let measure = asked.target.measure()?;
     let target = asked.target.target(&graph)?;
     let accounts = accounts(&protocol, &chosen.observers, quiet)?;
-    let entries = all(&graph, &accounts, noise, measure, quiet)?;
+    let losses = all(&graph, &accounts, noise, measure, (asked.knowledge.seed, quiet))?;
+    let mut notes = protocol.notes();
+    notes.extend(losses.note().inspect(|text| note(text)));
+    let Losses { entries, not_known } = losses;
     let exact = entries.iter().all(|entry| entry.grade == Grade::Exact);
     let found = Found {
         graph: &graph,
@@ -116,11 +170,15 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         table(&HOPS, &by_distance)?;
     }
     found.write(asked, noise, failure, &chosen.description)?;
-    let verdict = target.as_ref().map(|target| check(&accounts, noise, target)).transpose()?;
-    let sentence = verdict.map(|found| match found.verdict {
-        Verdict::Met => "met".to_owned(),
-        Verdict::NotShown => format!("not shown, {} pairs exceed it", found.exceeding),
-        Verdict::Violated => format!("violated, {} pairs exceed it", found.exceeding),
+    let verdict = match &target {
+        Some(target) if not_known == 0 => Some(check(&accounts, noise, target)?),
+        _ => None,
+    };
+    let sentence = target.as_ref().map(|_| match verdict.map(|found| (found.verdict, found.exceeding)) {
+        None => format!("not shown, {not_known} pairs are not known"),
+        Some((Verdict::Met, _)) => "met".to_owned(),
+        Some((Verdict::NotShown, exceeding)) => format!("not shown, {exceeding} pairs exceed it"),
+        Some((Verdict::Violated, exceeding)) => format!("violated, {exceeding} pairs exceed it"),
     });
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, asked.knowledge.seed, &found.figure())?;
@@ -140,7 +198,6 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
             let asked_for = target.as_ref().zip(sentence.as_deref()).map(|(target, sentence)| {
                 (verdict.is_some_and(|found| found.is_met()), question::words(target), sentence)
             });
-            let notes = protocol.notes();
             page(path, &found.page(&subject, &rows, (failure, &notes), odds.as_deref(), asked_for, &svg))?;
         }
     }

@@ -7,7 +7,9 @@ mod graph;
 mod ledger;
 mod loss;
 mod plan;
+mod shard;
 mod simulate;
+mod sweep;
 mod train;
 
 use crate::args::{Arguments, Command};
@@ -40,6 +42,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Ledger(asked) => ledger::run(&asked, quiet),
         Command::Simulate(asked) => simulate::run(&asked),
         Command::Train(asked) => train::run(&asked, quiet),
+        Command::Sweep(asked) => sweep::run(&asked, quiet),
+        Command::Shard(asked) => shard::run(asked, quiet),
         Command::Run { .. } => Err(Failure::Usage("a study cannot ask for a study".into())),
         Command::Protocols => protocols(),
         Command::Completions { shell } => {

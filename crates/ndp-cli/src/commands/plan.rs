@@ -72,10 +72,11 @@ impl Asked<'_> {
     /// `None` where the candidate has no answer.
     fn of(&self, graph: &Graph, candidate: &Candidate) -> Result<Option<Found>, Failure> {
         let matrix = input::matrix(graph, candidate.weights);
-        let Ok(built) = registry::find(candidate.name)?.build(&matrix, &candidate.parameters) else {
+        let entry = registry::find(candidate.name)?;
+        let Ok(built) = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(self.patience))
+        else {
             return Ok(None);
         };
-        let built = Patient::new(built, Some(self.patience));
         let row =
             compare(&[(candidate.name, Ok(&built))], &self.chosen.observers, self.target).rows.remove(0);
         let (Ok(least), Ok(error)) = (&row.least, &row.error) else { return Ok(None) };

@@ -214,7 +214,11 @@ fn accounted(
         (Some(least), _) => least.noise,
         (None, noise) => question::noise(noise.unwrap_or(0.0), 1.0)?,
     };
-    let entries = super::loss::all(graph, accounts, noise, measure, quiet)?;
+    let losses = super::loss::all(graph, accounts, noise, measure, (asked.seed, quiet))?;
+    if let Some(text) = losses.note() {
+        return Err(Failure::Refused(text));
+    }
+    let entries = losses.entries;
     let names: Vec<String> = (0..graph.node_count()).map(|v| input::label(graph, v)).collect();
     let of = |at: usize| plain::name(graph, accounts[at].observer());
     let most = entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a });

@@ -1,0 +1,120 @@
+//! Sweeps, in one process or in many.
+
+use super::{GraphInput, Knowledge, Observers, Pictures, Unit, Weights};
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Many observers, perhaps several protocols and noises; of each observer a summary.
+#[derive(Args, Debug)]
+pub(crate) struct Sweep {
+    #[command(flatten)]
+    pub(crate) graph: GraphInput,
+    /// A protocol with its parameters; may be given several times, with other seeds for instance.
+    #[arg(long = "protocol", default_value = "muffliato", value_name = "NAME[:P=X,...]")]
+    pub(crate) protocols: Vec<String>,
+    /// Weights of the gossip matrix.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    pub(crate) weights: Weights,
+    /// A noise; may be given several times.
+    #[arg(long = "noise", required = true, value_name = "SIGMA")]
+    pub(crate) noises: Vec<f64>,
+    #[command(flatten)]
+    pub(crate) observers: Observers,
+    #[command(flatten)]
+    pub(crate) knowledge: Knowledge,
+    /// The delta at which epsilon is reported.
+    #[arg(long, default_value_t = 1e-5, value_name = "D")]
+    pub(crate) delta: f64,
+    /// Report Rényi losses of this order instead.
+    #[arg(long, value_name = "A")]
+    pub(crate) order: Option<f64>,
+    /// Pairs that are named for every observer, those that lose most.
+    #[arg(long, default_value_t = 10, value_name = "K")]
+    pub(crate) top: usize,
+    /// An observer of whom all losses are kept; may be given several times.
+    #[arg(long = "row", value_name = "LABEL")]
+    pub(crate) rows: Vec<String>,
+    #[command(flatten)]
+    pub(crate) unit: Unit,
+    /// The summaries, a JSON object a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) into: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: Pictures,
+}
+
+/// A sweep in many processes.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Shard {
+    /// Split a study with `command = "sweep"` into shards.
+    #[command(after_help = "Example: ndp shard plan study.toml --shards 64 --into parts")]
+    Plan {
+        /// The study.
+        #[arg(value_name = "STUDY")]
+        study: PathBuf,
+        /// How many.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        shards: u32,
+        /// The folder of the plan and of what the shards find; must not be there, or hold this plan already.
+        #[arg(long, value_name = "FOLDER")]
+        into: PathBuf,
+        /// Replace the folder as a whole if it holds another plan.
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Run one shard, or go on with it; SIGTERM ends it after the observer it is at.
+    #[command(after_help = "Example: ndp shard run parts --index 7")]
+    Run {
+        /// The folder of the plan.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// Which shard, from 0; by itself from SLURM_ARRAY_TASK_ID and its kin.
+        #[arg(long, value_name = "I")]
+        index: Option<usize>,
+    },
+    /// Which shards are done, and which are not, in the syntax of --array.
+    #[command(after_help = "Example: sbatch --array=$(ndp shard status parts --missing) job.sh")]
+    Status {
+        /// The folder of the plan.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// Print the indices that are not done, and nothing else.
+        #[arg(long)]
+        missing: bool,
+    },
+    /// Put all shards together; the bytes are those of `ndp sweep` in one process.
+    #[command(after_help = "Example: ndp shard merge parts --into all.jsonl --png worst.png")]
+    Merge {
+        /// The folder of the plan.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// The summaries, a JSON object a line.
+        #[arg(long, value_name = "FILE")]
+        into: PathBuf,
+        #[command(flatten)]
+        pictures: Pictures,
+    },
+    /// A script for a scheduler.
+    #[command(after_help = "Example: ndp shard script parts --for slurm > job.sh && sbatch job.sh")]
+    Script {
+        /// The folder of the plan.
+        #[arg(value_name = "FOLDER")]
+        folder: PathBuf,
+        /// The scheduler.
+        #[arg(long = "for", value_enum, value_name = "SCHEDULER")]
+        scheduler: Scheduler,
+    },
+}
+
+/// Who runs the shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scheduler {
+    /// `sbatch`.
+    Slurm,
+    /// `oarsub`.
+    Oar,
+    /// `qsub` of PBS.
+    Pbs,
+    /// A shell, two at a time.
+    Sh,
+}

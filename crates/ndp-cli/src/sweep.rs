@@ -1,0 +1,264 @@
+//! Sweeps: of each observer a summary, the same bytes in one process or in many.
+//!
+//! An item is a protocol and an observer; items are numbered, protocols first. An item gives a line that depends on nothing but the
+//! study and its number.
+
+pub(crate) mod files;
+pub(crate) mod merge;
+pub(crate) mod plan;
+
+use crate::args::{GraphInput, Sweep};
+use crate::errors::Failure;
+use crate::patience::Patient;
+use crate::{input, plain, question};
+use ndp_algos::accountant::Observer;
+use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
+use ndp_graph::Graph;
+use serde::Serialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+
+/// A sweep, ready to be asked for its items.
+pub(crate) struct Study {
+    pub(crate) graph: Graph,
+    pub(crate) observers: Vec<Observer>,
+    /// In a sentence.
+    pub(crate) description: String,
+    /// Whether the observers are a random sample of all nodes.
+    pub(crate) sampled: bool,
+    pub(crate) protocols: Vec<(String, Patient)>,
+    pub(crate) noises: Vec<(f64, NoiseMultiplier)>,
+    pub(crate) measure: Measure,
+    top: usize,
+    rows: Vec<usize>,
+    /// Of everything that the lines depend on.
+    pub(crate) hash: String,
+}
+
+/// What one observer learns at one noise.
+#[derive(Serialize)]
+struct Summary {
+    noise: f64,
+    grade: Grade,
+    max: Number,
+    mean: Number,
+    /// Hops, nodes, largest loss.
+    by_hops: Vec<(Option<u32>, usize, Number)>,
+    /// How many lose nothing, then how many lose less than each edge, and how many more than all.
+    by_loss: Vec<usize>,
+    top: Vec<(String, Option<u32>, Number)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<Vec<Number>>,
+}
+
+/// A loss; infinity is a word, because JSON has none.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+enum Number {
+    Finite(f64),
+    Infinite(&'static str),
+}
+
+impl From<f64> for Number {
+    fn from(x: f64) -> Self {
+        if x.is_finite() { Self::Finite(x) } else { Self::Infinite("inf") }
+    }
+}
+
+/// Edges of the histogram by loss: halves of decades from 1e-6 to 1e3.
+pub(crate) fn edges() -> Vec<f64> {
+    (-12..=6)
+        .map(|half| if half % 2 == 0 { 10f64.powi(half / 2) } else { 10f64.powi((half - 1) / 2) * 3.0 })
+        .collect()
+}
+
+impl Study {
+    /// Reads the graph and builds the protocols.
+    pub(crate) fn new(asked: &Sweep) -> Result<Self, Failure> {
+        let graph = input::graph(&asked.graph)?;
+        let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+        let sampled = asked.observers.is_sample(graph.node_count());
+        let matrix = input::matrix(&graph, asked.weights);
+        let measure = match asked.order {
+            Some(order) => Measure::Renyi(Order::new(order)?),
+            None => Measure::Approx(Delta::new(asked.delta)?),
+        };
+        let mut noises = Vec::new();
+        for &noise in &asked.noises {
+            noises.push((noise, question::noise(noise, asked.unit.sensitivity)?));
+        }
+        let rows =
+            asked.rows.iter().map(|label| input::node(&graph, label)).collect::<Result<Vec<_>, _>>()?;
+        let hash = hash(asked, &graph, &chosen.observers, measure, &rows);
+        // What is given up must not depend on how fast a machine is.
+        let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, None)?));
+        let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
+        Ok(Self {
+            graph,
+            observers: chosen.observers,
+            description: chosen.description,
+            sampled,
+            protocols,
+            noises,
+            measure,
+            top: asked.top,
+            rows,
+            hash,
+        })
+    }
+
+    /// How many items there are.
+    pub(crate) fn items(&self) -> usize {
+        self.protocols.len() * self.observers.len()
+    }
+
+    fn item(&self, item: usize) -> (&(String, Patient), &Observer) {
+        let count = self.observers.len();
+        (&self.protocols[item / count], &self.observers[item % count])
+    }
+
+    /// Cost of an item in arbitrary units: the edges within two hops of the observer.
+    pub(crate) fn cost(&self, item: usize) -> u64 {
+        let (_, observer) = self.item(item);
+        let degree = |v: usize| self.graph.degree(v) as u64;
+        let around =
+            |v: usize| degree(v) + self.graph.neighbors(v).iter().map(|&w| degree(w as usize)).sum::<u64>();
+        50 + observer.members().iter().map(|&v| around(v)).sum::<u64>()
+    }
+
+    /// The first line: what the others depend on.
+    pub(crate) fn header(&self) -> String {
+        let protocols: Vec<&String> = self.protocols.iter().map(|(name, _)| name).collect();
+        let noises: Vec<f64> = self.noises.iter().map(|(noise, _)| *noise).collect();
+        json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "hash": self.hash, "nodes": self.graph.node_count(),
+            "edges": self.graph.edge_count(), "observers": self.description, "items": self.items(), "protocols": protocols,
+            "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges() })
+        .to_string()
+    }
+
+    /// The line of an item.
+    pub(crate) fn line(&self, item: usize) -> Result<String, Failure> {
+        let ((name, protocol), observer) = self.item(item);
+        let named = plain::name(&self.graph, observer);
+        let in_vain =
+            |error: ndp_algos::Error| Failure::Refused(format!("{name}, observer {named}: {error}"));
+        let (account, bound) = protocol.look(observer).map_err(in_vain)?;
+        let hops: Vec<Option<u32>> = match observer.members() {
+            [] => vec![None; self.graph.node_count()],
+            members => nearest(&self.graph, members),
+        };
+        let outside: Vec<usize> = (0..self.graph.node_count()).filter(|&u| !observer.contains(u)).collect();
+        let mut summaries = Vec::new();
+        for &(noise, multiplier) in &self.noises {
+            let mut losses: Vec<(f64, Grade)> = Vec::with_capacity(outside.len());
+            for (at, &u) in outside.iter().enumerate() {
+                if at > 0 && account.alike() {
+                    losses.push(losses[0]);
+                    continue;
+                }
+                let loss = account.profile(u, multiplier).and_then(|profile| Ok(profile.loss(self.measure)?));
+                let loss = loss.map_err(in_vain)?;
+                losses.push((*loss.value(), loss.grade()));
+            }
+            let full = observer.members().iter().any(|v| self.rows.contains(v));
+            summaries.push(self.summary(noise, &outside, &losses, &hops, full));
+        }
+        let rank = account.unit_losses().map(|report| report.rank);
+        Ok(json!({ "item": item, "protocol": name, "observer": named, "rank": rank, "failure": account.failure(),
+            "bound": bound, "at": summaries })
+        .to_string())
+    }
+
+    fn summary(
+        &self,
+        noise: f64,
+        outside: &[usize],
+        losses: &[(f64, Grade)],
+        hops: &[Option<u32>],
+        full: bool,
+    ) -> Summary {
+        let edges = edges();
+        let mut by_loss = vec![0; edges.len() + 2];
+        let mut classes: BTreeMap<Option<u32>, (usize, f64)> = BTreeMap::new();
+        let (mut sum, mut max) = (0.0_f64, 0.0_f64);
+        for (&u, &(loss, _)) in outside.iter().zip(losses) {
+            let class = if loss == 0.0 { 0 } else { 1 + edges.partition_point(|&edge| edge <= loss) };
+            by_loss[class] += 1;
+            let class = classes.entry(hops[u]).or_insert((0, 0.0));
+            *class = (class.0 + 1, class.1.max(loss));
+            sum += loss;
+            max = max.max(loss);
+        }
+        let count = outside.len().max(1) as f64;
+        let mut worst: Vec<usize> = (0..losses.len()).collect();
+        // Equal losses in the order of the nodes.
+        worst.sort_by(|&a, &b| losses[b].0.total_cmp(&losses[a].0));
+        worst.truncate(self.top);
+        let top = worst.iter().map(|&at| {
+            let u = outside[at];
+            (input::label(&self.graph, u), hops[u], losses[at].0.into())
+        });
+        let exact = losses.iter().all(|(_, grade)| *grade == Grade::Exact);
+        let row = full.then(|| {
+            let mut row = vec![Number::Finite(0.0); self.graph.node_count()];
+            outside.iter().zip(losses).for_each(|(&u, &(loss, _))| row[u] = loss.into());
+            row
+        });
+        Summary {
+            noise,
+            grade: if exact { Grade::Exact } else { Grade::UpperBound },
+            max: max.into(),
+            // Room for the roundings of a sum of nonnegative terms and a quotient.
+            mean: (sum / count * (1.0 + (count + 2.0) * f64::EPSILON)).into(),
+            by_hops: classes.into_iter().map(|(hops, (count, max))| (hops, count, max.into())).collect(),
+            by_loss,
+            top: top.collect(),
+            row,
+        }
+    }
+}
+
+/// Hops from every node to the nearest of several.
+fn nearest(graph: &Graph, members: &[usize]) -> Vec<Option<u32>> {
+    let mut least = graph.distances(members[0]);
+    for &v in &members[1..] {
+        for (least, hops) in least.iter_mut().zip(graph.distances(v)) {
+            *least = match (*least, hops) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+    }
+    least
+}
+
+/// Of everything that the lines depend on: version, graph, options; not of paths.
+fn hash(asked: &Sweep, graph: &Graph, observers: &[Observer], measure: Measure, rows: &[usize]) -> String {
+    let mut hash = Sha256::new();
+    let observers: Vec<String> = observers.iter().map(ToString::to_string).collect();
+    let options = json!({ "ndp": env!("CARGO_PKG_VERSION"), "protocols": asked.protocols, "noises": asked.noises,
+        "sensitivity": asked.unit.sensitivity, "weights": format!("{:?}", asked.weights), "measure": measure.to_string(),
+        "top": asked.top, "rows": rows, "nodes": graph.node_count(), "labels": graph.labels(), "observers": observers,
+        "hidden_senders": asked.knowledge.hidden_senders, "without_own_noise": asked.knowledge.without_own_noise });
+    hash.update(options.to_string());
+    for (u, v) in graph.edges() {
+        hash.update((u as u64).to_le_bytes());
+        hash.update((v as u64).to_le_bytes());
+    }
+    hex(&hash.finalize())
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl GraphInput {
+    /// The same file by its full path, for processes in other folders.
+    pub(crate) fn full_path(&self) -> Result<std::path::PathBuf, Failure> {
+        if self.file.as_os_str() == "-" {
+            return Err(Failure::Usage("a sweep in many processes cannot read standard input".into()));
+        }
+        self.file.canonicalize().map_err(Failure::file(&self.file))
+    }
+}

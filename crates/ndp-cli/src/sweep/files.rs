@@ -1,0 +1,225 @@
+//! The file of a shard: a header, a line for each item, a last line; each with a checksum.
+//!
+//! A line is appended when it is known, beside the place of the file, and synced; the file takes its place when it is whole. Whoever
+//! runs a shard again goes on behind the last whole line.
+
+use super::plan::Plan;
+use super::{Study, hex};
+use crate::errors::Failure;
+use crate::interrupt;
+use crate::output::note;
+use crate::progress::Progress;
+use rayon::prelude::*;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// A line with its checksum, which also says to which plan it belongs.
+fn sealed(line: &str, hash: &str) -> String {
+    format!("{line}\t{}\n", seal(line, hash))
+}
+
+fn seal(line: &str, hash: &str) -> String {
+    let mut sum = Sha256::new();
+    sum.update(hash);
+    sum.update(line);
+    hex(&sum.finalize()[..8])
+}
+
+/// The line without its checksum; `None` where it is damaged or not whole.
+fn opened<'a>(line: &'a str, hash: &str) -> Option<&'a str> {
+    let (line, sum) = line.strip_suffix('\n')?.rsplit_once('\t')?;
+    (sum == seal(line, hash)).then_some(line)
+}
+
+fn header(plan: &Plan, index: usize) -> String {
+    let range = plan.range(index);
+    json!({ "ndp-shard": 1, "ndp": plan.ndp, "hash": plan.hash, "index": index, "from": range.start, "to": range.end }).to_string()
+}
+
+fn footer(plan: &Plan, index: usize) -> String {
+    json!({ "end": index, "items": plan.range(index).len() }).to_string()
+}
+
+/// Where a shard is written until it is whole.
+pub(crate) fn part(path: &Path) -> PathBuf {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    part.into()
+}
+
+/// Reads a whole shard, line after line.
+pub(crate) fn read(
+    plan: &Plan,
+    folder: &Path,
+    index: usize,
+    mut take: impl FnMut(&str) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let path = Plan::shard(folder, index);
+    let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
+    let mut reader = BufReader::new(File::open(&path).map_err(Failure::file(&path))?);
+    let mut line = String::new();
+    let mut next = |number: usize| -> Result<Option<String>, Failure> {
+        line.clear();
+        let read = reader.read_line(&mut line).map_err(|error| {
+            if error.kind() == std::io::ErrorKind::InvalidData {
+                refused(format!("line {number} is damaged"))
+            } else {
+                Failure::File(path.clone(), error)
+            }
+        })?;
+        Ok((read > 0).then(|| line.clone()))
+    };
+    let first = next(1)?.ok_or_else(|| refused("is empty".into()))?;
+    if opened(&first, &plan.hash) != Some(&header(plan, index)) {
+        return Err(refused(foreign(&first, plan, index)));
+    }
+    for (at, item) in plan.range(index).enumerate() {
+        let line = next(at + 2)?.ok_or_else(|| refused(format!("is truncated after line {}", at + 1)))?;
+        let text = opened(&line, &plan.hash).ok_or_else(|| refused(format!("line {} is damaged", at + 2)))?;
+        if !text.contains(&format!("\"item\":{item},")) {
+            return Err(refused(format!("line {} is not that of item {item}", at + 2)));
+        }
+        take(text)?;
+    }
+    let number = plan.range(index).len() + 2;
+    let last = next(number)?.ok_or_else(|| refused(format!("is truncated after line {}", number - 1)))?;
+    if opened(&last, &plan.hash) != Some(&footer(plan, index)) {
+        return Err(refused(format!("line {number} is damaged")));
+    }
+    if next(number + 1)?.is_some() {
+        return Err(refused("goes on after its last line".into()));
+    }
+    Ok(())
+}
+
+/// Why the first line is not that of the shard.
+fn foreign(line: &str, plan: &Plan, index: usize) -> String {
+    let text = line.trim_end().rsplit_once('\t').map_or(line, |(text, _)| text);
+    let Ok(found) = serde_json::from_str::<serde_json::Value>(text) else {
+        return "line 1 is damaged".into();
+    };
+    let is = |key: &str, value: serde_json::Value| found.get(key) == Some(&value);
+    if !is("ndp", json!(plan.ndp)) {
+        format!("was made by ndp {}, the plan by ndp {}", found["ndp"], plan.ndp)
+    } else if !is("hash", json!(plan.hash)) {
+        "belongs to another plan".into()
+    } else if !is("index", json!(index)) {
+        format!("holds shard {}", found["index"])
+    } else if !is("from", json!(plan.range(index).start)) || !is("to", json!(plan.range(index).end)) {
+        format!("holds items {} to {}, not those of this shard", found["from"], found["to"])
+    } else {
+        "line 1 is damaged".into()
+    }
+}
+
+/// How far a shard has come.
+pub(crate) enum State {
+    Done,
+    /// So many items are there.
+    Begun(usize),
+    Missing,
+    Damaged(String),
+}
+
+pub(crate) fn state(plan: &Plan, folder: &Path, index: usize) -> State {
+    let path = Plan::shard(folder, index);
+    if path.exists() {
+        return match read(plan, folder, index, |_| Ok(())) {
+            Ok(()) => State::Done,
+            Err(failure) => State::Damaged(failure.to_string()),
+        };
+    }
+    match File::open(part(&path)) {
+        Ok(file) => State::Begun(whole_lines(plan, index, file).map_or(0, |(items, _)| items)),
+        Err(_) => State::Missing,
+    }
+}
+
+/// How many items of an unfinished file are whole, and how many bytes they take with the header; `None` without a header.
+fn whole_lines(plan: &Plan, index: usize, file: File) -> Option<(usize, u64)> {
+    let mut reader = BufReader::new(file);
+    let mut line = String::new();
+    let mut end = 0;
+    for (number, item) in std::iter::once(None).chain(plan.range(index).map(Some)).enumerate() {
+        line.clear();
+        // What is no text is damaged.
+        let read = reader.read_line(&mut line).unwrap_or(0);
+        let whole = read > 0
+            && opened(&line, &plan.hash).is_some_and(|text| match item {
+                None => text == header(plan, index),
+                Some(item) => text.contains(&format!("\"item\":{item},")),
+            });
+        if !whole {
+            return number.checked_sub(1).map(|items| (items, end));
+        }
+        end += read as u64;
+    }
+    Some((plan.range(index).len(), end))
+}
+
+/// Runs a shard, or goes on with it.
+pub(crate) fn run(
+    plan: &Plan,
+    study: &Study,
+    folder: &Path,
+    index: usize,
+    quiet: bool,
+) -> Result<(), Failure> {
+    let path = Plan::shard(folder, index);
+    if path.exists() {
+        read(plan, folder, index, |_| Ok(()))?;
+        note(&format!("shard {index} was done before"));
+        return Ok(());
+    }
+    let part = part(&path);
+    let failed = Failure::file(&part);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&part)
+        .map_err(&failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(Failure::Refused(format!("shard {index} is being run by another process")));
+        }
+        // Some file systems know no locks.
+        Err(TryLockError::Error(_)) => {}
+    }
+    let begun = whole_lines(plan, index, file.try_clone().map_err(&failed)?);
+    let (done, end) = begun.unwrap_or((0, 0));
+    // A line that was cut off by a kill goes.
+    file.set_len(end).map_err(&failed)?;
+    file.seek(SeekFrom::Start(end)).map_err(&failed)?;
+    let append = |file: &mut File, line: &str| -> Result<(), Failure> {
+        file.write_all(sealed(line, &plan.hash).as_bytes()).and_then(|()| file.sync_data()).map_err(&failed)
+    };
+    if begun.is_none() {
+        append(&mut file, &header(plan, index))?;
+    }
+    interrupt::finish_what_was_begun();
+    let items: Vec<usize> = plan.range(index).skip(done).collect();
+    let progress = Progress::new(items.len() as u64, "observers", quiet);
+    let mut known = done;
+    for chunk in items.chunks(rayon::current_num_threads()) {
+        if interrupt::asked() {
+            return Err(Failure::Interrupted(format!(
+                "shard {index} stopped after {known} of {} observers: run it again to go on",
+                plan.range(index).len()
+            )));
+        }
+        for line in chunk.par_iter().map(|&item| study.line(item)).collect::<Vec<_>>() {
+            append(&mut file, &line?)?;
+            known += 1;
+            progress.one();
+        }
+    }
+    append(&mut file, &footer(plan, index))?;
+    file.sync_all().map_err(&failed)?;
+    std::fs::rename(&part, &path).map_err(Failure::file(&path))
+}

@@ -1,0 +1,185 @@
+//! All lines in one file, and what they say together.
+
+use super::Study;
+use crate::errors::Failure;
+use crate::output::{WRITING, number};
+use ndp_algos::Protocol;
+use ndp_report::figure::{Axis, Figure, Panel, Series};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{MutexGuard, PoisonError};
+
+/// The share of samples in which a statement about all observers may be wrong.
+const MISS: f64 = 0.05;
+
+/// A file of lines that takes its place when it is whole.
+pub(crate) struct Lines<'a> {
+    study: &'a Study,
+    path: PathBuf,
+    part: PathBuf,
+    file: BufWriter<File>,
+    /// By protocol and noise, in the order of the study.
+    found: BTreeMap<(usize, usize), Vec<Observed>>,
+    lines: usize,
+}
+
+/// What one observer learns at most, and on average.
+struct Observed {
+    name: String,
+    max: f64,
+    mean: f64,
+    exact: bool,
+    failure: f64,
+}
+
+/// What all observers of a protocol learn at a noise.
+pub(crate) struct Together {
+    pub(crate) protocol: String,
+    pub(crate) noise: f64,
+    /// Largest first.
+    maxima: Vec<f64>,
+    pub(crate) worst: String,
+    pub(crate) max: f64,
+    pub(crate) mean: f64,
+    pub(crate) exact: bool,
+    pub(crate) failure: f64,
+    /// The share of all observers that may learn more than the worst seen, and the mean over all, with confidence; of samples.
+    pub(crate) unseen: Option<(f64, Option<f64>)>,
+}
+
+impl<'a> Lines<'a> {
+    pub(crate) fn create(study: &'a Study, path: &Path) -> Result<Self, Failure> {
+        let part = super::files::part(path);
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(Failure::file(path))?;
+        }
+        let file = BufWriter::new(File::create(&part).map_err(Failure::file(path))?);
+        let mut lines = Self { study, path: path.into(), part, file, found: BTreeMap::new(), lines: 0 };
+        lines.write(&study.header())?;
+        Ok(lines)
+    }
+
+    fn write(&mut self, line: &str) -> Result<(), Failure> {
+        writeln!(self.file, "{line}").map_err(Failure::file(&self.path))
+    }
+
+    /// Takes the next line.
+    pub(crate) fn take(&mut self, line: &str) -> Result<(), Failure> {
+        let refused = || Failure::Refused(format!("line {} is not that of an observer", self.lines + 1));
+        let value: Value = serde_json::from_str(line).map_err(|_| refused())?;
+        let protocol = self.lines / self.study.observers.len().max(1);
+        let at = value["at"].as_array().ok_or_else(refused)?;
+        if at.len() != self.study.noises.len() || value["item"].as_u64() != Some(self.lines as u64) {
+            return Err(refused());
+        }
+        let loss = |value: &Value| value.as_f64().unwrap_or(f64::INFINITY);
+        for (noise, summary) in at.iter().enumerate() {
+            self.found.entry((protocol, noise)).or_default().push(Observed {
+                name: value["observer"].as_str().unwrap_or_default().to_owned(),
+                max: loss(&summary["max"]),
+                mean: loss(&summary["mean"]),
+                exact: summary["grade"] == "exact",
+                failure: loss(&value["failure"]),
+            });
+        }
+        self.write(line)?;
+        self.lines += 1;
+        Ok(())
+    }
+
+    /// Writes the last line and puts the file in its place.
+    pub(crate) fn finish(mut self) -> Result<Vec<Together>, Failure> {
+        let together: Vec<Together> = self
+            .found
+            .iter()
+            .map(|(&(protocol, noise), found)| of_all(self.study, protocol, noise, found))
+            .collect();
+        let words: Vec<Value> = together.iter().map(Together::record).collect();
+        let lines = self.lines;
+        self.write(&json!({ "end": lines, "sampled": self.study.sampled, "together": words }).to_string())?;
+        let failed = Failure::file(&self.path);
+        self.file.flush().and_then(|()| self.file.get_ref().sync_all()).map_err(&failed)?;
+        let _writing: MutexGuard<'_, ()> = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        std::fs::rename(&self.part, &self.path).map_err(&failed)?;
+        Ok(together)
+    }
+}
+
+impl Together {
+    fn record(&self) -> Value {
+        let finite = crate::output::finite;
+        json!({ "protocol": self.protocol, "noise": self.noise, "max": finite(self.max), "observer": self.worst,
+            "mean": finite(self.mean), "grade": if self.exact { "exact" } else { "upper-bound" }, "failure": self.failure,
+            "confidence": self.unseen.map(|_| 1.0 - MISS), "share_above_max": self.unseen.map(|(share, _)| share),
+            "mean_of_all": self.unseen.and_then(|(_, mean)| mean) })
+    }
+
+    /// In a sentence, for samples.
+    pub(crate) fn confidence(&self) -> Option<String> {
+        let (share, mean) = self.unseen?;
+        let mean = mean.map_or_else(String::new, |mean| {
+            format!(", and the mean over all observers is at most {}", number(mean))
+        });
+        Some(format!(
+            "with confidence {} %, at most {:.2} % of all observers learn more than the worst one seen{mean}",
+            100.0 * (1.0 - MISS),
+            100.0 * share
+        ))
+    }
+}
+
+fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> Together {
+    let worst = found.iter().reduce(|a, b| if b.max > a.max { b } else { a });
+    let count = found.len().max(1) as f64;
+    let mean = found.iter().map(|observed| observed.mean).sum::<f64>() / count
+        * (1.0 + (count + 2.0) * f64::EPSILON);
+    let mut maxima: Vec<f64> = found.iter().map(|observed| observed.max).collect();
+    maxima.sort_by(|a, b| b.total_cmp(a));
+    let (name, patient) = &study.protocols[protocol];
+    // Of a share p of observers none is among m drawn with probability (1 - p)^m at most.
+    let share = (1.0 - MISS.powf(1.0 / count)).next_up();
+    let unseen = study.sampled.then(|| {
+        // Hoeffding: means lie between 0 and what is learnt from noisy values.
+        let largest = study.observers.first().and_then(|observer| {
+            let bound = patient.local_bound(observer).ok()?;
+            let u = (0..bound.node_count()).find(|&u| !observer.contains(u))?;
+            Some(bound.profile(u, study.noises[noise].1).ok()?.loss(study.measure).ok()?.into_value())
+        });
+        let room = (-MISS.ln() / (2.0 * count)).sqrt();
+        (share, largest.map(|largest| (mean + largest * room) * (1.0 + 8.0 * f64::EPSILON)))
+    });
+    Together {
+        protocol: name.clone(),
+        noise: study.noises[noise].0,
+        worst: worst.map_or_else(String::new, |observed| observed.name.clone()),
+        max: worst.map_or(0.0, |observed| observed.max),
+        mean,
+        exact: found.iter().all(|observed| observed.exact),
+        failure: found.iter().map(|observed| observed.failure).sum(),
+        maxima,
+        unseen,
+    }
+}
+
+/// The largest loss towards every observer, largest first.
+pub(crate) fn figure(study: &Study, together: &[Together]) -> Figure {
+    let what = study.measure.to_string();
+    let mut panel = Panel::curves(
+        "the largest loss towards each observer, largest first",
+        Axis::linear("share of observers"),
+        Axis::linear(what),
+    );
+    for found in together {
+        let count = found.maxima.len();
+        let stride = count.div_ceil(400).max(1);
+        let points = found.maxima.iter().enumerate().filter(|(_, max)| max.is_finite());
+        let points = points.step_by(stride).map(|(i, &max)| ((i + 1) as f64 / count as f64, max));
+        let grade = if found.exact { ndp_dp::Grade::Exact } else { ndp_dp::Grade::UpperBound };
+        let name = format!("{}, noise {}", found.protocol, found.noise);
+        panel = panel.with(Series::new(name, grade).points(points));
+    }
+    Figure::new("What observers learn").panel(panel)
+}
