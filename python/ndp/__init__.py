@@ -42,7 +42,7 @@ from ._protocols import (
     randomized_gossip,
     time_varying_gossip,
 )
-from .programs import Program, Sensitivity
+from .programs import Program, ProgramAccount, ProgramRun, Sensitivity
 
 __all__ = [
     "AcceleratedGossip",
@@ -69,6 +69,8 @@ __all__ = [
     "Printed",
     "Profile",
     "Program",
+    "ProgramAccount",
+    "ProgramRun",
     "Protocol",
     "RandomizedGossip",
     "Run",

@@ -15,7 +15,7 @@ from ._ndp import NdpError
 
 if TYPE_CHECKING:
     from ._graph import GraphLike
-    from ._protocols import Protocol
+    from ._protocols import Progress, Protocol
 
 #: Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 Who = tuple[list[int], bool, bool, list[tuple[int, int]]]
@@ -204,9 +204,13 @@ class Account:
         return f"<Account of {self._native.words()}: {self.protocol.words}>"
 
 
-def _accounts(protocol: Protocol, observers: Iterable[Hashable] | None) -> tuple[list[Who], list[_ndp.Account]]:
+def _accounts(
+    protocol: Protocol, observers: Iterable[Hashable] | None, progress: Progress = False
+) -> tuple[list[Who], list[_ndp.Account]]:
+    from ._protocols import _reporter
+
     who = protocol._observers(observers)
-    return who, protocol._native.accounts(who)
+    return who, protocol._native.accounts(who, _reporter(progress))
 
 
 def least_noise(
@@ -218,6 +222,7 @@ def least_noise(
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
     sensitivity: float = 1.0,
+    progress: Progress = False,
 ) -> LeastNoise:
     """The least noise at which no node loses more than a target allows.
 
@@ -237,6 +242,8 @@ def least_noise(
         Who observes, each alone, lists being coalitions; by default every node.
     sensitivity : float, optional
         How far the input of one node may move.
+    progress : bool or callable, optional
+        As in `Protocol.all_losses`.
 
     Returns
     -------
@@ -250,7 +257,7 @@ def least_noise(
     >>> round(found.sigma, 3), found.loss
     (3.731, Exact(1, 'epsilon'))
     """
-    who, accounts = _accounts(protocol, observers)
+    who, accounts = _accounts(protocol, observers, progress)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
     return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits)
 
@@ -265,6 +272,7 @@ def check(
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
     sensitivity: float = 1.0,
+    progress: Progress = False,
 ) -> Check:
     """Whether no node loses more than a target allows at a noise.
 
@@ -274,7 +282,7 @@ def check(
         Any protocol of this package.
     sigma : float
         Standard deviation of the noise.
-    worst, mean, pairs, order, observers, sensitivity
+    worst, mean, pairs, order, observers, sensitivity, progress
         As in `least_noise`.
 
     Returns
@@ -289,7 +297,7 @@ def check(
     >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
     (True, 'violated')
     """
-    who, accounts = _accounts(protocol, observers)
+    who, accounts = _accounts(protocol, observers, progress)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
     found = _ndp.check_accounts(accounts, limits, float(sigma), float(sensitivity))
     return check_of(protocol.nodes, found, limits)
@@ -439,6 +447,7 @@ def compare(
     order: float | None = None,
     observers: Iterable[Hashable] | None = None,
     sensitivity: float = 1.0,
+    progress: Progress = False,
 ) -> Comparison:
     """Protocols side by side at the same guarantee: the noise each needs, the error it leaves, the messages it sends.
 
@@ -448,6 +457,8 @@ def compare(
         Protocols by name, all on the same nodes; or a graph, on which every protocol of this package is compared.
     worst, mean, pairs, order, observers, sensitivity
         As in `least_noise`.
+    progress : bool or callable, optional
+        True for a line on standard error, or a function of the number of protocols done and of all.
 
     Returns
     -------
@@ -462,9 +473,9 @@ def compare(
     >>> [(row["protocol"], row["grade"]) for row in table]
     [('once', 'exact'), ('fresh', 'exact')]
     """
-    if not isinstance(protocols, Mapping):
-        from ._protocols import every_protocol
+    from ._protocols import _reporter, every_protocol
 
+    if not isinstance(protocols, Mapping):
         protocols = every_protocol(protocols)
     named = dict(protocols)
     first = next((protocol for protocol in named.values() if not isinstance(protocol, str)), None)
@@ -486,7 +497,8 @@ def compare(
         except NdpError as refused:
             asked.append((name, str(refused)))
     rows: list[dict[str, Any]] = []
-    for row in _ndp.compare(asked, who, limits, len(labels), float(sensitivity)):
+    tell = _reporter(progress, "protocols")
+    for row in _ndp.compare(asked, who, limits, len(labels), float(sensitivity), tell):
         pair = row.pop("pair", None)
         if pair is not None:
             row["source"], row["observer"] = labels[pair[0]], labels[pair[1]]
@@ -644,6 +656,26 @@ class Ledger:
         float
         """
         return self._native.remaining(*self._pair(node, observer))
+
+    def pairs(self) -> list[tuple[Hashable, list[Hashable]]]:
+        """The pairs that have something recorded: the exposed node, and the members of the observer."""
+        labels = self._records[0][0].nodes if self._records else []
+        return [(labels[u], [labels[v] for v in members]) for u, members in self._native.pairs()]
+
+    def to_frame(self, delta: float) -> Any:
+        """A table of all pairs: what was spent, as an ``epsilon`` at ``delta``; pandas, or polars where pandas is not installed.
+
+        Parameters
+        ----------
+        delta : float
+            Failure probability.
+        """
+        rows = []
+        for node, members in self.pairs():
+            spent = self.spent(node, members).epsilon(delta)
+            observer = members[0] if len(members) == 1 else tuple(members)
+            rows.append({"node": node, "observer": observer, "epsilon": float(spent), "grade": spent.grade.name})
+        return _frame({name: [row[name] for row in rows] for name in ("node", "observer", "epsilon", "grade")})
 
     @property
     def runs(self) -> list[str]:

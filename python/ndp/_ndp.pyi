@@ -24,11 +24,13 @@ __all__ = [
     "PoissonGaussian",
     "Profile",
     "Program",
+    "ProgramAccount",
     "Protocol",
     "RandomizedResponse",
     "RdpAccountant",
     "RingHistogram",
     "RingSum",
+    "RunSoFar",
     "SampledGaussian",
     "TrainingObserver",
     "WalkDescent",
@@ -39,6 +41,8 @@ __all__ = [
     "central_sigma",
     "check",
     "check_accounts",
+    "check_attack",
+    "check_shift",
     "classic_sigma",
     "compare",
     "compose",
@@ -71,6 +75,8 @@ __all__ = [
     "least_noise",
     "least_sigma",
     "local_sigma",
+    "lower_inverse",
+    "lower_toeplitz",
     "mixture",
     "mu_of_units",
     "muffliato_corollary4",
@@ -80,10 +86,12 @@ __all__ = [
     "network_theorem3",
     "network_theorem4",
     "network_theorem6",
+    "program_account",
     "protocols",
     "rdp_of_units",
     "rdp_to_delta",
     "rdp_to_epsilon",
+    "run_program",
     "shuffle",
     "shuffle_delta",
     "smallest_epsilon",
@@ -234,6 +242,7 @@ class Ledger:
     def verdict(self) -> str: ...
     def spent(self, u: int, members: Sequence[int]) -> Profile: ...
     def remaining(self, u: int, members: Sequence[int]) -> float: ...
+    def pairs(self) -> list[tuple[int, list[int]]]: ...
 
 def least_noise(accounts: Sequence[Account], limits: _Limits, sensitivity: float) -> _Least: ...
 def check_accounts(
@@ -245,6 +254,7 @@ def compare(
     limits: _Limits,
     nodes: int,
     sensitivity: float,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> list[dict[str, Any]]: ...
 def compose_profiles(parts: Sequence[Profile]) -> Profile: ...
 def protocols() -> list[tuple[str, str, list[tuple[str, str]]]]: ...
@@ -695,10 +705,40 @@ class TrainingObserver:
 
 _Number: TypeAlias = int | float | str
 _Read: TypeAlias = tuple[str, Sequence[int] | None]
+_Options: TypeAlias = tuple[int | None, int | None, str, Sequence[tuple[int, Sequence[_Number]]]]
 
 @final
 class Program:
     def __new__(cls, nodes: int) -> Program: ...
+
+@final
+class ProgramAccount:
+    def verdict(self, source: int, set: dict[str, Any]) -> tuple[
+        tuple[Guarantee, float] | None, tuple[list[float], list[tuple[int, str]] | None] | None
+    ]: ...
+    def gram(self, source: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    def facts(self) -> tuple[int, int, float, str]: ...
+    def witnesses(
+        self, source: int, change: Sequence[_Number]
+    ) -> tuple[list[tuple[int, str]], list[tuple[int, str]]] | None: ...
+
+@final
+class RunSoFar:
+    def __len__(self) -> int: ...
+    def __getitem__(self, value: int, /) -> NDArray[np.float64]: ...
+
+def program_account(program: Program, who: _Who, options: _Options) -> ProgramAccount: ...
+def check_attack(
+    program: Program, who: _Who, source: int, change: Sequence[_Number], combination: Sequence[tuple[int, _Number]]
+) -> str | None: ...
+def check_shift(
+    program: Program, who: _Who, source: int, change: Sequence[_Number], noises: Sequence[tuple[int, _Number]]
+) -> str: ...
+def run_program(
+    program: Program, dimension: int, sigma: float, contribution: Callable[[int, int, Any], NDArray[np.float64]], seed: int
+) -> NDArray[np.float64]: ...
+def lower_inverse(rows: Sequence[Sequence[_Number]]) -> list[list[str]]: ...
+def lower_toeplitz(steps: int, band: Sequence[_Number]) -> list[list[str]]: ...
     @staticmethod
     def read(text: bytes) -> Program: ...
     def write(self) -> bytes: ...
@@ -716,6 +756,7 @@ class Program:
     ) -> list[int]: ...
     def combine(self, terms: Sequence[tuple[_Number, int]]) -> int: ...
     def gossip(self, matrix: Matrix, values: Sequence[int]) -> list[int]: ...
+    def mix(self, rows: Sequence[Sequence[tuple[int, _Number]]], values: Sequence[int]) -> list[int]: ...
     def send(self, source: int, to: int, value: int) -> None: ...
     def send_to_neighbors(self, graph: Graph, values: Sequence[int]) -> None: ...
     def broadcast(self, source: int, value: int) -> None: ...
@@ -723,7 +764,7 @@ class Program:
     def secure_sum(self, to: int, addends: Sequence[tuple[int, _Number, int]]) -> int: ...
     def join(self, node: int) -> None: ...
     def leave(self, node: int) -> None: ...
-    def declared(self, sensitivity: dict[str, Any]) -> Protocol: ...
+    def declared(self, sensitivity: dict[str, Any], options: _Options) -> Protocol: ...
     @staticmethod
     def published(
         name: str,

@@ -22,6 +22,10 @@ from ._ndp import NdpError
 Progress = bool | Callable[[int, int], Any]
 
 
+#: The most bytes that one answer may take.
+_MEMORY = 16 << 30
+
+
 class Run(NamedTuple):
     """A run of a protocol on real values; arrays have a row for each node, in the order of the labels."""
 
@@ -239,6 +243,10 @@ class Protocol:
         Run
         """
         table, flat = self._values(values)
+        p = self.parameters
+        count = p.get("rounds") or p.get("dimension") or len(p.get("pairs") or p.get("rings") or p.get("graphs") or ())
+        if 8 * count * table.size > _MEMORY:
+            raise NdpError(f"the messages of {count} rounds would take {8 * count * table.size} bytes, more than {_MEMORY}")
         parts = self._native.simulate(table, float(sigma), _seed(seed))
         if flat:
             squeeze: Callable[[Any], Any] = lambda array: array[:, 0]  # noqa: E731
@@ -431,7 +439,7 @@ def _seed(seed: int) -> int:
     return number
 
 
-def _reporter(progress: Progress) -> Callable[[int, int], Any] | None:
+def _reporter(progress: Progress, what: str = "observers") -> Callable[[int, int], Any] | None:
     if callable(progress):
         return progress
     if not progress:
@@ -442,7 +450,7 @@ def _reporter(progress: Progress) -> Callable[[int, int], Any] | None:
         now = time.monotonic()
         if done == total or now - last[0] >= 1.0:
             last[0] = now
-            print(f"\r{done} of {total} observers", end="\n" if done == total else "", file=sys.stderr, flush=True)
+            print(f"\r{done} of {total} {what}", end="\n" if done == total else "", file=sys.stderr, flush=True)
 
     return tell
 
@@ -683,6 +691,8 @@ def fresh_noise(
             raise NdpError("variances go with rounds: give both")
         return protocol("fresh-noise", network, weights=weights, laziness=laziness, rho=rho)
     count = _rounds(rounds)
+    if 100 * count > _MEMORY:
+        raise NdpError(f"the variances of {count} rounds would take {100 * count} bytes, more than {_MEMORY}")
     if variances is None:
         later = float(rho) / (count - 1) if count > 1 else 0.0
         schedule = [1.0] + [later] * (count - 1)

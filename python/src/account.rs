@@ -106,6 +106,15 @@ impl accountant::Account for Borrowed {
         self.0.borrow_dependent().failure()
     }
 
+    fn alike(&self) -> bool {
+        self.0.borrow_dependent().alike()
+    }
+
+    // The class may hold an address inside the protocol, which the cell keeps in use.
+    fn class(&self) -> Option<(usize, usize)> {
+        self.0.borrow_dependent().class()
+    }
+
     fn unit_losses(&self) -> Option<&LossReport> {
         self.0.borrow_dependent().unit_losses()
     }
@@ -158,6 +167,8 @@ pub(crate) fn check_accounts(
 
 /// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair.
 #[pyfunction]
+#[pyo3(signature = (protocols, observers, limits, nodes, sensitivity, progress=None))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn compare<'py>(
     py: Python<'py>,
     protocols: Vec<(String, Asked)>,
@@ -165,11 +176,18 @@ pub(crate) fn compare<'py>(
     limits: Limits<'_>,
     nodes: usize,
     sensitivity: f64,
+    progress: Option<Py<PyAny>>,
 ) -> Result<Vec<Bound<'py, PyDict>>, Fault> {
     let target = target(limits, nodes)?;
     let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
-    let mut rows = Vec::with_capacity(protocols.len());
-    for (name, protocol) in protocols {
+    let count = protocols.len();
+    let tell = |done: usize| match &progress {
+        Some(progress) => progress.call1(py, (done, count)).map(|_| ()),
+        None => Ok(()),
+    };
+    let mut rows = Vec::with_capacity(count);
+    for (i, (name, protocol)) in protocols.into_iter().enumerate() {
+        tell(i)?;
         let row = PyDict::new(py);
         row.set_item("protocol", &name)?;
         let kind = match protocol {
@@ -199,6 +217,7 @@ pub(crate) fn compare<'py>(
         row.set_item("failure", found.failure)?;
         rows.push(row);
     }
+    tell(count)?;
     Ok(rows)
 }
 
@@ -347,5 +366,10 @@ impl Ledger {
 
     fn remaining(&self, u: usize, members: Vec<usize>) -> Result<f64, Fault> {
         Ok(self.pair(u, &members)?.remaining()?)
+    }
+
+    /// The pairs that have a ledger: exposed node, members of the observer.
+    fn pairs(&self) -> Result<Vec<(usize, Vec<usize>)>, Fault> {
+        Ok(self.lock()?.pairs().map(|(u, members, _)| (u, members.to_vec())).collect())
     }
 }

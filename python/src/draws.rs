@@ -53,6 +53,9 @@ pub(crate) fn draw_pairs(
     matrix: Option<&Matrix>,
     probabilities: Option<Vec<(usize, usize, f64)>>,
 ) -> Result<Vec<(usize, usize)>, Fault> {
+    // A step here, and two tuples of integers in Python.
+    let bytes = std::mem::size_of::<Step>() as u128 + 200;
+    ndp_graph::memory::require_memory("the pairs of a gossip", steps as u128 * bytes)?;
     let law = law(&graph.0, matrix.map(|matrix| &matrix.0), probabilities)?;
     Ok(pairs_of(&GossipSequence::activations(&law, steps, &mut generator(seed))))
 }
@@ -66,6 +69,10 @@ pub(crate) fn draw_rings(
     mixing: Option<f64>,
     push: Option<f64>,
 ) -> Result<(Vec<(f64, usize, usize)>, f64, f64), Fault> {
+    // One meeting in a unit of time, on average; the cast saturates.
+    if time.is_finite() {
+        ndp_graph::memory::require_dense("the meetings of a gossip", time.ceil() as usize, 50)?;
+    }
     let law = EdgeActivations::uniform(&graph.0)?;
     let momentum = momentum(&law, mixing, push)?;
     let nodes = graph.0.node_count();

@@ -12,6 +12,7 @@ mod graph_walk;
 mod losses;
 mod printed;
 mod program;
+mod program_account;
 mod protocol;
 mod rings;
 mod training;
@@ -63,6 +64,11 @@ mod _ndp {
     };
     #[pymodule_export]
     use crate::program::Program;
+    #[pymodule_export]
+    use crate::program_account::{
+        ProgramAccount, RunSoFar, check_attack, check_shift, lower_inverse, lower_toeplitz, program_account,
+        run_program,
+    };
     #[pymodule_export]
     use crate::protocol::Protocol;
 

@@ -2,6 +2,7 @@
 
 use crate::errors::Fault;
 use crate::graph::{Graph, Matrix};
+use crate::program_account::Options;
 use crate::protocol::{Kind, Protocol};
 use ndp_algos::program::constructors::{self, Dsgd};
 use ndp_algos::program::{
@@ -9,17 +10,15 @@ use ndp_algos::program::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A program that is being stated.
 #[pyclass(frozen, module = "ndp._ndp")]
-pub(crate) struct Program(Mutex<Stated>);
+pub(crate) struct Program(pub(crate) Mutex<Stated>);
 
-/// The program and its values by number.
-struct Stated {
-    program: Inner,
-    made: BTreeMap<usize, Value>,
+/// The program, whose values Python knows by number.
+pub(crate) struct Stated {
+    pub(crate) program: Inner,
 }
 
 /// An exact number: an integer, a float as the fraction that it stores, a ratio as text.
@@ -31,7 +30,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    fn weight(self) -> Result<Weight, Fault> {
+    pub(crate) fn weight(self) -> Result<Weight, Fault> {
         Ok(match self {
             Self::Whole(x) => Weight::from(x),
             Self::Float(x) => Weight::from(x),
@@ -40,8 +39,13 @@ impl Number {
     }
 }
 
-fn table(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<Weight>>, Fault> {
-    rows.into_iter().map(|row| row.into_iter().map(Number::weight).collect()).collect()
+/// Exact numbers, one by one.
+pub(crate) fn weights(row: Vec<Number>) -> Result<Vec<Weight>, Fault> {
+    row.into_iter().map(Number::weight).collect()
+}
+
+pub(crate) fn table(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<Weight>>, Fault> {
+    rows.into_iter().map(weights).collect()
 }
 
 impl From<ProgramError> for Fault {
@@ -50,37 +54,32 @@ impl From<ProgramError> for Fault {
     }
 }
 
+fn numbers(values: Vec<Value>) -> Vec<usize> {
+    values.into_iter().map(Value::index).collect()
+}
+
 /// What a contribution depends on: a word, and a list of values.
 type Read = (String, Option<Vec<usize>>);
 
 impl Program {
     fn of(program: Inner) -> Self {
-        Self(Mutex::new(Stated { program, made: BTreeMap::new() }))
+        Self(Mutex::new(Stated { program }))
     }
 
-    fn lock(&self) -> Result<MutexGuard<'_, Stated>, Fault> {
+    pub(crate) fn lock(&self) -> Result<MutexGuard<'_, Stated>, Fault> {
         self.0.lock().map_err(|_| Fault::Panicked)
     }
 }
 
 impl Stated {
-    fn value(&self, index: usize) -> Result<Value, Fault> {
+    pub(crate) fn value(&self, index: usize) -> Result<Value, Fault> {
         let count = self.program.value_count();
-        let found = self.made.get(&index).copied();
+        let found = self.program.value(index);
         found.ok_or_else(|| Fault::new(format!("value {index} is not one of the {count} of this program")))
     }
 
     fn values(&self, indices: &[usize]) -> Result<Vec<Value>, Fault> {
         indices.iter().map(|&index| self.value(index)).collect()
-    }
-
-    fn keep(&mut self, value: Value) -> usize {
-        self.made.insert(value.index(), value);
-        value.index()
-    }
-
-    fn keep_all(&mut self, values: Vec<Value>) -> Vec<usize> {
-        values.into_iter().map(|value| self.keep(value)).collect()
     }
 
     fn reads(&self, (word, list): Read) -> Result<Reads, Fault> {
@@ -137,37 +136,37 @@ impl Program {
         let mut stated = self.lock()?;
         let reads = stated.reads(reads)?;
         let value = stated.program.contribute(node, reads)?;
-        Ok(stated.keep(value))
+        Ok(value.index())
     }
 
     fn shared_noise(&self, holders: Vec<usize>, variance: Number) -> Result<usize, Fault> {
         let mut stated = self.lock()?;
         let value = stated.program.shared_noise(&holders, variance.weight()?)?;
-        Ok(stated.keep(value))
+        Ok(value.index())
     }
 
     fn pairwise(&self, a: usize, b: usize, variance: Number) -> Result<(usize, usize), Fault> {
         let mut stated = self.lock()?;
         let (plus, minus) = stated.program.pairwise(a, b, variance.weight()?)?;
-        Ok((stated.keep(plus), stated.keep(minus)))
+        Ok((plus.index(), minus.index()))
     }
 
     fn correlated(&self, group: Vec<usize>, covariance: Vec<Vec<Number>>) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
         let values = stated.program.correlated(&group, &table(covariance)?)?;
-        Ok(stated.keep_all(values))
+        Ok(numbers(values))
     }
 
     fn zero_sum(&self, group: Vec<usize>, variance: Number) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
         let values = stated.program.zero_sum(&group, variance.weight()?)?;
-        Ok(stated.keep_all(values))
+        Ok(numbers(values))
     }
 
     fn zero_sum_of(&self, node: usize, count: usize, variance: Number) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
         let values = stated.program.zero_sum_of(node, count, variance.weight()?)?;
-        Ok(stated.keep_all(values))
+        Ok(numbers(values))
     }
 
     fn noise_over_time(
@@ -178,7 +177,7 @@ impl Program {
     ) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
         let values = stated.program.noise_over_time(node, &table(rows)?, variance.weight()?)?;
-        Ok(stated.keep_all(values))
+        Ok(numbers(values))
     }
 
     fn combine(&self, terms: Vec<(Number, usize)>) -> Result<usize, Fault> {
@@ -186,14 +185,26 @@ impl Program {
         let terms = terms.into_iter().map(|(weight, value)| Ok((weight.weight()?, stated.value(value)?)));
         let terms: Vec<(Weight, Value)> = terms.collect::<Result<_, Fault>>()?;
         let value = stated.program.combine(terms)?;
-        Ok(stated.keep(value))
+        Ok(value.index())
     }
 
     fn gossip(&self, matrix: &Matrix, values: Vec<usize>) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
         let values = stated.values(&values)?;
         let mixed = stated.program.gossip(Mixing::from(&matrix.0), &values)?;
-        Ok(stated.keep_all(mixed))
+        Ok(numbers(mixed))
+    }
+
+    /// One exact weighted sum for every node: rows of nodes and weights.
+    fn mix(&self, rows: Vec<Vec<(usize, Number)>>, values: Vec<usize>) -> Result<Vec<usize>, Fault> {
+        let row = |row: Vec<(usize, Number)>| -> Result<Vec<(usize, Weight)>, Fault> {
+            row.into_iter().map(|(node, weight)| Ok((node, weight.weight()?))).collect()
+        };
+        let rows: Vec<Vec<(usize, Weight)>> = rows.into_iter().map(row).collect::<Result<_, _>>()?;
+        let mut stated = self.lock()?;
+        let values = stated.values(&values)?;
+        let mixed = stated.program.gossip(Mixing::from_rows(&rows)?, &values)?;
+        Ok(numbers(mixed))
     }
 
     fn send(&self, source: usize, to: usize, value: usize) -> Result<(), Fault> {
@@ -226,7 +237,7 @@ impl Program {
         let addends = addends.map(|(node, weight, value)| Ok((node, weight.weight()?, stated.value(value)?)));
         let addends: Vec<(usize, Weight, Value)> = addends.collect::<Result<_, Fault>>()?;
         let value = stated.program.secure_sum(to, addends)?;
-        Ok(stated.keep(value))
+        Ok(value.index())
     }
 
     fn join(&self, node: usize) -> Result<(), Fault> {
@@ -238,9 +249,9 @@ impl Program {
     }
 
     /// The program as a protocol, under a declared sensitivity.
-    fn declared(&self, sensitivity: Declaration) -> Result<Protocol, Fault> {
+    fn declared(&self, sensitivity: Declaration, options: Options) -> Result<Protocol, Fault> {
         let program = self.lock()?.program.clone();
-        let declared = Declared::new(program, sensitivity.set()?);
+        let declared = Declared::with_options(program, sensitivity.set()?, options.options()?);
         Ok(Protocol(Arc::new(Kind::Named(Box::new(declared)))))
     }
 
@@ -256,22 +267,34 @@ impl Program {
         groups: Vec<Vec<usize>>,
         rows: Vec<Vec<Number>>,
     ) -> Result<Self, Fault> {
-        let numbers: Vec<Weight> = numbers.into_iter().map(Number::weight).collect::<Result<_, _>>()?;
-        let rows = table(rows)?;
-        let number = |i: usize| -> Result<Weight, Fault> {
-            numbers.get(i).cloned().ok_or_else(|| Fault::new(format!("{i} numbers are too few")))
-        };
-        let (graph, matrix) = (&*graph.0, &matrix.0);
-        py.detach(|| {
-            Ok(Self::of(match name {
-                "muffliato" => constructors::muffliato(matrix, count)?,
-                "fresh_noise" => constructors::fresh_noise(matrix, &numbers)?,
-                "decor" => constructors::decor(graph, number(0)?, number(1)?, count)?,
-                "corn_dsgd" => constructors::corn_dsgd(matrix, &rows, count)?,
-                "zip_dl" => constructors::zip_dl(graph, number(0)?, number(1)?)?,
+        let (numbers, rows) = (weights(numbers)?, table(rows)?);
+        let (graph, matrix, name) = (Arc::clone(&graph.0), matrix.0.clone(), name.to_owned());
+        // Some 500 bytes a step and node, and as many for each entry of a matrix over time.
+        let nodes = graph.node_count();
+        let entries = if name == "dsgd" { count.saturating_mul(count) } else { 0 };
+        ndp_graph::memory::require_dense("a program", count, 64 * nodes)?;
+        ndp_graph::memory::require_dense("the noise over time of a program", entries, 8)?;
+        crate::worker::run(py, move || {
+            let number = |i: usize| -> Result<Weight, Fault> {
+                numbers.get(i).cloned().ok_or_else(|| Fault::new(format!("{i} numbers are too few")))
+            };
+            Ok(Self::of(match name.as_str() {
+                "muffliato" => constructors::muffliato(&matrix, count)?,
+                "fresh_noise" => constructors::fresh_noise(&matrix, &numbers)?,
+                "randomized_gossip" => {
+                    let ring = |pair: &Vec<usize>| match pair[..] {
+                        [a, b] => Ok((a, b)),
+                        _ => Err(Fault::new(format!("two nodes meet, got {}", pair.len()))),
+                    };
+                    let rings: Vec<(usize, usize)> = groups.iter().map(ring).collect::<Result<_, _>>()?;
+                    constructors::randomized_gossip(graph.node_count(), &rings)?
+                }
+                "decor" => constructors::decor(&graph, number(0)?, number(1)?, count)?,
+                "corn_dsgd" => constructors::corn_dsgd(&matrix, &rows, count)?,
+                "zip_dl" => constructors::zip_dl(&graph, number(0)?, number(1)?)?,
                 "gopa" => {
                     let silent = groups.first().map_or(&[][..], Vec::as_slice);
-                    constructors::gopa(graph, number(0)?, number(1)?, silent)?
+                    constructors::gopa(&graph, number(0)?, number(1)?, silent)?
                 }
                 "dsgd" => {
                     let mut options = Dsgd::new(count);
@@ -281,9 +304,9 @@ impl Program {
                     if let Some(sends) = groups.first().and_then(|group| group.first()) {
                         options.sends = *sends;
                     }
-                    constructors::dsgd(matrix, &options)?
+                    constructors::dsgd(&matrix, &options)?
                 }
-                "secure_neighbor_sums" => constructors::secure_neighbor_sums(matrix, count)?,
+                "secure_neighbor_sums" => constructors::secure_neighbor_sums(&matrix, count)?,
                 "hierarchical" => {
                     constructors::hierarchical(graph.node_count(), &groups, number(0)?, number(1)?)?
                 }
@@ -307,7 +330,7 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
-    fn set(self) -> Result<Sensitivity, Fault> {
+    pub(crate) fn set(self) -> Result<Sensitivity, Fault> {
         let missing = |what: &str| Fault::new(format!("this sensitivity needs {what}"));
         let mut set = match self.word.as_str() {
             "use_level" => Sensitivity::UseLevel,

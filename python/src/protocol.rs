@@ -177,6 +177,8 @@ impl Protocol {
     /// One-peer gossip on a hypercube of `2^dimension` nodes.
     #[staticmethod]
     fn one_peer(dimension: u32) -> Result<Self, Fault> {
+        let nodes = 1_usize.checked_shl(dimension).unwrap_or(usize::MAX);
+        ndp_graph::memory::require_dense("a one-peer hypercube", nodes, 12 * dimension as usize)?;
         Ok(Self::sequence(GossipSequence::one_peer_hypercube(dimension)?))
     }
 

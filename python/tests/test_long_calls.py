@@ -14,7 +14,7 @@ import pytest
 import ndp
 
 LONG = """
-import networkx as nx, ndp, sys
+import networkx as nx, ndp, sys, time
 G = nx.random_regular_graph(4, 600, seed=1)
 print("go", flush=True)
 try:
@@ -33,6 +33,7 @@ print("ended", flush=True)
     [
         "ndp.gossip(G, rounds=200).all_losses()",
         "ndp.audit(ndp.gossip(G, rounds=30), (1, 0), runs=100_000_000)",
+        "ndp.programs.dsgd(G, 30).run(lambda node, use, run: time.sleep(0.01) or 1.0, sigma=1.0, seed=1)",
     ],
 )
 def test_an_interrupt_ends_a_long_call(call):
@@ -70,6 +71,20 @@ def test_other_threads_run_meanwhile():
     assert len(inside) >= took / 0.1
 
 
+def test_progress_of_every_long_call():
+    G = nx.cycle_graph(5)
+    p = ndp.gossip(G, rounds=2)
+    calls = [
+        (lambda tell: ndp.least_noise(p, worst=1.0, progress=tell), 5),
+        (lambda tell: ndp.check(p, 2.0, worst=1.0, observers=[0, 1], progress=tell), 2),
+        (lambda tell: ndp.compare({"a": p, "b": ndp.fresh_noise(G, 2), "c": "none"}, worst=1.0, progress=tell), 3),
+    ]
+    for call, count in calls:
+        told = []
+        call(lambda done, total: told.append((done, total)))
+        assert told[-1] == (count, count)
+
+
 def test_an_exception_of_a_progress_function_ends_the_call():
     def refuse(done, total):
         raise RuntimeError("enough")
@@ -83,6 +98,12 @@ def resident():
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def _program_run(G):
+    p = ndp.Program(2)
+    p.send(0, 1, p.add(p.contribute(0), p.noise(0)))
+    return p.account(1).witnesses(0), p.run([1.0, 2.0], 1.0, 1)
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the resident set of Linux")
 @pytest.mark.parametrize(
     "call",
@@ -92,8 +113,9 @@ def resident():
         lambda G: ndp.accountants.Gaussian(2.0).epsilon(1e-5),
         lambda G: pytest.raises(ndp.NdpError, ndp.gossip(G, rounds=3).losses, 99),
         lambda G: ndp.gossip(G, rounds=2).account(0).profile(1, 2.0).mu,
+        lambda G: _program_run(G),
     ],
-    ids=["losses", "graph", "accountant", "error", "account"],
+    ids=["losses", "graph", "accountant", "error", "account", "program"],
 )
 def test_no_growth_over_ten_thousand_calls(call):
     G = nx.cycle_graph(8)

@@ -129,3 +129,191 @@ def test_published_programs():
     # The crate's own documentation: DECOR on a ring of five to an outsider.
     outsider = ndp.programs.decor(ring).account(coalition=[])
     assert float(outsider.profile(0, sigma=1.0).mu) ** 2 == pytest.approx(5 / 11, abs=1e-9)
+
+
+def test_constructors_are_their_fast_counterparts():
+    G = nx.cycle_graph(5)
+    same = [
+        (ndp.programs.muffliato(G, 3), ndp.gossip(G, rounds=3)),
+        (ndp.programs.fresh_noise(G, [1, "1/2", "1/2"]), ndp.fresh_noise(G, rounds=3, rho=1.0)),
+        (
+            ndp.programs.randomized_gossip(G, [(0, 1), (1, 2), (2, 3)]),
+            ndp.randomized_gossip(G, pairs=[(0, 1), (1, 2), (2, 3)]),
+        ),
+    ]
+    for program, protocol in same:
+        losses, account = protocol.losses(2), program.account(2)
+        for u in (0, 1, 3, 4):
+            assert account.verdict(u).loss.value == pytest.approx(float(losses[u]), abs=1e-9)
+
+
+def test_witnesses_prove_the_loss_from_both_sides(tmp_path):
+    # The crate's own documentation: DECOR on a ring of five loses 5/11 to an outsider.
+    p = ndp.programs.decor(nx.cycle_graph(5))
+    account = p.account(coalition=[])
+    attack, shift = account.witnesses(1)
+    below, above = p.check_attack(attack, coalition=[]), p.check_shift(shift, coalition=[])
+    loss = account.verdict(1)
+    assert below == above == Fraction(5, 11)
+    assert loss.lower <= below <= float(loss.loss) <= below + Fraction(1, 10**9)
+    # A third party has the file, and the numbers of the values are the same there.
+    p.write(tmp_path / "p.jsonl")
+    again = ndp.Program.read(tmp_path / "p.jsonl", hidden="refuse")
+    sent = pickle.loads(pickle.dumps((attack, shift)))
+    assert again.check_attack(sent[0], coalition=[]) == below and again.check_shift(sent[1], coalition=[]) == below
+    # A weaker attack proves less, and wrong proofs are refused: a shift that shows, a value that nobody sent.
+    value, weight = next(iter(attack.combination.items()))
+    weaker = attack._replace(combination={**attack.combination, value: 3 * weight})
+    assert p.check_attack(weaker, coalition=[]) < below
+    moved = {value: 2 * by for value, by in shift.noises.items()}
+    with pytest.raises(ndp.NdpError, match="shows the change"):
+        p.check_shift(shift._replace(noises=moved), coalition=[])
+    with pytest.raises(ndp.NdpError, match="is not seen"):
+        p.check_attack(attack._replace(combination={0: 1}), coalition=[])
+    with pytest.raises(ndp.NdpError, match="is not one of the"):
+        p.check_attack(attack._replace(combination={10_000: 1}), coalition=[])
+    with pytest.raises(ndp.NdpError, match="expected 1, got 2"):
+        p.check_attack(attack._replace(change=[1, 1]), coalition=[])
+
+
+def test_verdicts_name_what_is_seen_without_noise():
+    p = ndp.Program(3, sensitivity="use_level")
+    x, y = p.contribute(0), p.contribute(0)
+    z = p.noise(0)
+    p.send(0, 1, p.add(x, z))
+    p.send(0, 1, p.combine({y: 2, z: 1}))
+    p.send(0, 1, z)
+    account = p.account(1)
+    found = account.verdict(0)
+    assert found.noiseless and found.loss is None and found.lower == np.inf and sum(map(abs, found.change)) == 1.0
+    attack = ndp.programs.Attack(0, [Fraction(c) for c in found.change], found.combination)
+    assert p.check_attack(attack, 1) == np.inf
+    assert np.isinf(account.mu(1.0)[0])
+    # The other nodes keep their answer.
+    assert account.verdict(2).loss == ndp.Exact(0.0, "unit loss")
+    # Seen through its noise alone, the sum of both uses has a number.
+    q = ndp.Program(2, sensitivity="same_direction")
+    a, b, noise = q.contribute(0), q.contribute(0), q.noise(0)
+    q.send(0, 1, q.combine([(1, a), (-1, b), (1, noise)]))
+    assert q.account(1).verdict(0).loss.value == pytest.approx(0.0, abs=1e-9)
+    assert q.account(1).verdict(0, "signs").loss.value == pytest.approx(4.0, abs=1e-9)
+    gram, error = q.account(1).gram(0)
+    assert gram == pytest.approx(np.array([[1.0, -1.0], [-1.0, 1.0]]), abs=1e-9) and error.max() < 1e-9
+    assert q.account(1).rank == 1 and q.account(1).adaptivity == "fixed"
+    with pytest.raises(ndp.NdpError):
+        q.account(1).gram(1)
+
+
+def test_what_is_hidden_is_shown_or_refused():
+    def reacting(**options):
+        p = ndp.Program(3, sensitivity="use_level", **options)
+        x, z = p.contribute(0), p.noise(0)
+        y = p.add(x, z)
+        p.send(0, 1, y)
+        w = p.contribute(1, reads="hidden", values=[y])
+        p.send(1, 2, p.add(w, p.noise(1)))
+        return p
+
+    shown = reacting().account(2)
+    assert shown.adaptivity == "revealed"
+    assert shown.verdict(0).loss.grade is ndp.UpperBound and float(shown.verdict(0).loss) == pytest.approx(1.0)
+    with pytest.raises(ndp.NdpError, match="the observer does not see: there is no exact answer"):
+        reacting(hidden="refuse").account(2)
+    with pytest.raises(ndp.NdpError, match="one of refuse, as_declared, reveal"):
+        reacting(hidden="yes").account(2)
+
+
+def test_limits_of_an_account(tmp_path):
+    p = muffliato(nx.cycle_graph(30), 6)
+    p.write(tmp_path / "p.jsonl")
+    with pytest.raises(ndp.NdpError, match="bytes"):
+        ndp.Program.read(tmp_path / "p.jsonl", memory_limit=1000).account(0)
+    assert ndp.Program.read(tmp_path / "p.jsonl", memory_limit=10**9).account(0).failure == p.account(0).failure
+    with pytest.raises(ndp.NdpError, match="at least 1, got 0"):
+        ndp.Program(3, precision_limit=0)
+    for huge in (
+        lambda: ndp.programs.dsgd(PATH, 2**31),
+        lambda: ndp.programs.muffliato(PATH, 2**31),
+        lambda: ndp.programs.decor(PATH, steps=2**31),
+        lambda: ndp.programs.toeplitz(2**31, [1]),
+    ):
+        with pytest.raises(ndp.NdpError, match="bytes"):
+            huge()
+
+
+def test_a_run_is_that_of_the_program():
+    G = nx.cycle_graph(6)
+    p = muffliato(G, 4)
+    run = p.run(np.arange(6.0), sigma=1e-9, seed=3)
+    last = [run[p.value_count - 6 + u] for u in range(6)]
+    assert last == pytest.approx(ndp.gossip(G, rounds=4).run(np.arange(6.0), 1e-9, 3).output, abs=1e-6)
+    again = p.run(np.arange(6.0), sigma=1e-9, seed=3)
+    assert np.array_equal(run.values, again.values) and len(run) == p.value_count
+    assert np.array_equal(pickle.loads(pickle.dumps(run)).values, run.values)
+    # The noise has the standard deviation asked for: 6 nodes by 20,000 coordinates.
+    noise = p.run(np.zeros((6, 20_000)), sigma=2.0, seed=1).values[6:12]
+    assert noise.std() == pytest.approx(2.0, rel=0.02)
+
+
+def test_a_run_asks_for_contributions_when_they_are_due():
+    p = ndp.Program(2, sensitivity="same_direction")
+    asked = []
+    first = p.add(p.contribute(0), p.noise(0, variance=0))
+    p.send(0, 1, first)
+    second = p.contribute(1, reads="seen", values=[first])
+
+    def give(node, use, so_far):
+        asked.append((node, use, len(so_far)))
+        return 3.0 if node == 0 else so_far[first] + 1.0
+
+    run = p.run(give, sigma=1.0, seed=1)
+    assert run[second] == pytest.approx([4.0]) and asked == [(0, 0, 0), (1, 0, 3)]
+    with pytest.raises(ndp.NdpError, match="not made yet"):
+        p.run(lambda node, use, so_far: so_far[second], sigma=1.0, seed=1)
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        p.run(lambda *_: (_ for _ in ()).throw(ZeroDivisionError("mine")), sigma=1.0, seed=1)
+    with pytest.raises(ndp.NdpError, match="is not finite"):
+        p.run(lambda *_: float("nan"), sigma=1.0, seed=1)
+    with pytest.raises(ndp.NdpError, match="has 2 coordinates"):
+        p.run(lambda *_: [1.0, 2.0, 3.0], sigma=1.0, seed=1, dimension=2)
+    with pytest.raises(ndp.NdpError, match="one row for each of the 2 nodes, got 3"):
+        p.run([1.0, 2.0, 3.0], sigma=1.0, seed=1)
+    with pytest.raises(ndp.NdpError, match="positive"):
+        p.run([1.0, 2.0], sigma=0.0, seed=1)
+    with pytest.raises(ndp.NdpError, match="is not one of the"):
+        run[99]
+
+
+def test_exact_matrices():
+    p = ndp.Program(3)
+    y = p.add_all(p.contribute_all(), p.noise_all())
+    mixed = p.mix(y, {0: {1: "1/3", 2: "2/3"}})
+    p.send(0, 1, mixed[0])
+    # Of node 2 the share 2/3 through its own noise of 2/3; node 1 knows its part.
+    assert float(p.account(1).profile(2, 1.0).mu) == pytest.approx(1.0)
+    p.send(1, 2, mixed[1])
+    assert float(p.account(2).profile(1, 1.0).mu) == pytest.approx(1.0)
+    with pytest.raises(ndp.NdpError, match="node 7 is not one of"):
+        p.mix(y, {0: {7: 1}})
+    with pytest.raises(ndp.NdpError, match="values"):
+        p.mix(y[:2], {})
+    rows = ndp.programs.toeplitz(3, [1, "1/2"])
+    inverse = ndp.programs.inverse_of_lower(rows)
+    product = [[sum(a[k] * inverse[k][j] for k in range(j, i + 1)) for j in range(i + 1)] for i, a in enumerate(rows)]
+    assert product == [[Fraction(int(i == j)) for j in range(i + 1)] for i in range(3)]
+    with pytest.raises(ndp.NdpError):
+        ndp.programs.inverse_of_lower([[0]])
+
+
+def test_a_program_that_was_read_goes_on(tmp_path):
+    p = ndp.Program(2)
+    y = p.add(p.contribute(0), p.noise(0))
+    p.write(tmp_path / "p.jsonl")
+    for again in (ndp.Program.read(tmp_path / "p.jsonl"), pickle.loads(pickle.dumps(p))):
+        again.send(0, 1, y)
+        assert float(again.account(1).profile(0, 1.0).mu) == 1.0
+    zero = ndp.Program(2)
+    masks = zero.zero_sum_of(0, 2)
+    zero.send(0, 1, zero.add(zero.contribute(0), *masks))
+    # Masks that cancel hide nothing from who gets both.
+    assert zero.account(1).verdict(0).noiseless

@@ -8,6 +8,15 @@ use serde::Serialize;
 /// neighboring datasets.
 ///
 /// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::ApproxDp;
+/// let guarantee = ApproxDp::new(0.5, 1e-6)?;
+/// assert_eq!((guarantee.epsilon(), guarantee.delta()), (0.5, 1e-6));
+/// assert!(ApproxDp::new(f64::NAN, 1e-6).is_err());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ApproxDp {
     #[serde(with = "crate::lossless")]

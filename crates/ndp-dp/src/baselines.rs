@@ -42,6 +42,16 @@ pub fn local_sigma(
 }
 
 /// Local SGD by advanced composition, as it is often published: sound, noisier than [`local_sigma`].
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, baselines};
+/// // Ten gradients of a 1-Lipschitz loss: what scripts mostly add, and what is enough.
+/// let delta = Delta::new(1e-6)?;
+/// let usual = baselines::local_sigma_advanced(10, 1.0, 1.0, delta)?;
+/// assert!(usual.into_value().sigma > baselines::local_sigma(10, 1.0, 1.0, delta)?.into_value());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdvancedLocal {
@@ -88,6 +98,16 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 ///
 /// At other orders the chord of `(α−1) D_α`, which is convex in `α` and 0 at `α = 1`. Never above the unsampled `α μ²/2`.
 /// The observer sees every step.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, RdpAccountant, baselines::SampledGaussian};
+/// // A thousand steps, each on one of 1000 users, at a Gaussian parameter of 1.
+/// let step = SampledGaussian::with_rate(1e-3, 1.0)?;
+/// let spent = RdpAccountant::default().compose(&step, 1000).to_approx_dp(Delta::new(1e-6)?);
+/// assert!(spent.value().epsilon() < 1.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SampledGaussian {
     rate: f64,

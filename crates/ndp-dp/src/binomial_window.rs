@@ -10,6 +10,15 @@ use crate::tails::{PMF_ERROR, log_pmf};
 
 /// `P(X = k)` of a binomial `X` for `k` in `first..first + probabilities.len()`, to about 1e-16 times the
 /// number of terms, and upper bounds on `P(X < first)` and on `P(X > last)`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::binomial_window::BinomialWindow;
+/// let window = BinomialWindow::new(1_000_000, 0.5, 1e-20)?;
+/// let mass: f64 = window.probabilities().iter().sum();
+/// assert!((mass - 1.0).abs() < 1e-9 && window.probabilities().len() < 20_000);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BinomialWindow {
     first: u64,

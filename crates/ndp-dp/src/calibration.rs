@@ -24,6 +24,18 @@ use serde::{Deserialize, Serialize};
 /// A parameter and the loss that the accountant was seen to give it.
 ///
 /// Read from a file, the loss is a claim: `Calibrated<T, Recorded<f64>>`, see [`Recorded`](crate::Recorded).
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Gaussian, Sensitivity, calibration::smallest_sigma};
+/// let delta = Delta::new(1e-6)?;
+/// let found = smallest_sigma(1.0, |sigma| {
+///     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma };
+///     Ok(release.gdp().into_value().to_approx_dp(delta).map(|dp| dp.epsilon()))
+/// })?;
+/// assert!(*found.reached.value() <= 1.0 && found.parameter.get() < 4.3);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibrated<T, G = Guarantee<f64>> {

@@ -18,6 +18,14 @@ use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
 use serde::{Deserialize, Serialize};
 
 /// The composition theorem behind a guarantee.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{ApproxDp, Delta, composition::{self, Rule}};
+/// let few = [(ApproxDp::pure(0.1)?, 1), (ApproxDp::pure(0.2)?, 1)];
+/// assert_eq!(composition::best(&few, Delta::new(1e-6)?)?.value().rule, Rule::Naive);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -32,6 +40,14 @@ pub enum Rule {
 }
 
 /// A composed guarantee and the rule it comes from.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{ApproxDp, Delta, composition};
+/// let all = composition::best(&[(ApproxDp::pure(0.01)?, 1000)], Delta::new(1e-6)?)?.into_value();
+/// assert!(all.total.epsilon() < 2.0); // adding up gives 10
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Composition {
@@ -281,7 +297,8 @@ fn spent(parts: &[(ApproxDp, u64)]) -> Interval {
 fn lost(release: ApproxDp, count: u64, log_excess: f64) -> f64 {
     let excess = Interval::new(exp_up(log_excess.min(0.0)));
     let survival = log_survival(&[(release, count)]) + (-excess).ln_1p();
-    (-survival.expm1()).high().clamp(0.0, 1.0)
+    // A loss of -0.0 would be printed as such.
+    (-survival.expm1()).high().clamp(0.0, 1.0) + 0.0
 }
 
 /// The slack `δ̃ ≥ 0` with `1 − (1 − δ̃) Π (1 − δᵢ) = total`, rounded down; `None` when it is negative.
@@ -448,6 +465,16 @@ mod tests {
 
     fn check(value: f64, reference: f64) {
         assert_relative_eq!(value, reference, max_relative = 1e-11);
+    }
+
+    /// A loss that underflows is 0, not -0, which would be printed.
+    #[test]
+    fn nothing_lost_has_no_sign() -> Result<(), Error> {
+        let delta = optimal_delta(ApproxDp::new(0.5, 0.0)?, 1, 0.5)?.into_value();
+        assert_eq!(delta.to_bits(), 0.0_f64.to_bits(), "{delta:?}");
+        let point = optimal_point(ApproxDp::new(0.5, 0.0)?, 3, 0)?.into_value();
+        assert_eq!(point.delta().to_bits(), 0.0_f64.to_bits(), "{point:?}");
+        Ok(())
     }
 
     /// 50-digit values of the specification.

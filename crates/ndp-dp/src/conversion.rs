@@ -18,6 +18,15 @@ use crate::{ApproxDp, Delta, Error, Order, UpperBound};
 use serde::{Deserialize, Serialize};
 
 /// A guarantee and the order of the Rényi curve it was read at.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, UpperBound, conversion::best_epsilon};
+/// // A Rényi curve of a thirty-second of the order.
+/// let found = best_epsilon(|order| UpperBound::new(order.get() / 32.0), Delta::new(1e-5)?).into_value();
+/// assert!(found.approx_dp.epsilon() < 1.3 && found.order.is_some());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Converted {

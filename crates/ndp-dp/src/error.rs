@@ -1,6 +1,13 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
 /// Why an accountant refused its input.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Error, Sigma};
+/// assert!(matches!(Sigma::new(-1.0), Err(Error::InvalidSigma(_))));
+/// assert_eq!(Sigma::new(-1.0).map_err(|error| error.to_string()), Err("sigma must be positive and finite, got -1".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

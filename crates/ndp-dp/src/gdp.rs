@@ -17,6 +17,15 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// `μ`-Gaussian differential privacy, `0 ≤ μ ≤ ∞`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Gdp};
+/// let twice = Gdp::new(0.3)?.compose(Gdp::new(0.4)?);
+/// assert!((twice.mu() - 0.5).abs() < 1e-15);
+/// assert!(twice.to_approx_dp(Delta::new(1e-6)?).value().epsilon() < 2.3);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Gdp(f64);
 
@@ -124,6 +133,14 @@ pub(crate) fn ratio_up(sensitivity: Sensitivity, sigma: Sigma) -> f64 {
 ///
 /// The guarantee is for the neighboring relation under which the sensitivity was taken, against an observer of the noisy
 /// output.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Gaussian, Sensitivity};
+/// let release = Gaussian::within(1.0, Delta::new(1e-5)?, Sensitivity::new(2.0)?)?;
+/// assert!((release.sigma.get() - 2.0 * 3.730_63).abs() < 1e-4);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gaussian {

@@ -15,6 +15,13 @@ use crate::Error;
 use serde::{Deserialize, Serialize};
 
 /// The four grades, for tables and legends.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, Grade, Printed};
+/// assert_eq!((Exact::new(0.3).grade(), Printed::new(0.3).grade()), (Grade::Exact, Grade::Printed));
+/// assert!(Grade::Exact < Grade::Printed); // of two numbers together the later grade holds
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
@@ -125,6 +132,13 @@ impl<T> From<Exact<T>> for UpperBound<T> {
 }
 
 /// A number that may be reported as a guarantee: exact, or an upper bound.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, Grade, Guarantee, UpperBound};
+/// let guarantees: [Guarantee<f64>; 2] = [Exact::new(0.3).into(), UpperBound::new(0.4).into()];
+/// assert_eq!(guarantees.map(|number| number.grade()), [Grade::Exact, Grade::UpperBound]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Guarantee<T> {
     /// It equals the divergence of the stated view.

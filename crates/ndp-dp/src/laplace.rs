@@ -17,6 +17,14 @@ use rand::{Rng, RngExt};
 use serde::Serialize;
 
 /// Laplace noise on a query of known sensitivity.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Laplace, Sensitivity};
+/// let release = Laplace::with_epsilon(Sensitivity::new(1.0)?, 0.5)?;
+/// assert_eq!((release.scale(), release.pure_epsilon().into_value()), (2.0, 0.5));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Laplace {
     sensitivity: Sensitivity,

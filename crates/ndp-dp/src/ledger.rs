@@ -33,6 +33,16 @@ use crate::{Delta, Error, Gdp};
 use serde::{Deserialize, Serialize};
 
 /// On what a run, and what the nodes contribute to it, may depend.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
+/// let run = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
+/// let mut ledger = Ledger::new();
+/// assert!(ledger.record("averaging", run.clone(), Adaptivity::OnSeen).is_ok());
+/// assert!(ledger.record("reacting", run, Adaptivity::OnHidden).is_err());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptivity {
@@ -45,6 +55,15 @@ pub enum Adaptivity {
 }
 
 /// A run on a ledger.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
+/// let mut ledger = Ledger::new();
+/// ledger.record("Monday", Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3"), Adaptivity::Fixed)?;
+/// assert_eq!(ledger.entries()[0].name, "Monday");
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// What was run.
@@ -56,6 +75,18 @@ pub struct Entry {
 }
 
 /// The runs that one observer saw about one node, and perhaps a limit for all of them together.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
+/// let mut ledger = Ledger::new();
+/// for mu in [0.3, 0.4] {
+///     let run = Profile::gaussian(Exact::new(Gdp::new(mu)?).into(), "node 3");
+///     ledger.record("averaging", run, Adaptivity::Fixed)?;
+/// }
+/// assert!(ledger.spent()?.mu().is_some_and(|mu| (mu.value().mu() - 0.5).abs() < 1e-12));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     entries: Vec<Entry>,

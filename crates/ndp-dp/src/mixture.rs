@@ -19,6 +19,17 @@ use crate::{Error, Order, UpperBound};
 use serde::{Deserialize, Serialize};
 
 /// One part of a mixture: how often it occurs, and what it then costs.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Order;
+/// use ndp_dp::mixture::{Part, log_mean_exp};
+/// // One case in a hundred loses 1, the others nothing.
+/// let parts = [Part { weight: 0.01, loss: 1.0 }, Part { weight: 0.99, loss: 0.0 }];
+/// let loss = log_mean_exp(Order::new(2.0)?, &parts)?.into_value();
+/// assert!((loss - 0.01_f64.mul_add(1.0_f64.exp_m1(), 1.0).ln()).abs() < 1e-12);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {

@@ -14,6 +14,15 @@ use serde::{Deserialize, Serialize};
 ///
 /// In `[0, 1]` where a node contributes once, or adds one noise to all it contributes; a view that holds `K` releases of a
 /// node may have a loss of `K`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Sensitivity, Sigma, UnitLoss};
+/// let quarter = UnitLoss::new(0.25)?;
+/// let mu = quarter.mu(Sensitivity::new(1.0)?, Sigma::new(2.0)?);
+/// assert!((mu - 0.25).abs() < 1e-12); // half of what the noisy value itself would cost
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct UnitLoss(f64);
 
@@ -79,6 +88,13 @@ impl UnitLoss {
 ///
 /// The entry of the observer itself (and of every colluder) is its loss to itself, and is
 /// left out of means. Printed losses may exceed 1; guarantees never do.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::ObserverLoss;
+/// let losses = ObserverLoss { observer: 2, unit: vec![0.1, 0.4, 1.0] };
+/// assert_eq!(losses.unit[losses.observer], 1.0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObserverLoss {
@@ -91,6 +107,14 @@ pub struct ObserverLoss {
 
 /// What every node learns about every other: `n` by `n`, row `u` is the exposed node, column
 /// `v` the observer.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::PairwiseLoss;
+/// let losses = PairwiseLoss::from_rows(2, vec![0.0, 0.5, 0.25, 0.0])?;
+/// assert_eq!((losses.get(0, 1), losses.row(1)), (0.5, [0.25, 0.0].as_slice()));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PairwiseLoss {
     n: usize,

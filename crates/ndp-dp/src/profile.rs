@@ -37,6 +37,14 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Which two data sets a guarantee compares.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, Gdp, Neighbors, Profile};
+/// let profile = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
+/// assert_eq!(profile.neighbors(), Neighbors::default());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbors {
@@ -60,6 +68,21 @@ impl fmt::Display for Neighbors {
 ///
 /// Implement [`renyi`](Self::renyi) (the other two follow by the best conversion), or [`epsilon`](Self::epsilon) and
 /// [`delta`](Self::delta), or all three.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{ApproxDp, Curve, Delta, Error, Guarantee, Profile, UpperBound};
+/// /// What a third party states, whatever delta is asked for.
+/// struct Stated(ApproxDp);
+/// impl Curve for Stated {
+///     fn epsilon(&self, _: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+///         Ok(UpperBound::new(self.0).into())
+///     }
+/// }
+/// let profile = Profile::of_curve(Stated(ApproxDp::new(0.5, 0.0)?), "node 3");
+/// assert_eq!(profile.epsilon(Delta::new(1e-6)?)?.value().epsilon(), 0.5);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 pub trait Curve: Send + Sync {
     /// The Rényi divergence of `order` in nats, perhaps infinite; `None` where the accountant has no Rényi bound.
     ///
@@ -121,6 +144,18 @@ impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for
 }
 
 /// In which terms a loss is stated.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Measure, Order};
+/// // The largest Gaussian parameter that a budget allows, in three terms.
+/// for (measure, allowed) in
+///     [(Measure::Approx(Delta::new(1e-5)?), 1.0), (Measure::Renyi(Order::new(2.0)?), 0.1), (Measure::Gaussian, 0.3)]
+/// {
+///     assert!(measure.largest_mu(allowed)?.mu() < 0.4);
+/// }
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum Measure {
     /// Rényi loss at this order, in nats.
@@ -170,6 +205,15 @@ impl fmt::Display for Measure {
 }
 
 /// Whether a limit is kept.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, Gdp, Measure, Profile, Verdict};
+/// let profile = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
+/// assert_eq!(profile.check(Measure::Gaussian, 0.3)?, Verdict::Met);
+/// assert_eq!(profile.check(Measure::Gaussian, 0.2)?, Verdict::Violated);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Verdict {
     /// No loss exceeds what is allowed.
@@ -189,6 +233,15 @@ enum Law {
 }
 
 /// What one observer can tell about one node's data, at one noise.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Exact, Gdp, Order, Profile};
+/// let profile = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
+/// assert!(profile.epsilon(Delta::new(1e-5)?)?.value().epsilon() < 1.3);
+/// assert!((profile.renyi(Order::new(2.0)?)?.value().epsilon - 0.09).abs() < 1e-12);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Profile {
     law: Law,

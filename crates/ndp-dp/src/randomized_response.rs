@@ -17,6 +17,14 @@ use rand::{Rng, RngExt};
 use serde::Serialize;
 
 /// `L`-ary randomized response.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::RandomizedResponse;
+/// let response = RandomizedResponse::with_epsilon(4, 1.0)?;
+/// assert!(*response.local_epsilon().value() <= 1.0 && response.gamma() < 1.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RandomizedResponse {
     labels: u32,

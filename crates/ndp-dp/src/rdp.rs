@@ -15,6 +15,21 @@ use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound};
 use serde::{Deserialize, Serialize};
 
 /// A release whose Rényi cost is known at every order.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Guarantee, Mechanism, Order, RdpAccountant, UpperBound};
+/// /// A mechanism of which somebody proved that its Rényi loss is at most a thirtieth of the order.
+/// struct Own;
+/// impl Mechanism for Own {
+///     fn rdp(&self, order: Order) -> Guarantee<f64> {
+///         UpperBound::new(order.get() / 30.0).into()
+///     }
+/// }
+/// let spent = RdpAccountant::default().compose(&Own, 10).to_approx_dp(Delta::new(1e-5)?);
+/// assert!(spent.value().epsilon() < 5.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 pub trait Mechanism {
     /// The `ε` of `(α, ε)`-RDP at `order`: nonnegative, maybe infinite.
     ///
@@ -23,6 +38,14 @@ pub trait Mechanism {
 }
 
 /// One point of a Rényi curve: the divergence of order `order` is at most `epsilon`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Order, Rdp};
+/// let point = Rdp { order: Order::new(8.0)?, epsilon: 0.5 };
+/// assert!(point.to_approx_dp(Delta::new(1e-6)?).value().epsilon() < 2.5);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rdp {

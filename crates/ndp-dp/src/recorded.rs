@@ -36,6 +36,16 @@ use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A number as a file states it: a grade and a value, neither of them checked.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Grade, Guarantee, Recorded, UpperBound};
+/// // A number from a file is a guarantee only after it was computed again.
+/// let stated = Recorded::new(Grade::UpperBound, 1.0);
+/// let guarantee: Guarantee<f64> = stated.verify(UpperBound::new(0.9).into())?;
+/// assert_eq!(*guarantee.value(), 1.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded<T> {
     grade: Grade,
@@ -90,6 +100,14 @@ impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
 }
 
 /// A value that may bound another of its kind, in the one direction that is safe: more loss, more noise needed.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{ApproxDp, recorded::Covers};
+/// assert!(ApproxDp::new(1.0, 1e-5)?.covers(&ApproxDp::new(0.5, 1e-6)?));
+/// assert!(!f64::NAN.covers(&1.0));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 pub trait Covers {
     /// Whether a quantity that is at most `other` is at most `self`. False whenever the two cannot be compared.
     fn covers(&self, other: &Self) -> bool;

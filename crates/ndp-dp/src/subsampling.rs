@@ -52,6 +52,14 @@ pub fn poisson(mechanism: ApproxDp, rate: f64) -> Result<UpperBound<ApproxDp>, E
 }
 
 /// `draws` independent uniform draws, with replacement, from a pool of users, when one user's data may be replaced.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::subsampling::WithReplacement;
+/// let draws = WithReplacement::new(1000, 10)?;
+/// assert!(draws.inclusion() < 0.01 && draws.epsilon(1.0)? < 0.02);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WithReplacement {
     pool: u64,
@@ -158,6 +166,16 @@ impl WithReplacement {
 /// At integer orders
 /// `D_α = ln[Σ_{k≤α} C(α,k) (1−q)^{α−k} q^k e^{k(k−1)μ²/2}]/(α − 1)`; between them the convexity of `(α − 1) D_α`;
 /// above 10⁴, where the sum is long and amplifies little, the loss without sampling.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Gaussian, RdpAccountant, Sensitivity, Sigma, subsampling::PoissonGaussian};
+/// let step = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
+/// let spent =
+///     RdpAccountant::default().compose(&PoissonGaussian::new(step, 0.01)?, 1000).to_approx_dp(Delta::new(1e-5)?);
+/// assert!((spent.value().epsilon() - 2.107_75).abs() < 1e-4);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PoissonGaussian {
     rate: f64,

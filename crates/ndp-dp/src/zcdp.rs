@@ -10,6 +10,14 @@ use crate::{
 };
 
 /// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Zcdp};
+/// let twice = Zcdp::new(0.1)?.compose(Zcdp::new(0.1)?);
+/// assert!(twice.to_approx_dp(Delta::new(1e-6)?).value().epsilon() < 3.3);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Zcdp(f64);
 

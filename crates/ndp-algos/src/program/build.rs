@@ -165,6 +165,12 @@ impl Program {
         self.values.len()
     }
 
+    /// The value of that [number](Value::index), for programs that were read; `None` where it is not made yet.
+    #[must_use]
+    pub fn value(&self, index: usize) -> Option<Value> {
+        u32::try_from(index).ok().filter(|_| index < self.values.len()).map(Value)
+    }
+
     /// The next use of the data of `node`.
     ///
     /// # Errors

@@ -26,6 +26,14 @@ use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search
 use serde::{Deserialize, Serialize};
 
 /// How much one noiseless gradient step contracts distances, `0 ≤ M ≤ 1`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::federated::ContractionFactor;
+/// // Gradient steps of 0.1 on a loss that is 1-strongly convex and 4-smooth.
+/// assert!((ContractionFactor::strongly_convex(0.1, 1.0, 4.0)?.get() - 0.9).abs() < 1e-12);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct ContractionFactor(f64);
 
@@ -79,6 +87,15 @@ impl ContractionFactor {
 }
 
 /// The parameters of a run, before they are checked.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
+/// let parameters =
+///     Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
+/// assert_eq!(FederatedRun::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?.rounds(), 5);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {

@@ -23,6 +23,17 @@ use serde::{Deserialize, Serialize};
 ///
 /// The number of contributions of an uncapped run exceeds `N = tails::n_exact(T, 1/n, δ̂)` with probability at most
 /// `δ̂`, which is then added to `δ`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::{CappedWalk, NoisyStep};
+/// use ndp_dp::{Delta, RdpAccountant, Sigma};
+/// // At most ten contributions of a user among a thousand, one observer.
+/// let walk = CappedWalk::new(10, NoisyStep::new(1.0, Sigma::new(20.0)?)?, 1000, 1)?;
+/// let spent = RdpAccountant::default().compose(&walk, 1).to_approx_dp(Delta::new(1e-6)?);
+/// assert!(spent.value().epsilon() < 1.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[doc(alias = "gap_rdp_certified")]
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,6 +9,15 @@ use crate::{Error, Exact, UpperBound};
 use serde::Serialize;
 
 /// The geometric law on `{1, 2, …}`: `P(G = g) = p (1 − p)^{g−1}`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::Geometric;
+/// // Of a thousand users one observes: a walk meets it every thousand steps.
+/// let gap = Geometric::until_seen(1000, 1)?;
+/// assert!(gap.p() == 0.002 && gap.inverse_mean().into_value() < 0.013);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Geometric {
     p: f64,

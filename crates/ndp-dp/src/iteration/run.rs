@@ -10,6 +10,14 @@ use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 use serde::{Deserialize, Serialize};
 
 /// Whether the observers see the token after the last step.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::{FinalToken, WalkRun};
+/// let run = WalkRun::new(500, 100, 1, FinalToken::Published)?;
+/// assert_eq!(run.final_token(), FinalToken::Published);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinalToken {
@@ -20,6 +28,14 @@ pub enum FinalToken {
 }
 
 /// Who holds the token at the first step.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::{FinalToken, FirstHolder, WalkRun};
+/// let run = WalkRun::new(500, 100, 1, FinalToken::Published)?;
+/// assert_eq!(run.with_first_holder(run.first_holder()), run);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstHolder {
@@ -35,6 +51,15 @@ pub enum FirstHolder {
 /// `D_α ≤ value/(α − 1)` at `θ = 2α(α − 1)L²/σ²` ([`NoisyStep::theta`]). They hold against observers who know the
 /// whole path, for data-independent first iterates and constant (or non-decreasing) step sizes;
 /// [`Self::decreasing_log_mgf`] takes any step sizes.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::{FinalToken, WalkRun};
+/// let run = WalkRun::new(500, 100, 2, FinalToken::Published)?;
+/// assert_eq!((run.steps(), run.users(), run.colluders()), (500, 100, 2));
+/// assert!(WalkRun::new(500, 100, 100, FinalToken::Published).is_err()); // nobody is left to protect
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct WalkRun {
     steps: u64,
@@ -367,6 +392,17 @@ struct Segments {
 }
 
 /// Private descent by a [`WalkRun`], as its observers see it: an upper bound on the Rényi loss at every order.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::{FinalToken, NoisyStep, WalkRun};
+/// use ndp_dp::{Delta, RdpAccountant, Sigma};
+/// let step = NoisyStep::new(1.0, Sigma::new(40.0)?)?;
+/// let descent = WalkRun::new(500, 100, 1, FinalToken::Published)?.descent(step, 500)?;
+/// let spent = RdpAccountant::default().compose(&descent, 1).to_approx_dp(Delta::new(1e-6)?);
+/// assert!(spent.value().epsilon().is_finite());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WalkDescent {
     run: WalkRun,

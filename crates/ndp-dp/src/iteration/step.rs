@@ -11,6 +11,15 @@ use serde::Serialize;
 ///
 /// Replacing the loss moves the iterate by at most `2ηL`, and each step adds noise of standard deviation `ησ`:
 /// the step size cancels, and `2L/σ` is all that matters.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Order, Sigma, iteration::NoisyStep};
+/// let step = NoisyStep::new(1.0, Sigma::new(10.0)?)?;
+/// let (at_once, later) = (step.rdp_after(Order::new(2.0)?, 1)?, step.rdp_after(Order::new(2.0)?, 100)?);
+/// assert!(later.value() < at_once.value()); // the steps after it hide it
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct NoisyStep {
     lipschitz: f64,

@@ -8,6 +8,15 @@ use crate::{Error, UpperBound};
 use serde::{Deserialize, Serialize};
 
 /// How far the last iterate of private descent is from optimal, on average.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::iteration::{NoisyStep, expected_error};
+/// let step = NoisyStep::new(1.0, ndp_dp::Sigma::new(1.0)?)?;
+/// let (short, long) = (expected_error(&step, 10, 1.0, 100)?, expected_error(&step, 10, 1.0, 10_000)?);
+/// assert!(long.value().excess < short.value().excess);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExpectedError {

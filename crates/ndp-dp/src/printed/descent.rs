@@ -37,6 +37,14 @@ pub fn lemma1_order_limit(step: &NoisyStep) -> Printed<f64> {
 }
 
 /// Theorem 4: the closed form of Lemma 1 for the noise `σ² = 8L² ln(1.25/δ)/ε²`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, printed::theorem4};
+/// let claimed = theorem4(1e4, 1e4, 0.1, (Delta::new(1e-6)?, Delta::new(1e-6)?))?.into_value();
+/// assert!(claimed.contributions > 1.0 && claimed.preconditions_hold);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Theorem4 {
@@ -78,6 +86,15 @@ pub fn theorem4(
 }
 
 /// The smallest `ε` that Lemma 1 and Mironov's conversion give, and the order that gives it.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Sigma, iteration::NoisyStep, printed::network_epsilon};
+/// let step = NoisyStep::new(1.0, Sigma::new(10.0)?)?;
+/// let claimed = network_epsilon(20.0, &step, 1000.0, Delta::new(1e-6)?)?.into_value();
+/// assert!(claimed.epsilon > 0.0 && claimed.order > 1.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NetworkEpsilon {

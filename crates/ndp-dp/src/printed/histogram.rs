@@ -30,6 +30,15 @@ pub fn theorem2_gamma(labels: u32, epsilon: f64, delta: Delta, users: f64) -> Re
 ///
 /// **False** for the reasons of [`Theorem3`]; its constant 14 is sound. The body of the paper prints the total `δ` as
 /// `(T/n) δ`, its proof `N δ`; this is the latter.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, printed::{Theorem3, Theorem6}};
+/// let delta = Delta::new(1e-7)?;
+/// let walk = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: 1.0, delta_prime: delta, delta_hat: delta };
+/// assert!(Theorem6 { walk, delta }.epsilon_limit()?.into_value().is_finite());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Theorem6 {

@@ -6,6 +6,14 @@ use crate::{Delta, Error, Printed};
 use serde::{Deserialize, Serialize};
 
 /// What Lemma 2 prints for the contributions made right before or after the observer's.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, printed::spotted};
+/// let claimed = spotted(20.0, 1000.0, 0.5, Delta::new(1e-6)?)?.into_value();
+/// assert!((claimed.epsilon_plain - 0.5 * claimed.count).abs() < 1e-12);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SpottedLoss {

@@ -49,6 +49,15 @@ pub fn best_c(users: f64) -> Result<Printed<f64>, Error> {
 /// **False.** A cycle of length `l` holds `l − 1` foreign noises, not `l`; contributions of one user within a cycle add
 /// linearly; subsampling cannot be used after conditioning on a contribution; and [`contributions`] fails outside
 /// its range. The sound accountants average over the walk.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, printed::Theorem3};
+/// let delta = Delta::new(1e-7)?;
+/// let claimed = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: 1.0, delta_prime: delta, delta_hat: delta };
+/// assert!(claimed.epsilon_c()?.into_value() < 0.1);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Theorem3 {
@@ -125,6 +134,14 @@ impl Theorem3 {
 }
 
 /// The poster's Theorem 4, an older and weaker form of Theorem 3.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, printed::poster_theorem4};
+/// let claimed = poster_theorem4(1e4, 1e4, 0.1, Delta::new(1e-7)?)?.into_value();
+/// assert!(claimed.contributions > 1.0 && claimed.gamma < 1.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PosterTheorem4 {

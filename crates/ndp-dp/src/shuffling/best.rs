@@ -10,6 +10,13 @@ use crate::{Delta, Error, UpperBound, search};
 use serde::{Deserialize, Serialize};
 
 /// Which bound gave the answer.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, shuffling::generic_epsilon};
+/// println!("{:?}", generic_epsilon(1.0, 1000, Delta::new(1e-6)?)?.value().rule);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -30,6 +37,14 @@ pub enum Rule {
 }
 
 /// A bound on the loss of shuffled reports, and the rule it comes from.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, shuffling::generic_epsilon};
+/// // A thousand reports of any 1-DP randomizer.
+/// assert!(generic_epsilon(1.0, 1000, Delta::new(1e-6)?)?.value().epsilon < 0.5);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shuffled {

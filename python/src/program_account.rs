@@ -1,0 +1,318 @@
+//! What a program tells beside the one question: verdicts, Gram matrices, proofs for third parties, runs.
+
+use crate::errors::Fault;
+use crate::grades;
+use crate::program::{Declaration, Number, Program, Stated, weights};
+use crate::protocol::{Who, generator, observer};
+use crate::worker::run;
+use ndarray::Array2;
+use ndp_algos::accountant::Observer;
+use ndp_algos::program::{
+    Account, AccountOptions, Adaptivity, Attack, AttackBound, Combination, HiddenReads, Moment, NoiseShift,
+    Program as Inner, Run, Value, Verdict, Weight, inverse_of_lower, toeplitz,
+};
+use ndp_dp::NoiseMultiplier;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a node.
+#[derive(FromPyObject)]
+pub(crate) struct Options(Option<u64>, Option<u32>, String, Vec<(usize, Vec<Number>)>);
+
+impl Options {
+    pub(crate) fn options(self) -> Result<AccountOptions, Fault> {
+        let Self(memory, bits, hidden, directions) = self;
+        let usual = AccountOptions::default();
+        let hidden = match hidden.as_str() {
+            "refuse" => HiddenReads::Refuse,
+            "as_declared" => HiddenReads::AsDeclared,
+            "reveal" => HiddenReads::Reveal,
+            word => {
+                let words = "refuse, as_declared, reveal";
+                return Err(Fault::new(format!("hidden must be one of {words}, got {word:?}")));
+            }
+        };
+        let directions = directions.into_iter().map(|(node, row)| Ok((node, weights(row)?)));
+        Ok(AccountOptions {
+            memory_limit: memory.unwrap_or(usual.memory_limit),
+            precision_limit: bits.unwrap_or(usual.precision_limit),
+            hidden,
+            directions: directions.collect::<Result<_, Fault>>()?,
+        })
+    }
+}
+
+/// Values and their weights, as ratios in text.
+type Terms = Vec<(usize, String)>;
+
+fn terms(terms: &[(Value, Weight)]) -> Terms {
+    terms.iter().map(|(value, weight)| (value.index(), weight.to_string())).collect()
+}
+
+/// Values and their weights, as Python has them.
+fn given(stated: &Stated, terms: Vec<(usize, Number)>) -> Result<Vec<(Value, Weight)>, Fault> {
+    terms.into_iter().map(|(value, weight)| Ok((stated.value(value)?, weight.weight()?))).collect()
+}
+
+/// What one observer learns about every node of a program.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct ProgramAccount {
+    account: Arc<Account>,
+    program: Arc<Inner>,
+}
+
+/// A loss with its lower end; or the change that is seen without noise and the messages that show it.
+type Found = (Option<(grades::Number, f64)>, Option<(Vec<f64>, Option<Terms>)>);
+
+#[pymethods]
+impl ProgramAccount {
+    /// What is proven about a node under a sensitivity set.
+    fn verdict(&self, py: Python<'_>, source: usize, set: Declaration) -> Result<Found, Fault> {
+        let (account, set) = (Arc::clone(&self.account), set.set()?);
+        run(py, move || {
+            Ok(match account.verdict(source, &set)? {
+                Verdict::Bounded(loss) => {
+                    (Some((grades::Number::new(loss.value, "unit loss"), loss.lower)), None)
+                }
+                Verdict::Noiseless { change, combination } => {
+                    (None, Some((change, combination.map(|shown| terms(&shown.terms)))))
+                }
+            })
+        })
+    }
+
+    /// The Gram matrix of the uses of a node, and how far the truth may be from each entry.
+    #[allow(clippy::type_complexity, reason = "two tables")]
+    fn gram<'py>(
+        &self,
+        py: Python<'py>,
+        source: usize,
+    ) -> Result<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>), Fault> {
+        let uses = self.program.uses(source);
+        ndp_graph::memory::require_dense("a Gram matrix", uses, uses)?;
+        let account = Arc::clone(&self.account);
+        let (middle, apart) = run(py, move || {
+            let mut found = (Array2::zeros((uses, uses)), Array2::zeros((uses, uses)));
+            for i in 0..uses {
+                for j in 0..uses {
+                    (found.0[(i, j)], found.1[(i, j)]) = account.gram(source, i, j)?;
+                }
+            }
+            // A node that contributes nothing is refused in the same words as by the account.
+            if uses == 0 {
+                account.loss(source, &ndp_algos::program::Sensitivity::UseLevel)?;
+            }
+            Ok(found)
+        })?;
+        Ok((PyArray2::from_owned_array(py, middle), PyArray2::from_owned_array(py, apart)))
+    }
+
+    /// Rank of what is seen, bits of the arithmetic, failure probability, on what contributions were taken to depend.
+    fn facts(&self) -> (usize, u32, f64, &'static str) {
+        let adaptivity = match self.account.adaptivity() {
+            Adaptivity::Fixed => "fixed",
+            Adaptivity::Checked => "checked",
+            Adaptivity::Assumed => "assumed",
+            Adaptivity::Revealed => "revealed",
+        };
+        (self.account.rank(), self.account.bits(), self.account.failure(), adaptivity)
+    }
+
+    /// An attack on a change of the uses of a node, and the shift of noises that matches it.
+    fn witnesses(
+        &self,
+        py: Python<'_>,
+        source: usize,
+        change: Vec<Number>,
+    ) -> Result<Option<(Terms, Terms)>, Fault> {
+        let (account, change) = (Arc::clone(&self.account), weights(change)?);
+        run(py, move || {
+            let found = account.witnesses(source, &change)?;
+            Ok(found.map(|(attack, shift)| (terms(&attack.combination.terms), terms(&shift.noises))))
+        })
+    }
+}
+
+/// What an observer learns about every node of a program.
+#[pyfunction]
+pub(crate) fn program_account(
+    py: Python<'_>,
+    program: &Program,
+    who: Who,
+    options: Options,
+) -> Result<ProgramAccount, Fault> {
+    let program = Arc::new(program.lock()?.program.clone());
+    let (who, options) = (observer(who), options.options()?);
+    let stated = Arc::clone(&program);
+    let account = run(py, move || Ok(stated.account_with(&who, &options)?))?;
+    Ok(ProgramAccount { account: Arc::new(account), program })
+}
+
+/// The loss that a combination of messages proves at least; `None` where it shows the change without noise.
+#[pyfunction]
+pub(crate) fn check_attack(
+    py: Python<'_>,
+    program: &Program,
+    who: Who,
+    source: usize,
+    change: Vec<Number>,
+    combination: Vec<(usize, Number)>,
+) -> Result<Option<String>, Fault> {
+    let (program, attack) = {
+        let stated = program.lock()?;
+        let combination = Combination { terms: given(&stated, combination)? };
+        (stated.program.clone(), Attack { source, change: weights(change)?, combination })
+    };
+    let who: Observer = observer(who);
+    run(py, move || {
+        Ok(match program.check_attack(&who, &attack)? {
+            AttackBound::AtLeast(loss) => Some(loss.to_string()),
+            AttackBound::Noiseless => None,
+        })
+    })
+}
+
+/// The loss that a shift of noises proves at most.
+#[pyfunction]
+pub(crate) fn check_shift(
+    py: Python<'_>,
+    program: &Program,
+    who: Who,
+    source: usize,
+    change: Vec<Number>,
+    noises: Vec<(usize, Number)>,
+) -> Result<String, Fault> {
+    let (program, shift) = {
+        let stated = program.lock()?;
+        let noises = given(&stated, noises)?;
+        (stated.program.clone(), NoiseShift { source, change: weights(change)?, noises })
+    };
+    let who: Observer = observer(who);
+    run(py, move || Ok(program.check_shift(&who, &shift)?.to_string()))
+}
+
+/// All values of a run, in order of time; `contribution(node, use, so_far)` is asked when one is due.
+#[pyfunction]
+pub(crate) fn run_program<'py>(
+    py: Python<'py>,
+    program: &Program,
+    dimension: usize,
+    sigma: f64,
+    contribution: Py<PyAny>,
+    seed: u64,
+) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
+    let (program, noise) = (program.lock()?.program.clone(), NoiseMultiplier::new(sigma)?);
+    ndp_graph::memory::require_dense("the values of a run", program.value_count(), 2 * dimension)?;
+    let stopped = Stopped::default();
+    let stop = Arc::clone(&stopped.0);
+    let values = run(py, move || simulate(&program, dimension, noise, &contribution, seed, &stop))?;
+    Ok(PyArray2::from_owned_array(py, values))
+}
+
+/// Tells the thread of a run that nobody waits for it any more.
+#[derive(Default)]
+struct Stopped(Arc<AtomicBool>);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn simulate(
+    program: &Inner,
+    dimension: usize,
+    noise: NoiseMultiplier,
+    contribution: &Py<PyAny>,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Array2<f64>, Fault> {
+    let so_far = Arc::new(Mutex::new(SoFar::default()));
+    let mut raised = None;
+    let ask = |moment: Moment, run: &Run| -> Result<Vec<f64>, ndp_algos::Error> {
+        let refused = ndp_algos::Error::NotOffered("a contribution was not given");
+        if stop.load(Ordering::Relaxed) {
+            return Err(refused);
+        }
+        so_far.lock().unwrap_or_else(PoisonError::into_inner).follow(program, run);
+        let answer = Python::attach(|py| -> PyResult<Vec<f64>> {
+            let run = RunSoFar { dimension, so_far: Arc::clone(&so_far) };
+            let answer = contribution.bind(py).call1((moment.node, moment.index, run))?;
+            Ok(answer.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec())
+        });
+        answer.map_err(|error| {
+            raised = Some(error);
+            refused
+        })
+    };
+    let ran = program.run(dimension, noise, ask, &mut generator(seed));
+    if let Some(error) = raised {
+        return Err(Fault::Raised(error));
+    }
+    let mut so_far = so_far.lock().unwrap_or_else(PoisonError::into_inner);
+    so_far.follow(program, &ran?);
+    let (made, values) = (so_far.made, std::mem::take(&mut so_far.values));
+    Array2::from_shape_vec((made, dimension), values).map_err(|_| Fault::new("a run of unequal values"))
+}
+
+/// The values that a run has made, copied once each.
+#[derive(Default)]
+struct SoFar {
+    values: Vec<f64>,
+    made: usize,
+}
+
+impl SoFar {
+    /// Takes over what was made since the last time.
+    fn follow(&mut self, program: &Inner, run: &Run) {
+        while let Some(row) = program.value(self.made).and_then(|value| run.value(value)) {
+            self.values.extend(row);
+            self.made += 1;
+        }
+    }
+}
+
+/// A run that has come to a contribution: the values before it.
+#[pyclass(frozen, module = "ndp._ndp")]
+pub(crate) struct RunSoFar {
+    dimension: usize,
+    so_far: Arc<Mutex<SoFar>>,
+}
+
+#[pymethods]
+impl RunSoFar {
+    fn __len__(&self) -> usize {
+        self.so_far.lock().unwrap_or_else(PoisonError::into_inner).made
+    }
+
+    /// A value that was made before.
+    fn __getitem__<'py>(&self, py: Python<'py>, value: usize) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
+        let so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        if value >= so_far.made {
+            let made = so_far.made;
+            return Err(Fault::new(format!("value {value} is not made yet: the run has made {made}")));
+        }
+        let start = value * self.dimension;
+        Ok(PyArray1::from_slice(py, &so_far.values[start..start + self.dimension]))
+    }
+}
+
+/// Ratios in text, row by row.
+fn texts(rows: Vec<Vec<Weight>>) -> Vec<Vec<String>> {
+    rows.into_iter().map(|row| row.iter().map(ToString::to_string).collect()).collect()
+}
+
+/// The inverse of a lower triangular matrix.
+#[pyfunction]
+pub(crate) fn lower_inverse(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<String>>, Fault> {
+    Ok(texts(inverse_of_lower(&crate::program::table(rows)?)?))
+}
+
+/// A banded lower triangular Toeplitz matrix.
+#[pyfunction]
+pub(crate) fn lower_toeplitz(steps: usize, band: Vec<Number>) -> Result<Vec<Vec<String>>, Fault> {
+    ndp_graph::memory::require_dense("a Toeplitz matrix", steps, 16 * steps)?;
+    Ok(texts(toeplitz(steps, &weights(band)?)))
+}
