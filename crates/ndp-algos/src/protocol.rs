@@ -176,22 +176,3 @@ macro_rules! delegate {
 }
 
 delegate!(&P, Box<P>);
-
-/// The coalition in ascending order, checked.
-///
-/// # Errors
-/// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`].
-pub(crate) fn checked_coalition(coalition: &[usize], nodes: usize) -> Result<Vec<usize>, Error> {
-    let mut members = coalition.to_vec();
-    members.sort_unstable();
-    if members.is_empty() {
-        return Err(Error::EmptyCoalition);
-    }
-    if let Some(&node) = members.iter().find(|&&node| node >= nodes) {
-        return Err(Error::NodeOutOfRange { node, nodes });
-    }
-    if let Some(twice) = members.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::RepeatedMember(twice[0]));
-    }
-    Ok(members)
-}

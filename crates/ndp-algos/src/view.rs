@@ -1,8 +1,8 @@
 //! The view of a linear Gaussian protocol: which combinations of inputs and noises are seen.
 
+use crate::Error;
 use crate::certified::krylov::Krylov;
 use crate::certified::rows::Rows;
-use crate::{Error, protocol::checked_coalition};
 use ndarray::{Array2, ArrayView2};
 use ndp_graph::Graph;
 use std::sync::Arc;
@@ -123,4 +123,23 @@ impl View {
     pub fn row_count(&self) -> usize {
         self.inputs.nrows()
     }
+}
+
+/// The coalition in ascending order, checked.
+///
+/// # Errors
+/// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`].
+pub(crate) fn checked_coalition(coalition: &[usize], nodes: usize) -> Result<Vec<usize>, Error> {
+    let mut members = coalition.to_vec();
+    members.sort_unstable();
+    if members.is_empty() {
+        return Err(Error::EmptyCoalition);
+    }
+    if let Some(&node) = members.iter().find(|&&node| node >= nodes) {
+        return Err(Error::NodeOutOfRange { node, nodes });
+    }
+    if let Some(twice) = members.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::RepeatedMember(twice[0]));
+    }
+    Ok(members)
 }

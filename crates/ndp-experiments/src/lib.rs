@@ -11,6 +11,7 @@
 )]
 
 pub mod datasets;
+pub mod entry;
 pub mod figures;
 pub mod measure;
 pub mod output;

@@ -11,7 +11,7 @@ pub mod record;
 
 pub use record::{Record, Run};
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 use crate::seed::Seed;
 use ndp_report::figure::{Figure, Scale};
 use ndp_report::files::{OutputError, write};

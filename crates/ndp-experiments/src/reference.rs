@@ -5,7 +5,7 @@
 //! number of values, their mean, root mean square, minimum and maximum. Positions in drawings are
 //! not compared.
 
-use crate::registry::Tolerance;
+use crate::entry::Tolerance;
 use ndp_report::figure::Scale;
 use ndp_report::files::{OutputError, write};
 use ndp_report::table::{POSITION, Row, number, text};

@@ -46,63 +46,12 @@
 //! # Ok::<(), anyhow::Error>(())
 //! ```
 //!
-//! A figure of a data set calls [`Data`] and names the source by
+//! A figure of a data set calls [`Data`](crate::datasets::Data) and names the source by
 //! [`Figure::computed_from`](ndp_report::figure::Figure::computed_from); that a stand-in was used is
 //! then said everywhere without further doing.
 
-use crate::datasets::Data;
+pub use crate::entry::{Entry, Tolerance};
 use crate::figures;
-use crate::seed::Seed;
-use ndp_report::figure::{Figure, Scale};
-use serde::{Deserialize, Serialize};
-
-/// A figure that can be computed.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Its id: folder and name of its files.
-    pub id: &'static str,
-    /// What it shows, in a few words.
-    pub what: &'static str,
-    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); without them it runs on stand-ins.
-    pub needs: &'static [&'static str],
-    /// About how long it takes at paper scale on two cores.
-    pub minutes: f64,
-    /// How far its numbers may be from the committed reference.
-    pub tolerance: Tolerance,
-    /// Computes it.
-    pub figure: fn(Scale, Seed, &Data) -> anyhow::Result<Figure>,
-}
-
-impl Entry {
-    /// The paper it belongs to: the first part of its id.
-    #[must_use]
-    pub fn paper(&self) -> &'static str {
-        self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
-    }
-
-    /// Whether it measures time or memory: then nothing else is computed beside it.
-    #[must_use]
-    pub fn measures(&self) -> bool {
-        MEASURING.contains(&self.id)
-    }
-}
-
-/// How far a number may be from its reference: `|a - b| <= absolute + relative max(|a|, |b|)`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Tolerance {
-    /// Relative to the larger of the two.
-    pub relative: f64,
-    /// In the unit of the number.
-    pub absolute: f64,
-}
-
-impl Tolerance {
-    /// For figures without randomness: room for another machine's `exp` and `ln`.
-    pub const DETERMINISTIC: Self = Self { relative: 1e-9, absolute: 1e-12 };
-
-    /// For figures of seeded randomness, where a last digit may change the course of a run.
-    pub const SEEDED: Self = Self { relative: 1e-6, absolute: 1e-9 };
-}
 
 /// A paper with its figures.
 #[derive(Clone, Copy, Debug)]
@@ -144,9 +93,6 @@ pub const PAPERS: [Paper; 5] = [
 pub fn all() -> impl Iterator<Item = &'static Entry> {
     PAPERS.iter().flat_map(|paper| paper.figures)
 }
-
-/// Figures that measure time or memory, and therefore are computed while nothing else is.
-const MEASURING: [&str; 1] = ["beyond/scale"];
 
 /// The figures that `name` selects: all, those of one paper, or the one with this id.
 #[must_use]
@@ -191,7 +137,7 @@ mod tests {
 
     #[test]
     fn figures_that_measure_exist() {
-        assert_eq!(all().filter(|entry| entry.measures()).count(), MEASURING.len());
+        assert_eq!(all().filter(|entry| entry.measures()).count(), crate::entry::MEASURING.len());
     }
 
     #[test]

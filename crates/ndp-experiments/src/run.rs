@@ -1,9 +1,9 @@
 //! Computing the selected figures, one after the other.
 
 use crate::datasets::Data;
+use crate::entry::Entry;
 use crate::output::{self, Record, Run};
 use crate::reference::{self, Comparison};
-use crate::registry::Entry;
 use crate::seed::Seed;
 use anyhow::Context;
 use ndp_report::figure::Scale;

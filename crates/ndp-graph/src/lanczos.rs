@@ -17,7 +17,7 @@
 //! - Parlett, *The Symmetric Eigenvalue Problem*, SIAM 1998: sections 13.2 (residual bound) and 13.8.
 //! - Simon, *The Lanczos algorithm with partial reorthogonalization*, Mathematics of Computation 42, 1984.
 
-use crate::spectrum::Extremes;
+use crate::extremes::Extremes;
 use crate::{Csr, Error, GossipMatrix};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

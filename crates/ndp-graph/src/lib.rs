@@ -63,6 +63,7 @@ pub mod davis;
 mod distances;
 pub mod edge_list;
 pub mod error;
+mod extremes;
 pub mod files;
 pub mod generators;
 pub mod gossip_matrix;

@@ -10,27 +10,17 @@
 //! - Cyffers, Even, Bellet and Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 2, which
 //!   leaves out the *value* 1 and so gives a positive gap to disconnected graphs; here they are refused.
 
+pub use crate::extremes::Extremes;
 use crate::lanczos::{TOLERANCE, lanczos_extremes};
 use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
-use serde::{Deserialize, Serialize};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     eigen: SymEigen,
     mixing: Mixing,
-}
-
-/// The extreme eigenvalues of a gossip matrix besides the 1 of the constant vector.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Extremes {
-    /// `λ_2`, the largest.
-    pub second: f64,
-    /// `λ_n`, the smallest.
-    pub last: f64,
 }
 
 impl Spectrum {
@@ -86,25 +76,6 @@ impl Spectrum {
     /// As [`gap_signed`](fn@gap_signed).
     pub fn gap_signed(&self) -> Result<f64, Error> {
         self.extremes()?.gap_signed()
-    }
-}
-
-impl Extremes {
-    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`.
-    ///
-    /// # Errors
-    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding.
-    pub fn gap_abs(self) -> Result<f64, Error> {
-        let eigenvalue = if self.second.abs() >= self.last.abs() { self.second } else { self.last };
-        gap(eigenvalue, eigenvalue.abs())
-    }
-
-    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0`.
-    ///
-    /// # Errors
-    /// [`Error::DoesNotMix`] when `λ_2` is 1 up to rounding.
-    pub fn gap_signed(self) -> Result<f64, Error> {
-        gap(self.second, self.second)
     }
 }
 
@@ -209,14 +180,6 @@ impl Mixing {
         Extremes { second, last: if self.alternates { -1.0 } else { last } }
     }
 }
-
-fn gap(eigenvalue: f64, value: f64) -> Result<f64, Error> {
-    let gap = 1.0 - value;
-    if gap > RESOLUTION { Ok(gap) } else { Err(Error::DoesNotMix { eigenvalue }) }
-}
-
-/// Gaps below this are errors of the eigensolvers.
-const RESOLUTION: f64 = 1e-12;
 
 /// Up to this many nodes the extreme eigenvalues come from the dense eigensolver.
 pub const DENSE_NODES: usize = 2048;

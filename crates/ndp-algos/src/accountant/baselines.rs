@@ -1,6 +1,6 @@
 //! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes a noisy sum.
 
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use crate::{Error, LinearProtocol, LossReport, View};
 use ndarray::Array2;
 use ndp_dp::{Exact, NoiseMultiplier, ObserverLoss};

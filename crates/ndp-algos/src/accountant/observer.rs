@@ -1,6 +1,6 @@
 //! Who looks, and what else they know.
 
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use crate::{Error, OwnNoise};
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -3,7 +3,7 @@
 //! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero minor of
 //! the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn again.
 
-use super::elimination::{Newness, Table};
+use super::elimination::{Newness, Table, Verdicts};
 use super::field::{Field, Primes};
 use super::krylov::Krylov;
 use super::rows::Rows;
@@ -25,13 +25,6 @@ impl Decisions {
     pub(crate) fn rank(&self) -> usize {
         self.kept.iter().filter(|&&kept| kept).count()
     }
-}
-
-/// What one prime says.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Verdicts {
-    pub(crate) kept: Vec<bool>,
-    pub(crate) leaks: Vec<usize>,
 }
 
 /// What the failure of a decision depends on.

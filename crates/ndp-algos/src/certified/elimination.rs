@@ -144,6 +144,13 @@ const PIECE: usize = 512;
 /// Products from which on pieces go to several threads.
 const PARALLEL: usize = 1 << 18;
 
+/// What one prime says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Verdicts {
+    pub(crate) kept: Vec<bool>,
+    pub(crate) leaks: Vec<usize>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,8 +10,8 @@
 //! the loss is `β_uᵀ G⁻¹ β_u`, and the eigenvalues of `G` lie in `[1 - h, 1 + h]`. Computed vectors at distance at most
 //! `e_k` from the exact ones give `h = η + 2ε √(1 + η) + ε²` with `ε² = Σ e_k²` and `η` a bound on their own `‖Ĝ - I‖`.
 
+use super::layout::Layout;
 use super::magnitude::times_power;
-use super::rows::Layout;
 use ndarray::{Array2, ArrayView2, s};
 use ndp_graph::linalg::gemm;
 use rayon::prelude::*;

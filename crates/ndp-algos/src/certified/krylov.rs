@@ -7,7 +7,7 @@
 
 use super::ball::Ball;
 use super::combinations::{Combinations, Lost};
-use super::decisions::Verdicts;
+use super::elimination::Verdicts;
 use super::elimination::{Basis, Newness, Table};
 use super::field::{Field, Fingerprint};
 use super::magnitude::Magnitude;

@@ -31,6 +31,7 @@ mod field;
 mod fixed;
 pub(crate) mod gram;
 pub(crate) mod krylov;
+mod layout;
 pub(crate) mod magnitude;
 pub(crate) mod matrix;
 pub(crate) mod rows;

@@ -3,8 +3,8 @@
 
 use super::field::{Field, Fingerprint};
 use super::fixed::Fixed;
+use super::layout::{FloatRows, Layout};
 use super::magnitude::{Magnitude, times_power};
-use super::rows::{FloatRows, Layout};
 use ndarray::Array2;
 use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;

@@ -23,14 +23,16 @@
 //!   deterministic and stochastic gradient descents, and of gossip algorithms*, NeurIPS 2021: the method.
 
 use super::exact::ExactOptions;
+use super::operator::{require_operator, worst_of_operator};
 use super::synchronous::{Transcript, check_values};
-use super::utility::{operator_error, require_operator, worst_of_operator};
+use super::utility::operator_error;
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::numeric::id;
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};

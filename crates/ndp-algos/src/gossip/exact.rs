@@ -10,7 +10,7 @@
 
 use crate::certified::account::{self, Budget};
 use crate::certified::krylov::Krylov;
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use crate::{Error, LossReport, OwnNoise};
 use ndarray::Array2;
 use ndp_dp::{ObserverLoss, UpperBound};

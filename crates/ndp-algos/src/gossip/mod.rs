@@ -18,6 +18,7 @@ pub mod exact;
 pub mod fresh;
 mod messages;
 pub mod noisy_messages;
+pub(crate) mod operator;
 pub mod printed;
 pub mod random_graph;
 pub mod sequence;

@@ -11,8 +11,8 @@
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
 
 use super::exact::{ExactOptions, outside_neighbors};
+use super::operator::{require_operator, worst_bias};
 use super::synchronous::{SynchronousGossip, Transcript, apply, check_values};
-use super::utility::{require_operator, worst_bias};
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::matrix::{ExactMatrix, Laziness};
@@ -20,7 +20,8 @@ use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::loss::LossReport;
 use crate::numeric::id;
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};

@@ -10,9 +10,10 @@ use super::synchronous::{Transcript, apply, check_values};
 use crate::certified::account;
 use crate::certified::rows::Rows;
 use crate::loss::quotient_up;
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
-use super::utility::{require_operator, worst_of_operator};
+use super::operator::{require_operator, worst_of_operator};
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis};

@@ -1,9 +1,10 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
-use super::utility::{require_operator, worst_of_operator};
+use super::operator::{require_operator, worst_of_operator};
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};

@@ -9,8 +9,9 @@
 
 use crate::Error;
 use crate::sgd::dataset::Users;
+use crate::sgd::dataset::dot;
 use crate::sgd::history::{Evaluation, History};
-use crate::sgd::objective::{Domain, Objective, dot};
+use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 pub use crate::sgd::constants::{Constants, Domain};
-use crate::sgd::dataset::Dataset;
+use crate::sgd::dataset::{Dataset, dot};
 use crate::sgd::positive;
 
 /// Scales `vector` down to the given norm if it is longer.
@@ -12,21 +12,6 @@ pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
         let factor = norm / length;
         vector.iter_mut().for_each(|x| *x *= factor);
     }
-}
-
-/// `a·b` in four independent sums: a single one would wait for every addition in turn.
-#[inline]
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a4, a_rest) = a.as_chunks::<4>();
-    let (b4, b_rest) = b.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for (x, y) in a4.iter().zip(b4) {
-        for k in 0..4 {
-            sums[k] += x[k] * y[k];
-        }
-    }
-    let rest: f64 = a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum();
-    (sums[0] + sums[2]) + (sums[1] + sums[3]) + rest
 }
 
 /// A loss `ℓ(θ; x, y)` of one example, differentiable in the model `θ`.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::sgd::dataset::Dataset;
-use crate::sgd::objective::dot;
+use crate::sgd::dataset::dot;
 use crate::sgd::positive;
 use ndarray::Array2;
 use rand::{Rng, RngExt};

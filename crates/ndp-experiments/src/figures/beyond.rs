@@ -5,7 +5,7 @@ pub mod exact_view;
 pub mod fresh_noise;
 pub mod scale;
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[audit::ENTRY, exact_view::ENTRY, fresh_noise::ENTRY, scale::ENTRY];

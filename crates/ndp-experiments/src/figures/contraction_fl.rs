@@ -2,7 +2,7 @@
 
 pub mod fig2;
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[fig2::ENTRY];

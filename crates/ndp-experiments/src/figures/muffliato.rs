@@ -12,7 +12,7 @@ pub mod fig4;
 pub mod fig5;
 pub mod table1;
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[

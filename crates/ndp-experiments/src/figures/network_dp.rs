@@ -9,7 +9,7 @@ pub mod fig3;
 pub mod poster;
 mod realised;
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[fig1a::ENTRY, fig1b::ENTRY, fig2::ENTRY, fig3::ENTRY, poster::ENTRY];

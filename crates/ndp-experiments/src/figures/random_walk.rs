@@ -14,7 +14,7 @@ pub mod fig8;
 mod heterogeneity;
 pub mod table1;
 
-use crate::registry::Entry;
+use crate::entry::Entry;
 use ndp_algos::Error;
 use ndp_algos::walk::graph::convergence::walk_length;
 use ndp_dp::NoiseMultiplier;

@@ -1,6 +1,6 @@
 //! What the JSON beside a figure says.
 
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_report::figure::{Check, Content, Figure, Panel, Provenance, Sample, Scale};
 use ndp_report::verdict::{self, Outcome};

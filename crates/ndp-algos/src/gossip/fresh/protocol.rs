@@ -9,11 +9,12 @@ use crate::certified::matrix::{ExactMatrix, Laziness};
 use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
+use crate::gossip::operator::{require_operator, worst_bias};
 use crate::gossip::synchronous::{SynchronousGossip, Transcript, apply, check_values};
-use crate::gossip::utility::{require_operator, worst_bias};
 use crate::loss::LossReport;
 use crate::numeric::id;
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};

@@ -24,8 +24,8 @@ pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_tow
 use super::exact::outside_neighbors;
 use crate::Error;
 use crate::kernel::{self, Lanes};
-use crate::protocol::checked_coalition;
 use crate::tasks::for_paired_tasks;
+use crate::view::checked_coalition;
 use ndp_dp::{ObserverLoss, PairwiseLoss, Printed};
 use ndp_graph::memory::require_dense;
 use ndp_graph::{Csr, GossipMatrix};

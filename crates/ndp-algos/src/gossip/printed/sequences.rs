@@ -3,7 +3,7 @@
 use super::super::block::{Block, WIDTH};
 use super::super::messages::{Message, received, rows};
 use crate::Error;
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use ndarray::Array2;
 use ndp_dp::{ObserverLoss, Printed};
 use ndp_graph::memory::require_dense;

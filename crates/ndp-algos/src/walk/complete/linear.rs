@@ -1,7 +1,8 @@
 //! A sum along a given path as a linear Gaussian protocol: what an observer who knows the path faces.
 
 use super::{CompleteSum, Path};
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
 use crate::walk::TokenNoise;
 use crate::{Error, LinearProtocol, View};

@@ -5,7 +5,7 @@ use super::path::Limits;
 use super::{AveragingOnPath, LocalLoss, Steps, TokenAveraging, TokenWalk};
 use crate::accountant::{Account, Attacker, Observer, Protocol};
 use crate::audit::Attack;
-use crate::gossip::utility::require_operator;
+use crate::gossip::operator::require_operator;
 use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};

@@ -21,7 +21,8 @@ use super::path::WalkPath;
 use super::path_cost::Action;
 use crate::certified::rows::{Input, Layout, Rows};
 use crate::certified::trace::{self, Trace};
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
 use crate::view::Source;
 use crate::walk::FinalToken;

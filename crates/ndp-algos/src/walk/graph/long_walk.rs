@@ -23,7 +23,7 @@ use super::LocalLoss;
 use super::contribution::require_positive;
 use super::series::up;
 use crate::Error;
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::Walk;
 use ndp_graph::{Csr, GossipMatrix};

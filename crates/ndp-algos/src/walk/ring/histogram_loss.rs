@@ -20,7 +20,7 @@
 
 use super::RingHistogram;
 use crate::Error;
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use crate::walk::FinalToken;
 use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, largest};
 use ndp_dp::composition::{self, Rule};

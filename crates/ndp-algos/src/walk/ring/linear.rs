@@ -1,7 +1,8 @@
 //! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition holds.
 
 use super::RingSum;
-use crate::protocol::{Observation, checked_coalition};
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 
 use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol, View};

@@ -17,7 +17,7 @@
 use super::{Placement, RingSum};
 use crate::Error;
 use crate::numeric::{Total, up};
-use crate::protocol::checked_coalition;
+use crate::view::checked_coalition;
 use crate::walk::level::{LEAST_LEVEL, best_level};
 use crate::walk::{FinalToken, Release};
 use ndp_dp::composition::{self, Composition};

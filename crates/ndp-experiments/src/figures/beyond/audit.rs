@@ -1,8 +1,8 @@
 //! `beyond/audit`: claimed, exact and measured loss on many settings, by attacks on simulated transcripts.
 
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, geometric};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result, ensure};
 use ndp_algos::LinearProtocol;

@@ -1,9 +1,9 @@
 //! `beyond/exact-view`: printed, exact and attacked loss by distance, side by side.
 
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::muffliato::by_distance::{axis, rounds};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::accountant::Observer;

@@ -1,9 +1,9 @@
 //! `beyond/fresh-noise`: error against mean loss of gossip with fresh noise, and its competitors.
 
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::muffliato::by_distance::rounds;
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;

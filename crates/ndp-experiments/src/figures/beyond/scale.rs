@@ -1,10 +1,10 @@
 //! `beyond/scale`: loss by distance towards one observer on graphs of up to a million nodes.
 
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
 use crate::figures::muffliato::by_distance::axis;
 use crate::measure::{Cost, measured};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};

@@ -1,7 +1,7 @@
 //! `contraction-fl/fig2`: delta against epsilon when only the last model is released.
 
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_dp::Grade;

@@ -1,7 +1,7 @@
 //! `muffliato/dropout`: mean loss per step on sparse random graphs whose nodes drop out.
 
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::mean_loss_by_step;

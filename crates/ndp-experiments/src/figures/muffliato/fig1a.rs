@@ -2,8 +2,8 @@
 
 use super::by_distance::{self, PRINTED, axis, curves, rounds};
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families::{erdos_renyi, four};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::printed::{Powers, theorem1_from};

@@ -2,7 +2,7 @@
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};

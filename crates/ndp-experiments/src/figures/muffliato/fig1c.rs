@@ -1,9 +1,9 @@
 //! `muffliato/fig1c`: private gradient descent on houses over random graphs, and who learns how much.
 
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families::TRIES;
 use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};

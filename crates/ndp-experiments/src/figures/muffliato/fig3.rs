@@ -2,7 +2,7 @@
 
 use super::by_distance::{self, axis, curves, rounds};
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::hypercube_graph;

@@ -2,7 +2,7 @@
 
 use super::by_distance::{self, rounds};
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};

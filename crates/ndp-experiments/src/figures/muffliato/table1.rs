@@ -1,7 +1,7 @@
 //! `muffliato/table1`: utility at a given mean loss on five families of graphs, for both algorithms.
 
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_algos::accountant::Target;

@@ -1,7 +1,7 @@
 //! `network-dp/fig1a`: bounds for real summation against the number of users.
 
 use super::bounds;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 
 /// `network-dp/fig1a`.
 pub const ENTRY: Entry = Entry {

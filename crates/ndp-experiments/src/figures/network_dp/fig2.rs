@@ -2,10 +2,10 @@
 
 use super::fig2_recorded::{RECORDED, STEPS};
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::learning::{
     Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
 };
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::privacy::{calibrate, central, complete_walk, local};

@@ -2,7 +2,7 @@
 
 use super::realised::{Spread, VISITS, as_released_path, local_curve, realised_curve};
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::histogram_loss::ShuffleEffort;

@@ -1,7 +1,7 @@
 //! `network-dp/poster`: the poster's bound beside the final one.
 
 use super::bounds;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 
 /// `network-dp/poster`.
 pub const ENTRY: Entry = Entry {

@@ -2,11 +2,11 @@
 
 use super::fig2_recorded::{RECORDED, STEPS};
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families;
 use crate::figures::learning::{
     Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
 };
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::privacy::{WalkPairs, calibrate, central, complete_walk, local};

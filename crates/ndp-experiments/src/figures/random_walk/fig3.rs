@@ -2,7 +2,7 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::Array2;

@@ -2,7 +2,7 @@
 
 use super::by_distance::{Sender, add_to};
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use ndp_report::figure::{Figure, Scale};
 

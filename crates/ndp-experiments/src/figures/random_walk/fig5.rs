@@ -3,9 +3,9 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
 use crate::figures::families::TRIES;
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2, array};

@@ -2,9 +2,9 @@
 
 use super::walk_steps;
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
 use crate::figures::muffliato::fig5::EGOS;
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;

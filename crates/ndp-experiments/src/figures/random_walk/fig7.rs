@@ -2,7 +2,7 @@
 
 use super::heterogeneity::{Labelled, labelled};
 use crate::datasets::Data;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_report::figure::{Axis, Check, Drawing, Figure, Kind, Panel, Scale};

@@ -3,8 +3,8 @@
 
 use super::heterogeneity::{LABEL_RANGE, Labelled, as_released, classes, labelled, means};
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::{Array1, Array2};

@@ -1,9 +1,9 @@
 //! `random-walk/table1`: accuracy of gossip and of a walk at the same mean loss, printed and sound.
 
 use crate::datasets::Data;
+use crate::entry::{Entry, Tolerance};
 use crate::figures::families;
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses};
-use crate::registry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};

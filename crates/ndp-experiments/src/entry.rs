@@ -1,0 +1,57 @@
+//! What the registry knows about a figure.
+
+use crate::datasets::Data;
+use crate::seed::Seed;
+use ndp_report::figure::{Figure, Scale};
+use serde::{Deserialize, Serialize};
+
+/// Figures that measure time or memory, and therefore are computed while nothing else is.
+pub(crate) const MEASURING: [&str; 1] = ["beyond/scale"];
+
+/// A figure that can be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Its id: folder and name of its files.
+    pub id: &'static str,
+    /// What it shows, in a few words.
+    pub what: &'static str,
+    /// The names of the data sets it uses, see [`SETS`](crate::datasets::SETS); without them it runs on stand-ins.
+    pub needs: &'static [&'static str],
+    /// About how long it takes at paper scale on two cores.
+    pub minutes: f64,
+    /// How far its numbers may be from the committed reference.
+    pub tolerance: Tolerance,
+    /// Computes it.
+    pub figure: fn(Scale, Seed, &Data) -> anyhow::Result<Figure>,
+}
+
+impl Entry {
+    /// The paper it belongs to: the first part of its id.
+    #[must_use]
+    pub fn paper(&self) -> &'static str {
+        self.id.split_once('/').map_or(self.id, |(paper, _)| paper)
+    }
+
+    /// Whether it measures time or memory: then nothing else is computed beside it.
+    #[must_use]
+    pub fn measures(&self) -> bool {
+        MEASURING.contains(&self.id)
+    }
+}
+
+/// How far a number may be from its reference: `|a - b| <= absolute + relative max(|a|, |b|)`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tolerance {
+    /// Relative to the larger of the two.
+    pub relative: f64,
+    /// In the unit of the number.
+    pub absolute: f64,
+}
+
+impl Tolerance {
+    /// For figures without randomness: room for another machine's `exp` and `ln`.
+    pub const DETERMINISTIC: Self = Self { relative: 1e-9, absolute: 1e-12 };
+
+    /// For figures of seeded randomness, where a last digit may change the course of a run.
+    pub const SEEDED: Self = Self { relative: 1e-6, absolute: 1e-9 };
+}

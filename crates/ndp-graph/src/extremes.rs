@@ -1,0 +1,41 @@
+//! The extreme eigenvalues of a gossip matrix, and its gaps.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+
+/// The extreme eigenvalues of a gossip matrix besides the 1 of the constant vector.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Extremes {
+    /// `λ_2`, the largest.
+    pub second: f64,
+    /// `λ_n`, the smallest.
+    pub last: f64,
+}
+
+impl Extremes {
+    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding.
+    pub fn gap_abs(self) -> Result<f64, Error> {
+        let eigenvalue = if self.second.abs() >= self.last.abs() { self.second } else { self.last };
+        gap(eigenvalue, eigenvalue.abs())
+    }
+
+    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0`.
+    ///
+    /// # Errors
+    /// [`Error::DoesNotMix`] when `λ_2` is 1 up to rounding.
+    pub fn gap_signed(self) -> Result<f64, Error> {
+        gap(self.second, self.second)
+    }
+}
+
+fn gap(eigenvalue: f64, value: f64) -> Result<f64, Error> {
+    let gap = 1.0 - value;
+    if gap > RESOLUTION { Ok(gap) } else { Err(Error::DoesNotMix { eigenvalue }) }
+}
+
+/// Gaps below this are errors of the eigensolvers.
+const RESOLUTION: f64 = 1e-12;
