@@ -17,6 +17,14 @@ use ndarray::{ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, Spectrum, generators::complete_graph};
+/// let spectrum = Spectrum::new(&GossipMatrix::metropolis(&complete_graph(5)?))?;
+/// assert!((spectrum.gap_abs()? - 1.0).abs() < 1e-12); // one round is enough
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     eigen: SymEigen,
@@ -24,6 +32,14 @@ pub struct Spectrum {
 }
 
 /// The extreme eigenvalues of a gossip matrix besides the 1 of the constant vector.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::extremes};
+/// let found = extremes(&GossipMatrix::metropolis(&cycle_graph(6)?))?;
+/// assert!((found.second - 2.0 / 3.0).abs() < 1e-12 && (found.last + 1.0 / 3.0).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extremes {
