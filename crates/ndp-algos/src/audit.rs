@@ -17,6 +17,17 @@ use rand::Rng;
 use serde::Serialize;
 
 /// The best linear statistic about one node's input.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::audit::Attack;
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let view = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2).view(2)?;
+/// assert!((Attack::optimal(&view, 0)?.unit() - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attack {
     source: usize,
@@ -146,6 +157,22 @@ impl Attack {
 }
 
 /// How an audit is run.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::Observer;
+/// use ndp_algos::audit::{AuditPlan, audit};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// // Too few runs are refused.
+/// let plan = AuditPlan { runs: 5, error_rate: 1e-3 };
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// assert!(audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct AuditPlan {
     /// Runs in each world that are counted.
@@ -155,6 +182,22 @@ pub struct AuditPlan {
 }
 
 /// What an audit found.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::Observer;
+/// use ndp_algos::audit::{AuditPlan, audit};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// let plan = AuditPlan { runs: 2000, error_rate: 1e-3 };
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let found = audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng)?;
+/// assert!(!found.is_refuted() && (found.allowed_mu - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Audit {
     /// The `μ` that the account allows at the false positive rate of the attack: that of the profile where it is Gaussian, otherwise

@@ -1,6 +1,15 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
 /// Why a protocol or its accountant refused its input.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::{Error, LinearProtocol, gossip::SynchronousGossip};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// assert!(matches!(gossip.coalition_loss(&[7]), Err(Error::NodeOutOfRange { node: 7, nodes: 2 })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,4 +1,263 @@
 //! Decentralized protocols, what each node sees of them, and what that costs in privacy.
+//!
+//! This page is a tutorial: from one observer of one protocol to a protocol of your own, in the order in which one needs it.
+//! Graphs and matrices come from [`ndp_graph`], accounting for single releases and the grades of numbers from [`ndp_dp`]: their
+//! first pages are tutorials too.
+//!
+//! # 1. The question
+//!
+//! Nodes of a network compute something together, a mean or a model, by messages and with noise. What does an *observer* `v` (one
+//! node, a coalition, an outsider) learn about the data of an *exposed* node `u`? A [`Protocol`] is asked in two steps:
+//! [`account`](accountant::Protocol::account) looks at what the observer sees, which is the expensive part;
+//! [`profile`](accountant::Account::profile) tells what follows for one node at one noise, graded, in whatever terms are wanted:
+//!
+//! ```
+//! use ndp_algos::accountant::{Observer, Protocol};
+//! use ndp_algos::gossip::SynchronousGossip;
+//! use ndp_dp::{Delta, Grade, NoiseMultiplier};
+//! use ndp_graph::{GossipMatrix, generators::karate_club_graph};
+//! // Every member adds noise to its value once, then averages with its friends for eight rounds.
+//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&karate_club_graph()?), 8);
+//! let account = gossip.account(&Observer::node(11))?;
+//! let profile = account.profile(33, NoiseMultiplier::new(4.0)?)?;
+//! let epsilon = profile.epsilon(Delta::new(1e-5)?)?;
+//! assert_eq!(epsilon.grade(), Grade::Exact);
+//! assert!((epsilon.value().epsilon() - 0.5874).abs() < 1e-4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier): its standard deviation in units of the distance that the data of one
+//! node may move. An [`Observer`](accountant::Observer) is as strong as an honest-but-curious node can be, unless it is told
+//! otherwise: `Observer::coalition(&[3, 5])`, `Observer::outsider().tapping(&[(0, 1)])`, `.without_own_noise()`.
+//!
+//! Where the view is linear and Gaussian, all follows from a *unit loss* for each node: the part of the local loss (of what would be
+//! lost if the noisy value were published) that the observer gets. It comes as an enclosure that is a proof:
+//!
+//! ```
+//! # use ndp_algos::accountant::{Observer, Protocol};
+//! # use ndp_algos::gossip::SynchronousGossip;
+//! # use ndp_graph::{GossipMatrix, generators::karate_club_graph};
+//! # let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&karate_club_graph()?), 8);
+//! # let account = gossip.account(&Observer::node(11))?;
+//! let losses = account.unit_losses().ok_or("gossip has unit losses")?;
+//! let (low, high) = losses.enclosure(33)?;
+//! assert!(low <= 0.434_764_607_615_463_4 && 0.434_764_607_615_463 <= high && high - low < 1e-9);
+//! assert!(losses.failure < 1e-20); // of the upper ends, over primes drawn from a hash of the view
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # 2. How much noise
+//!
+//! A [`Target`](accountant::Target) says what may be lost, in which terms, and by whom. [`least_noise`](accountant::least_noise)
+//! finds the noise and [`check`](accountant::check) verifies one:
+//!
+//! ```
+//! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
+//! use ndp_algos::gossip::SynchronousGossip;
+//! use ndp_dp::{Delta, Measure};
+//! use ndp_graph::{GossipMatrix, generators::cycle_graph};
+//! let graph = cycle_graph(12)?;
+//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
+//! let accounts: Vec<_> =
+//!     (0..12).map(|v| gossip.account(&Observer::node(v))).collect::<Result<_, _>>()?;
+//! let terms = Measure::Approx(Delta::new(1e-5)?);
+//! let everybody = Target::worst(terms, 1.0);
+//! let least = least_noise(&accounts, &everybody)?;
+//! assert!(check(&accounts, least.noise, &everybody)?.is_met());
+//! // Neighbors are trusted with more: the noise may be smaller.
+//! let by_distance = Target::pairs(terms, move |u, v| if graph.has_edge(u, v) { 3.0 } else { 1.0 });
+//! assert!(least_noise(&accounts, &by_distance)?.noise.get() <= least.noise.get());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # 3. Which protocol
+//!
+//! All are asked in the same way, so they can be compared at the same guarantee: the noise that each needs, the error that is left,
+//! the messages it sends. [`registry`] has every protocol by name, its parameters as data:
+//!
+//! ```
+//! use ndp_algos::accountant::{Observer, Target};
+//! use ndp_algos::registry;
+//! use ndp_dp::{Delta, Measure};
+//! use ndp_graph::{GossipMatrix, generators::cycle_graph};
+//! let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
+//! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+//! let table = registry::compare_all(&matrix, &[Observer::node(0)], &target);
+//! assert!(table.rows.iter().filter(|row| row.least.is_ok()).count() >= 12);
+//! println!("{table}"); // one that has no answer keeps its row, with the reason
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | protocol | type | names in the registry |
+//! |---|---|---|
+//! | noise once, then gossip (*Muffliato*), plain or accelerated | [`SynchronousGossip`](gossip::SynchronousGossip) | `muffliato`, `muffliato-accelerated` |
+//! | gossip over pairs, or over changing graphs | [`SequenceGossip`](gossip::SequenceGossip) | `randomized-gossip`, `one-peer` |
+//! | pairs with momentum | [`AcceleratedGossip`](gossip::AcceleratedGossip) | `randomized-accelerated` |
+//! | noise in every round, or on messages | [`FreshNoiseGossip`](gossip::FreshNoiseGossip), [`NoisyMessageGossip`](gossip::NoisyMessageGossip) | `fresh-noise`, `noisy-messages` |
+//! | correlated noise, secure sums, D-SGD: ten published programs | [`program::constructors`] | `decor`, `zip-dl`, `secure-neighbor-sums` |
+//! | a token on a ring: sums and histograms | [`RingSum`](walk::ring::RingSum), [`RingHistogram`](walk::ring::RingHistogram) | `ring-sum`, `ring-histogram` |
+//! | a token on the complete graph | [`CompleteSum`](walk::complete::CompleteSum), [`CompleteHistogram`](walk::complete::CompleteHistogram) | `complete-sum`, `complete-histogram` |
+//! | a token on any graph | [`TokenWalk`](walk::graph::TokenWalk), [`TokenAveraging`](walk::graph::TokenAveraging) | `walk` |
+//! | training: local, central, federated, by a walk, by gossip | [`PrivateTraining`](sgd::PrivateTraining) | `local-sgd`, `central-sgd`, `federated-sgd`, `walk-sgd-complete`, `walk-sgd`, `gossip-sgd` |
+//! | no network: everybody publishes, or a curator does | [`accountant::baselines`] | `local`, `central` |
+//!
+//! # 4. Your own matrix, your own view
+//!
+//! Weights of your own are a [`GossipMatrix`](ndp_graph::GossipMatrix) from an `ndarray`. Where a protocol is not ours at all, what
+//! is seen can be written down: a [`View`] is a row for each message, over the inputs and over the noises.
+//!
+//! ```
+//! use ndarray::arr2;
+//! use ndp_algos::gossip::SynchronousGossip;
+//! use ndp_algos::{LinearProtocol, View, loss::exact_loss};
+//! use ndp_graph::{GossipMatrix, generators::path_graph};
+//! let path = path_graph(3)?;
+//! let own = arr2(&[[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]]);
+//! let gossip = SynchronousGossip::new(GossipMatrix::from_dense(&path, own.view())?, 2);
+//! let losses = gossip.coalition_loss(&[2])?;
+//! // The same by hand: node 2 hears y1 and then half y0, a quarter of y1, a quarter of its own y2.
+//! let heard = arr2(&[[0.0, 1.0, 0.0], [0.5, 0.25, 0.25]]);
+//! let by_hand = exact_loss(&View::new(&[2], heard.clone(), heard, &[2])?)?;
+//! assert!((losses.unit(0)?.get() - by_hand.unit(0)?.get()).abs() < 1e-9);
+//! assert!((by_hand.unit(0)?.get() - 1.0).abs() < 1e-9); // all of node 0, two steps away
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # 5. Your own protocol
+//!
+//! The shortest way is a [`Program`](program::Program): who contributes what, which noises are added, which sums are formed, who sees
+//! what. One account covers correlated noise, noise over time, secure sums, repeated use, drop-outs and coalitions.
+//!
+//! ```
+//! use ndp_algos::accountant::{Observer, Target, least_noise, Protocol};
+//! use ndp_algos::program::{Declared, Program, Reads, Sensitivity};
+//! use ndp_dp::{Delta, Measure};
+//! use ndp_graph::generators::cycle_graph;
+//! // Everybody broadcasts its value with noise of its own, and masks that cancel between neighbors.
+//! let graph = cycle_graph(6)?;
+//! let mut program = Program::new(6)?;
+//! let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+//! let mut y = program.add_all(&x, &z)?;
+//! for (a, b) in graph.edges() {
+//!     let (plus, minus) = program.pairwise(a, b, 100)?;
+//!     (y[a], y[b]) = (program.add(&[y[a], plus])?, program.add(&[y[b], minus])?);
+//! }
+//! program.broadcast_all(&y)?;
+//! // What neighboring inputs are is always said; then it is a protocol like all others.
+//! let masked = Declared::new(program, Sensitivity::UseLevel);
+//! let accounts = [Protocol::account(&masked, &Observer::node(0))?];
+//! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+//! assert!(least_noise(&accounts, &target)?.noise.get() < 2.5); // 3.73 without masks
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! If the view is easier to write down than the steps, implement [`LinearProtocol`] (two methods). For everything else implement
+//! [`accountant::Protocol`], whose account gives a profile for each node and noise. [`check`](accountant::check),
+//! [`least_noise`](accountant::least_noise), [`compare`](accountant::compare) and [`audit`](audit::audit) take all of them.
+//!
+//! # 6. Tokens
+//!
+//! A token that goes from node to node hides where it has been: what the next holder sees is behind the noise of all before it. On a
+//! [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on [any graph](walk::graph) an upper bound.
+//!
+//! ```
+//! use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
+//! use ndp_algos::walk::ring::{Placement, RingSum};
+//! use ndp_algos::walk::{Bounds, TokenNoise};
+//! use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
+//! use ndp_graph::{TransitionMatrix, generators::hypercube_graph, hitting::Start};
+//! // The sum of numbers between 0 and 1, three times around a ring of a hundred.
+//! let delta = Delta::new(1e-6)?;
+//! let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
+//! let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+//! assert!((ring.worst_unit()?.value().get() - 3.0).abs() < 1e-9); // three releases, whatever the length of the ring
+//! assert!(ring.calibrated_sigma(1.0, delta)?.get() < 8.0);
+//! // A walk on a hypercube: who is far away learns less.
+//! let walk = TokenWalk::new(&TransitionMatrix::simple_random_walk(&hypercube_graph(5)?)?, Start::Uniform, 300)?;
+//! let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(10.0)?);
+//! assert!(walk.loss(0, 31, local)?.value() < walk.loss(0, 1, local)?.value());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # 7. Training
+//!
+//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). Its results cannot be shown without
+//! a [`Statement`](sgd::Statement) of what they cost; as protocols they are [`PrivateTraining`](sgd::PrivateTraining).
+//!
+//! ```
+//! use ndp_algos::accountant::{Observer, Protocol};
+//! use ndp_algos::sgd::{PrivateTraining, Training};
+//! use ndp_dp::{Delta, NoiseMultiplier};
+//! let walk = Training::Walk { steps: 1000, step_size: 0.1, cap: 20 };
+//! let epsilon = |training| -> Result<f64, Box<dyn std::error::Error>> {
+//!     let training = PrivateTraining::of_mean(100, training)?;
+//!     let account = training.account(&Observer::node(0))?;
+//!     let profile = account.profile(1, NoiseMultiplier::new(30.0)?)?;
+//!     Ok(profile.epsilon(Delta::new(1e-6)?)?.value().epsilon())
+//! };
+//! // Twenty gradients of a user, seen by everybody, or carried along by the model.
+//! assert!(epsilon(walk)? < 0.7 * epsilon(Training::Local { contributions: 20 })?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # 8. Several runs
+//!
+//! [`PairLedgers`](accountant::PairLedgers) adds up, for every pair, what several runs have cost, and says before a run whether it
+//! still fits. On what a run may have depended is declared; what reacts to something hidden has no sum and is refused.
+//!
+//! # 9. Is it true?
+//!
+//! [`audit`](audit::audit) runs a protocol and attacks what the observer really receives. Its lower bound exceeds a true guarantee
+//! only with a probability that one chooses.
+//!
+//! ```
+//! use ndp_algos::accountant::Observer;
+//! use ndp_algos::audit::{AuditPlan, audit};
+//! use ndp_algos::gossip::SynchronousGossip;
+//! use ndp_dp::NoiseMultiplier;
+//! use ndp_graph::{GossipMatrix, generators::path_graph};
+//! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+//! let plan = AuditPlan { runs: 10_000, error_rate: 1e-3 };
+//! let rng = &mut ChaCha8Rng::seed_from_u64(1);
+//! let found = audit(&gossip, 0, &Observer::node(2), NoiseMultiplier::new(1.0)?, plan, rng)?;
+//! assert!(!found.is_refuted() && *found.measured_mu.value() > 0.8); // of 1
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # 10. Printed formulas
+//!
+//! Modules named `printed` hold the formulas of the papers as they stand, to redraw figures. Several are false, and their type keeps
+//! them from being taken for guarantees:
+//!
+//! ```
+//! use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+//! use ndp_algos::{LinearProtocol, gossip::SynchronousGossip};
+//! use ndp_graph::{GossipMatrix, generators::path_graph};
+//! let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+//! let printed = theorem1_towards(&matrix, 2, 2, Powers::FromZero)?;
+//! let truth = SynchronousGossip::new(matrix, 2).coalition_loss(&[2])?;
+//! assert!((printed.value().unit[0] - 1.0 / 3.0).abs() < 1e-12); // the theorem says a third
+//! assert!((truth.unit(0)?.get() - 1.0).abs() < 1e-9); // and all is lost
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What is where
+//!
+//! | question | module |
+//! |---|---|
+//! | what does an observer learn, how much noise, which protocol, several runs | [`accountant`], [`registry`] |
+//! | averaging by gossip | [`gossip`]: [`fresh`](gossip::fresh), [`noisy_messages`](gossip::noisy_messages), [`sequence`](gossip::sequence), [`accelerated`](gossip::accelerated), [`calibrate`](gossip::calibrate()), [`utility`](gossip::utility) |
+//! | a protocol stated step by step | [`program`], [`program::constructors`] |
+//! | tokens | [`walk`]: [`ring`](walk::ring), [`complete`](walk::complete), [`graph`](walk::graph) |
+//! | training | [`sgd`], [`sgd::privacy`] |
+//! | losses of a view | [`view`], [`loss`] |
+//! | attacks | [`audit`] |
+//! | accountants of single releases, composition, amplification | [`ndp_dp`] |
+//! | graphs and matrices | [`ndp_graph`] |
+//!
+//! Bad input is an [`Error`] that names condition and value. Everything random takes a generator, and no result depends on the
+//! number of threads.
 
 #![cfg_attr(
     not(test),

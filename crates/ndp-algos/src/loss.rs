@@ -24,6 +24,17 @@ use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
 use serde::Serialize;
 
 /// What a coalition (mostly one node) learns about every node, and how well that is known.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let report = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(8)?), 2).coalition_loss(&[0])?;
+/// let (low, high) = report.enclosure(2)?;
+/// assert!(low <= report.unit(2)?.get() && high - low <= 1e-9 && report.failure < 1e-20);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LossReport {
     /// The nodes that pool their views, ascending.

@@ -8,6 +8,18 @@ use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 
 /// Whether an observer uses the noise it drew itself.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::{ExactOptions, exact_loss};
+/// use ndp_algos::OwnNoise;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
+/// let weaker = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
+/// let unit = |options| exact_loss(&matrix, 0, 2, options)?.unit(2).map(|unit| unit.get());
+/// assert!(unit(weaker)? <= unit(ExactOptions::default())?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnNoise {
@@ -19,6 +31,21 @@ pub enum OwnNoise {
 }
 
 /// What a coalition holds after a run.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let held = gossip.observe(arr2(&[[1.0], [2.0]]).view(), Sigma::new(1.0)?, &[0], rng)?;
+/// assert_eq!((held.received.nrows(), held.known_noises.nrows()), (gossip.view(0)?.inputs().nrows(), 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// The received values, in the order of the rows of the [`View`]: rows by coordinates.
@@ -34,6 +61,26 @@ pub struct Observation {
 /// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::accountant), comparisons and audits. A protocol with a
 /// better accountant than its view overrides [`coalition_loss`](Self::coalition_loss), one whose real run is to be audited
 /// [`observe`](Self::observe).
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::{Error, LinearProtocol, View};
+/// /// Two nodes, each of whom hears the noisy value of the other.
+/// struct Swap;
+/// impl LinearProtocol for Swap {
+///     fn node_count(&self) -> usize {
+///         2
+///     }
+///
+///     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+///         let heard = arr2(&[[1.0, 0.0], [0.0, 1.0]]);
+///         View::new(coalition, heard.clone(), heard, coalition)
+///     }
+/// }
+/// assert!((Swap.coalition_loss(&[1])?.unit(0)?.get() - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait LinearProtocol: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;

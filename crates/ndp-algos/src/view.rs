@@ -16,6 +16,17 @@ use std::sync::Arc;
 ///
 /// Numbers given to [`View::new`] are the view: each is the dyadic fraction that it stores. The numbers in a view made by a
 /// protocol of this crate are roundings, for attacks and simulations; its losses come from the exact rows, which it carries.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::{View, loss::exact_loss};
+/// // Node 2 hears the mean of two noisy values.
+/// let heard = arr2(&[[0.5, 0.5, 0.0]]);
+/// let report = exact_loss(&View::new(&[2], heard.clone(), heard, &[])?)?;
+/// assert!((report.unit(0)?.get() - 0.5).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     coalition: Vec<usize>,

@@ -365,3 +365,22 @@ fn trainings_are_found_by_name() -> Result<(), Error> {
     assert!(matches!(wrong, Err(Error::NoSuchName { what: "parameter", .. })));
     Ok(())
 }
+
+/// Counts that fit no memory are refused, not tried.
+#[test]
+fn counts_that_fit_no_memory_are_refused() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
+    for (name, parameters) in [
+        ("randomized-gossip", "activations=4e9"),
+        ("randomized-accelerated", "activations=4e9"),
+        ("noisy-messages", "rounds=4e9"),
+        ("gossip-sgd", "epochs=4e9"),
+    ] {
+        let built = registry::find(name)?.build(&matrix, &parameters.parse()?);
+        let refused = built.and_then(|protocol| protocol.account(&Observer::node(0)).map(drop));
+        let Err(Error::Graph(ndp_graph::Error::TooLarge { .. })) = refused else {
+            panic!("{name}: {refused:?}");
+        };
+    }
+    Ok(())
+}

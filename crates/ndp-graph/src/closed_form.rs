@@ -18,6 +18,15 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
 /// A graph with known eigenvalues; nodes are numbered as by the generator of the same name.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::closed_form::{ClosedForm, Family};
+/// use ndp_graph::gossip_matrix::Weights;
+/// let torus = ClosedForm::new(Family::Torus(vec![1000, 1000]), Weights::Metropolis)?;
+/// assert_eq!(torus.node_count(), 1_000_000);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -37,6 +46,15 @@ pub enum Family {
 }
 
 /// The gossip matrix of a [`Family`], diagonalised.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::closed_form::{ClosedForm, Family};
+/// use ndp_graph::gossip_matrix::Weights;
+/// let cube = ClosedForm::new(Family::Hypercube(20), Weights::Metropolis)?;
+/// assert!((cube.extremes()?.gap_abs()? - 2.0 / 21.0).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClosedForm {
     family: Family,

@@ -6,6 +6,18 @@ use rayon::prelude::*;
 
 /// A square sparse matrix: row `i` holds `weights[starts[i]..starts[i + 1]]` at the ascending
 /// `columns` of the same range.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+/// let rows = matrix.csr();
+/// assert_eq!(rows.row(0).0, [0, 1]);
+/// let mut mixed = [0.0; 3];
+/// rows.multiply(&[3.0, 0.0, 0.0], &mut mixed);
+/// assert!((mixed[1] - 1.0).abs() < 1e-15);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Csr {
     starts: Vec<usize>,

@@ -11,6 +11,14 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 
 /// What to accept beside plain edges; the default accepts nothing that could be a mistake.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::edge_list::{EdgeListOptions, SelfLoops, read_edge_list};
+/// let options = EdgeListOptions { self_loops: SelfLoops::Skip, ..EdgeListOptions::default() };
+/// assert_eq!(read_edge_list("a b\nb b\n".as_bytes(), options)?.edge_count(), 1);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct EdgeListOptions {
@@ -25,6 +33,14 @@ pub struct EdgeListOptions {
 }
 
 /// Whether the first line that is neither empty nor a comment is a header.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::edge_list::{EdgeListOptions, Header, read_edge_list};
+/// let options = EdgeListOptions { header: Header::Present, ..EdgeListOptions::default() };
+/// assert_eq!(read_edge_list("from to\na b\n".as_bytes(), options)?.node_count(), 2);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Header {
@@ -38,6 +54,15 @@ pub enum Header {
 }
 
 /// What separates the fields of a line. White space around a field is never part of it.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::edge_list::{EdgeListOptions, Separator, read_edge_list};
+/// let options = EdgeListOptions { separator: Separator::Comma, ..EdgeListOptions::default() };
+/// let graph = read_edge_list("Ann Lee,Bob Ray\n".as_bytes(), options)?;
+/// assert_eq!(graph.labels().map(|labels| labels[0].as_str()), Some("Ann Lee"));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Separator {
@@ -56,6 +81,15 @@ pub enum Separator {
 }
 
 /// What becomes of an edge from a node to itself.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::edge_list::{EdgeListOptions, SelfLoops, read_edge_list};
+/// assert!(read_edge_list("a a\na b\n".as_bytes(), EdgeListOptions::default()).is_err());
+/// let options = EdgeListOptions { self_loops: SelfLoops::Skip, ..EdgeListOptions::default() };
+/// assert!(read_edge_list("a a\na b\n".as_bytes(), options).is_ok());
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SelfLoops {
@@ -67,6 +101,14 @@ pub enum SelfLoops {
 }
 
 /// What becomes of fields after the second, such as weights and times.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, read_edge_list};
+/// let options = EdgeListOptions { extra_fields: ExtraFields::Skip, ..EdgeListOptions::default() };
+/// assert_eq!(read_edge_list("a b 0.5\n".as_bytes(), options)?.edge_count(), 1);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExtraFields {

@@ -1,6 +1,13 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
 /// Why a graph or matrix was refused.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{Error, Graph};
+/// let refused = Graph::from_edges(3, [(0, 7)]);
+/// assert!(matches!(refused, Err(Error::NodeOutOfRange { node: 7, nodes: 3 })));
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

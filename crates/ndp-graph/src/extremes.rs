@@ -4,6 +4,14 @@ use crate::Error;
 use serde::{Deserialize, Serialize};
 
 /// The extreme eigenvalues of a gossip matrix besides the 1 of the constant vector.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::extremes};
+/// let found = extremes(&GossipMatrix::metropolis(&cycle_graph(6)?))?;
+/// assert!((found.second - 2.0 / 3.0).abs() < 1e-12 && (found.last + 1.0 / 3.0).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Extremes {

@@ -174,6 +174,14 @@ pub fn ring_of_cliques(num_cliques: usize, clique_size: usize) -> Result<Graph, 
 }
 
 /// A deterministic family of graphs whose parameters are whole numbers, for those who ask by name.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::generators::FAMILIES;
+/// let family = FAMILIES.iter().find(|family| family.name == "grid_2d_graph").ok_or("no grids")?;
+/// assert_eq!((family.parameters, family.graph(&[2, 3])?.edge_count()), (["m", "n"].as_slice(), 7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct GraphFamily {
     /// The name of the function that makes it, as in networkx: `cycle_graph`.

@@ -8,6 +8,14 @@ use serde::{Deserialize, Serialize};
 
 /// How a [`GossipMatrix`] got its entries; named schemes have rational entries, which the exact
 /// accountant uses to decide ranks without a tolerance.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::star_graph, gossip_matrix::Weights};
+/// let matrix = GossipMatrix::metropolis(&star_graph(4)?);
+/// assert_eq!((matrix.weights(), matrix.weights().as_str()), (Weights::Metropolis, "metropolis"));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -58,6 +66,17 @@ impl std::str::FromStr for Weights {
 
 /// A gossip matrix `W`: symmetric, entries nonnegative, rows summing to 1, supported on the
 /// edges of a graph and the diagonal.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let path = path_graph(3)?;
+/// let metropolis = GossipMatrix::metropolis(&path);
+/// assert_eq!(metropolis.get(0, 1), 1.0 / 3.0);
+/// let given = GossipMatrix::from_edge_weights(&path, |u, v| if u.max(v) == 2 { 0.25 } else { 0.5 })?;
+/// assert_eq!((given.get(1, 2), given.get(2, 2)), (0.25, 0.75));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GossipMatrix {
     graph: Graph,

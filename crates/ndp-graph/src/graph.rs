@@ -7,6 +7,15 @@ use crate::{Error, memory::require_memory};
 ///
 /// Nodes may carry labels (those of the file they were read from) and positions in the plane
 /// (those of a geometric generator).
+///
+/// # Examples
+/// ```
+/// use ndp_graph::Graph;
+/// let graph = Graph::from_edges(4, [(0, 1), (1, 2)])?;
+/// assert_eq!((graph.neighbors(1), graph.degree(3)), ([0, 2].as_slice(), 0));
+/// assert_eq!(graph.distances(0), [Some(0), Some(1), Some(2), None]);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     starts: Vec<usize>,

@@ -28,6 +28,14 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 /// Where a walk starts, time 0.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::hitting::Start;
+/// assert_eq!(Start::Node(1).law(3)?, [0.0, 1.0, 0.0]);
+/// assert_eq!(Start::Uniform.law(4)?, [0.25; 4]);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -83,6 +91,16 @@ impl Start {
 }
 
 /// The first visits of a walk to a set of targets.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::hitting::{Start, Walk};
+/// use ndp_graph::{TransitionMatrix, generators::path_graph};
+/// let walk = TransitionMatrix::simple_random_walk(&path_graph(3)?)?;
+/// let visits = Walk::from(&walk).first_visits(&Start::Node(0), &[2], 4)?;
+/// assert_eq!((visits.at[0][2], visits.at[0][4], visits.none[4]), (0.5, 0.25, 0.25));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstVisits {
     /// `at[i][t]`: probability that the first visit after time 0 is at time `t`, at `targets[i]`.

@@ -23,6 +23,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// The extreme eigenvalues that a Lanczos run found, and what they cost.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::hypercube_graph, lanczos::lanczos_extremes};
+/// let found = lanczos_extremes(&GossipMatrix::metropolis(&hypercube_graph(12)?), 1e-10)?;
+/// assert!((found.extremes.second - 11.0 / 13.0).abs() < 1e-9 && found.steps < 50);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanczosExtremes {

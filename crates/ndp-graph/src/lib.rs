@@ -1,18 +1,102 @@
 //! Graphs, gossip and transition matrices, and their spectra. Knows nothing of privacy.
 //!
-//! A [`Graph`] is simple and undirected, with nodes `0..n`. It comes from a generator ([`generators`], [`random`],
-//! [`davis`]; names and argument order of networkx), from the text of an edge list ([`edge_list`]), from an
-//! adjacency matrix or from petgraph. On it lives a matrix: a [`GossipMatrix`] is symmetric and doubly stochastic,
-//! what nodes average with; a [`TransitionMatrix`] is row-stochastic, what a walking token follows. Both are checked
-//! when they are made and sparse inside; [`GossipSequence`] is gossip whose matrix changes from step to step.
+//! This page is a tutorial: from a list of edges to how quickly a network forgets, in the order in which one needs it.
+//! What protocols on these graphs cost in privacy is asked of `ndp-algos`.
 //!
-//! # Examples
-//! How much slower than a hypercube is a grid of about as many nodes, and what does acceleration save?
+//! # 1. A graph
+//!
+//! A [`Graph`] is simple and undirected, with nodes `0..n`, and perhaps labels and positions. Generators have the names and the
+//! order of arguments of networkx; whatever is random takes its generator as the last argument:
+//!
+//! ```
+//! use ndp_graph::{generators, random};
+//! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+//! let cube = generators::hypercube_graph(4)?;
+//! assert_eq!((cube.node_count(), cube.edge_count(), cube.diameter()?), (16, 32, 4));
+//! let rng = &mut ChaCha8Rng::seed_from_u64(1);
+//! let friends = random::watts_strogatz_graph(100, 6, 0.1, rng)?;
+//! assert_eq!(friends.edge_count(), 300);
+//! # Ok::<(), ndp_graph::Error>(())
+//! ```
+//!
+//! | fixed | random |
+//! |---|---|
+//! | [`path_graph`](generators::path_graph), [`cycle_graph`](generators::cycle_graph), [`star_graph`](generators::star_graph), [`complete_graph`](generators::complete_graph) | [`erdos_renyi_graph`](random::erdos_renyi_graph), [`connected_erdos_renyi`](random::connected_erdos_renyi) |
+//! | [`grid_2d_graph`](generators::grid_2d_graph), [`torus_graph`](generators::torus_graph), [`hypercube_graph`](generators::hypercube_graph) | [`random_regular_graph`](random::random_regular_graph) |
+//! | [`ring_of_cliques`](generators::ring_of_cliques), [`kneser_graph`](generators::kneser_graph) | [`barabasi_albert_graph`](random::barabasi_albert_graph), [`watts_strogatz_graph`](random::watts_strogatz_graph) |
+//! | [`karate_club_graph`](generators::karate_club_graph), [`davis_southern_women_graph`](generators::davis_southern_women_graph) | [`random_geometric_graph`](random::random_geometric_graph), [`connected_random_geometric`](random::connected_random_geometric) |
+//! | by name: [`GraphFamily`](generators::GraphFamily) | [`stochastic_block_model`](random::stochastic_block_model) |
+//!
+//! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or KONECT, from edges, from
+//! an adjacency matrix, or from petgraph. What is no simple graph is refused, by the number of the line or the entry:
+//!
+//! ```
+//! use ndp_graph::Graph;
+//! use ndp_graph::edge_list::{EdgeListOptions, read_edge_list};
+//! let text = "# who talks to whom\nann bob\nbob cy\ncy ann\ndan eve\n";
+//! let graph = read_edge_list(text.as_bytes(), EdgeListOptions::default())?;
+//! let (largest, kept) = graph.largest_component();
+//! assert_eq!((largest.node_count(), graph.component_count(), kept), (3, 2, vec![0, 1, 2]));
+//! assert_eq!(largest.labels().map(|labels| labels[2].as_str()), Some("cy"));
+//! assert_eq!(Graph::from_edges(2, [(0, 1), (1, 1)]), Err(ndp_graph::Error::SelfLoop(1)));
+//! let other: petgraph::graph::UnGraph<String, ()> = (&largest).into();
+//! assert_eq!(Graph::try_from(&other)?.edge_count(), 3);
+//! # Ok::<(), ndp_graph::Error>(())
+//! ```
+//!
+//! # 2. A matrix on it
+//!
+//! Nodes average with a [`GossipMatrix`]: symmetric, rows summing to 1, supported on the edges and the diagonal. A walking token
+//! follows a [`TransitionMatrix`], of which only the rows sum to 1. Both are checked when they are made and sparse inside; your own
+//! `ndarray` is as good as a rule by name:
+//!
+//! ```
+//! use ndarray::arr2;
+//! use ndp_graph::{Error, GossipMatrix, TransitionMatrix, generators::path_graph};
+//! let path = path_graph(3)?;
+//! let by_rule = GossipMatrix::metropolis(&path);
+//! let own = arr2(&[[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]]);
+//! let given = GossipMatrix::from_dense(&path, own.view())?;
+//! assert_eq!((by_rule.get(0, 1), given.get(1, 2)), (1.0 / 3.0, 0.25));
+//! let leaky = arr2(&[[0.5, 0.4, 0.0], [0.4, 0.6, 0.0], [0.0, 0.0, 1.0]]);
+//! assert!(matches!(GossipMatrix::from_dense(&path, leaky.view()), Err(Error::NotStochastic { row: 0, .. })));
+//! let token = TransitionMatrix::simple_random_walk(&path)?;
+//! assert_eq!(token.stationary_distribution()?, [0.25, 0.5, 0.25]);
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # 3. How quickly it mixes
+//!
+//! The distance to the mean shrinks by `1 - gap` in a round. Which eigenvalues are wanted decides what is computed: the extreme
+//! ones by [`spectrum::extremes`] (dense, or [`lanczos`] for large graphs), all of them by [`Spectrum`], those of families that are
+//! diagonalised on paper by [`ClosedForm`](closed_form::ClosedForm) at any size:
+//!
+//! ```
+//! use ndp_graph::closed_form::{ClosedForm, Family};
+//! use ndp_graph::gossip_matrix::Weights;
+//! use ndp_graph::{GossipMatrix, Spectrum, generators::cycle_graph, spectrum::gap_abs};
+//! let ring = GossipMatrix::metropolis(&cycle_graph(12)?);
+//! let on_paper = ClosedForm::new(Family::Cycle(12), Weights::Metropolis)?;
+//! assert!((gap_abs(&ring)? - on_paper.extremes()?.gap_abs()?).abs() < 1e-12);
+//! assert!((Spectrum::new(&ring)?.values().sum() - 4.0).abs() < 1e-12); // the trace
+//! // A million nodes on a ring: after how many rounds is a tenth of the deviation left?
+//! let gap = ClosedForm::new(Family::Cycle(1_000_000), Weights::Metropolis)?.extremes()?.gap_abs()?;
+//! assert!((0.1_f64.ln() / (-gap).ln_1p()).round() > 1e11);
+//! # Ok::<(), ndp_graph::Error>(())
+//! ```
+//!
+//! # 4. Averaging
+//!
+//! [`Chebyshev`](chebyshev::Chebyshev) polynomials of the matrix reach the mean in about the square root of the rounds. A
+//! [`GossipSequence`] is gossip whose matrix changes: pairs that meet at random, a new graph in every round, nodes that drop out,
+//! the one-peer hypercube.
+//!
 //! ```
 //! use ndp_graph::chebyshev::Chebyshev;
 //! use ndp_graph::generators::{grid_2d_graph, hypercube_graph};
-//! use ndp_graph::{GossipMatrix, spectrum::gap_abs};
+//! use ndp_graph::{GossipMatrix, GossipSequence, spectrum::gap_abs};
 //!
+//! // How much slower than a hypercube is a grid of as many nodes, and what does acceleration save?
 //! let grid = GossipMatrix::metropolis(&grid_2d_graph(16, 16)?);
 //! let cube = GossipMatrix::metropolis(&hypercube_graph(8)?);
 //! assert!((gap_abs(&cube)? - 2.0 / 9.0).abs() < 1e-12);
@@ -29,10 +113,51 @@
 //!     std::mem::swap(&mut x, &mut next);
 //! }
 //! assert!(farthest(&x) > 10.0 && farthest(&accelerated) < 0.02);
+//!
+//! // On a hypercube, eight steps in which everybody meets one peer give the mean to everybody.
+//! let mut x = vec![0.0; 256];
+//! x[0] = 1000.0;
+//! GossipSequence::one_peer_hypercube(8)?.steps().iter().for_each(|step| step.apply(&mut x));
+//! assert!(farthest(&x) < 1e-12);
+//! # Ok::<(), ndp_graph::Error>(())
+//! ```
+//!
+//! # 5. Walks
+//!
+//! When does a token first come by? [`hitting`] answers with laws, without cancellation and with the error of every entry;
+//! [`walk_sums`] and [`log_matrix`] count visits, [`mixing_time`] says when the start is forgotten.
+//!
+//! ```
+//! use ndp_graph::hitting::{Start, Walk};
+//! use ndp_graph::mixing_time::mixing_time;
+//! use ndp_graph::{GossipMatrix, TransitionMatrix, generators::karate_club_graph};
+//! let matrix = GossipMatrix::metropolis(&karate_club_graph()?);
+//! // From the instructor (0) to the administrator (33) of the club.
+//! let visits = Walk::from(&matrix).first_visits(&Start::Node(0), &[33], 200)?;
+//! let within: f64 = visits.at[0][..=50].iter().sum();
+//! assert!((within + visits.none[50] - 1.0).abs() < 1e-12 && 0.5 < within && within < 1.0);
+//! assert_eq!(visits.at[0][1], 0.0); // they are not friends
+//! assert!(mixing_time(&TransitionMatrix::from(&matrix), 0.25)? > 5);
+//! # Ok::<(), ndp_graph::Error>(())
+//! ```
+//!
+//! # 6. Who matters, and who is near
+//!
+//! ```
+//! use ndp_graph::centrality::{eigenvector_centrality, katz_centrality};
+//! use ndp_graph::generators::karate_club_graph;
+//! let club = karate_club_graph()?;
+//! let central = eigenvector_centrality(&club)?;
+//! let most = (0..34).max_by(|&u, &v| central[u].total_cmp(&central[v]));
+//! assert_eq!(most, Some(33));
+//! assert!(katz_centrality(&club, 0.1, 1.0)?[33] > 2.0 * katz_centrality(&club, 0.1, 1.0)?[11]);
+//! assert_eq!(club.distances(11)[33], Some(3));
 //! # Ok::<(), ndp_graph::Error>(())
 //! ```
 //!
 //! # What is where
+//! * Graphs: [`generators`], [`random`], [`edge_list`], [`Graph`] (distances, components, petgraph, adjacency matrices).
+//! * Matrices: [`gossip_matrix`], [`transition_matrix`], [`sequences`].
 //! * Spectra: [`spectrum`] (both gaps, dense or by [`lanczos`]), [`closed_form`], [`mixing_time`], [`log_matrix`].
 //! * Walks: [`hitting`] (laws of first passage), [`walk_sums`].
 //! * Nodes that matter: [`centrality`], [`communicability`].

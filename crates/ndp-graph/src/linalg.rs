@@ -26,6 +26,15 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
 /// The eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_graph::linalg::sym_eigen;
+/// let eigen = sym_eigen(arr2(&[[0.0, 1.0], [1.0, 0.0]]).view())?;
+/// assert!((eigen.values[0] + 1.0).abs() < 1e-15 && (eigen.values[1] - 1.0).abs() < 1e-15);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SymEigen {
@@ -36,6 +45,17 @@ pub struct SymEigen {
 }
 
 /// The Cholesky factor of a symmetric positive definite matrix.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_graph::linalg::cholesky;
+/// let factor = cholesky(arr2(&[[4.0, 2.0], [2.0, 2.0]]).view())?;
+/// assert_eq!(factor.lower(), &arr2(&[[2.0, 0.0], [1.0, 1.0]]));
+/// let x = factor.solve(arr2(&[[8.0], [6.0]]).view())?;
+/// assert!((x[(0, 0)] - 1.0).abs() < 1e-12 && (x[(1, 0)] - 2.0).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cholesky {
     lower: Array2<f64>,

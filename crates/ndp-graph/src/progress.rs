@@ -19,6 +19,22 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Takes reports of a long call, from any of its threads.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::progress::Progress;
+/// use std::ops::ControlFlow;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// struct Last(AtomicU64);
+/// impl Progress for Last {
+///     fn report(&self, done: u64, _total: u64) -> ControlFlow<()> {
+///         self.0.store(done, Ordering::Relaxed);
+///         ControlFlow::Continue(())
+///     }
+/// }
+/// let last = Last(AtomicU64::new(0));
+/// assert!(last.report(3, 10).is_continue() && last.0.into_inner() == 3);
+/// ```
 pub trait Progress: Send + Sync {
     /// `done` of `total` parts are finished. [`ControlFlow::Break`] cancels the call: it ends soon with an error and without
     /// a result.
@@ -32,6 +48,12 @@ impl<F: Fn(u64, u64) -> ControlFlow<()> + Send + Sync> Progress for F {
 }
 
 /// Shows nothing and never cancels.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::progress::{Progress, Silent};
+/// assert!(Silent.report(1, 2).is_continue());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Silent;
 
@@ -42,6 +64,14 @@ impl Progress for Silent {
 }
 
 /// A call was stopped by its [`Progress`].
+///
+/// # Examples
+/// ```
+/// use ndp_graph::progress::{Cancelled, Counter};
+/// use std::ops::ControlFlow;
+/// let stop = |_: u64, _: u64| ControlFlow::Break(());
+/// assert_eq!(Counter::new(&stop, 10).step(), Err(Cancelled));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cancelled")]
 pub struct Cancelled;
@@ -49,6 +79,16 @@ pub struct Cancelled;
 /// Counts finished parts, from several threads, and reports each.
 ///
 /// Reports of different threads may arrive out of order; each number from 1 to the total arrives once, unless cancelled.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::progress::{Counter, Silent};
+/// let counter = Counter::new(&Silent, 3);
+/// for _ in 0..3 {
+///     counter.step()?;
+/// }
+/// # Ok::<(), ndp_graph::progress::Cancelled>(())
+/// ```
 pub struct Counter<'a> {
     progress: &'a dyn Progress,
     done: AtomicU64,

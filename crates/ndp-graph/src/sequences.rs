@@ -12,6 +12,14 @@ use crate::{Error, GossipMatrix, Graph};
 use rand::{Rng, RngExt};
 
 /// One step of gossip.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::Step;
+/// let mut x = [4.0, 0.0, 2.0];
+/// Step::Pair(0, 1).apply(&mut x);
+/// assert_eq!((x, Step::Pair(0, 1).peers(1)), ([2.0, 2.0, 2.0], vec![0]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Every node averages with its neighbors: `x ← W x`.
@@ -57,6 +65,15 @@ impl Step {
 }
 
 /// The steps of a gossip over changing connections.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::GossipSequence;
+/// let mut x = [8.0, 0.0, 0.0, 0.0];
+/// GossipSequence::one_peer_hypercube(2)?.steps().iter().for_each(|step| step.apply(&mut x));
+/// assert_eq!(x, [2.0; 4]);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GossipSequence {
     nodes: usize,
@@ -210,6 +227,18 @@ impl GossipSequence {
 
 /// The law of the edge that averages in one step of randomized gossip: edge `{u, v}` with
 /// probability `p_uv`, no edge with the remaining probability.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::sequences::EdgeActivations;
+/// use ndp_graph::{GossipSequence, generators::star_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let law = EdgeActivations::uniform(&star_graph(4)?)?;
+/// assert_eq!(law.participation(0)?, 1.0);
+/// let drawn = GossipSequence::activations(&law, 20, &mut ChaCha8Rng::seed_from_u64(1));
+/// assert_eq!(drawn.steps().len(), 20);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct EdgeActivations {
     /// The edges of positive probability.

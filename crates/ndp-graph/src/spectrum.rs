@@ -17,6 +17,14 @@ use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, Spectrum, generators::complete_graph};
+/// let spectrum = Spectrum::new(&GossipMatrix::metropolis(&complete_graph(5)?))?;
+/// assert!((spectrum.gap_abs()? - 1.0).abs() < 1e-12); // one round is enough
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     eigen: SymEigen,

@@ -5,6 +5,14 @@ use crate::{Error, GossipMatrix, Graph};
 use ndarray::{Array2, ArrayView2};
 
 /// A transition matrix `W`: row `u` is the law of the node that follows `u`.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{TransitionMatrix, generators::star_graph};
+/// let walk = TransitionMatrix::simple_random_walk(&star_graph(4)?)?;
+/// assert_eq!(walk.stationary_distribution()?[0], 0.5); // half of the time in the middle
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TransitionMatrix {
     matrix: Csr,

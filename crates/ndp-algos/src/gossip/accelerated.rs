@@ -47,6 +47,15 @@ use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 /// How fast a node's two values mix, and how far a ring moves the second.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::accelerated::Momentum;
+/// use ndp_graph::{generators::cycle_graph, sequences::EdgeActivations};
+/// let momentum = Momentum::of(&EdgeActivations::uniform(&cycle_graph(8)?)?)?;
+/// assert!(momentum.mixing() > 0.0 && Momentum::new(-1.0, 1.0).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Momentum {
     mixing: f64,
@@ -105,6 +114,13 @@ impl Momentum {
 }
 
 /// An edge that rings, and the time since the one before.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::accelerated::Ring;
+/// let ring = Ring { wait: 0.5, edge: (0, 1) };
+/// assert_eq!(ring.edge, (0, 1));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ring {
     /// Time since the ring before, or since the start.
@@ -116,6 +132,19 @@ pub struct Ring {
 /// Accelerated randomized gossip over given rings, noise added once at the start.
 ///
 /// The rings are public: losses are conditional on them. The message of an end is its `x` before the average.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::AcceleratedGossip;
+/// use ndp_algos::gossip::accelerated::{Momentum, Ring};
+/// use ndp_graph::generators::path_graph;
+/// // Nodes 0 and 1 meet, then 1 and 2.
+/// let rings = [(0, 1), (1, 2)].map(|edge| Ring { wait: 1.0, edge }).into();
+/// let gossip = AcceleratedGossip::given(&path_graph(3)?, rings, 0.0, Momentum::new(0.1, 1.0)?)?;
+/// assert!(gossip.coalition_loss(&[2])?.unit(0)?.get() < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceleratedGossip {
     nodes: usize,

@@ -9,6 +9,14 @@ use ndp_dp::{Exact, UpperBound, tails};
 use ndp_graph::sequences::EdgeActivations;
 
 /// The number `T_v` of messages that a node receives in randomized gossip.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::activity::Activity;
+/// // A node that takes part in a fifth of the steps.
+/// assert_eq!(Activity::new(10, 1000, 0.2)?.expected(), 200.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Activity {
     nodes: usize,

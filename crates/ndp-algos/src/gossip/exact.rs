@@ -20,6 +20,16 @@ use ndp_graph::{GossipMatrix, Graph};
 use rayon::prelude::*;
 
 /// How [`exact_loss`] works.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::{ExactOptions, exact_loss};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// // Refused before the work starts.
+/// let options = ExactOptions { memory_limit: 1000, ..ExactOptions::default() };
+/// assert!(exact_loss(&GossipMatrix::metropolis(&cycle_graph(50)?), 0, 9, options).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExactOptions {
     /// Whether the observer uses the noise it drew.
@@ -134,6 +144,15 @@ pub fn exact_losses_with(
 }
 
 /// Nearly orthonormal rows that span what an observer sees, with what is proven about their distance from the space.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::{ExactOptions, view_basis};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let seen = view_basis(&GossipMatrix::metropolis(&cycle_graph(8)?), &[0], 2, ExactOptions::default())?;
+/// assert_eq!(seen.rows.ncols(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewBasis {
     /// The rows, `rank` by `n`.

@@ -35,6 +35,19 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Where the noise of messages goes.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
+/// let unit = |kind| -> Result<f64, ndp_algos::Error> {
+///     Ok(NoisyMessageGossip::new(matrix.clone(), 3, 1.0, kind)?.coalition_loss(&[0])?.unit(3)?.get())
+/// };
+/// assert!(unit(MessageNoise::Broadcast)? < 1.0 && unit(MessageNoise::PerLink)? < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageNoise {
@@ -47,6 +60,17 @@ pub enum MessageNoise {
 }
 
 /// Synchronous gossip with noise of standard deviation `σ` on the values and `ratio · σ` on every message.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+/// let losses = NoisyMessageGossip::new(matrix, 2, 1.0, MessageNoise::Broadcast)?.coalition_loss(&[2])?;
+/// assert!((losses.unit(0)?.get() - 0.087).abs() < 1e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoisyMessageGossip {
     matrix: GossipMatrix,
@@ -57,6 +81,19 @@ pub struct NoisyMessageGossip {
 }
 
 /// What happened in one run.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = NoisyMessageGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 3, 1.0, MessageNoise::Broadcast)?;
+/// let run = gossip.run(arr2(&[[1.0], [2.0]]).view(), Sigma::new(0.1)?, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert_eq!((run.transcript.messages.len(), run.message_noises.len()), (3, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoisyTranscript {
     /// The first noise, the states `x^0, …, x^{T-1}` (without the noise of messages) and the output.
@@ -70,13 +107,15 @@ impl NoisyMessageGossip {
     /// Gossip with `matrix` for `rounds` rounds; message noise is `ratio` times that of the values.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a ratio that is negative or not finite.
+    /// [`Error::InvalidParameter`] for a ratio that is negative or not finite; [`ndp_graph::Error::TooLarge`] for rounds whose steps do
+    /// not fit in memory.
     pub fn new(matrix: GossipMatrix, rounds: usize, ratio: f64, kind: MessageNoise) -> Result<Self, Error> {
         if !(0.0..f64::INFINITY).contains(&ratio) {
             let (name, condition) =
                 ("the ratio of message noise to input noise", "be nonnegative and finite");
             return Err(Error::InvalidParameter { name, condition, value: ratio });
         }
+        require_dense("the steps of gossip with noisy messages", rounds, 64)?;
         Ok(Self { matrix, rounds, ratio, kind, own_noise: OwnNoise::Known })
     }
 

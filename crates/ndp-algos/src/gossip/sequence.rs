@@ -27,6 +27,17 @@ use rand_distr::{Distribution, StandardNormal};
 ///
 /// In step `t` every node sends `x_v^t` to those it is connected with in that step. The output is
 /// the state after the last step, which nobody sends.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::SequenceGossip;
+/// use ndp_graph::{GossipSequence, generators::path_graph};
+/// // Nodes 0 and 1 meet, then 1 and 2: node 2 hears the mean of the others.
+/// let met = GossipSequence::given_activations(&path_graph(3)?, &[(0, 1), (1, 2)])?;
+/// assert!((SequenceGossip::new(met).coalition_loss(&[2])?.unit(0)?.get() - 0.5).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SequenceGossip {
     sequence: GossipSequence,
@@ -223,6 +234,15 @@ pub fn exact_sequence_coalition_loss(
 }
 
 /// The mean losses of [`mean_loss_by_step`].
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::mean_loss_by_step;
+/// use ndp_graph::GossipSequence;
+/// let means = mean_loss_by_step(&GossipSequence::one_peer_hypercube(3)?, 0)?;
+/// assert_eq!(means.by_step.len(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanLosses {
     /// The mean unit loss after each step.

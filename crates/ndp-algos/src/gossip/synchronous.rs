@@ -14,6 +14,19 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// How the states are combined from round to round.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// // Acceleration changes the messages and not what they show.
+/// let plain = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(8)?), 3);
+/// let accelerated = plain.clone().accelerated(1.3)?;
+/// let unit = |gossip: &SynchronousGossip| gossip.coalition_loss(&[0])?.unit(3).map(|unit| unit.get());
+/// assert!((unit(&plain)? - unit(&accelerated)?).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Acceleration {
     /// `x^{t+1} = W x^t`.
@@ -29,6 +42,16 @@ pub enum Acceleration {
 ///
 /// In round `t = 0..T-1` every node sends its state `x_v^t` to all its neighbors, with
 /// `x^0 = x + η`. The output is `x^T`, which nobody sends.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// assert!((gossip.coalition_loss(&[2])?.unit(0)?.get() - 1.0).abs() < 1e-9); // the end learns all about the start
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SynchronousGossip {
     matrix: GossipMatrix,
@@ -224,6 +247,20 @@ impl LinearProtocol for SynchronousGossip {
 }
 
 /// Everything that was drawn and sent in one run.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 5);
+/// let values = arr2(&[[0.0], [3.0], [6.0]]);
+/// let run = gossip.run(values.view(), Sigma::new(1e-9)?, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert!(run.messages.len() == 5 && (run.output[(1, 0)] - 3.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transcript {
     /// The noise each node drew: `n` by `d`.

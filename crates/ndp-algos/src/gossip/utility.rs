@@ -15,6 +15,16 @@ use ndp_dp::{Exact, Sigma, UpperBound};
 use ndp_graph::memory::require_dense;
 
 /// How the error of gossip shrinks from round to round.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
+/// use ndp_dp::Sigma;
+/// let (noise, spread) = (Sigma::new(1.0)?, 0.25);
+/// let plain = stopping_rounds(100, Convergence::Plain(0.01), noise, spread)?;
+/// assert!(stopping_rounds(100, Convergence::Accelerated(0.01), noise, spread)? < plain);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Convergence {
     /// Chebyshev-accelerated gossip with a matrix of this absolute spectral gap `l`: at least

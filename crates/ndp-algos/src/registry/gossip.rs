@@ -1,14 +1,15 @@
 //! Averaging by gossip.
 
-use super::{Entry, Parameter, ROUNDS, SEED};
+use super::{Entry, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::{
     FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
 use ndp_dp::Sigma;
-use ndp_graph::GossipSequence;
 use ndp_graph::chebyshev::Chebyshev;
+use ndp_graph::memory::require_dense;
 use ndp_graph::sequences::EdgeActivations;
+use ndp_graph::{GossipSequence, Step};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -36,6 +37,13 @@ const ACTIVATIONS: Parameter = Parameter {
     default: |matrix| Ok(3.0 * matrix.node_count() as f64),
 };
 
+/// The number of activations, if they fit in memory.
+fn activations(setting: &Setting<'_>) -> Result<usize, crate::Error> {
+    let count = setting.count("activations")?;
+    require_dense("the activations", count, size_of::<Step>() / 4)?;
+    Ok(count)
+}
+
 pub(super) const RANDOMIZED: Entry = Entry {
     name: "randomized-gossip",
     about: "noise once, then edges drawn at random, one at a time, average their ends",
@@ -43,7 +51,7 @@ pub(super) const RANDOMIZED: Entry = Entry {
     build: |setting| {
         let law = EdgeActivations::uniform(setting.graph())?;
         let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
-        let sequence = GossipSequence::activations(&law, setting.count("activations")?, rng);
+        let sequence = GossipSequence::activations(&law, activations(setting)?, rng);
         Ok(Box::new(SequenceGossip::new(sequence)))
     },
 };
@@ -55,7 +63,7 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     build: |setting| {
         let law = EdgeActivations::uniform(setting.graph())?;
         let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
-        let time = setting.count("activations")? as f64;
+        let time = activations(setting)? as f64;
         Ok(Box::new(AcceleratedGossip::drawn(&law, setting.nodes(), time, Momentum::of(&law)?, rng)?))
     },
 };

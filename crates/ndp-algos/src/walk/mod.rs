@@ -25,6 +25,12 @@ use serde::{Deserialize, Serialize};
 pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 
 /// What becomes of the token after the last step.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::FinalToken;
+/// assert_eq!(FinalToken::default(), FinalToken::Withheld);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinalToken {

@@ -204,6 +204,14 @@ impl FromStr for TokenNoise {
 }
 
 /// The interval `[low, high]` of the contributions; their sensitivity is its length.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::Bounds;
+/// assert_eq!(Bounds::new(-1.0, 1.0)?.sensitivity()?.get(), 2.0);
+/// assert!(Bounds::new(1.0, -1.0).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "(f64, f64)", try_from = "(f64, f64)")]
 pub struct Bounds {

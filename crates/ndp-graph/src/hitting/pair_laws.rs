@@ -6,6 +6,16 @@ use crate::Error;
 /// loss from `u` to `v` needs to know about the graph.
 ///
 /// All vectors have `horizon + 1` entries, entry `t` for time `t`.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::hitting::{Start, Walk};
+/// use ndp_graph::{TransitionMatrix, generators::cycle_graph};
+/// let walk = TransitionMatrix::simple_random_walk(&cycle_graph(6)?)?;
+/// let laws = Walk::from(&walk).pair_laws(0, 3, &Start::Uniform, 10)?;
+/// assert_eq!((laws.u(), laws.v(), laws.horizon()), (0, 3, 10));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairLaws {
     pub(super) u: usize,

@@ -34,6 +34,15 @@ pub enum Target {
 }
 
 /// The pairs whose losses count: for each observer, its sources.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::fresh::Pairs;
+/// use ndp_graph::generators::cycle_graph;
+/// let far = Pairs::at_least(&cycle_graph(8)?, 2, &[0])?;
+/// assert_eq!(far, Pairs::at_least(&cycle_graph(8)?, 2, &[0])?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs(Vec<(usize, Vec<usize>)>);
 

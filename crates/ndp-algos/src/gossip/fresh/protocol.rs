@@ -26,6 +26,19 @@ use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 /// Gossip with fresh noise: `x^0 = x + τ_0 z^0`, `x^t = W x^{t-1} + τ_t z^t`, output `W x^{T-1}`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule};
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// // As much noise again in the later rounds: who is far away learns little.
+/// let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, 3, 1.0)?;
+/// let losses = FreshNoiseGossip::new(GossipMatrix::metropolis(&path_graph(4)?), schedule).coalition_loss(&[0])?;
+/// assert!((losses.unit(2)?.get() - 0.1961).abs() < 1e-4 && losses.unit(3)?.get() < 0.03);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreshNoiseGossip {
     matrix: GossipMatrix,
@@ -34,6 +47,19 @@ pub struct FreshNoiseGossip {
 }
 
 /// What happened in one run.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let schedule = NoiseSchedule::new(vec![0.01, 0.01, 0.01])?;
+/// let gossip = FreshNoiseGossip::new(GossipMatrix::metropolis(&path_graph(2)?), schedule);
+/// let run = gossip.run(arr2(&[[1.0], [2.0]]).view(), &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert_eq!((run.transcript.noise.dim(), run.later_noises.len()), ((2, 1), 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreshTranscript {
     /// The first noise, all messages and the output.

@@ -6,6 +6,15 @@ use serde::{Deserialize, Serialize};
 
 /// The variances `s_t = τ_t²` per coordinate of the noise that every node adds in rounds
 /// `t = 0..T`: `s_0 > 0`, the others nonnegative.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::NoiseSchedule;
+/// let schedule = NoiseSchedule::new(vec![1.0, 0.5, 0.25])?;
+/// assert_eq!(schedule.rounds(), 3);
+/// assert!(NoiseSchedule::new(vec![0.0, 1.0]).is_err()); // the first message would show everything
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<f64>")]
 pub struct NoiseSchedule(Vec<f64>);

@@ -118,6 +118,12 @@ pub fn randomized_mean_loss(rounds: usize, nodes: usize) -> Printed<f64> {
 }
 
 /// The graph families of Table 1.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::printed::{Family, table1_exponent};
+/// println!("{:?}", table1_exponent(Family::Torus(2)));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Constant gap and degree (up to logarithms), such as the hypercube.

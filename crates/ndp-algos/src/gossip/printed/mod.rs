@@ -32,6 +32,16 @@ use ndp_graph::{Csr, GossipMatrix};
 use rayon::prelude::*;
 
 /// Which powers of `W` the sum runs over.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::printed::{Powers, theorem1_towards};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
+/// let [printed, programmed] = [Powers::FromZero, Powers::FromOne].map(|powers| theorem1_towards(&matrix, 0, 2, powers));
+/// assert_ne!(printed?, programmed?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Powers {
     /// `0..T`, as the theorem says: round `t` sends `Wᵗ (x + η)`, starting with the noisy value itself.

@@ -47,7 +47,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// [`Error::Unbounded`]; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
-    /// those of [`Round::of_gossip`] and [`Round::of_sequence`].
+    /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of [`Round::of_gossip`] and [`Round::of_sequence`].
     ///
     /// # Complexity
     /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.
@@ -66,6 +66,7 @@ impl GossipObserver {
             return Err(Error::Shape { what: "mixings of rounds", expected: sgd.rounds, got: mixings.len() });
         }
         mixings.iter().try_for_each(|mixing| mixing.check(users))?;
+        ndp_graph::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;
         let released = sgd.update.constants(constants);
         // Clipping a node's gradient is 1-Lipschitz but leaves no gradient of a convex function.
         let stretch = match sgd.update {

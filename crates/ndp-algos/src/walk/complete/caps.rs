@@ -8,6 +8,13 @@ use std::collections::BTreeMap;
 ///
 /// Both caps depend on the path alone, not on the data. A capped step adds the noise (or the random report)
 /// of an ordinary one, so that the other nodes stay as well hidden as the accountants assume.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::Caps;
+/// assert_ne!(Caps::none().with_visits(20)?, Caps::none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caps {
     visits: Option<usize>,

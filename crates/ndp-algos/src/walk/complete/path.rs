@@ -6,6 +6,14 @@ use rand::{Rng, RngExt};
 /// A uniform walk of `T` steps on `n` nodes, observed by `c` colluding ones.
 ///
 /// With [`Self::published`], the final token is handed to every node: one more observation.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::CompleteWalk;
+/// let walk = CompleteWalk::new(100, 1000)?;
+/// assert_eq!((walk.node_count(), walk.step_count()), (100, 1000));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompleteWalk {
     n: usize,
@@ -127,6 +135,15 @@ impl CompleteWalk {
 }
 
 /// A realised path: which node holds the token at each step.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::Path;
+/// let path = Path::from_holders(3, &[0, 2, 1, 2])?;
+/// assert!(Path::from_holders(3, &[0, 7]).is_err());
+/// # let _ = path;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     n: usize,

@@ -7,6 +7,20 @@ use ndp_dp::{Exact, Gaussian, Gdp};
 use rand::Rng;
 
 /// Real summation along a uniform walk.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+/// use ndp_algos::walk::{Bounds, TokenNoise};
+/// use ndp_dp::{Delta, Grade, NoiseMultiplier, Sigma};
+/// let noise = TokenNoise::gaussian(Sigma::new(20.0)?);
+/// let sum = CompleteSum::new(CompleteWalk::new(50, 500)?, Bounds::new(0.0, 1.0)?, noise);
+/// let account = sum.account(&Observer::node(0))?;
+/// let epsilon = account.profile(1, NoiseMultiplier::new(20.0)?)?.epsilon(Delta::new(1e-6)?)?;
+/// assert_eq!(epsilon.grade(), Grade::UpperBound);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompleteSum {
     walk: CompleteWalk,

@@ -8,6 +8,15 @@ use serde::{Deserialize, Serialize};
 /// `σ` is the noise multiplier: the noise has standard deviation `Δσ` in every coordinate, where
 /// `Δ` is the most by which a contribution may move. Costs of paths are dimensionless multiples
 /// of `c₀`; a cost that depends on the path is averaged as `E exp(θ · cost)`, `θ = (α − 1) c₀`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::LocalLoss;
+/// use ndp_dp::{NoiseMultiplier, Order};
+/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// assert!((local.cost() - 2.0 / 32.0).abs() < 1e-12); // α/(2σ²)
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalLoss {

@@ -8,6 +8,19 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 /// Which steps add noise.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::ring::{Placement, RingSum};
+/// use ndp_algos::walk::{Bounds, TokenNoise};
+/// use ndp_dp::Sigma;
+/// // A share of the noise at every step: two who collude still face that of the nodes between them.
+/// let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
+/// let ring = |placement| RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, placement);
+/// assert!(ring(Placement::Counter)?.unit(2, &[0, 5]).is_err());
+/// assert!((ring(Placement::Distributed)?.unit(2, &[0, 5])?.value().get() - 2.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
@@ -23,6 +36,17 @@ pub enum Placement {
 ///
 /// Each node adds its contribution of the round; noise is added as [`Placement`] says, by the node that
 /// holds the token. With [`FinalToken::Masked`] the last step carries full noise whatever the placement.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::ring::{Placement, RingSum};
+/// use ndp_algos::walk::{Bounds, TokenNoise};
+/// use ndp_dp::{Delta, Sigma};
+/// let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
+/// let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
+/// assert!(*ring.epsilon(Delta::new(1e-6)?)?.value() < 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RingSum {
     n: usize,
