@@ -66,6 +66,8 @@ xflags::xflags! {
             /// Search at an older commit that has a folder in `soundness/adapters`.
             optional --commit commit: String
         }
+        /// Run a sweep under a Slurm of one node, kill a job of it, and compare with one process; says when it is skipped.
+        cmd slurm {}
         /// Run what the merge gate runs.
         cmd ci {}
         /// Check layers, documents, file lengths and leftovers.

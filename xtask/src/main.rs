@@ -7,6 +7,7 @@ mod ci;
 mod data;
 mod flags;
 mod reproduce;
+mod slurm;
 mod soundness;
 mod test;
 mod tidy;
@@ -40,6 +41,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Bench(task) => task.run(sh),
         flags::XtaskCmd::Soundness(task) => task.run(sh),
         flags::XtaskCmd::Ci(task) => task.run(sh),
+        flags::XtaskCmd::Slurm(task) => task.run(sh),
         flags::XtaskCmd::Tidy(task) => task.run(sh),
         flags::XtaskCmd::Wheel(task) => task.run(sh, &here),
     }

@@ -10,12 +10,12 @@ pub(crate) use options::{
 
 pub(crate) use sweep::{Scheduler, Shard, Sweep};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use std::path::PathBuf;
 
 /// Who learns how much about whom in a network, how much noise it takes, and which protocol is best.
 #[derive(Debug, Parser)]
-#[command(name = "ndp", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "ndp", version, arg_required_else_help = true, disable_help_flag = true)]
 #[command(after_help = "Example: ndp compare friends.txt --epsilon 1 --delta 1e-5")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// Say nothing but the answer.
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
+    /// Print this.
+    #[arg(long, short, global = true, action = ArgAction::HelpShort)]
+    pub(crate) help: Option<bool>,
     /// Threads to use; numbers do not depend on it.
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
@@ -107,7 +110,7 @@ pub(crate) struct Loss {
     pub(crate) graph: GraphInput,
     #[command(flatten)]
     pub(crate) protocol: ProtocolChoice,
-    /// The noise, in the unit of the values (in units of the sensitivity where none is given).
+    /// The noise, in the unit of the values.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: f64,
     #[command(flatten)]
@@ -118,7 +121,7 @@ pub(crate) struct Loss {
     pub(crate) target: TargetChoice,
     #[command(flatten)]
     pub(crate) files: Files,
-    /// All losses as an array of NumPy: a row per node, a column per observer, NaN for members.
+    /// All losses as an array of NumPy, nodes by observers.
     #[arg(long, value_name = "FILE")]
     pub(crate) npy: Option<PathBuf>,
     #[command(flatten)]
@@ -156,8 +159,8 @@ pub(crate) struct Compare {
     /// Only these protocols; all where none is given.
     #[arg(long = "protocol", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of the gossip matrix.
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    /// Weights of gossip: metropolis or max-degree.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
     pub(crate) observers: Observers,
@@ -234,8 +237,8 @@ pub(crate) struct Ledger {
     /// Each run was chosen after seeing the earlier ones.
     #[arg(long)]
     pub(crate) adaptive: bool,
-    /// Weights of the gossip matrix.
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    /// Weights of gossip: metropolis or max-degree.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
     pub(crate) observers: Observers,
@@ -265,8 +268,8 @@ pub(crate) struct Simulate {
     /// Seed of the noise.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
-    /// Weights of the gossip matrix.
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    /// Weights of gossip: metropolis or max-degree.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
     pub(crate) files: Files,
@@ -290,7 +293,7 @@ pub(crate) struct Train {
     /// Users among whom the examples are dealt where there is no graph; one for every ten examples if not given.
     #[arg(long, value_name = "N", conflicts_with = "graph")]
     pub(crate) users: Option<usize>,
-    /// walk-sgd, walk-sgd-complete, gossip-sgd, federated-sgd or central-sgd, with parameters.
+    /// walk-sgd, gossip-sgd, federated-sgd or central-sgd too.
     #[arg(long, default_value = "walk-sgd-complete", value_name = "NAME[:P=X,...]")]
     pub(crate) protocol: String,
     /// The noise on a gradient, in units of its sensitivity.
@@ -299,7 +302,7 @@ pub(crate) struct Train {
     /// The epsilon allowed to a user; finds the least noise.
     #[arg(long, value_name = "E")]
     pub(crate) epsilon: Option<f64>,
-    /// The delta of --epsilon, and at which losses are reported.
+    /// The delta of epsilon.
     #[arg(long, default_value_t = 1e-5, value_name = "D")]
     pub(crate) delta: f64,
     #[command(flatten)]

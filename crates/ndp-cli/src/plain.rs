@@ -33,7 +33,7 @@ pub(crate) fn network(file: &std::path::Path, graph: &Graph) -> String {
 /// What is protected, against whom, under which assumptions.
 pub(crate) fn opening(page: Page, subject: &Subject<'_>) -> Page {
     let mut against = vec![
-        format!("Looked at: {}.", subject.observers),
+        format!("Looked at: what is learnt by {}.", subject.observers),
         "Observers follow the protocol and are curious: they keep all that they receive and combine it in any way, with any computing power."
             .to_owned(),
         "They know the network, the protocol, its public random choices and the amount of noise.".to_owned(),
@@ -131,8 +131,8 @@ pub(crate) fn odds(account: &dyn Account, u: usize, noise: NoiseMultiplier) -> O
 pub(crate) fn measure(measure: Measure) -> String {
     match measure {
         Measure::Approx(delta) => format!(
-            "Losses are stated as epsilon at delta {}: except with probability {0}, nothing that is seen is more than e^epsilon times \
-             likelier in one world than in the other.",
+            "Losses are stated as epsilon at delta {}: whatever is seen, and whatever is made of it, is at most e^epsilon times as likely in \
+             one world as in the other, plus {0}.",
             delta.get()
         ),
         Measure::Gaussian => {

@@ -15,7 +15,7 @@ pub(crate) struct GraphInput {
     /// Leave edges from a node to itself out.
     #[arg(long)]
     pub(crate) skip_self_loops: bool,
-    /// Leave columns of an edge list after the second out: weights, times.
+    /// Leave columns after the second out: weights, times.
     #[arg(long)]
     pub(crate) skip_columns: bool,
     /// Add the edges back where edges go one way only.
@@ -53,7 +53,7 @@ pub(crate) struct Observers {
     /// What somebody outside the network learns.
     #[arg(long)]
     pub(crate) outsider: bool,
-    /// What this many nodes learn, drawn at random; 16 of them where the graph has more than 500 nodes.
+    /// What so many nodes learn, at random; 16 beyond 500 nodes.
     #[arg(long, value_name = "K")]
     pub(crate) sample: Option<usize>,
     /// What every node learns, whatever the size of the graph.
@@ -80,7 +80,7 @@ pub(crate) struct Knowledge {
     /// Observers do not know from whom tokens come.
     #[arg(long)]
     pub(crate) hidden_senders: bool,
-    /// Observers throw away the noise that they drew (weaker than a real node).
+    /// Observers throw their own noise away (weaker than real).
     #[arg(long)]
     pub(crate) without_own_noise: bool,
     /// Seed of the public random choices of observers.
@@ -91,17 +91,17 @@ pub(crate) struct Knowledge {
 /// Which protocol.
 #[derive(Args, Debug)]
 pub(crate) struct ProtocolChoice {
-    /// A protocol with its parameters: `muffliato`, `walk:steps=500`; see `ndp protocols`.
+    /// A protocol, such as walk:steps=500; see `ndp protocols`.
     #[arg(long, default_value = "muffliato", value_name = "NAME[:P=X,...]")]
     pub(crate) protocol: String,
-    /// A protocol of your own: a program as JSON lines (docs/program.md), its nodes numbered as those of the graph.
+    /// A protocol of your own as JSON lines (docs/program.md).
     #[arg(long, value_name = "FILE", conflicts_with = "protocol", requires = "uses")]
     pub(crate) program: Option<PathBuf>,
-    /// What may change between neighboring inputs of a program whose nodes use their data several times.
-    #[arg(long, value_enum, value_name = "SET", requires = "program")]
+    /// What may change: use-level, same-direction or signs.
+    #[arg(long, value_enum, value_name = "SET", requires = "program", hide_possible_values = true)]
     pub(crate) uses: Option<Uses>,
-    /// Weights of the gossip matrix.
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    /// Weights of gossip: metropolis or max-degree.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
 }
 
@@ -131,7 +131,7 @@ pub(crate) struct TargetChoice {
     /// The epsilon allowed to a pair; with --delta.
     #[arg(long, value_name = "E", group = "measure")]
     pub(crate) epsilon: Option<f64>,
-    /// The delta of --epsilon, and at which losses are reported.
+    /// The delta of epsilon.
     #[arg(long, default_value_t = 1e-5, value_name = "D")]
     pub(crate) delta: f64,
     /// The Rényi loss allowed to a pair, in nats; with --order.
@@ -143,10 +143,10 @@ pub(crate) struct TargetChoice {
     /// The Gaussian parameter mu allowed to a pair.
     #[arg(long, value_name = "M", group = "measure")]
     pub(crate) mu: Option<f64>,
-    /// Limits for some pairs from a file: lines `source observer loss` or `hops loss`, in the terms of the target.
+    /// Limits: lines `source observer loss` or `hops loss`.
     #[arg(long, value_name = "FILE")]
     pub(crate) pairs: Option<PathBuf>,
-    /// The limit is for the mean towards every observer, not for every pair.
+    /// The limit is for the mean towards every observer.
     #[arg(long, conflicts_with = "pairs")]
     pub(crate) mean: bool,
 }
@@ -154,10 +154,10 @@ pub(crate) struct TargetChoice {
 /// Where numbers go beside the terminal.
 #[derive(Args, Debug)]
 pub(crate) struct Files {
-    /// All numbers as CSV; command, version and seed beside it in FILE.run.json.
+    /// All numbers as CSV, and what made them in FILE.run.json.
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
-    /// All numbers as JSON, with command, version and seed.
+    /// All numbers as JSON, with what made them.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
 }
@@ -171,7 +171,7 @@ pub(crate) struct Pictures {
     /// The picture as SVG.
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// A page in plain words for whoever answers for the data, complete in itself.
+    /// A page in plain words for whoever answers for the data.
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
 }
@@ -179,7 +179,7 @@ pub(crate) struct Pictures {
 /// The unit of the noise.
 #[derive(Args, Debug)]
 pub(crate) struct Unit {
-    /// How far one node's value may move: noise is then in the unit of the values.
+    /// How far a value may move; noise is in its unit.
     #[arg(long, default_value_t = 1.0, value_name = "S")]
     pub(crate) sensitivity: f64,
 }
@@ -187,7 +187,7 @@ pub(crate) struct Unit {
 /// How long an answer may take.
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
-    /// Seconds for what observers see; the rest gets a bound that costs nothing, where there is one.
+    /// Seconds before bounds stand in for what is seen.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     pub(crate) patience: u64,
 }

@@ -12,8 +12,8 @@ pub(crate) struct Sweep {
     /// A protocol with its parameters; may be given several times, with other seeds for instance.
     #[arg(long = "protocol", default_value = "muffliato", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of the gossip matrix.
-    #[arg(long, value_enum, default_value_t = Weights::Metropolis)]
+    /// Weights of gossip: metropolis or max-degree.
+    #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     /// A noise; may be given several times.
     #[arg(long = "noise", required = true, value_name = "SIGMA")]

@@ -338,7 +338,7 @@ impl Found<'_> {
             .section("What is learnt")
             .text(&plain::measure(self.measure))
             .table("In short", &["", ""], &rows)
-            .picture(svg, "What is learnt about each node; darker nodes lose more, the scale says how much.")
+            .picture(svg, "What is learnt about each node; the brighter, the more; the scale says how much.")
             .table("Who loses most", &["exposed", "observer", "hops between them", "loss"], &pairs);
         let by_distance = self.by_distance();
         if !by_distance.is_empty() {
