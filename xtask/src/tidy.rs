@@ -5,6 +5,7 @@ mod layers;
 mod links;
 mod names;
 mod statements;
+mod surface;
 mod text;
 
 use crate::flags::Tidy;
@@ -20,6 +21,7 @@ struct File {
 }
 
 impl Tidy {
+    #[expect(clippy::print_stdout, reason = "this is the command line")]
     pub(crate) fn run(self, sh: &Shell) -> anyhow::Result<()> {
         let root = crate::root();
         let listed = cmd!(sh, "git ls-files --cached --others --exclude-standard").quiet().read()?;
@@ -30,6 +32,9 @@ impl Tidy {
                 Some(File { path: path.to_owned(), text })
             })
             .collect();
+        for line in surface::lines(&files) {
+            println!("{line}");
+        }
         let mut problems = Vec::new();
         for crate_name in layers::CRATES {
             let tree = cmd!(
