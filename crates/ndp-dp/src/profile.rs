@@ -339,7 +339,7 @@ impl Profile {
 
     /// A proven lower end of the Gaussian parameter, 0 where none is known.
     #[must_use]
-    pub const fn lower_mu(&self) -> f64 {
+    pub(crate) const fn lower_mu(&self) -> f64 {
         if let Law::Gaussian(_, lower) = self.law { lower } else { 0.0 }
     }
 

@@ -21,7 +21,7 @@
 pub const ELEMENTARY_ULPS: u32 = 3;
 
 /// As [`ELEMENTARY_ULPS`], for `tanh`. Measured in the same way: 1.25 epsilons; doubled 2.5, which five units are.
-pub const TANH_ULPS: u32 = 5;
+pub(crate) const TANH_ULPS: u32 = 5;
 
 /// A number known to lie between two floats, `low ≤ x ≤ high`.
 ///
@@ -275,7 +275,7 @@ pub fn down_log(log: f64, absolute: f64, relative: f64) -> f64 {
 /// A value that is a sum of terms of both signs, none larger than `scale`, each with a relative error of at most `error`
 /// epsilons, rounded up.
 #[must_use]
-pub fn up_by(value: f64, scale: f64, error: f64) -> f64 {
+pub(crate) fn up_by(value: f64, scale: f64, error: f64) -> f64 {
     (value + (error + 1.0) * f64::EPSILON * scale).next_up()
 }
 
@@ -287,7 +287,7 @@ pub fn exp_up(log: f64) -> f64 {
 
 /// `ln x` rounded down: what a logarithm must not exceed for its value not to exceed `x`.
 #[must_use]
-pub fn log_down(x: f64) -> f64 {
+pub(crate) fn log_down(x: f64) -> f64 {
     Interval::new(x).ln().low()
 }
 

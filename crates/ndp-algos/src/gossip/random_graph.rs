@@ -125,7 +125,7 @@ pub fn drawn_case_loss(cases: &[(f64, f64)], order: Order) -> Result<UpperBound<
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `q` lies in `(0, 1]` and there are at least two nodes.
-pub fn connectivity_constant(nodes: usize, q: f64) -> Result<f64, Error> {
+pub(crate) fn connectivity_constant(nodes: usize, q: f64) -> Result<f64, Error> {
     if !(0.0 < q && q <= 1.0) {
         return Err(Error::InvalidParameter {
             name: "the edge probability",

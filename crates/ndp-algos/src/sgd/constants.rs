@@ -22,7 +22,7 @@ impl Constants {
     ///
     /// # Errors
     /// [`Error::Unbounded`] when that distance grows without limit over the domain.
-    pub fn require_bounded(&self) -> Result<(), Error> {
+    pub(crate) fn require_bounded(&self) -> Result<(), Error> {
         if self.sensitivity.is_finite() { Ok(()) } else { Err(Error::Unbounded) }
     }
 
@@ -30,7 +30,7 @@ impl Constants {
     ///
     /// # Errors
     /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
-    pub fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
+    pub(crate) fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
         positive("the step size", step)?;
         let limit = 2.0 / self.smoothness;
         if step <= limit { Ok(()) } else { Err(Error::StepTooLong { step, limit }) }

@@ -112,7 +112,7 @@ impl Evaluation {
 
     /// Whether something is measured at this step.
     #[must_use]
-    pub fn is_due(&self, step: usize) -> bool {
+    pub(crate) fn is_due(&self, step: usize) -> bool {
         step.is_multiple_of(self.every)
     }
 

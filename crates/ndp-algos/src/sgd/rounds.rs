@@ -139,7 +139,7 @@ pub fn shift_loss(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result<Up
 ///
 /// # Errors
 /// Those of [`shift_loss`].
-pub fn shift_charges(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result<Vec<f64>, Error> {
+pub(crate) fn shift_charges(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result<Vec<f64>, Error> {
     let Some(first) = rounds.first() else {
         return Err(Error::InvalidParameter {
             name: "the number of rounds",

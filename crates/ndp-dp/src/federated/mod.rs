@@ -182,7 +182,7 @@ impl FederatedRun {
 
     /// Diameter over noise of a later round: `R = 2ρM√m/(ησ)`, rounded up.
     #[must_use]
-    pub fn contraction_ratio(&self) -> f64 {
+    pub(crate) fn contraction_ratio(&self) -> f64 {
         let Parameters { batch, radius, step, sigma, .. } = self.parameters;
         let diameter = Interval::new(2.0) * Interval::new(radius) * Interval::new(self.factor.0);
         (diameter * Interval::count(batch).sqrt() / Interval::new(step) / Interval::new(sigma)).high()

@@ -61,7 +61,7 @@ impl Caps {
 
     /// Whether a cap may keep a node from contributing in a walk of `steps` steps.
     #[must_use]
-    pub fn may_bind(&self, steps: usize) -> bool {
+    pub(crate) fn may_bind(&self, steps: usize) -> bool {
         self.visits.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
     }
 

@@ -232,7 +232,7 @@ impl CompleteHistogram {
     ///
     /// # Errors
     /// [`ndp_dp::Error`] unless `labels ≥ 2` and `0 ≤ ε < ∞`.
-    pub fn hidden_calibrated_local(
+    pub(crate) fn hidden_calibrated_local(
         walk: CompleteWalk,
         labels: u32,
         target: ApproxDp,
@@ -279,7 +279,7 @@ impl CompleteHistogram {
     /// # Errors
     /// [`ndp_dp::Error`] unless `labels ≥ 2` and `0 ≤ ε < ∞`, and when `δ` does not cover the failures;
     /// [`Error::NoGuarantee`] for a published walk.
-    pub fn known_calibrated_local(
+    pub(crate) fn known_calibrated_local(
         walk: CompleteWalk,
         labels: u32,
         (visits, spotting): (Visits, Spotting),

@@ -89,13 +89,13 @@ impl CompleteWalk {
 
     /// `c/n`: the probability that a step is a reception by the coalition.
     #[must_use]
-    pub fn reception_probability(&self) -> f64 {
+    pub(crate) fn reception_probability(&self) -> f64 {
         self.colluders as f64 / self.n as f64
     }
 
     /// `1/(n − c)`: the probability that a foreign step belongs to the exposed node.
     #[must_use]
-    pub fn exposure_probability(&self) -> f64 {
+    pub(crate) fn exposure_probability(&self) -> f64 {
         1.0 / (self.n - self.colluders) as f64
     }
 

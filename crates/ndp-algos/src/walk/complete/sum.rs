@@ -44,7 +44,7 @@ impl CompleteSum {
 
     /// The same protocol with another noise.
     #[must_use]
-    pub const fn with_noise(self, noise: TokenNoise) -> Self {
+    pub(crate) const fn with_noise(self, noise: TokenNoise) -> Self {
         Self { noise, ..self }
     }
 
@@ -111,7 +111,7 @@ impl CompleteSum {
     ///
     /// # Errors
     /// [`Error::ContributionOutOfBounds`]; [`Error::Shape`] for a path on another number of nodes or steps.
-    pub fn run_along(
+    pub(crate) fn run_along(
         &self,
         path: Path,
         contribution: impl Fn(usize, usize) -> f64,

@@ -77,7 +77,7 @@ pub fn for_pairs(
 /// # Errors
 /// Those of `account`; [`Error::InvalidParameter`] for a target that is not positive and finite, or one
 /// that no noise up to `1e150` meets.
-pub fn smallest_noise(
+pub(crate) fn smallest_noise(
     target: f64,
     mut account: impl FnMut(NoiseMultiplier) -> Result<UpperBound<f64>, Error>,
 ) -> Result<CalibratedNoise, Error> {

@@ -107,7 +107,7 @@ pub fn capped(
 ///
 /// # Errors
 /// As [`capped`].
-pub fn capped_and_published(
+pub(crate) fn capped_and_published(
     visits: &FirstVisits,
     local: LocalLoss,
     steps: usize,

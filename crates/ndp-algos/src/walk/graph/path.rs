@@ -201,7 +201,7 @@ impl TokenWalk {
     ///
     /// # Errors
     /// [`Error::Graph`] after so long a burn-in (some `10^5` steps) that rounding may have moved it by 1e-9.
-    pub fn law_at_0(&self) -> Result<Start, Error> {
+    pub(crate) fn law_at_0(&self) -> Result<Start, Error> {
         if self.burn_in == 0 {
             return Ok(self.start.clone());
         }

@@ -46,7 +46,7 @@ pub fn single_contribution(walk_sum: f64, local: LocalLoss) -> Printed<f64> {
 
 /// One contribution, by the log matrix (equation 15): `(α/σ²) (ln T / n + L_uv)`.
 #[must_use]
-pub fn single_contribution_by_log(
+pub(crate) fn single_contribution_by_log(
     log_entry: f64,
     nodes: usize,
     steps: usize,

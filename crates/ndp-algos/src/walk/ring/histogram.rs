@@ -61,13 +61,13 @@ impl RingHistogram {
 
     /// Number of uniform labels that node 0 starts with, `M₀ = ⌈γ n⌉`.
     #[must_use]
-    pub fn initial_elements(&self) -> u64 {
+    pub(crate) fn initial_elements(&self) -> u64 {
         crate::numeric::floor((self.response.gamma() * self.n as f64).ceil()) as u64
     }
 
     /// Number of uniform labels added at the end: `M₁ = M₀` where the final token is masked, else 0.
     #[must_use]
-    pub fn final_elements(&self) -> u64 {
+    pub(crate) fn final_elements(&self) -> u64 {
         match self.final_token {
             FinalToken::Masked => self.initial_elements(),
             FinalToken::Withheld | FinalToken::Published => 0,
@@ -78,7 +78,7 @@ impl RingHistogram {
     ///
     /// # Errors
     /// None for a histogram that was constructed.
-    pub fn estimator(&self) -> Result<HistogramEstimator, Error> {
+    pub(crate) fn estimator(&self) -> Result<HistogramEstimator, Error> {
         let uniform = self.initial_elements() + self.final_elements();
         HistogramEstimator::new(self.response, (self.n * self.rounds) as u64, uniform)
     }

@@ -164,7 +164,7 @@ impl RingSum {
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn release_delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+    pub(crate) fn release_delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         Ok(self.release()?.delta(epsilon)?)
     }
 

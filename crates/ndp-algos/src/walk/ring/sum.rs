@@ -156,7 +156,7 @@ impl RingSum {
 
     /// Standard deviation of the noise added on step `step` (from 0), 0 for none.
     #[must_use]
-    pub fn step_std(&self, step: usize) -> f64 {
+    pub(crate) fn step_std(&self, step: usize) -> f64 {
         let full = self.noise.std();
         let masked = self.final_token == FinalToken::Masked && step + 1 == self.step_count();
         match self.placement {
