@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn a_study_is_a_command_line() {
         let study = "command = \"loss\"\nfile = \"a.txt\"\nnoise = 2\nobserver = [\"ann\", \"bob\"]\nsymmetric = true\n\
-                     all = false\nthreads = 2\ncsv = \"/tmp/a.csv\"\n";
+                     all = false\nthreads = 2\ncsv = \"/data/a.csv\"\n";
         let found = words(study).unwrap();
         assert!(found.starts_with("loss ") && found.ends_with(" -- studies/a.txt"), "{found}");
         for part in
-            ["--noise=2", "--observer=ann --observer=bob", "--symmetric", "--threads=2", "--csv=/tmp/a.csv"]
+            ["--noise=2", "--observer=ann --observer=bob", "--symmetric", "--threads=2", "--csv=/data/a.csv"]
         {
             assert!(found.contains(part), "{found}");
         }

@@ -24,7 +24,12 @@ fn printed(command: &str) -> Option<String> {
     }
     let output =
         Command::new(env!("CARGO_BIN_EXE_ndp")).current_dir(root()).args(arguments).output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    // How long it took here is no part of the answer.
+    let progress = |line: &&str| line.ends_with(" s so far") || line.ends_with(" s left");
+    let problem = String::from_utf8(output.stderr).unwrap();
+    let notes: String =
+        problem.lines().filter(|line| !progress(line)).map(|line| format!("{line}\n")).collect();
+    let said = String::from_utf8(output.stdout).unwrap() + &notes;
     let shown = data.map_or(said.clone(), |data| said.replace(&data.display().to_string(), "$NDP_DATA"));
     Some(shown)
 }

@@ -125,8 +125,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
                 &rows,
                 &found,
                 &chosen.description,
-                (largest, &protocol.notes()),
-                measure,
+                (largest, measure, &protocol.notes()),
                 &svg,
             );
             page(path, &report)?;
@@ -346,8 +345,7 @@ fn report(
     rows: &[(&str, String)],
     found: &Accounted,
     observers: &str,
-    (largest, notes): (f64, &[String]),
-    measure: Measure,
+    (largest, measure, notes): (f64, Measure, &[String]),
     svg: &str,
 ) -> Page {
     let network = match &asked.graph {

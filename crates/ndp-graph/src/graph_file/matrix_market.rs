@@ -23,7 +23,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         }
         let text = buffer.trim().trim_start_matches('\u{feff}');
         let Some((pattern, symmetric)) = header else {
-            header = Some(banner(text).map_err(&fail)?);
+            header = Some(banner(text).map_err(fail)?);
             continue;
         };
         if text.is_empty() || text.starts_with('%') {
