@@ -117,7 +117,7 @@ mod tests {
         }
     }
 
-    /// What the papers show, and three figures of our own.
+    /// What the papers show, and figures of our own.
     #[test]
     fn every_figure_and_table_of_the_papers_is_there() {
         let papers: [(&str, &[&str]); 5] = [
@@ -125,7 +125,7 @@ mod tests {
             ("contraction-fl", &["fig2"]),
             ("muffliato", &["fig1a", "fig1b", "fig1c", "fig2", "fig3", "fig4", "fig5", "table1", "dropout"]),
             ("random-walk", &["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "table1"]),
-            ("beyond", &["exact-view", "fresh-noise", "scale"]),
+            ("beyond", &["exact-view", "audit", "fresh-noise", "protocols", "correlated", "scale"]),
         ];
         for (paper, names) in papers {
             for name in names {

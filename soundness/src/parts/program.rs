@@ -39,7 +39,9 @@ impl Part for Programs {
             if hard { "troublesome weights" } else { "small ratios" },
             if large { "10 to 20 steps" } else { "up to 8 steps" },
         ));
-        let twin = match draw(rng, hard, large) {
+        // Every fifth program has a noise of its own in all that is seen, and goes to the sparse engine.
+        let own = number % 5 == 4;
+        let twin = match draw(rng, hard, large, own) {
             Ok(twin) => twin,
             Err(error) => {
                 outcome.check(false, || Violation {
@@ -60,7 +62,7 @@ impl Part for Programs {
         let directions: Vec<(usize, Vec<i64>)> = (0..twin.nodes)
             .map(|u| (u, (0..twin.program.uses(u)).map(|_| rng.random_range(-2..=2)).collect()))
             .collect();
-        compare(&mut outcome, &twin, &observer, &directions);
+        compare(&mut outcome, &twin, &observer, &directions, own);
         outcome
     }
 
@@ -83,7 +85,7 @@ fn weight(rng: &mut ChaCha8Rng, hard: bool) -> (Weight, BigRational) {
     (Weight::from((a, b)), BigRational::new(a.into(), b.into()))
 }
 
-fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool) -> Result<Twin, Error> {
+fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool, own: bool) -> Result<Twin, Error> {
     let mut twin = Twin::new(rng.random_range(2..=5))?;
     let nodes = twin.nodes;
     let steps = if large { rng.random_range(10..=20) } else { rng.random_range(2..=8) };
@@ -156,6 +158,11 @@ fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool) -> Result<Twin, Error> {
                 distinct.push(term);
             }
         }
+        if own {
+            let variance = BigRational::new(rng.random_range(1..=4).into(), rng.random_range(1..=3).into());
+            twin.noise(&[], ratio(&variance), variance)?;
+            distinct.push((Weight::from(1), BigRational::one(), twin.values.len() - 1));
+        }
         let value = twin.combine(&distinct)?;
         let from = rng.random_range(0..nodes);
         let to = (from + 1) % nodes;
@@ -183,7 +190,13 @@ fn draw(rng: &mut ChaCha8Rng, hard: bool, large: bool) -> Result<Twin, Error> {
     Ok(twin)
 }
 
-fn compare(outcome: &mut Outcome, twin: &Twin, observer: &Observer, directions: &[(usize, Vec<i64>)]) {
+fn compare(
+    outcome: &mut Outcome,
+    twin: &Twin,
+    observer: &Observer,
+    directions: &[(usize, Vec<i64>)],
+    sparse: bool,
+) {
     let size = [twin.values.len() as u64, twin.sights.len() as u64, observer.members().len() as u64];
     let violation = |kind: &'static str, what: String| Violation {
         kind,
@@ -203,6 +216,7 @@ fn compare(outcome: &mut Outcome, twin: &Twin, observer: &Observer, directions: 
             .filter(|(u, _)| !observer.contains(*u))
             .map(|(u, weights)| (*u, weights.iter().map(|&w| Weight::from(w)).collect()))
             .collect(),
+        sparse_from: if sparse { 0 } else { 128 },
         ..AccountOptions::default()
     };
     let hidden = unseen(twin, observer);

@@ -39,6 +39,9 @@ pub struct AccountOptions {
     pub directions: Vec<(usize, Vec<Weight>)>,
     /// The nodes that are asked about, all where none are named: a large program takes less work for a few.
     pub nodes: Option<Vec<usize>>,
+    /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems, without primes.
+    /// Both ways enclose the same; small views are faster the other way.
+    pub sparse_from: usize,
 }
 
 impl Default for AccountOptions {
@@ -50,6 +53,7 @@ impl Default for AccountOptions {
             hidden: HiddenReads::AsDeclared,
             directions: Vec::new(),
             nodes: None,
+            sparse_from: sparse::FROM,
         }
     }
 }
@@ -108,7 +112,7 @@ impl Program {
         }
         let asked = columns::asked(self, options);
         let directions = self.directions(&seen, &asked, options)?;
-        let large = seen.rows.len() >= sparse::FROM;
+        let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
             large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
         {

@@ -177,6 +177,9 @@ pub enum ProgramError {
     /// A question about a node that has no loss: it belongs to the coalition.
     #[error("node {0} belongs to the coalition: its loss to itself is not a privacy loss")]
     Member(usize),
+    /// A design of noise that cannot be, or is not found.
+    #[error("the design is refused: {0}")]
+    Design(String),
     /// A node that was not asked for when the account was made.
     #[error("node {0} was not asked for when the account was made")]
     NotAsked(usize),

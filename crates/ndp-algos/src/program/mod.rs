@@ -14,6 +14,7 @@
 //! | May contributions depend on what was seen? | [`Reads`], [`Adaptivity`] | checked where they say what they read |
 //! | In a file? | [`Program::read`], [`Program::write`] | |
 //! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
+//! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
 //! | Can a third party check it? | [`Account::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
@@ -29,6 +30,7 @@ mod adaptivity;
 mod build;
 mod columns;
 pub mod constructors;
+pub mod design;
 mod enclose;
 mod error;
 mod format;

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | [`UseLevel`](Sensitivity::UseLevel): one use changes | `max_i G_ii` | exact |
 //! | [`SameDirection`](Sensitivity::SameDirection), [`Along`](Sensitivity::Along) | `1ᵀ G 1`, `cᵀ G c` | exact |
-//! | [`Signs`](Sensitivity::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced or up to 24 uses |
+//! | [`Signs`](Sensitivity::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced, up to 24 uses, or where branch and bound ends |
 //! | [`Vectors`](Sensitivity::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
 //! | [`Patterns`](Sensitivity::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
 //!
@@ -284,6 +284,12 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
     let mut ends = semidefinite::bounds(&sub, dimension);
     if dimension == 1 {
         ends.low = ends.low.max(signs::climb(&sub));
+        if crate::certified::enclosure::width(ends.low, ends.high) > WIDTH
+            && uses.len() <= signs::MOST_BRANCHED
+            && let Some(found) = signs::branch(&sub, ends.low)
+        {
+            ends = Ends { low: ends.low.max(found.low), high: ends.high.min(found.high) };
+        }
     }
     Ok(Value::Ends(ends))
 }

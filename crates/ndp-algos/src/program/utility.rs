@@ -45,6 +45,18 @@ impl Program {
     /// # Errors
     /// [`Error::NotOffered`] for a program without results, and for one that is too large.
     pub fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        let (bias, shares) = self.error_parts()?;
+        let variance: f64 = shares.iter().sum();
+        Ok((bias * self.contributions.len() as f64 / 4.0 + noise.get() * noise.get() * variance).sqrt())
+    }
+
+    /// What every noise adds to the mean squared error over nodes and runs.
+    pub(super) fn noise_shares(&self) -> Result<Vec<f64>, Error> {
+        Ok(self.error_parts()?.1)
+    }
+
+    /// `(1/R) Σ_v |c_v - a|²`, and for every noise `(1/R) Σ_v k_v² V`.
+    fn error_parts(&self) -> Result<(f64, Vec<f64>), Error> {
         if self.results.is_empty() {
             return Err(Error::NotOffered("the program does not say what its nodes end with"));
         }
@@ -62,14 +74,14 @@ impl Program {
         let mut contributes = vec![false; self.nodes];
         self.contributions.iter().for_each(|c| contributes[c.node] = true);
         let share = 1.0 / contributes.iter().filter(|&&x| x).count().max(1) as f64;
-        let variances: Vec<f64> = self.noises.iter().map(|z| float(&z.variance)).collect();
         let of_value = |(&value, &count): (&usize, &f64)| {
             let mut weights = vec![0.0; value + 1];
             weights[value] = 1.0;
-            let (mut bias, mut variance) = (0.0, 0.0);
+            let mut bias = 0.0;
+            let mut squares: Vec<(usize, f64)> = Vec::new();
             let mut missing = self.contributions.len() as f64;
             for at in (0..=value).rev() {
-                let weight = weights[at];
+                let weight: f64 = weights[at];
                 if weight == 0.0 {
                     continue;
                 }
@@ -78,18 +90,24 @@ impl Program {
                         bias += (weight - share) * (weight - share);
                         missing -= 1.0;
                     }
-                    Definition::Noise(k) => variance += weight * weight * variances[*k],
+                    Definition::Noise(k) => squares.push((*k, count * weight * weight)),
                     _ => terms[at].iter().for_each(|(term, factor)| weights[*term] += weight * factor),
                 }
             }
-            (count * (bias + missing * share * share), count * variance)
+            (count * (bias + missing * share * share), squares)
         };
         let distinct: Vec<(&usize, &f64)> = distinct.iter().collect();
-        let found: Vec<(f64, f64)> = distinct.into_par_iter().map(of_value).collect();
-        let (bias, variance) = found.into_iter().fold((0.0, 0.0), |sum, x| (sum.0 + x.0, sum.1 + x.1));
+        let found: Vec<(f64, Vec<(usize, f64)>)> = distinct.into_par_iter().map(of_value).collect();
         let results = self.results.len() as f64;
-        let bias = bias * self.contributions.len() as f64 / 4.0;
-        Ok(((bias + noise.get() * noise.get() * variance) / results).sqrt())
+        let mut shares = vec![0.0; self.noises.len()];
+        let mut bias = 0.0;
+        for (part, squares) in found {
+            bias += part / results;
+            for (k, square) in squares {
+                shares[k] += square * float(&self.noises[k].variance) / results;
+            }
+        }
+        Ok((bias, shares))
     }
 }
 

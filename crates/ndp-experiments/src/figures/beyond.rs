@@ -1,11 +1,14 @@
 //! Our own figures: what is true beyond the papers.
 
 pub mod audit;
+pub mod correlated;
 pub mod exact_view;
 pub mod fresh_noise;
+pub mod protocols;
 pub mod scale;
 
 use crate::entry::Entry;
 
 /// In the order of the report.
-pub const FIGURES: &[Entry] = &[audit::ENTRY, exact_view::ENTRY, fresh_noise::ENTRY, scale::ENTRY];
+pub const FIGURES: &[Entry] =
+    &[audit::ENTRY, exact_view::ENTRY, fresh_noise::ENTRY, protocols::ENTRY, correlated::ENTRY, scale::ENTRY];

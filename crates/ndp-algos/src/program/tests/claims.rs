@@ -34,6 +34,56 @@ fn first_passage_composition_charges_too_little() -> Outcome {
     Ok(())
 }
 
+/// The same over 4000 steps with `ζ = 1/5` and `σ² = 2000`, at `ε = 1`: the true `δ` is at least 0.1251, the formula gives at most
+/// 0.0971, and the number of visits that it allows for is exceeded with a probability of 2.7e-37 only.
+#[test]
+fn deltas_of_first_passage_composition() -> Outcome {
+    use ndp_dp::Gdp;
+    let (steps, variance, epsilon) = (4000_u64, 2000.0_f64, 1.0);
+    let delta = |total: f64| -> Result<f64, ndp_dp::Error> {
+        Ok(Gdp::new((total / variance).sqrt())?.delta(epsilon)?.into_value())
+    };
+    // The path is public: the delta is the mean over paths. After a last stay of g uses, which nobody sees, the number of the
+    // uses before it is binomial, and each of them costs exactly 1.
+    let binomial = |n: u64| -> Vec<f64> {
+        let mut log = -(n as f64) * std::f64::consts::LN_2;
+        let mut law = Vec::new();
+        for k in 0..=n {
+            law.push(log.exp());
+            log += ((n - k) as f64).ln() - ((k + 1) as f64).ln();
+        }
+        law
+    };
+    let mut deltas = Vec::new();
+    for k in 0..=steps {
+        deltas.push(delta(k as f64)?);
+    }
+    let mut truth = 0.0;
+    for unseen in 0..40 {
+        let law = binomial(steps - unseen - 1);
+        let mean: f64 = law.iter().zip(&deltas).map(|(p, d)| p * d).sum();
+        truth += 0.5_f64.powi(unseen as i32 + 1) * mean;
+    }
+    assert!((0.1251..0.1272).contains(&truth), "{truth}");
+    // The formula: 2400 visits, each a first passage of law 2^-t at a cost of 1/t. Its mean cost is 2400 ln 2; the delta is a mean
+    // over passages, here over 4000 draws of all visits.
+    let visits = 2400;
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let mut charged = Vec::new();
+    for _ in 0..4000 {
+        let total: f64 = (0..visits).map(|_| 1.0 / f64::from(rng.random::<u64>().leading_zeros() + 1)).sum();
+        charged.push(delta(total)?);
+    }
+    let mean = charged.iter().sum::<f64>() / charged.len() as f64;
+    let spread = charged.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / charged.len() as f64;
+    let error = (spread / charged.len() as f64).sqrt();
+    assert!(error < 3e-5 && (mean - 0.0970).abs() < 2e-4 && mean < truth - 100.0 * error, "{mean} {error}");
+    // More visits than are allowed for: the upper tail of the binomial law.
+    let tail: f64 = binomial(steps)[visits + 1..].iter().sum();
+    assert!((2e-37..4e-37).contains(&tail), "{tail}");
+    Ok(())
+}
+
 /// Decentralized SGD whose nodes react to their hidden models with a slope; `fixed` is slope 1 everywhere, which is what streams
 /// of gradients that depend on nothing give.
 fn with_slopes(matrix: &GossipMatrix, steps: usize, slopes: &[(i64, i64)]) -> Result<Program, ProgramError> {

@@ -1,10 +1,12 @@
 //! Tests of programs.
 
 mod claims;
+mod designs;
 mod errors;
 mod format;
 mod large;
 mod properties;
+mod protocols;
 mod reference;
 
 use super::*;

@@ -295,6 +295,13 @@ fn reading_hidden_values_is_found_out() -> Outcome {
         assert_eq!(loss.value(), shown.loss(u, &Sensitivity::SameDirection)?.value());
         assert!(loss.value() >= fixed.loss(u, &Sensitivity::SameDirection)?.value());
     }
+    // What the observer is shown tells it more.
+    let fixed_loss = fixed.loss(1, &Sensitivity::UseLevel)?.value();
+    assert!(
+        declared.loss(1, &Sensitivity::UseLevel)?.lower > fixed_loss
+            || declared.loss(0, &Sensitivity::UseLevel)?.lower
+                > fixed.loss(0, &Sensitivity::UseLevel)?.value()
+    );
     assert_eq!(declared.adaptivity(), Adaptivity::Revealed);
     let only_exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
     let refused = program(false, true)?.account_with(&observer, &only_exact).map(|_| ());
@@ -471,5 +478,29 @@ fn patterns_of_participation() -> Outcome {
     let rounded =
         Sensitivity::Bounded { bounds: vec![0.1; 6], within: Box::new(Sensitivity::Along(vec![0.1; 6])) };
     assert!(account.loss(0, &rounded).is_err());
+    Ok(())
+}
+
+/// The worst use need not be the first: here the third of four, behind the least noise.
+#[test]
+fn the_worst_use_counts() -> Outcome {
+    let mut program = Program::new(1)?;
+    for variance in [4, 2, 1, 3] {
+        let x = program.contribute(0, Reads::Nothing)?;
+        let z = program.noise(0, variance)?;
+        let y = program.add(&[x, z])?;
+        program.broadcast(0, y)?;
+    }
+    let account = program.account(&Observer::outsider())?;
+    assert_loss(&account, 0, &Sensitivity::UseLevel, 1.0);
+    let sum = 0.25 + 0.5 + 1.0 + 1.0 / 3.0;
+    for set in [Sensitivity::SameDirection, Sensitivity::Signs, Sensitivity::Vectors { dimension: 2 }] {
+        assert_loss(&account, 0, &set, sum);
+    }
+    let last_two = Sensitivity::Patterns {
+        patterns: Patterns::Listed(vec![vec![0, 1], vec![2, 3]]),
+        within: Box::new(Sensitivity::UseLevel),
+    };
+    assert_loss(&account, 0, &last_two, 1.0);
     Ok(())
 }

@@ -1,0 +1,161 @@
+//! Noise that is designed.
+
+use super::*;
+use crate::accountant::Protocol;
+use crate::gossip::fresh::{Pairs, Stopping, Target, optimize};
+use crate::program::constructors::{Dsgd, decor, dsgd, fresh_noise};
+use crate::program::design::{Design, DesignStopping, Limit};
+use ndp_dp::NoiseMultiplier;
+use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph};
+use ndp_graph::{GossipMatrix, Graph};
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// All nodes outside a coalition, for every observer.
+fn everybody(n: usize) -> Vec<(Observer, Vec<usize>)> {
+    (0..n).map(|v| (Observer::node(v), (0..n).filter(|&u| u != v).collect())).collect()
+}
+
+/// The schedules of fresh noise that were designed before are found again: each error lies above the other's lower bound, and
+/// both are within the tolerance of their own.
+#[test]
+fn schedules_of_fresh_noise() -> Outcome {
+    for (graph, rounds) in [(cycle_graph(8)?, 6), (grid_2d_graph(3, 4)?, 5)] {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let n = graph.node_count();
+        let program = fresh_noise(&matrix, &vec![Weight::from(1); rounds])?;
+        let groups: Vec<Vec<Value>> = program.noises().chunks(n).map(<[Value]>::to_vec).collect();
+        let mut floors = vec![0.0; rounds];
+        floors[0] = 1.0;
+        let design = Design::new(&program, &groups)?.with_floors(&floors)?;
+        let observers: Vec<usize> = (0..n).collect();
+        let far = |v: usize| {
+            let hops = graph.distances(v);
+            (0..n).filter(|&u| hops[u].is_some_and(|d| d >= 2)).collect::<Vec<_>>()
+        };
+        let pairs: Vec<(Observer, Vec<usize>)> =
+            observers.iter().map(|&v| (Observer::node(v), far(v))).collect();
+        for (limit, target, allowed) in
+            [(Limit::Mean(0.1), Target::Mean, 0.1), (Limit::Worst(0.2), Target::Worst, 0.2)]
+        {
+            let stopping = Stopping { tolerance: 0.002, iterations: 2000 };
+            let before = optimize(
+                &matrix,
+                rounds,
+                &Pairs::at_least(&graph, 2, &observers)?,
+                (target, allowed),
+                1.0,
+                stopping,
+            )?;
+            let stopping = DesignStopping { tolerance: 1e-3, steps: 400 };
+            let found = design.solve(&pairs, &Sensitivity::UseLevel, limit, stopping)?;
+            assert!(found.cost <= found.lower_bound * 1.0011, "{limit:?}: {}", found.cost);
+            assert!(found.loss <= allowed && found.loss > 0.99 * allowed, "{}", found.loss);
+            assert!(found.cost >= before.error_lower_bound * (1.0 - 1e-9), "{} {before:?}", found.cost);
+            assert!(before.error >= found.lower_bound * (1.0 - 1e-9), "{before:?} {}", found.lower_bound);
+            let error = found.program.error(NoiseMultiplier::new(1.0)?)?;
+            assert!(error * error >= found.cost * (1.0 - 1e-9));
+        }
+    }
+    Ok(())
+}
+
+/// One strength: the least noise by scaling.
+#[test]
+fn one_strength_is_the_least_noise() -> Outcome {
+    let program = decor(&cycle_graph(6)?, 1, 2, 1)?;
+    let design = Design::new(&program, &[program.noises()])?;
+    let limit = Limit::Worst(0.25);
+    let found = design.solve(&everybody(6), &Sensitivity::UseLevel, limit, DesignStopping::default())?;
+    let losses = program.pairwise_losses(&Sensitivity::UseLevel)?;
+    let pairs = (0..36).map(|k| losses.value().get(k / 6, k % 6));
+    let worst = pairs.fold(0.0, f64::max);
+    assert!((found.strengths[0] - worst / 0.25).abs() < 1e-8, "{:?}", found.strengths);
+    assert!(found.cost >= found.lower_bound && found.loss <= 0.25);
+    Ok(())
+}
+
+/// Masks that cost little take the place of own noise, up to the limit of a curator: everybody outside an observer hides in
+/// the sum of the others.
+#[test]
+fn masks_take_over() -> Outcome {
+    let n = 6;
+    let graph: Graph = complete_graph(n)?;
+    let program = decor(&graph, 1, 1, 1)?;
+    let (own, masks) = (program.noises()[..n].to_vec(), program.noises()[n..].to_vec());
+    let design = Design::new(&program, &[own.clone(), masks.clone()])?;
+    let pairs = everybody(n);
+    let limit = Limit::Worst(1.0);
+    let free = design.solve(&pairs, &Sensitivity::UseLevel, limit, DesignStopping::default());
+    assert!(matches!(free, Err(crate::Error::Program(ProgramError::Design(_)))));
+    let priced = Design::new(&program, &[own, masks])?.with_prices(&[0.0, 1e-6])?;
+    let found = priced.solve(&pairs, &Sensitivity::UseLevel, limit, DesignStopping::default())?;
+    // Own noise of 1/(n-1), against 1 without masks.
+    assert!((found.strengths[0] - 0.2).abs() < 0.01 && found.strengths[1] > 1.0, "{:?}", found.strengths);
+    assert!(found.cost <= found.lower_bound * 1.0011, "{} {}", found.cost, found.lower_bound);
+    Ok(())
+}
+
+/// Over time: noise that is taken back a step later hides each step and leaves the sum alone.
+#[test]
+fn noise_between_steps() -> Outcome {
+    let (steps, n) = (4, 3);
+    let matrix = GossipMatrix::metropolis(&complete_graph(n)?);
+    let plain = dsgd(&matrix, &Dsgd::new(steps))?;
+    let set = Sensitivity::UseLevel;
+    let pairs = everybody(n);
+    let independent = Design::new(&plain, &[plain.noises()])?;
+    let before = independent.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default())?;
+    // Own noise in every step, and noise shared by two steps.
+    let mut program = Program::new(n)?;
+    let mixing = std::sync::Arc::new(Mixing::from(&matrix));
+    let own: Vec<Vec<Value>> = (0..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
+    let between: Vec<Vec<Value>> = (1..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
+    let mut model: Option<Vec<Value>> = None;
+    for (t, own) in own.iter().enumerate() {
+        let x = program.contribute_all(Reads::Nothing)?;
+        let mut y = Vec::new();
+        for u in 0..n {
+            let mut terms = vec![(1, x[u]), (1, own[u])];
+            terms.extend(between.get(t).map(|z| (1, z[u])));
+            terms.extend(t.checked_sub(1).map(|s| (-1, between[s][u])));
+            terms.extend(model.as_ref().map(|model| (1, model[u])));
+            y.push(program.combine(terms)?);
+        }
+        program.send_to_neighbors(matrix.graph(), &y)?;
+        model = Some(program.gossip_shared(&mixing, &y)?);
+    }
+    program.result_all(&model.unwrap_or_default())?;
+    let groups: Vec<Vec<Value>> = own.into_iter().chain(between).collect();
+    // What is taken back cancels in the mean of all, where it costs nothing.
+    let prices: Vec<f64> = (0..groups.len()).map(|k| if k < steps { 0.0 } else { 1e-3 }).collect();
+    let design = Design::new(&program, &groups)?.with_prices(&prices)?;
+    let found =
+        design.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping { tolerance: 5e-3, steps: 600 })?;
+    assert!(found.cost < 0.8 * before.cost, "{} {}", found.cost, before.cost);
+    assert!(found.cost >= found.lower_bound, "{} {}", found.cost, found.lower_bound);
+    let declared = Declared::new(found.program, set);
+    let account = Protocol::account(&declared, &Observer::node(0))?;
+    let mu = account.profile(1, NoiseMultiplier::new(1.0)?)?.mu().map(|mu| mu.value().mu());
+    assert!(mu.is_some_and(|mu| mu <= 1.0 + 1e-9));
+    Ok(())
+}
+
+#[test]
+fn bad_designs_are_refused() -> Outcome {
+    let program = decor(&cycle_graph(4)?, 1, 1, 1)?;
+    let noises = program.noises();
+    assert!(Design::new(&program, &[noises[..3].to_vec()]).is_err());
+    assert!(Design::new(&program, &[noises.clone(), noises[..1].to_vec()]).is_err());
+    let design = Design::new(&program, &[noises])?;
+    assert!(design.clone().with_floors(&[1.0, 1.0]).is_err());
+    assert!(design.clone().with_prices(&[f64::NAN]).is_err());
+    let stopping = DesignStopping::default();
+    let pairs = everybody(4);
+    for limit in [Limit::Worst(0.0), Limit::Mean(f64::INFINITY), Limit::Worst(f64::NAN)] {
+        assert!(design.solve(&pairs, &Sensitivity::UseLevel, limit, stopping).is_err());
+    }
+    assert!(design.solve(&pairs, &Sensitivity::Signs, Limit::Worst(1.0), stopping).is_err());
+    assert!(design.solve(&[], &Sensitivity::UseLevel, Limit::Worst(1.0), stopping).is_err());
+    Ok(())
+}

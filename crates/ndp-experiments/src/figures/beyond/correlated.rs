@@ -1,0 +1,121 @@
+//! `beyond/correlated`: noise that cancels against noise that does not, as the coalition grows.
+
+use crate::datasets::Data;
+use crate::figures::families::erdos_renyi;
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::Result;
+use ndp_algos::program::constructors::{decor, fresh_noise, muffliato};
+use ndp_algos::program::{Observer, Program, Reads, Sensitivity, Verdict, Weight};
+use ndp_dp::{Grade, NoiseMultiplier};
+use ndp_graph::{GossipMatrix, generators};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+use rand::seq::SliceRandom;
+
+/// Variances of masks, for own noise of variance 1.
+const MASKS: [i32; 2] = [4, 64];
+const ROUNDS: usize = 8;
+/// Root mean square of the noise in the result, in units of the sensitivity.
+const ERROR: f64 = 0.25;
+const LOCAL: &str = "local";
+const FRESH: &str = "fresh noise";
+const ONE_SHOT: &str = "one-shot noise";
+
+/// `beyond/correlated`.
+pub const ENTRY: Entry = Entry {
+    id: "beyond/correlated",
+    what: "DECOR and zero-sum masks against fresh noise as the coalition grows, at the same error",
+    needs: &[],
+    minutes: 0.5,
+    tolerance: Tolerance { relative: 1e-6, absolute: 1e-9 },
+    figure,
+};
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let n = scale.pick(48, 16);
+    let graphs = [("ring", generators::cycle_graph(n)?), ("Erdős–Rényi", erdos_renyi(n, 1.2, seed, 0)?)];
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut seed.fork("coalition").trial(0));
+    let sizes: Vec<usize> =
+        [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 40].into_iter().filter(|c| *c + 2 <= n).collect();
+    let mut figure = Figure::new("Noise that cancels, as the coalition grows")
+        .parameter("n", n)
+        .parameter("coalitions", "the first nodes of a random order")
+        .parameter("root mean square of the noise in the result", ERROR)
+        .parameter("rounds of gossip", ROUNDS)
+        .parameter("later noise of fresh noise, per round", "1/10 of the first")
+        .parameter("loss", "mu^2 of one use, in units of the sensitivity")
+        .claim("Masks protect as the curator does as long as few collude, and as own noise alone does at the end.")
+        .finding("A coalition that surrounds a node on a ring takes its masks away at once; masks among all nodes last until all others collude.")
+        .check(Check::below(format!("zero-sum {}", MASKS[1]), LOCAL))
+        .columns(2);
+    for (name, graph) in graphs {
+        let matrix = GossipMatrix::metropolis(&graph);
+        let schedule: Vec<Weight> =
+            (0..ROUNDS).map(|t| Weight::from(if t == 0 { (1, 1) } else { (1, 10) })).collect();
+        let mut programs = vec![(LOCAL.to_owned(), zero_sum(n, 0)?)];
+        for masks in MASKS {
+            programs.push((format!("DECOR {masks}"), decor(&graph, 1, masks, 1)?));
+            programs.push((format!("zero-sum {masks}"), zero_sum(n, masks)?));
+        }
+        programs.push((FRESH.to_owned(), fresh_noise(&matrix, &schedule)?));
+        programs.push((ONE_SHOT.to_owned(), muffliato(&matrix, ROUNDS)?));
+        let (mut worst, mut mean) = (Vec::new(), Vec::new());
+        for (called, program) in &programs {
+            let (high, middle) = curves(program, &order, &sizes)?;
+            worst.push(Series::new(called.clone(), Grade::Exact).points(high));
+            mean.push(Series::new(called.clone(), Grade::Exact).points(middle));
+        }
+        let panel = |what: &str| {
+            Panel::curves(
+                format!("{name}: {what} loss of a node outside"),
+                Axis::linear("nodes that collude"),
+                Axis::log("mu^2"),
+            )
+        };
+        figure = figure.panel(panel("worst").with_all(worst)).panel(panel("mean").with_all(mean));
+    }
+    Ok(figure)
+}
+
+/// Largest and mean loss outside coalitions of these sizes, at the error.
+type Curves = (Vec<(f64, f64)>, Vec<(f64, f64)>);
+
+fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves> {
+    // The share of noise in the squared error grows with the square of the noise, that of mixing not at all.
+    let square = |noise: f64| -> Result<f64> { Ok(program.error(NoiseMultiplier::new(noise)?)?.powi(2)) };
+    let share = (square(2.0)? - square(1.0)?) / 3.0;
+    let variance = ERROR * ERROR / share;
+    let (mut worst, mut mean) = (Vec::new(), Vec::new());
+    for &size in sizes {
+        let account = program.account(&Observer::coalition(&order[..size]))?;
+        let mut losses = Vec::new();
+        for &u in &order[size..] {
+            losses.push(match account.verdict(u, &Sensitivity::UseLevel)? {
+                Verdict::Bounded(loss) => loss.value() / variance,
+                Verdict::Noiseless { .. } => f64::INFINITY,
+            });
+        }
+        let average = losses.iter().sum::<f64>() / losses.len() as f64;
+        worst.push((size as f64, losses.into_iter().fold(0.0, f64::max)));
+        mean.push((size as f64, average));
+    }
+    Ok((worst, mean))
+}
+
+/// Everybody publishes its value with own noise of variance 1 and a mask; masks add up to 0 over all nodes.
+fn zero_sum(n: usize, masks: i32) -> Result<Program> {
+    let mut program = Program::new(n)?;
+    let x = program.contribute_all(Reads::Nothing)?;
+    let z = program.noise_all(1)?;
+    let mut y = program.add_all(&x, &z)?;
+    if masks > 0 {
+        let all: Vec<usize> = (0..n).collect();
+        let m = program.zero_sum(&all, masks)?;
+        y = program.add_all(&y, &m)?;
+    }
+    program.broadcast_all(&y)?;
+    let mean = program.combine(y.into_iter().map(|y| (1.0 / n as f64, y)))?;
+    program.result_all(&vec![mean; n])?;
+    Ok(program)
+}

@@ -1,0 +1,160 @@
+//! `beyond/protocols`: published protocols at the same pairwise guarantee: error, messages, what a mean pair loses.
+
+use crate::datasets::Data;
+use crate::figures::families::erdos_renyi;
+use crate::registry::{Entry, Tolerance};
+use crate::seed::Seed;
+use anyhow::{Context, Result};
+use ndp_algos::accountant::{Account, Observer, Protocol, Target, least_noise};
+use ndp_algos::program::constructors::decor;
+use ndp_algos::program::design::{Design, DesignStopping, Limit};
+use ndp_algos::program::{Declared, Sensitivity};
+use ndp_algos::registry::{Parameters, find};
+use ndp_dp::{Grade, Measure, NoiseMultiplier};
+use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
+
+/// What every pair of nodes loses at most: `μ`.
+const WORST: f64 = 1.0;
+/// Steps of D-SGD; its error is that of the mean step.
+const STEPS: usize = 8;
+/// What a unit of the variance of masks costs the design, beside the error.
+const PRICE: f64 = 1e-5;
+const DESIGNED: &str = "designed masks";
+const LOCAL: &str = "local";
+const CENTRAL: &str = "central";
+/// Protocols of the registry and how they are called in the figure.
+const PROTOCOLS: [(&str, &str); 13] = [
+    ("muffliato", "Muffliato"),
+    ("randomized-gossip", "randomized gossip"),
+    ("fresh-noise", "fresh noise"),
+    ("push-sum", "push-sum"),
+    ("secure-neighbor-sums", "secure neighbor sums"),
+    ("corn-dsgd", "CorN-DSGD"),
+    ("dsgd", "D-SGD"),
+    ("zip-dl", "Zip-DL"),
+    ("decor", "DECOR"),
+    ("gopa", "GOPA"),
+    ("hierarchical", "hierarchical sums"),
+    ("local", LOCAL),
+    ("central", CENTRAL),
+];
+
+/// `beyond/protocols`.
+pub const ENTRY: Entry = Entry {
+    id: "beyond/protocols",
+    what: "published protocols at the same worst pair: error, messages and mean loss on three graphs",
+    needs: &[],
+    minutes: 1.0,
+    tolerance: Tolerance { relative: 1e-4, absolute: 1e-9 },
+    figure,
+};
+
+/// A protocol at the guarantee.
+struct Point {
+    error: f64,
+    messages: f64,
+    mean: f64,
+}
+
+fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
+    let n = scale.pick(32, 16);
+    let graphs = [
+        ("ring", generators::cycle_graph(n)?),
+        ("hypercube", generators::hypercube_graph(n.ilog2())?),
+        ("Erdős–Rényi", erdos_renyi(n, 1.2, seed, 0)?),
+    ];
+    let mut figure = Figure::new("Published protocols at the same pairwise guarantee")
+        .parameter("n", n)
+        .parameter("mu of the worst pair, every node an observer", WORST)
+        .parameter("weights", "metropolis")
+        .parameter("steps of D-SGD", STEPS)
+        .parameter("price of a unit of mask variance", PRICE)
+        .parameter("error", "root mean square of noise and mixing, in units of the sensitivity")
+        .claim("Noise that cancels is worth more than rounds of gossip.")
+        .finding("Masks between neighbors come close to the curator, designed ones closest; they hide nothing from a coalition that surrounds a node.")
+        .finding("Zip-DL ends after one round, and sums over groups need a server: errors are those of what each computes.")
+        .check(Check::below(CENTRAL, LOCAL))
+        .check(Check::below(DESIGNED, "DECOR"))
+        .columns(2);
+    let mut errors: Vec<Vec<(f64, f64)>> = vec![Vec::new(); PROTOCOLS.len() + 1];
+    let mut table = Panel::table("error", "graph");
+    for (k, (name, graph)) in graphs.into_iter().enumerate() {
+        let place = k as f64;
+        table = table.row_name(place, name);
+        let matrix = GossipMatrix::metropolis(&graph);
+        let mut found: Vec<(&str, Point)> = Vec::new();
+        for (protocol, called) in PROTOCOLS {
+            let point = published(&matrix, protocol).with_context(|| format!("{called} on the {name}"))?;
+            found.push((called, point));
+        }
+        let (point, gap, masks) = designed(&graph)?;
+        found.push((DESIGNED, point));
+        let best = found.iter().filter(|(called, _)| ![LOCAL, CENTRAL, DESIGNED].contains(called));
+        let best = best.min_by(|a, b| a.1.error.total_cmp(&b.1.error)).context("there are protocols")?;
+        let beaten = found.last().is_some_and(|last| last.1.error < best.1.error);
+        figure = figure
+            .note(format!("{name}: best published protocol"), best.0)
+            .note(format!("{name}: the design is better"), if beaten { "yes" } else { "no" })
+            .note(format!("{name}: cost of the design over its lower bound"), gap)
+            .note(format!("{name}: variance of designed masks"), masks);
+        errors.iter_mut().zip(&found).for_each(|(errors, (_, point))| errors.push((place, point.error)));
+        let panel = |what: &str, axis: Axis, y: &dyn Fn(&Point) -> f64| {
+            let series = found.iter().map(|(called, point)| {
+                Series::new(*called, Grade::Exact).points([(point.error, y(point))]).scattered()
+            });
+            Panel::curves(format!("{name}: {what}"), Axis::log("error"), axis).with_all(series)
+        };
+        figure = figure
+            .panel(panel("mean pair", Axis::log("mean loss of a pair, mu^2"), &|point| point.mean))
+            .panel(panel("messages", Axis::log("messages"), &|point| point.messages));
+    }
+    let called = PROTOCOLS.iter().map(|(_, called)| *called).chain([DESIGNED]);
+    let columns = called.zip(errors).map(|(called, errors)| Series::new(called, Grade::Exact).points(errors));
+    Ok(figure.panel(table.with_all(columns)))
+}
+
+/// Least noise for the worst pair, and what it gives.
+fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
+    let n = protocol.node_count();
+    let accounts: Vec<Box<dyn Account + '_>> =
+        (0..n).map(|v| protocol.account(&Observer::node(v))).collect::<Result<_, _>>()?;
+    let noise = least_noise(&accounts, &Target::worst(Measure::Gaussian, WORST))?.noise;
+    let mut sum = 0.0;
+    for (v, account) in accounts.iter().enumerate() {
+        for u in (0..n).filter(|&u| u != v) {
+            let mu = account.profile(u, noise)?.mu().context("Gaussian")?.value().mu();
+            sum += mu * mu;
+        }
+    }
+    let mean = sum / (n * (n - 1)) as f64;
+    Ok((noise, Point { error: protocol.error(noise)?, messages: protocol.message_count()?, mean }))
+}
+
+fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
+    let parameters = match name {
+        "dsgd" => Parameters::default().with("steps", STEPS as f64),
+        _ => Parameters::default(),
+    };
+    let protocol = find(name)?.build(matrix, &parameters)?;
+    let (_, mut point) = at_guarantee(protocol.as_ref())?;
+    if name == "dsgd" {
+        point.error /= STEPS as f64;
+    }
+    Ok(point)
+}
+
+/// DECOR whose own noise and masks are designed: with what it costs over the lower bound, and the variance of masks.
+fn designed(graph: &Graph) -> Result<(Point, f64, f64)> {
+    let n = graph.node_count();
+    let program = decor(graph, 1, 1, 1)?;
+    let noises = program.noises();
+    let groups = [noises[..n].to_vec(), noises[n..].to_vec()];
+    let design = Design::new(&program, &groups)?.with_prices(&[0.0, PRICE])?;
+    let pairs: Vec<(Observer, Vec<usize>)> =
+        (0..n).map(|v| (Observer::node(v), (0..n).filter(|&u| u != v).collect())).collect();
+    let limit = Limit::Worst(WORST * WORST);
+    let found = design.solve(&pairs, &Sensitivity::UseLevel, limit, DesignStopping::default())?;
+    let (_, point) = at_guarantee(&Declared::new(found.program, Sensitivity::UseLevel))?;
+    Ok((point, found.cost / found.lower_bound, found.strengths[1]))
+}
