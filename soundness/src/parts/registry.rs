@@ -169,6 +169,10 @@ fn examined(
         let wrong = less > more * (1.0 + 1e-6) + 1e-9;
         Some((kind, wrong.then(|| format!("loss {less} at order 2, with more knowledge {more}"))))
     };
+    if let Ok(bound) = protocol.local_bound(observer).and_then(|account| account.profile(u, multiplier)) {
+        let bound = bound.renyi(order)?.value().epsilon;
+        found.extend(compare("a bound at no cost below the loss", here, Some(bound)));
+    }
     let louder = account.profile(u, NoiseMultiplier::new(2.0 * noise)?)?;
     found.extend(compare("more noise, more loss", exact(&louder), here));
     let joining = (0..protocol.node_count()).find(|&v| v != u && !observer.contains(v));
