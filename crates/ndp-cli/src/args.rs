@@ -4,8 +4,8 @@ mod options;
 mod sweep;
 
 pub(crate) use options::{
-    Effort, Files, GraphInput, Knowledge, Observers, Pictures, ProtocolChoice, TargetChoice, Unit, Uses,
-    Weights,
+    Effort, Files, GraphInput, Knowledge, LARGEST_FOR_ALL, Observers, Pictures, ProtocolChoice, TargetChoice,
+    Unit, Uses, Weights,
 };
 
 pub(crate) use sweep::{Scheduler, Shard, Sweep};

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The exit code of what was interrupted.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// Why the command ended without an answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -28,7 +31,7 @@ impl Failure {
             Self::ClosedPipe => 0,
             Self::Refused(_) | Self::NotMet(_) => 1,
             Self::Usage(_) | Self::Parsed(_) => 2,
-            Self::Interrupted(_) => crate::interrupt::INTERRUPTED,
+            Self::Interrupted(_) => INTERRUPTED,
             Self::File(..) => 3,
         }
     }

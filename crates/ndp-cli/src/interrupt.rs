@@ -1,14 +1,12 @@
 //! Interruptions: Ctrl-C, or the request of a scheduler to end.
 
+use crate::errors::INTERRUPTED;
 use crate::output::WRITING;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static GENTLE: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
-
-/// The exit code of what was interrupted.
-pub(crate) const INTERRUPTED: u8 = 130;
 
 /// From now on an interruption ends the program once the file that is being written is whole; where signals cannot be listened to,
 /// they end it as they do by themselves.

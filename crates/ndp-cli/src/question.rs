@@ -1,6 +1,6 @@
 //! From arguments to observers, protocols and targets.
 
-use crate::args::{Knowledge, Observers, ProtocolChoice, TargetChoice, Uses};
+use crate::args::{Knowledge, LARGEST_FOR_ALL, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{bytes, node};
 use crate::patience::Patient;
@@ -23,8 +23,6 @@ pub(crate) struct Chosen {
     pub(crate) description: String,
 }
 
-/// Graphs up to this size are looked at by every node.
-pub(crate) const ALL: usize = 500;
 const SAMPLE: usize = 16;
 
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
@@ -42,7 +40,7 @@ pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge
         let found = chosen.observer.iter().map(|label| Ok(Observer::node(node(graph, label)?)));
         let found = found.collect::<Result<Vec<_>, Failure>>()?;
         (found, chosen.observer.join(", ") + if chosen.observer.len() > 1 { ", each alone" } else { "" })
-    } else if chosen.all || (chosen.sample.is_none() && n <= ALL) {
+    } else if chosen.all || (chosen.sample.is_none() && n <= LARGEST_FOR_ALL) {
         ((0..n).map(Observer::node).collect(), format!("every one of {n} nodes alone"))
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);

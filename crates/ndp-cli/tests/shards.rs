@@ -134,10 +134,12 @@ fn killed_shards_go_on_where_they_were() {
     };
     let (mut inside, mut log) = (0, String::new());
     for pair in (0..shards).collect::<Vec<_>>().chunks(2) {
+        // Kills fall on all shards alike.
+        let enough = inside + kills.div_ceil(shards / 2) + 1;
         let mut left: Vec<usize> = pair.to_vec();
         while !left.is_empty() {
             let mut running: Vec<_> = left.iter().map(|&index| (index, start(index))).collect();
-            if inside >= kills {
+            if inside >= enough {
                 for (_, process) in &mut running {
                     assert!(process.wait().unwrap().success());
                 }
@@ -162,7 +164,7 @@ fn killed_shards_go_on_where_they_were() {
         }
     }
     eprintln!("{log}{inside} kills inside an unfinished observer");
-    assert!(inside >= kills.min(5), "{inside} kills inside an observer");
+    assert!(inside >= kills, "{inside} kills inside an observer");
     done(&folder, "shard merge parts --into merged.jsonl");
     assert_eq!(std::fs::read(folder.join("merged.jsonl")).unwrap(), whole);
     std::fs::remove_dir_all(folder).unwrap();

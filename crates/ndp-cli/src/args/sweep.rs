@@ -1,6 +1,6 @@
 //! Sweeps, in one process or in many.
 
-use super::{GraphInput, Knowledge, Observers, Pictures, Unit, Weights};
+use super::options::{GraphInput, Knowledge, Observers, Pictures, Unit, Weights};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
