@@ -2,7 +2,7 @@
 
 use crate::datasets::Data;
 use crate::figures::families::erdos_renyi;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_algos::accountant::{Account, Observer, Protocol, Target, least_noise};
