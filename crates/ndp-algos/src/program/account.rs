@@ -6,15 +6,16 @@
 //! `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise: the view is `μ`-GDP with `μ² = max Q` exactly, and the Rényi loss of order
 //! `α` is `(α/2) max Q`. Units: sensitivity and noise are 1; for others multiply by `Δ²/σ²`.
 
-use super::adaptivity::{self, Adaptivity, HiddenReads};
+use super::adaptivity::{self, Adaptivity};
 use super::build::Program;
 use super::columns::{self, Direction};
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
+use super::noiseless::{self, Combination};
 use super::observers::Seen;
+use super::options::AccountOptions;
 use super::sensitivity::{self, Loss, Sensitivity, Value as Found};
-use super::witness::{self, Combination};
-use super::{ProgramError, Weight, sparse};
+use super::{ProgramError, sparse};
 use crate::Error;
 use crate::accountant::Observer;
 use crate::certified::account::Budget;
@@ -24,39 +25,6 @@ use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
 use num_rational::BigRational;
 use num_traits::One;
 use rayon::prelude::*;
-
-/// How an account is made.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AccountOptions {
-    /// The most memory the work may take, in bytes; it is estimated before the work starts.
-    pub memory_limit: u64,
-    /// The most bits a number may take.
-    pub precision_limit: u32,
-    /// What to do about contributions that read what the observer does not see.
-    pub hidden: HiddenReads,
-    /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of all uses is
-    /// always among them. Where something about a node leaks, a direction that is not named is undecided.
-    pub directions: Vec<(usize, Vec<Weight>)>,
-    /// The nodes that are asked about, all where none are named: a large program takes less work for a few.
-    pub nodes: Option<Vec<usize>>,
-    /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems, without primes.
-    /// Both ways enclose the same; small views are faster the other way.
-    pub sparse_from: usize,
-}
-
-impl Default for AccountOptions {
-    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes.
-    fn default() -> Self {
-        Self {
-            memory_limit: 12 << 30,
-            precision_limit: 4224,
-            hidden: HiddenReads::AsDeclared,
-            directions: Vec::new(),
-            nodes: None,
-            sparse_from: sparse::FROM,
-        }
-    }
-}
 
 /// What is proven about a node under a sensitivity set.
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +78,7 @@ impl Program {
         if let Some(&node) = options.nodes.iter().flatten().find(|&&node| node >= nodes) {
             return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
         }
-        let asked = columns::asked(self, options);
+        let asked = options.asked(self);
         let directions = self.directions(&seen, &asked, options)?;
         let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
@@ -303,7 +271,7 @@ impl Account {
                 Ok(Verdict::Bounded(Loss::new(ends, self.adaptivity != Adaptivity::Revealed)))
             }
             Found::Noiseless(change) => {
-                let combination = witness::noiseless(&self.program, &self.seen, source, &change);
+                let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
                 Ok(Verdict::Noiseless { change, combination })
             }
         }

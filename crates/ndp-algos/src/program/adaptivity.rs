@@ -147,7 +147,7 @@ fn probability(
     for value in rows {
         let mut row = Vec::new();
         for (primitive, x) in program.form(value).into_iter().filter(|(primitive, _)| unknown(primitive)) {
-            let next = super::columns::column(columns.len())?;
+            let next = super::registers::column(columns.len())?;
             row.push((*columns.entry(primitive).or_insert(next), x));
         }
         row.sort_unstable_by_key(|(column, _)| *column);

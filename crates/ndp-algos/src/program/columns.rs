@@ -1,11 +1,9 @@
 //! Exact rows for the certified engine: unknown noises with their variances, then one column for every use of a node outside the
 //! coalition and for every direction of its uses that is asked for.
 
-use super::ProgramError;
-use super::account::AccountOptions;
 use super::build::Program;
 use super::observers::Seen;
-use super::registers::Primitive;
+use super::registers::{Primitive, column};
 use super::weight::float;
 use crate::Error;
 use crate::certified::rows::{Input, Layout, Rows};
@@ -166,19 +164,6 @@ pub(super) fn rows(
         adds_up: false,
     };
     Ok((Rows::Whole(WholeRows::new(layout, entries)), Columns { of_use, of_direction, structural }))
-}
-
-/// Which nodes are asked about.
-pub(super) fn asked(program: &Program, options: &AccountOptions) -> Vec<bool> {
-    let Some(nodes) = &options.nodes else { return vec![true; program.node_count()] };
-    let mut asked = vec![false; program.node_count()];
-    nodes.iter().for_each(|&node| asked[node] = true);
-    asked
-}
-
-/// The number of a column, which has 32 bits.
-pub(super) fn column(number: usize) -> Result<u32, Error> {
-    u32::try_from(number).map_err(|_| ProgramError::TooManyValues.into())
 }
 
 /// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance `v`, its loss is at

@@ -16,9 +16,9 @@
 
 mod packing;
 
-use super::account::AccountOptions;
 use super::build::{Program, Value};
 use super::observers::Seen;
+use super::options::AccountOptions;
 use super::registers::Primitive;
 use super::sensitivity::Sensitivity;
 use super::weight::float;

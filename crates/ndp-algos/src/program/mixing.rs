@@ -1,6 +1,6 @@
 //! Matrices with exact entries, applied to one value of every node.
 
-use super::registers::least_common_multiple;
+use super::weight::least_common_multiple;
 use super::{ProgramError, Weight};
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;

@@ -1,7 +1,8 @@
 //! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare` and `audit` take it.
 
-use super::account::{Account as ProgramAccount, AccountOptions, Verdict};
+use super::account::{Account as ProgramAccount, Verdict};
 use super::build::Program;
+use super::options::AccountOptions;
 use super::sensitivity::Sensitivity;
 use super::simulate::Statistic;
 use crate::Error;

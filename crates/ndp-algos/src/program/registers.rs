@@ -1,6 +1,9 @@
 //! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and noises.
 
+use super::ProgramError;
 use super::mixing::Mixing;
+use super::weight::least_common_multiple;
+use crate::Error;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -51,12 +54,6 @@ pub(super) enum Primitive {
 struct Unreduced {
     numerator: BigInt,
     denominator: BigInt,
-}
-
-/// Of two positive integers.
-pub(super) fn least_common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
-    // A reduced ratio has lost the greatest common divisor.
-    a * BigRational::new(a.clone(), b.clone()).denom()
 }
 
 impl Unreduced {
@@ -133,4 +130,9 @@ pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRa
     }
     found.sort_unstable_by_key(|(primitive, _)| *primitive);
     found
+}
+
+/// The number of a column, which has 32 bits.
+pub(super) fn column(number: usize) -> Result<u32, Error> {
+    u32::try_from(number).map_err(|_| ProgramError::TooManyValues.into())
 }

@@ -209,3 +209,9 @@ pub fn toeplitz(steps: usize, band: &[Weight]) -> Vec<Vec<Weight>> {
     let entry = |lag: usize| band.get(lag).cloned().unwrap_or_else(|| Weight::from(0));
     (0..steps).map(|t| (0..=t).map(|s| entry(t - s)).collect()).collect()
 }
+
+/// Of two positive integers.
+pub(super) fn least_common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
+    // A reduced ratio has lost the greatest common divisor.
+    a * BigRational::new(a.clone(), b.clone()).denom()
+}

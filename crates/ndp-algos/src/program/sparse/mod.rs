@@ -14,12 +14,12 @@
 
 mod solve;
 
-use super::account::AccountOptions;
 use super::build::Program;
 use super::columns::Direction;
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
 use super::observers::{Seen, SeenRow};
+use super::options::AccountOptions;
 use super::registers::Primitive;
 use super::weight::float;
 use crate::Error;
@@ -201,7 +201,7 @@ pub(super) fn grams(
 ) -> Result<Option<Found>, Error> {
     let Some(covariance) = Covariance::new(program, seen, options.memory_limit)? else { return Ok(None) };
     // Rows of every contribution of a node that was asked for.
-    let asked = super::columns::asked(program, options);
+    let asked = options.asked(program);
     let mut of_use: BTreeMap<usize, Vec<(u32, &BigRational)>> = BTreeMap::new();
     for (r, row) in (0u32..).zip(&seen.rows) {
         for (primitive, x) in &row.form {
@@ -299,5 +299,3 @@ fn in_range(x: f64) -> bool {
 const DOWN: f64 = 1.0 - 8.0 * f64::EPSILON;
 /// Products of which the covariance is made, at most.
 const MOST_PRODUCTS: usize = 200_000_000;
-/// Rows from which on this is tried first.
-pub(super) const FROM: usize = 128;

@@ -1,7 +1,7 @@
 //! Sparse engines against the general one, and sizes that only they reach.
 
 use super::*;
-use crate::program::account::AccountOptions;
+use crate::program::AccountOptions;
 use crate::program::constructors::{decor, gopa};
 use crate::program::observers::Seen;
 use crate::program::{columns, sparse};

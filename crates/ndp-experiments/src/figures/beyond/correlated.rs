@@ -2,7 +2,7 @@
 
 use crate::datasets::Data;
 use crate::figures::families::erdos_renyi;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::program::constructors::{decor, fresh_noise, muffliato};

@@ -2,7 +2,7 @@
 
 use crate::datasets::Data;
 use crate::figures::families::erdos_renyi;
-use crate::registry::{Entry, Tolerance};
+use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_algos::accountant::{Account, Observer, Protocol, Target, least_noise};
@@ -78,10 +78,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .check(Check::below(DESIGNED, "DECOR"))
         .columns(2);
     let mut errors: Vec<Vec<(f64, f64)>> = vec![Vec::new(); PROTOCOLS.len() + 1];
-    let mut table = Panel::table("error", "graph");
     for (k, (name, graph)) in graphs.into_iter().enumerate() {
-        let place = k as f64;
-        table = table.row_name(place, name);
+        let place = (k + 1) as f64;
         let matrix = GossipMatrix::metropolis(&graph);
         let mut found: Vec<(&str, Point)> = Vec::new();
         for (protocol, called) in PROTOCOLS {
@@ -110,8 +108,10 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .panel(panel("messages", Axis::log("messages"), &|point| point.messages));
     }
     let called = PROTOCOLS.iter().map(|(_, called)| *called).chain([DESIGNED]);
-    let columns = called.zip(errors).map(|(called, errors)| Series::new(called, Grade::Exact).points(errors));
-    Ok(figure.panel(table.with_all(columns)))
+    let series = called.zip(errors).map(|(called, errors)| Series::new(called, Grade::Exact).points(errors));
+    let axis = Axis::linear("graph: 1 ring, 2 hypercube, 3 Erdős–Rényi");
+    let panel = Panel::curves("error on the three graphs", axis, Axis::log("error"));
+    Ok(figure.panel(panel.with_all(series)))
 }
 
 /// Least noise for the worst pair, and what it gives.
@@ -144,17 +144,21 @@ fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
     Ok(point)
 }
 
-/// DECOR whose own noise and masks are designed: with what it costs over the lower bound, and the variance of masks.
+/// DECOR whose own noise, node by node, and masks are designed: with what it costs over the lower bound, and the variance of masks.
 fn designed(graph: &Graph) -> Result<(Point, f64, f64)> {
     let n = graph.node_count();
     let program = decor(graph, 1, 1, 1)?;
     let noises = program.noises();
-    let groups = [noises[..n].to_vec(), noises[n..].to_vec()];
-    let design = Design::new(&program, &groups)?.with_prices(&[0.0, PRICE])?;
+    // Own noise by node, masks all alike.
+    let mut groups: Vec<_> = noises[..n].iter().map(|&own| vec![own]).collect();
+    groups.push(noises[n..].to_vec());
+    let mut prices = vec![0.0; n];
+    prices.push(PRICE);
+    let design = Design::new(&program, &groups)?.with_prices(&prices)?;
     let pairs: Vec<(Observer, Vec<usize>)> =
         (0..n).map(|v| (Observer::node(v), (0..n).filter(|&u| u != v).collect())).collect();
     let limit = Limit::Worst(WORST * WORST);
     let found = design.solve(&pairs, &Sensitivity::UseLevel, limit, DesignStopping::default())?;
     let (_, point) = at_guarantee(&Declared::new(found.program, Sensitivity::UseLevel))?;
-    Ok((point, found.cost / found.lower_bound, found.strengths[1]))
+    Ok((point, found.cost / found.lower_bound, found.strengths[n]))
 }

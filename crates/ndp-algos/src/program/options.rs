@@ -1,0 +1,51 @@
+//! How an account is made.
+
+use super::Weight;
+use super::adaptivity::HiddenReads;
+use super::build::Program;
+
+/// How an account is made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccountOptions {
+    /// The most memory the work may take, in bytes; it is estimated before the work starts.
+    pub memory_limit: u64,
+    /// The most bits a number may take.
+    pub precision_limit: u32,
+    /// What to do about contributions that read what the observer does not see.
+    pub hidden: HiddenReads,
+    /// Directions of the uses of a node whose loss is wanted for itself, relative to its own size. The sum of all uses is
+    /// always among them. Where something about a node leaks, a direction that is not named is undecided.
+    pub directions: Vec<(usize, Vec<Weight>)>,
+    /// The nodes that are asked about, all where none are named: a large program takes less work for a few.
+    pub nodes: Option<Vec<usize>>,
+    /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems, without primes.
+    /// Both ways enclose the same; small views are faster the other way.
+    pub sparse_from: usize,
+}
+
+impl Default for AccountOptions {
+    /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes.
+    fn default() -> Self {
+        Self {
+            memory_limit: 12 << 30,
+            precision_limit: 4224,
+            hidden: HiddenReads::AsDeclared,
+            directions: Vec::new(),
+            nodes: None,
+            sparse_from: SPARSE_FROM,
+        }
+    }
+}
+
+impl AccountOptions {
+    /// Which nodes are asked about.
+    pub(super) fn asked(&self, program: &Program) -> Vec<bool> {
+        let Some(nodes) = &self.nodes else { return vec![true; program.node_count()] };
+        let mut asked = vec![false; program.node_count()];
+        nodes.iter().for_each(|&node| asked[node] = true);
+        asked
+    }
+}
+
+/// Rows of a view that is large.
+const SPARSE_FROM: usize = 128;
