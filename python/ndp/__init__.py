@@ -14,7 +14,7 @@ array([0.   , 0.926, 0.926, 0.926])
 """
 
 from . import accountants, printed, programs, training, walks
-from ._account import Account, Audit, Comparison, Ledger, Profile, audit, check, compare, least_noise
+from ._account import Account, Profile
 from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
 from ._graph import Graph
@@ -42,6 +42,7 @@ from ._protocols import (
     randomized_gossip,
     time_varying_gossip,
 )
+from ._tools import Audit, Comparison, Ledger, audit, check, compare, least_noise
 from .programs import Program, ProgramAccount, ProgramRun, Sensitivity
 
 __all__ = [

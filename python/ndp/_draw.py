@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ._graph import Graph, GraphLike
-
-if TYPE_CHECKING:
-    from ._losses import Losses, PairwiseLosses
 
 
 def _axes(ax: Any) -> Any:
@@ -23,7 +20,7 @@ def _axes(ax: Any) -> Any:
     return plt.subplots(layout="constrained")[1]
 
 
-def plot_losses(losses: Losses, ax: Any, options: dict[str, Any]) -> Any:
+def plot_losses(losses: Any, ax: Any, options: dict[str, Any]) -> Any:
     ax = _axes(ax)
     outside = np.setdiff1d(np.arange(len(losses)), losses.coalitions[0])
     if isinstance(losses.graph, Graph):
@@ -41,7 +38,7 @@ def plot_losses(losses: Losses, ax: Any, options: dict[str, Any]) -> Any:
     return ax
 
 
-def plot_pairs(losses: PairwiseLosses, ax: Any, sigma: float | None, delta: float, options: dict[str, Any]) -> Any:
+def plot_pairs(losses: Any, ax: Any, sigma: float | None, delta: float, options: dict[str, Any]) -> Any:
     ax = _axes(ax)
     values = losses.unit if sigma is None else losses.epsilon(sigma, delta)
     shown = np.ma.array(values, mask=False)
@@ -56,7 +53,7 @@ def plot_pairs(losses: PairwiseLosses, ax: Any, sigma: float | None, delta: floa
     return ax
 
 
-def draw(graph: GraphLike, losses: Losses, ax: Any = None, pos: Any = None, **options: Any) -> Any:
+def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, **options: Any) -> Any:
     """Draws a graph, its nodes coloured by what they lose to the observer.
 
     Parameters
@@ -102,7 +99,7 @@ def draw(graph: GraphLike, losses: Losses, ax: Any = None, pos: Any = None, **op
     return ax
 
 
-def losses_html(losses: Losses, most: int = 20) -> str:
+def losses_html(losses: Any, most: int = 20) -> str:
     """A table of the largest losses."""
     import html
 
@@ -123,7 +120,7 @@ def losses_html(losses: Losses, most: int = 20) -> str:
     )
 
 
-def pairs_html(losses: PairwiseLosses) -> str:
+def pairs_html(losses: Any) -> str:
     """A summary for each observer: the largest and the mean loss."""
     import html
 

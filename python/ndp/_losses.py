@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
+from ._draw import losses_html, pairs_html, plot_losses, plot_pairs
 from ._grades import Exact, Guarantee, UpperBound
 from ._graph import Graph
 from ._ndp import NdpError
@@ -445,8 +446,6 @@ class Losses(_Reports):
         -------
         matplotlib.axes.Axes
         """
-        from ._draw import plot_losses
-
         return plot_losses(self, ax, options)
 
     def __len__(self) -> int:
@@ -458,8 +457,6 @@ class Losses(_Reports):
         return f"<Losses {who} of {self.protocol}: {self.grade.name}, max {self.max.value:.4g}{failure}>"
 
     def _repr_html_(self) -> str:
-        from ._draw import losses_html
-
         return losses_html(self)
 
 
@@ -596,8 +593,6 @@ class PairwiseLosses(_Reports):
         -------
         matplotlib.axes.Axes
         """
-        from ._draw import plot_pairs
-
         return plot_pairs(self, ax, sigma, delta, options)
 
     def __repr__(self) -> str:
@@ -605,8 +600,6 @@ class PairwiseLosses(_Reports):
         return f"<PairwiseLosses {count} of {self.protocol}: {self.grade.name}, max {self.max.value:.4g}>"
 
     def _repr_html_(self) -> str:
-        from ._draw import pairs_html
-
         return pairs_html(self)
 
 

@@ -26,7 +26,8 @@ from ._program_account import (
     _table,
     _weighted,
 )
-from ._protocols import Protocol, _count, _same, _seed
+from ._checks import _count, _same, _seed
+from ._protocols import Protocol
 
 
 class Program(Protocol):
@@ -48,6 +49,8 @@ class Program(Protocol):
         hidden, which gives an upper bound; ``"reveal"`` whatever is read; ``"refuse"`` refuses them.
     directions : mapping, optional
         For nodes of whose uses something leaks: changes of the uses whose losses are wanted for themselves, a list for each.
+    asked : iterable of hashable, optional
+        The nodes that are asked about; all by default. A large program takes less work for a few.
     memory_limit, precision_limit : int, optional
         The most bytes an account may take, and the most bits of a number.
 
@@ -71,6 +74,7 @@ class Program(Protocol):
         weight: str | bool | None = None,
         hidden: str = "as_declared",
         directions: Mapping[Hashable, Iterable[Iterable[Number]]] | None = None,
+        asked: Iterable[Hashable] | None = None,
         memory_limit: int | None = None,
         precision_limit: int | None = None,
     ) -> None:
@@ -87,6 +91,7 @@ class Program(Protocol):
         self._program = _ndp.Program(len(self.nodes))
         named = [] if directions is None else list(directions.items())
         self.parameters["directions"] = [(self._index(v), [_number(x) for x in row]) for v, rows in named for row in rows]
+        self.parameters["asked"] = None if asked is None else [self._index(v) for v in asked]
 
     @classmethod
     def read(
@@ -170,9 +175,10 @@ class Program(Protocol):
             chosen = Sensitivity()
         return chosen
 
-    def _options(self) -> tuple[int | None, int | None, str, list[tuple[int, list[int | float | str]]]]:
-        memory, bits = self.parameters["limits"]
-        return memory, bits, self.parameters["hidden"], self.parameters["directions"]
+    def _options(self) -> tuple[int | None, int | None, str, list[tuple[int, list[int | float | str]]], list[int] | None]:
+        p = self.parameters
+        memory, bits = p["limits"]
+        return memory, bits, p["hidden"], p["directions"], p["asked"]
 
     def _build(self) -> _ndp.Protocol:
         return self._program.declared(self._chosen()._native(), self._options())
@@ -302,7 +308,8 @@ class Program(Protocol):
 
         def contribution(node: int, use: int, so_far: Any) -> NDArray[np.float64]:
             if not callable(values):
-                return table[node]
+                row: NDArray[np.float64] = table[node]
+                return row
             given = np.asarray(asked(labels[node], use, so_far), np.float64)
             if given.shape not in ((width,), ()) or (given.shape == () and width > 1):
                 raise NdpError(f"a contribution has {width} coordinates, got an array of shape {given.shape}")

@@ -6,18 +6,15 @@ import math
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol as _Structural
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._account import Account, Who
+from ._account import Account, Who, _Asked
 from ._grades import Guarantee
 from ._ndp import NdpError
-
-if TYPE_CHECKING:
-    from ._program import Program
 
 #: An exact number: an integer, a `fractions.Fraction`, a text ``"1/3"``, or a float as the fraction that it stores.
 Number = Any
@@ -152,6 +149,16 @@ class ProgramRun:
         return f"<ProgramRun of {len(self.values)} values>"
 
 
+class _Stated(_Asked, _Structural):
+    """A program, as its account sees it."""
+
+    _program: _ndp.Program
+
+    def _chosen(self) -> Sensitivity: ...
+
+    def _options(self) -> tuple[int | None, int | None, str, list[tuple[int, list[int | float | str]]], list[int] | None]: ...
+
+
 class ProgramAccount(Account):
     """What one observer sees of a program; made by `Program.account`.
 
@@ -159,18 +166,12 @@ class ProgramAccount(Account):
     check.
     """
 
-    __slots__ = ("_own",)
+    __slots__ = ("_own", "_stated")
 
-    def __init__(self, protocol: Program, who: Who) -> None:
+    def __init__(self, protocol: _Stated, who: Who) -> None:
         super().__init__(protocol, who)
+        self._stated = protocol
         self._own: _ndp.ProgramAccount | None = None
-
-    @property
-    def _stated(self) -> Program:
-        from ._program import Program
-
-        assert isinstance(self.protocol, Program)
-        return self.protocol
 
     def _facts(self) -> _ndp.ProgramAccount:
         if self._own is None:

@@ -10,7 +10,7 @@ from . import _ndp
 from ._graph import Graph, GraphLike, _matrix
 from ._program import Program
 from ._program_account import Number, Sensitivity, _number, _table
-from ._protocols import _count, _rounds
+from ._checks import _count, _rounds
 
 
 def _published(

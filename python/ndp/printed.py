@@ -31,7 +31,7 @@ from ._ndp import (
     network_theorem6,
     walk_noise,
 )
-from ._protocols import _rounds
+from ._checks import _rounds
 
 __all__ = [
     "gossip_noise",

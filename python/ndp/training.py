@@ -22,7 +22,8 @@ from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
-from ._protocols import Progress, _on_matrix, _reporter, _rounds, _same
+from ._checks import Progress, _reporter, _rounds, _same
+from ._protocols import _on_matrix
 
 __all__ = ["GossipSgd", "gossip_sgd"]
 

@@ -17,7 +17,8 @@ from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
 from ._ndp import CompleteWalk, NdpError, RingHistogram, RingSum
-from ._protocols import PathProtocol, _on_matrix, _rounds, _same, _seed
+from ._checks import _rounds, _same, _seed
+from ._protocols import PathProtocol, _on_matrix
 
 __all__ = [
     "CompleteWalk",

@@ -17,13 +17,14 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a node.
+/// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a node, the nodes that are
+/// asked about.
 #[derive(FromPyObject)]
-pub(crate) struct Options(Option<u64>, Option<u32>, String, Vec<(usize, Vec<Number>)>);
+pub(crate) struct Options(Option<u64>, Option<u32>, String, Vec<(usize, Vec<Number>)>, Option<Vec<usize>>);
 
 impl Options {
     pub(crate) fn options(self) -> Result<AccountOptions, Fault> {
-        let Self(memory, bits, hidden, directions) = self;
+        let Self(memory, bits, hidden, directions, nodes) = self;
         let usual = AccountOptions::default();
         let hidden = match hidden.as_str() {
             "refuse" => HiddenReads::Refuse,
@@ -40,6 +41,7 @@ impl Options {
             precision_limit: bits.unwrap_or(usual.precision_limit),
             hidden,
             directions: directions.collect::<Result<_, Fault>>()?,
+            nodes,
         })
     }
 }

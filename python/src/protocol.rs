@@ -5,7 +5,7 @@ use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::losses::Reports;
-use crate::worker::{run, run_each};
+use crate::worker::{run, run_each, run_watched};
 use ndarray::{Array2, ArrayView2};
 use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
@@ -350,6 +350,7 @@ impl Protocol {
     }
 
     /// Runs with two inputs of `source`, told apart by `who`.
+    #[pyo3(signature = (who, source, sensitivity, sigma, runs, error_rate, seed, progress=None))]
     #[allow(clippy::too_many_arguments, reason = "Python names them")]
     fn audit(
         &self,
@@ -361,11 +362,14 @@ impl Protocol {
         runs: usize,
         error_rate: f64,
         seed: u64,
+        progress: Option<Py<PyAny>>,
     ) -> Result<(f64, &'static str, f64, f64, f64), Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
-        let found = run(py, move || {
-            let plan = AuditPlan { runs, error_rate };
-            Ok(audit::audit(kind.protocol(), source, &observer(who), noise, plan, &mut generator(seed))?)
+        ndp_graph::memory::require_dense("the scores of an audit", runs, 3)?;
+        let found = run_watched(py, progress, move |progress| {
+            let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
+            let protocol = kind.protocol();
+            Ok(audit::audit_with(protocol, source, &observer(who), noise, plan, rng, progress)?)
         })?;
         let measured = found.measured_mu.into_value();
         Ok((found.allowed_mu, class(found.grade), measured, found.false_positives, found.true_positives))

@@ -1,10 +1,12 @@
 //! Long calls: away from the interpreter lock, on a thread of their own, while this one listens for Ctrl-C.
 
 use crate::errors::Fault;
+use ndp_graph::progress::Progress;
 use pyo3::prelude::*;
 use rayon::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -53,6 +55,45 @@ pub(crate) fn run_each<T: Send + 'static>(
         tell(py)?;
     }
     result
+}
+
+/// Runs work that reports how far it is. An interrupt, or an exception of `progress(done, total)`, cancels it.
+pub(crate) fn run_watched<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    work: impl FnOnce(&dyn Progress) -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    let watched = Arc::new(Watched::default());
+    let inside = Arc::clone(&watched);
+    let answer = start(move || work(&*inside))?;
+    let tell = |py: Python<'_>| match (&progress, watched.total.load(Ordering::Relaxed)) {
+        (Some(progress), total) if total > 0 => {
+            progress.call1(py, (watched.done.load(Ordering::Relaxed), total)).map(|_| ())
+        }
+        _ => Ok(()),
+    };
+    let result = wait(py, answer, tell);
+    watched.stop.store(true, Ordering::Relaxed);
+    if result.is_ok() {
+        tell(py)?;
+    }
+    result
+}
+
+/// How far work is, and whether anybody still waits for it.
+#[derive(Default)]
+struct Watched {
+    stop: AtomicBool,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Progress for Watched {
+    fn report(&self, done: u64, total: u64) -> ControlFlow<()> {
+        self.done.fetch_max(done, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
 }
 
 fn start<T: Send + 'static>(

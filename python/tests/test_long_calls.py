@@ -83,6 +83,9 @@ def test_progress_of_every_long_call():
         told = []
         call(lambda done, total: told.append((done, total)))
         assert told[-1] == (count, count)
+    told = []
+    ndp.audit(p, (0, 1), runs=1_000, progress=lambda done, total: told.append((done, total)))
+    assert told and told[-1][0] == told[-1][1] > 0
 
 
 def test_an_exception_of_a_progress_function_ends_the_call():

@@ -229,6 +229,10 @@ def test_limits_of_an_account(tmp_path):
     with pytest.raises(ndp.NdpError, match="bytes"):
         ndp.Program.read(tmp_path / "p.jsonl", memory_limit=1000).account(0)
     assert ndp.Program.read(tmp_path / "p.jsonl", memory_limit=10**9).account(0).failure == p.account(0).failure
+    asked = ndp.Program.read(tmp_path / "p.jsonl", asked=[3]).account(0)
+    assert float(asked.verdict(3).loss) == pytest.approx(float(p.account(0).verdict(3).loss), abs=1e-9)
+    with pytest.raises(ndp.NdpError):
+        asked.verdict(4)
     with pytest.raises(ndp.NdpError, match="at least 1, got 0"):
         ndp.Program(3, precision_limit=0)
     for huge in (

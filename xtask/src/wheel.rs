@@ -95,5 +95,5 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes that a wheel may have: it has 3.2 MB, and the goal is 3 MB.
-const LARGEST: u64 = 3_300_000;
+/// Bytes that a wheel may have: it has 3.3 MB, and the goal is 3 MB.
+const LARGEST: u64 = 3_400_000;

@@ -94,7 +94,8 @@
 //! | gossip over pairs, or over changing graphs | [`SequenceGossip`](gossip::SequenceGossip) | `randomized-gossip`, `one-peer` |
 //! | pairs with momentum | [`AcceleratedGossip`](gossip::AcceleratedGossip) | `randomized-accelerated` |
 //! | noise in every round, or on messages | [`FreshNoiseGossip`](gossip::FreshNoiseGossip), [`NoisyMessageGossip`](gossip::NoisyMessageGossip) | `fresh-noise`, `noisy-messages` |
-//! | correlated noise, secure sums, D-SGD: ten published programs | [`program::constructors`] | `decor`, `zip-dl`, `secure-neighbor-sums` |
+//! | correlated noise, secure sums, D-SGD: ten published programs | [`program::constructors`] | `decor`, `zip-dl`, `gopa`, `corn-dsgd`, `dsgd`, `secure-neighbor-sums`, `hierarchical` |
+//! | gossip on directed edges | [`Program`](program::Program) | `push-sum` |
 //! | a token on a ring: sums and histograms | [`RingSum`](walk::ring::RingSum), [`RingHistogram`](walk::ring::RingHistogram) | `ring-sum`, `ring-histogram` |
 //! | a token on the complete graph | [`CompleteSum`](walk::complete::CompleteSum), [`CompleteHistogram`](walk::complete::CompleteHistogram) | `complete-sum`, `complete-histogram` |
 //! | a token on any graph | [`TokenWalk`](walk::graph::TokenWalk), [`TokenAveraging`](walk::graph::TokenAveraging) | `walk` |

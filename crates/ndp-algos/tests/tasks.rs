@@ -123,3 +123,15 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     assert!(!found.is_refuted() && *found.measured_mu.value() > 0.5);
     Ok(())
 }
+
+/// The first pages lead to everything: every protocol of the registry and every family of graphs is named there.
+#[test]
+fn first_pages_name_every_protocol_and_generator() {
+    let (algos, graph) = (include_str!("../src/lib.rs"), include_str!("../../ndp-graph/src/lib.rs"));
+    let protocols = registry::PROTOCOLS.iter().map(|entry| format!("`{}`", entry.name));
+    let missing: Vec<String> = protocols.filter(|name| !algos.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    let families = generators::FAMILIES.iter().map(|family| format!("generators::{}", family.name));
+    let missing: Vec<String> = families.filter(|name| !graph.contains(name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}

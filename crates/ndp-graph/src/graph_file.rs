@@ -23,6 +23,15 @@ use std::fmt;
 use std::io::BufRead;
 
 /// What becomes of edges that go one way only in a file whose edges have a direction.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::graph_file::{OneWay, read_graph};
+/// let one_way = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n";
+/// assert!(read_graph(one_way.as_bytes(), Default::default(), OneWay::Refuse).is_err());
+/// assert_eq!(read_graph(one_way.as_bytes(), Default::default(), OneWay::Symmetric)?.made_symmetric, 1);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OneWay {
@@ -34,6 +43,12 @@ pub enum OneWay {
 }
 
 /// The format of a file.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::graph_file::Format;
+/// assert_eq!(Format::GraphMl.to_string(), "GraphML file");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Two labels a line.
@@ -58,6 +73,14 @@ impl fmt::Display for Format {
 }
 
 /// A graph, and what was in its file beside it.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::graph_file::{Format, OneWay, read_graph};
+/// let file = read_graph("a b\nb c\n".as_bytes(), Default::default(), OneWay::Refuse)?;
+/// assert_eq!((file.format, file.graph.edge_count(), file.weights_left_out), (Format::EdgeList, 2, false));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphFile {
     /// The graph.

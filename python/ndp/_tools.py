@@ -1,0 +1,515 @@
+"""What is written once for every protocol: noise for a target, comparison, audit, ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from . import _ndp
+from ._account import Profile, Who
+from ._checks import Progress, _count, _reporter, _seed
+from ._draw import plot_comparison
+from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
+from ._graph import GraphLike
+from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of
+from ._ndp import NdpError
+from ._protocols import Protocol, every_protocol
+
+_GRADES: dict[str, type[Graded]] = {
+    "Exact": Exact,
+    "UpperBound": UpperBound,
+    "Printed": Printed,
+    "Estimate": Estimate,
+}
+
+
+def _accounts(
+    protocol: Protocol, observers: Iterable[Hashable] | None, progress: Progress = False
+) -> tuple[list[Who], list[_ndp.Account]]:
+    who = protocol._observers(observers)
+    return who, protocol._native.accounts(who, _reporter(progress))
+
+
+def least_noise(
+    protocol: Protocol,
+    worst: Target = None,
+    *,
+    mean: Target = None,
+    pairs: Callable[[Hashable, Hashable], Any] | None = None,
+    order: float | None = None,
+    observers: Iterable[Hashable] | None = None,
+    sensitivity: float = 1.0,
+    progress: Progress = False,
+) -> LeastNoise:
+    """The least noise at which no node loses more than a target allows.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Any protocol of this package.
+    worst : tuple or float, optional
+        ``(epsilon, delta)`` for every pair; or a ``mu``; or, with ``order``, a Rényi loss in nats.
+    mean : tuple or float, optional
+        In place of ``worst``: for the losses of all nodes towards every observer, added up and divided by their number.
+    pairs : callable, optional
+        In place of ``worst``: a limit for each exposed node and observer, ``inf`` for none.
+    order : float, optional
+        Order of the Rényi loss.
+    observers : iterable of hashable, optional
+        Who observes, each alone, lists being coalitions; by default every node.
+    sensitivity : float, optional
+        How far the input of one node may move.
+    progress : bool or callable, optional
+        As in `Protocol.all_losses`.
+
+    Returns
+    -------
+    LeastNoise
+        ``sigma``, at which the target was verified, and the pair that needs it.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> found = ndp.least_noise(ndp.fresh_noise(([0, 1, 2], [1, 2, 3]), rounds=3), worst=(1.0, 1e-5))
+    >>> round(found.sigma, 3), found.loss
+    (3.731, Exact(1, 'epsilon'))
+    """
+    who, accounts = _accounts(protocol, observers, progress)
+    limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
+    return least_noise_of(protocol.nodes, _ndp.least_noise(accounts, limits, float(sensitivity)), limits)
+
+
+def check(
+    protocol: Protocol,
+    sigma: float,
+    worst: Target = None,
+    *,
+    mean: Target = None,
+    pairs: Callable[[Hashable, Hashable], Any] | None = None,
+    order: float | None = None,
+    observers: Iterable[Hashable] | None = None,
+    sensitivity: float = 1.0,
+    progress: Progress = False,
+) -> Check:
+    """Whether no node loses more than a target allows at a noise.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Any protocol of this package.
+    sigma : float
+        Standard deviation of the noise.
+    worst, mean, pairs, order, observers, sensitivity, progress
+        As in `least_noise`.
+
+    Returns
+    -------
+    Check
+        True in a condition where the target is met; otherwise ``verdict`` says whether it is violated, or not shown.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=3)
+    >>> bool(ndp.check(p, 4.0, worst=(1.0, 1e-5))), ndp.check(p, 3.0, worst=(1.0, 1e-5)).verdict
+    (True, 'violated')
+    """
+    who, accounts = _accounts(protocol, observers, progress)
+    limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
+    found = _ndp.check_accounts(accounts, limits, float(sigma), float(sensitivity))
+    return check_of(protocol.nodes, found, limits)
+
+
+class Audit(NamedTuple):
+    """What an attack on simulated runs found, beside what the protocol's accountant allows."""
+
+    #: What the accountant says.
+    allowed_mu: Guarantee
+    #: A lower bound on ``mu`` that holds with the confidence asked for.
+    measured_mu: Estimate
+    false_positives: float
+    true_positives: float
+    pair: tuple[Hashable, Hashable]
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the runs leak more than the accountant allows."""
+        return bool(self.measured_mu.value > float(self.allowed_mu))
+
+
+def audit(
+    protocol: Protocol,
+    pair: tuple[Hashable, Hashable],
+    *,
+    sigma: float = 1.0,
+    sensitivity: float = 1.0,
+    runs: int = 100_000,
+    error_rate: float = 1e-3,
+    seed: int = 0,
+    progress: Progress = False,
+) -> Audit:
+    """Attacks simulated runs: how well does an observer tell two inputs of a node apart?
+
+    Parameters
+    ----------
+    protocol : Protocol
+        Any protocol of this package that can be run.
+    pair : tuple
+        The exposed node and the observer; in place of the observer, a list of colluders.
+    sigma, sensitivity : float, optional
+        The noise, and the distance of the two inputs.
+    runs : int, optional
+        Runs that are counted, with each input.
+    error_rate : float, optional
+        Probability that the measured lower bound exceeds the truth.
+    seed : int, optional
+        The same seed gives the same audit.
+    progress : bool or callable, optional
+        True for a line on standard error, or a function of the number of parts done and of all.
+
+    Returns
+    -------
+    Audit
+        ``measured_mu`` never exceeds a true guarantee but with probability ``error_rate``.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> found = ndp.audit(ndp.gossip(([0, 1], [1, 2]), rounds=2), pair=(0, 2), runs=20_000)
+    >>> found.allowed_mu, bool(0.85 < found.measured_mu.value < 1.0), found.refuted
+    (Exact(1, 'mu'), True, False)
+    """
+    source, observer = pair
+    who = protocol._who(None, observer) if isinstance(observer, list) else protocol._who(observer)
+    u, count = protocol._index(source), _count(runs, "runs")
+    allowed, grade, measured, false, true = protocol._native.audit(
+        who, u, float(sensitivity), float(sigma), count, float(error_rate), _seed(seed), _reporter(progress, "parts")
+    )
+    allowed_mu = _GRADES[grade](allowed, "mu")
+    assert isinstance(allowed_mu, Guarantee)
+    return Audit(allowed_mu, Estimate(measured, "mu"), false, true, pair)
+
+
+class Comparison(Sequence[dict[str, Any]]):
+    """Protocols side by side at the same guarantee; a row for each, as a dictionary.
+
+    ``sigma`` is the least noise, ``error`` the root mean square error of the result at that noise (at most), ``messages`` those of
+    a run; where there is no number, ``reason`` says why.
+    """
+
+    __slots__ = ("rows",)
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows = rows
+
+    def __getitem__(self, i: Any) -> Any:
+        return self.rows[i]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def to_frame(self) -> Any:
+        """A table with a row for each protocol: pandas, or polars where pandas is not installed."""
+        names = ("protocol", "sigma", "error", "messages", "grade", "reason")
+        return _frame({name: [row.get(name) for row in self.rows] for name in names})
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """The error of every protocol at the same guarantee, with matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw.
+        **options
+            Passed to ``ax.barh``.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return plot_comparison(self.rows, ax, options)
+
+    def __repr__(self) -> str:
+        lines = [f"{'protocol':<24} {'sigma':>11} {'error':>11} {'messages':>11}  grade"]
+        for row in self.rows:
+            numbers = [f"{row[k]:11.5g}" if row.get(k) is not None else f"{'-':>11}" for k in ("sigma", "error", "messages")]
+            tail = row.get("reason") or row.get("grade") or ""
+            lines.append(f"{row['protocol']:<24} {' '.join(numbers)}  {tail}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        names = ("protocol", "sigma", "error", "messages", "grade", "reason")
+        head = "".join(f"<th>{name}</th>" for name in names)
+
+        def cell(x: Any) -> str:
+            return "" if x is None else f"{x:.5g}" if isinstance(x, float) else html.escape(str(x))
+
+        rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def compare(
+    protocols: GraphLike | Mapping[str, Protocol],
+    worst: Target = None,
+    *,
+    mean: Target = None,
+    pairs: Callable[[Hashable, Hashable], Any] | None = None,
+    order: float | None = None,
+    observers: Iterable[Hashable] | None = None,
+    sensitivity: float = 1.0,
+    progress: Progress = False,
+) -> Comparison:
+    """Protocols side by side at the same guarantee: the noise each needs, the error it leaves, the messages it sends.
+
+    Parameters
+    ----------
+    protocols : mapping or graph-like
+        Protocols by name, all on the same nodes; or a graph, on which every protocol of this package is compared.
+    worst, mean, pairs, order, observers, sensitivity
+        As in `least_noise`.
+    progress : bool or callable, optional
+        True for a line on standard error, or a function of the number of protocols done and of all.
+
+    Returns
+    -------
+    Comparison
+        A protocol without an answer keeps its row, with the reason.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> G = ndp.Graph(([0, 1, 2], [1, 2, 3]))
+    >>> table = ndp.compare({"once": ndp.gossip(G, 3), "fresh": ndp.fresh_noise(G, 3)}, worst=(1.0, 1e-5))
+    >>> [(row["protocol"], row["grade"]) for row in table]
+    [('once', 'exact'), ('fresh', 'exact')]
+    """
+    if not isinstance(protocols, Mapping):
+        protocols = every_protocol(protocols)
+    named = dict(protocols)
+    first = next((protocol for protocol in named.values() if not isinstance(protocol, str)), None)
+    if first is None:
+        raise NdpError("the number of protocols must be at least 1, got 0")
+    labels = list(first.nodes)
+    for name, protocol in named.items():
+        if not isinstance(protocol, str) and list(protocol.nodes) != labels:
+            raise NdpError(f"the protocols need the same nodes in the same order: those of {name!r} differ")
+    who = first._observers(observers)
+    limits = limits_of(labels, [members for members, *_ in who], worst, mean, pairs, order)
+    asked: list[tuple[str, _ndp.Protocol | str]] = []
+    for name, protocol in named.items():
+        if isinstance(protocol, str):
+            asked.append((name, protocol))
+            continue
+        try:
+            asked.append((name, protocol._native))
+        except NdpError as refused:
+            asked.append((name, str(refused)))
+    rows: list[dict[str, Any]] = []
+    tell = _reporter(progress, "protocols")
+    for row in _ndp.compare(asked, who, limits, len(labels), float(sensitivity), tell):
+        pair = row.pop("pair", None)
+        if pair is not None:
+            row["source"], row["observer"] = labels[pair[0]], labels[pair[1]]
+        if row.get("grade") is not None:
+            row["grade"] = _GRADES[row["grade"]].name
+        rows.append(row)
+    return Comparison(rows)
+
+
+class Ledger:
+    """What several runs over the same data have cost every pair together, and what is left of a limit.
+
+    Parameters
+    ----------
+    limit : tuple or float, optional
+        ``(epsilon, delta)`` for all runs together; or a ``mu``; or, with ``order``, a Rényi loss in nats.
+    order : float, optional
+        Order of the Rényi loss.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> p = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=3)
+    >>> ledger = ndp.Ledger(limit=(2.5, 1e-5))
+    >>> ledger.fits(p, sigma=2.0)
+    True
+    >>> ledger.record(p, sigma=2.0)
+    >>> ledger.fits(p, sigma=2.0), ledger.verdict
+    (False, 'met')
+    >>> ledger.spent(1, observer=0).mu
+    Exact(0.5, 'mu')
+    """
+
+    __slots__ = ("_native", "_records", "limit", "order")
+
+    def __init__(self, limit: Target = None, order: float | None = None) -> None:
+        self.limit = limit
+        self.order = order
+        self._records: list[tuple[Any, ...]] = []
+        if limit is None:
+            self._native = _ndp.Ledger()
+        elif isinstance(limit, tuple):
+            self._native = _ndp.Ledger(float(limit[0]), None if order is None else float(order), float(limit[1]))
+        else:
+            self._native = _ndp.Ledger(float(limit), None if order is None else float(order), None)
+
+    def record(
+        self,
+        protocol: Protocol,
+        sigma: float,
+        *,
+        name: str | None = None,
+        observers: Iterable[Hashable] | None = None,
+        sensitivity: float = 1.0,
+        adaptivity: str = "fixed",
+    ) -> None:
+        """Writes down a run that took place, also one that breaks the limit.
+
+        Parameters
+        ----------
+        protocol : Protocol
+            What was run.
+        sigma : float
+            Standard deviation of its noise.
+        name : str, optional
+            What it is called.
+        observers : iterable of hashable, optional
+            As in `least_noise`.
+        sensitivity : float, optional
+            How far the input of one node may move.
+        adaptivity : str, optional
+            On what the run may have depended: ``"fixed"`` before the first run, or ``"on_seen"``, what the observer saw.
+            ``"on_hidden"`` is refused: no sum covers it.
+        """
+        scales = (float(sigma), float(sensitivity))
+        who, accounts = _accounts(protocol, observers)
+        self._write(protocol, name or protocol.words, who, accounts, scales, adaptivity)
+
+    def _write(
+        self,
+        protocol: Protocol,
+        name: str,
+        who: list[Who],
+        accounts: list[_ndp.Account],
+        scales: tuple[float, float],
+        adaptivity: str,
+    ) -> None:
+        for account in accounts:
+            self._native.record(name, account, *scales, adaptivity)
+        self._records.append((protocol, name, who, scales, adaptivity))
+
+    def fits(
+        self,
+        protocol: Protocol,
+        sigma: float,
+        *,
+        observers: Iterable[Hashable] | None = None,
+        sensitivity: float = 1.0,
+        adaptivity: str = "fixed",
+    ) -> bool:
+        """Whether a run stays within the limit for every pair, asked before the run.
+
+        Parameters
+        ----------
+        protocol, sigma, observers, sensitivity, adaptivity
+            As in `record`.
+
+        Returns
+        -------
+        bool
+        """
+        scales = (float(sigma), float(sensitivity))
+        _, accounts = _accounts(protocol, observers)
+        return all(self._native.fits(account, *scales, adaptivity) for account in accounts)
+
+    @property
+    def verdict(self) -> str:
+        """Whether all pairs stay within the limit: ``"met"``, ``"not shown"`` or ``"violated"``."""
+        return self._native.verdict()
+
+    def _pair(self, node: Hashable, observer: Hashable) -> tuple[int, list[int]]:
+        if not self._records:
+            raise NdpError("no run was recorded")
+        protocol = self._records[0][0]
+        members = observer if isinstance(observer, list) else [observer]
+        return protocol._index(node), sorted(protocol._index(v) for v in members)
+
+    def spent(self, node: Hashable, observer: Hashable) -> Profile:
+        """What an observer has been able to tell about a node, over all runs.
+
+        Parameters
+        ----------
+        node : hashable
+            The exposed node.
+        observer : hashable
+            The observer, or a list of colluders.
+
+        Returns
+        -------
+        Profile
+        """
+        native = self._native.spent(*self._pair(node, observer))
+        return Profile(native, (_spent, (self, node, observer)))
+
+    def remaining(self, node: Hashable, observer: Hashable) -> float:
+        """What is left of the limit for a pair, in its terms, for a run chosen in advance.
+
+        Parameters
+        ----------
+        node, observer
+            As in `spent`.
+
+        Returns
+        -------
+        float
+        """
+        return self._native.remaining(*self._pair(node, observer))
+
+    def pairs(self) -> list[tuple[Hashable, list[Hashable]]]:
+        """The pairs that have something recorded: the exposed node, and the members of the observer."""
+        labels = self._records[0][0].nodes if self._records else []
+        return [(labels[u], [labels[v] for v in members]) for u, members in self._native.pairs()]
+
+    def to_frame(self, delta: float) -> Any:
+        """A table of all pairs: what was spent, as an ``epsilon`` at ``delta``; pandas, or polars where pandas is not installed.
+
+        Parameters
+        ----------
+        delta : float
+            Failure probability.
+        """
+        rows = []
+        for node, members in self.pairs():
+            observers: Any = members
+            spent = self.spent(node, observers).epsilon(delta)
+            observer = members[0] if len(members) == 1 else tuple(members)
+            rows.append({"node": node, "observer": observer, "epsilon": float(spent), "grade": spent.grade.name})
+        return _frame({name: [row[name] for row in rows] for name in ("node", "observer", "epsilon", "grade")})
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs so far."""
+        return [name for _, name, *_ in self._records]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_ledger, (self.limit, self.order, self._records))
+
+    def __repr__(self) -> str:
+        return f"<Ledger of {len(self._records)} runs, limit {self.limit!r}>"
+
+
+def _ledger(limit: Target, order: float | None, records: list[tuple[Any, ...]]) -> Ledger:
+    ledger = Ledger(limit, order)
+    for protocol, name, who, scales, adaptivity in records:
+        ledger._write(protocol, name, who, protocol._native.accounts(who), scales, adaptivity)
+    return ledger
+
+
+def _spent(ledger: Ledger, node: Hashable, observer: Hashable) -> Profile:
+    return ledger.spent(node, observer)
