@@ -227,3 +227,45 @@ fn pipes_and_full_devices() {
     assert_eq!((output.status.code(), problem.lines().count()), (Some(3), 1), "{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// An interruption ends with a code of its own, and leaves no file behind.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interruption_leaves_nothing_half_written() {
+    let folder = folder("interrupt");
+    let n = 1 << 10;
+    let edges: String = (0..n)
+        .flat_map(|v| (0..10).map(move |bit| (v, v ^ (1 << bit))))
+        .filter(|(u, v)| u < v)
+        .map(|(u, v)| format!("{u} {v}\n"))
+        .collect();
+    std::fs::write(folder.join("cube"), edges).unwrap();
+    let process = Command::new(env!("CARGO_BIN_EXE_ndp"))
+        .current_dir(&folder)
+        .args([
+            "loss",
+            "cube",
+            "--protocol",
+            "muffliato:rounds=20",
+            "--noise",
+            "2",
+            "--all",
+            "--csv",
+            "all.csv",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // All observers take far longer than this.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let id = process.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let output = process.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    let left = std::fs::read_dir(&folder)
+        .unwrap()
+        .filter(|file| file.as_ref().unwrap().file_name().to_string_lossy().starts_with("all.csv"));
+    assert_eq!(left.count(), 0);
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,14 +1,17 @@
 //! What several runs cost together.
 
 use super::{accounts, summary, worst};
-use crate::args::Ledger;
+use crate::args::Ledger as Asked;
 use crate::errors::Failure;
 use crate::output::{csv, json, line, number};
+use crate::progress::Progress;
 use crate::{input, question};
 use ndp_algos::accountant::PairLedgers;
-use ndp_dp::{Adaptivity, Verdict};
+use ndp_dp::{Adaptivity, Ledger, Verdict};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
 
-pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
+pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let matrix = input::matrix(&graph, asked.weights);
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
@@ -50,13 +53,21 @@ pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
         ));
     }
     summary(&format!("Runs, observed by {}, as {measure}", chosen.description), &fits)?;
-    let mut rows = Vec::new();
-    for (u, members, ledger) in ledgers.pairs() {
+    let pairs: Vec<_> = ledgers.pairs().collect();
+    let mut distances: BTreeMap<usize, Vec<Option<u32>>> = BTreeMap::new();
+    for v in chosen.observers.iter().filter_map(|observer| observer.members().first()) {
+        distances.entry(*v).or_insert_with(|| graph.distances(*v));
+    }
+    let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
+    let row = |&(u, members, ledger): &(usize, &[usize], &Ledger)| -> Result<_, Failure> {
         let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
         let loss = *ledger.spent()?.loss(measure)?.value();
-        let hops = members.first().and_then(|&v| graph.distances(v)[u]);
-        rows.push((input::label(&graph, u), names.join("+"), hops, loss));
-    }
+        let hops = members.first().and_then(|v| distances.get(v)?[u]);
+        progress.one();
+        Ok((input::label(&graph, u), names.join("+"), hops, loss))
+    };
+    let rows = pairs.par_iter().map(row).collect::<Result<Vec<_>, Failure>>()?;
+    drop(progress);
     if let Some(path) = &asked.files.csv {
         let cells: Vec<Vec<String>> = rows
             .iter()
@@ -80,7 +91,7 @@ pub(crate) fn run(asked: &Ledger, quiet: bool) -> Result<(), Failure> {
     line("")?;
     worst(&rows, "spent", 10)?;
     if limit.is_some() {
-        let left = ledgers.pairs().map(|(_, _, ledger)| ledger.remaining());
+        let left = pairs.par_iter().map(|(_, _, ledger)| ledger.remaining());
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
         line(&format!("left for every pair: at least {}", number(left)))?;
         if ledgers.verdict()? != Verdict::Met {

@@ -23,6 +23,9 @@ use serde_json::json;
 /// Rounds that are tried, as multiples of those of the stopping rule.
 const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
 
+/// An edge is worth naming when the error falls below this share of what it was.
+const WORTH: f64 = 0.999;
+
 /// Edges that are tried before one of them is added.
 const TRIED_EDGES: usize = 24;
 
@@ -244,7 +247,7 @@ fn rewired(
         let mut better: Option<(f64, Graph, (usize, usize))> = None;
         for (u, v) in near(&graph, TRIED_EDGES, rng) {
             let larger = with_edge(&graph, u, v)?;
-            let smallest = better.as_ref().map_or(error, |(error, ..)| *error);
+            let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
             if let Some(found) = question.of(&larger, &best.candidate)?.filter(|found| found.error < smallest)
             {
                 better = Some((found.error, larger, (u, v)));
@@ -266,7 +269,7 @@ fn rewired(
         asked.knowledge.seed
     ))?;
     if edges.is_empty() {
-        line("none of those tried lowers it")?;
+        line("none of those tried lowers it by a thousandth")?;
     } else {
         let rows: Vec<Vec<String>> =
             edges.iter().map(|(u, v, error)| vec![u.clone(), v.clone(), number(*error)]).collect();
