@@ -26,7 +26,7 @@ pub const ENTRY: Entry = Entry {
     id: "beyond/correlated",
     what: "DECOR and zero-sum masks against fresh noise as the coalition grows, at the same error",
     needs: &[],
-    minutes: 0.5,
+    minutes: 0.1,
     tolerance: Tolerance { relative: 1e-6, absolute: 1e-9 },
     figure,
 };

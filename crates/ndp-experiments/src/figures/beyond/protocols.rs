@@ -45,8 +45,9 @@ pub const ENTRY: Entry = Entry {
     id: "beyond/protocols",
     what: "published protocols at the same worst pair: error, messages and mean loss on three graphs",
     needs: &[],
-    minutes: 1.0,
-    tolerance: Tolerance { relative: 1e-4, absolute: 1e-9 },
+    minutes: 0.2,
+    // A design stops within a thousandth of its lower bound, on another machine perhaps a step later.
+    tolerance: Tolerance { relative: 2e-3, absolute: 1e-9 },
     figure,
 };
 
@@ -68,6 +69,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .parameter("n", n)
         .parameter("mu of the worst pair, every node an observer", WORST)
         .parameter("weights", "metropolis")
+        .parameter("parameters of the protocols", "the defaults of the registry")
         .parameter("steps of D-SGD", STEPS)
         .parameter("price of a unit of mask variance", PRICE)
         .parameter("error", "root mean square of noise and mixing, in units of the sensitivity")
