@@ -42,6 +42,7 @@ impl Options {
             hidden,
             directions: directions.collect::<Result<_, Fault>>()?,
             nodes,
+            ..usual
         })
     }
 }
