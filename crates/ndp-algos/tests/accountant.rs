@@ -123,7 +123,7 @@ fn every_protocol_meets_its_audit() -> Result<(), Error> {
         .map(|(k, entry)| {
             let parameters = small.iter().find(|(name, _)| *name == entry.name).map_or("", |(_, text)| text);
             let protocol = entry.build(&matrix, &parameters.parse()?)?;
-            let runs = if entry.name.contains("sgd") || entry.name == "walk" { 10_000 } else { plan.runs };
+            let runs = if entry.name.contains("-sgd") || entry.name == "walk" { 10_000 } else { plan.runs };
             let noise = NoiseMultiplier::new(1.0)?;
             let run = |observer: &Observer| {
                 audit(protocol.as_ref(), 2, observer, noise, AuditPlan { runs, ..plan }, &mut rng(k as u64))

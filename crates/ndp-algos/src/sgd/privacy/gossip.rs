@@ -66,7 +66,6 @@ impl GossipObserver {
             return Err(Error::Shape { what: "mixings of rounds", expected: sgd.rounds, got: mixings.len() });
         }
         mixings.iter().try_for_each(|mixing| mixing.check(users))?;
-        ndp_graph::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;
         let released = sgd.update.constants(constants);
         // Clipping a node's gradient is 1-Lipschitz but leaves no gradient of a convex function.
         let stretch = match sgd.update {
@@ -79,7 +78,10 @@ impl GossipObserver {
             Account::Consensus(mixings.to_vec())
         } else {
             match mixings.iter().map(|mixing| public_round(mixing, observer)).collect::<Option<Vec<_>>>() {
-                Some(rounds) => Account::Shift(rounds.into_iter().collect::<Result<_, _>>()?, stretch),
+                Some(rounds) => {
+                    ndp_graph::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;
+                    Account::Shift(rounds.into_iter().collect::<Result<_, _>>()?, stretch)
+                }
                 None => Account::Local,
             }
         };
