@@ -1,8 +1,8 @@
 //! `beyond/correlated`: noise that cancels against noise that does not, as the coalition grows.
 
 use crate::datasets::Data;
-use crate::figures::families::erdos_renyi;
 use crate::entry::{Entry, Tolerance};
+use crate::figures::families::erdos_renyi;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::program::constructors::{decor, fresh_noise, muffliato};

@@ -1,8 +1,8 @@
 //! `beyond/protocols`: published protocols at the same pairwise guarantee: error, messages, what a mean pair loses.
 
 use crate::datasets::Data;
-use crate::figures::families::erdos_renyi;
 use crate::entry::{Entry, Tolerance};
+use crate::figures::families::erdos_renyi;
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_algos::accountant::{Account, Observer, Protocol, Target, least_noise};
