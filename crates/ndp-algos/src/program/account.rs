@@ -13,7 +13,7 @@ use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
 use super::noiseless::{self, Combination};
 use super::observers::Seen;
-use super::options::AccountOptions;
+use super::options::{AccountOptions, Delivery};
 use super::sensitivity::{self, Loss, Sensitivity, Value as Found};
 use super::{ProgramError, sparse};
 use crate::Error;
@@ -51,6 +51,7 @@ pub struct Account {
     bits: u32,
     failure: f64,
     adaptivity: Adaptivity,
+    delivery: Delivery,
 }
 
 impl Program {
@@ -93,6 +94,7 @@ impl Program {
                 bits: 53,
                 failure: probability.min(1.0),
                 adaptivity,
+                delivery: options.delivery,
             });
         }
         let (rows, columns) = columns::rows(self, &seen, &directions, &asked)?;
@@ -154,6 +156,7 @@ impl Program {
             bits: found.bits,
             failure: (found.failure + probability).min(1.0),
             adaptivity,
+            delivery: options.delivery,
         })
     }
 
@@ -268,7 +271,8 @@ impl Account {
                 Err(Error::LossTooLarge(source))
             }
             Found::Ends(ends) => {
-                Ok(Verdict::Bounded(Loss::new(ends, self.adaptivity != Adaptivity::Revealed)))
+                let exact = self.adaptivity != Adaptivity::Revealed && self.delivery == Delivery::All;
+                Ok(Verdict::Bounded(Loss::new(ends, exact)))
             }
             Found::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);

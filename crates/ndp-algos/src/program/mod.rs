@@ -10,6 +10,8 @@
 //! | Who looks? | [`Observer`] | |
 //! | What does it learn about a node? | [`Program::account`], [`Account::loss`] | exact, or upper bound |
 //! | What are neighboring inputs? | [`Sensitivity`], always declared | see there |
+//! | Of messages only some coordinates are seen? | [`loss_by_coordinates`] | exact, or upper bound |
+//! | Messages may be lost? | [`Delivery`] | upper bound |
 //! | Is something seen without noise? | [`Account::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Adaptivity`] | checked where they say what they read |
 //! | In a file? | [`Program::read`], [`Program::write`] | |
@@ -30,6 +32,7 @@ mod adaptivity;
 mod build;
 mod columns;
 pub mod constructors;
+mod coordinates;
 pub mod design;
 mod enclose;
 mod error;
@@ -57,11 +60,12 @@ pub use crate::accountant::Observer;
 pub use account::{Account, Verdict};
 pub use adaptivity::{Adaptivity, HiddenReads};
 pub use build::{Program, Reads, Value};
+pub use coordinates::loss_by_coordinates;
 pub use error::ProgramError;
 pub use format::VERSION;
 pub use mixing::Mixing;
 pub use noiseless::Combination;
-pub use options::AccountOptions;
+pub use options::{AccountOptions, Delivery};
 pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, Sensitivity};
 pub use simulate::{Moment, Run};

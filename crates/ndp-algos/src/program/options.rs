@@ -21,6 +21,19 @@ pub struct AccountOptions {
     /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems, without primes.
     /// Both ways enclose the same; small views are faster the other way.
     pub sparse_from: usize,
+    /// Whether all messages arrive.
+    pub delivery: Delivery,
+}
+
+/// Whether all messages arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delivery {
+    /// All of them.
+    #[default]
+    All,
+    /// Some are lost in transit, independently of data and noises. What is seen then is part of what is seen when all arrive, whichever
+    /// they are: the account counts all of them, and is an upper bound.
+    SomeLost,
 }
 
 impl Default for AccountOptions {
@@ -33,6 +46,7 @@ impl Default for AccountOptions {
             directions: Vec::new(),
             nodes: None,
             sparse_from: SPARSE_FROM,
+            delivery: Delivery::All,
         }
     }
 }

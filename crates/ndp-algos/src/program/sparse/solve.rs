@@ -147,6 +147,11 @@ impl Scratch {
 }
 
 impl Solved {
+    /// Rows and weights of `ŷ`.
+    pub(super) fn combination(&self) -> Vec<(usize, f64)> {
+        self.rows.iter().filter(|row| row.1 != 0.0).map(|row| (row.0 as usize, row.1)).collect()
+    }
+
     /// Both ends of `bᵀ S⁻¹ b`.
     pub(super) fn ends(&self, b: &Shift) -> Ends {
         let (middle, apart) = product(self, self, b);

@@ -199,3 +199,27 @@ fn steps_are_blocks() -> Outcome {
     assert!(silent.loss(5, &Sensitivity::UseLevel)?.value() < one.loss(5, &Sensitivity::UseLevel)?.value());
     Ok(())
 }
+
+/// Witnesses of a view that is too large for elimination: both are checked exactly, and the loss lies between what they prove.
+#[test]
+fn large_views_have_witnesses() -> Outcome {
+    let program = decor(&hypercube_graph(8)?, (1, 3), (2, 7), 1)?;
+    let observer = Observer::coalition(&[5, 9]);
+    let account = program.account(&observer)?;
+    for u in [0, 4, 200] {
+        let change = [Weight::from(1)];
+        let (attack, shift) = account.witnesses(u, &change)?.expect("own noise everywhere");
+        let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
+            panic!("noise is seen")
+        };
+        let high = program.check_shift(&observer, &shift)?;
+        let loss = account.loss(u, &Sensitivity::UseLevel)?;
+        let (low, high) = (low.to_f64(), high.to_f64());
+        assert!(low <= high && high - low < 1e-8, "{low} {high}");
+        assert!(
+            low <= loss.value() * (1.0 + 1e-15) && loss.lower <= high * (1.0 + 1e-15),
+            "{low} {high} {loss:?}"
+        );
+    }
+    Ok(())
+}

@@ -8,6 +8,7 @@ mod large;
 mod properties;
 mod protocols;
 mod reference;
+mod sets;
 
 use super::*;
 
