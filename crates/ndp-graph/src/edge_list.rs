@@ -260,7 +260,7 @@ fn next_line<'a>(
 }
 
 fn detected(text: &str) -> Separator {
-    let outside = |separator| text.split('"').step_by(2).any(|part| part.contains(separator));
+    let outside = |separator| stands_outside(separator, text);
     if outside(',') {
         Separator::Comma
     } else if outside(';') {
@@ -270,6 +270,21 @@ fn detected(text: &str) -> Separator {
     } else {
         Separator::Whitespace
     }
+}
+
+/// Whether a separator stands outside quotation marks, which open at the beginning of a field alone.
+fn stands_outside(separator: char, text: &str) -> bool {
+    let (mut quoted, mut opens) = (false, true);
+    for c in text.chars() {
+        match c {
+            '"' if quoted => (quoted, opens) = (false, true),
+            '"' if opens => quoted = true,
+            c if c == separator && !quoted => return true,
+            ' ' if opens && !quoted => {}
+            _ => opens = false,
+        }
+    }
+    false
 }
 
 /// The two ends of an edge, and whether there is more in the line.
