@@ -2,7 +2,7 @@
 //!
 //! | format | first bytes | what is read |
 //! |---|---|---|
-//! | edge list | anything else | [`edge_list`](crate::edge_list) |
+//! | edge list | anything else | [`crate::edge_list`] |
 //! | GraphML | `<` | the edges of the first graph; names of nodes are their `id` |
 //! | MatrixMarket | `%%MatrixMarket` | a square coordinate matrix: an edge for every entry that is not 0 |
 //! | NumPy | `\x93NUMPY` | a square matrix (an edge for every entry that is not 0), or integers in two columns (the ends of edges) |
