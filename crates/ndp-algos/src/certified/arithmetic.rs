@@ -65,6 +65,8 @@ pub(super) struct Residues<'a> {
 }
 
 impl Residues<'_> {
+    /// # Panics
+    /// Never: `Trace::modular` lists an entry for every step, and a matrix for the three kinds of steps that ask for one here.
     fn matrix(&self, at: usize) -> &ModularMatrix<'_> {
         self.matrices[at].as_ref().expect("the step has a matrix")
     }

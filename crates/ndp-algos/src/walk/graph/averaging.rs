@@ -21,6 +21,7 @@ use super::path::WalkPath;
 use super::path_cost::Action;
 use crate::certified::rows::{Input, Layout, Rows};
 use crate::certified::trace::{self, Trace};
+use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
@@ -315,9 +316,9 @@ impl AveragingOnPath<'_> {
     /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in `own`.
     fn exact_rows(&self, members: &[usize], times: &[usize], own: &[usize], updates: &[Update]) -> Rows {
         let mut noise_of = vec![None; updates.len()];
-        let mut noises = 0u32;
+        let mut noises = 0;
         for t in (0..updates.len()).filter(|t| own.binary_search(t).is_err()) {
-            noise_of[t] = Some(noises);
+            noise_of[t] = Some(id(noises));
             noises += 1;
         }
         let left_out = |u: usize| !own.is_empty() && members.binary_search(&u).is_ok();
@@ -326,15 +327,15 @@ impl AveragingOnPath<'_> {
         let held = self.path.holders().iter().zip(self.path.actions());
         held.filter(|(_, action)| **action == Action::Contribute).for_each(|(&u, _)| gives[u] = true);
         let sources: Vec<usize> = (0..self.nodes).filter(|&u| gives[u] && !left_out(u)).collect();
-        let coordinates = noises as usize + sources.len();
+        let coordinates = noises + sources.len();
         let input = |(k, &node): (usize, &usize)| {
-            let coordinate = noises as usize + k;
+            let coordinate = noises + k;
             Input { node, coordinate, factor: 1.0, scale: 0, structural: None }
         };
         let layout = Layout {
             nodes: self.nodes,
             coordinates,
-            noises: noises as usize,
+            noises,
             variances: Vec::new(),
             inputs: sources.iter().enumerate().map(input).collect(),
             members: members.to_vec(),
@@ -349,7 +350,7 @@ impl AveragingOnPath<'_> {
             if self.path.actions()[t] == Action::Contribute
                 && let Ok(k) = sources.binary_search(&self.path.holders()[t])
             {
-                entries.push((0, noises + u32::try_from(k).expect("coordinates fit in memory")));
+                entries.push((0, id(noises + k)));
             }
             steps.push(trace::Step::Add { entries: Arc::new(entries), first: 0, factor: update.add });
             if times.binary_search(&(t + 1)).is_ok() {
