@@ -103,7 +103,7 @@ impl CompleteWalk {
     ///
     /// # Complexity
     /// `O(look)`, whatever `T`.
-    pub fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
         if look > LONGEST_LOOK {
@@ -202,7 +202,7 @@ impl CompleteWalk {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`.
-    pub fn log_mgf_bound(&self, theta: f64) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn log_mgf_bound(&self, theta: f64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         if self.step_count() <= 4096 {
             return Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, None, Effort::Quick))));
@@ -211,22 +211,11 @@ impl CompleteWalk {
         self.log_mgf_any_length(theta, look)
     }
 
-    /// Rényi loss of order `α` against an observer who knows the path, exact up to rounding up: `ln E/(α − 1)` at
-    /// `θ = α (α − 1) μ²/2`, in nats. `mu = Δ/σ`.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ < ∞`; else as [`Self::log_mgf`].
-    pub fn rdp(&self, order: Order, mu: f64) -> Result<Exact<f64>, Error> {
-        let alpha = order.get();
-        let theta = theta_of(alpha, mu)?;
-        Ok(self.log_mgf(theta)?.map(|ln_moment| up(ln_moment / (alpha - 1.0))))
-    }
-
     /// Rényi loss of order `α`, by [`Self::log_mgf_bound`].
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ < ∞`.
-    pub fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
         let alpha = order.get();
         let theta = theta_of(alpha, mu)?;
         Ok(self.log_mgf_bound(theta)?.map(|ln_moment| up(ln_moment / (alpha - 1.0))))
@@ -524,7 +513,7 @@ mod tests {
     fn rdp_matches_reference_values() -> Result<(), Error> {
         let order = Order::new(3.0)?;
         let check = |published, reference| -> Result<(), Error> {
-            let exact = *walk(4, 12, 1, published)?.rdp(order, 0.3)?.value();
+            let exact = *walk(4, 12, 1, published)?.rdp_bound(order, 0.3)?.value();
             assert_relative_eq!(exact, reference, max_relative = 1e-11);
             Ok(())
         };
@@ -694,7 +683,7 @@ mod tests {
         }
         assert!(walk.log_mgf_with_looks(0.1, 0).is_err() && walk.log_mgf_with_looks(0.1, 21).is_err());
         assert!(walk.log_mgf_any_length(0.1, 0).is_err() && walk.log_mgf_any_length(0.1, 21).is_err());
-        assert!(walk.rdp(Order::new(2.0)?, f64::INFINITY).is_err());
+        assert!(walk.rdp_bound(Order::new(2.0)?, f64::INFINITY).is_err());
         assert!(CompleteWalk::new(5, 100_001)?.log_mgf(0.1).is_err());
         // An enormous θ is answered, exactly or by infinity.
         assert!(*walk.log_mgf(1e6)?.value() > 1e6);

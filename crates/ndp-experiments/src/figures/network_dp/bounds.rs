@@ -1,5 +1,6 @@
 //! Bounds for real summation against the number of users: what `fig1a` and the poster's figure share.
 
+use super::realised::averaged_epsilon;
 use crate::datasets::Data;
 use crate::figures::count;
 use crate::seed::Seed;
@@ -65,7 +66,7 @@ fn total_delta(n: f64) -> Result<Delta> {
 fn certified(n: f64) -> Result<f64> {
     let n = n.round();
     let walk = CompleteWalk::new(count(n), count(VISITS * n))?;
-    Ok(walk.epsilon(classic_mu(), total_delta(n)?)?.into_value().approx_dp.epsilon())
+    averaged_epsilon(walk, classic_mu(), total_delta(n)?)
 }
 
 /// The exact local loss: as many Gaussian releases as a user makes but for `δ̂`.
