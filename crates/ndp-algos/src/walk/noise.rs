@@ -55,7 +55,7 @@ pub trait NoiseLaw: fmt::Debug + Send + Sync {
 }
 
 /// What one contribution behind one noise costs: its Rényi losses and its privacy profile.
-pub trait Release: Mechanism {
+pub trait Release: Mechanism + Send + Sync {
     /// The `δ` at `epsilon`.
     ///
     /// # Errors

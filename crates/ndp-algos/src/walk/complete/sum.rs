@@ -70,6 +70,16 @@ impl CompleteSum {
         self.walk
     }
 
+    /// The interval of the contributions.
+    pub(crate) const fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The noise of a step.
+    pub(crate) const fn noise(&self) -> TokenNoise {
+        self.noise
+    }
+
     /// The caps.
     #[must_use]
     pub const fn caps(&self) -> Caps {
