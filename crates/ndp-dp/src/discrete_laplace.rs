@@ -16,8 +16,8 @@
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::laplace::exp_remainder;
-use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sigma, search};
+use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
 
@@ -262,7 +262,7 @@ mod tests {
                         ((1.0 - q) / (1.0 + q)).ln() - (alpha * near + (1.0 - alpha) * far) / scale
                     })
                     .collect();
-                let slow = crate::logspace::log_sum_exp(&terms) / (alpha - 1.0);
+                let slow = ndp_numeric::logspace::log_sum_exp(&terms) / (alpha - 1.0);
                 let rdp = mechanism.rdp(Order::new(alpha)?).into_value();
                 assert_relative_eq!(rdp, slow, max_relative = 1e-10, epsilon = 1e-12);
             }

@@ -10,10 +10,10 @@
 //!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6 (Rényi).
 
 use crate::gaussian::{self, check_mu, hypot_up};
-use crate::rounding::Interval;
 use crate::{
     ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, Zcdp,
 };
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// `μ`-Gaussian differential privacy, `0 ≤ μ ≤ ∞`.

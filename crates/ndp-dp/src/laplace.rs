@@ -11,8 +11,8 @@
 
 use crate::error::ensure_positive;
 use crate::gaussian::check_epsilon;
-use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
+use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
 

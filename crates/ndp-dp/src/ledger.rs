@@ -28,8 +28,8 @@
 
 use crate::error::ensure;
 use crate::profile::{Measure, Profile, Verdict};
-use crate::rounding::Interval;
 use crate::{Delta, Error, Gdp};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// On what a run, and what the nodes contribute to it, may depend.

@@ -139,12 +139,10 @@
 //!
 //! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`] that names
 //! the condition and the value, a limit is a limit (`ε = ∞`, `δ = 0`), and no input gives NaN. Searches return the end
-//! at which the guarantee was seen to hold. [`special`], [`incomplete`] and [`logspace`] are the numerical ground: normal
-//! tails, incomplete gamma and beta functions in log space, tested against 30-digit values. [`rounding`] moves every guarantee
-//! outward by what these may err.
+//! at which the guarantee was seen to hold. Every guarantee is rounded outward by what its evaluation may err.
 
 // A float or an integer that does not fit must not be cut silently: 2^32 releases would be none. Floats of counts are rounded
-// outward, see `rounding`.
+// outward, see `ndp_numeric::rounding`.
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 #![cfg_attr(
     test,
@@ -158,7 +156,6 @@
 
 pub mod approx_dp;
 pub mod baselines;
-pub mod binomial_window;
 pub mod calibration;
 pub mod composition;
 pub mod contraction;
@@ -169,11 +166,9 @@ pub mod federated;
 pub mod gaussian;
 pub mod gdp;
 pub mod grade;
-pub mod incomplete;
 pub mod iteration;
 pub mod laplace;
 pub mod ledger;
-pub mod logspace;
 pub mod lossless;
 pub mod mixture;
 pub mod pairwise;
@@ -183,10 +178,8 @@ pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;
 pub mod recorded;
-pub mod rounding;
 mod search;
 pub mod shuffling;
-pub mod special;
 pub mod subsampling;
 pub mod tails;
 pub mod zcdp;

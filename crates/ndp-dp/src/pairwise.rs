@@ -6,8 +6,8 @@
 
 use crate::error::ensure;
 use crate::gdp::{half_square, ratio_up};
-use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sensitivity, Sigma};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// A loss as a multiple of the local loss `c₀`, that of one contribution seen behind its own noise alone.

@@ -353,9 +353,9 @@ impl Profile {
             Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| at(gdp.rdp(order).into_value()))),
             Law::Curve(curve) => Ok(curve.renyi(order)?.ok_or(Error::NoRenyiBound)?.map(at)),
             Law::Composed(parts) => {
-                let mut sum = crate::rounding::Interval::new(0.0);
+                let mut sum = ndp_numeric::rounding::Interval::new(0.0);
                 for part in parts {
-                    sum = sum + crate::rounding::Interval::new(part.renyi(order)?.into_value().epsilon);
+                    sum = sum + ndp_numeric::rounding::Interval::new(part.renyi(order)?.into_value().epsilon);
                 }
                 Ok(UpperBound::new(at(sum.high())).into())
             }

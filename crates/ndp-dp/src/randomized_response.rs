@@ -11,8 +11,8 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, search};
+use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
 

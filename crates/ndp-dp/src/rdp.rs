@@ -10,8 +10,8 @@
 use crate::conversion::{epsilon_at, log_delta_at};
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::{Interval, exp_up};
 use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound};
+use ndp_numeric::rounding::{Interval, exp_up};
 use serde::{Deserialize, Serialize};
 
 /// A release whose Rényi cost is known at every order.

@@ -17,13 +17,14 @@
 //! - Mironov, Talwar and Zhang, *Rényi differential privacy of the sampled Gaussian mechanism*, 2019,
 //!   arXiv:1908.10530: Section 3.3.
 
-use crate::binomial_window::BinomialWindow;
+use crate::error::check_probability;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::logspace::log_expm1;
-use crate::rounding::{Interval, up, up_log, whole};
-use crate::tails::{PMF_ERROR, check_probability, log_pmf};
 use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Order, UpperBound};
+use ndp_numeric::binomial::{PMF_ERROR, log_pmf};
+use ndp_numeric::binomial_window::BinomialWindow;
+use ndp_numeric::logspace::log_expm1;
+use ndp_numeric::rounding::{Interval, up, up_log, whole};
 use serde::Serialize;
 
 /// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data may be
@@ -211,7 +212,7 @@ impl PoissonGaussian {
                 up_log(weight, PMF_ERROR + alpha as f64 + 8.0, PMF_ERROR) + up_log(growth, 8.0, 8.0)
             })
             .collect();
-        let log_sum = Interval::new(crate::logspace::log_sum_exp(&terms));
+        let log_sum = Interval::new(ndp_numeric::logspace::log_sum_exp(&terms));
         Interval::ZERO.log_add_exp(log_sum).high()
     }
 }

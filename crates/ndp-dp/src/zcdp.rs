@@ -4,10 +4,8 @@
 //! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3 (conversion),
 //!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
 
-use crate::{
-    ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure,
-    rounding::Interval,
-};
+use crate::{ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
+use ndp_numeric::rounding::Interval;
 
 /// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
 ///

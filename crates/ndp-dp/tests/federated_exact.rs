@@ -8,8 +8,8 @@
 use approx::assert_relative_eq;
 use ndp_dp::Error;
 use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
-use ndp_dp::gaussian::theta;
-use ndp_dp::special::{normal_density, normal_tail};
+use ndp_numeric::gaussian_profile::theta;
+use ndp_numeric::special::{normal_density, normal_tail};
 
 /// Another user's gradient `slope · (w − center)`.
 #[derive(Clone, Copy)]

@@ -23,7 +23,7 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
     Ok(match name {
         "gaussian_delta" => gaussian::delta(x(0), x(1))?.into_value(),
         "gaussian_log_delta" => gaussian::log_delta(x(0), x(1))?.into_value(),
-        "one_minus_theta" => gaussian::one_minus_theta(x(0), x(1)),
+        "one_minus_theta" => ndp_numeric::gaussian_profile::one_minus_theta(x(0), x(1)),
         "trade_off" => gaussian::trade_off(x(0), x(1))?.into_value(),
         "gdp_repeat" => Gdp::new(x(0))?.repeat(n(1)).mu(),
         "gdp_rdp" => Gdp::new(x(0))?.rdp(order(1)?).into_value(),
@@ -72,9 +72,6 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
         "optimal_profile" => composition::optimal_delta(part()?, n(2), x(3))?.into_value(),
         "optimal_epsilon_of" => composition::optimal(part()?, n(2), delta(3)?)?
             .map_or(f64::INFINITY, |o| o.into_value().epsilon()),
-        "log_pmf" => tails::log_binomial_pmf(n(0), n(1), x(2))?.into_value(),
-        "log_tail" => tails::log_binomial_tail(n(0), n(1), x(2))?.into_value(),
-        "log_cdf" => tails::log_binomial_cdf(n(0), n(1), x(2))?.into_value(),
         "n_bernstein" => tails::n_bernstein(n(0), x(1), delta(2)?)?.into_value(),
         "step_ratio" => step()?.ratio(),
         "step_theta" => step()?.theta(order(2)?),

@@ -3,8 +3,9 @@
 use ndp_dp::calibration::smallest_sigma;
 use ndp_dp::{
     ApproxDp, Delta, Error, Gaussian, GaussianAccountant, Gdp, Guarantee, Mechanism, Order, RdpAccountant,
-    Sensitivity, Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, incomplete, tails,
+    Sensitivity, Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
 };
+use ndp_numeric::{gaussian_profile, incomplete};
 use proptest::prelude::*;
 
 /// Positive numbers over many scales.
@@ -24,22 +25,22 @@ proptest! {
 
     #[test]
     fn profile_is_monotone(mu in scale(-6, 3), epsilon in prop_oneof![Just(0.0), scale(-6, 4)], factor in 1.0..3.0_f64) {
-        let here = gaussian::log_theta(epsilon, mu);
+        let here = gaussian_profile::log_theta(epsilon, mu);
         prop_assert!(here <= 0.0);
         let tolerance = 1e-12 * (1.0 + here.abs());
-        prop_assert!(gaussian::log_theta(epsilon * factor, mu) <= here + tolerance);
-        prop_assert!(gaussian::log_theta(epsilon, mu * factor) >= here - tolerance);
-        let both = gaussian::theta(epsilon, mu) + gaussian::one_minus_theta(epsilon, mu);
+        prop_assert!(gaussian_profile::log_theta(epsilon * factor, mu) <= here + tolerance);
+        prop_assert!(gaussian_profile::log_theta(epsilon, mu * factor) >= here - tolerance);
+        let both = gaussian_profile::theta(epsilon, mu) + gaussian_profile::one_minus_theta(epsilon, mu);
         prop_assert!((both - 1.0).abs() < 1e-13);
-        prop_assert!((libm::exp(here) - gaussian::theta(epsilon, mu)).abs() < 1e-13);
+        prop_assert!((libm::exp(here) - gaussian_profile::theta(epsilon, mu)).abs() < 1e-13);
     }
 
     #[test]
     fn epsilon_of_the_profile_inverts_it(mu in scale(-5, 3), delta in delta()) {
         let epsilon = gaussian::epsilon(mu, delta)?.into_value();
-        prop_assert!(gaussian::log_theta(epsilon, mu) <= libm::log(delta.get()));
+        prop_assert!(gaussian_profile::log_theta(epsilon, mu) <= libm::log(delta.get()));
         if epsilon > 0.0 {
-            prop_assert!(gaussian::log_theta(epsilon * (1.0 - 1e-12), mu) > libm::log(delta.get()) * (1.0 + 1e-12));
+            prop_assert!(gaussian_profile::log_theta(epsilon * (1.0 - 1e-12), mu) > libm::log(delta.get()) * (1.0 + 1e-12));
             let back = gaussian::mu(epsilon, delta)?;
             prop_assert!((back / mu - 1.0).abs() < 1e-9);
         }
@@ -171,7 +172,7 @@ proptest! {
     #[test]
     fn counts_are_ordered(trials in 0_u64..1_000_000, p in prop_oneof![scale(-8, 0), 0.0..=1.0_f64], delta in delta()) {
         let exact = *tails::n_exact(trials, p, delta)?.value();
-        prop_assert!(tails::log_binomial_tail(exact, trials, p)?.into_value() <= libm::log(delta.get()));
+        prop_assert!(ndp_numeric::binomial::log_tail_up(exact, trials, p)? <= libm::log(delta.get()));
         prop_assert!(exact as f64 <= tails::n_bernstein(trials, p, delta)?.into_value() + 1e-9);
         prop_assert!(exact <= *tails::n_exact(trials + 10, p, delta)?.value());
         if tails::n_chernoff_valid(trials, p, delta)? {
@@ -183,7 +184,7 @@ proptest! {
     #[test]
     fn no_input_gives_nan_or_panics(x in any::<f64>(), y in any::<f64>(), z in any::<f64>(), count in any::<u64>()) {
         let fine = |value: f64| !value.is_nan();
-        prop_assert!(fine(gaussian::theta(x, y)) && fine(gaussian::log_theta(x, y)) && fine(gaussian::one_minus_theta(x, y)));
+        prop_assert!(fine(gaussian_profile::theta(x, y)) && fine(gaussian_profile::log_theta(x, y)) && fine(gaussian_profile::one_minus_theta(x, y)));
         prop_assert!(gaussian::delta(x, y).is_ok_and(|d| fine(*d.value())) || x.is_nan() || y.is_nan() || x < 0.0 || y < 0.0 || x.is_infinite());
         let number = |result: Result<Guarantee<f64>, Error>| result.map_or(true, |value| fine(*value.value()));
         prop_assert!(number(gaussian::trade_off(x, y).map(Into::into)));
@@ -218,7 +219,9 @@ fn large_compositions_do_not_hang() -> Result<(), Error> {
     for epsilon in [1e-6, 1.0, 1e4] {
         for total in [1e-300, 1.0 - 1e-15] {
             let release = ApproxDp::pure(epsilon)?;
-            let best = composition::best(&[(release, tails::MAX_TRIALS)], Delta::new(total)?)?.into_value();
+            let best =
+                composition::best(&[(release, ndp_numeric::binomial::MAX_TRIALS)], Delta::new(total)?)?
+                    .into_value();
             assert!(best.total.epsilon() <= 1e12 * epsilon * SLACK);
         }
     }

@@ -7,8 +7,8 @@ use super::sensitivity::Sensitivity;
 use super::simulate::Statistic;
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol};
-use ndp_dp::rounding::Interval;
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
+use ndp_numeric::rounding::Interval;
 use rand::Rng;
 
 /// A program and what neighboring inputs are.

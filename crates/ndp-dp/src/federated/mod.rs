@@ -20,9 +20,10 @@
 pub mod printed;
 
 use crate::error::ensure;
-use crate::gaussian::{check_epsilon, log_theta, one_minus_theta, theta};
-use crate::rounding::{Interval, down, exp_up, log_down, up, up_log};
+use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
+use ndp_numeric::gaussian_profile::{log_theta, one_minus_theta, theta};
+use ndp_numeric::rounding::{Interval, down, exp_up, log_down, up, up_log};
 use serde::{Deserialize, Serialize};
 
 /// How much one noiseless gradient step contracts distances, `0 ≤ M ≤ 1`.

@@ -2,8 +2,8 @@
 
 use super::{ContractionFactor, FederatedRun};
 use crate::gaussian::check_epsilon;
-use crate::rounding::Interval;
 use crate::{Error, Printed};
+use ndp_numeric::rounding::Interval;
 
 /// Theorem 2 with the real exponent `n/m` in place of `T = ⌊n/m⌋`, convex loss.
 ///

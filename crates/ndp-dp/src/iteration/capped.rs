@@ -2,8 +2,8 @@
 
 use super::{FinalToken, Geometric, NoisyStep};
 use crate::error::ensure;
-use crate::rounding::Interval;
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most

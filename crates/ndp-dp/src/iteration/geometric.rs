@@ -4,8 +4,8 @@
 //! of `n` is geometric with parameter `p = k/n`.
 
 use crate::error::ensure;
-use crate::rounding::up;
 use crate::{Error, Exact, UpperBound};
+use ndp_numeric::rounding::up;
 use serde::Serialize;
 
 /// The geometric law on `{1, 2, …}`: `P(G = g) = p (1 − p)^{g−1}`.
@@ -131,23 +131,29 @@ impl Geometric {
         }
         let log_q = if self.p < 0.5 { libm::log1p(-self.p) } else { libm::log(self.q) };
         // ln of what the last step collects beyond its own share.
-        let log_rest =
-            |collected: u64| collected as f64 * log_q + crate::logspace::log_expm1(theta / longest as f64);
+        let log_rest = |collected: u64| {
+            collected as f64 * log_q + ndp_numeric::logspace::log_expm1(theta / longest as f64)
+        };
         let log_excess = if longest <= LONGEST_SUM {
             let terms: Vec<f64> = (1..longest)
                 .map(|g| {
-                    libm::log(self.p) + (g - 1) as f64 * log_q + crate::logspace::log_expm1(theta / g as f64)
+                    libm::log(self.p)
+                        + (g - 1) as f64 * log_q
+                        + ndp_numeric::logspace::log_expm1(theta / g as f64)
                 })
                 .chain([log_rest(longest - 1)])
                 .collect();
-            crate::logspace::log_sum_exp(&terms)
+            ndp_numeric::logspace::log_sum_exp(&terms)
         } else {
             // The whole law, and what it has beyond once more, at most.
             let log_phi = self.log_phi_unchecked(theta);
-            crate::logspace::log_add_exp(crate::logspace::log_expm1(log_phi), log_rest(longest - 1))
+            ndp_numeric::logspace::log_add_exp(
+                ndp_numeric::logspace::log_expm1(log_phi),
+                log_rest(longest - 1),
+            )
         };
         // A sum of terms of relative errors 1e-13 at most for the exponents below 800 that matter.
-        let log_phi = crate::logspace::log_add_exp(0.0, log_excess + 1e-12);
+        let log_phi = ndp_numeric::logspace::log_add_exp(0.0, log_excess + 1e-12);
         (log_phi * ROUNDING).min(theta)
     }
 

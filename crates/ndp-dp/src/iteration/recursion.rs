@@ -2,7 +2,7 @@
 
 use super::{FirstHolder, WalkRun};
 use crate::UpperBound;
-use crate::rounding::index;
+use ndp_numeric::rounding::index;
 
 /// Backward values of the recursion: `V(t)` with nothing pending after step `t`, `W(t)` when the user acts at `t`.
 ///

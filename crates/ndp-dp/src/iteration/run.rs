@@ -5,8 +5,8 @@ use super::geometric::check_theta;
 use super::recursion::{Backward, dot, log_delayed, log_renewal, round_up, tilt};
 use super::step::check_steps;
 use crate::error::ensure;
-use crate::rounding::{Interval, index};
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
+use ndp_numeric::rounding::{Interval, index};
 use serde::{Deserialize, Serialize};
 
 /// Whether the observers see the token after the last step.
@@ -265,7 +265,7 @@ impl WalkRun {
             .collect();
         if let Some(cut) = cut {
             let forced = cut as f64 * log_foreign + segments[cut];
-            log_weights[cut - 1] = crate::logspace::log_add_exp(log_weights[cut - 1], forced);
+            log_weights[cut - 1] = ndp_numeric::logspace::log_add_exp(log_weights[cut - 1], forced);
         }
         let mut seen = log_renewal(&log_weights, steps);
         let last = |segments: &[f64], length: usize| match self.final_token {
@@ -281,7 +281,7 @@ impl WalkRun {
             match cut {
                 Some(cut) => {
                     let forced = (cut - 1) as f64 * log_foreign + from_contribution[cut];
-                    firsts[cut - 1] = crate::logspace::log_add_exp(firsts[cut - 1], forced);
+                    firsts[cut - 1] = ndp_numeric::logspace::log_add_exp(firsts[cut - 1], forced);
                 }
                 None => unseen = (steps - 1) as f64 * log_foreign + last(&from_contribution, steps),
             }
@@ -292,7 +292,7 @@ impl WalkRun {
             .map(|t| seen[t] + (steps - t) as f64 * log_foreign + last(&segments, steps - t))
             .chain([unseen])
             .collect();
-        round_up(crate::logspace::log_sum_exp(&terms), self.steps, theta)
+        round_up(ndp_numeric::logspace::log_sum_exp(&terms), self.steps, theta)
     }
 
     /// Rényi loss in nats at `order` of the run with steps `step`: [`Self::observed_log_mgf`] over `α − 1`, uncut; `∞` where

@@ -3,8 +3,8 @@
 use crate::error::{ensure, ensure_positive};
 use crate::federated::ContractionFactor;
 use crate::gdp::half_square;
-use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sigma, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.

@@ -3,8 +3,8 @@
 use super::NoisyStep;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::hypot_up;
-use crate::rounding::Interval;
 use crate::{Error, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// How far the last iterate of private descent is from optimal, on average.

@@ -20,6 +20,7 @@ use super::subsampled::Receptions;
 use super::subsampled::{GaussianSum, GroupProfile, Neighbors, cheaper, require_finite};
 use crate::Error;
 use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
+use ndp_numeric::gaussian_profile;
 
 impl CompleteWalk {
     /// How many of `contributions` of one node are spotted, at most, but with probability `failure`.
@@ -56,7 +57,7 @@ impl ConstantWalk {
         // Together the spotted releases are one Gaussian release; an eighth of the rest is theirs.
         let together = mu * (spotted as f64).sqrt();
         let epsilon = *gaussian::epsilon(together, Delta::new(rest.get() / 8.0)?)?.value();
-        let release = ApproxDp::new(epsilon, gaussian::theta(epsilon, together))?;
+        let release = ApproxDp::new(epsilon, gaussian_profile::theta(epsilon, together))?;
         let composed = self.compose_known(&GaussianSum { mu }, (release, 1), rest, delta);
         cheaper(composed, self.seen_alone(mu, visits, delta)?)
     }

@@ -89,7 +89,7 @@ fn exact_local(n: f64) -> Result<f64> {
         .map(|k| {
             Ok((
                 (k as f64).sqrt() * classic_mu(),
-                tails::log_binomial_pmf(k, steps, 1.0 / n)?.into_value().exp(),
+                ndp_numeric::binomial::log_pmf_up(k, steps, 1.0 / n)?.exp(),
             ))
         })
         .collect::<Result<Vec<_>>>()?;
