@@ -101,11 +101,11 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, RdpAccountant, baselines::SampledGaussian};
+/// use ndp_dp::{Delta, Mechanism, RdpAccountant, baselines::SampledGaussian};
 /// // A thousand steps, each on one of 1000 users, at a Gaussian parameter of 1.
 /// let step = SampledGaussian::with_rate(1e-3, 1.0)?;
-/// let spent = RdpAccountant::default().compose(&step, 1000).to_approx_dp(Delta::new(1e-6)?);
-/// assert!(spent.value().epsilon() < 1.0);
+/// let spent = RdpAccountant::default().compose(&step, 1000).epsilon(Delta::new(1e-6)?);
+/// assert!(*spent.value() < 1.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -206,7 +206,7 @@ pub fn central_approx_dp(
     }
     let orders = integer_orders();
     let curve = |order: Order| {
-        step.rdp(order).into_upper_bound().map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
+        UpperBound::from(step.rdp(order)).map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
     };
     Ok(conversion::best_epsilon_on(&orders, curve, delta).map(|converted| converted.approx_dp))
 }

@@ -25,14 +25,7 @@ use ndp_numeric::special::{TAIL_ERROR, normal_cdf, normal_quantile, normal_tail}
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
-///
-/// # Examples
-/// ```
-/// let delta = ndp_dp::gaussian::delta(1.0, 0.5)?;
-/// assert!((delta.value() - 0.006_829_594_983_114_575).abs() < 1e-15);
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-pub fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
+pub(crate) fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
     check_epsilon(epsilon)?;
     check_mu(mu)?;
     Ok(Exact::new(theta(epsilon, mu)))
@@ -42,7 +35,7 @@ pub fn delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
 ///
 /// # Errors
 /// As [`delta`].
-pub fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
+pub(crate) fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
     check_epsilon(epsilon)?;
     check_mu(mu)?;
     Ok(Exact::new(log_theta(epsilon, mu)))
@@ -55,7 +48,8 @@ pub fn log_delta(epsilon: f64, mu: f64) -> Result<Exact<f64>, Error> {
 ///
 /// # Errors
 /// [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
-pub fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn epsilon(mu: f64, delta: Delta) -> Result<Exact<f64>, Error> {
     check_mu(mu)?;
     Ok(Exact::new(epsilon_of(mu, delta)))
 }
@@ -103,26 +97,15 @@ pub(crate) fn epsilon_of(mu: f64, delta: Delta) -> f64 {
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-pub fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
+pub(crate) fn mu(epsilon: f64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
     let target = log_down(delta.get());
     // The profile is 0 at μ = 0, so the search has an answer.
     Ok(search::largest(0.0, f64::MAX, |mu| log_theta(epsilon, mu) <= target).unwrap_or(0.0))
 }
 
-/// The smallest noise that makes a query of the given sensitivity `(ε, δ)`-DP: `σ = Δ/μ(ε, δ)`, rounded up.
-///
-/// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidSigma`] when the noise overflows.
-///
-/// # References
-/// Balle and Wang 2018, Algorithm 1 (the analytic Gaussian mechanism), arXiv:1805.06530.
-pub fn sigma_analytic(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> Result<Sigma, Error> {
-    Sigma::new((Interval::new(sensitivity.get()) / Interval::new(mu(epsilon, delta)?)).high())
-}
-
 /// The classic noise `σ = Δ √(2 ln(1.25/δ))/ε`, which is `(ε, δ)`-DP for `0 < ε < 1`: sound, larger than
-/// [`sigma_analytic`].
+/// the least.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `0 < ε < 1`, where the theorem is proved; [`Error::InvalidSigma`] when
@@ -130,7 +113,7 @@ pub fn sigma_analytic(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> R
 ///
 /// # References
 /// Dwork and Roth 2014, Theorem A.1.
-pub fn sigma_classic(
+pub(crate) fn sigma_classic(
     epsilon: f64,
     delta: Delta,
     sensitivity: Sensitivity,
@@ -151,7 +134,7 @@ pub fn sigma_classic(
 ///
 /// # References
 /// Dong, Roth and Su 2019, Definition 2.6, arXiv:1905.02383.
-pub fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
+pub(crate) fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     check_mu(mu)?;
     ensure((0.0..=1.0).contains(&alpha), "the type I error", "lie between 0 and 1", alpha)?;
     if alpha == 1.0 || alpha == 0.0 {
@@ -173,22 +156,6 @@ pub fn trade_off(alpha: f64, mu: f64) -> Result<Exact<f64>, Error> {
     }
     let argument = (Interval::new(quantile) + Interval::new(mu)).high();
     Ok(Exact::new(down(normal_tail(argument), TAIL_ERROR).min(1.0 - alpha)))
-}
-
-/// The Gaussian parameter of adaptive Gaussian releases together: `√(Σ μᵢ²)`, 0 for none.
-///
-/// # Errors
-/// [`Error::InvalidMu`] unless every `0 ≤ μᵢ ≤ ∞`.
-///
-/// # References
-/// Dong, Roth and Su 2019, Corollary 3.3, arXiv:1905.02383.
-pub fn compose(mus: &[f64]) -> Result<Exact<f64>, Error> {
-    let mut norm = 0.0;
-    for &mu in mus {
-        check_mu(mu)?;
-        norm = hypot_up(norm, mu);
-    }
-    Ok(Exact::new(norm))
 }
 
 /// `√(x² + y²)` rounded up, for nonnegative numbers; also where the squares overflow or underflow.
@@ -231,8 +198,8 @@ mod tests {
         check(*epsilon(2.0, d(1e-8))?.value(), 12.749_246_399_635_697);
         check(mu(0.7, d(1e-6))?, 0.169_884_684_388_362_88);
         check(mu(2.0, d(1e-8))?, 0.376_942_180_252_054_8);
-        check(sigma_analytic(0.5, d(1e-6), two)?.get(), 16.115_236_961_450_09);
-        check(sigma_analytic(0.475, d(9.5e-7), two)?.get(), 16.952_374_687_889_736);
+        check(crate::Gaussian::within(0.5, d(1e-6), two)?.sigma.get(), 16.115_236_961_450_09);
+        check(crate::Gaussian::within(0.475, d(9.5e-7), two)?.sigma.get(), 16.952_374_687_889_736);
         check(sigma_classic(0.5, d(1e-6), two)?.value().get(), 21.195_210_107_401_896);
         check(sigma_classic(0.25, d(1e-5), Sensitivity::new(1.0)?)?.value().get(), 19.379_221_050_421_556);
         Ok(())
@@ -258,8 +225,6 @@ mod tests {
         assert_eq!(*epsilon(0.0, d(1e-6))?.value(), 0.0);
         assert_eq!(*epsilon(f64::INFINITY, d(0.5))?.value(), f64::INFINITY);
         assert_eq!(*epsilon(1e200, d(0.5))?.value(), f64::INFINITY);
-        assert_eq!(*compose(&[])?.value(), 0.0);
-        assert_relative_eq!(*compose(&[3.0, 4.0])?.value(), 5.0);
         assert!(
             delta(f64::NAN, 1.0).is_err() && delta(1.0, -1.0).is_err() && mu(f64::INFINITY, d(0.1)).is_err()
         );

@@ -172,6 +172,7 @@ impl PairwiseLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Mechanism;
     use approx::assert_relative_eq;
 
     /// Muffliato specification, section 12: the exact curve of a loss is that of a Gaussian with `μ = (Δ/σ) √unit`.

@@ -133,10 +133,10 @@ impl WithReplacement {
     ///
     /// # Examples
     /// ```
-    /// use ndp_dp::{gaussian, subsampling::WithReplacement};
+    /// use ndp_dp::{Gdp, Mechanism, subsampling::WithReplacement};
     /// // A Gaussian sum with μ = 1/2 over ten draws from a hundred users.
     /// let draws = WithReplacement::new(100, 10)?;
-    /// let group = |k: u64, epsilon| gaussian::delta(epsilon, 0.5 * k as f64).map(Into::into);
+    /// let group = |k: u64, epsilon| Ok(Gdp::new(0.5 * k as f64)?.delta(epsilon)?.into());
     /// let sampled = draws.approx_dp(0.5, group)?.into_value();
     /// assert!(sampled.epsilon() < 0.07 && sampled.delta() < 0.006);
     /// # Ok::<(), ndp_dp::Error>(())
@@ -170,11 +170,11 @@ impl WithReplacement {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Gaussian, RdpAccountant, Sensitivity, Sigma, subsampling::PoissonGaussian};
+/// use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma, subsampling::PoissonGaussian};
 /// let step = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
 /// let spent =
-///     RdpAccountant::default().compose(&PoissonGaussian::new(step, 0.01)?, 1000).to_approx_dp(Delta::new(1e-5)?);
-/// assert!((spent.value().epsilon() - 2.107_75).abs() < 1e-4);
+///     RdpAccountant::default().compose(&PoissonGaussian::new(step, 0.01)?, 1000).epsilon(Delta::new(1e-5)?);
+/// assert!((spent.value() - 2.107_75).abs() < 1e-4);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

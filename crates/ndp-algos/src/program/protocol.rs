@@ -112,7 +112,9 @@ impl Account for Accounted<'_> {
         let against = self.observer().to_string();
         let loss = match self.account.verdict(u, self.sensitivity)? {
             Verdict::Bounded(loss) => loss,
-            Verdict::Noiseless { .. } => return Ok(Profile::revealed(true, &against)),
+            Verdict::Noiseless { .. } => {
+                return Ok(Profile::gaussian(Exact::new(Gdp::new(f64::INFINITY)?).into(), &against));
+            }
         };
         let mu = |loss: f64| Interval::new(loss).sqrt() / Interval::new(noise.get());
         let upper = Gdp::new(if loss.value() == 0.0 { 0.0 } else { mu(loss.value()).high() })?;

@@ -20,7 +20,7 @@ pub mod noise;
 pub mod ring;
 pub mod tally;
 
-pub use noise::{Bounds, LAWS, NoiseLaw, Release, TokenNoise};
+pub use noise::{Bounds, LAWS, NoiseLaw, TokenNoise};
 use serde::{Deserialize, Serialize};
 pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 

@@ -25,7 +25,7 @@ use crate::Error;
 use crate::numeric::{Total, floor, up};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
-use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
 use ndp_numeric::gaussian_profile;
 use rayon::prelude::*;
 
@@ -75,7 +75,7 @@ impl CompleteWalk {
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ ε < ∞` and `0 ≤ μ`.
     pub fn cycle_delta(&self, mu: f64, epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
-        gaussian::delta(epsilon, mu)?;
+        Gdp::new(mu)?.delta(epsilon)?;
         Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu }, Precision::FULL)?))
     }
 

@@ -18,10 +18,10 @@ use super::{Placement, RingSum};
 use crate::Error;
 use crate::numeric::{Total, up};
 use crate::view::checked_coalition;
+use crate::walk::FinalToken;
 use crate::walk::level::{LEAST_LEVEL, best_level};
-use crate::walk::{FinalToken, Release};
 use ndp_dp::composition::{self, Composition};
-use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Guarantee, Sigma, UnitLoss, UpperBound, gaussian};
+use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Guarantee, Mechanism, Sigma, UnitLoss, UpperBound};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -108,7 +108,7 @@ impl RingSum {
     /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
         let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(gdp.delta(epsilon)?)
+        Ok(Exact::new(gdp.delta(epsilon)?.into_value()))
     }
 
     /// The least `ε` at `δ`, exact for the worst pair of nodes.
@@ -129,7 +129,7 @@ impl RingSum {
     /// ```
     pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
         let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(gaussian::epsilon(gdp.mu(), delta)?)
+        Ok(Exact::new(gdp.epsilon(delta).into_value()))
     }
 
     /// The least full noise `σ` with which the protocol is `(ε, δ)`-DP for every pair of nodes, rounded up.
@@ -154,7 +154,7 @@ impl RingSum {
     }
 
     fn sigma_for(&self, unit: Exact<UnitLoss>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
-        let mu = gaussian::mu(epsilon, delta)?;
+        let mu = Gdp::within(epsilon, delta)?.mu();
         let sigma = self.bounds().sensitivity()?.get() * unit.value().get().sqrt() / mu;
         // Four roundings at most lie between mu and sigma, and as many are charged on the way back.
         Ok(Sigma::new(sigma * (1.0 + 12.0 * f64::EPSILON))?)
@@ -168,7 +168,7 @@ impl RingSum {
         Ok(self.release()?.delta(epsilon)?)
     }
 
-    fn release(&self) -> Result<Box<dyn Release>, Error> {
+    fn release(&self) -> Result<Box<dyn Mechanism>, Error> {
         self.noise().release(self.bounds().sensitivity()?)
     }
 
@@ -397,7 +397,7 @@ mod tests {
         let sigma = ring.calibrated_sigma_towards(&[0, 3], 1.0, delta)?;
         let calibrated = ring.with_gaussian_noise(sigma);
         let mu = calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value().mu();
-        assert!(*gaussian::delta(1.0, mu)?.value() <= 1e-6);
+        assert!(*Gdp::new(mu)?.delta(1.0)?.value() <= 1e-6);
         assert!(sigma.get() > ring.calibrated_sigma(1.0, delta)?.get());
         assert!(ring.calibrated_sigma_towards(&[], 1.0, delta).is_err());
         Ok(())
@@ -426,12 +426,9 @@ mod tests {
         {
             let slack = Delta::new(delta)?;
             let local = ApproxDp::new(epsilon, delta)?;
-            let sigma = gaussian::sigma_analytic(
-                epsilon,
-                slack,
-                ring(9, 20, Placement::Counter)?.bounds().sensitivity()?,
-            )?;
-            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(sigma);
+            let sensitivity = ring(9, 20, Placement::Counter)?.bounds().sensitivity()?;
+            let least = ndp_dp::Gaussian::within(epsilon, slack, sensitivity)?;
+            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(least.sigma);
             let total = ring.theorem1(local, slack)?.into_value();
             assert_relative_eq!(total.epsilon(), total_epsilon, max_relative = 1e-11);
             assert_relative_eq!(total.delta(), total_delta, max_relative = 1e-11);
@@ -441,7 +438,7 @@ mod tests {
             let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
             assert!(exact <= composed && composed <= total.epsilon());
             // Half the noise does not have the local guarantee.
-            let weak = ring.with_gaussian_noise(Sigma::new(sigma.get() / 2.0)?);
+            let weak = ring.with_gaussian_noise(Sigma::new(least.sigma.get() / 2.0)?);
             assert!(matches!(weak.theorem1(local, slack), Err(Error::InvalidParameter { .. })));
         }
         Ok(())
@@ -486,7 +483,7 @@ mod tests {
         assert!(matches!(refused, Err(Error::InvalidParameter { value: 0.5, .. })), "{refused:?}");
 
         let mechanism = DiscreteLaplace::with_std(2, Sigma::new(3.0)?)?;
-        assert_eq!(ring.release_delta(0.3)?, mechanism.delta(0.3)?.into());
+        assert_eq!(ring.release_delta(0.3)?, mechanism.delta(0.3)?);
         let delta = Delta::new(1e-3)?;
         let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
         let exact = mechanism.epsilon(delta).into_value();

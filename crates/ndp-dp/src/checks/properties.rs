@@ -1,9 +1,9 @@
 //! What holds for every input: directions, orders of bounds, independence of order, and no NaN from any number.
 
-use ndp_dp::calibration::smallest_sigma;
-use ndp_dp::{
-    ApproxDp, Delta, Error, Gaussian, GaussianAccountant, Gdp, Guarantee, Mechanism, Order, RdpAccountant,
-    Sensitivity, Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
+use crate::calibration::smallest_sigma;
+use crate::{
+    ApproxDp, Delta, Error, Gaussian, Gdp, Guarantee, Mechanism, Order, RdpAccountant, Sensitivity, Sigma,
+    UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
 };
 use ndp_numeric::{gaussian_profile, incomplete};
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ proptest! {
         if 0.0 < epsilon && epsilon < 1.0 {
             let sensitivity = Sensitivity::new(1.0)?;
             let classic = gaussian::sigma_classic(epsilon, delta, sensitivity)?;
-            prop_assert!(gaussian::sigma_analytic(epsilon, delta, sensitivity)?.get() <= classic.value().get() * SLACK);
+            prop_assert!(Gaussian::within(epsilon, delta, sensitivity)?.sigma.get() <= classic.value().get() * SLACK);
         }
     }
 
@@ -72,33 +72,33 @@ proptest! {
     ) {
         let delta = Delta::new(delta)?;
         let sensitivity = Sensitivity::new(1.0)?;
-        let (mut renyi, mut exact) = (RdpAccountant::default(), GaussianAccountant::default());
+        let (mut renyi, mut exact) = (RdpAccountant::default(), Gdp::new(0.0)?);
         let mut backwards = (renyi.clone(), exact);
         let release = |sigma: f64| -> Result<Gaussian, Error> { Ok(Gaussian { sensitivity, sigma: Sigma::new(sigma)? }) };
         for &(sigma, count) in &releases {
             renyi = renyi.compose(&release(sigma)?, count);
-            exact = exact.compose(&release(sigma)?, count);
+            exact = exact.compose(release(sigma)?.gdp().into_value().repeat(count));
         }
         for &(sigma, count) in releases.iter().rev() {
             backwards.0 = backwards.0.compose(&release(sigma)?, count);
-            backwards.1 = backwards.1.compose(&release(sigma)?, count);
+            backwards.1 = backwards.1.compose(release(sigma)?.gdp().into_value().repeat(count));
         }
-        let bound = renyi.to_approx_dp(delta).into_value().epsilon();
-        let truth = exact.to_approx_dp(delta).into_value().epsilon();
+        let bound = renyi.epsilon(delta).into_value();
+        let truth = exact.epsilon(delta).into_value();
         prop_assert!(truth <= bound * SLACK, "{truth} {bound}");
         // The order of composition does not matter, nor does the split of a count.
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-11 * (1.0 + a.abs()) || a == b;
-        prop_assert!(same(bound, backwards.0.to_approx_dp(delta).value().epsilon()));
-        prop_assert!(same(truth, backwards.1.to_approx_dp(delta).value().epsilon()));
+        prop_assert!(same(bound, backwards.0.epsilon(delta).into_value()));
+        prop_assert!(same(truth, backwards.1.epsilon(delta).into_value()));
         // The continuous search beats the grid, the concentrated closed form loses to both.
-        let gdp = exact.gdp().into_value();
+        let gdp = exact;
         let searched = conversion::best_epsilon(|order| gdp.rdp(order).into(), delta).into_value().approx_dp.epsilon();
         prop_assert!(truth <= searched * SLACK && searched <= bound * (1.0 + 1e-8));
-        let zcdp = gdp.to_zcdp().into_value();
-        let concentrated = zcdp.to_approx_dp(delta).into_value().epsilon();
-        prop_assert!(truth <= concentrated * SLACK && concentrated <= *zcdp.closed_epsilon(delta).value());
+        let zcdp = Zcdp::from(gdp);
+        let concentrated = zcdp.epsilon(delta).into_value();
+        prop_assert!(truth <= concentrated * SLACK && concentrated <= zcdp.closed_epsilon(delta));
         // More releases cost more.
-        let more = exact.compose(&release(1.0)?, 1).to_approx_dp(delta).into_value().epsilon();
+        let more = exact.compose(release(1.0)?.gdp().into_value()).epsilon(delta).into_value();
         prop_assert!(truth <= more * SLACK);
     }
 
@@ -120,7 +120,7 @@ proptest! {
         }
         // Optimal composition of (ε, δ) cannot beat the exact account of a Gaussian with this (ε, δ).
         let gaussian = Gdp::within(release.epsilon(), Delta::new(release.delta())?)?.repeat(count);
-        prop_assert!(gaussian.to_approx_dp(total).value().epsilon() <= optimal * SLACK);
+        prop_assert!(gaussian.epsilon(total).into_value() <= optimal * SLACK);
         // More releases, a smaller delta: a larger epsilon.
         let more = composition::optimal(release, count + 1, total)?.unwrap().into_value().epsilon();
         prop_assert!(optimal <= more * SLACK);
@@ -203,7 +203,7 @@ proptest! {
                 prop_assert!(number(conversion::optimal_delta(y, order, x).map(Into::into)));
             }
             if let Ok(zcdp) = Zcdp::new(y) {
-                prop_assert!(fine(zcdp.to_approx_dp(delta).value().epsilon()));
+                prop_assert!(fine(zcdp.epsilon(delta).into_value()));
             }
             prop_assert!(baselines::local_sigma(count, y, z, delta).map_or(true, |s| s.value().get() > 0.0));
         }
@@ -233,14 +233,13 @@ fn calibration_of_a_composed_release_is_tight() -> Result<(), Error> {
     let delta = Delta::new(1e-7)?;
     let account = |sigma: Sigma| {
         let release = Gaussian { sensitivity: Sensitivity::new(2.0)?, sigma };
-        let spent = RdpAccountant::default().compose(&release, 64).to_approx_dp(delta);
-        Ok::<_, Error>(spent.map(|spent| spent.epsilon()))
+        Ok::<_, Error>(RdpAccountant::default().compose(&release, 64).epsilon(delta))
     };
     let calibrated = smallest_sigma(1.5, account)?;
-    assert_eq!(calibrated.reached, Guarantee::from(account(calibrated.parameter)?));
+    assert_eq!(calibrated.reached, account(calibrated.parameter)?);
     let less = Sigma::new(calibrated.parameter.get() * (1.0 - 1e-9))?;
     assert!(account(less)?.into_value() > 1.5);
-    let bound: UpperBound<f64> = calibrated.reached.into_upper_bound();
+    let bound: UpperBound<f64> = calibrated.reached.into();
     assert!(*bound.value() <= 1.5);
     Ok(())
 }
