@@ -11,8 +11,9 @@ use crate::accountant::Observer;
 use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use ndp_dp::{Estimate, Grade, NoiseMultiplier, Profile, special, tails};
+use ndp_dp::{Estimate, Grade, NoiseMultiplier, Profile};
 use ndp_graph::progress::{Counter, Progress, Silent};
+use ndp_numeric::{binomial, special};
 use rand::Rng;
 use serde::Serialize;
 
@@ -377,7 +378,8 @@ pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f6
     // The upper end always refutes; 60 halvings exhaust the digits.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if tails::log_binomial_cdf(count as u64, runs as u64, middle)?.into_value() > error.ln() {
+        if binomial::log_cdf_up(count as u64, runs as u64, middle).map_err(ndp_dp::Error::from)? > error.ln()
+        {
             low = middle;
         } else {
             high = middle;

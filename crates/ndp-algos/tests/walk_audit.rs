@@ -7,7 +7,8 @@ use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
 use ndp_algos::{Error, LinearProtocol};
-use ndp_dp::{Delta, NoiseMultiplier, Sensitivity, Sigma, gaussian};
+use ndp_dp::{Delta, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_numeric::gaussian_profile;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -138,7 +139,8 @@ fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
                 if walk.is_published() && m > 0.0 {
                     unit += k * k / m;
                 }
-                exact += gaussian::theta(epsilon, mu * f64::sqrt(unit)) / (n as f64).powi(steps as i32);
+                exact +=
+                    gaussian_profile::theta(epsilon, mu * f64::sqrt(unit)) / (n as f64).powi(steps as i32);
             }
             assert!(exact <= delta && exact > delta / 50.0, "{exact} against {delta}");
         }

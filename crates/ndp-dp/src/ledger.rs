@@ -28,8 +28,8 @@
 
 use crate::error::ensure;
 use crate::profile::{Measure, Profile, Verdict};
-use crate::rounding::Interval;
 use crate::{Delta, Error, Gdp};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// On what a run, and what the nodes contribute to it, may depend.
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
 /// let run = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
-/// let mut ledger = Ledger::new();
+/// let mut ledger = Ledger::default();
 /// assert!(ledger.record("averaging", run.clone(), Adaptivity::OnSeen).is_ok());
 /// assert!(ledger.record("reacting", run, Adaptivity::OnHidden).is_err());
 /// # Ok::<(), ndp_dp::Error>(())
@@ -59,7 +59,7 @@ pub enum Adaptivity {
 /// # Examples
 /// ```
 /// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
-/// let mut ledger = Ledger::new();
+/// let mut ledger = Ledger::default();
 /// ledger.record("Monday", Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3"), Adaptivity::Fixed)?;
 /// assert_eq!(ledger.entries()[0].name, "Monday");
 /// # Ok::<(), ndp_dp::Error>(())
@@ -74,12 +74,12 @@ pub struct Entry {
     pub adaptivity: Adaptivity,
 }
 
-/// The runs that one observer saw about one node, and perhaps a limit for all of them together.
+/// The runs that one observer saw about one node, and perhaps a limit for all of them together. By default no run and no limit.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
-/// let mut ledger = Ledger::new();
+/// let mut ledger = Ledger::default();
 /// for mu in [0.3, 0.4] {
 ///     let run = Profile::gaussian(Exact::new(Gdp::new(mu)?).into(), "node 3");
 ///     ledger.record("averaging", run, Adaptivity::Fixed)?;
@@ -94,12 +94,6 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// No run, no limit.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { entries: Vec::new(), limit: None }
-    }
-
     /// No run, and a limit for all runs together.
     ///
     /// # Errors
@@ -113,12 +107,6 @@ impl Ledger {
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
-    }
-
-    /// The limit, if there is one.
-    #[must_use]
-    pub const fn limit(&self) -> Option<(Measure, f64)> {
-        self.limit
     }
 
     /// Writes down a run that took place, also one that breaks the limit: what happened is not undone by a refusal.
@@ -193,8 +181,7 @@ impl Ledger {
     }
 
     fn largest_gaussian(&self, spent: &Profile, delta: Delta, allowed: f64) -> Result<f64, Error> {
-        let epsilon =
-            |mu: f64| -> Result<f64, Error> { Ok(Gdp::new(mu)?.to_approx_dp(delta).into_value().epsilon()) };
+        let epsilon = |mu: f64| -> Result<f64, Error> { Ok(Gdp::new(mu)?.to_approx_dp(delta).epsilon()) };
         let whole = Measure::Approx(delta).largest_mu(allowed)?.mu();
         if let Some(gdp) = spent.mu() {
             return epsilon(left(whole, gdp.value().mu()));
@@ -305,7 +292,7 @@ mod tests {
         assert!(0.5 < left && left < 1.0, "{left}");
         let other = gaussian(0.1).with_neighbors(crate::profile::Neighbors::AddOrRemove);
         assert_eq!(ledger.record("b", other, Adaptivity::Fixed), Err(Error::MixedNeighbors));
-        assert_eq!(Ledger::new().verdict(), Err(Error::NoLimit));
+        assert_eq!(Ledger::default().verdict(), Err(Error::NoLimit));
         assert!(Ledger::with_limit(Measure::Gaussian, f64::NAN).is_err());
         Ok(())
     }

@@ -23,7 +23,7 @@ mod released;
 pub mod ring;
 pub mod tally;
 
-pub use noise::{Bounds, LAWS, NoiseLaw, Release, TokenNoise};
+pub use noise::{Bounds, LAWS, NoiseLaw, TokenNoise};
 pub use released::ReleasedSum;
 use serde::{Deserialize, Serialize};
 pub use tally::{Dense, HistogramEstimator, Sparse, Tally};

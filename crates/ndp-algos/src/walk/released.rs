@@ -2,13 +2,13 @@
 
 use super::complete::CompleteSum;
 use super::ring::RingSum;
-use super::{Bounds, Release, TokenNoise};
+use super::{Bounds, TokenNoise};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol};
 use ndarray::Array2;
 use ndp_dp::{
-    ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound, composition,
-    conversion,
+    ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound,
+    composition, conversion,
 };
 use rand::Rng;
 use std::sync::Arc;
@@ -170,7 +170,7 @@ impl Account for Alike {
 #[derive(Clone)]
 struct Composed {
     sum: ReleasedSum,
-    release: Arc<dyn Release>,
+    release: Arc<dyn Mechanism + Send + Sync>,
 }
 
 impl Composed {
@@ -382,9 +382,9 @@ mod tests {
     fn gaussian_noise_is_no_better_than_its_own_account() -> Result<(), Error> {
         let delta = Delta::new(1e-6)?;
         let alone = profile(&ring(6, 1, "gaussian")?, 4.0)?.epsilon(delta)?.into_value().epsilon();
-        assert_relative_eq!(alone, *ndp_dp::gaussian::epsilon(0.25, delta)?.value(), max_relative = 1e-9);
+        assert_relative_eq!(alone, *ndp_dp::Gdp::new(0.25)?.epsilon(delta).value(), max_relative = 1e-9);
         let seven = profile(&ring(6, 7, "gaussian")?, 4.0)?.epsilon(delta)?.into_value().epsilon();
-        let together = *ndp_dp::gaussian::epsilon(0.25 * 7f64.sqrt(), delta)?.value();
+        let together = *ndp_dp::Gdp::new(0.25 * 7f64.sqrt())?.epsilon(delta).value();
         assert!(together < seven && seven < 2.0 * together, "{together} {seven}");
         Ok(())
     }

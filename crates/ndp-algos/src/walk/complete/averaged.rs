@@ -248,7 +248,7 @@ impl CompleteWalk {
             for (list, ln_moment) in
                 [(&mut ln_sources, ln_excesses[look]), (&mut ln_weights, ln_1p_exp(ln_excesses[look]))]
             {
-                list[look - 1] = ndp_dp::logspace::log_add_exp(list[look - 1], forced + ln_moment);
+                list[look - 1] = ndp_numeric::logspace::log_add_exp(list[look - 1], forced + ln_moment);
             }
         }
         Segments { ln_excesses, ln_weights, ln_sources }
@@ -574,7 +574,7 @@ mod tests {
                                 + theta * (k * k) as f64 / m as f64
                         })
                         .collect();
-                    let slow = ndp_dp::logspace::log_sum_exp(&terms);
+                    let slow = ndp_numeric::logspace::log_sum_exp(&terms);
                     // Absolute: both are sums of up to 701 probabilities, each rounded along its recurrence.
                     let ln_moment = ln_1p_exp(moments.ln_excess(m));
                     assert_relative_eq!(ln_moment, slow, max_relative = 1e-11, epsilon = 3e-12);

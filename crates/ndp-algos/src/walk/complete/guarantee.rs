@@ -8,7 +8,7 @@ use super::CompleteWalk;
 use crate::Error;
 use crate::numeric::up;
 use ndp_dp::conversion::{Converted, optimal_delta, optimal_epsilon};
-use ndp_dp::{ApproxDp, Delta, Order, UpperBound, gaussian, tails};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, UpperBound, tails};
 
 /// How the number of contributions of a node is bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +75,7 @@ impl CompleteWalk {
     /// About 60 moments: at a given `θ` the least order that meets the target is found without any, and
     /// `μ² = 2θ/(α (α − 1))`.
     pub(crate) fn calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
-        gaussian::delta(epsilon, 0.0)?;
+        Gdp::new(0.0)?.delta(epsilon)?;
         let mu_at = |ln_theta: f64| -> Result<f64, Error> {
             let theta = ln_theta.exp();
             let ln_moment = self.log_mgf_bound(theta)?.into_value();
@@ -114,7 +114,7 @@ impl CompleteWalk {
     ) -> Result<UpperBound<f64>, Error> {
         let (count, failure) = self.visit_count(visits)?;
         let rest = Delta::new(delta.get() - failure)?;
-        Ok(gaussian::epsilon(up(mu * (count as f64).sqrt()), rest)?.into())
+        Ok(Gdp::new(up(mu * (count as f64).sqrt()))?.epsilon(rest).into())
     }
 }
 
@@ -233,8 +233,8 @@ mod tests {
     /// (classic noise, δ₀ = 1e-6), T = 100 n, δ = 1e-6.
     #[test]
     fn scaling_matches_the_specification() -> Result<(), Error> {
-        let sigma = gaussian::sigma_classic(0.1, d(1e-6)?, ndp_dp::Sensitivity::new(1.0)?)?;
-        let mu = 1.0 / sigma.value().get();
+        let sigma = ndp_dp::Gaussian::classic(0.1, d(1e-6)?, ndp_dp::Sensitivity::new(1.0)?)?;
+        let mu = 1.0 / sigma.value().sigma.get();
         for (n, reference) in [(5, 0.546), (10, 0.382), (20, 0.266), (50, 0.165), (100, 0.1155)] {
             let walk = CompleteWalk::new(n, 100 * n)?;
             let epsilon = walk.epsilon(mu, d(1e-6)?)?.value().approx_dp.epsilon();
@@ -291,7 +291,7 @@ mod tests {
     fn tiny_losses_are_not_zero() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 1)?.with_colluders(2)?.published();
         let mu = 4.795e-7;
-        let truth = 0.2 * gaussian::delta(0.0, mu)?.value();
+        let truth = 0.2 * Gdp::new(mu)?.delta(0.0)?.value();
         assert_relative_eq!(truth, 3.8e-8, max_relative = 0.01);
         assert!(walk.delta(mu, 0.0)?.value().approx_dp.delta() >= truth);
         for mu in [1e-200, 1e-160, 1e-30, 1e-9, 1e-3] {
@@ -308,16 +308,16 @@ mod tests {
     fn local_guarantees_match_their_definitions() -> Result<(), Error> {
         let walk = CompleteWalk::new(100, 10_000)?;
         let capped = *walk.local_epsilon(0.1, Visits::Capped(100), d(1e-6)?)?.value();
-        assert_relative_eq!(capped, *gaussian::epsilon(1.0, d(1e-6)?)?.value(), max_relative = 1e-12);
+        assert_relative_eq!(capped, *Gdp::new(1.0)?.epsilon(d(1e-6)?).value(), max_relative = 1e-12);
         // One step among fifty nodes: a node is visited with probability 1/50, so that its true ε at 1e-5 is that of one
         // release at 5e-4, 3.352; the bound of 4.377 was once called exact.
         let once: UpperBound<f64> =
             CompleteWalk::new(50, 1)?.local_epsilon(1.0, Visits::Capped(1), d(1e-5)?)?;
         assert_relative_eq!(*once.value(), 4.377, max_relative = 1e-4);
-        assert_relative_eq!(*gaussian::epsilon(1.0, d(5e-4)?)?.value(), 3.352, max_relative = 1e-3);
+        assert_relative_eq!(*Gdp::new(1.0)?.epsilon(d(5e-4)?).value(), 3.352, max_relative = 1e-3);
         // n_exact(10000, 0.01, 1e-6) = 151.
         let counted = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(2e-6)?)?;
-        let exact = *gaussian::epsilon(0.1 * 151f64.sqrt(), d(1e-6)?)?.value();
+        let exact = *Gdp::new(0.1 * 151f64.sqrt())?.epsilon(d(1e-6)?).value();
         assert_relative_eq!(*counted.value(), exact, max_relative = 1e-9);
         assert!(walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?).is_err());
         Ok(())

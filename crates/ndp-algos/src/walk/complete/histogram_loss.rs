@@ -23,7 +23,7 @@ use crate::Error;
 use crate::numeric::up;
 use crate::walk::level::largest;
 use ndp_dp::shuffling::{self, MOST_REPORTS};
-use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound, composition};
+use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 

@@ -19,7 +19,8 @@ use super::guarantee::Visits;
 use super::subsampled::Receptions;
 use super::subsampled::{GaussianSum, GroupProfile, Neighbors, cheaper, require_finite};
 use crate::Error;
-use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
+use ndp_numeric::gaussian_profile;
 
 impl CompleteWalk {
     /// How many of `contributions` of one node are spotted, at most, but with probability `failure`.
@@ -55,8 +56,8 @@ impl ConstantWalk {
         let (spotted, rest) = self.spotted_within(visits, spotting, delta)?;
         // Together the spotted releases are one Gaussian release; an eighth of the rest is theirs.
         let together = mu * (spotted as f64).sqrt();
-        let epsilon = *gaussian::epsilon(together, Delta::new(rest.get() / 8.0)?)?.value();
-        let release = ApproxDp::new(epsilon, gaussian::theta(epsilon, together))?;
+        let epsilon = *Gdp::new(together)?.epsilon(Delta::new(rest.get() / 8.0)?).value();
+        let release = ApproxDp::new(epsilon, gaussian_profile::theta(epsilon, together))?;
         let composed = self.compose_known(&GaussianSum { mu }, (release, 1), rest, delta);
         cheaper(composed, self.seen_alone(mu, visits, delta)?)
     }

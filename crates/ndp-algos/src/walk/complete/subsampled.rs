@@ -25,7 +25,8 @@ use crate::Error;
 use crate::numeric::{Total, floor, up};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
-use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
+use ndp_numeric::gaussian_profile;
 use rayon::prelude::*;
 
 /// How well `k` contributions of one node hide among the `m` of a segment.
@@ -42,10 +43,11 @@ pub(crate) struct GaussianSum {
 
 impl GroupProfile for GaussianSum {
     fn delta(&self, epsilon: f64, k: u64, m: u64, _enough: f64) -> Result<f64, Error> {
-        let theta = gaussian::theta(epsilon, up(k as f64 * self.mu / (m as f64).sqrt()));
+        let theta = gaussian_profile::theta(epsilon, up(k as f64 * self.mu / (m as f64).sqrt()));
         if theta == 0.0 {
             // Nothing, or an underflow.
-            let private = self.mu == 0.0 || gaussian::log_theta(epsilon, self.mu) == f64::NEG_INFINITY;
+            let private =
+                self.mu == 0.0 || gaussian_profile::log_theta(epsilon, self.mu) == f64::NEG_INFINITY;
             return Ok(if private { 0.0 } else { f64::MIN_POSITIVE });
         }
         Ok((theta * (1.0 + 2e-14 * (1.0 - theta.ln()))).min(1.0))
@@ -73,7 +75,7 @@ impl CompleteWalk {
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ ε < ∞` and `0 ≤ μ`.
     pub fn cycle_delta(&self, mu: f64, epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
-        gaussian::delta(epsilon, mu)?;
+        Gdp::new(mu)?.delta(epsilon)?;
         Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu }, Precision::FULL)?))
     }
 
@@ -355,7 +357,7 @@ mod tests {
             for epsilon in [0.0, 0.3, 2.0] {
                 let inner = (f64::exp_m1(epsilon) / q).ln_1p();
                 let value = *CompleteWalk::new(n, 9)?.cycle_delta(0.8, epsilon, 1)?.value();
-                assert_relative_eq!(value, q * gaussian::theta(inner, 0.8), max_relative = 1e-12);
+                assert_relative_eq!(value, q * gaussian_profile::theta(inner, 0.8), max_relative = 1e-12);
             }
         }
         Ok(())

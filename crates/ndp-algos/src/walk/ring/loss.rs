@@ -19,7 +19,7 @@ use crate::Error;
 use crate::numeric::{Total, up};
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
-use ndp_dp::{ApproxDp, Delta, Exact, Gdp, UnitLoss, UpperBound, composition, gaussian};
+use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, UnitLoss, UpperBound, composition};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -89,7 +89,7 @@ impl RingSum {
     /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
         let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(gdp.delta(epsilon)?)
+        Ok(Exact::new(gdp.delta(epsilon)?.into_value()))
     }
 
     /// The least `ε` at `δ`, exact for the worst pair of nodes.
@@ -110,7 +110,7 @@ impl RingSum {
     /// ```
     pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
         let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(gaussian::epsilon(gdp.mu(), delta)?)
+        Ok(Exact::new(gdp.epsilon(delta).into_value()))
     }
 
     /// Theorem 1: advanced composition of `K` releases, each `local = (ε, δ)`-DP:
@@ -344,22 +344,19 @@ mod tests {
         {
             let slack = Delta::new(delta)?;
             let local = ApproxDp::new(epsilon, delta)?;
-            let sigma = gaussian::sigma_analytic(
-                epsilon,
-                slack,
-                ring(9, 20, Placement::Counter)?.bounds().sensitivity()?,
-            )?;
-            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(sigma);
+            let sensitivity = ring(9, 20, Placement::Counter)?.bounds().sensitivity()?;
+            let least = ndp_dp::Gaussian::within(epsilon, slack, sensitivity)?;
+            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(least.sigma);
             let total = ring.theorem1(local, slack)?.into_value();
             assert_relative_eq!(total.epsilon(), total_epsilon, max_relative = 1e-11);
             assert_relative_eq!(total.delta(), total_delta, max_relative = 1e-11);
             // The exact loss is far smaller, and composition with an optimal level lies between.
             let delta = Delta::new(total.delta())?;
             let exact = *ring.epsilon(delta)?.value();
-            let composed = released(ring, sigma.get(), delta)?;
+            let composed = released(ring, ring.noise().std(), delta)?;
             assert!(exact <= composed && composed <= total.epsilon());
             // Half the noise does not have the local guarantee.
-            let weak = ring.with_gaussian_noise(Sigma::new(sigma.get() / 2.0)?);
+            let weak = ring.with_gaussian_noise(Sigma::new(least.sigma.get() / 2.0)?);
             assert!(matches!(weak.theorem1(local, slack), Err(Error::InvalidParameter { .. })));
         }
         Ok(())
