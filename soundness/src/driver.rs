@@ -19,8 +19,20 @@ pub(crate) enum Length {
     Time(Duration),
 }
 
+/// Which cases are this process's: those whose number leaves `index` when divided by `count`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    pub(crate) index: u64,
+    pub(crate) count: u64,
+}
+
+impl Share {
+    /// Everything.
+    pub(crate) const WHOLE: Self = Self { index: 0, count: 1 };
+}
+
 /// What the cases of one part showed together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Summary {
     pub(crate) name: &'static str,
     pub(crate) cases: u64,
@@ -63,7 +75,8 @@ impl Summary {
         }
     }
 
-    fn merge(&mut self, other: Self) {
+    /// Adds what other cases of the same part showed.
+    pub(crate) fn merge(&mut self, other: Self) {
         self.cases += other.cases;
         self.compared += other.compared;
         self.violations += other.violations;
@@ -76,6 +89,13 @@ impl Summary {
         if other.slowest.1 > self.slowest.1 {
             self.slowest = other.slowest;
         }
+        self.seconds += other.seconds;
+    }
+
+    /// Names the claims that no case refuted.
+    pub(crate) fn conclude(&mut self, part: &dyn Part) {
+        let claims = part.refutes().iter().copied();
+        self.unrefuted = claims.filter(|claim| !self.refuted.contains_key(claim)).collect();
     }
 }
 
@@ -88,9 +108,9 @@ fn keep(place: &mut BTreeMap<&'static str, Kind>, kind: Kind) {
     }
 }
 
-/// Searches in one part. Threads take the next number until the end: what was done is always the cases from 0
+/// Searches in one part. Threads take the next number until the end: what was done is always the cases of the share from its first
 /// to the last, and what it shows does not depend on the number of threads.
-pub(crate) fn search(part: &dyn Part, seed: u64, length: Length) -> Summary {
+pub(crate) fn search(part: &dyn Part, seed: u64, length: Length, share: Share) -> Summary {
     let start = Instant::now();
     let next = AtomicU64::new(0);
     let done = |number: u64| match length {
@@ -101,7 +121,7 @@ pub(crate) fn search(part: &dyn Part, seed: u64, length: Length) -> Summary {
     let parts = rayon::broadcast(|_| {
         let mut mine = Summary::default();
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
+            let number = share.index + share.count * next.fetch_add(1, Ordering::Relaxed);
             if done(number) {
                 return mine;
             }
@@ -114,8 +134,7 @@ pub(crate) fn search(part: &dyn Part, seed: u64, length: Length) -> Summary {
     for mine in parts {
         summary.merge(mine);
     }
-    let claims = part.refutes().iter().copied();
-    summary.unrefuted = claims.filter(|claim| !summary.refuted.contains_key(claim)).collect();
+    summary.conclude(part);
     summary.seconds = start.elapsed().as_secs_f64();
     summary
 }
@@ -187,7 +206,7 @@ mod tests {
     fn a_search_is_repeatable() {
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| search(&Toy, 1, Length::Short))
+            pool.install(|| search(&Toy, 1, Length::Short, Share::WHOLE))
         };
         let (one, three) = (run(1), run(3));
         for summary in [&one, &three] {
@@ -202,5 +221,23 @@ mod tests {
         assert_eq!(one.kinds["below 10"].number, three.kinds["below 10"].number);
         let number = one.kinds["below 10"].number;
         assert_eq!(one_case(&Toy, 1, number).violations[0].size[0], 0);
+    }
+
+    /// Every case belongs to one share, and together they show what one search does.
+    #[test]
+    fn shares_add_up() {
+        let whole = search(&Toy, 1, Length::Cases(1000), Share::WHOLE);
+        for count in [1, 3, 7, 1500] {
+            let mut together = Summary { name: "toy", ..Summary::default() };
+            for index in 0..count {
+                together.merge(search(&Toy, 1, Length::Cases(1000), Share { index, count }));
+            }
+            assert_eq!((together.cases, together.compared), (1000, whole.compared), "{count} shares");
+            assert_eq!((together.violations, &together.strata), (whole.violations, &whole.strata));
+            for (kind, found) in &whole.kinds {
+                let other = &together.kinds[kind];
+                assert_eq!((other.count, other.number), (found.count, found.number), "{kind}");
+            }
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! The command line, declared once; `cargo xtask soundness` hands its own over.
 #![allow(missing_docs, unreachable_pub, reason = "xflags writes this code")]
 
+use std::path::PathBuf;
+
 xflags::xflags! {
     /// Searches for guarantees below the truth.
     cmd soundness {
@@ -16,6 +18,14 @@ xflags::xflags! {
         optional --part part: String
         /// One case of the part by its number, with all that it shows.
         optional --replay number: u64
+        /// Split the cases into so many shards, and search one of them.
+        optional --shards shards: u64
+        /// Which shard, from 0.
+        optional --shard shard: u64
+        /// The folder to which a shard writes what it found.
+        optional --into into: PathBuf
+        /// Put the shards of this folder together.
+        optional --merge merge: PathBuf
         /// List the parts and stop.
         optional --list
         /// Exit with success although something was found (for commits that are known to be wrong).

@@ -10,10 +10,11 @@ mod flags;
 mod oracle;
 mod part;
 mod parts;
+mod shard;
 mod table;
 
 use anyhow::{Context, bail};
-use driver::Length;
+use driver::{Length, Share, Summary};
 use part::Part;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -38,6 +39,11 @@ fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
         }
         return Ok(true);
     }
+    if let Some(folder) = &flags.merge {
+        let (summaries, seed) = shard::merged(folder)?;
+        println!("{}", table::full(&summaries, seed));
+        return verdict(&summaries, flags.expect_violations);
+    }
     let seed = flags.seed.unwrap_or(42);
     let chosen: Vec<&dyn Part> = match &flags.part {
         None => parts::ALL.to_vec(),
@@ -61,23 +67,42 @@ fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
         }
         _ => bail!("give one of --short, --cases and --minutes"),
     };
+    let share = match (flags.shard, flags.shards) {
+        (None, None) => None,
+        (Some(index), Some(count)) if index < count => Some(Share { index, count }),
+        (Some(index), Some(count)) => bail!("there is no shard {index} of {count}: the first is 0"),
+        _ => bail!("--shards and --shard go together"),
+    };
+    if share.is_some() != flags.into.is_some() {
+        bail!("a shard writes what it found --into a folder, and only a shard does");
+    }
     let mut summaries = Vec::with_capacity(chosen.len());
     for &part in &chosen {
-        let summary = driver::search(part, seed, length);
+        let summary = driver::search(part, seed, length, share.unwrap_or(Share::WHOLE));
         eprintln!("{}", table::line(&summary));
         summaries.push(summary);
     }
     println!("{}", table::full(&summaries, seed));
+    if let (Some(share), Some(folder)) = (share, &flags.into) {
+        shard::write(folder, share, seed, length, &summaries)?;
+        // Whether enough was compared and refuted is known when all shards are together.
+        return Ok(flags.expect_violations || summaries.iter().all(|summary| summary.violations == 0));
+    }
+    verdict(&summaries, flags.expect_violations)
+}
+
+/// Whether all is well with what was searched.
+fn verdict(summaries: &[Summary], expect_violations: bool) -> anyhow::Result<bool> {
     let idle: Vec<&str> = summaries.iter().filter(|s| s.compared == 0).map(|s| s.name).collect();
     if !idle.is_empty() {
         bail!("nothing was compared by {}", idle.join(", "));
     }
     // A few cases find nothing; as many as those of the short form do.
-    let enough = |s: &driver::Summary| chosen.iter().any(|p| p.name() == s.name && s.cases >= p.short());
+    let enough = |s: &Summary| parts::ALL.iter().any(|p| p.name() == s.name && s.cases >= p.short());
     let unrefuted: Vec<&str> =
         summaries.iter().filter(|s| enough(s)).flat_map(|s| s.unrefuted.clone()).collect();
     if !unrefuted.is_empty() {
         bail!("no counterexample was found to {}", unrefuted.join(", "));
     }
-    Ok(flags.expect_violations || summaries.iter().all(|summary| summary.violations == 0))
+    Ok(expect_violations || summaries.iter().all(|summary| summary.violations == 0))
 }

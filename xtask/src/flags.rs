@@ -22,6 +22,10 @@ xflags::xflags! {
             optional --threads threads: usize
             /// Leave the figures as they are that an earlier run completed.
             optional --resume
+            /// Split the figures into so many shards by their times, and compute one of them.
+            optional --shards shards: usize
+            /// Which shard, from 0; by itself from SLURM_ARRAY_TASK_ID and its kin.
+            optional --shard shard: usize
             /// List the figures and stop.
             optional --list
         }
@@ -61,6 +65,14 @@ xflags::xflags! {
             optional --part part: String
             /// One case of the part by its number, with all that it shows.
             optional --replay number: u64
+            /// Split the cases into so many shards, and search one of them; what it finds goes to `--into`.
+            optional --shards shards: usize
+            /// Which shard, from 0; by itself from SLURM_ARRAY_TASK_ID and its kin.
+            optional --shard shard: usize
+            /// The folder of what shards find.
+            optional --into into: PathBuf
+            /// Put the shards of this folder together: the same table as that of one process.
+            optional --merge merge: PathBuf
             /// List the parts and stop.
             optional --list
             /// Search at an older commit that has a folder in `soundness/adapters`.

@@ -7,6 +7,7 @@ mod ci;
 mod data;
 mod flags;
 mod reproduce;
+mod shard;
 mod slurm;
 mod soundness;
 mod test;
@@ -39,7 +40,7 @@ fn run() -> anyhow::Result<()> {
         flags::XtaskCmd::Bless(task) => task.run(sh, &here),
         flags::XtaskCmd::Test(task) => task.run(sh),
         flags::XtaskCmd::Bench(task) => task.run(sh),
-        flags::XtaskCmd::Soundness(task) => task.run(sh),
+        flags::XtaskCmd::Soundness(task) => task.run(sh, &here),
         flags::XtaskCmd::Ci(task) => task.run(sh),
         flags::XtaskCmd::Slurm(task) => task.run(sh),
         flags::XtaskCmd::Tidy(task) => task.run(sh),

@@ -14,6 +14,8 @@ impl Reproduce {
             .path("data", self.data.as_deref())
             .option("threads", self.threads)
             .flag("resume", self.resume)
+            .option("shards", self.shards)
+            .option("shard", crate::shard::index(self.shards, self.shard)?)
             .flag("list", self.list)
             .run(sh)
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
 impl Soundness {
-    pub(crate) fn run(self, sh: &Shell) -> anyhow::Result<()> {
+    pub(crate) fn run(self, sh: &Shell, here: &Path) -> anyhow::Result<()> {
         let mut list = Vec::new();
         let mut add = |name: &str, value: Option<String>| {
             list.extend(value.map(|value| [format!("--{name}"), value]).into_iter().flatten());
@@ -17,6 +17,11 @@ impl Soundness {
         add("seed", self.seed.map(|x| x.to_string()));
         add("part", self.part);
         add("replay", self.replay.map(|x| x.to_string()));
+        add("shards", self.shards.map(|x| x.to_string()));
+        add("shard", crate::shard::index(self.shards, self.shard)?.map(|x| x.to_string()));
+        let seen_from_here = |path: PathBuf| here.join(path).display().to_string();
+        add("into", self.into.map(seen_from_here));
+        add("merge", self.merge.map(seen_from_here));
         for (name, given) in [("short", self.short), ("list", self.list)] {
             list.extend(given.then(|| format!("--{name}")));
         }

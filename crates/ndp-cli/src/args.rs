@@ -21,13 +21,13 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Say nothing but the answer.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 900)]
     pub(crate) quiet: bool,
     /// Print this.
-    #[arg(long, short, global = true, action = ArgAction::HelpShort)]
+    #[arg(long, short, global = true, display_order = 902, action = ArgAction::HelpShort)]
     pub(crate) help: Option<bool>,
     /// Threads to use; numbers do not depend on it.
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, global = true, display_order = 901, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 }
 
@@ -60,6 +60,9 @@ pub(crate) enum Command {
         after_help = "Example: ndp ledger friends.txt --run muffliato@2 --run ring-sum@3 --epsilon 4 --delta 1e-5"
     )]
     Ledger(Ledger),
+    /// Run a gossip protocol on your own numbers.
+    #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 20 --rounds 12")]
+    Simulate(Simulate),
     /// Train a model privately on a table of features and a label.
     #[command(
         after_help = "Example: ndp train houses.csv --label price_class --users 100 --epsilon 5 --delta 1e-6 --png curve.png"
@@ -69,7 +72,10 @@ pub(crate) enum Command {
     #[command(after_help = "Example: ndp sweep friends.txt --noise 2 --all --into all.jsonl")]
     Sweep(Box<Sweep>),
     /// The same in many processes, under a scheduler or by hand.
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example: ndp shard plan study.toml --shards 64 --into parts; the page docs/cluster.md has a whole study"
+    )]
     Shard(Shard),
     /// Answer a question that is written in a TOML file.
     #[command(
@@ -80,10 +86,8 @@ pub(crate) enum Command {
         #[arg(value_name = "STUDY")]
         study: PathBuf,
     },
-    /// Run a gossip protocol on your own numbers.
-    #[command(after_help = "Example: ndp simulate friends.txt --values ages.csv --noise 2 --sensitivity 50")]
-    Simulate(Simulate),
     /// The protocols and their parameters.
+    #[command(after_help = "Example: ndp protocols | grep rounds")]
     Protocols,
     /// A completion script for your shell.
     #[command(after_help = "Example: ndp completions bash > ~/.local/share/bash-completion/completions/ndp")]
@@ -92,7 +96,7 @@ pub(crate) enum Command {
         shell: clap_complete::Shell,
     },
     /// The manual page, as roff.
-    #[command(hide = true)]
+    #[command(hide = true, after_help = "Example: ndp manual > ~/.local/share/man/man1/ndp.1")]
     Manual,
 }
 
@@ -159,7 +163,7 @@ pub(crate) struct Compare {
     /// Only these protocols; all where none is given.
     #[arg(long = "protocol", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of gossip: metropolis or max-degree.
+    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
@@ -237,7 +241,7 @@ pub(crate) struct Ledger {
     /// Each run was chosen after seeing the earlier ones.
     #[arg(long)]
     pub(crate) adaptive: bool,
-    /// Weights of gossip: metropolis or max-degree.
+    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
@@ -257,18 +261,21 @@ pub(crate) struct Simulate {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
     /// Lines `label,number`, one for every node.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) values: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "drawn")]
+    pub(crate) values: Option<PathBuf>,
+    /// Numbers drawn between 0 and 1 by the seed, in place of a file.
+    #[arg(long, conflicts_with = "values")]
+    pub(crate) drawn: bool,
     /// Rounds of gossip; by the stopping rule where none is given.
     #[arg(long, value_name = "N")]
     pub(crate) rounds: Option<usize>,
     /// The noise, in the unit of the values.
     #[arg(long, value_name = "SIGMA")]
     pub(crate) noise: f64,
-    /// Seed of the noise.
+    /// Seed of the noise, and of numbers that are drawn.
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
-    /// Weights of gossip: metropolis or max-degree.
+    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     #[command(flatten)]
@@ -290,6 +297,9 @@ pub(crate) struct Train {
     /// The network of the users, for walk-sgd and gossip-sgd; every node is a user.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,
+    /// Take the largest component of a network in pieces.
+    #[arg(long, requires = "graph")]
+    pub(crate) largest_component: bool,
     /// Users among whom the examples are dealt where there is no graph; one for every ten examples if not given.
     #[arg(long, value_name = "N", conflicts_with = "graph")]
     pub(crate) users: Option<usize>,

@@ -29,7 +29,38 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 
 /// The graph of a file, connected and with at least two nodes.
 pub(crate) fn graph(input: &GraphInput) -> Result<Graph, Failure> {
-    let graph = any_graph(input)?;
+    Ok(connected(input, false)?.0)
+}
+
+/// The graph of a file as [`graph`] reads it, and the gossip matrix on it.
+pub(crate) fn network(input: &GraphInput, weights: Weights) -> Result<(Graph, GossipMatrix), Failure> {
+    if weights != Weights::File {
+        let graph = graph(input)?;
+        let matrix = matrix(&graph, weights);
+        return Ok((graph, matrix));
+    }
+    let (graph, weights) = connected(input, true)?;
+    let refused = |why: String| Failure::Refused(format!("{}: {why}", input.file.display()));
+    let weights = weights.ok_or_else(|| {
+        refused(
+            "no weights are read from such a file: give an edge list with a third column, or a square matrix"
+                .into(),
+        )
+    })?;
+    let weight = |u, v| weights.get(&(u, v)).copied().unwrap_or(0.0);
+    let matrix = GossipMatrix::from_edge_weights(&graph, weight).map_err(|error| {
+        refused(format!(
+            "{error}: weights of a node's edges must be nonnegative and sum to 1 at most, the rest is its own"
+        ))
+    })?;
+    Ok((graph, matrix))
+}
+
+/// Weights of edges, the smaller end first.
+type EdgeWeights = BTreeMap<(usize, usize), f64>;
+
+fn connected(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWeights>), Failure> {
+    let (graph, weights) = read(input, weighted)?;
     if graph.node_count() < 2 {
         return Err(Failure::Refused(format!(
             "{}: a network needs at least two nodes",
@@ -46,15 +77,23 @@ pub(crate) fn graph(input: &GraphInput) -> Result<Graph, Failure> {
             graph.node_count()
         )));
     }
-    Ok(graph)
+    Ok((graph, weights))
 }
 
 /// The graph of a file as it is.
 pub(crate) fn any_graph(input: &GraphInput) -> Result<Graph, Failure> {
+    Ok(read(input, false)?.0)
+}
+
+fn read(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWeights>), Failure> {
     let options = EdgeListOptions {
         header: if input.header { Header::Present } else { Header::Detect },
         self_loops: if input.skip_self_loops { SelfLoops::Skip } else { SelfLoops::Refuse },
-        extra_fields: if input.skip_columns { ExtraFields::Skip } else { ExtraFields::Refuse },
+        extra_fields: match (weighted, input.skip_columns) {
+            (true, _) => ExtraFields::Weight,
+            (false, true) => ExtraFields::Skip,
+            (false, false) => ExtraFields::Refuse,
+        },
         ..EdgeListOptions::default()
     };
     let one_way = if input.symmetric { OneWay::Symmetric } else { OneWay::Refuse };
@@ -78,7 +117,8 @@ pub(crate) fn any_graph(input: &GraphInput) -> Result<Graph, Failure> {
     let mut notes = Vec::new();
     if found.weights_left_out {
         notes.push(format!(
-            "the {} has more than the ends of its edges, such as weights: it is left out, weights follow from degrees",
+            "the {} has more than the ends of its edges, such as weights: it is left out; --weights file takes weights where they are \
+             asked for",
             found.format
         ));
     }
@@ -88,14 +128,22 @@ pub(crate) fn any_graph(input: &GraphInput) -> Result<Graph, Failure> {
     for note in notes {
         crate::output::note(&note);
     }
-    Ok(if input.largest_component { found.graph.largest_component().0 } else { found.graph })
+    let weights = found.weights.map(|weights| found.graph.edges().zip(weights).collect::<EdgeWeights>());
+    if !input.largest_component {
+        return Ok((found.graph, weights));
+    }
+    let (graph, kept) = found.graph.largest_component();
+    let weights = weights.map(|weights| {
+        graph.edges().filter_map(|(u, v)| Some(((u, v), *weights.get(&(kept[u], kept[v]))?))).collect()
+    });
+    Ok((graph, weights))
 }
 
-/// The gossip matrix with these weights.
+/// The gossip matrix with weights that follow from degrees.
 pub(crate) fn matrix(graph: &Graph, weights: Weights) -> GossipMatrix {
     match weights {
-        Weights::Metropolis => GossipMatrix::metropolis(graph),
         Weights::MaxDegree => GossipMatrix::max_degree(graph),
+        Weights::Metropolis | Weights::File => GossipMatrix::metropolis(graph),
     }
 }
 
@@ -111,6 +159,27 @@ pub(crate) fn node(graph: &Graph, label: &str) -> Result<usize, Failure> {
         None => label.parse().ok().filter(|&v| v < graph.node_count()),
     };
     found.ok_or_else(|| Failure::Refused(format!("the graph has no node {label:?}")))
+}
+
+/// The nodes by their names, for files that name many.
+pub(crate) struct Names<'a> {
+    graph: &'a Graph,
+    by_label: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn of(graph: &'a Graph) -> Self {
+        let labels = graph.labels().into_iter().flatten().enumerate();
+        Self { graph, by_label: labels.map(|(v, label)| (label.as_str(), v)).collect() }
+    }
+
+    /// The node of this name.
+    pub(crate) fn node(&self, label: &str) -> Result<usize, Failure> {
+        match self.by_label.get(label) {
+            Some(&v) => Ok(v),
+            None => node(self.graph, label),
+        }
+    }
 }
 
 /// The bytes of a CSV without these columns of its header.
@@ -145,6 +214,7 @@ pub(crate) fn values(path: &Path, graph: &Graph) -> Result<Vec<f64>, Failure> {
         .flexible(true)
         .trim(csv::Trim::All)
         .from_reader(&bytes[..]);
+    let names = Names::of(graph);
     let mut found: BTreeMap<usize, f64> = BTreeMap::new();
     for (i, record) in reader.records().enumerate() {
         let fail =
@@ -156,11 +226,11 @@ pub(crate) fn values(path: &Path, graph: &Graph) -> Result<Vec<f64>, Failure> {
         };
         let parsed = number.parse::<f64>().ok().filter(|x| x.is_finite());
         // A header has no number and no node.
-        if i == 0 && parsed.is_none() && node(graph, label).is_err() {
+        if i == 0 && parsed.is_none() && names.node(label).is_err() {
             continue;
         }
         let value = parsed.ok_or_else(|| fail(format!("{number:?} is no finite number")))?;
-        let v = node(graph, label).map_err(|_| fail(format!("the graph has no node {label:?}")))?;
+        let v = names.node(label).map_err(|_| fail(format!("the graph has no node {label:?}")))?;
         if found.insert(v, value).is_some() {
             return Err(fail(format!("node {label:?} has two values")));
         }

@@ -3,6 +3,11 @@
 //! Exit codes: 0 done; 1 the input was understood but refused or the target is not met; 2 the command line is wrong; 3 a file cannot be
 //! read or written; 130 interrupted, with every file whole or not there. A closed pipe is no error.
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod args;
 mod commands;
 mod errors;

@@ -6,6 +6,7 @@ use ndp_algos::{Error, LossReport, Protocol};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,6 +18,10 @@ pub(crate) struct Patient {
     until: Option<Instant>,
     seconds: u64,
     given_up: Mutex<Vec<String>>,
+    /// Whether pairs that time runs out for have the bound too; otherwise they have no answer.
+    every_pair: bool,
+    /// Whether a bound stood in for a pair.
+    pairs: Arc<AtomicBool>,
 }
 
 impl Patient {
@@ -28,7 +33,15 @@ impl Patient {
             until,
             seconds: seconds.unwrap_or(u64::MAX),
             given_up: Mutex::new(Vec::new()),
+            every_pair: false,
+            pairs: Arc::default(),
         }
+    }
+
+    /// The same with the bound for pairs that time runs out for: a search over all pairs needs an answer for each.
+    pub(crate) fn for_every_pair(mut self) -> Self {
+        self.every_pair = true;
+        self
     }
 
     /// The protocol of the registry, built within the same time.
@@ -50,16 +63,17 @@ impl Patient {
         let given_up = self.given_up.lock().unwrap_or_else(PoisonError::into_inner);
         let mut reasons: Vec<&String> = given_up.iter().collect();
         reasons.sort_unstable();
-        reasons
-            .chunk_by(|a, b| a == b)
-            .map(|same| {
-                format!(
-                    "for {} observers the bound of whoever hears the noisy values themselves is given: {}",
-                    same.len(),
-                    same[0]
-                )
-            })
-            .collect()
+        let observers = reasons.chunk_by(|a, b| a == b).map(|same| {
+            let who =
+                if same.len() == 1 { "one observer".into() } else { format!("{} observers", same.len()) };
+            format!("for {who} the bound of whoever hears the noisy values themselves is given: {}", same[0])
+        });
+        let pairs = self.pairs.load(Ordering::Relaxed).then(|| {
+            "for pairs that were not known in time, or do not fit in memory, the bound of whoever hears the noisy values themselves \
+             is given"
+                .to_owned()
+        });
+        observers.chain(pairs).collect()
     }
 
     /// What an observer sees; or the bound, and why.
@@ -73,7 +87,10 @@ impl Patient {
             Some(Err(error)) if is_too_large(&error) => self.bound(observer, error),
             Some(Err(error)) => Err(error),
             Some(Ok(account)) => {
-                Ok((Box::new(PatientAccount { account: account.into(), until: self.until }), None))
+                let bound = self.protocol.local_bound(observer).ok();
+                let (until, every_pair, used) = (self.until, self.every_pair, Arc::clone(&self.pairs));
+                let account = account.into();
+                Ok((Box::new(PatientAccount { account, until, bound, every_pair, used }), None))
             }
         }
     }
@@ -93,6 +110,29 @@ impl Patient {
             0 => "--patience 0 asks for it".into(),
             seconds => format!("what is seen was not known within {seconds} s"),
         }
+    }
+}
+
+/// Seconds that several questions share: each gets an equal part of what those before it left.
+pub(crate) struct Budget {
+    until: Instant,
+    questions: u32,
+}
+
+impl Budget {
+    pub(crate) fn new(seconds: u64, questions: usize) -> Self {
+        let now = Instant::now();
+        let until = now.checked_add(Duration::from_secs(seconds)).unwrap_or(now);
+        Self { until, questions: u32::try_from(questions).unwrap_or(u32::MAX) }
+    }
+
+    /// The seconds of the next question.
+    pub(crate) fn next(&mut self) -> u64 {
+        let left = self.until.saturating_duration_since(Instant::now());
+        let share = left / self.questions.max(1);
+        self.questions = self.questions.saturating_sub(1);
+        // Without any patience bounds stand in at once; with some of it, not for want of a fraction of a second.
+        if left.is_zero() { 0 } else { share.as_secs().max(1) }
     }
 }
 
@@ -146,6 +186,27 @@ impl Protocol for Patient {
 struct PatientAccount {
     account: Arc<dyn Account>,
     until: Option<Instant>,
+    bound: Option<Box<dyn Account>>,
+    every_pair: bool,
+    used: Arc<AtomicBool>,
+}
+
+impl PatientAccount {
+    /// The bound in the place of an answer that is not there in time or does not fit in memory.
+    fn instead<T>(
+        &self,
+        found: Option<Result<T, Error>>,
+        bound: impl FnOnce(&dyn Account) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (wanted, why) = match found {
+            None => (self.every_pair, Error::NotOffered(OUT_OF_PATIENCE)),
+            Some(Err(error)) if is_too_large(&error) => (true, error),
+            Some(known) => return known,
+        };
+        let Some(account) = self.bound.as_deref().filter(|_| wanted) else { return Err(why) };
+        self.used.store(true, Ordering::Relaxed);
+        bound(account)
+    }
 }
 
 impl Account for PatientAccount {
@@ -164,12 +225,14 @@ impl Account for PatientAccount {
         }
         let account = Arc::clone(&self.account);
         let found = within(self.until, move || account.profile(u, noise));
-        let profile = found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))?;
+        let profile = self.instead(found, |bound| bound.profile(u, noise))?;
         if profile.mu().is_some() {
             return Ok(profile);
         }
         let (against, neighbors) = (profile.against().to_owned(), profile.neighbors());
-        let curve = PatientCurve { profile, until: self.until };
+        let bound = self.bound.as_ref().filter(|_| self.every_pair);
+        let bound = bound.map(|bound| bound.profile(u, noise)).transpose()?;
+        let curve = PatientCurve { profile, until: self.until, bound, used: Arc::clone(&self.used) };
         Ok(Profile::of_curve(curve, &against).with_neighbors(neighbors))
     }
 
@@ -200,7 +263,7 @@ impl Account for PatientAccount {
         }
         let account = Arc::clone(&self.account);
         let found = within(self.until, move || account.least_noise(u, measure, allowed));
-        found.unwrap_or(Err(Error::NotOffered(OUT_OF_PATIENCE)))
+        self.instead(found, |bound| bound.least_noise(u, measure, allowed))
     }
 }
 
@@ -208,16 +271,24 @@ impl Account for PatientAccount {
 struct PatientCurve {
     profile: Profile,
     until: Option<Instant>,
+    bound: Option<Profile>,
+    used: Arc<AtomicBool>,
 }
 
 impl PatientCurve {
     fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Profile) -> Result<T, ndp_dp::Error> + Send + 'static,
+        question: impl FnOnce(&Profile) -> Result<T, ndp_dp::Error> + Clone + Send + 'static,
     ) -> Result<T, ndp_dp::Error> {
-        let profile = self.profile.clone();
-        let found = within(self.until, move || question(&profile));
-        found.unwrap_or_else(|| Err(ndp_dp::Error::Accountant(OUT_OF_PATIENCE.into())))
+        let (profile, asked) = (self.profile.clone(), question.clone());
+        match (within(self.until, move || asked(&profile)), &self.bound) {
+            (Some(known), _) => known,
+            (None, None) => Err(ndp_dp::Error::Accountant(OUT_OF_PATIENCE.into())),
+            (None, Some(bound)) => {
+                self.used.store(true, Ordering::Relaxed);
+                question(bound)
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{Knowledge, LARGEST_FOR_ALL, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
-use crate::input::{bytes, node};
+use crate::input::{Names, bytes, node};
 use crate::patience::Patient;
 use ndp_algos::Protocol;
 use ndp_algos::accountant::{Allowed, HopDistances, Observer, Target};
@@ -154,6 +154,7 @@ pub(crate) fn probability(p: f64) -> String {
 fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure> {
     let text = String::from_utf8(bytes(path)?)
         .map_err(|_| Failure::Refused(format!("{}: the file is not UTF-8 text", path.display())))?;
+    let names = Names::of(graph);
     let mut by_pair: BTreeMap<(usize, usize), f64> = BTreeMap::new();
     let mut by_hops: BTreeMap<u32, f64> = BTreeMap::new();
     for (i, line) in text.lines().enumerate() {
@@ -176,7 +177,7 @@ fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure
                 by_hops.insert(hops, loss(limit)?).is_some()
             }
             [u, v, limit] => {
-                let of = |label: &str| node(graph, label).map_err(|error| fail(error.to_string()));
+                let of = |label: &str| names.node(label).map_err(|error| fail(error.to_string()));
                 by_pair.insert((of(u)?, of(v)?), loss(limit)?).is_some()
             }
             _ => return Err(fail(format!("expected `source observer loss` or `hops loss`, got {line:?}"))),

@@ -7,13 +7,13 @@ pub(crate) mod files;
 pub(crate) mod merge;
 pub(crate) mod plan;
 
-use crate::args::{GraphInput, Sweep};
+use crate::args::{GraphInput, Sweep, Weights};
 use crate::errors::Failure;
 use crate::patience::Patient;
 use crate::{input, plain, question};
 use ndp_algos::accountant::Observer;
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
-use ndp_graph::Graph;
+use ndp_graph::{GossipMatrix, Graph};
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -76,10 +76,9 @@ pub(crate) fn edges() -> Vec<f64> {
 impl Study {
     /// Reads the graph and builds the protocols.
     pub(crate) fn new(asked: &Sweep) -> Result<Self, Failure> {
-        let graph = input::graph(&asked.graph)?;
+        let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
         let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
         let sampled = asked.observers.is_sample(graph.node_count());
-        let matrix = input::matrix(&graph, asked.weights);
         let measure = match asked.order {
             Some(order) => Measure::Renyi(Order::new(order)?),
             None => Measure::Approx(Delta::new(asked.delta)?),
@@ -90,7 +89,7 @@ impl Study {
         }
         let rows =
             asked.rows.iter().map(|label| input::node(&graph, label)).collect::<Result<Vec<_>, _>>()?;
-        let hash = hash(asked, &graph, &chosen.observers, measure, &rows);
+        let hash = hash(asked, &graph, &matrix, &chosen.observers, measure, &rows);
         // What is given up must not depend on how fast a machine is.
         let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, None)?));
         let protocols = asked.protocols.iter().map(build).collect::<Result<Vec<_>, Failure>>()?;
@@ -234,7 +233,14 @@ fn nearest(graph: &Graph, members: &[usize]) -> Vec<Option<u32>> {
 }
 
 /// Of everything that the lines depend on: version, graph, options; not of paths.
-fn hash(asked: &Sweep, graph: &Graph, observers: &[Observer], measure: Measure, rows: &[usize]) -> String {
+fn hash(
+    asked: &Sweep,
+    graph: &Graph,
+    matrix: &GossipMatrix,
+    observers: &[Observer],
+    measure: Measure,
+    rows: &[usize],
+) -> String {
     let mut hash = Sha256::new();
     let observers: Vec<String> = observers.iter().map(ToString::to_string).collect();
     let options = json!({ "ndp": env!("CARGO_PKG_VERSION"), "protocols": asked.protocols, "noises": asked.noises,
@@ -245,6 +251,9 @@ fn hash(asked: &Sweep, graph: &Graph, observers: &[Observer], measure: Measure, 
     for (u, v) in graph.edges() {
         hash.update((u as u64).to_le_bytes());
         hash.update((v as u64).to_le_bytes());
+        if asked.weights == Weights::File {
+            hash.update(matrix.get(u, v).to_le_bytes());
+        }
     }
     hex(&hash.finalize())
 }

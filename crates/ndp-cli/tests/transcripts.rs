@@ -10,11 +10,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// A folder for what commands write, `$OUT` on the page; empty at the start.
+fn scratch() -> PathBuf {
+    std::env::temp_dir().join(format!("ndp-transcripts-{}", std::process::id()))
+}
+
 /// What the command prints, with the folder of the data out of sight; `None` where the data are missing.
 fn printed(command: &str) -> Option<String> {
     let data = std::env::var_os("NDP_DATA").map(PathBuf::from);
     let mut arguments = Vec::new();
     for word in command.split_whitespace() {
+        if let Some(file) = word.strip_prefix("$OUT/") {
+            arguments.push(scratch().join(file).into_os_string());
+            continue;
+        }
         arguments.push(match word.strip_prefix("$NDP_DATA/") {
             Some(file) => {
                 data.as_ref().map(|data| data.join(file)).filter(|path| path.exists())?.into_os_string()
@@ -30,6 +39,7 @@ fn printed(command: &str) -> Option<String> {
     let notes: String =
         problem.lines().filter(|line| !progress(line)).map(|line| format!("{line}\n")).collect();
     let said = String::from_utf8(output.stdout).unwrap() + &notes;
+    let said = said.replace(&scratch().display().to_string(), "$OUT");
     let shown = data.map_or(said.clone(), |data| said.replace(&data.display().to_string(), "$NDP_DATA"));
     Some(shown)
 }
@@ -37,6 +47,7 @@ fn printed(command: &str) -> Option<String> {
 #[test]
 fn transcripts_are_what_the_command_prints() {
     let page = root().join("docs/cli.md");
+    std::fs::create_dir_all(scratch()).unwrap();
     let text = std::fs::read_to_string(&page).unwrap();
     let bless = std::env::var_os("NDP_BLESS").is_some();
     let (mut renewed, mut wrong, mut count) = (String::new(), Vec::new(), 0);
@@ -73,6 +84,7 @@ fn transcripts_are_what_the_command_prints() {
         }
         renewed.push('\n');
     }
+    std::fs::remove_dir_all(scratch()).unwrap();
     if bless {
         std::fs::write(&page, renewed.trim_end().to_owned() + "\n").unwrap();
         return;

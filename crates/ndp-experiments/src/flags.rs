@@ -22,6 +22,10 @@ xflags::xflags! {
             optional --threads threads: usize
             /// Leave the figures as they are that an earlier run completed.
             optional --resume
+            /// Split the figures into so many shards by their times, and compute one; no page is written.
+            optional --shards shards: usize
+            /// Which shard, from 0.
+            optional --shard shard: usize
             /// List the figures and stop.
             optional --list
             /// The committed references; `crates/ndp-experiments/reference` if not given.

@@ -24,6 +24,14 @@ pub(crate) const REFERENCES: &str = "crates/ndp-experiments/reference";
 impl Reproduce {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         let entries = selected(self.figure.as_deref())?;
+        let shard = match (self.shards, self.shard) {
+            (None, None) => None,
+            (Some(shards), Some(shard)) if shard < shards => Some((shard, shards)),
+            (Some(shards), Some(shard)) => bail!("there is no shard {shard} of {shards}: the first is 0"),
+            _ => bail!("--shards and --shard go together"),
+        };
+        let entries =
+            shard.map_or_else(|| entries.clone(), |(shard, shards)| of_shard(&entries, shard, shards));
         if self.list {
             list(&entries);
             return Ok(());
@@ -38,8 +46,26 @@ impl Reproduce {
             resume: self.resume,
         };
         run::require_writable(&options.out)?;
-        reproduce(&entries, &options)
+        reproduce(&entries, &options, shard.is_none())
     }
+}
+
+/// The figures of one shard of several: the longest first, each to the shard that has least to do so far.
+fn of_shard(entries: &[&'static Entry], shard: usize, shards: usize) -> Vec<&'static Entry> {
+    let mut order: Vec<usize> = (0..entries.len()).collect();
+    order.sort_by(|&a, &b| entries[b].minutes.total_cmp(&entries[a].minutes));
+    // More shards than figures have nothing to do.
+    let mut busy = vec![0_u64; shards.min(entries.len())];
+    let mut mine = Vec::new();
+    for at in order {
+        let Some(least) = (0..busy.len()).min_by_key(|&shard| busy[shard]) else { break };
+        busy[least] += weight(entries[at]);
+        if least == shard {
+            mine.push(at);
+        }
+    }
+    mine.sort_unstable();
+    mine.into_iter().map(|at| entries[at]).collect()
 }
 
 /// The figures that a name selects; all without a name.
@@ -63,7 +89,7 @@ fn list(entries: &[&Entry]) {
     }
 }
 
-fn reproduce(entries: &[&'static Entry], options: &Options) -> anyhow::Result<()> {
+fn reproduce(entries: &[&'static Entry], options: &Options, whole: bool) -> anyhow::Result<()> {
     let bar = progress(entries);
     let mut shown: BTreeMap<&str, Shown> = BTreeMap::new();
     let mut failures = Vec::new();
@@ -100,6 +126,19 @@ fn reproduce(entries: &[&'static Entry], options: &Options) -> anyhow::Result<()
         Ok(())
     })?;
     bar.finish_and_clear();
+    if whole {
+        page(shown, options)?;
+    } else {
+        print_line("shard done; --resume without --shards computes what is missing and writes the page");
+    }
+    if !failures.is_empty() {
+        bail!("{} of {} figures failed:\n  {}", failures.len(), entries.len(), failures.join("\n  "));
+    }
+    Ok(())
+}
+
+/// Writes the page of everything that is done.
+fn page(mut shown: BTreeMap<&str, Shown>, options: &Options) -> anyhow::Result<()> {
     add_earlier(&mut shown, options);
     // In the order of the registry.
     let figures: Vec<Shown> = registry::all().filter_map(|entry| shown.remove(entry.id)).collect();
@@ -109,9 +148,6 @@ fn reproduce(entries: &[&'static Entry], options: &Options) -> anyhow::Result<()
         print_line(
             "Some data sets were not found: stand-ins took their place. `cargo xtask data` fetches them.",
         );
-    }
-    if !failures.is_empty() {
-        bail!("{} of {} figures failed:\n  {}", failures.len(), entries.len(), failures.join("\n  "));
     }
     Ok(())
 }
@@ -195,4 +231,27 @@ fn progress(entries: &[&Entry]) -> ProgressBar {
 /// How much of the bar a figure takes.
 fn weight(entry: &Entry) -> u64 {
     1 + (entry.minutes * 600.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every figure belongs to one shard, whatever their number, and no shard has much more to do than the others.
+    #[test]
+    fn shards_are_disjoint_and_alike() {
+        let all: Vec<&Entry> = registry::all().collect();
+        for shards in [1, 2, 5, all.len(), 3 * all.len()] {
+            let parts: Vec<Vec<&Entry>> = (0..shards).map(|shard| of_shard(&all, shard, shards)).collect();
+            let mut ids: Vec<&str> = parts.iter().flatten().map(|entry| entry.id).collect();
+            ids.sort_unstable();
+            let mut expected: Vec<&str> = all.iter().map(|entry| entry.id).collect();
+            expected.sort_unstable();
+            assert_eq!(ids, expected, "{shards} shards");
+            let cost = |part: &Vec<&'static Entry>| part.iter().map(|entry| weight(entry)).sum::<u64>();
+            let longest = all.iter().map(|entry| weight(entry)).max().unwrap_or(0);
+            let mean = all.iter().map(|entry| weight(entry)).sum::<u64>() / shards as u64;
+            assert!(parts.iter().all(|part| cost(part) <= mean + longest), "{shards} shards");
+        }
+    }
 }

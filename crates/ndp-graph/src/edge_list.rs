@@ -8,6 +8,7 @@ use crate::{Error, Graph};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{BufRead, Read};
 
 /// What to accept beside plain edges; the default accepts nothing that could be a mistake.
@@ -117,6 +118,9 @@ pub enum ExtraFields {
     Refuse,
     /// They are left out.
     Skip,
+    /// The third is the weight of the edge, a finite number; more are an error. Where headers are detected, a first line whose third
+    /// field is no number is one above edges of integers.
+    Weight,
 }
 
 /// The graph of an edge list. Its nodes carry the labels of the text, and are in numerical order when every
@@ -148,13 +152,17 @@ pub(crate) struct Arcs {
     pub(crate) arcs: Vec<(usize, usize)>,
     /// Whether fields after the second were left out.
     pub(crate) extra: bool,
+    /// A weight for each, where they were read.
+    pub(crate) weights: Option<Vec<f64>>,
 }
 
 pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> Result<Arcs, Error> {
     let mut extra = false;
-    let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
+    let mut numbers = Numbers::default();
     let mut edges: Vec<(usize, usize)> = Vec::new();
+    let mut weights = (options.extra_fields == ExtraFields::Weight).then(Vec::new);
     let mut separator = options.separator;
+    let mut header: Option<Error> = None;
     let mut header_to_come = options.header == Header::Present;
     let mut buffer = Vec::new();
     for line in 1.. {
@@ -169,34 +177,111 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
             continue;
         }
         let refused = |problem| Error::EdgeListLine { line, problem, text: beginning(text) };
-        let (ends, more) = fields(text, separator, options.extra_fields).map_err(refused)?;
-        extra |= more;
+        let (ends, more) = match fields(text, separator, options.extra_fields) {
+            Err(NO_NUMBER) if edges.is_empty() && header.is_none() && options.header == Header::Detect => {
+                header = Some(refused(NO_NUMBER));
+                continue;
+            }
+            found => found.map_err(refused)?,
+        };
+        match (&mut weights, more) {
+            (Some(weights), More::Weight(weight)) => weights.push(weight),
+            _ => extra |= more != More::Nothing,
+        }
         if ends[0] == ends[1] && options.self_loops == SelfLoops::Refuse {
             return Err(refused("is an edge from a node to itself"));
         }
-        let [u, v] = ends.map(|label| match numbers.get(&*label) {
-            Some(&number) => number,
-            None => {
-                numbers.insert(label.into(), numbers.len());
-                numbers.len() - 1
-            }
-        });
+        let [u, v] = ends.map(|label| numbers.of(&label));
         edges.push((u, v));
     }
-    let mut labels = vec![Box::default(); numbers.len()];
-    for (label, number) in numbers {
-        labels[number] = label;
+    let mut labels = numbers.labels;
+    if let Some(error) = header.filter(|_| labels.iter().any(|label| integer(label).is_none())) {
+        return Err(error);
     }
     if options.header == Header::Detect && begins_with_header(&labels, &edges) {
         labels.drain(..2);
         edges.remove(0);
+        weights.as_mut().map(|weights| weights.remove(0));
         edges.iter_mut().for_each(|(u, v)| (*u, *v) = (*u - 2, *v - 2));
     }
-    Ok(Arcs { labels, arcs: edges, extra })
+    Ok(Arcs { labels, arcs: edges, extra, weights })
+}
+
+/// Labels, numbered in the order of their first appearance.
+#[derive(Default)]
+struct Numbers {
+    labels: Vec<Box<str>>,
+    /// Labels of up to 15 bytes and their numbers, each in the first free slot from that of its hash on; at most half are taken.
+    slots: Vec<Option<(u128, usize)>>,
+    short: usize,
+    long: BTreeMap<Box<str>, usize>,
+}
+
+impl Numbers {
+    fn of(&mut self, label: &str) -> usize {
+        let Some(key) = packed(label) else {
+            if let Some(&number) = self.long.get(label) {
+                return number;
+            }
+            let number = self.push(label);
+            self.long.insert(label.into(), number);
+            return number;
+        };
+        if 2 * self.short >= self.slots.len() {
+            let taken = std::mem::take(&mut self.slots);
+            self.slots = vec![None; (2 * taken.len()).max(64)];
+            for (key, number) in taken.into_iter().flatten() {
+                let slot = self.slot(key);
+                self.slots[slot] = Some((key, number));
+            }
+        }
+        let slot = self.slot(key);
+        if let Some((_, number)) = self.slots[slot] {
+            return number;
+        }
+        let number = self.push(label);
+        self.slots[slot] = Some((key, number));
+        self.short += 1;
+        number
+    }
+
+    fn push(&mut self, label: &str) -> usize {
+        self.labels.push(label.into());
+        self.labels.len() - 1
+    }
+
+    /// Where a key is, or would be: half of the slots are free, so that there is one.
+    fn slot(&self, key: u128) -> usize {
+        let last = self.slots.len() - 1;
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u128(key);
+        // The number of slots is a power of two.
+        let mut slot = usize::try_from(hasher.finish() & last as u64).unwrap_or(0);
+        while self.slots[slot].is_some_and(|(other, _)| other != key) {
+            slot = (slot + 1) & last;
+        }
+        slot
+    }
+}
+
+/// A label of up to 15 bytes and its length as one number.
+fn packed(label: &str) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes[..15].get_mut(..label.len())?.copy_from_slice(label.as_bytes());
+    bytes[15] = u8::try_from(label.len()).ok()?;
+    Some(u128::from_le_bytes(bytes))
 }
 
 /// The graph of labels in the order of their first appearance and edges that may repeat or be self-loops.
-pub(crate) fn build(labels: Vec<Box<str>>, mut edges: Vec<(usize, usize)>) -> Result<Graph, Error> {
+pub(crate) fn build(labels: Vec<Box<str>>, edges: Vec<(usize, usize)>) -> Result<Graph, Error> {
+    Ok(build_ranked(labels, edges)?.0)
+}
+
+/// The graph, and the node of every label.
+pub(crate) fn build_ranked(
+    labels: Vec<Box<str>>,
+    mut edges: Vec<(usize, usize)>,
+) -> Result<(Graph, Vec<usize>), Error> {
     let values: Option<Vec<i128>> = labels.iter().map(|label| integer(label)).collect();
     let mut order: Vec<usize> = (0..labels.len()).collect();
     if let Some(values) = values {
@@ -214,7 +299,7 @@ pub(crate) fn build(labels: Vec<Box<str>>, mut edges: Vec<(usize, usize)>) -> Re
     edges.sort_unstable();
     edges.dedup();
     let labels = order.iter().map(|&number| String::from(&*labels[number])).collect();
-    Graph::from_edges(order.len(), edges)?.with_labels(labels)
+    Ok((Graph::from_edges(order.len(), edges)?.with_labels(labels)?, rank))
 }
 
 /// Whether the first two labels, and they alone, are no integers, and occur in the first edge only.
@@ -287,8 +372,18 @@ fn stands_outside(separator: char, text: &str) -> bool {
     false
 }
 
-/// The two ends of an edge, and whether there is more in the line.
-type Ends<'a> = ([Cow<'a, str>; 2], bool);
+/// The two ends of an edge, and what else is in the line.
+type Ends<'a> = ([Cow<'a, str>; 2], More);
+
+/// What stands in a line after the ends of an edge.
+#[derive(Clone, Copy, PartialEq)]
+enum More {
+    Nothing,
+    LeftOut,
+    Weight(f64),
+}
+
+const NO_NUMBER: &str = "has a weight that is no finite number";
 
 fn fields(text: &str, separator: Separator, extra: ExtraFields) -> Result<Ends<'_>, &'static str> {
     match separator {
@@ -307,10 +402,20 @@ fn two<'a>(
 ) -> Result<Ends<'a>, &'static str> {
     let mut next = || fields.next().ok_or("has fewer than two fields")?;
     let ends = [next()?, next()?];
-    let more = fields.next().is_some();
-    if extra == ExtraFields::Refuse && more {
-        return Err("has more than two fields");
-    }
+    let more = match (extra, fields.next()) {
+        (ExtraFields::Refuse, Some(_)) => return Err("has more than two fields"),
+        (ExtraFields::Weight, None) => return Err("has no weight in a third field"),
+        (ExtraFields::Weight, Some(field)) => {
+            let weight = field?.parse::<f64>().ok().filter(|weight| weight.is_finite());
+            let weight = More::Weight(weight.ok_or(NO_NUMBER)?);
+            if fields.next().is_some() {
+                return Err("has more than three fields");
+            }
+            weight
+        }
+        (_, None) => More::Nothing,
+        (_, Some(_)) => More::LeftOut,
+    };
     if ends.iter().any(|end| end.is_empty()) { Err("has an empty field") } else { Ok((ends, more)) }
 }
 
@@ -380,6 +485,23 @@ const SHOWN: usize = 60;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Labels of every length, prefixes of each other, with and without zero bytes, many times over.
+    #[test]
+    fn labels_are_numbered_as_they_appear() {
+        let all: Vec<String> = (0..40)
+            .flat_map(|length| ["x".repeat(length), "\0".repeat(length), format!("{length}é")])
+            .chain((0..3000).map(|k| (k * k).to_string()))
+            .collect();
+        let (mut numbers, mut first) = (Numbers::default(), BTreeMap::new());
+        for label in all.iter().chain(all.iter().rev()) {
+            let next = first.len();
+            let expected = *first.entry(label.clone()).or_insert(next);
+            assert_eq!(numbers.of(label), expected, "{label:?}");
+        }
+        assert_eq!(numbers.labels.len(), first.len());
+        assert!(first.iter().all(|(label, &number)| *numbers.labels[number] == **label));
+    }
 
     fn read(text: &str) -> Result<Graph, Error> {
         read_edge_list(text.as_bytes(), EdgeListOptions::default())

@@ -16,7 +16,7 @@ mod npy;
 
 pub use npy::write_npy;
 
-use crate::edge_list::{self, Arcs, EdgeListOptions, SelfLoops};
+use crate::edge_list::{self, Arcs, EdgeListOptions, ExtraFields, SelfLoops};
 use crate::{Error, Graph};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -89,6 +89,8 @@ pub struct GraphFile {
     pub format: Format,
     /// Whether weights (or other fields after the ends of an edge) were left out.
     pub weights_left_out: bool,
+    /// The weights of `graph.edges()`, in their order, where [`ExtraFields::Weight`] asked for them and the file has them.
+    pub weights: Option<Vec<f64>>,
     /// Edges that went one way only in a file whose edges have a direction, and were made symmetric.
     pub made_symmetric: usize,
 }
@@ -103,7 +105,8 @@ struct Found {
 /// The graph of a file; `options` are those of edge lists, self-loops those of all formats.
 ///
 /// # Errors
-/// Those of [`read_edge_list`](edge_list::read_edge_list); [`Error::Malformed`] for the other formats;
+/// Those of [`read_edge_list`](edge_list::read_edge_list); [`Error::Malformed`] for the other formats, and for an edge that is given
+/// again with another weight, or a diagonal that does not make a row sum to 1 within `1e-9`, where weights are asked for;
 /// [`Error::OneWayEdges`].
 ///
 /// # Examples
@@ -134,7 +137,11 @@ pub fn read_graph(
         (Format::EdgeList, Found { arcs: edge_list::read_arcs(reader, options)?, directed: None })
     };
     let Found { arcs, directed } = found;
+    let weighted = options.extra_fields == ExtraFields::Weight;
+    // The diagonal of a matrix of weights is what nodes keep.
+    let keeps = weighted && matches!(format, Format::MatrixMarket | Format::Npy);
     if options.self_loops == SelfLoops::Refuse
+        && !keeps
         && let Some(&(u, _)) = arcs.arcs.iter().find(|(u, v)| u == v)
     {
         let problem = format!("has an edge from node {:?} to itself", arcs.labels[u]);
@@ -150,17 +157,76 @@ pub fn read_graph(
         let name = |u: usize| arcs.labels[u].to_string();
         return Err(Error::OneWayEdges { count: made_symmetric, from: name(u), to: name(v) });
     }
-    let weights_left_out = arcs.extra;
-    let graph = edge_list::build(arcs.labels, arcs.arcs)?;
-    Ok(GraphFile { graph, format, weights_left_out, made_symmetric })
+    let Arcs { labels, arcs, extra, weights } = arcs;
+    let given = weights.filter(|_| weighted).map(|weights| (arcs.clone(), weights));
+    let (graph, rank) = edge_list::build_ranked(labels, arcs)?;
+    let weights =
+        given.map(|(arcs, weights)| weights_of_edges(&graph, format, &arcs, &rank, &weights)).transpose()?;
+    let weights_left_out = extra && weights.is_none();
+    Ok(GraphFile { graph, format, weights_left_out, weights, made_symmetric })
 }
 
-/// The edges without an edge back, each once, ascending.
+/// One weight for every edge; a diagonal that is given must be what is left of the rows.
+fn weights_of_edges(
+    graph: &Graph,
+    format: Format,
+    arcs: &[(usize, usize)],
+    rank: &[usize],
+    weights: &[f64],
+) -> Result<Vec<f64>, Error> {
+    let name = |v: usize| graph.labels().map_or_else(|| v.to_string(), |labels| labels[v].clone());
+    let mut found: Vec<(usize, usize, f64)> = Vec::with_capacity(arcs.len());
+    let mut diagonal: Vec<f64> = vec![0.0; graph.node_count()];
+    for (&(u, v), &weight) in arcs.iter().zip(weights) {
+        let (u, v) = (rank[u], rank[v]);
+        if u == v {
+            diagonal[u] = weight;
+        } else {
+            found.push((u.min(v), u.max(v), weight));
+        }
+    }
+    found.sort_unstable_by_key(|edge| (edge.0, edge.1));
+    let mut of_edges = Vec::with_capacity(graph.edge_count());
+    let mut sums = diagonal.clone();
+    for same in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let (u, v, weight) = same[0];
+        if let Some(other) = same.iter().map(|edge| edge.2).find(|&other| other != weight) {
+            let problem = format!(
+                "gives the edge between {:?} and {:?} the weights {weight} and {other}",
+                name(u),
+                name(v)
+            );
+            return Err(malformed(format, None, problem));
+        }
+        sums[u] += weight;
+        sums[v] += weight;
+        of_edges.push(weight);
+    }
+    if diagonal.iter().any(|&weight| weight != 0.0)
+        && let Some(v) = (0..sums.len()).find(|&v| (sums[v] - 1.0).abs() > ROW_TOLERANCE)
+    {
+        let problem = format!("has a diagonal, and row {:?} sums to {}, not to 1", name(v), sums[v]);
+        return Err(malformed(format, None, problem));
+    }
+    Ok(of_edges)
+}
+
+/// Rows written with nine digits or more sum to 1 within this.
+const ROW_TOLERANCE: f64 = 1e-9;
+
+/// The edges without an edge back, each once, by the smaller end first.
 fn one_way_edges(arcs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    let mut sorted: Vec<(usize, usize)> = arcs.iter().copied().filter(|(u, v)| u != v).collect();
+    let undirected = |&(u, v): &(usize, usize)| (u.min(v), u.max(v), u > v);
+    let mut sorted: Vec<(usize, usize, bool)> = arcs.iter().filter(|(u, v)| u != v).map(undirected).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    sorted.iter().copied().filter(|&(u, v)| sorted.binary_search(&(v, u)).is_err()).collect()
+    let same_ends = sorted.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+    let alone = same_ends.filter_map(|group| match *group {
+        [(u, v, false)] => Some((u, v)),
+        [(u, v, true)] => Some((v, u)),
+        _ => None,
+    });
+    alone.collect()
 }
 
 /// Labels `first..first + count`.

@@ -49,13 +49,27 @@ pub(crate) fn local_bound(
     variance: Option<f64>,
     observer: &Observer,
 ) -> Result<Box<dyn Account>, Error> {
-    let members = observer.checked(nodes)?.to_vec();
     let Some(variance) = variance.filter(|&variance| 0.0 < variance) else {
         return Err(Error::NotOffered(
             "values do not leave their nodes with a noise of their own, so that there is no bound at no cost",
         ));
     };
-    let unit = (Interval::new(1.0) / Interval::new(variance)).high();
+    of_unit(nodes, (Interval::new(1.0) / Interval::new(variance)).high(), observer)
+}
+
+/// What is learnt from at most so many releases of every node's data, each with a noise of variance 1 of its own: as many local
+/// losses, because `k` releases with Gaussian parameters `μ_i` compose to `√(Σ μ_i²)`, each free to depend on those before it.
+/// Everything that releases come from beside data and noise (paths, graphs) must not depend on the data.
+pub(crate) fn bound_of_releases(
+    nodes: usize,
+    releases: usize,
+    observer: &Observer,
+) -> Result<Box<dyn Account>, Error> {
+    of_unit(nodes, Interval::count(releases as u64).high(), observer)
+}
+
+fn of_unit(nodes: usize, unit: f64, observer: &Observer) -> Result<Box<dyn Account>, Error> {
+    let members = observer.checked(nodes)?.to_vec();
     let loss = ObserverLoss { observer: members[0], unit: vec![unit; nodes] };
     let report = LossReport::of_formula(members, UpperBound::new(loss).into(), nodes);
     Ok(Box::new(Reported { report, observer: observer.clone() }))

@@ -49,7 +49,7 @@ mod target;
 
 pub use compare::{Comparison, Row, compare};
 pub use ledger::PairLedgers;
-pub(crate) use linear::local_bound;
+pub(crate) use linear::{bound_of_releases, local_bound};
 pub use observer::{Observer, Senders};
 pub(crate) use search::of_pair as search_of_pair;
 pub use target::{Allowed, Check, HopDistances, LeastNoise, Pair, Target, check, least_noise};
@@ -75,7 +75,8 @@ pub trait Protocol: Send + Sync {
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error>;
 
     /// What `observer` would learn if it heard every node's own noisy value, and could undo all that happens to it later: an
-    /// [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local losses for a noise of variance `s²`.
+    /// [`UpperBound`](ndp_dp::UpperBound) on [`Self::account`], at no cost. `1/s²` local losses for a noise of variance `s²`, and
+    /// `k` local losses where a node's data are used up to `k` times, each with new noise.
     ///
     /// # Errors
     /// Those of an invalid observer; [`Error::NotOffered`] where values do not leave their nodes with a noise of their own.

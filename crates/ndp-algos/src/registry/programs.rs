@@ -5,37 +5,76 @@ use crate::accountant::{Account, Attacker, Observer, local_bound};
 use crate::program::{Declared, Program, Sensitivity, Weight, constructors, toeplitz};
 use crate::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
+use ndp_graph::GossipMatrix;
+use ndp_graph::memory::require_memory;
+use std::sync::OnceLock;
 
 /// A program in which every node adds a noise of its own to its value before anything else.
+///
+/// It is written down when somebody asks what is seen: on large graphs that takes long, and [`Protocol::local_bound`] needs none of it.
 struct Masked {
-    program: Declared,
+    nodes: usize,
     /// Of the noise, in units of the noise.
     variance: f64,
+    write: Box<dyn Fn() -> Result<Program, Error> + Send + Sync>,
+    written: OnceLock<Result<Declared, Error>>,
 }
 
-fn masked(program: Program, variance: f64) -> Box<dyn Protocol> {
-    Box::new(Masked { program: Declared::new(program, Sensitivity::UseLevel), variance })
+/// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every value.
+///
+/// `rounds` are those in which everybody sends to all neighbors: programs whose messages do not fit in memory are refused.
+pub(super) fn masked(
+    setting: &Setting<'_>,
+    variance: f64,
+    rounds: usize,
+    write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
+) -> Result<Box<dyn Protocol>, Error> {
+    let matrix = setting.matrix.clone();
+    let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
+    let write = move || {
+        require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
+        write(&matrix)
+    };
+    let (nodes, written) = (setting.nodes(), OnceLock::new());
+    let masked = Masked { nodes, variance, write: Box::new(write), written };
+    if nodes <= WRITTEN_AT_ONCE {
+        masked.program()?;
+    }
+    Ok(Box::new(masked))
+}
+
+/// Memory for a message, as measured.
+const BYTES_OF_MESSAGE: u128 = 56;
+
+/// Programs of so many nodes are written when they are built, so that wrong parameters are refused there.
+const WRITTEN_AT_ONCE: usize = 1000;
+
+impl Masked {
+    fn program(&self) -> Result<&Declared, Error> {
+        let write = || Ok(Declared::new((self.write)()?, Sensitivity::UseLevel));
+        self.written.get_or_init(write).as_ref().map_err(Error::clone)
+    }
 }
 
 impl Protocol for Masked {
     fn node_count(&self) -> usize {
-        self.program.node_count()
+        self.nodes
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.program.account(observer)
+        self.program()?.account(observer)
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        local_bound(self.node_count(), Some(self.variance), observer)
+        local_bound(self.nodes, Some(self.variance), observer)
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.program.error(noise)
+        self.program()?.error(noise)
     }
 
     fn message_count(&self) -> Result<f64, Error> {
-        self.program.message_count()
+        self.program()?.message_count()
     }
 
     fn attack<'a>(
@@ -44,7 +83,7 @@ impl Protocol for Masked {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.program.attack(u, observer, noise)
+        self.program()?.attack(u, observer, noise)
     }
 }
 
@@ -65,8 +104,8 @@ pub(super) const DECOR: Entry = Entry {
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
     build: |setting| {
-        let own = setting.number("own");
-        Ok(masked(constructors::decor(setting.graph(), own, setting.number("shared"), 1)?, own))
+        let (own, shared) = (setting.number("own"), setting.number("shared"));
+        masked(setting, own, 1, move |matrix| constructors::decor(matrix.graph(), own, shared, 1))
     },
 };
 
@@ -75,8 +114,8 @@ pub(super) const ZIP_DL: Entry = Entry {
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
     build: |setting| {
-        let own = setting.number("own");
-        Ok(masked(constructors::zip_dl(setting.graph(), own, setting.number("shared"))?, own))
+        let (own, shared) = (setting.number("own"), setting.number("shared"));
+        masked(setting, own, 1, move |matrix| constructors::zip_dl(matrix.graph(), own, shared))
     },
 };
 
@@ -85,7 +124,8 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        Ok(masked(constructors::secure_neighbor_sums(setting.matrix, setting.count("rounds")?)?, 1.0))
+        let rounds = setting.count("rounds")?;
+        masked(setting, 1.0, rounds, move |matrix| constructors::secure_neighbor_sums(matrix, rounds))
     },
 };
 
@@ -95,8 +135,7 @@ pub(super) const GOPA: Entry = Entry {
     parameters: &[OWN, SHARED],
     build: |setting| {
         let (own, masks) = (setting.number("own"), setting.number("shared"));
-        let program = constructors::gopa(setting.graph(), own, masks, &[])?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        masked(setting, own, 1, move |matrix| constructors::gopa(matrix.graph(), own, masks, &[]))
     },
 };
 
@@ -106,8 +145,8 @@ pub(super) const CORN_DSGD: Entry = Entry {
     parameters: &[ROUNDS, OWN, SHARED],
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
-        let program = constructors::corn_dsgd_along(setting.matrix, own, shared, setting.count("rounds")?)?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        let rounds = setting.count("rounds")?;
+        masked(setting, own, rounds, move |matrix| constructors::corn_dsgd_along(matrix, own, shared, rounds))
     },
 };
 
@@ -134,8 +173,7 @@ pub(super) const HIERARCHICAL: Entry = Entry {
             groups[(node - 1) % count].push(node);
         }
         let (own, leaders) = (setting.number("own"), setting.number("leaders"));
-        let program = constructors::hierarchical(nodes, &groups, own, leaders)?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        masked(setting, own, 1, move |_| constructors::hierarchical(nodes, &groups, own, leaders))
     },
 };
 

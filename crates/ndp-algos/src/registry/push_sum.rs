@@ -1,8 +1,9 @@
 //! Push-sum: averaging by shares, on weights that need not be symmetric.
 
+use super::programs::masked;
 use super::{Entry, ROUNDS, Setting};
 use crate::Error;
-use crate::program::{Declared, Mixing, Program, Reads, Sensitivity, Weight};
+use crate::program::{Mixing, Program, Reads, Weight};
 use ndp_graph::Graph;
 
 /// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares, keeps one, sends
@@ -45,7 +46,7 @@ pub(super) const PUSH_SUM: Entry = Entry {
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
-        let program = push_sum(setting.graph(), setting.count("rounds")?)?;
-        Ok(Box::new(Declared::new(program, Sensitivity::UseLevel)))
+        let rounds = setting.count("rounds")?;
+        masked(setting, 1.0, rounds, move |matrix| push_sum(matrix.graph(), rounds))
     },
 };

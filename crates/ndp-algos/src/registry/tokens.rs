@@ -20,6 +20,12 @@ const STEPS: Parameter = Parameter {
     default: |matrix| Ok(10.0 * matrix.node_count() as f64),
 };
 
+const CAP: Parameter = Parameter {
+    name: "cap",
+    about: "contributions of one node, at most; later visits only add noise; inf, the default, for no limit",
+    default: |_| Ok(f64::INFINITY),
+};
+
 const LABELS: Parameter =
     Parameter { name: "labels", about: "labels of the histogram; 2 by default", default: |_| Ok(2.0) };
 
@@ -128,9 +134,11 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
 pub(super) const WALK: Entry = Entry {
     name: "walk",
     about: "a token walks on the graph by the weights of the matrix; every holder adds its value and noise to a running average",
-    parameters: &[STEPS],
+    parameters: &[STEPS, CAP],
     build: |setting| {
         let matrix = TransitionMatrix::from(setting.matrix);
-        Ok(Box::new(TokenWalk::new(&matrix, Start::Uniform, setting.count("steps")?)?))
+        let walk = TokenWalk::new(&matrix, Start::Uniform, setting.count("steps")?)?;
+        let capped = setting.number("cap") != f64::INFINITY;
+        Ok(Box::new(if capped { walk.with_cap(setting.count("cap")?)? } else { walk }))
     },
 };

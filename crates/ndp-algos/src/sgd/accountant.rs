@@ -6,7 +6,7 @@
 use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Domain, MeanEstimation, Objective, Users};
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
@@ -220,6 +220,18 @@ impl Protocol for PrivateTraining {
             }
         }
         Ok(Box::new(OfTraining { training: self, towards: Towards { observer: observer.clone(), gossip } }))
+    }
+
+    /// Users who are asked for a gradient do not depend on the data, and models are made of gradients with their noise.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let releases = match &self.training {
+            Training::Local { contributions } => *contributions,
+            Training::Federated(_) => 1,
+            Training::Central { steps, .. } => *steps,
+            Training::Walk { steps, cap, .. } | Training::WalkOnGraph { steps, cap, .. } => *cap.min(steps),
+            Training::Gossip { sgd, .. } => sgd.rounds,
+        };
+        bound_of_releases(self.users, releases, observer)
     }
 
     fn error(&self, _: NoiseMultiplier) -> Result<f64, Error> {

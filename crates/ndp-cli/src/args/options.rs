@@ -103,9 +103,16 @@ pub(crate) struct ProtocolChoice {
     /// What may change: use-level, same-direction or signs.
     #[arg(long, value_enum, value_name = "SET", requires = "program", hide_possible_values = true)]
     pub(crate) uses: Option<Uses>,
-    /// Weights of gossip: metropolis or max-degree.
+    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
+}
+
+impl ProtocolChoice {
+    /// Which weights gossip uses.
+    pub(crate) fn weights_in_words(&self) -> String {
+        if self.program.is_some() { "those of the program".into() } else { self.weights.to_string() }
+    }
 }
 
 /// The set of changes of one node's uses of its data.
@@ -126,6 +133,18 @@ pub(crate) enum Weights {
     Metropolis,
     /// 1/(largest degree).
     MaxDegree,
+    /// Those of the file.
+    File,
+}
+
+impl std::fmt::Display for Weights {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Metropolis => "metropolis",
+            Self::MaxDegree => "max-degree",
+            Self::File => "those of the file",
+        })
+    }
 }
 
 /// What is allowed.
@@ -190,7 +209,7 @@ pub(crate) struct Unit {
 /// How long an answer may take.
 #[derive(Args, Debug)]
 pub(crate) struct Effort {
-    /// Seconds before bounds stand in for what is seen.
+    /// Seconds, all protocols together, before bounds stand in for what is seen.
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     pub(crate) patience: u64,
 }

@@ -12,7 +12,7 @@ pub(crate) struct Sweep {
     /// A protocol with its parameters; may be given several times, with other seeds for instance.
     #[arg(long = "protocol", default_value = "muffliato", value_name = "NAME[:P=X,...]")]
     pub(crate) protocols: Vec<String>,
-    /// Weights of gossip: metropolis or max-degree.
+    /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,
     /// A noise; may be given several times.

@@ -10,8 +10,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
-    let matrix = input::matrix(&graph, asked.protocol.weights);
+    let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let (protocol, name) = question::chosen(&asked.protocol, &matrix, None)?;
     let source = input::node(&graph, &asked.source)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
@@ -43,6 +42,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
         &format!("An attack on {} runs of {} in each of two worlds", asked.runs, name),
         &[
             ("whose data", asked.source.clone()),
+            ("weights", asked.protocol.weights_in_words()),
             ("observed by", chosen.description),
             ("mu that the account allows", format!("{} [{}]", number(found.allowed_mu), found.grade)),
             (

@@ -3,20 +3,23 @@
 use super::{accounts, summary};
 use crate::args::Calibrate;
 use crate::errors::Failure;
-use crate::output::{csv, json, number};
+use crate::output::{csv, json, note, number};
 use crate::{input, question};
 use ndp_algos::Protocol;
 use ndp_algos::accountant::least_noise;
 use serde_json::json;
 
 pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
-    let matrix = input::matrix(&graph, asked.protocol.weights);
+    let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let target = asked.target.required(&graph)?;
     let (protocol, name) = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
+    let protocol = protocol.for_every_pair();
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let accounts = accounts(&protocol, &chosen.observers, quiet)?;
+    let before = protocol.notes().len();
     let least = least_noise(&accounts, &target)?;
+    // Those of observers are out already.
+    protocol.notes().iter().skip(before).for_each(|text| note(text));
     let noise = least.noise.get() * asked.unit.sensitivity;
     let unit = asked.unit.sensitivity;
     let scaled = |x: Result<f64, ndp_algos::Error>| match x {
@@ -26,6 +29,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), number);
     let mut rows = vec![
         ("protocol", name.clone()),
+        ("weights", asked.protocol.weights_in_words()),
         ("observed by", chosen.description.clone()),
         ("target", question::words(&target)),
         ("least noise", number(noise)),

@@ -3,7 +3,7 @@
 use crate::args::Compare;
 use crate::errors::Failure;
 use crate::output::{csv, heading, json, line, note, number, page, pictures, table};
-use crate::patience::Patient;
+use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
@@ -15,8 +15,7 @@ use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
 
 pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
-    let matrix = input::matrix(&graph, asked.weights);
+    let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
     let target = asked.target.required(&graph)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let names: Vec<String> = if asked.protocols.is_empty() {
@@ -26,15 +25,13 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     };
     let progress = Progress::new(names.len() as u64, "protocols", quiet);
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    let mut budget = Budget::new(asked.effort.patience, names.len());
     for name in &names {
         let (entry, parameters) = name.split_once(':').unwrap_or((name, ""));
         // A name that does not exist is a mistake; a protocol that refuses this graph has a row.
-        let built = Patient::of_entry(
-            registry::find(entry)?,
-            &matrix,
-            parameters.parse()?,
-            Some(asked.effort.patience),
-        );
+        let built =
+            Patient::of_entry(registry::find(entry)?, &matrix, parameters.parse()?, Some(budget.next()))
+                .map(Patient::for_every_pair);
         if let Err(error @ Error::NoSuchName { .. }) = built {
             return Err(error.into());
         }
@@ -46,7 +43,12 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     drop(progress);
     notes.iter().for_each(|text| note(text));
     let comparison = Comparison { rows };
-    heading(&format!("Target: {}; observed by {}", question::words(&target), chosen.description))?;
+    heading(&format!(
+        "Target: {}; observed by {}; weights {}",
+        question::words(&target),
+        chosen.description,
+        asked.weights
+    ))?;
     line("")?;
     let unit = asked.unit.sensitivity;
     let cell =

@@ -12,8 +12,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
-    let matrix = input::matrix(&graph, asked.weights);
+    let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let measure = asked.target.measure()?;
     let limit = asked.target.epsilon.or(asked.target.renyi).or(asked.target.mu);
@@ -31,7 +30,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             ))
         })?;
         let noise = question::noise(noise, 1.0)?;
-        let protocol = question::protocol(name, &matrix, Some(asked.effort.patience))?;
+        let protocol = question::protocol(name, &matrix, Some(asked.effort.patience))?.for_every_pair();
         let accounts = accounts(&protocol, &chosen.observers, quiet)?;
         let mut within = true;
         for account in &accounts {
@@ -52,7 +51,10 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             .to_owned(),
         ));
     }
-    summary(&format!("Runs, observed by {}, as {measure}", chosen.description), &fits)?;
+    summary(
+        &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
+        &fits,
+    )?;
     let pairs: Vec<_> = ledgers.pairs().collect();
     let mut distances: BTreeMap<usize, Vec<Option<u32>>> = BTreeMap::new();
     for v in chosen.observers.iter().filter_map(|observer| observer.members().first()) {

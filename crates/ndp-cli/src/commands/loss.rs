@@ -6,12 +6,13 @@ use crate::errors::Failure;
 use crate::output::{
     LARGEST_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table,
 };
-use crate::patience::was_out;
+use crate::patience::{Patient, was_out};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
 use ndarray::Array2;
-use ndp_algos::accountant::{Account, Observer, check};
+use ndp_algos::Protocol as _;
+use ndp_algos::accountant::{Account, Allowed, Observer, Target, check};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
@@ -37,6 +38,7 @@ pub(super) struct Entry {
 /// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a random sample of all.
 pub(super) fn all(
     graph: &Graph,
+    protocol: &Patient,
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
     measure: Measure,
@@ -81,34 +83,54 @@ pub(super) fn all(
             found.into_iter().flatten().collect()
         };
         entries.sort_by_key(|entry| entry.u);
-        Ok(Losses { not_known: outside.len() - entries.len(), entries })
+        Ok(Losses { not_known: outside.len() - entries.len(), entries, bound: None })
     };
     let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
     let not_known = all.iter().map(|found| found.not_known).sum();
     let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
-    if entries.is_empty() && not_known > 0 {
+    // The bound is the same for all pairs; it takes no time.
+    let at_most = |account: &dyn Account| {
+        let observer = account.observer();
+        let u = (0..n).find(|&u| !observer.contains(u))?;
+        let profile = protocol.local_bound(observer).and_then(|bound| bound.profile(u, noise)).ok()?;
+        profile.loss(measure).ok().map(|loss| *loss.value())
+    };
+    let mut bound = None;
+    if not_known > 0 {
+        let bounds: Option<Vec<f64>> = accounts.iter().map(|account| at_most(account.as_ref())).collect();
+        bound = bounds.map(|bounds| bounds.into_iter().fold(0.0, f64::max));
+    }
+    if entries.is_empty() && not_known > 0 && bound.is_none() {
         return Err(Failure::Refused(
             "no loss was known in time: more --patience, fewer observers, rounds or steps".into(),
         ));
     }
-    Ok(Losses { entries, not_known })
+    Ok(Losses { entries, not_known, bound })
 }
 
 /// Losses of pairs, and of how many there was no time for.
 pub(super) struct Losses {
     pub(super) entries: Vec<Entry>,
     pub(super) not_known: usize,
+    /// What each of those that are not known loses at most.
+    pub(super) bound: Option<f64>,
 }
 
 impl Losses {
     /// What to say of the pairs that are missing.
     pub(super) fn note(&self) -> Option<String> {
         (self.not_known > 0).then(|| {
-            format!(
-                "time ran out: {} of {} pairs are known, and nothing is said of the others; which of them are known was left to chance",
-                self.entries.len(),
-                self.entries.len() + self.not_known
-            )
+            let others = self.bound.map_or_else(
+                || "nothing is said of the others".to_owned(),
+                |bound| {
+                    format!(
+                        "each of the others loses at most {}, what the noisy values themselves show",
+                        number(bound)
+                    )
+                },
+            );
+            let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
+            format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
         })
     }
 }
@@ -127,19 +149,18 @@ struct Found<'a> {
 }
 
 pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
-    let matrix = input::matrix(&graph, asked.protocol.weights);
+    let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let (protocol, name) = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
     let measure = asked.target.measure()?;
     let target = asked.target.target(&graph)?;
     let accounts = accounts(&protocol, &chosen.observers, quiet)?;
-    let losses = all(&graph, &accounts, noise, measure, (asked.knowledge.seed, quiet))?;
+    let losses = all(&graph, &protocol, &accounts, noise, measure, (asked.knowledge.seed, quiet))?;
     let mut notes = protocol.notes();
     notes.extend(losses.note().inspect(|text| note(text)));
-    let Losses { entries, not_known } = losses;
-    let exact = entries.iter().all(|entry| entry.grade == Grade::Exact);
+    let Losses { entries, not_known, bound } = losses;
+    let exact = not_known == 0 && entries.iter().all(|entry| entry.grade == Grade::Exact);
     let found = Found {
         graph: &graph,
         observers: &chosen.observers,
@@ -151,35 +172,53 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
     };
     let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
-    let rows = [
+    let mut rows = vec![
         ("protocol", found.protocol.clone()),
+        ("weights", asked.protocol.weights_in_words()),
         ("observed by", chosen.description.clone()),
         ("noise", format!("{} ({} times the sensitivity)", number(asked.noise), number(noise.get()))),
         ("grade", found.grade.to_string()),
         ("the account fails", question::probability(failure)),
         ("pairs", found.entries.len().to_string()),
-        ("median, 90 %, largest", found.quantiles().map(number).join(", ")),
     ];
+    if !found.entries.is_empty() {
+        rows.push(("median, 90 %, largest", found.quantiles().map(number).join(", ")));
+    }
+    if not_known > 0 {
+        let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", number(bound)));
+        rows.push(("pairs not known in time", format!("{not_known}{each}")));
+    }
     summary(&format!("What is learnt, as {measure}"), &rows)?;
-    line("")?;
     let worst_pairs = found.rows();
-    worst(&worst_pairs, "loss", 8)?;
+    if !worst_pairs.is_empty() {
+        line("")?;
+        worst(&worst_pairs, "loss", 8)?;
+    }
     let by_distance = found.by_distance();
     if !by_distance.is_empty() {
         line("")?;
         table(&HOPS, &by_distance)?;
     }
     found.write(asked, noise, failure, &chosen.description)?;
+    // With pairs that are not known, every pair must keep a limit that is the same for all.
+    let covered = |target: &Target| {
+        let largest = found.entries.iter().map(|entry| entry.loss).fold(0.0, f64::max);
+        bound.is_some_and(
+            |bound| matches!(target.allowed, Allowed::Worst(limit) if largest.max(bound) <= limit),
+        )
+    };
     let verdict = match &target {
         Some(target) if not_known == 0 => Some(check(&accounts, noise, target)?),
         _ => None,
     };
-    let sentence = target.as_ref().map(|_| match verdict.map(|found| (found.verdict, found.exceeding)) {
-        None => format!("not shown, {not_known} pairs are not known"),
-        Some((Verdict::Met, _)) => "met".to_owned(),
-        Some((Verdict::NotShown, exceeding)) => format!("not shown, {exceeding} pairs exceed it"),
-        Some((Verdict::Violated, exceeding)) => format!("violated, {exceeding} pairs exceed it"),
-    });
+    let sentence =
+        target.as_ref().map(|target| match verdict.map(|found| (found.verdict, found.exceeding)) {
+            None if covered(target) => "met".to_owned(),
+            None => format!("not shown, {not_known} pairs are not known"),
+            Some((Verdict::Met, _)) => "met".to_owned(),
+            Some((Verdict::NotShown, exceeding)) => format!("not shown, {exceeding} pairs exceed it"),
+            Some((Verdict::Violated, exceeding)) => format!("violated, {exceeding} pairs exceed it"),
+        });
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, asked.knowledge.seed, &found.figure())?;
         if let Some(path) = &asked.pictures.report {
@@ -195,10 +234,14 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
             let odds = found
                 .worst()
                 .and_then(|entry| plain::odds(accounts[entry.observer].as_ref(), entry.u, noise));
-            let asked_for = target.as_ref().zip(sentence.as_deref()).map(|(target, sentence)| {
-                (verdict.is_some_and(|found| found.is_met()), question::words(target), sentence)
-            });
-            page(path, &found.page(&subject, &rows, (failure, &notes), odds.as_deref(), asked_for, &svg))?;
+            let asked_for = target
+                .as_ref()
+                .zip(sentence.as_deref())
+                .map(|(target, sentence)| (sentence == "met", question::words(target), sentence));
+            page(
+                path,
+                &found.page(&subject, &rows, (failure, &notes, bound), odds.as_deref(), asked_for, &svg),
+            )?;
         }
     }
     match sentence {
@@ -215,8 +258,8 @@ impl Found<'_> {
     fn quantiles(&self) -> [f64; 3] {
         let mut sorted: Vec<f64> = self.entries.iter().map(|entry| entry.loss).collect();
         sorted.sort_by(f64::total_cmp);
-        [0.5, 0.9, 1.0]
-            .map(|q| sorted.get(((sorted.len().max(1) - 1) as f64 * q) as usize).copied().unwrap_or(0.0))
+        let last = sorted.len().max(1) - 1;
+        [last / 2, last * 9 / 10, last].map(|at| sorted.get(at).copied().unwrap_or(0.0))
     }
 
     fn worst(&self) -> Option<&Entry> {
@@ -289,13 +332,18 @@ impl Found<'_> {
         &self,
         subject: &Subject<'_>,
         rows: &[(&str, String)],
-        (failure, notes): (f64, &[String]),
+        (failure, notes, bound): (f64, &[String], Option<f64>),
         odds: Option<&str>,
         target: Option<(bool, String, &str)>,
         svg: &str,
     ) -> Page {
         let largest = self.worst().map_or(0.0, |entry| entry.loss);
         let most = match (self.worst(), odds) {
+            _ if bound.is_some_and(|bound| bound > largest) => format!(
+                "At most {} is learnt about anybody ({}); it may be less, for not every pair was computed.",
+                number(bound.unwrap_or(f64::INFINITY)),
+                self.measure
+            ),
             (Some(entry), Some(odds)) => format!(
                 "At most {} is learnt about anybody ({}): what {} learns about {}. In other words: {odds}.",
                 number(largest),

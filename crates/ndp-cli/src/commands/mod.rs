@@ -95,8 +95,17 @@ fn accounts<'a>(
 /// Rounds of gossip by the stopping rule, where none are given.
 fn stopping_rounds(matrix: &GossipMatrix) -> Result<usize, Failure> {
     let rounds = registry::find("muffliato")?.parameter("rounds");
-    // Counts of rounds are far below 2^32.
-    Ok(rounds.map_or(Ok(1.0), |rounds| rounds.default_on(matrix))? as usize)
+    Ok(count(rounds.map_or(Ok(1.0), |rounds| rounds.default_on(matrix))?))
+}
+
+/// `⌊x⌋` as a count: 0 for what is negative or no number, the largest for what is too large.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "such casts saturate, which is what is promised"
+)]
+fn count(x: f64) -> usize {
+    x as usize
 }
 
 /// `a`, `b` and `c`.

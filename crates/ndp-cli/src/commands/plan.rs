@@ -5,7 +5,7 @@ use crate::args::{Plan, Weights};
 use crate::errors::Failure;
 use crate::input;
 use crate::output::{csv, heading, json, line, number, page, pictures, table};
-use crate::patience::Patient;
+use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
@@ -19,6 +19,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
+use std::time::Instant;
 
 /// Rounds that are tried, as multiples of those of the stopping rule.
 const FACTORS: [f64; 4] = [0.25, 0.5, 1.0, 2.0];
@@ -41,23 +42,25 @@ struct Candidate {
 struct Found {
     candidate: Candidate,
     noise: f64,
-    error: f64,
+    /// Of large graphs it is not known.
+    error: Option<f64>,
     messages: f64,
     grade: Option<Grade>,
     failure: f64,
+    /// How long the answer took.
+    seconds: f64,
 }
 
 const HEADER: [&str; 7] = ["protocol", "weights", "parameters", "noise", "error", "messages", "grade"];
 
 impl Found {
     fn cells(&self, unit: f64) -> Vec<String> {
-        let weights = if self.candidate.weights == Weights::Metropolis { "metropolis" } else { "max-degree" };
         vec![
             self.candidate.name.into(),
-            weights.into(),
+            self.candidate.weights.to_string(),
             self.candidate.parameters.to_string(),
             number(self.noise * unit),
-            number(self.error * unit),
+            self.error.map_or_else(|| "-".into(), |error| number(error * unit)),
             number(self.messages),
             self.grade.map_or_else(String::new, |grade| grade.to_string()),
         ]
@@ -68,28 +71,27 @@ impl Found {
 struct Asked<'a> {
     target: &'a Target,
     chosen: &'a Chosen,
-    patience: u64,
 }
 
 impl Asked<'_> {
     /// `None` where the candidate has no answer.
-    fn of(&self, graph: &Graph, candidate: &Candidate) -> Result<Option<Found>, Failure> {
+    fn of(&self, graph: &Graph, candidate: &Candidate, patience: u64) -> Result<Option<Found>, Failure> {
+        let start = Instant::now();
         let matrix = input::matrix(graph, candidate.weights);
         let entry = registry::find(candidate.name)?;
-        let Ok(built) = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(self.patience))
-        else {
-            return Ok(None);
-        };
+        let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
+        let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
         let row =
             compare(&[(candidate.name, Ok(&built))], &self.chosen.observers, self.target).rows.remove(0);
-        let (Ok(least), Ok(error)) = (&row.least, &row.error) else { return Ok(None) };
+        let Ok(least) = &row.least else { return Ok(None) };
         Ok(Some(Found {
             candidate: candidate.clone(),
             noise: least.noise.get(),
-            error: *error,
+            error: row.error.as_ref().ok().copied(),
             messages: row.messages.unwrap_or(f64::NAN),
             grade: row.grade,
             failure: row.failure,
+            seconds: start.elapsed().as_secs_f64(),
         }))
     }
 }
@@ -125,16 +127,20 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let target = asked.target.required(&graph)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let question = Asked { target: &target, chosen: &chosen, patience: asked.effort.patience };
+    let question = Asked { target: &target, chosen: &chosen };
     let candidates = candidates(&graph)?;
     let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
     let mut found = Vec::new();
+    let mut budget = Budget::new(asked.effort.patience, candidates.len());
     for candidate in &candidates {
-        found.extend(question.of(&graph, candidate)?);
+        found.extend(question.of(&graph, candidate, budget.next())?);
         progress.one();
     }
     drop(progress);
-    found.sort_by(|a, b| a.error.total_cmp(&b.error));
+    // Those whose error is not known come last.
+    let error = |found: &Found| found.error.unwrap_or(f64::INFINITY);
+    found.sort_by(|a, b| error(a).total_cmp(&error(b)));
+    let unknown = found.iter().filter(|found| found.error.is_none()).count();
     let Some(best) = found.first() else {
         return Err(Failure::Refused(
             "no protocol meets the target on this graph: see `ndp compare` for the reasons".into(),
@@ -151,10 +157,15 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     table(&HEADER, &cells[..cells.len().min(12)])?;
     line("")?;
     let searched = format!(
-        "Searched: {} combinations of protocol, weights and rounds ({} without an answer); smallest error of the mean first. \
+        "Searched: {} combinations of protocol, weights and rounds ({} without an answer); smallest error of the mean first{}. \
          Other rounds, weights or graphs may do better.",
         candidates.len(),
-        candidates.len() - found.len()
+        candidates.len() - found.len(),
+        if unknown > 0 {
+            format!(", then {unknown} whose error is not known (that of gossip is, up to 2048 nodes)")
+        } else {
+            String::new()
+        }
     );
     line(&searched)?;
     let edges = if asked.rewire > 0 { rewired(asked, &graph, &question, &found, quiet)? } else { Vec::new() };
@@ -180,13 +191,17 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
                 protected: "the value of any one node",
                 seed,
             };
+            let mean = best.error.map_or_else(String::new, |error| {
+                let error = number(error * unit);
+                format!(
+                    " The mean that nodes end with is then wrong by {error} at most, as a root mean square."
+                )
+            });
             let sentence = format!(
-                "With {} and noise {}, what is learnt about anybody is {}. The mean that nodes end with is then wrong by {} at most, as \
-                 a root mean square.",
+                "With {} and noise {}, what is learnt about anybody is {}.{mean}",
                 best.candidate.name,
                 number(best.noise * unit),
                 question::words(&target),
-                number(best.error * unit)
             );
             let mut report = Page::new("A plan for averaging in private").verdict(Tone::Good, &sentence);
             report = plain::opening(report, &subject);
@@ -217,7 +232,8 @@ fn figure(found: &[Found], unit: f64) -> Figure {
     names.dedup();
     for name in names {
         let of_name = found.iter().filter(|found| found.candidate.name == name && found.messages.is_finite());
-        let points: Vec<(f64, f64)> = of_name.map(|found| (found.messages, found.error * unit)).collect();
+        let points: Vec<(f64, f64)> =
+            of_name.filter_map(|found| Some((found.messages, found.error? * unit))).collect();
         if !points.is_empty() {
             panel = panel.with(Series::data(name).points(points).scattered());
         }
@@ -236,8 +252,13 @@ fn rewired(
 ) -> Result<Vec<(String, String, f64)>, Failure> {
     let rounds =
         |found: &Found| found.candidate.parameters.iter().find(|(name, _)| *name == "rounds").map(|(_, x)| x);
-    let Some(best) = found.iter().find(|found| rounds(found).is_some()) else {
-        line("No edges are suggested: no protocol that gossips on the graph meets the target.")?;
+    let gossip = || found.iter().filter(|found| rounds(found).is_some());
+    let Some(best) = gossip().find(|found| found.error.is_some()) else {
+        line(if gossip().next().is_some() {
+            "No edges are suggested: the error of gossip is not known on so large a graph; try a part of it, or edges of your own."
+        } else {
+            "No edges are suggested: no protocol that gossips on the graph meets the target."
+        })?;
         return Ok(Vec::new());
     };
     // With many rounds the noise alone is left; edges save rounds.
@@ -248,10 +269,21 @@ fn rewired(
         .iter()
         .filter(alike)
         .min_by(|a, b| rounds(a).unwrap_or(0.0).total_cmp(&rounds(b).unwrap_or(0.0)));
-    let best = fewest.unwrap_or(best);
+    let best = fewest.filter(|fewest| fewest.error.is_some()).unwrap_or(best);
+    // An edge costs as many answers as are tried; they must all be there in time.
+    let seconds = best.seconds * (asked.rewire * TRIED_EDGES) as f64;
+    if seconds > asked.effort.patience as f64 {
+        line(&format!(
+            "No edges are suggested: to try {TRIED_EDGES} for each of {} takes about {seconds:.0} s, more than the {} s of --patience; \
+             ask for fewer observers or edges, or for more patience.",
+            asked.rewire, asked.effort.patience
+        ))?;
+        return Ok(Vec::new());
+    }
+    let before = best.error.unwrap_or(f64::INFINITY);
     let unit = asked.unit.sensitivity;
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
-    let (mut graph, mut error) = (graph.clone(), best.error);
+    let (mut graph, mut error) = (graph.clone(), before);
     let mut edges: Vec<(String, String, f64)> = Vec::new();
     let progress = Progress::new((asked.rewire * TRIED_EDGES) as u64, "edges", quiet);
     for _ in 0..asked.rewire {
@@ -259,9 +291,9 @@ fn rewired(
         for (u, v) in near(&graph, TRIED_EDGES, rng) {
             let larger = with_edge(&graph, u, v)?;
             let smallest = better.as_ref().map_or(error * WORTH, |(error, ..)| *error);
-            if let Some(found) = question.of(&larger, &best.candidate)?.filter(|found| found.error < smallest)
-            {
-                better = Some((found.error, larger, (u, v)));
+            let found = question.of(&larger, &best.candidate, asked.effort.patience)?;
+            if let Some(error) = found.and_then(|found| found.error).filter(|&error| error < smallest) {
+                better = Some((error, larger, (u, v)));
             }
             progress.one();
         }
@@ -276,7 +308,7 @@ fn rewired(
          after the other; the noise is found anew each time:",
         best.candidate.name,
         best.candidate.parameters,
-        number(best.error * unit),
+        number(before * unit),
         asked.knowledge.seed
     ))?;
     if edges.is_empty() {

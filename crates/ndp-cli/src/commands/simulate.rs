@@ -9,14 +9,17 @@ use crate::output::{csv, json, number};
 use ndarray::Array2;
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_dp::Sigma;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
-    let graph = input::graph(&asked.graph)?;
+    let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
     let n = graph.node_count();
-    let values = input::values(&asked.values, &graph)?;
-    let matrix = input::matrix(&graph, asked.weights);
+    let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
+    let values = match &asked.values {
+        Some(file) => input::values(file, &graph)?,
+        None => (0..n).map(|_| rng.random()).collect(),
+    };
     let rounds = match asked.rounds {
         Some(0) => return Err(Failure::Usage("the number of rounds must be at least 1".into())),
         Some(rounds) => rounds,
@@ -24,7 +27,6 @@ pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
     };
     let column = Array2::from_shape_vec((n, 1), values.clone())
         .map_err(|error| Failure::Refused(error.to_string()))?;
-    let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
     let run = SynchronousGossip::new(matrix, rounds).run(column.view(), Sigma::new(asked.noise)?, rng)?;
     let mean = values.iter().sum::<f64>() / n as f64;
     let ends: Vec<f64> = run.output.column(0).to_vec();
@@ -32,6 +34,7 @@ pub(crate) fn run(asked: &Simulate) -> Result<(), Failure> {
     summary(
         &format!("{rounds} rounds of gossip on {n} values"),
         &[
+            ("weights", asked.weights.to_string()),
             ("mean of the values", number(mean)),
             (
                 "what nodes end with",

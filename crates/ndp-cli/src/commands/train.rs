@@ -62,7 +62,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     );
     let protocol = PrivateTraining::new(count, constants, problem.training.clone())?;
     let messages = protocol.message_count();
-    let protocol = Patient::new(Box::new(protocol), Some(asked.effort.patience));
+    let protocol = Patient::new(Box::new(protocol), Some(asked.effort.patience)).for_every_pair();
     let knowledge =
         crate::args::Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
     let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;
@@ -71,7 +71,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
             (vec![Observer::outsider()], "somebody outside the network".into());
     }
     let accounts = accounts(&protocol, &chosen.observers, quiet)?;
-    let found = accounted(asked, &graph, &accounts, measure, quiet)?;
+    let found = accounted(asked, &graph, &protocol, &accounts, measure, quiet)?;
     let sigma = found.noise.sigma(Sensitivity::new(problem.sensitivity)?)?;
     let progress = Progress::new(2 * u64::from(asked.runs), "trainings", quiet);
     let private = histories(&problem, Some(sigma), asked, &progress)?;
@@ -147,11 +147,14 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
         return Err(Failure::Usage(format!("--test must lie between 0 and 1, got {}", asked.test)));
     }
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
-    // A share below 1 of a count.
-    let (train, test) =
-        data.stratified_split((asked.test * data.len() as f64).round() as usize, rng).map_err(refused)?;
+    let (train, test) = data
+        .stratified_split(super::count((asked.test * data.len() as f64).round()), rng)
+        .map_err(refused)?;
     let graph = match &asked.graph {
-        Some(file) => input::graph(&GraphInput::of(file.clone()))?,
+        Some(file) => {
+            let of_file = GraphInput::of(file.clone());
+            input::graph(&GraphInput { largest_component: asked.largest_component, ..of_file })?
+        }
         // Without a network the users are only counted.
         None => generators::path_graph(asked.users.unwrap_or((train.len() / 10).clamp(2, 1000)))?,
     };
@@ -195,6 +198,7 @@ fn two_classes(data: &Dataset) -> Result<(Dataset, [f64; 2]), String> {
 fn accounted(
     asked: &Train,
     graph: &Graph,
+    protocol: &Patient,
     accounts: &[Box<dyn Account + '_>],
     measure: Measure,
     quiet: bool,
@@ -213,7 +217,7 @@ fn accounted(
         (Some(least), _) => least.noise,
         (None, noise) => question::noise(noise.unwrap_or(0.0), 1.0)?,
     };
-    let losses = super::loss::all(graph, accounts, noise, measure, (asked.seed, quiet))?;
+    let losses = super::loss::all(graph, protocol, accounts, noise, measure, (asked.seed, quiet))?;
     if let Some(text) = losses.note() {
         return Err(Failure::Refused(text));
     }

@@ -77,7 +77,7 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     for (label, number) in numbers {
         labels[number] = label;
     }
-    Ok(Found { arcs: Arcs { labels, arcs, extra }, directed: Some(true) })
+    Ok(Found { arcs: Arcs { labels, arcs, extra, weights: None }, directed: Some(true) })
 }
 
 fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, Error> {

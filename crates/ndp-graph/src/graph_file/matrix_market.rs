@@ -9,7 +9,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
     let mut buffer = String::new();
     let mut header: Option<(bool, bool)> = None;
     let mut size: Option<(usize, usize)> = None;
-    let (mut arcs, mut extra, mut entries) = (Vec::new(), false, 0_usize);
+    let (mut arcs, mut weights, mut extra, mut entries) = (Vec::new(), Vec::new(), false, 0_usize);
     for line in 1.. {
         buffer.clear();
         let fail = |problem: &str| malformed(Format::MatrixMarket, Some(line), problem);
@@ -54,6 +54,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         if entries > count {
             return Err(fail("is an entry more than the file announces"));
         }
+        let mut weight = 1.0;
         if !pattern {
             let value = fields.get(2).and_then(|field| field.parse::<f64>().ok());
             let value =
@@ -62,10 +63,13 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
                 continue;
             }
             extra |= value != 1.0;
+            weight = value;
         }
         arcs.push((u - 1, v - 1));
+        weights.push(weight);
         if symmetric && u != v {
             arcs.push((v - 1, u - 1));
+            weights.push(weight);
         }
     }
     let Some((nodes, count)) = size else {
@@ -80,7 +84,10 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         let problem = format!("has {nodes} nodes and only {count} entries");
         return Err(malformed(Format::MatrixMarket, None, problem));
     }
-    Ok(Found { arcs: Arcs { labels: numbered(1, nodes), arcs, extra }, directed: Some(true) })
+    Ok(Found {
+        arcs: Arcs { labels: numbered(1, nodes), arcs, extra, weights: Some(weights) },
+        directed: Some(true),
+    })
 }
 
 /// Whether entries have no value, and whether the other half is left out.

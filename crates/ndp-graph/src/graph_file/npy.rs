@@ -63,7 +63,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
     if !edges && rows >= u32::MAX as usize {
         return Err(Error::TooManyNodes(rows));
     }
-    let mut arcs = Vec::new();
+    let (mut arcs, mut weights) = (Vec::new(), Vec::new());
     let (mut extra, mut largest) = (false, 0);
     let mut ends_of: Vec<[usize; 2]> = Vec::new();
     let mut bytes = vec![0; kind.size()];
@@ -86,6 +86,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         } else if entry != 0.0 {
             extra |= entry != 1.0;
             arcs.push((row, column));
+            weights.push(entry);
         }
     }
     if reader.read(&mut [0]).map_err(ends)? > 0 {
@@ -99,7 +100,8 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
     }
     let labels = numbered(0, if edges { largest + usize::from(rows > 0) } else { rows });
     let directed = if edges { None } else { Some(true) };
-    Ok(Found { arcs: Arcs { labels, arcs, extra }, directed })
+    let weights = (!edges).then_some(weights);
+    Ok(Found { arcs: Arcs { labels, arcs, extra, weights }, directed })
 }
 
 /// The type of an entry.

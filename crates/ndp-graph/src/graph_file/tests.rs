@@ -130,3 +130,50 @@ fn what_is_no_graph_is_refused() {
     }
     assert_eq!(read(b""), Err(Error::EmptyGraph));
 }
+
+fn weighted(text: &str) -> Result<GraphFile, Error> {
+    let options = EdgeListOptions { extra_fields: ExtraFields::Weight, ..EdgeListOptions::default() };
+    read_graph(text.as_bytes(), options, OneWay::Refuse)
+}
+
+#[test]
+fn weights_are_those_of_the_edges_in_their_order() -> Result<(), Error> {
+    // Nodes are put in numerical order, edges are given both ways or once, a header is skipped.
+    for text in [
+        "10 7 0.25\n7 9 0.5\n",
+        "10 7 0.25\n7 9 0.5\n7 10 0.25\n9 7 0.5\n",
+        "from,to,weight\n10,7,0.25\n9,7,5e-1\n",
+    ] {
+        let file = weighted(text)?;
+        assert_eq!(file.graph.edges().collect::<Vec<_>>(), [(0, 1), (0, 2)], "{text}");
+        assert_eq!((file.weights, file.weights_left_out), (Some(vec![0.5, 0.25]), false), "{text}");
+    }
+    // The diagonal of a matrix is what nodes keep.
+    let matrix = "%%MatrixMarket matrix coordinate real symmetric\n3 3 5\n1 1 0.5\n2 1 0.5\n2 2 0.25\n3 2 0.25\n3 3 0.75\n";
+    assert_eq!(weighted(matrix)?.weights, Some(vec![0.5, 0.25]));
+    assert_eq!(
+        weighted(&matrix.replace("3 3 5\n", "3 3 4\n").replace("3 3 0.75\n", ""))
+            .map_err(|e| e.to_string())
+            .unwrap_err(),
+        "the MatrixMarket file has a diagonal, and row \"3\" sums to 0.25, not to 1"
+    );
+    // Without asking for them they are left out.
+    assert_eq!(read_graph("1 2\n".as_bytes(), EdgeListOptions::default(), OneWay::Refuse)?.weights, None);
+    Ok(())
+}
+
+#[test]
+fn weights_that_are_none_are_named() {
+    for (text, problem) in [
+        ("1 2 0.5\n2 3\n", "has no weight in a third field"),
+        ("1 2 0.5\n2 3 heavy\n", "has a weight that is no finite number"),
+        ("1 2 0.5\n2 3 inf\n", "has a weight that is no finite number"),
+        ("1 2 0.5 7\n", "has more than three fields"),
+        ("ann bob heavy\nbob cid 0.5\n", "line 1"),
+        ("1 2 heavy\n1 2 heavy\n", "line 2"),
+        ("1 2 0.5\n2 1 0.25\n", "the weights 0.5 and 0.25"),
+    ] {
+        let error = weighted(text).unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+}

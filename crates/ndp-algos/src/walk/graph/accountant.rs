@@ -3,7 +3,7 @@
 use super::coalition::CoalitionLaws;
 use super::path::Limits;
 use super::{AveragingOnPath, LocalLoss, Steps, TokenAveraging, TokenWalk};
-use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
 use crate::audit::Attack;
 use crate::gossip::operator::require_operator;
 use crate::walk::FinalToken;
@@ -26,10 +26,8 @@ impl Protocol for TokenWalk {
         observer.require_no_taps()?;
         let n = TokenWalk::node_count(self);
         let members = observer.checked(n)?;
-        // Refuses edges that are dismissed before any work.
-        if let Some(u) = (0..n).find(|&u| !observer.contains(u)) {
-            self.coalition_laws(u, members).map(drop)?;
-        }
+        self.require_fixed_edges()?;
+        self.law_at_0()?;
         let mut hops = vec![None; n];
         let mut front = members.to_vec();
         front.iter().for_each(|&v| hops[v] = Some(0usize));
@@ -53,6 +51,12 @@ impl Protocol for TokenWalk {
         let kept = (48 * n as u64).saturating_mul(self.steps() as u64 + 1) <= MOST_BYTES;
         let laws = (0..n).map(|_| OnceLock::new()).collect();
         Ok(Box::new(OnGraph { walk: self, observer: observer.clone(), hops, laws, kept }))
+    }
+
+    /// The path is drawn without looking at the data, so that whoever hears every contribution with its noise, and knows the path,
+    /// can form whatever the token shows.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        bound_of_releases(TokenWalk::node_count(self), self.most_contributions(), observer)
     }
 
     /// From a uniform start, the values in an interval of length 1: through the slowest mode of the walk.

@@ -363,6 +363,11 @@ impl TokenWalk {
         CoalitionLaws::new(&Walk::from(&self.matrix), u, members, &self.law_at_0()?, self.steps)
     }
 
+    /// Contributions of a node, at most: one a step, no more than the cap, and none within the refractory period of another.
+    pub(super) fn most_contributions(&self) -> usize {
+        self.cap.unwrap_or(usize::MAX).min(self.steps.div_ceil(self.refractory))
+    }
+
     /// What limits contributions, for accountants.
     pub(super) fn limits(&self) -> Limits {
         Limits { cap: self.cap, beforehand: self.decides_beforehand() }
@@ -410,7 +415,7 @@ impl TokenWalk {
         contribution::capped(&visits, local, self.steps, cap)
     }
 
-    fn require_fixed_edges(&self) -> Result<(), Error> {
+    pub(super) fn require_fixed_edges(&self) -> Result<(), Error> {
         match self.edges {
             EdgeRule::Dismiss(_) => Err(Error::NoGuarantee(
                 "a walk that dismisses edges depends on its past: account for the realised path",
