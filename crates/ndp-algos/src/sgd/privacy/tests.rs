@@ -219,7 +219,7 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
             for pair in 0..pairs.len() {
                 assert!(epsilon(&account.statement_of(pair, sigma, delta)?) <= spent);
             }
-            let mean = calibrate_mean(0.3, |sigma| account.mean_statement(order, sigma))?;
+            let mean = calibrate(0.3, |sigma| account.mean_statement(order, sigma))?;
             let Statement::MeanLoss { loss, .. } = account.mean_statement(order, mean)? else {
                 return Err(Error::NoGuarantee("a mean loss was asked for"));
             };
@@ -397,14 +397,14 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
         let sigma = Sigma::new(6.0)?;
         let whole = epsilon(&local(&constants, 3, sigma, delta)?);
         assert!((epsilon(&observer.statement(4, sigma, delta)?) / whole - 1.0).abs() < 1e-12);
-        let mean = calibrate_mean(0.5, |sigma| observer.mean_statement(order, sigma))?;
+        let mean = calibrate(0.5, |sigma| observer.mean_statement(order, sigma))?;
         let Statement::MeanLoss { loss, .. } = observer.mean_statement(order, mean)? else {
             return Err(Error::NoGuarantee("a mean loss was asked for"));
         };
         assert!(*loss.value() <= 0.5 && *loss.value() > 0.499_999);
     }
-    assert!(calibrate_mean(0.0, |_| Ok(Statement::NotPrivate)).is_err());
-    assert!(matches!(calibrate_mean(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
+    assert!(calibrate(0.0, |_| Ok(Statement::NotPrivate)).is_err());
+    assert!(matches!(calibrate(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
     let wrong = |mixings: &[Mixing], observer| {
         GossipObserver::new(&DESCENT, mixings, &constants, 6, observer).is_err()
     };
