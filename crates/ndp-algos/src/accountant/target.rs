@@ -11,7 +11,7 @@ use super::Account;
 use super::search::smallest_noise;
 use crate::Error;
 use ndp_dp::conversion::optimal_epsilon;
-use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, UpperBound, Verdict};
+use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, Verdict};
 use ndp_graph::Graph;
 use ndp_graph::memory::require_dense;
 use ndp_numeric::rounding::Interval;

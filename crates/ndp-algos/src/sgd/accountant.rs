@@ -92,7 +92,7 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
         let domain = match &training {
             Training::Federated(run) => run.domain,
             _ => Domain::Unbounded,
@@ -302,6 +302,10 @@ impl Account for OfTraining<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.checked_source(u)?;
         self.training.profile(&self.towards, u, noise)
+    }
+
+    fn failure(&self) -> f64 {
+        self.towards.gossip.as_ref().map_or(0.0, GossipObserver::failure)
     }
 
     fn alike(&self) -> bool {

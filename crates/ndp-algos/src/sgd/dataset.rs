@@ -107,7 +107,7 @@ impl Dataset {
 
     /// Number of features.
     #[must_use]
-    pub fn feature_count(&self) -> usize {
+    pub(crate) fn feature_count(&self) -> usize {
         self.features.ncols()
     }
 

@@ -34,7 +34,7 @@ impl Round {
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::InvalidParameter`] for an error that is negative, infinite or NaN.
-    pub fn new(view: &ViewBasis, mixing: &Array2<f64>, mixing_error: f64) -> Result<Self, Error> {
+    pub(crate) fn new(view: &ViewBasis, mixing: &Array2<f64>, mixing_error: f64) -> Result<Self, Error> {
         let n = view.rows.ncols();
         for got in [mixing.nrows(), mixing.ncols()] {
             if got != n {

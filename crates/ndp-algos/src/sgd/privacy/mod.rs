@@ -11,7 +11,7 @@ mod walk;
 pub use gossip::GossipObserver;
 pub use printed::as_released;
 pub use server::{central, federated, local};
-pub use walk::{WalkPairs, complete_walk, require_amplifiable};
+pub use walk::{WalkPairs, complete_walk};
 
 use crate::Error;
 use crate::sgd::dataset::Dataset;

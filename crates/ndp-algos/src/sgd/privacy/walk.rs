@@ -93,7 +93,7 @@ fn infinite_on_error(loss: Result<UpperBound<f64>, ndp_dp::Error>) -> UpperBound
 ///
 /// # Errors
 /// As [`complete_walk`].
-pub fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> Result<(), Error> {
+pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> Result<(), Error> {
     constants.require_bounded()?;
     constants.require_nonexpansive(walk.step_size.longest())?;
     match (walk.update, walk.over_cap, walk.cap) {
@@ -236,7 +236,7 @@ impl WalkPairs {
     ///
     /// # Panics
     /// When the pair is out of range.
-    pub fn statement_of(&self, pair: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+    pub(crate) fn statement_of(&self, pair: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         let curve = |order| self.loss(pair, order, noise);
         // The renewal accountant takes milliseconds for an order, the closed bound microseconds.

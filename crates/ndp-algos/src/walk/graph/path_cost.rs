@@ -45,12 +45,6 @@ impl Interval {
         }
     }
 
-    /// Number of contributions `k`.
-    #[must_use]
-    pub fn contribution_count(&self) -> usize {
-        self.contributions.len()
-    }
-
     /// The taut string, the best bound for gradients that may depend on the token.
     ///
     /// Grade: an upper bound against an adversary who knows the path; attained by some gradients.
