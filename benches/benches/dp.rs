@@ -40,7 +40,7 @@ fn kov_optimal(c: &mut Criterion) {
     for count in [100_u64, 10_000] {
         let release = ApproxDp::new(0.01, 1e-10).expect("valid");
         group.bench_function(BenchmarkId::from_parameter(count), |b| {
-            b.iter(|| composition::optimal(black_box(release), count, delta(1e-5)));
+            b.iter(|| composition::best(&[(black_box(release), count)], delta(1e-5)));
         });
     }
     group.finish();

@@ -33,9 +33,12 @@ pub enum Rule {
     Naive,
     /// Dwork–Rothblum–Vadhan, see [`advanced`].
     Advanced,
-    /// Kairouz–Oh–Viswanath for different parts, see [`heterogeneous`].
+    /// Kairouz–Oh–Viswanath for different `count`-fold parts, optimal up to constants (Theorem 3.5): with
+    /// `a = Σ εᵢ tanh(εᵢ/2)`, `s = Σ εᵢ²` and a slack `δ̃` of the total `δ = 1 − (1 − δ̃) Π (1 − δᵢ)`,
+    /// `ε = min{Σ εᵢ, a + √(2 s ln(e + √s/δ̃)), a + √(2 s ln(1/δ̃))}`.
     Heterogeneous,
-    /// Kairouz–Oh–Viswanath for equal parts, see [`optimal`].
+    /// Kairouz–Oh–Viswanath for equal parts (Theorem 3.3): the smallest `ε` that follows from their `(ε, δ)` alone, see
+    /// [`optimal_delta`].
     Optimal,
 }
 
@@ -99,8 +102,8 @@ pub(crate) fn advanced_epsilon(epsilon: f64, count: u64, slack: Delta) -> f64 {
 ///
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.5, arXiv:1311.0776.
-#[must_use]
-pub fn heterogeneous(parts: &[(ApproxDp, u64)], slack: Delta) -> UpperBound<ApproxDp> {
+#[cfg(test)]
+pub(crate) fn heterogeneous(parts: &[(ApproxDp, u64)], slack: Delta) -> UpperBound<ApproxDp> {
     if parts.iter().all(|&(_, count)| count == 0) {
         return UpperBound::new(ApproxDp::clamped(0.0, 0.0));
     }
@@ -151,7 +154,8 @@ pub fn optimal_delta(release: ApproxDp, count: u64, epsilon: f64) -> Result<Exac
 ///
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.3, arXiv:1311.0776.
-pub fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<ApproxDp>, Error> {
+#[cfg(test)]
+fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<ApproxDp>, Error> {
     ensure(
         i <= count / 2,
         "the index of an optimal composition",
@@ -181,7 +185,11 @@ pub fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<Appr
 ///
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.3, arXiv:1311.0776.
-pub fn optimal(release: ApproxDp, count: u64, total: Delta) -> Result<Option<UpperBound<ApproxDp>>, Error> {
+pub(crate) fn optimal(
+    release: ApproxDp,
+    count: u64,
+    total: Delta,
+) -> Result<Option<UpperBound<ApproxDp>>, Error> {
     check_count(count)?;
     let parts = [(release, count)];
     let Some(slack) = slack(&parts, total) else { return Ok(None) };

@@ -171,7 +171,7 @@ pub mod grade;
 pub mod iteration;
 pub mod laplace;
 pub mod ledger;
-pub mod lossless;
+mod lossless;
 pub mod mixture;
 pub mod pairwise;
 pub mod printed;

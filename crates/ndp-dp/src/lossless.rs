@@ -30,7 +30,7 @@ use std::any::Any;
 ///
 /// # Errors
 /// For NaN, and those of the serialiser.
-pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_nan() {
         Err(S::Error::custom("NaN is no number to write"))
     } else if value.is_infinite() && serializer.is_human_readable() {
@@ -44,7 +44,7 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
 ///
 /// # Errors
 /// For anything but a number, `inf` and `-inf`, NaN included.
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = if deserializer.is_human_readable() {
         deserializer.deserialize_any(Float)?
     } else {
@@ -54,7 +54,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
 }
 
 /// Lists of floats, each written as [`serialize`] does.
-pub mod list {
+pub(crate) mod list {
     use super::Number;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -62,7 +62,7 @@ pub mod list {
     ///
     /// # Errors
     /// As [`super::serialize`].
-    pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(values.iter().map(|&value| Number(value)))
     }
 
@@ -70,7 +70,7 @@ pub mod list {
     ///
     /// # Errors
     /// As [`super::deserialize`].
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
 }

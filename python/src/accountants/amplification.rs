@@ -248,7 +248,7 @@ pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Nu
 /// Exact(0.5, 'delta')
 #[pyfunction]
 pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(contraction::symmetric_hockey_stick(&p, &q, epsilon)?, "delta").with("epsilon", epsilon))
+    Ok(Number::new(contraction::kernel_coefficient(&[p, q], epsilon)?, "delta").with("epsilon", epsilon))
 }
 
 /// The Rényi loss of an observer who sees one of several laws: part i with probability w_i, at cost D_i.

@@ -106,7 +106,6 @@ fn subsampling() {
             for &draws in &COUNTS {
                 let Ok(sampling) = WithReplacement::new(pool, draws) else { continue };
                 losses(sampling.epsilon(epsilon), |value| vec![value]);
-                losses(sampling.base_epsilon(epsilon), |value| vec![value]);
                 let group = |_, _| Ok(UpperBound::new(f64::NAN));
                 losses(sampling.approx_dp(epsilon, group), |value| {
                     vec![value.value().epsilon(), value.value().delta()]

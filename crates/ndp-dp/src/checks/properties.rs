@@ -146,7 +146,7 @@ proptest! {
     fn sampling_amplifies(rate in 0.0..=1.0_f64, mu in scale(-3, 1), alpha in scale(-2, 2), step in 1.0..1.5_f64) {
         let order = Order::new(1.0 + alpha)?;
         let sampled = |rate: f64, mu: f64| -> Result<f64, Error> {
-            Ok(baselines::SampledGaussian::with_rate(rate, mu)?.rdp(order).into_value())
+            Ok(baselines::SampledGaussian::new(rate, mu)?.rdp(order).into_value())
         };
         let here = sampled(rate, mu)?;
         prop_assert!(0.0 <= here && here <= Gdp::new(mu)?.rdp(order).into_value() * SLACK);
@@ -207,7 +207,7 @@ proptest! {
             }
             prop_assert!(baselines::local_sigma(count, y, z, delta).map_or(true, |s| s.value().get() > 0.0));
         }
-        if let (Ok(sampled), Ok(order)) = (baselines::SampledGaussian::with_rate(x.abs().fract(), y), Order::new(z.abs())) {
+        if let (Ok(sampled), Ok(order)) = (baselines::SampledGaussian::new(x.abs().fract(), y), Order::new(z.abs())) {
             prop_assert!(fine(sampled.rdp(order).into_value()));
         }
     }
