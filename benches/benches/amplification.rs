@@ -1,8 +1,8 @@
 //! Amplification: shuffling, geometric gaps, the exact account of a walk. The exact blanket is in `dp.rs`.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ndp_dp::iteration::{FinalToken, Geometric, WalkRun};
-use ndp_dp::{Delta, Error, shuffling};
+use ndp_dp::iteration::{CappedWalk, LastIterate, NoisyStep, UncappedWalk};
+use ndp_dp::{Delta, Error, Mechanism, Order, Sigma, shuffling};
 use std::hint::black_box;
 
 fn shuffled_reports(c: &mut Criterion) {
@@ -24,16 +24,17 @@ fn walks(c: &mut Criterion) {
     let mut group = c.benchmark_group("iteration");
     group.sample_size(20);
     for users in [1_000, 1_000_000_000] {
-        group.bench_function(BenchmarkId::new("log_phi", users), |b| {
+        group.bench_function(BenchmarkId::new("capped_walk", users), |b| {
             b.iter(|| -> Result<f64, Error> {
-                Ok(Geometric::until_seen(users, 1)?.log_phi(black_box(0.7))?.into_value())
+                let step = NoisyStep::new(1.0, Sigma::new(black_box(2.4))?)?;
+                Ok(CappedWalk::new(1, step, users, 1)?.rdp(Order::new(2.0)?).into_value())
             });
         });
     }
     for steps in [2_000, 20_000] {
         group.bench_function(BenchmarkId::new("observed_log_mgf", steps), |b| {
             b.iter(|| -> Result<f64, Error> {
-                let run = WalkRun::new(steps, 2_000, 1, FinalToken::Withheld)?;
+                let run = UncappedWalk::new(steps, 2_000, 1, LastIterate::Withheld)?;
                 Ok(run.observed_log_mgf(black_box(0.5), u64::MAX)?.into_value())
             });
         });

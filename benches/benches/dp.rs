@@ -4,8 +4,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_dp::{
-    ApproxDp, Delta, Gaussian, GaussianAccountant, RdpAccountant, Sensitivity, Sigma, composition, gaussian,
-    shuffling, tails,
+    ApproxDp, Delta, Gaussian, Gdp, Mechanism, RdpAccountant, Sensitivity, Sigma, composition, shuffling,
+    tails,
 };
 use std::hint::black_box;
 
@@ -17,20 +17,20 @@ fn gdp_conversion(c: &mut Criterion) {
     let mut group = c.benchmark_group("gdp_conversion");
     for mu in [0.03, 1.0, 8.0] {
         group.bench_function(BenchmarkId::new("epsilon", mu), |b| {
-            b.iter(|| gaussian::epsilon(black_box(mu), delta(1e-6)));
+            b.iter(|| Gdp::new(black_box(mu)).map(|gdp| gdp.epsilon(delta(1e-6))));
         });
     }
-    group.bench_function("delta/1", |b| b.iter(|| gaussian::delta(black_box(1.0), 0.5)));
-    group.bench_function("mu/1", |b| b.iter(|| gaussian::mu(black_box(1.0), delta(1e-6))));
+    group.bench_function("delta/1", |b| b.iter(|| Gdp::new(0.5).and_then(|gdp| gdp.delta(black_box(1.0)))));
+    group.bench_function("mu/1", |b| b.iter(|| Gdp::within(black_box(1.0), delta(1e-6))));
     let release = Gaussian {
         sensitivity: Sensitivity::new(1.0).expect("positive"),
         sigma: Sigma::new(4.0).expect("positive"),
     };
     group.bench_function("accountant_exact/30", |b| {
-        b.iter(|| GaussianAccountant::default().compose(black_box(&release), 30).to_approx_dp(delta(1e-5)));
+        b.iter(|| black_box(&release).gdp().value().repeat(30).epsilon(delta(1e-5)));
     });
     group.bench_function("accountant_rdp/30", |b| {
-        b.iter(|| RdpAccountant::default().compose(black_box(&release), 30).to_approx_dp(delta(1e-5)));
+        b.iter(|| RdpAccountant::default().compose(black_box(&release), 30).epsilon(delta(1e-5)));
     });
     group.finish();
 }

@@ -2,15 +2,21 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_algos::Error;
+use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses, path_units};
-use ndp_algos::walk::complete::{CompleteWalk, Path};
-use ndp_dp::Delta;
+use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, Path};
+use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::hint::black_box;
 
 fn path(n: usize) -> Result<Path, Error> {
     Ok(CompleteWalk::new(n, 100 * n)?.sample(&mut ChaCha8Rng::seed_from_u64(n as u64)))
+}
+
+fn sum(walk: CompleteWalk) -> Result<CompleteSum, Error> {
+    Ok(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?)))
 }
 
 /// All pairs of one walk of `100 n` steps, and its drawing.
@@ -42,15 +48,19 @@ fn averaged(c: &mut Criterion) {
     group.sample_size(10);
     for n in [100, 1000] {
         let Ok(walk) = CompleteWalk::new(n, 100 * n) else { continue };
-        group.bench_function(BenchmarkId::new("log_mgf_any_length", n), |b| {
-            b.iter(|| walk.log_mgf_any_length(black_box(1.0), 40 * n));
+        let Ok(sum) = sum(walk) else { continue };
+        let Ok(account) = sum.account(&Observer::node(0)) else { continue };
+        let profile = |mu: f64| account.profile(1, NoiseMultiplier::new(1.0 / mu)?);
+        group.bench_function(BenchmarkId::new("renyi", n), |b| {
+            b.iter(|| -> Result<f64, Error> {
+                Ok(profile(black_box(1.0))?.renyi(Order::new(2.0)?)?.into_value().epsilon)
+            });
         });
         if n == 100 {
             group.bench_function(BenchmarkId::new("log_mgf", n), |b| b.iter(|| walk.log_mgf(black_box(1.0))));
             group.bench_function(BenchmarkId::new("epsilon", n), |b| {
                 b.iter(|| -> Result<f64, Error> {
-                    let guarantee = walk.epsilon(black_box(0.02), Delta::new(1e-6)?)?;
-                    Ok(guarantee.value().approx_dp.epsilon())
+                    Ok(profile(black_box(0.02))?.epsilon(Delta::new(1e-6)?)?.into_value().epsilon())
                 });
             });
         }

@@ -8,8 +8,8 @@ use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Allowed, Observer, Protocol as _, Target};
 use ndp_algos::{Error, LinearProtocol, View};
 use ndp_dp::{
-    Delta, Exact, Gdp, Grade, Guarantee, Measure, ObserverLoss, Order, Sensitivity, Sigma, UnitLoss,
-    UpperBound, Verdict,
+    Delta, Exact, Gdp, Grade, Guarantee, Measure, Mechanism, ObserverLoss, Order, Sensitivity, Sigma,
+    UnitLoss, UpperBound, Verdict,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -92,7 +92,7 @@ pub(crate) fn epsilon_of_units<'py>(
 ) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
     let (sensitivity, sigma, delta) =
         (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?, Delta::new(delta)?);
-    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).to_approx_dp(delta).value().epsilon()))
+    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).epsilon(delta).into_value()))
 }
 
 /// The `δ` at `ε` of every unit loss.
@@ -125,7 +125,7 @@ pub(crate) fn rdp_of_units<'py>(
 /// The `ε` at `δ` of a Gaussian parameter `μ`.
 #[pyfunction]
 pub(crate) fn epsilon_of_mu(mu: f64, delta: f64) -> Result<f64, Fault> {
-    Ok(Gdp::new(mu)?.to_approx_dp(Delta::new(delta)?).value().epsilon())
+    Ok(Gdp::new(mu)?.epsilon(Delta::new(delta)?).into_value())
 }
 
 /// Reports rebuilt from arrays.

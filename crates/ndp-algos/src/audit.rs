@@ -11,8 +11,9 @@ use crate::accountant::Observer;
 use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use ndp_dp::{Estimate, Grade, NoiseMultiplier, Profile, special, tails};
+use ndp_dp::{Estimate, Gdp, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_graph::progress::{Counter, Progress, Silent};
+use ndp_numeric::{binomial, special};
 use rand::Rng;
 use serde::Serialize;
 
@@ -195,16 +196,14 @@ pub struct AuditPlan {
 /// let plan = AuditPlan { runs: 2000, error_rate: 1e-3 };
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let found = audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng)?;
-/// assert!(!found.is_refuted() && (found.allowed_mu - 1.0).abs() < 1e-9);
+/// assert!(!found.is_refuted() && (found.allowed.value().mu() - 1.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Audit {
     /// The `μ` that the account allows at the false positive rate of the attack: that of the profile where it is Gaussian, otherwise
-    /// the largest that its `(ε, δ)` leave room for.
-    pub allowed_mu: f64,
-    /// Grade of the account.
-    pub grade: Grade,
+    /// the largest that its `(ε, δ)` leave room for, infinite where they leave it all.
+    pub allowed: Guarantee<Gdp>,
     /// The measured lower bound on `μ`: holds with probability `1 - error_rate`.
     pub measured_mu: Estimate<f64>,
     /// Share of runs with the lower input that were taken for the higher.
@@ -217,7 +216,7 @@ impl Audit {
     /// Whether the attack does better than the account allows, which has probability `error_rate` at most if the account holds.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
-        *self.measured_mu.value() > self.allowed_mu
+        *self.measured_mu.value() > self.allowed.value().mu()
     }
 }
 
@@ -294,10 +293,8 @@ pub fn audit_with(
     let false_rate = clopper_pearson_upper(false_count, plan.runs, plan.error_rate / 2.0)?;
     let miss_rate = clopper_pearson_upper(plan.runs - true_count, plan.runs, plan.error_rate / 2.0)?;
     let measured = -special::normal_quantile(false_rate) - special::normal_quantile(miss_rate);
-    let (allowed_mu, grade) = allowed(&profile, false_rate)?;
     Ok(Audit {
-        allowed_mu,
-        grade,
+        allowed: allowed(&profile, false_rate)?,
         measured_mu: Estimate::new(measured.max(0.0)),
         false_positives: false_count as f64 / plan.runs as f64,
         true_positives: true_count as f64 / plan.runs as f64,
@@ -307,27 +304,25 @@ pub fn audit_with(
 /// Runs between two reports: a multiple of what attackers simulate at a time.
 const AT_ONCE: usize = 4096;
 
-/// The largest `μ` that a test with this false positive rate can show where the profile holds, and the grade of the profile.
+/// The largest `μ` that a test with this false positive rate can show where the profile holds.
 ///
 /// Every `ε` bounds the true positive rate by `e^ε · rate + δ(ε)`.
-fn allowed(profile: &Profile, rate: f64) -> Result<(f64, Grade), Error> {
+fn allowed(profile: &Profile, rate: f64) -> Result<Guarantee<Gdp>, Error> {
     if let Some(gdp) = profile.mu() {
-        return Ok((gdp.value().mu(), gdp.grade()));
+        return Ok(gdp);
     }
     let mut most: f64 = 1.0;
-    let mut grade = Grade::UpperBound;
     for k in 0..=12 {
         let epsilon = 0.1 * f64::from(k) * (1.0 + 0.25 * f64::from(k));
-        let point = profile.delta(epsilon)?;
-        grade = point.grade();
-        most = most.min(epsilon.exp() * rate + point.value().delta());
+        most = most.min(epsilon.exp() * rate + profile.delta(epsilon)?.value().delta());
     }
     let mu = if most >= 1.0 {
         f64::INFINITY
     } else {
         special::normal_quantile(most) - special::normal_quantile(rate)
     };
-    Ok((mu.max(0.0), grade))
+    // Quantiles and the rate above are right to some parts in 1e14.
+    Ok(UpperBound::new(Gdp::new(mu.max(0.0) * (1.0 + 1e-12))?).into())
 }
 
 /// The score above which pilot runs show the largest `μ`.
@@ -377,7 +372,8 @@ pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f6
     // The upper end always refutes; 60 halvings exhaust the digits.
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
-        if tails::log_binomial_cdf(count as u64, runs as u64, middle)?.into_value() > error.ln() {
+        if binomial::log_cdf_up(count as u64, runs as u64, middle).map_err(ndp_dp::Error::from)? > error.ln()
+        {
             low = middle;
         } else {
             high = middle;

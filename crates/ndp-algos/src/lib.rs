@@ -162,17 +162,19 @@
 //! [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on [any graph](walk::graph) an upper bound.
 //!
 //! ```
+//! use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
 //! use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 //! use ndp_algos::walk::ring::{Placement, RingSum};
 //! use ndp_algos::walk::{Bounds, TokenNoise};
-//! use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
+//! use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 //! use ndp_graph::{TransitionMatrix, generators::hypercube_graph, hitting::Start};
 //! // The sum of numbers between 0 and 1, three times around a ring of a hundred.
 //! let delta = Delta::new(1e-6)?;
 //! let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 //! let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
 //! assert!((ring.worst_unit()?.value().get() - 3.0).abs() < 1e-9); // three releases, whatever the length of the ring
-//! assert!(ring.calibrated_sigma(1.0, delta)?.get() < 8.0);
+//! let target = Target::worst(Measure::Approx(delta), 1.0);
+//! assert!(least_noise(&[ring.account(&Observer::node(0))?], &target)?.noise.get() < 8.0);
 //! // A walk on a hypercube: who is far away learns less.
 //! let walk = TokenWalk::new(&TransitionMatrix::simple_random_walk(&hypercube_graph(5)?)?, Start::Uniform, 300)?;
 //! let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(10.0)?);

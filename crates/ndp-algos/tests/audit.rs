@@ -128,7 +128,8 @@ fn attacks_meet_exact_losses_and_never_exceed_them() -> Result<(), Error> {
         let unit = setting.report.unit(setting.source)?;
         let mu = unit.mu(Sensitivity::new(2.0)?, Sigma::new(1.0)?);
         inside += usize::from((0.05..=0.95).contains(&unit.get()));
-        assert!((audit.allowed_mu - mu).abs() < 1e-6, "{}: {} is not {mu}", setting.name, audit.allowed_mu);
+        let allowed = audit.allowed.value().mu();
+        assert!((allowed - mu).abs() < 1e-6, "{}: {allowed} is not {mu}", setting.name);
         let measured = *audit.measured_mu.value();
         assert!(measured <= mu, "{}: measured {measured} exceeds {mu} (unit {})", setting.name, unit.get());
         assert!(measured >= 0.9 * mu, "{}: measured {measured} of {mu} (unit {})", setting.name, unit.get());

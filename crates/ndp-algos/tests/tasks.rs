@@ -8,7 +8,7 @@ use ndp_algos::program::{Declared, Program, Reads, Sensitivity as Changes};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
 use ndp_algos::{LinearProtocol, registry};
-use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use petgraph::graph::UnGraph;
 use rand_chacha::ChaCha8Rng;
@@ -21,9 +21,9 @@ fn calibrate_gaussian_noise() -> Result<(), Box<dyn Error>> {
     let (delta, sensitivity) = (Delta::new(1e-5)?, Sensitivity::new(1.0)?);
     let least = Gaussian::within(1.0, delta, sensitivity)?;
     assert!((least.sigma.get() - 3.730_631_634_8).abs() < 1e-6, "{}", least.sigma.get());
-    assert!(*least.gdp().into_value().delta(1.0)?.value() <= 1e-5);
+    assert!(*least.delta(1.0)?.value() <= 1e-5);
     let less = Gaussian { sensitivity, sigma: Sigma::new(0.999 * least.sigma.get())? };
-    assert!(*less.gdp().into_value().delta(1.0)?.value() > 1e-5);
+    assert!(*less.delta(1.0)?.value() > 1e-5);
     Ok(())
 }
 
@@ -35,15 +35,16 @@ fn account_a_ring_sum() -> Result<(), Box<dyn Error>> {
     let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
     // Three releases at noise 10 are one of mu = sqrt(3) / 10.
     let epsilon = *ring.epsilon(delta)?.value();
-    let together = Gdp::new(3.0_f64.sqrt() / sigma)?.to_approx_dp(delta);
-    assert!((epsilon - together.value().epsilon()).abs() < 1e-9);
+    let together = Gdp::new(3.0_f64.sqrt() / sigma)?.epsilon(delta);
+    assert!((epsilon - together.value()).abs() < 1e-9);
     // As any protocol: towards one node, and the noise for a target.
     let account = ring.account(&Observer::node(7))?;
     let profile = account.profile(3, NoiseMultiplier::new(sigma)?)?;
     assert_eq!(profile.mu().map(|mu| mu.grade()), Some(Grade::Exact));
     assert!(profile.epsilon(delta)?.value().epsilon() <= epsilon + 1e-9);
-    let needed = ring.calibrated_sigma(1.0, delta)?;
-    assert!(*ring.with_gaussian_noise(needed).epsilon(delta)?.value() <= 1.0);
+    let target = Target::worst(Measure::Approx(delta), 1.0);
+    let needed = least_noise(&[account], &target)?.noise.sigma(Sensitivity::new(1.0)?)?;
+    assert!(*ring.with_gaussian_noise(needed).epsilon(delta)?.value() <= 1.0 + 1e-9);
     Ok(())
 }
 

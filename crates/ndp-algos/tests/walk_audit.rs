@@ -1,14 +1,14 @@
 //! Attacks on token transcripts: no guarantee is undercut, and exact ones are nearly met.
 
-use ndp_algos::accountant::Observer;
-
+use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::walk::complete::realised::path_units;
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
 use ndp_algos::{Error, LinearProtocol};
-use ndp_dp::{Delta, Sensitivity, Sigma, gaussian};
+use ndp_dp::{Delta, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_numeric::gaussian_profile;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -58,7 +58,8 @@ fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
         let protocol =
             SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), walk.sample(rng))?;
         let units = path_units(protocol.path(), walk.is_published())?.into_value();
-        let (v, u) = (0, (1..protocol.node_count()).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
+        let (v, u) =
+            (0, (1..LinearProtocol::node_count(&protocol)).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
         let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
         let measured =
             *audit(&protocol, u, &Observer::node(v), sigma.multiplier(Sensitivity::new(1.0)?)?, PLAN, rng)?
@@ -98,7 +99,8 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
                 }
                 divergence += (1.0 - (epsilon - ratio).exp()).max(0.0) / f64::from(runs);
             }
-            let claimed = walk.delta(1.0 / sigma, epsilon)?.into_value().approx_dp.delta();
+            let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(sigma)?)?;
+            let claimed = profile.delta(epsilon)?.into_value().delta();
             // A mean of values in [0, 1]: Hoeffding at 1e-6.
             let error = (1e6f64.ln() / (2.0 * f64::from(runs))).sqrt();
             assert!(divergence - error <= claimed, "measured {divergence} above {claimed}");
@@ -113,9 +115,13 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
 #[test]
 fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
     let (n, steps, mu) = (3usize, 7usize, 0.8);
+    let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     for walk in [CompleteWalk::new(n, steps)?, CompleteWalk::new(n, steps)?.published()] {
+        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
         for delta in [1e-2, 1e-4, 1e-6] {
-            let epsilon = walk.epsilon(mu, Delta::new(delta)?)?.into_value().approx_dp.epsilon();
+            let account = sum.account(&Observer::node(n - 1))?;
+            let profile = account.profile(0, NoiseMultiplier::new(1.0 / mu)?)?;
+            let epsilon = profile.epsilon(Delta::new(delta)?)?.into_value().epsilon();
             let mut exact = 0.0;
             for mut code in 0..n.pow(steps as u32) {
                 let (mut m, mut k, mut unit) = (0.0, 0.0, 0.0);
@@ -133,7 +139,8 @@ fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
                 if walk.is_published() && m > 0.0 {
                     unit += k * k / m;
                 }
-                exact += gaussian::theta(epsilon, mu * f64::sqrt(unit)) / (n as f64).powi(steps as i32);
+                exact +=
+                    gaussian_profile::theta(epsilon, mu * f64::sqrt(unit)) / (n as f64).powi(steps as i32);
             }
             assert!(exact <= delta && exact > delta / 50.0, "{exact} against {delta}");
         }

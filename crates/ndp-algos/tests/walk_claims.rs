@@ -5,7 +5,7 @@ use ndp_algos::loss::exact_loss;
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, Path, SumOnPath};
 use ndp_algos::walk::{Bounds, TokenNoise};
 use ndp_algos::{Error, LinearProtocol};
-use ndp_dp::{Delta, Sensitivity, Sigma, gaussian, tails};
+use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Sensitivity, Sigma, tails};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -29,10 +29,10 @@ fn contributions_of_one_cycle_add_linearly() -> Result<(), Error> {
 #[test]
 fn subsampling_cannot_hide_a_contribution_that_is_counted() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
-    let sigma = gaussian::sigma_classic(0.5, delta, Sensitivity::new(1.0)?)?.into_value();
+    let sigma = Gaussian::classic(0.5, delta, Sensitivity::new(1.0)?)?.into_value().sigma;
     let claimed = (f64::exp_m1(0.5) / 10.0).ln_1p();
     assert_relative_eq!(claimed, 0.0629, max_relative = 1e-3);
-    let truth = *gaussian::delta(claimed, 1.0 / sigma.get())?.value();
+    let truth = *Gdp::new(1.0 / sigma.get())?.delta(claimed)?.value();
     assert_relative_eq!(truth, 0.014_719_6, max_relative = 1e-5);
     assert!(truth > 1e4 * delta.get());
     Ok(())

@@ -10,16 +10,16 @@
 
 use crate::calibration::{self, Calibrated};
 use crate::composition::advanced_epsilon;
+use crate::error::check_probability;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::{self, check_epsilon};
 use crate::gdp::half_square;
-use crate::logspace::{log_add_exp, log_expm1};
-use crate::rounding::{Interval, up, up_by, whole};
-use crate::tails::check_probability;
 use crate::{
     ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
     conversion, search,
 };
+use ndp_numeric::logspace::{log_add_exp, log_expm1};
+use ndp_numeric::rounding::{Interval, up, up_by, whole};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::LN_2;
 
@@ -101,11 +101,11 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, RdpAccountant, baselines::SampledGaussian};
+/// use ndp_dp::{Delta, Mechanism, RdpAccountant, baselines::SampledGaussian};
 /// // A thousand steps, each on one of 1000 users, at a Gaussian parameter of 1.
 /// let step = SampledGaussian::with_rate(1e-3, 1.0)?;
-/// let spent = RdpAccountant::default().compose(&step, 1000).to_approx_dp(Delta::new(1e-6)?);
-/// assert!(spent.value().epsilon() < 1.0);
+/// let spent = RdpAccountant::default().compose(&step, 1000).epsilon(Delta::new(1e-6)?);
+/// assert!(*spent.value() < 1.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -206,7 +206,7 @@ pub fn central_approx_dp(
     }
     let orders = integer_orders();
     let curve = |order: Order| {
-        step.rdp(order).into_upper_bound().map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
+        UpperBound::from(step.rdp(order)).map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
     };
     Ok(conversion::best_epsilon_on(&orders, curve, delta).map(|converted| converted.approx_dp))
 }
@@ -298,7 +298,7 @@ mod tests {
     /// directions.
     #[test]
     fn sampled_divergences_stay_below_the_bound() -> Result<(), Error> {
-        let log_density = |x: f64| -x * x / 2.0 - crate::special::LN_SQRT_2PI;
+        let log_density = |x: f64| -x * x / 2.0 - ndp_numeric::special::LN_SQRT_2PI;
         let mut largest = 0.0_f64;
         for users in [2_u32, 5] {
             for mu in [0.3, 1.0, 1.5] {

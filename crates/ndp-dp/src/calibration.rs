@@ -6,13 +6,12 @@
 //!
 //! # Examples
 //! ```
-//! use ndp_dp::{Delta, Gaussian, RdpAccountant, Sensitivity, Sigma, calibration};
+//! use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma, calibration};
 //! let sensitivity = Sensitivity::new(1.0)?;
 //! let delta = Delta::new(1e-6)?;
 //! // The least noise for 100 releases within ε = 2, by the Rényi accountant:
 //! let calibrated = calibration::smallest_sigma(2.0, |sigma| {
-//!     let spent = RdpAccountant::default().compose(&Gaussian { sensitivity, sigma }, 100).to_approx_dp(delta);
-//!     Ok(spent.map(|spent| spent.epsilon()))
+//!     Ok(RdpAccountant::default().compose(&Gaussian { sensitivity, sigma }, 100).epsilon(delta))
 //! })?;
 //! assert!(*calibrated.reached.value() <= 2.0 && calibrated.parameter.get() < 27.0);
 //! # Ok::<(), ndp_dp::Error>(())
@@ -27,11 +26,11 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Gaussian, Sensitivity, calibration::smallest_sigma};
+/// use ndp_dp::{Delta, Gaussian, Mechanism, Sensitivity, calibration::smallest_sigma};
 /// let delta = Delta::new(1e-6)?;
 /// let found = smallest_sigma(1.0, |sigma| {
 ///     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma };
-///     Ok(release.gdp().into_value().to_approx_dp(delta).map(|dp| dp.epsilon()))
+///     Ok(release.epsilon(delta))
 /// })?;
 /// assert!(*found.reached.value() <= 1.0 && found.parameter.get() < 4.3);
 /// # Ok::<(), ndp_dp::Error>(())
@@ -202,12 +201,12 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exact, Gdp, UpperBound, gaussian};
+    use crate::{Gdp, Mechanism, UpperBound, gaussian};
     use approx::assert_relative_eq;
 
-    fn exact_epsilon(sigma: Sigma, count: u64) -> Result<Exact<f64>, Error> {
+    fn exact_epsilon(sigma: Sigma, count: u64) -> Result<Guarantee<f64>, Error> {
         let delta = Delta::new(1e-6)?;
-        Ok(Gdp::new(1.0 / sigma.get())?.repeat(count).to_approx_dp(delta).map(|dp| dp.epsilon()))
+        Ok(Gdp::new(1.0 / sigma.get())?.repeat(count).epsilon(delta))
     }
 
     #[test]
@@ -221,7 +220,7 @@ mod tests {
                 max_relative = 1e-9
             );
             assert!(*sigma.reached.value() <= target);
-            assert_eq!(sigma.reached, exact_epsilon(sigma.parameter, 1)?.into());
+            assert_eq!(sigma.reached, exact_epsilon(sigma.parameter, 1)?);
         }
         for mu in [1e-8, 0.3, 5.0] {
             let epsilon = smallest_epsilon(delta, |epsilon| gaussian::delta(epsilon, mu))?;

@@ -10,11 +10,11 @@
 //!   Theorem 3.3 (homogeneous, optimal), Theorem 3.5 (heterogeneous).
 
 use crate::error::ensure;
-use crate::incomplete::two_product;
-use crate::rounding::{Interval, exp_up, log_down, up_log, whole};
-use crate::special::normal_quantile;
-use crate::tails::{MAX_TRIALS, PMF_ERROR, log_pmf};
 use crate::{ApproxDp, Delta, Error, Exact, UpperBound};
+use ndp_numeric::binomial::{MAX_TRIALS, PMF_ERROR, log_pmf};
+use ndp_numeric::incomplete::two_product;
+use ndp_numeric::rounding::{Interval, exp_up, log_down, up_log, whole};
+use ndp_numeric::special::normal_quantile;
 use serde::{Deserialize, Serialize};
 
 /// The composition theorem behind a guarantee.
@@ -549,7 +549,8 @@ mod tests {
                     let release = ApproxDp::new(epsilon, delta)?;
                     let best = optimal(release, count, d(total))?.unwrap().into_value();
                     assert!(
-                        best.epsilon() <= crate::rounding::count_up(count) * epsilon * (1.0 + f64::EPSILON)
+                        best.epsilon()
+                            <= ndp_numeric::rounding::count_up(count) * epsilon * (1.0 + f64::EPSILON)
                     );
                     let reached = optimal_delta(release, count, best.epsilon())?.into_value();
                     assert!(reached <= total * (1.0 + 1e-12), "{count} {epsilon} {total}: {reached}");

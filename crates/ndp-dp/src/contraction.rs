@@ -10,9 +10,10 @@
 //! - Dobrushin, *Central limit theorem for nonstationary Markov chains*, 1956.
 
 use crate::error::ensure;
-use crate::gaussian::{check_epsilon, theta};
-use crate::rounding::Interval;
+use crate::gaussian::check_epsilon;
 use crate::{Error, Exact, Sigma};
+use ndp_numeric::gaussian_profile::theta;
+use ndp_numeric::rounding::Interval;
 
 /// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP needs both,
 /// see [`symmetric_hockey_stick`].

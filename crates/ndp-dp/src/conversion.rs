@@ -13,8 +13,8 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::{Interval, exp_up};
 use crate::{ApproxDp, Delta, Error, Order, UpperBound};
+use ndp_numeric::rounding::{Interval, exp_up};
 use serde::{Deserialize, Serialize};
 
 /// A guarantee and the order of the Rényi curve it was read at.

@@ -13,11 +13,11 @@
 //!   arXiv:0811.2841 (the geometric mechanism).
 //! - Balle and Wang, ICML 2018, arXiv:1805.06530, Theorem 5, the profile as a sum over the outputs where the loss exceeds `ε`.
 
-use crate::error::{ensure, ensure_positive};
+use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::laplace::exp_remainder;
-use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sigma, search};
+use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
 
@@ -25,8 +25,8 @@ use serde::Serialize;
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, DiscreteLaplace};
-/// let count = DiscreteLaplace::with_epsilon(1, 0.5)?;
+/// use ndp_dp::{Delta, DiscreteLaplace, Mechanism};
+/// let count = DiscreteLaplace::new(1, 2.0)?;
 /// assert!(*count.pure_epsilon().value() <= 0.5);
 /// // With some δ to spare, less: ln of e^0.5 - 0.01 (1 + e^0.5), which is 0.4838.
 /// let epsilon = *count.epsilon(Delta::new(0.01)?).value();
@@ -55,15 +55,6 @@ impl DiscreteLaplace {
         Ok(Self { sensitivity, scale })
     }
 
-    /// The least noise that makes the query `epsilon`-DP: scale `Δ/ε`, rounded up.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `ε` is positive, and as [`Self::new`].
-    pub fn with_epsilon(sensitivity: u32, epsilon: f64) -> Result<Self, Error> {
-        ensure_positive("the epsilon of the discrete Laplace mechanism", epsilon)?;
-        Self::new(sensitivity, (Interval::new(f64::from(sensitivity)) / Interval::new(epsilon)).high())
-    }
-
     /// Noise of standard deviation `sigma`, up to rounding: `t = 1/(2 asinh(1/(√2 σ)))`.
     ///
     /// # Errors
@@ -72,51 +63,8 @@ impl DiscreteLaplace {
         Self::new(sensitivity, 0.5 / libm::asinh(std::f64::consts::FRAC_1_SQRT_2 / sigma.get()))
     }
 
-    /// The sensitivity `Δ` of the query.
-    #[must_use]
-    pub const fn sensitivity(&self) -> u32 {
-        self.sensitivity
-    }
-
-    /// The scale `t` of the noise.
-    #[must_use]
-    pub const fn scale(&self) -> f64 {
-        self.scale
-    }
-
-    /// Standard deviation `1/(√2 sinh(1/(2t)))` of the noise, below `√2 t`, rounded to nearest; 0 where it is below the
-    /// smallest float.
-    #[must_use]
-    pub fn std(&self) -> f64 {
-        std::f64::consts::FRAC_1_SQRT_2 / libm::sinh(0.5 / self.scale)
-    }
-
-    /// Pure differential privacy `ε₀ = Δ/t`, exact up to rounding up.
-    #[must_use]
-    pub fn pure_epsilon(&self) -> Exact<f64> {
-        Exact::new(self.pure().high())
-    }
-
     fn pure(&self) -> Interval {
         Interval::new(f64::from(self.sensitivity)) / Interval::new(self.scale)
-    }
-
-    /// The smallest `δ` such that the mechanism is `(ε, δ)`-DP:
-    /// `[1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0 from `ε₀` on.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        check_epsilon(epsilon)?;
-        Ok(Exact::new(self.profile(epsilon)))
-    }
-
-    /// The smallest `ε` such that the mechanism is `(ε, δ)`-DP.
-    #[must_use]
-    pub fn epsilon(&self, delta: Delta) -> Exact<f64> {
-        let pure = self.pure_epsilon().into_value();
-        let smallest = search::smallest(0.0, pure, |epsilon| self.profile(epsilon) <= delta.get());
-        Exact::new(smallest.unwrap_or(pure))
     }
 
     /// `P(noise ≤ m) − e^ε P(Δ + noise ≤ m)` for the best `m`, rounded up. Every `m` bounds the profile from below, so that
@@ -152,6 +100,7 @@ impl DiscreteLaplace {
     }
 }
 
+/// Exact: `δ = [1 − e^{ε − (Δ−m)u} + q (1 − q^m)]/(1 + q)` for the largest whole `m` below `(Δ − εt)/2`, 0 from `ε₀` on.
 impl Mechanism for DiscreteLaplace {
     /// Exact: `ln[A e^{(α−1)ε₀} + B e^{−αε₀}]/(α − 1)` with `r = q^{2α−1}`, `A = (1 − qr)/((1 + q)(1 − r))` and
     /// `B = 1 − A = (q − r)/((1 + q)(1 − r))`.
@@ -174,6 +123,22 @@ impl Mechanism for DiscreteLaplace {
         };
         // Nothing costs more than ε₀, and the limit is reached when orders overflow.
         Exact::new(divergence.high().clamp(0.0, pure.high())).into()
+    }
+
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        let pure = self.pure_epsilon().into_value();
+        let smallest = search::smallest(0.0, pure, |epsilon| self.profile(epsilon) <= delta.get());
+        Exact::new(smallest.unwrap_or(pure)).into()
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        check_epsilon(epsilon)?;
+        Ok(Exact::new(self.profile(epsilon)).into())
+    }
+
+    /// `ε₀ = Δ/t`, rounded up.
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        Exact::new(self.pure().high()).into()
     }
 }
 
@@ -226,10 +191,10 @@ mod tests {
 
     /// Both laws on every whole number that has a float for a probability, shifted by `Δ`.
     fn laws(mechanism: &DiscreteLaplace) -> (Vec<f64>, Vec<f64>) {
-        let reach = (800.0 * mechanism.scale()).ceil() as i64 + 20;
-        let q = (-1.0 / mechanism.scale()).exp();
-        let law = |k: i64| (1.0 - q) / (1.0 + q) * (-(k.abs() as f64) / mechanism.scale()).exp();
-        (-reach..=reach).map(|k| (law(k), law(k - i64::from(mechanism.sensitivity())))).unzip()
+        let reach = (800.0 * mechanism.scale).ceil() as i64 + 20;
+        let q = (-1.0 / mechanism.scale).exp();
+        let law = |k: i64| (1.0 - q) / (1.0 + q) * (-(k.abs() as f64) / mechanism.scale).exp();
+        (-reach..=reach).map(|k| (law(k), law(k - i64::from(mechanism.sensitivity)))).unzip()
     }
 
     #[test]
@@ -262,7 +227,7 @@ mod tests {
                         ((1.0 - q) / (1.0 + q)).ln() - (alpha * near + (1.0 - alpha) * far) / scale
                     })
                     .collect();
-                let slow = crate::logspace::log_sum_exp(&terms) / (alpha - 1.0);
+                let slow = ndp_numeric::logspace::log_sum_exp(&terms) / (alpha - 1.0);
                 let rdp = mechanism.rdp(Order::new(alpha)?).into_value();
                 assert_relative_eq!(rdp, slow, max_relative = 1e-10, epsilon = 1e-12);
             }
@@ -329,12 +294,15 @@ mod tests {
             assert!(epsilon == 0.0 || *mechanism.delta(epsilon.next_down())?.value() > delta.get());
         }
         for epsilon in [1e-3, 0.1, 0.7, 3.0] {
-            assert!(*DiscreteLaplace::with_epsilon(3, epsilon)?.pure_epsilon().value() <= epsilon);
+            assert!(
+                *DiscreteLaplace::new(3, 3.0 / epsilon)?.pure_epsilon().value()
+                    <= epsilon.next_up().next_up()
+            );
         }
         // The generic search takes it as it is: less noise than for δ = 0 where some δ is allowed.
         let least = smallest_sigma(0.01, |sigma| DiscreteLaplace::with_std(2, sigma)?.delta(0.5))?;
         assert!(*least.reached.value() <= 0.01);
-        assert!(least.parameter.get() < DiscreteLaplace::with_epsilon(2, 0.5)?.std());
+        assert!(least.parameter.get() < std(&DiscreteLaplace::new(2, 4.0)?));
         Ok(())
     }
 
@@ -342,7 +310,7 @@ mod tests {
     fn the_standard_deviation_is_that_of_the_law() -> Result<(), Error> {
         for sigma in [0.05, 0.5, 1.0, 30.0, 1e6] {
             let mechanism = DiscreteLaplace::with_std(1, Sigma::new(sigma)?)?;
-            assert_relative_eq!(mechanism.std(), sigma, max_relative = 1e-14);
+            assert_relative_eq!(std(&mechanism), sigma, max_relative = 1e-14);
             if sigma <= 30.0 {
                 let (p, _) = laws(&mechanism);
                 let middle = (p.len() / 2) as f64;
@@ -380,9 +348,6 @@ mod tests {
         for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e13, 1e-13] {
             assert!(DiscreteLaplace::new(1, bad).is_err(), "{bad}");
         }
-        for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e-13] {
-            assert!(DiscreteLaplace::with_epsilon(1, bad).is_err(), "{bad}");
-        }
         assert!(DiscreteLaplace::new(0, 1.0).is_err());
         let mechanism = DiscreteLaplace::new(1, 1.0)?;
         assert!(mechanism.delta(f64::NAN).is_err() && mechanism.delta(-0.1).is_err());
@@ -400,4 +365,9 @@ mod tests {
         (1, 2.0, 1.00001, 0.122_460_506_219_456_3),
         (5, 1e12, 3.0, 3.749_999_999_994e-23),
     ];
+
+    /// Standard deviation `1/(√2 sinh(1/(2t)))` of the noise.
+    fn std(mechanism: &DiscreteLaplace) -> f64 {
+        std::f64::consts::FRAC_1_SQRT_2 / libm::sinh(0.5 / mechanism.scale)
+    }
 }

@@ -127,3 +127,14 @@ pub(crate) fn ensure(
 pub(crate) fn ensure_positive(name: &'static str, value: f64) -> Result<(), Error> {
     ensure(0.0 < value && value.is_finite(), name, "be positive and finite", value)
 }
+
+/// Refuses what is no probability.
+pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
+    ensure((0.0..=1.0).contains(&p), "a probability", "lie between 0 and 1", p)
+}
+
+impl From<ndp_numeric::OutOfRange> for Error {
+    fn from(ndp_numeric::OutOfRange { name, condition, value }: ndp_numeric::OutOfRange) -> Self {
+        Self::InvalidParameter { name, condition, value }
+    }
+}

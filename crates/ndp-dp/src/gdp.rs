@@ -10,20 +10,20 @@
 //!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6 (Rényi).
 
 use crate::gaussian::{self, check_mu, hypot_up};
-use crate::rounding::Interval;
 use crate::{
-    ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, NoiseMultiplier, Order, Sensitivity, Sigma, Zcdp,
+    ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound, Zcdp,
 };
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// `μ`-Gaussian differential privacy, `0 ≤ μ ≤ ∞`.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Gdp};
+/// use ndp_dp::{Delta, Gdp, Mechanism};
 /// let twice = Gdp::new(0.3)?.compose(Gdp::new(0.4)?);
 /// assert!((twice.mu() - 0.5).abs() < 1e-15);
-/// assert!(twice.to_approx_dp(Delta::new(1e-6)?).value().epsilon() < 2.3);
+/// assert!(*twice.epsilon(Delta::new(1e-6)?).value() < 2.3);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -71,14 +71,6 @@ impl Gdp {
         Self(if count == 0 { 0.0 } else { (Interval::count(count).sqrt() * Interval::new(self.0)).high() })
     }
 
-    /// The `δ` at `epsilon`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn delta(self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        gaussian::delta(epsilon, self.0)
-    }
-
     /// The natural logarithm of `δ` at `epsilon`, also where `δ` is below the smallest float.
     ///
     /// # Errors
@@ -87,30 +79,47 @@ impl Gdp {
         gaussian::log_delta(epsilon, self.0)
     }
 
-    /// The smallest `ε` at `delta`, rounded up to a verified float.
-    #[must_use]
-    pub fn to_approx_dp(self, delta: Delta) -> Exact<ApproxDp> {
-        Exact::new(ApproxDp::clamped(gaussian::epsilon_of(self.0, delta), delta.get()))
+    pub(crate) fn to_approx_dp(self, delta: Delta) -> ApproxDp {
+        ApproxDp::clamped(gaussian::epsilon_of(self.0, delta), delta.get())
     }
 
-    /// The Rényi divergence `α μ²/2`.
-    #[must_use]
-    pub fn rdp(self, order: Order) -> Exact<f64> {
-        Exact::new(half_square(order.get(), self.0))
-    }
-
-    /// The concentrated guarantee `ρ = μ²/2`.
-    #[must_use]
-    pub fn to_zcdp(self) -> Exact<Zcdp> {
-        Exact::new(Zcdp::unchecked(half_square(1.0, self.0)))
-    }
-
-    /// The least type II error of a test with type I error `alpha`, see [`gaussian::trade_off`].
+    /// The trade-off function: the least type II error of any test with type I error `alpha` between the two datasets,
+    /// `G_μ(α) = Φ(Φ^{−1}(1 − α) − μ)`, rounded down.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ alpha ≤ 1`.
+    ///
+    /// # References
+    /// Dong, Roth and Su 2019, Definition 2.6, arXiv:1905.02383.
     pub fn trade_off(self, alpha: f64) -> Result<Exact<f64>, Error> {
         gaussian::trade_off(alpha, self.0)
+    }
+}
+
+/// Exact for the pair of normal laws: the Rényi divergence is `α μ²/2`, `δ` at `ε` is
+/// `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, and `ε` at `δ` is the first float at which that was seen to be at most `δ`.
+impl Mechanism for Gdp {
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        Exact::new(half_square(order.get(), self.0)).into()
+    }
+
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        Exact::new(gaussian::epsilon_of(self.0, delta)).into()
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        Ok(gaussian::delta(epsilon, self.0)?.into())
+    }
+
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        Exact::new(if self.0 == 0.0 { 0.0 } else { f64::INFINITY }).into()
+    }
+}
+
+/// A `μ`-Gaussian-DP release is `μ²/2`-zCDP.
+impl From<Gdp> for Zcdp {
+    fn from(gdp: Gdp) -> Self {
+        Self::unchecked(half_square(1.0, gdp.0))
     }
 }
 
@@ -151,21 +160,31 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
-    /// Noise of `multiplier` times the sensitivity, for queries of sensitivity 1.
-    ///
-    /// # Errors
-    /// None for a multiplier within the range of [`Sigma`], that is always.
-    pub fn with_multiplier(multiplier: NoiseMultiplier) -> Result<Self, Error> {
-        let sensitivity = Sensitivity::new(1.0)?;
-        Ok(Self { sensitivity, sigma: multiplier.sigma(sensitivity)? })
-    }
-
-    /// The least noise that makes the query `(ε, δ)`-DP, rounded up: [`gaussian::sigma_analytic`].
+    /// The least noise that makes the query `(ε, δ)`-DP, rounded up: `σ = Δ/μ` for the largest `μ` that
+    /// meets the target.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidSigma`] when the noise overflows.
+    ///
+    /// # References
+    /// Balle and Wang 2018, Algorithm 1 (the analytic Gaussian mechanism), arXiv:1805.06530.
     pub fn within(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> Result<Self, Error> {
-        Ok(Self { sensitivity, sigma: gaussian::sigma_analytic(epsilon, delta, sensitivity)? })
+        let mu = Interval::new(gaussian::mu(epsilon, delta)?);
+        Ok(Self { sensitivity, sigma: Sigma::new((Interval::new(sensitivity.get()) / mu).high())? })
+    }
+
+    /// The classic noise `σ = Δ √(2 ln(1.25/δ))/ε`, which is `(ε, δ)`-DP for `0 < ε < 1`: sound, larger than
+    /// [`Self::within`].
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 < ε < 1`, where the theorem is proved; [`Error::InvalidSigma`] when
+    /// the noise overflows.
+    ///
+    /// # References
+    /// Dwork and Roth, *The algorithmic foundations of differential privacy*, 2014, Theorem A.1.
+    pub fn classic(epsilon: f64, delta: Delta, sensitivity: Sensitivity) -> Result<UpperBound<Self>, Error> {
+        let sigma = gaussian::sigma_classic(epsilon, delta, sensitivity)?;
+        Ok(sigma.map(|sigma| Self { sensitivity, sigma }))
     }
 
     /// The Gaussian parameter `μ = Δ/σ`: exact when the sensitivity is attained.
@@ -175,63 +194,22 @@ impl Gaussian {
     }
 }
 
+/// That of its [`Gdp`].
 impl Mechanism for Gaussian {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        self.gdp().into_value().rdp(order).into()
-    }
-}
-
-/// The exact account of everything released with Gaussian noise: squares of `μ` add up.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Delta, Gaussian, GaussianAccountant, Sensitivity, Sigma};
-/// let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(4.0)? };
-/// let spent = GaussianAccountant::default().compose(&release, 30).to_approx_dp(Delta::new(1e-5)?);
-/// assert!(spent.value().epsilon() < 6.81, "the Rényi route gives 6.813");
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-///
-/// It is written as the exact [`Gdp`] it holds, and read as a [`Recorded`](crate::Recorded) one: an account in a file is a
-/// claim, and adding to a claim would make it look like a guarantee.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct GaussianAccountant {
-    mu: f64,
-}
-
-impl Serialize for GaussianAccountant {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.gdp().serialize(serializer)
-    }
-}
-
-impl GaussianAccountant {
-    /// Adds `count` releases of `mechanism`, each free to depend on the outputs of the others.
-    #[must_use]
-    pub fn compose(self, mechanism: &Gaussian, count: u64) -> Self {
-        self.compose_gdp(mechanism.gdp().into_value(), count)
+        self.gdp().value().rdp(order)
     }
 
-    /// Adds `count` releases that are each `gdp`; the result is exact when they are Gaussian.
-    #[must_use]
-    pub fn compose_gdp(mut self, gdp: Gdp, count: u64) -> Self {
-        if count > 0 {
-            // Not the squares: those of small parameters underflow.
-            self.mu = hypot_up(self.mu, gdp.repeat(count).0);
-        }
-        self
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        self.gdp().value().epsilon(delta)
     }
 
-    /// The Gaussian parameter of everything released.
-    #[must_use]
-    pub fn gdp(&self) -> Exact<Gdp> {
-        Exact::new(Gdp(self.mu))
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        self.gdp().value().delta(epsilon)
     }
 
-    /// The smallest `ε` such that everything released is `(ε, δ)`-DP.
-    #[must_use]
-    pub fn to_approx_dp(&self, delta: Delta) -> Exact<ApproxDp> {
-        self.gdp().into_value().to_approx_dp(delta)
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        self.gdp().value().pure_epsilon()
     }
 }
 
@@ -250,10 +228,8 @@ mod tests {
         assert_relative_eq!(three.compose(four).mu(), 5.0);
         assert_relative_eq!(three.repeat(9).mu(), 9.0);
         assert_eq!(Gdp::new(f64::INFINITY)?.repeat(0).mu(), 0.0);
-        let spent = GaussianAccountant::default().compose_gdp(three, 1).compose_gdp(four, 1);
-        assert_relative_eq!(spent.gdp().value().mu(), 5.0);
         assert_relative_eq!(*three.rdp(Order::new(2.0)?).value(), 9.0);
-        assert_relative_eq!(three.to_zcdp().value().rho(), 4.5);
+        assert_relative_eq!(Zcdp::from(three).rho(), 4.5);
         Ok(())
     }
 
@@ -271,13 +247,12 @@ mod tests {
         for (epsilon, delta) in [(0.5, 1e-6), (3.0, 1e-300), (20.0, 0.1), (1e4, 1e-10)] {
             let sensitivity = Sensitivity::new(2.5)?;
             let release = Gaussian::within(epsilon, d(delta), sensitivity)?;
-            let reached = release.gdp().value().to_approx_dp(d(delta)).into_value().epsilon();
+            let reached = release.epsilon(d(delta)).into_value();
             assert!(reached <= epsilon && reached >= epsilon * (1.0 - 1e-9), "{reached} for {epsilon}");
         }
         assert!(Gdp::new(f64::NAN).is_err() && Gdp::new(-1.0).is_err());
-        assert_eq!(GaussianAccountant::default().to_approx_dp(d(0.1)).value().epsilon(), 0.0);
-        let lost = GaussianAccountant::default().compose_gdp(Gdp::new(f64::INFINITY)?, 1);
-        assert_eq!(lost.to_approx_dp(d(0.1)).value().epsilon(), f64::INFINITY);
+        assert_eq!(Gdp::new(0.0)?.epsilon(d(0.1)).into_value(), 0.0);
+        assert_eq!(Gdp::new(f64::INFINITY)?.epsilon(d(0.1)).into_value(), f64::INFINITY);
         Ok(())
     }
 }

@@ -46,12 +46,6 @@ impl Grade {
             Self::Estimate => "estimate",
         }
     }
-
-    /// Whether a number of this grade may be reported as a guarantee.
-    #[must_use]
-    pub fn is_guarantee(self) -> bool {
-        matches!(self, Self::Exact | Self::UpperBound)
-    }
 }
 
 impl std::fmt::Display for Grade {
@@ -179,10 +173,12 @@ impl<T> Guarantee<T> {
             Self::UpperBound(x) => Guarantee::UpperBound(x.map(f)),
         }
     }
+}
 
-    /// The same number as an upper bound, which every guarantee is.
-    pub fn into_upper_bound(self) -> UpperBound<T> {
-        UpperBound::new(self.into_value())
+/// Every guarantee is an upper bound.
+impl<T> From<Guarantee<T>> for UpperBound<T> {
+    fn from(guarantee: Guarantee<T>) -> Self {
+        Self(guarantee.into_value())
     }
 }
 

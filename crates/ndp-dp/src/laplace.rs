@@ -1,4 +1,4 @@
-//! The Laplace mechanism: its exact losses, its sampler.
+//! The Laplace mechanism: its exact losses.
 //!
 //! Noise with density `e^{−|x|/b}/(2b)` on a scalar query of sensitivity `Δ` is `ε₀`-DP with `ε₀ = Δ/b`.
 //! The neighboring relation is the one under which the sensitivity was taken; the observer sees the noisy
@@ -11,18 +11,17 @@
 
 use crate::error::ensure_positive;
 use crate::gaussian::check_epsilon;
-use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, search};
-use rand::{Rng, RngExt};
+use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
 /// Laplace noise on a query of known sensitivity.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Laplace, Sensitivity};
-/// let release = Laplace::with_epsilon(Sensitivity::new(1.0)?, 0.5)?;
-/// assert_eq!((release.scale(), release.pure_epsilon().into_value()), (2.0, 0.5));
+/// use ndp_dp::{Laplace, Mechanism, Sensitivity};
+/// let release = Laplace::new(Sensitivity::new(1.0)?, 2.0)?;
+/// assert_eq!(release.pure_epsilon().into_value(), 0.5);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -45,60 +44,9 @@ impl Laplace {
         ensure_positive("the sensitivity in units of the Laplace scale", sensitivity.get() / scale)?;
         Ok(Self { sensitivity, scale })
     }
-
-    /// The least noise that makes the query `epsilon`-DP: scale `Δ/ε`, rounded up.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `ε` and `Δ/ε` are positive and finite.
-    pub fn with_epsilon(sensitivity: Sensitivity, epsilon: f64) -> Result<Self, Error> {
-        ensure_positive("the epsilon of the Laplace mechanism", epsilon)?;
-        Self::new(sensitivity, (Interval::new(sensitivity.get()) / Interval::new(epsilon)).high())
-    }
-
-    /// The sensitivity `Δ` of the query.
-    #[must_use]
-    pub const fn sensitivity(&self) -> Sensitivity {
-        self.sensitivity
-    }
-
-    /// The scale `b` of the noise, in the unit of the query.
-    #[must_use]
-    pub const fn scale(&self) -> f64 {
-        self.scale
-    }
-
-    /// Pure differential privacy `ε₀ = Δ/b`, exact up to rounding up.
-    #[must_use]
-    pub fn pure_epsilon(&self) -> Exact<f64> {
-        Exact::new((Interval::new(self.sensitivity.get()) / Interval::new(self.scale)).high())
-    }
-
-    /// The smallest `δ` such that the mechanism is `(ε, δ)`-DP: `1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        check_epsilon(epsilon)?;
-        Ok(Exact::new(profile(epsilon, self.pure_epsilon().into_value())))
-    }
-
-    /// The smallest `ε` such that the mechanism is `(ε, δ)`-DP.
-    #[must_use]
-    pub fn epsilon(&self, delta: Delta) -> Exact<f64> {
-        let pure = self.pure_epsilon().into_value();
-        let smallest = search::smallest(0.0, pure, |epsilon| profile(epsilon, pure) <= delta.get());
-        Exact::new(smallest.unwrap_or(pure))
-    }
-
-    /// One noise value, in the unit of the query.
-    pub fn noise(&self, rng: &mut impl Rng) -> f64 {
-        // 1 − U is uniform on (0, 1], so the logarithm is finite.
-        let uniform: f64 = rng.random();
-        let size = -self.scale * libm::log(1.0 - uniform);
-        if rng.random::<bool>() { size } else { -size }
-    }
 }
 
+/// Exact: `δ = 1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on.
 impl Mechanism for Laplace {
     /// Exact: `ln[α/(2α−1) e^{(α−1)ε₀} + (α−1)/(2α−1) e^{−αε₀}]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
@@ -115,6 +63,22 @@ impl Mechanism for Laplace {
         };
         // Nothing costs more than ε₀, and the limit is reached when orders overflow.
         Exact::new(divergence.high().clamp(0.0, pure)).into()
+    }
+
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        let pure = self.pure_epsilon().into_value();
+        let smallest = search::smallest(0.0, pure, |epsilon| profile(epsilon, pure) <= delta.get());
+        Exact::new(smallest.unwrap_or(pure)).into()
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        check_epsilon(epsilon)?;
+        Ok(Exact::new(profile(epsilon, self.pure_epsilon().into_value())).into())
+    }
+
+    /// `ε₀ = Δ/b`, rounded up.
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        Exact::new((Interval::new(self.sensitivity.get()) / Interval::new(self.scale)).high()).into()
     }
 }
 
@@ -144,8 +108,6 @@ pub(crate) fn exp_remainder(x: Interval) -> Interval {
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
-    use rand_chacha::ChaCha8Rng;
-    use rand_chacha::rand_core::SeedableRng;
 
     fn laplace(pure: f64) -> Laplace {
         Laplace::new(Sensitivity::new(pure).unwrap(), 1.0).unwrap()
@@ -210,48 +172,8 @@ mod tests {
         let unit = Sensitivity::new(1.0).unwrap();
         for bad in [f64::NAN, -1.0, 0.0, f64::INFINITY, 1e-320] {
             assert!(Laplace::new(unit, bad).is_err(), "{bad}");
-            assert!(Laplace::with_epsilon(unit, bad).is_err(), "{bad}");
         }
         assert!(laplace(1.0).delta(f64::NAN).is_err());
         assert!(laplace(1.0).delta(-0.1).is_err());
-    }
-
-    #[test]
-    fn calibration_meets_its_target() -> Result<(), Error> {
-        for epsilon in [1e-3, 0.1, 0.7, 3.0] {
-            let mechanism = Laplace::with_epsilon(Sensitivity::new(0.3)?, epsilon)?;
-            assert!(*mechanism.pure_epsilon().value() <= epsilon);
-        }
-        Ok(())
-    }
-
-    /// Dvoretzky–Kiefer–Wolfowitz with Massart's constant at error rate 1e-9.
-    #[test]
-    fn sampler_follows_its_law() -> Result<(), Error> {
-        let runs = 100_000;
-        let mechanism = Laplace::new(Sensitivity::new(1.0)?, 2.5)?;
-        let mut rng = ChaCha8Rng::seed_from_u64(3);
-        let mut sample: Vec<f64> = (0..runs).map(|_| mechanism.noise(&mut rng)).collect();
-        sample.sort_by(f64::total_cmp);
-        let law = |x: f64| if x < 0.0 { 0.5 * (x / 2.5).exp() } else { 1.0 - 0.5 * (-x / 2.5).exp() };
-        let worst = sample
-            .iter()
-            .enumerate()
-            .map(|(i, &x)| {
-                let (low, high) = (i as f64 / f64::from(runs), (i + 1) as f64 / f64::from(runs));
-                (law(x) - low).abs().max((law(x) - high).abs())
-            })
-            .fold(0.0, f64::max);
-        assert!(worst < (2e9f64.ln() / (2.0 * f64::from(runs))).sqrt(), "{worst}");
-        Ok(())
-    }
-
-    #[test]
-    fn sampler_pins_its_first_outputs() -> Result<(), Error> {
-        let mechanism = Laplace::new(Sensitivity::new(1.0)?, 1.0)?;
-        let mut rng = ChaCha8Rng::seed_from_u64(0);
-        let first: Vec<f64> = (0..3).map(|_| mechanism.noise(&mut rng)).collect();
-        assert_eq!(first, [1.234_691_204_939_731_2, 0.707_986_103_536_374_1, -0.062_057_511_398_867_435]);
-        Ok(())
     }
 }

@@ -28,8 +28,8 @@
 
 use crate::error::ensure;
 use crate::profile::{Measure, Profile, Verdict};
-use crate::rounding::Interval;
-use crate::{Delta, Error, Gdp};
+use crate::{Delta, Error, Gdp, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// On what a run, and what the nodes contribute to it, may depend.
@@ -38,7 +38,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
 /// let run = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
-/// let mut ledger = Ledger::new();
+/// let mut ledger = Ledger::default();
 /// assert!(ledger.record("averaging", run.clone(), Adaptivity::OnSeen).is_ok());
 /// assert!(ledger.record("reacting", run, Adaptivity::OnHidden).is_err());
 /// # Ok::<(), ndp_dp::Error>(())
@@ -59,7 +59,7 @@ pub enum Adaptivity {
 /// # Examples
 /// ```
 /// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
-/// let mut ledger = Ledger::new();
+/// let mut ledger = Ledger::default();
 /// ledger.record("Monday", Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3"), Adaptivity::Fixed)?;
 /// assert_eq!(ledger.entries()[0].name, "Monday");
 /// # Ok::<(), ndp_dp::Error>(())
@@ -74,12 +74,12 @@ pub struct Entry {
     pub adaptivity: Adaptivity,
 }
 
-/// The runs that one observer saw about one node, and perhaps a limit for all of them together.
+/// The runs that one observer saw about one node, and perhaps a limit for all of them together. By default no run and no limit.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Adaptivity, Exact, Gdp, Ledger, Profile};
-/// let mut ledger = Ledger::new();
+/// let mut ledger = Ledger::default();
 /// for mu in [0.3, 0.4] {
 ///     let run = Profile::gaussian(Exact::new(Gdp::new(mu)?).into(), "node 3");
 ///     ledger.record("averaging", run, Adaptivity::Fixed)?;
@@ -94,12 +94,6 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// No run, no limit.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self { entries: Vec::new(), limit: None }
-    }
-
     /// No run, and a limit for all runs together.
     ///
     /// # Errors
@@ -113,12 +107,6 @@ impl Ledger {
     #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
-    }
-
-    /// The limit, if there is one.
-    #[must_use]
-    pub const fn limit(&self) -> Option<(Measure, f64)> {
-        self.limit
     }
 
     /// Writes down a run that took place, also one that breaks the limit: what happened is not undone by a refusal.
@@ -171,30 +159,30 @@ impl Ledger {
         Ok(with.verdict()? == Verdict::Met)
     }
 
-    /// What the limit leaves, in its own terms: a further Gaussian or Rényi loss; for a limit on `(ε, δ)`, the `ε` at the same
-    /// `δ` of the largest further *Gaussian* release that fits. 0 when the limit is used up.
+    /// What the limit leaves, in its own terms: a further Gaussian or Rényi loss bounded by it fits; for a limit on `(ε, δ)`, the
+    /// `ε` at the same `δ` of the largest further *Gaussian* release that does. Rounded down; 0 when the limit is used up.
     ///
     /// # Errors
     /// As [`Self::verdict`].
-    pub fn remaining(&self) -> Result<f64, Error> {
+    pub fn remaining(&self) -> Result<UpperBound<f64>, Error> {
         let (measure, allowed) = self.limit.ok_or(Error::NoLimit)?;
         if allowed == f64::INFINITY {
-            return Ok(allowed);
+            return Ok(UpperBound::new(allowed));
         }
         let spent = self.spent()?;
-        Ok(match self.usable(measure)? {
+        let left = match self.usable(measure)? {
             Measure::Renyi(_) => {
                 let left = Interval::new(allowed) - Interval::new(*spent.loss(measure)?.value());
                 left.low().max(0.0)
             }
             Measure::Gaussian => left(allowed, *spent.loss(measure)?.value()),
             Measure::Approx(delta) => self.largest_gaussian(&spent, delta, allowed)?,
-        })
+        };
+        Ok(UpperBound::new(left))
     }
 
     fn largest_gaussian(&self, spent: &Profile, delta: Delta, allowed: f64) -> Result<f64, Error> {
-        let epsilon =
-            |mu: f64| -> Result<f64, Error> { Ok(Gdp::new(mu)?.to_approx_dp(delta).into_value().epsilon()) };
+        let epsilon = |mu: f64| -> Result<f64, Error> { Ok(Gdp::new(mu)?.to_approx_dp(delta).epsilon()) };
         let whole = Measure::Approx(delta).largest_mu(allowed)?.mu();
         if let Some(gdp) = spent.mu() {
             return epsilon(left(whole, gdp.value().mu()));
@@ -234,7 +222,7 @@ fn left(whole: f64, spent: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exact, Grade, Order, UpperBound};
+    use crate::{Exact, Grade, Order};
     use approx::assert_relative_eq;
 
     fn gaussian(mu: f64) -> Profile {
@@ -244,13 +232,13 @@ mod tests {
     #[test]
     fn gaussian_runs_add_up_exactly() -> Result<(), Error> {
         let mut ledger = Ledger::with_limit(Measure::Gaussian, 1.0)?;
-        assert_eq!((ledger.remaining()?, ledger.verdict()?), (1.0, Verdict::Met));
+        assert_eq!((ledger.remaining()?.into_value(), ledger.verdict()?), (1.0, Verdict::Met));
         ledger.record("a", gaussian(0.6), Adaptivity::Fixed)?;
-        assert_relative_eq!(ledger.remaining()?, 0.8, max_relative = 1e-14);
+        assert_relative_eq!(ledger.remaining()?.into_value(), 0.8, max_relative = 1e-14);
         assert!(ledger.fits(&gaussian(0.79), Adaptivity::OnSeen)?);
         assert!(!ledger.fits(&gaussian(0.81), Adaptivity::OnSeen)?);
         ledger.record("b", gaussian(0.81), Adaptivity::OnSeen)?;
-        assert_eq!((ledger.remaining()?, ledger.verdict()?), (0.0, Verdict::Violated));
+        assert_eq!((ledger.remaining()?.into_value(), ledger.verdict()?), (0.0, Verdict::Violated));
         let spent = ledger.spent()?;
         assert_eq!(spent.mu().map(|mu| mu.grade()), Some(Grade::Exact));
         assert_relative_eq!(spent.lower_mu(), 0.6f64.hypot(0.81), max_relative = 1e-14);
@@ -301,11 +289,11 @@ mod tests {
         assert_eq!(ledger.fits(&renyi, Adaptivity::OnSeen), Err(Error::AdaptiveOrder));
         ledger.record("a", renyi.clone(), Adaptivity::Fixed)?;
         // What is left in terms of a Gaussian release is less than the whole.
-        let left = ledger.remaining()?;
+        let left = ledger.remaining()?.into_value();
         assert!(0.5 < left && left < 1.0, "{left}");
         let other = gaussian(0.1).with_neighbors(crate::profile::Neighbors::AddOrRemove);
         assert_eq!(ledger.record("b", other, Adaptivity::Fixed), Err(Error::MixedNeighbors));
-        assert_eq!(Ledger::new().verdict(), Err(Error::NoLimit));
+        assert_eq!(Ledger::default().verdict(), Err(Error::NoLimit));
         assert!(Ledger::with_limit(Measure::Gaussian, f64::NAN).is_err());
         Ok(())
     }

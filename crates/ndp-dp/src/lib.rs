@@ -35,7 +35,7 @@
 //! without loss, also where it is far below the smallest float:
 //!
 //! ```
-//! use ndp_dp::{Delta, Gaussian, Sensitivity, Sigma};
+//! use ndp_dp::{Delta, Gaussian, Mechanism, Sensitivity, Sigma};
 //! let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(2.0)? };
 //! let gdp = release.gdp().into_value();
 //! assert_eq!(gdp.mu(), 0.5);
@@ -43,32 +43,32 @@
 //! assert!(*gdp.log_delta(40.0)?.value() < -3000.0);
 //! // The other way round: the ε at a given δ, and the least noise for a given (ε, δ).
 //! let delta = Delta::new(1e-6)?;
-//! assert!(gdp.to_approx_dp(delta).value().epsilon() < 2.3);
+//! assert!(*gdp.epsilon(delta).value() < 2.3);
 //! let least = Gaussian::within(1.0, delta, Sensitivity::new(1.0)?)?;
 //! assert!(least.sigma.get() < 4.3);
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
-//! The textbook noise `Δ √(2 ln(1.25/δ))/ε` ([`gaussian::sigma_classic`]) is larger, and an error for `ε ≥ 1`, where it is
+//! The textbook noise `Δ √(2 ln(1.25/δ))/ε` ([`Gaussian::classic`]) is larger, and an error for `ε ≥ 1`, where it is
 //! not proved. [`Laplace`], [`DiscreteLaplace`] and [`RandomizedResponse`] are the other mechanisms, with exact profiles too.
 //!
 //! # 3. Many answers
 //!
 //! Releases compose, also when each depends on the answers before it. A mechanism describes, an accountant adds up.
-//! Gaussian releases alone are accounted exactly, since squares of `μ` add up:
+//! Gaussian releases alone are accounted exactly, since squares of `μ` add up in a [`Gdp`]:
 //!
 //! ```
-//! use ndp_dp::{Delta, Gaussian, GaussianAccountant, RdpAccountant, Sensitivity, Sigma};
+//! use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma};
 //! let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(4.0)? };
 //! let delta = Delta::new(1e-5)?;
-//! let exact = GaussianAccountant::default().compose(&release, 30).to_approx_dp(delta);
-//! let bound = RdpAccountant::default().compose(&release, 30).to_approx_dp(delta);
-//! assert!((exact.value().epsilon() - 6.325_715_393_876).abs() < 1e-9);
-//! assert!((bound.value().epsilon() - 6.813_318_185_855).abs() < 1e-9);
+//! let exact = release.gdp().into_value().repeat(30).epsilon(delta);
+//! let bound = RdpAccountant::default().compose(&release, 30).epsilon(delta);
+//! assert!((exact.value() - 6.325_715_393_876).abs() < 1e-9);
+//! assert!((bound.value() - 6.813_318_185_855).abs() < 1e-9);
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
-//! The second accountant takes any [`Mechanism`]: one whose *Rényi* divergence is known at every order `α`. Divergences add
+//! The accountant takes any [`Mechanism`]: one whose *Rényi* divergence is known at every order `α`. Divergences add
 //! up, and the best order is chosen at the end. Where the exact route exists, the Rényi route costs some per cent; here
 //! is `ε` at `δ = 1e-5`, the Rényi column equal to that of Google's `dp_accounting` 0.6 to all digits:
 //!
@@ -95,11 +95,11 @@
 //! [`calibration`] turns any accountant around. What it returns was verified, not merely converged to:
 //!
 //! ```
-//! use ndp_dp::{Delta, Laplace, RdpAccountant, Sensitivity, calibration};
+//! use ndp_dp::{Delta, Laplace, Mechanism, RdpAccountant, Sensitivity, calibration};
 //! let delta = Delta::new(1e-6)?;
 //! let release = Laplace::new(Sensitivity::new(1.0)?, 20.0)?;
 //! let most = calibration::largest_count(2.0, 10_000, |count| {
-//!     Ok(RdpAccountant::default().compose(&release, count).to_approx_dp(delta).map(|dp| dp.epsilon()))
+//!     Ok(RdpAccountant::default().compose(&release, count).epsilon(delta))
 //! })?;
 //! assert!(most.parameter > 50 && *most.reached.value() <= 2.0);
 //! # Ok::<(), ndp_dp::Error>(())
@@ -117,14 +117,14 @@
 //!   used outside its range.
 //!
 //! ```
-//! use ndp_dp::{Delta, federated, shuffling};
+//! use ndp_dp::{Delta, Mechanism, federated, shuffling};
 //! // 1000 users answer by 1-DP randomized response among 4 labels; only the histogram is seen.
 //! let shuffled = shuffling::rr_epsilon(1.0, 4, 1000, Delta::new(1e-6)?)?.into_value();
 //! assert!(shuffled.epsilon < 0.2);
 //! // 100 users in five batches train a convex model; only the last of the five models is seen.
 //! let parameters =
 //!     federated::Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-//! let run = federated::FederatedRun::new(parameters, federated::ContractionFactor::convex(0.5, 4.0)?)?;
+//! let run = federated::FederatedDescent::new(parameters, federated::ContractionFactor::convex(0.5, 4.0)?)?;
 //! assert!(*run.delta(1.0)?.value() < 1.1e-5);
 //! assert!(*run.all_models_delta(1.0)?.value() > 4e-5);
 //! # Ok::<(), ndp_dp::Error>(())
@@ -139,12 +139,10 @@
 //!
 //! Logarithms are natural, `ε` is in nats, orders of divergences are above 1. Bad input is a typed [`Error`] that names
 //! the condition and the value, a limit is a limit (`ε = ∞`, `δ = 0`), and no input gives NaN. Searches return the end
-//! at which the guarantee was seen to hold. [`special`], [`incomplete`] and [`logspace`] are the numerical ground: normal
-//! tails, incomplete gamma and beta functions in log space, tested against 30-digit values. [`rounding`] moves every guarantee
-//! outward by what these may err.
+//! at which the guarantee was seen to hold. Every guarantee is rounded outward by what its evaluation may err.
 
 // A float or an integer that does not fit must not be cut silently: 2^32 releases would be none. Floats of counts are rounded
-// outward, see `rounding`.
+// outward, see `ndp_numeric::rounding`.
 #![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 #![cfg_attr(
     test,
@@ -158,22 +156,21 @@
 
 pub mod approx_dp;
 pub mod baselines;
-pub mod binomial_window;
 pub mod calibration;
+#[cfg(test)]
+mod checks;
 pub mod composition;
 pub mod contraction;
 pub mod conversion;
 pub mod discrete_laplace;
 pub mod error;
 pub mod federated;
-pub mod gaussian;
+mod gaussian;
 pub mod gdp;
 pub mod grade;
-pub mod incomplete;
 pub mod iteration;
 pub mod laplace;
 pub mod ledger;
-pub mod logspace;
 pub mod lossless;
 pub mod mixture;
 pub mod pairwise;
@@ -183,10 +180,8 @@ pub mod quantities;
 pub mod randomized_response;
 pub mod rdp;
 pub mod recorded;
-pub mod rounding;
 mod search;
 pub mod shuffling;
-pub mod special;
 pub mod subsampling;
 pub mod tails;
 pub mod zcdp;
@@ -194,7 +189,7 @@ pub mod zcdp;
 pub use approx_dp::ApproxDp;
 pub use discrete_laplace::DiscreteLaplace;
 pub use error::Error;
-pub use gdp::{Gaussian, GaussianAccountant, Gdp};
+pub use gdp::{Gaussian, Gdp};
 pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
 pub use laplace::Laplace;
 pub use ledger::{Adaptivity, Ledger};

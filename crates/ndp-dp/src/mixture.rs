@@ -14,8 +14,8 @@
 //! - van Erven and Harremoës, *Rényi divergence and Kullback-Leibler divergence*, 2014, arXiv:1206.2459.
 
 use crate::error::ensure;
-use crate::rounding::Interval;
 use crate::{Error, Order, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// One part of a mixture: how often it occurs, and what it then costs.

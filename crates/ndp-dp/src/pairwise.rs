@@ -6,8 +6,8 @@
 
 use crate::error::ensure;
 use crate::gdp::{half_square, ratio_up};
-use crate::rounding::Interval;
 use crate::{Error, Gdp, Order, Sensitivity, Sigma};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// A loss as a multiple of the local loss `c₀`, that of one contribution seen behind its own noise alone.
@@ -172,6 +172,7 @@ impl PairwiseLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Mechanism;
     use approx::assert_relative_eq;
 
     /// Muffliato specification, section 12: the exact curve of a loss is that of a Gaussian with `μ = (Δ/σ) √unit`.

@@ -10,7 +10,7 @@
 //! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade |
 //! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
 //! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
-//! | [`Profile::nothing`], [`Profile::revealed`] | 0, `∞` | 0, `∞` | the limits |
+//! | [`Profile::nothing`] | 0 | 0 | 0 |
 //!
 //! # Examples
 //! ```
@@ -30,7 +30,8 @@
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::{
-    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, Order, Rdp, UpperBound, conversion, gaussian,
+    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, Mechanism, Order, Rdp, UpperBound, conversion,
+    gaussian,
 };
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -115,7 +116,7 @@ pub trait Curve: Send + Sync {
 /// An accountant that fails at an order proves nothing there.
 fn renyi_or_infinite<C: Curve + ?Sized>(curve: &C, order: Order) -> UpperBound<f64> {
     let bound = curve.renyi(order).ok().flatten();
-    bound.map_or(UpperBound::new(f64::INFINITY), Guarantee::into_upper_bound)
+    bound.map_or(UpperBound::new(f64::INFINITY), Into::into)
 }
 
 /// A Rényi bound given as a function of the order.
@@ -181,16 +182,6 @@ impl Measure {
             Self::Gaussian => allowed,
             Self::Approx(delta) => gaussian::mu(allowed, delta)?,
         })
-    }
-
-    /// The loss of a `μ`-GDP view.
-    #[must_use]
-    pub fn loss(self, gdp: Gdp) -> Exact<f64> {
-        match self {
-            Self::Renyi(order) => gdp.rdp(order),
-            Self::Gaussian => Exact::new(gdp.mu()),
-            Self::Approx(delta) => gdp.to_approx_dp(delta).map(ApproxDp::epsilon),
-        }
     }
 }
 
@@ -301,14 +292,6 @@ impl Profile {
         Self::gaussian(Exact::new(Gdp::unchecked(0.0)).into(), against)
     }
 
-    /// The observer sees the node's data without noise, or nothing better is proven (`exact` false).
-    #[must_use]
-    pub fn revealed(exact: bool, against: &str) -> Self {
-        let infinite = Gdp::unchecked(f64::INFINITY);
-        let gdp = if exact { Exact::new(infinite).into() } else { UpperBound::new(infinite).into() };
-        Self::gaussian(gdp, against)
-    }
-
     /// The same profile for another neighboring relation, which the accountant was made for.
     #[must_use]
     pub fn with_neighbors(mut self, neighbors: Neighbors) -> Self {
@@ -353,9 +336,9 @@ impl Profile {
             Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| at(gdp.rdp(order).into_value()))),
             Law::Curve(curve) => Ok(curve.renyi(order)?.ok_or(Error::NoRenyiBound)?.map(at)),
             Law::Composed(parts) => {
-                let mut sum = crate::rounding::Interval::new(0.0);
+                let mut sum = ndp_numeric::rounding::Interval::new(0.0);
                 for part in parts {
-                    sum = sum + crate::rounding::Interval::new(part.renyi(order)?.into_value().epsilon);
+                    sum = sum + ndp_numeric::rounding::Interval::new(part.renyi(order)?.into_value().epsilon);
                 }
                 Ok(UpperBound::new(at(sum.high())).into())
             }
@@ -368,7 +351,7 @@ impl Profile {
     /// Those of the accountant.
     pub fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
         match &self.law {
-            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| gdp.to_approx_dp(delta).into_value())),
+            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| gdp.to_approx_dp(delta))),
             Law::Curve(curve) => curve.epsilon(delta),
             Law::Composed(parts) => Ok(compose::epsilon(parts, delta)?.into()),
         }

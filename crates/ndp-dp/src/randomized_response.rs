@@ -11,8 +11,8 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::Interval;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, search};
+use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
 use serde::Serialize;
 
@@ -45,8 +45,8 @@ impl RandomizedResponse {
         Ok(Self { labels, gamma, local_epsilon: local_epsilon(labels, gamma)? })
     }
 
-    /// The randomized response over `labels` labels that is `local_epsilon`-DP: [`gamma`] is rounded up, and the `ε₀` kept is
-    /// that of the rounded `γ`, up to 1/2^53 of its complement below the one asked for.
+    /// The randomized response over `labels` labels that is `local_epsilon`-DP: `γ = L/(e^{ε₀} − 1 + L)` is rounded up, and the
+    /// `ε₀` kept is that of the rounded `γ`, up to 1/2^53 of its complement below the one asked for.
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] when `labels < 2` or when
@@ -85,31 +85,17 @@ impl RandomizedResponse {
     }
 
     /// The probability `γ` of a uniformly random answer.
+    #[doc(alias = "rr_gamma")]
     #[must_use]
     pub const fn gamma(&self) -> f64 {
         self.gamma
     }
 
-    /// The `ε₀` of one report: its pure differential privacy, exact.
+    /// The `ε₀ = ln(1 + L(1 − γ)/γ)` of one report: its pure differential privacy, exact.
+    #[doc(alias = "rr_eps0")]
     #[must_use]
     pub const fn local_epsilon(&self) -> Exact<f64> {
         Exact::new(self.local_epsilon)
-    }
-
-    /// The smallest `δ` such that one report is `(ε, δ)`-DP: `(e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
-        check_epsilon(epsilon)?;
-        Ok(Exact::new(profile(epsilon, self.local_epsilon, self.labels)))
-    }
-
-    /// The smallest `ε` such that one report is `(ε, δ)`-DP.
-    #[must_use]
-    pub fn epsilon(&self, delta: Delta) -> Exact<f64> {
-        let holds = |epsilon| profile(epsilon, self.local_epsilon, self.labels) <= delta.get();
-        Exact::new(search::smallest(0.0, self.local_epsilon, holds).unwrap_or(self.local_epsilon))
     }
 
     /// One report about `label`.
@@ -123,6 +109,7 @@ impl RandomizedResponse {
     }
 }
 
+/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on.
 impl Mechanism for RandomizedResponse {
     /// Exact: `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
@@ -135,6 +122,20 @@ impl Mechanism for RandomizedResponse {
         // Rounding, or an overflow of α ε₀, may pass the limit α → ∞.
         Exact::new(divergence.high().min(self.local_epsilon)).into()
     }
+
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        let holds = |epsilon| profile(epsilon, self.local_epsilon, self.labels) <= delta.get();
+        Exact::new(search::smallest(0.0, self.local_epsilon, holds).unwrap_or(self.local_epsilon)).into()
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        check_epsilon(epsilon)?;
+        Ok(Exact::new(profile(epsilon, self.local_epsilon, self.labels)).into())
+    }
+
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        self.local_epsilon().into()
+    }
 }
 
 /// The probability `γ = L/(e^{ε₀} − 1 + L)` of a random answer that makes a report `ε₀`-DP, rounded up; 0 where it
@@ -142,8 +143,7 @@ impl Mechanism for RandomizedResponse {
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`, [`Error::InvalidParameter`] unless `labels ≥ 2`.
-#[doc(alias = "rr_gamma")]
-pub fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
+pub(crate) fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
     check_epsilon(local_epsilon)?;
     check_labels(labels)?;
     let labels = Interval::new(f64::from(labels));
@@ -155,8 +155,7 @@ pub fn gamma(labels: u32, local_epsilon: f64) -> Result<f64, Error> {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < gamma ≤ 1`.
-#[doc(alias = "rr_eps0")]
-pub fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
+pub(crate) fn local_epsilon(labels: u32, gamma: f64) -> Result<f64, Error> {
     check_labels(labels)?;
     ensure(
         0.0 < gamma && gamma <= 1.0,

@@ -10,11 +10,13 @@
 use crate::conversion::{epsilon_at, log_delta_at};
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::{Interval, exp_up};
-use crate::{ApproxDp, Delta, Error, Guarantee, Order, UpperBound};
+use crate::{Delta, Error, Guarantee, Order, UpperBound, conversion};
+use ndp_numeric::rounding::{Interval, exp_up};
 use serde::{Deserialize, Serialize};
 
-/// A release whose Rényi cost is known at every order.
+/// A release whose Rényi cost is known at every order, and with it `ε` at a `δ` and `δ` at an `ε`.
+///
+/// The last two follow from the first by the best conversion; a mechanism whose profile is known says it exactly.
 ///
 /// # Examples
 /// ```
@@ -26,8 +28,9 @@ use serde::{Deserialize, Serialize};
 ///         UpperBound::new(order.get() / 30.0).into()
 ///     }
 /// }
-/// let spent = RdpAccountant::default().compose(&Own, 10).to_approx_dp(Delta::new(1e-5)?);
-/// assert!(spent.value().epsilon() < 5.0);
+/// let delta = Delta::new(1e-5)?;
+/// assert!(*Own.epsilon(delta).value() < 1.5);
+/// assert!(*RdpAccountant::default().compose(&Own, 10).epsilon(delta).value() < 5.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 pub trait Mechanism {
@@ -35,15 +38,35 @@ pub trait Mechanism {
     ///
     /// The divergence itself is nondecreasing in `α`; an upper bound need not be.
     fn rdp(&self, order: Order) -> Guarantee<f64>;
+
+    /// The smallest `ε` at `delta` that is proven; `∞` when none is.
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        let best = conversion::best_epsilon(|order| self.rdp(order).into(), delta);
+        best.map(|found| found.approx_dp.epsilon()).into()
+    }
+
+    /// The smallest `δ` at `epsilon` that is proven.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        let best = conversion::best_delta(|order| self.rdp(order).into(), epsilon)?;
+        Ok(best.map(|found| found.approx_dp.delta()).into())
+    }
+
+    /// The `ε` at `δ = 0`; `∞` where none is proven.
+    fn pure_epsilon(&self) -> Guarantee<f64> {
+        UpperBound::new(f64::INFINITY).into()
+    }
 }
 
 /// One point of a Rényi curve: the divergence of order `order` is at most `epsilon`.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Order, Rdp};
+/// use ndp_dp::{Delta, Order, Rdp, conversion::optimal_epsilon};
 /// let point = Rdp { order: Order::new(8.0)?, epsilon: 0.5 };
-/// assert!(point.to_approx_dp(Delta::new(1e-6)?).value().epsilon() < 2.5);
+/// assert!(*optimal_epsilon(point.epsilon, point.order, Delta::new(1e-6)?)?.value() < 2.5);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,24 +79,16 @@ pub struct Rdp {
     pub epsilon: f64,
 }
 
-impl Rdp {
-    /// The `(ε, δ)` guarantee of this point alone, by the optimal conversion; `ε = ∞` for a point that is no bound (NaN).
-    #[must_use]
-    pub fn to_approx_dp(self, delta: Delta) -> UpperBound<ApproxDp> {
-        UpperBound::new(ApproxDp::clamped(epsilon_at(self.epsilon, self.order, delta), delta.get()))
-    }
-}
-
 /// The Rényi cost of everything released so far, on a grid of orders.
 ///
 /// The default grid is that of Google's `dp_accounting`: 1.1, 1.2, …, 10.9, then 11, 12, …, 63, then 128, 256, 512, 1024.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Gaussian, RdpAccountant, Sensitivity, Sigma};
+/// use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma};
 /// let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(4.0)? };
-/// let spent = RdpAccountant::default().compose(&release, 30).to_approx_dp(Delta::new(1e-5)?);
-/// assert!((spent.value().epsilon() - 6.813_318_185_854_952).abs() < 1e-11);
+/// let spent = RdpAccountant::default().compose(&release, 30);
+/// assert!((spent.epsilon(Delta::new(1e-5)?).value() - 6.813_318_185_854_952).abs() < 1e-11);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 ///
@@ -129,25 +144,27 @@ impl RdpAccountant {
         UpperBound::new(&self.spent)
     }
 
-    /// The smallest `ε` over the grid such that everything released is `(ε, δ)`-DP, by the optimal conversion.
-    #[must_use]
-    pub fn to_approx_dp(&self, delta: Delta) -> UpperBound<ApproxDp> {
-        let best = self.smallest(|rdp| epsilon_at(rdp.epsilon, rdp.order, delta));
-        UpperBound::new(ApproxDp::clamped(best, delta.get()))
-    }
-
-    /// The smallest `δ` over the grid such that everything released is `(ε, δ)`-DP, by the optimal conversion.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn at_epsilon(&self, epsilon: f64) -> Result<UpperBound<ApproxDp>, Error> {
-        check_epsilon(epsilon)?;
-        let best = self.smallest(|rdp| log_delta_at(rdp.epsilon, rdp.order, epsilon));
-        Ok(UpperBound::new(ApproxDp::clamped(epsilon, exp_up(best.min(0.0)))))
-    }
-
     fn smallest(&self, f: impl Fn(&Rdp) -> f64) -> f64 {
         self.spent.iter().map(f).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// Everything released, as one release: at an order between two of the grid the loss at the next one above, which the
+/// divergence does not exceed; `∞` above the grid. `ε` and `δ` by the optimal conversion, over the grid.
+impl Mechanism for RdpAccountant {
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        UpperBound::new(self.smallest(|rdp| if rdp.order >= order { rdp.epsilon } else { f64::INFINITY }))
+            .into()
+    }
+
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        UpperBound::new(self.smallest(|rdp| epsilon_at(rdp.epsilon, rdp.order, delta))).into()
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        check_epsilon(epsilon)?;
+        let best = self.smallest(|rdp| log_delta_at(rdp.epsilon, rdp.order, epsilon));
+        Ok(UpperBound::new(exp_up(best.min(0.0)).min(1.0)).into())
     }
 }
 
@@ -158,7 +175,7 @@ fn nothing_spent(order: Order) -> Rdp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Gaussian, GaussianAccountant, Sensitivity, Sigma};
+    use crate::{Gaussian, Sensitivity, Sigma};
     use approx::assert_relative_eq;
 
     fn release(sigma: f64) -> Gaussian {
@@ -169,12 +186,12 @@ mod tests {
     #[test]
     fn thirty_gaussians_match_dp_accounting() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;
-        let spent = RdpAccountant::default().compose(&release(4.0), 30).to_approx_dp(delta).into_value();
-        assert_relative_eq!(spent.epsilon(), 6.813_318_185_854_952, max_relative = 1e-12);
-        let exact = GaussianAccountant::default().compose(&release(4.0), 30).to_approx_dp(delta).into_value();
+        let spent = RdpAccountant::default().compose(&release(4.0), 30).epsilon(delta).into_value();
+        assert_relative_eq!(spent, 6.813_318_185_854_952, max_relative = 1e-12);
+        let exact = release(4.0).gdp().value().repeat(30).epsilon(delta).into_value();
         // 40-digit root of the Gaussian profile; this pair is a row of the table on the crate's front page.
-        assert_relative_eq!(exact.epsilon(), 6.325_715_393_876_2, max_relative = 1e-13);
-        assert!(exact.epsilon() < spent.epsilon());
+        assert_relative_eq!(exact, 6.325_715_393_876_2, max_relative = 1e-13);
+        assert!(exact < spent);
         Ok(())
     }
 
@@ -189,10 +206,10 @@ mod tests {
         ];
         let delta = Delta::new(1e-5)?;
         for (sigma, count, renyi, exact) in table {
-            let spent = RdpAccountant::default().compose(&release(sigma), count).to_approx_dp(delta);
-            assert_relative_eq!(spent.value().epsilon(), renyi, max_relative = 1e-12);
-            let spent = GaussianAccountant::default().compose(&release(sigma), count).to_approx_dp(delta);
-            assert_relative_eq!(spent.value().epsilon(), exact, max_relative = 1e-12);
+            let spent = RdpAccountant::default().compose(&release(sigma), count).epsilon(delta);
+            assert_relative_eq!(spent.into_value(), renyi, max_relative = 1e-12);
+            let spent = release(sigma).gdp().value().repeat(count).epsilon(delta);
+            assert_relative_eq!(spent.into_value(), exact, max_relative = 1e-12);
         }
         Ok(())
     }
@@ -211,9 +228,9 @@ mod tests {
     #[test]
     fn epsilon_and_delta_invert_each_other() -> Result<(), Error> {
         let accountant = RdpAccountant::default().compose(&release(3.0), 7).compose(&release(1.5), 2);
-        let spent = accountant.to_approx_dp(Delta::new(1e-6)?).into_value();
-        let back = accountant.at_epsilon(spent.epsilon())?.into_value();
-        assert_relative_eq!(back.delta(), 1e-6, max_relative = 1e-10);
+        let spent = accountant.epsilon(Delta::new(1e-6)?).into_value();
+        let back = accountant.delta(spent)?.into_value();
+        assert_relative_eq!(back, 1e-6, max_relative = 1e-10);
         Ok(())
     }
 
@@ -226,15 +243,15 @@ mod tests {
             }
         }
         let delta = Delta::new(1e-6)?;
-        assert_eq!(RdpAccountant::default().to_approx_dp(delta).value().epsilon(), 0.0);
-        assert_eq!(RdpAccountant::default().at_epsilon(1.0)?.value().delta(), 0.0);
-        assert_eq!(RdpAccountant::default().compose(&Leak, 0).to_approx_dp(delta).value().epsilon(), 0.0);
+        assert_eq!(RdpAccountant::default().epsilon(delta).into_value(), 0.0);
+        assert_eq!(RdpAccountant::default().delta(1.0)?.into_value(), 0.0);
+        assert_eq!(RdpAccountant::default().compose(&Leak, 0).epsilon(delta).into_value(), 0.0);
         let leaked = RdpAccountant::default().compose(&Leak, 1);
-        assert_eq!(leaked.to_approx_dp(delta).value().epsilon(), f64::INFINITY);
-        assert_eq!(leaked.at_epsilon(1.0)?.value().delta(), 1.0);
+        assert_eq!(leaked.epsilon(delta).into_value(), f64::INFINITY);
+        assert_eq!(leaked.delta(1.0)?.into_value(), 1.0);
         let many = RdpAccountant::default().compose(&release(1.0), u64::MAX);
-        assert!(many.to_approx_dp(delta).value().epsilon() > 1e18);
-        assert!(RdpAccountant::on(&[]).is_err() && leaked.at_epsilon(-1.0).is_err());
+        assert!(many.epsilon(delta).into_value() > 1e18);
+        assert!(RdpAccountant::on(&[]).is_err() && leaked.delta(-1.0).is_err());
         Ok(())
     }
 }

@@ -7,11 +7,11 @@
 //! again when the computation is repeated and confirms it:
 //!
 //! ```
-//! use ndp_dp::{Exact, Gdp, Guarantee, Recorded};
-//! let account = || -> Result<Exact<f64>, ndp_dp::Error> { Gdp::new(0.5)?.delta(1.0) };
+//! use ndp_dp::{Gdp, Guarantee, Mechanism, Recorded};
+//! let account = || -> Result<Guarantee<f64>, ndp_dp::Error> { Gdp::new(0.5)?.delta(1.0) };
 //! let text = serde_json::to_string(&account()?)?;
 //! let recorded: Recorded<f64> = serde_json::from_str(&text)?;
-//! let guarantee: Guarantee<f64> = recorded.verify(account()?.into())?;
+//! let guarantee: Guarantee<f64> = recorded.verify(account()?)?;
 //! assert_eq!(guarantee.value(), account()?.value());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -17,13 +17,14 @@
 //! - Mironov, Talwar and Zhang, *Rényi differential privacy of the sampled Gaussian mechanism*, 2019,
 //!   arXiv:1908.10530: Section 3.3.
 
-use crate::binomial_window::BinomialWindow;
+use crate::error::check_probability;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::logspace::log_expm1;
-use crate::rounding::{Interval, up, up_log, whole};
-use crate::tails::{PMF_ERROR, check_probability, log_pmf};
 use crate::{ApproxDp, Error, Gaussian, Guarantee, Mechanism, Order, UpperBound};
+use ndp_numeric::binomial::{PMF_ERROR, log_pmf};
+use ndp_numeric::binomial_window::BinomialWindow;
+use ndp_numeric::logspace::log_expm1;
+use ndp_numeric::rounding::{Interval, up, up_log, whole};
 use serde::Serialize;
 
 /// An `(ε, δ)`-DP mechanism on `sample` of `population` users drawn without replacement, when one user's data may be
@@ -132,10 +133,10 @@ impl WithReplacement {
     ///
     /// # Examples
     /// ```
-    /// use ndp_dp::{gaussian, subsampling::WithReplacement};
+    /// use ndp_dp::{Gdp, Mechanism, subsampling::WithReplacement};
     /// // A Gaussian sum with μ = 1/2 over ten draws from a hundred users.
     /// let draws = WithReplacement::new(100, 10)?;
-    /// let group = |k: u64, epsilon| gaussian::delta(epsilon, 0.5 * k as f64).map(Into::into);
+    /// let group = |k: u64, epsilon| Ok(Gdp::new(0.5 * k as f64)?.delta(epsilon)?.into());
     /// let sampled = draws.approx_dp(0.5, group)?.into_value();
     /// assert!(sampled.epsilon() < 0.07 && sampled.delta() < 0.006);
     /// # Ok::<(), ndp_dp::Error>(())
@@ -169,11 +170,11 @@ impl WithReplacement {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Gaussian, RdpAccountant, Sensitivity, Sigma, subsampling::PoissonGaussian};
+/// use ndp_dp::{Delta, Gaussian, Mechanism, RdpAccountant, Sensitivity, Sigma, subsampling::PoissonGaussian};
 /// let step = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
 /// let spent =
-///     RdpAccountant::default().compose(&PoissonGaussian::new(step, 0.01)?, 1000).to_approx_dp(Delta::new(1e-5)?);
-/// assert!((spent.value().epsilon() - 2.107_75).abs() < 1e-4);
+///     RdpAccountant::default().compose(&PoissonGaussian::new(step, 0.01)?, 1000).epsilon(Delta::new(1e-5)?);
+/// assert!((spent.value() - 2.107_75).abs() < 1e-4);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -211,7 +212,7 @@ impl PoissonGaussian {
                 up_log(weight, PMF_ERROR + alpha as f64 + 8.0, PMF_ERROR) + up_log(growth, 8.0, 8.0)
             })
             .collect();
-        let log_sum = Interval::new(crate::logspace::log_sum_exp(&terms));
+        let log_sum = Interval::new(ndp_numeric::logspace::log_sum_exp(&terms));
         Interval::ZERO.log_add_exp(log_sum).high()
     }
 }

@@ -1,4 +1,4 @@
-//! How often a random event happens, at most: binomial tails and their quantiles.
+//! How often a random event happens, at most: quantiles of binomial laws and bounds on them.
 //!
 //! A user who is drawn with probability `p` at each of `T` steps contributes `X ~ Bin(T, p)` times. An
 //! accountant that charges a fixed number `N` of contributions fails with probability `P(X > N)`, which
@@ -10,50 +10,15 @@
 //!   needs a relative deviation of at most 1.
 
 use crate::error::ensure;
-use crate::incomplete::{deviation, log_beta_i, log_binomial_saddle};
-use crate::rounding::{Interval, down_log, log_down, up_log, whole};
-use crate::special::normal_quantile;
 use crate::{Delta, Error, Exact, UpperBound};
+use ndp_numeric::binomial::{TAIL_ERROR, check, log_tail};
+use ndp_numeric::rounding::{Interval, down_log, log_down, whole};
+use ndp_numeric::special::normal_quantile;
 
-/// The most trials accepted: beyond, a count is no longer exact as a float, and tails take too long.
-pub const MAX_TRIALS: u64 = 1_000_000_000_000;
-
-/// `ln P(X = k)` for `X ~ Bin(trials, p)`: exact, rounded up by [`PMF_ERROR`], `−∞` where the probability is 0.
+/// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within the error of the tail goes up).
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `trials ≤` [`MAX_TRIALS`].
-pub fn log_binomial_pmf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
-    check(trials, p)?;
-    Ok(Exact::new(up_log(log_pmf(k, trials, p), PMF_ERROR, PMF_ERROR).min(0.0)))
-}
-
-/// `ln P(X > k)` for `X ~ Bin(trials, p)`: exact, rounded up by [`TAIL_ERROR`], `−∞` where the probability is 0.
-///
-/// # Errors
-/// As [`log_binomial_pmf`].
-pub fn log_binomial_tail(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
-    check(trials, p)?;
-    Ok(Exact::new(up_log(log_tail(k, trials, p), TAIL_ERROR, TAIL_ERROR).min(0.0)))
-}
-
-/// `ln P(X ≤ k)` for `X ~ Bin(trials, p)`: exact, rounded up by [`TAIL_ERROR`].
-///
-/// # Errors
-/// As [`log_binomial_pmf`].
-pub fn log_binomial_cdf(k: u64, trials: u64, p: f64) -> Result<Exact<f64>, Error> {
-    check(trials, p)?;
-    if k >= trials {
-        return Ok(Exact::new(0.0));
-    }
-    // X ≤ k exactly when the failures, Bin(trials, 1 − p), exceed trials − k − 1.
-    let log = crate::incomplete::log_beta_i_complement(k as f64 + 1.0, (trials - k) as f64, p);
-    Ok(Exact::new(up_log(log, TAIL_ERROR, TAIL_ERROR).min(0.0)))
-}
-
-/// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within [`TAIL_ERROR`] goes up).
-///
-/// # Errors
-/// As [`log_binomial_pmf`].
+/// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `trials ≤ 1e12`.
 ///
 /// # Complexity
 /// A few incomplete beta functions, `O(√trials)` each.
@@ -108,7 +73,7 @@ pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Erro
 /// `N = Tp + (l + √(l² + 8 l T p))/2`, `l = ln(1/δ̂)`: `P(Bin(T, p) > N) ≤ δ̂` for every `T` and `p`.
 ///
 /// # Errors
-/// As [`log_binomial_pmf`].
+/// As [`n_exact`].
 pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     check(trials, p)?;
     let mean = Interval::count(trials) * Interval::new(p);
@@ -120,7 +85,7 @@ pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f
 /// Whether the Chernoff count is a bound: `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1.
 ///
 /// # Errors
-/// As [`log_binomial_pmf`].
+/// As [`n_exact`].
 pub fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
     check(trials, p)?;
     let mean = Interval::count(trials) * Interval::new(p);
@@ -131,7 +96,7 @@ pub fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, E
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] outside the range of [`n_chernoff_valid`], where the formula is false: at `T = n = 1000`,
-/// `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise as [`log_binomial_pmf`].
+/// `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise as [`n_exact`].
 pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     let mean = trials as f64 * p;
     let valid = n_chernoff_valid(trials, p, delta_hat)?;
@@ -140,50 +105,11 @@ pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f6
     Ok(UpperBound::new((exact + (Interval::new(-3.0) * exact * log).sqrt()).high()))
 }
 
-/// Error of [`log_binomial_pmf`] in epsilons of `1 + |ln P|`. Measured: against 78 digits at
-/// 932 000 points with up to 10¹² trials, at most 6.3; doubled and rounded up.
-pub const PMF_ERROR: f64 = 16.0;
-
-/// Error of [`log_binomial_tail`] and [`log_binomial_cdf`] in epsilons of `1 + |ln P|`. Measured: against
-/// 78 digits at 920 points with up to 1500 trials, at most 2.1. More trials need longer fractions and were not measured in
-/// numbers; the constant stands far above twice what was seen.
-pub const TAIL_ERROR: f64 = 256.0;
-
-fn check(trials: u64, p: f64) -> Result<(), Error> {
-    ensure(trials <= MAX_TRIALS, "the number of trials", "be at most 1e12", trials as f64)?;
-    check_probability(p)
-}
-
-pub(crate) fn check_probability(p: f64) -> Result<(), Error> {
-    ensure((0.0..=1.0).contains(&p), "a probability", "lie between 0 and 1", p)
-}
-
-pub(crate) fn log_pmf(k: u64, trials: u64, p: f64) -> f64 {
-    let (n, k) = (trials as f64, k as f64);
-    if k > n || (p == 0.0 && k > 0.0) || (p == 1.0 && k < n) {
-        return f64::NEG_INFINITY;
-    }
-    // The saddle-point form needs both counts positive.
-    if k == 0.0 {
-        return if n == 0.0 { 0.0 } else { n * libm::log1p(-p) };
-    }
-    if k == n {
-        return n * libm::log(p);
-    }
-    log_binomial_saddle(k, n - k, p, deviation(k, n - k, p)).min(0.0)
-}
-
-pub(crate) fn log_tail(k: u64, trials: u64, p: f64) -> f64 {
-    if k >= trials {
-        return f64::NEG_INFINITY;
-    }
-    log_beta_i(k as f64 + 1.0, (trials - k) as f64, p)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
+    use ndp_numeric::binomial::MAX_TRIALS;
 
     fn d(delta: f64) -> Delta {
         Delta::new(delta).unwrap()
@@ -210,7 +136,7 @@ mod tests {
     fn chernoff_is_refused_where_it_is_false() -> Result<(), Error> {
         let printed = 1.0 + (3.0_f64 * (1e6_f64).ln()).sqrt();
         assert_relative_eq!(printed, 7.438, max_relative = 1e-4);
-        let truth = log_binomial_tail(7, 1_000, 0.001)?.value().exp();
+        let truth = ndp_numeric::binomial::log_tail_up(7, 1_000, 0.001)?.exp();
         assert_relative_eq!(truth, 1.003e-5, max_relative = 1e-3);
         assert!(n_chernoff(1_000, 0.001, d(1e-6)).is_err());
         Ok(())
@@ -218,7 +144,7 @@ mod tests {
 
     /// Against sums of probabilities built by multiplication, which share nothing with the fast path.
     #[test]
-    fn tails_match_direct_sums() -> Result<(), Error> {
+    fn quantiles_match_direct_sums() -> Result<(), Error> {
         for trials in [1_u64, 2, 7, 40] {
             for p in [0.0, 1e-9, 0.1, 0.5, 0.97, 1.0] {
                 let mut row = vec![1.0];
@@ -229,17 +155,6 @@ mod tests {
                         next[k + 1] += mass * p;
                     }
                     row = next;
-                }
-                for k in 0..=trials {
-                    let i = k as usize;
-                    let close = |log: f64, direct: f64| {
-                        // Rounded up by TAIL_ERROR, and the direct sum rounds too.
-                        let error = 1e-12 + 2.0 * TAIL_ERROR * f64::EPSILON * (1.0 + log.abs());
-                        assert_relative_eq!(log.exp(), direct, max_relative = error, epsilon = 1e-300);
-                    };
-                    close(*log_binomial_pmf(k, trials, p)?.value(), row[i]);
-                    close(*log_binomial_tail(k, trials, p)?.value(), row[i + 1..].iter().sum());
-                    close(*log_binomial_cdf(k, trials, p)?.value(), row[..=i].iter().sum());
                 }
                 for delta in [1e-12, 1e-3, 0.2] {
                     let n = *n_exact(trials, p, d(delta))?.value() as usize;

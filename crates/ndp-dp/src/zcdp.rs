@@ -4,18 +4,16 @@
 //! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3 (conversion),
 //!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
 
-use crate::{
-    ApproxDp, Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure,
-    rounding::Interval,
-};
+use crate::{Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
+use ndp_numeric::rounding::Interval;
 
 /// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Zcdp};
-/// let twice = Zcdp::new(0.1)?.compose(Zcdp::new(0.1)?);
-/// assert!(twice.to_approx_dp(Delta::new(1e-6)?).value().epsilon() < 3.3);
+/// use ndp_dp::{Delta, Mechanism, Zcdp};
+/// let twice = Zcdp::new(0.1)? + Zcdp::new(0.1)?;
+/// assert!(*twice.epsilon(Delta::new(1e-6)?).value() < 3.3);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -52,38 +50,40 @@ impl Zcdp {
         self.0
     }
 
-    /// Both releases together: `ρ + ρ'`.
-    #[must_use]
-    pub fn compose(self, other: Self) -> Self {
+    /// The closed conversion `ε = ρ + 2 √(ρ ln(1/δ))`.
+    pub(crate) fn closed_epsilon(self, delta: Delta) -> f64 {
+        let (rho, log) = (Interval::new(self.0), -Interval::new(delta.get()).ln());
+        (rho + Interval::new(2.0) * rho.sqrt() * log.sqrt()).high()
+    }
+}
+
+/// Both releases together: `ρ + ρ'`, rounded up.
+impl std::ops::Add for Zcdp {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
         Self((Interval::new(self.0) + Interval::new(other.0)).high())
     }
+}
 
-    /// `count` releases together: `count ρ`.
-    #[must_use]
-    pub fn repeat(self, count: u64) -> Self {
+/// So many releases together: `count ρ`, rounded up.
+impl std::ops::Mul<u64> for Zcdp {
+    type Output = Self;
+
+    fn mul(self, count: u64) -> Self {
         Self(if count == 0 { 0.0 } else { (Interval::count(count) * Interval::new(self.0)).high() })
-    }
-
-    /// The closed conversion `ε = ρ + 2 √(ρ ln(1/δ))`.
-    #[must_use]
-    pub fn closed_epsilon(self, delta: Delta) -> UpperBound<f64> {
-        let (rho, log) = (Interval::new(self.0), -Interval::new(delta.get()).ln());
-        UpperBound::new((rho + Interval::new(2.0) * rho.sqrt() * log.sqrt()).high())
-    }
-
-    /// The smallest `ε` at `delta` over all orders by the optimal conversion, never above the closed one.
-    #[must_use]
-    pub fn to_approx_dp(self, delta: Delta) -> UpperBound<ApproxDp> {
-        let searched =
-            conversion::best_epsilon(|order| self.rdp(order).into_upper_bound(), delta).into_value();
-        let epsilon = searched.approx_dp.epsilon().min(self.closed_epsilon(delta).into_value());
-        UpperBound::new(ApproxDp::clamped(epsilon, delta.get()))
     }
 }
 
 impl Mechanism for Zcdp {
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         UpperBound::new((Interval::new(order.get()) * Interval::new(self.0)).high()).into()
+    }
+
+    /// The smallest over all orders by the optimal conversion, never above the closed form `ρ + 2 √(ρ ln(1/δ))`.
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        let best = conversion::best_epsilon(|order| self.rdp(order).into(), delta).into_value();
+        UpperBound::new(best.approx_dp.epsilon().min(self.closed_epsilon(delta))).into()
     }
 }
 
@@ -98,8 +98,8 @@ mod tests {
             for delta in [1e-100, 1e-9, 0.01] {
                 let (zcdp, delta) = (Zcdp::new(rho)?, Delta::new(delta)?);
                 let exact = crate::gaussian::epsilon((2.0 * rho).sqrt(), delta)?.into_value();
-                let best = zcdp.to_approx_dp(delta).into_value().epsilon();
-                assert!(exact <= best && best <= zcdp.closed_epsilon(delta).into_value());
+                let best = zcdp.epsilon(delta).into_value();
+                assert!(exact <= best && best <= zcdp.closed_epsilon(delta));
             }
         }
         Ok(())
@@ -107,14 +107,14 @@ mod tests {
 
     #[test]
     fn closed_form_and_composition() -> Result<(), Error> {
-        let zcdp = Zcdp::new(0.01)?.compose(Zcdp::new(0.03)?).repeat(5);
+        let zcdp = (Zcdp::new(0.01)? + Zcdp::new(0.03)?) * 5;
         assert_relative_eq!(zcdp.rho(), 0.2, max_relative = 1e-15);
         // 0.2 + 2 √(0.2 ln 1e6).
-        let closed = zcdp.closed_epsilon(Delta::new(1e-6)?).into_value();
+        let closed = zcdp.closed_epsilon(Delta::new(1e-6)?);
         assert_relative_eq!(closed, 3.524_516_272_538_22, max_relative = 1e-12);
         assert_relative_eq!(Zcdp::from_pure(0.4)?.value().rho(), 0.08, max_relative = 1e-14);
         assert!(Zcdp::new(f64::NAN).is_err() && Zcdp::from_pure(-1.0).is_err());
-        assert_eq!(Zcdp::new(f64::INFINITY)?.to_approx_dp(Delta::new(0.5)?).value().epsilon(), f64::INFINITY);
+        assert_eq!(Zcdp::new(f64::INFINITY)?.epsilon(Delta::new(0.5)?).into_value(), f64::INFINITY);
         Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Every public data type after it was written and read: the same value, and the invariants are checked again.
 
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
-use ndp_dp::iteration::{CappedWalk, FinalToken, FirstHolder, Geometric, NoisyStep, WalkDescent, WalkRun};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk, WalkDescent};
 use ndp_dp::subsampling::{PoissonGaussian, WithReplacement};
 use ndp_dp::{
-    ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, GaussianAccountant, Gdp, Grade, Guarantee,
-    Laplace, NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant,
-    Recorded, Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture,
-    printed, shuffling,
+    ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Grade, Guarantee, Laplace,
+    NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant, Recorded,
+    Sensitivity, Sigma, UnitLoss, Zcdp, baselines, calibration, composition, conversion, mixture, printed,
+    shuffling,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -69,23 +69,24 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(WithReplacement::new(10, 3)?);
     through(PoissonGaussian::new(release, 0.1)?);
     through(baselines::SampledGaussian::one_of(7, &release)?);
-    through(Geometric::meeting(1, 3)?);
     let step = NoisyStep::new(1.0, sigma)?;
     through(step);
-    let run = WalkRun::new(100, 10, 1, FinalToken::Published)?.with_first_holder(FirstHolder::Given);
+    let run = UncappedWalk::new(100, 10, 1, LastIterate::Published)?.with_first_holder(FirstHolder::Given);
     through(run);
     through::<WalkDescent>(run.descent(step, 50)?);
     through(CappedWalk::new(3, step, 10, 2)?);
     let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-    through(FederatedRun::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?);
+    through(FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?);
     through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
     refused::<WithReplacement>(&[r#"{"pool":0,"draws":1}"#]);
-    refused::<WalkRun>(&[
-        r#"{"steps":0,"users":9,"colluders":1,"final_token":"withheld","first_holder":"uniform"}"#,
-        r#"{"steps":5,"users":9,"colluders":9,"final_token":"withheld","first_holder":"uniform"}"#,
+    refused::<UncappedWalk>(&[
+        r#"{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"}"#,
+        r#"{"steps":5,"users":9,"colluders":9,"last_iterate":"withheld","first_holder":"uniform"}"#,
     ]);
-    refused::<Geometric>(&[r#"{"p":0.5,"q":0.4}"#]);
+    refused::<CappedWalk>(&[
+        r#"{"contributions":1,"step":{"lipschitz":1.0,"sigma":1.0},"gap":{"p":0.5,"q":0.4}}"#,
+    ]);
     refused::<ApproxDp>(&[r#"{"epsilon":-1.0,"delta":0.0}"#, r#"{"epsilon":null,"delta":0.0}"#]);
     Ok(())
 }
@@ -112,11 +113,11 @@ fn losses_come_back() -> Tested {
 #[test]
 fn an_account_is_read_as_a_claim() -> Tested {
     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(4.0)? };
-    let spent = GaussianAccountant::default().compose(&release, 30);
+    let spent = release.gdp().map(|gdp| gdp.repeat(30));
     let claim: Recorded<Gdp> = serde_json::from_str(&serde_json::to_string(&spent)?)?;
-    assert_eq!(claim.verify(spent.gdp().into())?, Guarantee::from(spent.gdp()));
-    let more = GaussianAccountant::default().compose(&release, 31);
-    assert!(matches!(claim.verify(more.gdp().into()), Err(Error::Unconfirmed { .. })));
+    assert_eq!(claim.verify(spent.into())?, Guarantee::from(spent));
+    let more = release.gdp().map(|gdp| gdp.repeat(31));
+    assert!(matches!(claim.verify(more.into()), Err(Error::Unconfirmed { .. })));
     let rdp = RdpAccountant::default().compose(&release, 30);
     let claim: Recorded<Vec<Rdp>> = serde_json::from_str(&serde_json::to_string(&rdp)?)?;
     assert_eq!(claim.grade(), Grade::UpperBound);

@@ -109,8 +109,7 @@ impl Accountant {
     /// -------
     /// UpperBound
     fn epsilon(&self, delta: f64) -> Result<Number, Fault> {
-        let dp = self.inner.to_approx_dp(Delta::new(delta)?);
-        Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta))
+        Ok(Number::new(self.inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     }
 
     /// The smallest delta over the grid at an epsilon.
@@ -123,8 +122,7 @@ impl Accountant {
     /// -------
     /// UpperBound
     fn delta(&self, epsilon: f64) -> Result<Number, Fault> {
-        let dp = self.inner.at_epsilon(epsilon)?;
-        Ok(Number::new(dp.map(|dp| dp.delta()), "delta").with("epsilon", epsilon))
+        Ok(Number::new(self.inner.delta(epsilon)?, "delta").with("epsilon", epsilon))
     }
 
     /// Orders and Rényi costs of everything released: upper bounds.

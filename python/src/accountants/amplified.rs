@@ -6,9 +6,9 @@ use crate::grades::Number;
 use crate::worker::run;
 use ndp_dp::baselines;
 use ndp_dp::federated::{self, ContractionFactor, Parameters};
-use ndp_dp::iteration::{self, NoisyStep, WalkRun};
+use ndp_dp::iteration::{self, NoisyStep, UncappedWalk};
 use ndp_dp::subsampling;
-use ndp_dp::{Delta, Sensitivity, Sigma};
+use ndp_dp::{Delta, Mechanism, Sensitivity, Sigma};
 use pyo3::prelude::*;
 
 mechanism! {
@@ -93,12 +93,12 @@ mechanism! {
     /// ... )
     /// >>> bool(run.delta(1.0) < 1.1e-5), bool(run.all_models_delta(1.0) > 4e-5)
     /// (True, True)
-    FederatedRun(federated::FederatedRun), "FederatedRun",
+    FederatedRun(federated::FederatedDescent), "FederatedRun",
     (users: u64, batch: u64, lipschitz: f64, smoothness: f64, radius: f64, step: f64, sigma: f64,
         convexity: f64 = 0.0) => {
         let factor = ContractionFactor::strongly_convex(step, convexity, smoothness)?;
         let parameters = Parameters { users, batch, lipschitz, radius, step, sigma };
-        federated::FederatedRun::new(parameters, factor)?
+        federated::FederatedDescent::new(parameters, factor)?
     },
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -207,10 +207,10 @@ mechanism! {
     WalkDescent(iteration::WalkDescent), "WalkDescent",
     (steps: u64, users: u64, lipschitz: f64, sigma: f64, colluders: u64 = 1, published: bool = false,
         given_first: bool = false, longest: u64 = 1000) => {
-        let last = if published { iteration::FinalToken::Published } else { iteration::FinalToken::Withheld };
+        let last = if published { iteration::LastIterate::Published } else { iteration::LastIterate::Withheld };
         let first = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };
         let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
-        WalkRun::new(steps, users, colluders, last)?.with_first_holder(first).descent(step, longest)?
+        UncappedWalk::new(steps, users, colluders, last)?.with_first_holder(first).descent(step, longest)?
     },
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),

@@ -7,7 +7,7 @@ use ndp_dp::{Delta, Mechanism, Order};
 
 /// `ε` at `δ` by the best order of a Rényi curve.
 pub(super) fn epsilon_of(mechanism: &dyn Mechanism, delta: f64) -> Result<Number, Fault> {
-    let best = best_epsilon(|order| mechanism.rdp(order).into_upper_bound(), Delta::new(delta)?);
+    let best = best_epsilon(|order| mechanism.rdp(order).into(), Delta::new(delta)?);
     let order = best.value().order.map_or(f64::INFINITY, Order::get);
     let epsilon = best.map(|best| best.approx_dp.epsilon());
     Ok(Number::new(epsilon, "epsilon").with("delta", delta).with("order", order))
@@ -15,7 +15,7 @@ pub(super) fn epsilon_of(mechanism: &dyn Mechanism, delta: f64) -> Result<Number
 
 /// `δ` at `ε` by the best order of a Rényi curve.
 pub(super) fn delta_of(mechanism: &dyn Mechanism, epsilon: f64) -> Result<Number, Fault> {
-    let best = best_delta(|order| mechanism.rdp(order).into_upper_bound(), epsilon)?;
+    let best = best_delta(|order| mechanism.rdp(order).into(), epsilon)?;
     let order = best.value().order.map_or(f64::INFINITY, Order::get);
     Ok(Number::new(best.map(|best| best.approx_dp.delta()), "delta")
         .with("epsilon", epsilon)

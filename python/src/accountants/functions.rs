@@ -4,7 +4,7 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
-use ndp_dp::{ApproxDp, Delta, Order, Sensitivity, UpperBound, conversion, gaussian};
+use ndp_dp::{ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Order, Sensitivity, UpperBound, conversion};
 use pyo3::prelude::*;
 
 pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
@@ -38,7 +38,7 @@ fn word(rule: Rule) -> &'static str {
 /// Exact(2.25408, 'epsilon')
 #[pyfunction]
 pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
-    Ok(Number::new(gaussian::epsilon(mu, Delta::new(delta)?)?, "epsilon").with("delta", delta))
+    Ok(Number::new(Gdp::new(mu)?.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
 }
 
 /// The delta at epsilon of a release of Gaussian parameter mu: exact.
@@ -58,7 +58,7 @@ pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
 /// Exact(0.00682959, 'delta')
 #[pyfunction]
 pub(crate) fn gaussian_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(gaussian::delta(epsilon, mu)?, "delta").with("epsilon", epsilon))
+    Ok(Number::new(Gdp::new(mu)?.delta(epsilon)?, "delta").with("epsilon", epsilon))
 }
 
 /// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every float.
@@ -78,7 +78,7 @@ pub(crate) fn gaussian_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
 /// True
 #[pyfunction]
 pub(crate) fn gaussian_log_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(gaussian::log_delta(epsilon, mu)?, "log delta").with("epsilon", epsilon))
+    Ok(Number::new(Gdp::new(mu)?.log_delta(epsilon)?, "log delta").with("epsilon", epsilon))
 }
 
 /// The largest Gaussian parameter mu that is (epsilon, delta)-DP, rounded down.
@@ -98,7 +98,7 @@ pub(crate) fn gaussian_log_delta(mu: f64, epsilon: f64) -> Result<Number, Fault>
 /// 0.2367
 #[pyfunction]
 pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
-    Ok(gaussian::mu(epsilon, Delta::new(delta)?)?)
+    Ok(Gdp::within(epsilon, Delta::new(delta)?)?.mu())
 }
 
 /// The Gaussian parameter of several releases together: the root of the sum of squares, exact.
@@ -118,7 +118,9 @@ pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
 /// Exact(0.5, 'mu')
 #[pyfunction]
 pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
-    Ok(Number::new(gaussian::compose(&mus)?, "mu"))
+    let parts = mus.into_iter().map(Gdp::new).collect::<Result<Vec<_>, _>>()?;
+    let all = parts.into_iter().fold(Gdp::new(0.0)?, Gdp::compose);
+    Ok(Number::new(Exact::new(all.mu()), "mu"))
 }
 
 /// The type II error of the best test at type I error alpha, against a release of Gaussian parameter mu: exact.
@@ -138,7 +140,7 @@ pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
 /// Exact(0.75, 'type II error')
 #[pyfunction]
 pub(crate) fn gaussian_trade_off(mu: f64, alpha: f64) -> Result<Number, Fault> {
-    Ok(Number::new(gaussian::trade_off(alpha, mu)?, "type II error"))
+    Ok(Number::new(Gdp::new(mu)?.trade_off(alpha)?, "type II error"))
 }
 
 /// The textbook noise sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, for epsilon below 1.
@@ -161,8 +163,8 @@ pub(crate) fn gaussian_trade_off(mu: f64, alpha: f64) -> Result<Number, Fault> {
 #[pyfunction]
 #[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
 pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Number, Fault> {
-    let sigma = gaussian::sigma_classic(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
-    Ok(Number::new(sigma, "sigma"))
+    let release = Gaussian::classic(epsilon, Delta::new(delta)?, Sensitivity::new(sensitivity)?)?;
+    Ok(Number::new(release.map(|release| release.sigma), "sigma"))
 }
 
 /// What releases cost together of each of which only an (epsilon, delta) is known, by the best composition theorem.

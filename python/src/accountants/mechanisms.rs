@@ -4,7 +4,7 @@ use super::common::{delta_of, mechanism, rdp_of};
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
-use ndp_dp::{Delta, Gdp, Sensitivity, Sigma, Zcdp};
+use ndp_dp::{Delta, Gdp, Mechanism, Sensitivity, Sigma, Zcdp};
 use pyo3::prelude::*;
 
 mechanism! {
@@ -29,11 +29,10 @@ mechanism! {
     (sigma: f64, sensitivity: f64 = 1.0) =>
         ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? },
     epsilon: |inner, delta| {
-        let dp = inner.gdp().into_value().to_approx_dp(Delta::new(delta)?);
-        Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta))
+        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
     delta: |inner, epsilon| {
-        Ok(Number::new(inner.gdp().into_value().delta(epsilon)?, "delta").with("epsilon", epsilon))
+        Ok(Number::new(inner.delta(epsilon)?, "delta").with("epsilon", epsilon))
     },
     {
         /// The Gaussian parameter sensitivity / sigma.
@@ -179,8 +178,7 @@ mechanism! {
     ZcdpRelease(Zcdp), "Zcdp",
     (rho: f64) => Zcdp::new(rho)?,
     epsilon: |inner, delta| {
-        let dp = inner.to_approx_dp(Delta::new(delta)?);
-        Ok(Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta))
+        Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }

@@ -9,7 +9,7 @@ use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed::{self as on_graph, StarPair};
 use ndp_algos::walk::ring::printed as on_ring;
 use ndp_dp::federated::printed::figure_delta;
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::printed;
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
@@ -239,7 +239,10 @@ fn several_contributions(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<
 
 /// The library agrees that a Gaussian mechanism is not `(ε, δ)`-private.
 fn gaussian_test(mu: f64, epsilon: f64, claimed: Delta) -> String {
-    format!("assert!(*ndp_dp::gaussian::delta({mu:?}, {epsilon:?})?.value() > {:?});", claimed.get())
+    format!(
+        "assert!(*ndp_dp::Mechanism::delta(&ndp_dp::Gdp::new({mu:?})?, {epsilon:?})?.value() > {:?});",
+        claimed.get()
+    )
 }
 
 /// One contribution, and a look after a geometric number of noises that the observer knows.
@@ -448,12 +451,12 @@ fn larger_batch(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         (pick(rng, &[0.01, 0.1, 1.0, 10.0]), pick(rng, &[0.1, 0.5, 1.0]), pick(rng, &[0.5, 1.5, 5.0]));
     let value = |batch| {
         let parameters = Parameters { users, batch, lipschitz: 1.0, radius, step, sigma };
-        let run = FederatedRun::new(parameters, ContractionFactor::new(1.0).ok()?).ok()?;
+        let run = FederatedDescent::new(parameters, ContractionFactor::new(1.0).ok()?).ok()?;
         Some(*figure_delta(&run, epsilon).ok()?.value())
     };
     let call = |batch| {
         format!(
-            "*ndp_dp::federated::printed::figure_delta(&ndp_dp::federated::FederatedRun::new(\
+            "*ndp_dp::federated::printed::figure_delta(&ndp_dp::federated::FederatedDescent::new(\
              ndp_dp::federated::Parameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: {radius:?}, \
              step: {step:?}, sigma: {sigma:?} }}, ndp_dp::federated::ContractionFactor::new(1.0)?)?, {epsilon:?})?.value()"
         )

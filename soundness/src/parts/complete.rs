@@ -3,8 +3,10 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk, hidden_look, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::walk::complete::{CompleteWalk, Visits};
-use ndp_dp::{Delta, Grade, Order};
+use ndp_algos::accountant::{Observer, Protocol};
+use ndp_algos::walk::complete::{Caps, CompleteSum, CompleteWalk};
+use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -30,7 +32,8 @@ impl Part for Complete {
         let published = rng.random_range(0..2) == 0;
         let truth = Walk { n, steps, colluders, published, from_exposed: false, cap: usize::MAX };
         let mut code = format!(
-            "use ndp_algos::walk::complete::{{CompleteWalk, Visits}};\nuse ndp_dp::{{Delta, Order}};\n\
+            "use ndp_algos::accountant::{{Observer, Protocol}};\nuse ndp_algos::walk::complete::{{Caps, CompleteSum, CompleteWalk}};\n\
+             use ndp_algos::walk::{{Bounds, TokenNoise}};\nuse ndp_dp::{{Delta, NoiseMultiplier, Order, Sigma}};\n\
              let walk = CompleteWalk::new({n}, {steps})?.with_colluders({colluders})?"
         );
         code += if published { ".published();" } else { ";" };
@@ -57,14 +60,9 @@ impl Part for Complete {
         let look = rng.random_range(1..=steps);
         for (value, call) in [
             (walk.log_mgf(theta).map(|x| *x.value()), "*walk.log_mgf({})?.value()"),
-            (walk.log_mgf_bound(theta).map(|x| *x.value()), "*walk.log_mgf_bound({})?.value()"),
             (
                 walk.log_mgf_with_looks(theta, look).map(|x| *x.value()),
                 "*walk.log_mgf_with_looks({}, LOOK)?.value()",
-            ),
-            (
-                walk.log_mgf_any_length(theta, look).map(|x| *x.value()),
-                "*walk.log_mgf_any_length({}, LOOK)?.value()",
             ),
         ] {
             let call = call.replace("{}", &literal(theta)).replace("LOOK", &look.to_string());
@@ -79,17 +77,44 @@ impl Part for Complete {
             fail("exact moment above the truth", "walk.log_mgf", exact, moment)
         });
 
-        // (ε, δ).
+        // What the accountant says, the path known.
         let drawn = log_uniform(rng, 1e-9, 10.0);
-        let mu = pick(rng, &[drawn, drawn, 1e-160, 4.795e-7, 1.0]);
+        let (Ok(noise), Ok(one), Ok(bounds)) = (
+            NoiseMultiplier::new(1.0 / pick(rng, &[drawn, drawn, 1e-160, 4.795e-7, 1.0])),
+            Sigma::new(1.0),
+            Bounds::new(0.0, 1.0),
+        ) else {
+            return outcome;
+        };
+        // The noise is what was asked for; its reciprocal rounds.
+        let mu = 1.0 / noise.get();
+        let question = format!(
+            "\nlet noise = TokenNoise::gaussian(Sigma::new(1.0)?);\n\
+             let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);\n\
+             let observer = Observer::coalition(&(1..={colluders}).collect::<Vec<_>>());\n\
+             let profile = sum.account(&observer)?.profile(0, NoiseMultiplier::new({})?)?;",
+            literal(noise.get())
+        );
+        let fail = |kind: &'static str, call: &str, got: f64, truth: f64| Violation {
+            test: format!("{code}{question}\nassert!({call} >= {});", literal(truth)),
+            ..fail(kind, call, got, truth)
+        };
+        let sum = CompleteSum::new(walk, bounds, TokenNoise::gaussian(one));
+        // Colluders are counted, whoever they are: coalitions of a billion are not listed.
+        let members: Vec<usize> = (1..=colluders.min(1000)).collect();
+        if members.len() < colluders {
+            return outcome;
+        }
+        let observer = Observer::coalition(&members);
         let order = 1.0 + log_uniform(rng, 1e-12, 100.0);
-        if let (Ok(order), Ok(rdp)) =
-            (Order::new(order), Order::new(order).map(|order| walk.rdp_bound(order, mu)))
-        {
+        let asked = sum.account(&observer).and_then(|account| account.profile(0, noise));
+        outcome.check(asked.is_ok(), || fail("refused", "sum.account", f64::NAN, f64::NAN));
+        let Ok(asked) = asked else { return outcome };
+        if let Ok(order) = Order::new(order) {
             let alpha = order.get();
             let true_rdp = truth.excess(alpha * (alpha - 1.0) * mu * mu / 2.0).ln_1p() / (alpha - 1.0);
-            let rdp = rdp.map_or(f64::NAN, |x| *x.value());
-            let call = format!("*walk.rdp_bound(Order::new({})?, {})?.value()", literal(alpha), literal(mu));
+            let rdp = asked.renyi(order).map_or(f64::NAN, |x| x.value().epsilon);
+            let call = format!("profile.renyi(Order::new({})?)?.value().epsilon", literal(alpha));
             // Beyond e^700 the enumeration overflows.
             let known = true_rdp.is_finite();
             outcome.check(!known || rdp >= true_rdp * (1.0 - 1e-12), || {
@@ -98,80 +123,52 @@ impl Part for Complete {
         }
         let drawn = log_uniform(rng, 1e-6, 20.0);
         let epsilon = pick(rng, &[0.0, drawn]);
-        let got = walk.delta(mu, epsilon).map_or(f64::NAN, |x| x.value().approx_dp.delta());
+        let got = asked.delta(epsilon).map_or(f64::NAN, |x| x.value().delta());
         let least = truth.delta(mu, epsilon, |_| 1.0);
         let slack = if epsilon == 0.0 { PROFILE_ERROR * least } else { PROFILE_ERROR };
-        let call = format!("walk.delta({}, {})?.value().approx_dp.delta()", literal(mu), literal(epsilon));
+        let call = format!("profile.delta({})?.value().delta()", literal(epsilon));
         outcome.check(got >= least - slack, || fail("delta below the truth", &call, got, least));
 
         let delta = log_uniform(rng, 1e-9, 0.3);
         let Ok(target) = Delta::new(delta) else { return outcome };
         let met = |epsilon: f64| truth.delta(mu, epsilon, |_| 1.0) <= delta + PROFILE_ERROR;
-        if let Ok(converted) = walk.epsilon(mu, target) {
-            let epsilon = converted.value().approx_dp.epsilon();
-            let call = format!(
-                "walk.epsilon({}, Delta::new({})?)?.value().approx_dp.epsilon()",
-                literal(mu),
-                literal(delta)
-            );
+        if let Ok(found) = asked.epsilon(target) {
+            let epsilon = found.value().epsilon();
+            let call = format!("profile.epsilon(Delta::new({})?)?.value().epsilon()", literal(delta));
             outcome.check(met(epsilon), || fail("epsilon below the truth", &call, epsilon, epsilon));
         }
-        // One look with the path hidden, of known length and averaged over it.
+        // One look with the path hidden, after a known number of steps.
         let others = n - colluders;
         if number.is_multiple_of(24) && (2..=50).contains(&others) {
             let mu = log_uniform(rng, 1e-3, 10.0);
             let rho = 1.0 / others as f64;
             let m = rng.random_range(1..=20);
             let truth = hidden_look(epsilon, mu, m, rho);
-            let got = walk.cycle_delta(epsilon, m.into(), mu).map_or(f64::NAN, |x| *x.value());
-            let call = format!("*walk.cycle_delta({}, {m}, {})?.value()", literal(epsilon), literal(mu));
+            let got = walk.cycle_delta(mu, epsilon, m.into()).map_or(f64::NAN, |x| *x.value());
+            let call = format!("*walk.cycle_delta({}, {}, {m})?.value()", literal(mu), literal(epsilon));
             outcome.check(got >= truth - PROFILE_ERROR, || {
                 fail("delta of a hidden look below the truth", &call, got, truth)
             });
-            let longest = i32::try_from(steps).expect("walks are short");
-            let (stop, on) = (colluders as f64 / n as f64, others as f64 / n as f64);
-            let truth: f64 = (1..longest)
-                .map(|m| stop * on.powi(m) * hidden_look(epsilon, mu, m.unsigned_abs(), rho))
-                .sum();
-            let got = walk.visit_delta(epsilon, mu).map_or(f64::NAN, |x| *x.value());
-            let call = format!("*walk.visit_delta({}, {})?.value()", literal(epsilon), literal(mu));
-            outcome.check(got >= truth - PROFILE_ERROR, || {
-                fail("delta of an averaged look below the truth", &call, got, truth)
-            });
         }
         // Every contribution seen alone, whoever looks.
-        let cap = rng.random_range(1..=steps as u64 + 1);
-        for visits in [Visits::Capped(cap), Visits::Quantile(target)] {
+        let cap = rng.random_range(1..=steps + 1);
+        for caps in [Caps::none().with_visits(cap).unwrap_or_default(), Caps::none()] {
             let all = Walk { colluders: n - 1, published: true, ..truth };
-            let limit = match visits {
-                Visits::Capped(cap) => cap as f64,
-                Visits::Quantile(_) => f64::INFINITY,
-            };
+            let limit = caps.visits().map_or(f64::INFINITY, |cap| cap as f64);
             // With everybody else observing, every contribution costs 1.
-            let twice = Delta::new((2.0 * delta).min(0.9));
-            let Ok(Ok(local)) = twice.map(|twice| walk.local_epsilon(mu, visits, twice)) else { continue };
-            let exact = local.grade() == Grade::Exact;
-            let local = *local.value();
+            let bound = sum.with_caps(caps);
+            let local = bound
+                .local_bound(&observer)
+                .and_then(|account| Ok(account.profile(0, noise)?.epsilon(target)?));
+            let Ok(local) = local else { continue };
+            let local = local.value().epsilon();
             let shown: f64 = all
                 .costs(|_| 1.0)
                 .into_iter()
                 .map(|(p, k)| p * profile(local, mu * k.min(limit).sqrt()))
                 .sum();
-            let claimed = (2.0 * delta).min(0.9);
-            outcome.check(shown <= claimed + PROFILE_ERROR, || {
-                fail("local loss below the truth", "walk.local_epsilon", claimed, shown)
-            });
-            // A smaller loss holds where less than delta is shown.
-            let met = local == 0.0 || shown >= claimed * (1.0 - 1e-6) - PROFILE_ERROR;
-            outcome.check(!exact || met, || Violation {
-                what: format!("local_epsilon({mu:e}, {visits:?}) is Exact {local} at {claimed:e}, where {shown:e} is true (n = {n}, T = {steps})"),
-                test: format!(
-                    "{code}\nlet delta = Delta::new({})?;\n\
-                     assert_ne!(walk.local_epsilon({}, Visits::{visits:?}, delta)?.grade(), ndp_dp::Grade::Exact);",
-                    literal(claimed),
-                    literal(mu)
-                ),
-                ..fail("exact local loss above the truth", "walk.local_epsilon", claimed, shown)
+            outcome.check(shown <= delta + PROFILE_ERROR, || {
+                fail("local loss below the truth", "sum.local_bound", delta, shown)
             });
         }
         outcome

@@ -5,10 +5,10 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::{gaussian, series};
 use crate::part::{Outcome, Part, Stratum};
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::subsampling::PoissonGaussian;
-use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma};
+use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, Zcdp};
 use num_bigint::BigInt;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -123,11 +123,11 @@ fn profile(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("Gaussian", "profile"));
     let (mu, epsilon) = mu_and_epsilon(rng);
     let Some([low, high]) = gaussian::profile(&exact(epsilon), &exact(mu)) else { return outcome };
-    let found = ndp_dp::gaussian::delta(epsilon, mu).map_or(f64::NAN, |x| *x.value());
+    let found = Gdp::new(mu).and_then(|gdp| gdp.delta(epsilon)).map_or(f64::NAN, |x| *x.value());
     let code = format!(
-        "use ndp_dp::gaussian;\nlet delta = *gaussian::delta({}, {})?.value();",
-        literal(epsilon),
-        literal(mu)
+        "use ndp_dp::{{Gdp, Mechanism}};\nlet delta = *Gdp::new({})?.delta({})?.value();",
+        literal(mu),
+        literal(epsilon)
     );
     above(
         &mut outcome,
@@ -175,11 +175,11 @@ fn solved(rng: &mut ChaCha8Rng) -> Outcome {
             }
         };
     let code = format!(
-        "let epsilon = ndp_dp::gaussian::epsilon({}, ndp_dp::Delta::new({})?)?;",
+        "use ndp_dp::{{Gdp, Mechanism}};\nlet epsilon = Gdp::new({})?.epsilon(ndp_dp::Delta::new({})?);",
         literal(mu),
         literal(delta)
     );
-    let found = ndp_dp::gaussian::epsilon(mu, target).map_or(f64::NAN, |x| *x.value());
+    let found = Gdp::new(mu).map_or(f64::NAN, |gdp| *gdp.epsilon(target).value());
     met(found, mu, &code, "Gaussian epsilon below the truth", Some("exact Gaussian epsilon above the truth"));
     let code = format!(
         "let mu = ndp_dp::Gdp::within({}, ndp_dp::Delta::new({})?)?;",
@@ -191,10 +191,9 @@ fn solved(rng: &mut ChaCha8Rng) -> Outcome {
     }
     // What is converted from concentration or moments holds for the Gaussian mechanism, too.
     if let Ok(gdp) = Gdp::new(mu) {
-        let zcdp = gdp.to_zcdp().into_value();
-        let code = format!("let zcdp = ndp_dp::Gdp::new({})?.to_zcdp().into_value();", literal(mu));
-        met(*zcdp.closed_epsilon(target).value(), mu, &code, "closed epsilon of zCDP below the truth", None);
-        met(zcdp.to_approx_dp(target).value().epsilon(), mu, &code, "epsilon of zCDP below the truth", None);
+        let zcdp = Zcdp::from(gdp);
+        let code = format!("let zcdp = ndp_dp::Zcdp::from(ndp_dp::Gdp::new({})?);", literal(mu));
+        met(*zcdp.epsilon(target).value(), mu, &code, "epsilon of zCDP below the truth", None);
     }
     outcome
 }
@@ -246,9 +245,13 @@ fn after(rng: &mut ChaCha8Rng) -> Outcome {
     // The moments of the same: 2 α L² / (σ² g).
     let alpha = 1.0 + log_uniform(rng, 1e-15, 1e6);
     if let Ok(order) = Order::new(alpha) {
-        let found = step.rdp_after(order, steps).map_or(f64::NAN, |x| *x.value());
+        let found = ContractionFactor::new(1.0).and_then(|convex| step.mu_after(steps, convex));
+        let found = found.map_or(f64::NAN, |mu| *mu.value().rdp(order).value());
         let truth = square.times(&exact(alpha)).by(&integer(steps)).over(2);
-        let call = format!("*step.rdp_after(ndp_dp::Order::new({})?, {steps})?.value()", literal(alpha));
+        let call = format!(
+            "*ndp_dp::Mechanism::rdp(step.mu_after({steps}, ContractionFactor::new(1.0)?)?.value(), ndp_dp::Order::new({})?).value()",
+            literal(alpha)
+        );
         above(
             &mut outcome,
             [
@@ -328,16 +331,17 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let users = batch * rng.random_range(1..=20) + rng.random_range(0..batch);
     let sigma = log_uniform(rng, 0.05, 100.0);
     let parameters = Parameters { users, batch, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma };
-    let Ok(run) = ContractionFactor::new(1.0).and_then(|factor| FederatedRun::new(parameters, factor)) else {
+    let Ok(run) = ContractionFactor::new(1.0).and_then(|factor| FederatedDescent::new(parameters, factor))
+    else {
         return outcome;
     };
     let mu = exact(2.0).by(&exact(sigma).times(&integer(root)));
     let deviations = log_uniform(rng, 1e-3, 60.0);
     let epsilon = pick(rng, &[0.0, mu.to_f64() * deviations, mu.to_f64() * deviations]);
     let code = format!(
-        "use ndp_dp::federated::{{ContractionFactor, FederatedRun, Parameters}};\n\
+        "use ndp_dp::federated::{{ContractionFactor, FederatedDescent, Parameters}};\n\
          let parameters = Parameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: {} }};\n\
-         let run = FederatedRun::new(parameters, ContractionFactor::new(1.0)?)?;",
+         let run = FederatedDescent::new(parameters, ContractionFactor::new(1.0)?)?;",
         literal(sigma)
     );
     let found = run.all_models_delta(epsilon).map_or(f64::NAN, |x| *x.value());
@@ -360,7 +364,8 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     // With one round nothing is hidden but who takes part.
     if users / batch == 1 {
         let share = Quotient::new(BigInt::from(batch), BigInt::from(users));
-        for (found, name) in [(run.delta(epsilon), "delta"), (run.theorem2_delta(epsilon), "theorem2_delta")]
+        for (found, name) in
+            [(run.delta(epsilon), "delta"), (run.theorem2_delta(epsilon).map(Into::into), "theorem2_delta")]
         {
             let found = found.map_or(f64::NAN, |x| *x.value());
             let call = format!("*run.{name}({})?.value()", literal(epsilon));

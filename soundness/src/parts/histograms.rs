@@ -2,8 +2,9 @@
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, ShuffleEffort, Spotting, Visits};
-use ndp_dp::{Delta, RandomizedResponse, shuffling};
+use ndp_algos::accountant::{Observer, Protocol};
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
+use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse, shuffling};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -32,28 +33,32 @@ impl Part for Histograms {
         let delta = log_uniform(rng, 1e-4, 0.5);
         let others: Vec<u32> = (0..n).map(|_| rng.random_range(0..labels)).collect();
         let own = [0, 1];
-        let effort = ShuffleEffort { exact_up_to: pick(rng, &[0, 2, 200]) };
+        let exact_reports = pick(rng, &[0, 2, 200]);
         let mut outcome = Outcome::new(Stratum::new(n, steps));
         let Ok(target) = Delta::new(delta) else { return outcome };
         let Ok(histogram) =
             RandomizedResponse::with_epsilon(labels, local).map_err(Into::into).and_then(|response| {
                 let walk = CompleteWalk::new(n, steps)?;
-                CompleteHistogram::new(if published { walk.published() } else { walk }, response)
+                let walk = if published { walk.published() } else { walk };
+                Ok::<_, ndp_algos::Error>(
+                    CompleteHistogram::new(walk, response)?.with_exact_reports(exact_reports),
+                )
             })
         else {
             return outcome;
         };
-        let failure = Delta::new(delta / 20.0);
-        let known = failure.map(|failure| {
-            histogram.known_epsilon(Visits::Quantile(failure), Spotting::Quantile(failure), target, effort)
-        });
-        let run = Run { n, steps, labels, gamma: histogram.response().gamma(), published };
+        let Ok(noise) = NoiseMultiplier::new(1.0 / local) else { return outcome };
+        let ask = |observer: Observer| -> Result<f64, ndp_algos::Error> {
+            Ok(histogram.account(&observer)?.profile(0, noise)?.epsilon(target)?.into_value().epsilon())
+        };
+        // What reports are drawn with when the noise is that of the question.
+        let Ok(drawn) = RandomizedResponse::with_epsilon(labels, 1.0 / noise.get()) else { return outcome };
+        let run = Run { n, steps, labels, gamma: drawn.gamma(), published };
         for (view, epsilon, call) in [
-            (View::Hidden, histogram.hidden_epsilon(target, effort).ok(), "hidden_epsilon"),
-            (View::Neighbors, known.ok().and_then(Result::ok), "known_epsilon"),
+            (View::Hidden, ask(Observer::node(n - 1).with_hidden_senders()), ".with_hidden_senders()"),
+            (View::Neighbors, ask(Observer::node(n - 1)), ""),
         ] {
-            let Some(epsilon) = epsilon else { continue };
-            let epsilon = epsilon.value().approx_dp.epsilon();
+            let Ok(epsilon) = epsilon else { continue };
             for own in [own, [1, 0]] {
                 let least = run.delta(view, epsilon, &others, own);
                 // Sums of at most 10^6 probabilities.
@@ -63,17 +68,19 @@ impl Part for Histograms {
                         View::Neighbors => "histogram with known neighbors below the truth",
                     },
                     size: [steps as u64, n as u64, u64::from(labels)],
-                    what: format!("{call}: {epsilon} at {delta:e}, where {least:e} is true (n = {n}, T = {steps}, L = {labels}, local {local}, published {published})"),
+                    what: format!("node{call}: {epsilon} at {delta:e}, where {least:e} is true (n = {n}, T = {steps}, L = {labels}, local {local}, published {published})"),
                     test: format!(
-                        "use ndp_algos::walk::complete::{{CompleteHistogram, CompleteWalk, ShuffleEffort}};\n\
-                         use ndp_dp::{{Delta, RandomizedResponse}};\n\
+                        "use ndp_algos::accountant::{{Observer, Protocol}};\n\
+                         use ndp_algos::walk::complete::{{CompleteHistogram, CompleteWalk}};\n\
+                         use ndp_dp::{{Delta, NoiseMultiplier, RandomizedResponse}};\n\
                          let response = RandomizedResponse::with_epsilon({labels}, {})?;\n\
                          let walk = CompleteWalk::new({n}, {steps})?{};\n\
-                         let histogram = CompleteHistogram::new(walk, response)?;\n\
-                         let effort = ShuffleEffort {{ exact_up_to: {} }};\n\
-                         let epsilon = histogram.{call}(Delta::new({})?, effort)?.value().approx_dp.epsilon();\n\
+                         let histogram = CompleteHistogram::new(walk, response)?.with_exact_reports({exact_reports});\n\
+                         let account = histogram.account(&Observer::node({}){call})?;\n\
+                         let profile = account.profile(0, NoiseMultiplier::new({})?)?;\n\
+                         let epsilon = profile.epsilon(Delta::new({})?)?.into_value().epsilon();\n\
                          // At this epsilon the true delta is {least:e}.\nassert!(epsilon > {});",
-                        literal(local), if published { ".published()" } else { "" }, effort.exact_up_to, literal(delta), literal(epsilon)
+                        literal(local), if published { ".published()" } else { "" }, n - 1, literal(noise.get()), literal(delta), literal(epsilon)
                     ),
                 });
             }

@@ -5,8 +5,9 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, ShuffleEffort, Visits};
-use ndp_dp::{ApproxDp, Delta, RandomizedResponse, composition};
+use ndp_algos::accountant::{Account, Observer, Protocol};
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
+use ndp_dp::{ApproxDp, Delta, NoiseMultiplier, RandomizedResponse, composition};
 use num_bigint::BigInt;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -41,8 +42,8 @@ fn histogram(n: usize, steps: usize, labels: u32, local: f64) -> Option<Complete
     CompleteHistogram::new(CompleteWalk::new(n, steps).ok()?, response).ok()
 }
 
-const USES: &str = "use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, ShuffleEffort, Visits};\n\
-                    use ndp_dp::{ApproxDp, Delta, RandomizedResponse, composition};\n";
+const USES: &str = "use ndp_algos::accountant::{Observer, Protocol};\nuse ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};\n\
+                    use ndp_dp::{ApproxDp, Delta, NoiseMultiplier, RandomizedResponse, composition};\n";
 
 fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
     format!(
@@ -61,26 +62,33 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     let local = pick(rng, &[0.4, drawn]);
     let delta = log_uniform(rng, 1e-9, 1e-2);
     let mut outcome = Outcome::new(Stratum::new(n, steps));
-    let (Some(histogram), Ok(target), Ok(failure)) =
-        (histogram(n, steps, labels, local), Delta::new(delta), Delta::new(delta / 10.0))
+    let (Some(histogram), Ok(target), Ok(noise)) =
+        (histogram(n, steps, labels, local), Delta::new(delta), NoiseMultiplier::new(1.0 / local))
     else {
         return outcome;
     };
-    let effort = ShuffleEffort { exact_up_to: 20 };
-    let hidden = histogram.hidden_epsilon(target, effort).map_or(f64::NAN, |x| x.value().approx_dp.epsilon());
-    let alone = histogram.local_epsilon(Visits::Quantile(failure), target).map_or(f64::NAN, |x| *x.value());
+    let histogram = histogram.with_exact_reports(20);
+    let observer = Observer::node(0).with_hidden_senders();
+    let at = |account: Result<Box<dyn Account + '_>, ndp_algos::Error>| -> f64 {
+        let profile = account.and_then(|account| account.profile(1, noise));
+        let epsilon = profile.and_then(|profile| Ok(profile.epsilon(target)?.into_value().epsilon()));
+        epsilon.unwrap_or(f64::NAN)
+    };
+    let (hidden, alone) = (at(histogram.account(&observer)), at(histogram.local_bound(&observer)));
     // Both hold. The better is one maximum away, whatever is rounded.
     outcome.check(hidden <= alone * (1.0 + 1e-9), || Violation {
         kind: "hidden loss above the local loss",
         size: [n as u64, steps as u64, u64::from(labels)],
-        what: format!("hidden_epsilon {hidden}, local {alone} (n = {n}, T = {steps}, L = {labels}, local {local}, delta {delta:e})"),
+        what: format!("hidden {hidden}, local {alone} (n = {n}, T = {steps}, L = {labels}, local {local}, delta {delta:e})"),
         test: format!(
-            "{}let delta = Delta::new({})?;\nlet hidden = histogram.hidden_epsilon(delta, ShuffleEffort {{ exact_up_to: 20 }})?;\n\
-             let failure = Visits::Quantile(Delta::new({})?);\n\
-             assert!(hidden.value().approx_dp.epsilon() <= *histogram.local_epsilon(failure, delta)?.value() * (1.0 + 1e-9));",
+            "{}let histogram = histogram.with_exact_reports(20);\nlet (delta, noise) = (Delta::new({})?, NoiseMultiplier::new({})?);\n\
+             let observer = Observer::node(0).with_hidden_senders();\n\
+             let hidden = histogram.account(&observer)?.profile(1, noise)?.epsilon(delta)?.into_value().epsilon();\n\
+             let alone = histogram.local_bound(&observer)?.profile(1, noise)?.epsilon(delta)?.into_value().epsilon();\n\
+             assert!(hidden <= alone * (1.0 + 1e-9));",
             code(n, steps, labels, local),
             literal(delta),
-            literal(delta / 10.0)
+            literal(noise.get())
         ),
     });
     outcome
@@ -97,8 +105,7 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     let most = (local.exp_m1() / (n - 1) as f64).ln_1p();
     let drawn = most * rng.random::<f64>();
     let epsilon = pick(rng, &[0.0, drawn, most * (1.0 - 1e-9)]);
-    let effort = ShuffleEffort::default();
-    let found = histogram.cycle_delta(epsilon, 1, effort).map_or(f64::NAN, |x| *x.value());
+    let found = histogram.cycle_delta(epsilon, 1).map_or(f64::NAN, |x| *x.value());
     let gamma = Quotient::from_f64(histogram.response().gamma());
     let one = Quotient::from_f64(1.0);
     let wrong = gamma.by(&Quotient::from_f64(f64::from(labels)));
@@ -114,9 +121,11 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
             "loss of one reception below the truth"
         },
         size: [n as u64, u64::from(labels), 0],
-        what: format!("cycle_delta({epsilon:e}, 1): {found:?}, true {near:?} (n = {n}, L = {labels}, local {local})"),
+        what: format!(
+            "cycle_delta({epsilon:e}, 1): {found:?}, true {near:?} (n = {n}, L = {labels}, local {local})"
+        ),
         test: format!(
-            "{}let delta = histogram.cycle_delta({}, 1, ShuffleEffort::default())?;\nassert!(*delta.value() >= {});",
+            "{}let delta = histogram.cycle_delta({}, 1)?;\nassert!(*delta.value() >= {});",
             code(n, 20, labels, local),
             literal(epsilon),
             literal(truth.below())
@@ -136,7 +145,7 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     let level = (0.5 * local.exp_m1()).ln_1p() * (1.0 + 1e-12);
     let lost = 2 * rng.random_range(0..=receptions / 2) as u64;
     let epsilon = (receptions as u64 - lost) as f64 * level * (1.0 + 1e-14);
-    let each = histogram.cycle_delta(level, 1, ShuffleEffort::default()).map_or(f64::NAN, |x| *x.value());
+    let each = histogram.cycle_delta(level, 1).map_or(f64::NAN, |x| *x.value());
     let claimed = ApproxDp::new(level, each)
         .and_then(|each| composition::optimal_delta(each, receptions as u64, epsilon))
         .map_or(f64::NAN, |x| *x.value());
@@ -169,7 +178,7 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
                 what: format!("{receptions} receptions after one step, local {local}: delta {claimed:e} at {epsilon}, true {truth:e} where the third node changes its label {} to {} after {change} visits", other[0], other[receptions - 1]),
                 test: format!(
                     "{}// The true delta of {receptions} receptions after one foreign step each is {truth:e} at {epsilon:?}.\n\
-                     let each = ApproxDp::new({}, *histogram.cycle_delta({}, 1, ShuffleEffort::default())?.value())?;\n\
+                     let each = ApproxDp::new({}, *histogram.cycle_delta({}, 1)?.value())?;\n\
                      assert!(*composition::optimal_delta(each, {receptions}, {})?.value() >= {});",
                     code(3, 2 * receptions, 2, local),
                     literal(level),

@@ -6,7 +6,18 @@
 
 use super::File;
 
-const CRATES: [&str; 4] = ["ndp_graph", "ndp_dp", "ndp_algos", "ndp_experiments"];
+const CRATES: [&str; 5] = ["ndp_numeric", "ndp_graph", "ndp_dp", "ndp_algos", "ndp_experiments"];
+
+/// The document whose names users follow: all of them are public. Tests are none of them.
+const PUBLIC: &str = "docs/theory.md";
+
+/// What a name must be.
+#[derive(Clone, Copy, PartialEq)]
+enum Wanted {
+    Defined,
+    /// Public, in public modules.
+    Reachable,
+}
 
 pub(super) fn problems(files: &[File]) -> Vec<String> {
     let mut problems = Vec::new();
@@ -16,7 +27,8 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     for document in documents {
         for (i, line) in document.text.lines().enumerate() {
             for name in names(line) {
-                if !exists(name, files) {
+                let wanted = if document.path == PUBLIC { Wanted::Reachable } else { Wanted::Defined };
+                if !exists(name, files, wanted) {
                     problems.push(format!("{}:{}: there is no {name}", document.path, i + 1));
                 }
             }
@@ -37,14 +49,16 @@ fn names(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a path names something that some file defines or re-exports.
-fn exists(name: &str, files: &[File]) -> bool {
+fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
     let mut segments = name.split("::");
     let folder = format!("crates/{}", segments.next().unwrap_or_default().replace('_', "-"));
     let segments: Vec<&str> = segments.collect();
     let find = |path: String| files.iter().find(|f| f.path == path);
     if let ["tests", file, item] = segments[..] {
-        return find(format!("{folder}/tests/{file}.rs")).is_some_and(|f| defines(&f.text, item));
+        return find(format!("{folder}/tests/{file}.rs"))
+            .is_some_and(|f| defines(&f.text, item, Wanted::Defined));
     }
+    let wanted = if segments.contains(&"tests") { Wanted::Defined } else { wanted };
     // As many segments as there are modules; what is left must be in the last one.
     let mut module = find(format!("{folder}/src/lib.rs"));
     let mut path = format!("{folder}/src");
@@ -52,6 +66,14 @@ fn exists(name: &str, files: &[File]) -> bool {
     while let Some((first, after)) = rest.split_first() {
         path = format!("{path}/{first}");
         let Some(file) = find(format!("{path}.rs")).or_else(|| find(format!("{path}/mod.rs"))) else { break };
+        let opened = |parent: &File| parent.text.contains(&format!("\npub mod {first};"));
+        if wanted == Wanted::Reachable && !module.is_some_and(opened) {
+            // A private module may share its name with what is re-exported from it.
+            if !module.is_some_and(|parent| reexports(&parent.text, first)) {
+                return false;
+            }
+            break;
+        }
         (module, rest) = (Some(file), after);
     }
     // A module of its own within the file, as `mod tests { … }`.
@@ -62,15 +84,16 @@ fn exists(name: &str, files: &[File]) -> bool {
     let Some(module) = module else { return false };
     match rest {
         [] => true,
-        [item] => defines(&module.text, item) || reexports(&module.text, item),
+        [item] => defines(&module.text, item, wanted) || reexports(&module.text, item),
         // A method: its type may be re-exported here from any file of the crate.
         [owner, method] => {
-            let here = defines(&module.text, owner) && defines(&module.text, method);
+            let here = defines(&module.text, owner, wanted) && defines(&module.text, method, wanted);
             let elsewhere = || {
                 files.iter().any(|f| {
                     f.path.starts_with(&format!("{folder}/src/"))
-                        && defines(&f.text, owner)
-                        && defines(&f.text, method)
+                        && defines(&f.text, owner, wanted)
+                        && (defines(&f.text, method, wanted)
+                            || method_elsewhere(files, &folder, owner, method, wanted))
                 })
             };
             here || (reexports(&module.text, owner) && elsewhere())
@@ -79,18 +102,32 @@ fn exists(name: &str, files: &[File]) -> bool {
     }
 }
 
-/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`.
-fn defines(text: &str, item: &str) -> bool {
+/// Whether a file of the crate has an `impl owner` and defines the method.
+fn method_elsewhere(files: &[File], folder: &str, owner: &str, method: &str, wanted: Wanted) -> bool {
+    files.iter().filter(|f| f.path.starts_with(&format!("{folder}/src/"))).any(|f| {
+        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let implements = f.text.split("impl ").skip(1).any(|rest| rest.strip_prefix(owner).is_some_and(ends));
+        implements && defines(&f.text, method, wanted)
+    })
+}
+
+/// Whether the text has `fn item`, `struct item` and the like, or the variant or field `item`; where it must be reachable, behind
+/// a `pub` or in a trait.
+fn defines(text: &str, item: &str, wanted: Wanted) -> bool {
     const KEYWORDS: [&str; 8] = ["fn", "struct", "enum", "trait", "const", "static", "mod", "type"];
     let is_name = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(item).any(|(at, _)| {
         let after = text[at + item.len()..].chars().next().is_none_or(|c| !is_name(c));
         let before = text[..at].split_whitespace().next_back().unwrap_or("");
         let separate = text[..at].chars().next_back().is_some_and(char::is_whitespace);
-        let own_line = text[..at].rsplit('\n').next().is_some_and(|line| line.trim().is_empty());
-        after
-            && separate
-            && (KEYWORDS.contains(&before) || (own_line && item.starts_with(char::is_uppercase)))
+        let line = text[..at].rsplit('\n').next().unwrap_or("");
+        let variant = line.trim().is_empty() && item.starts_with(char::is_uppercase);
+        let public = || {
+            let header = text[..at].lines().rfind(|line| line.starts_with(|c: char| c.is_alphabetic()));
+            line.trim_start().starts_with("pub ") || header.is_some_and(|line| line.starts_with("pub trait"))
+        };
+        let defined = KEYWORDS.contains(&before) && (wanted == Wanted::Defined || public());
+        after && separate && (defined || variant)
     })
 }
 
@@ -135,7 +172,7 @@ mod tests {
             "ndp_dp::tests::reference::thirty_gaussians",
         ];
         for name in there {
-            assert!(exists(name, &files()), "{name}");
+            assert!(exists(name, &files(), Wanted::Defined), "{name}");
         }
         let missing = [
             "ndp_dp::rdp::compose",
@@ -146,7 +183,30 @@ mod tests {
             "ndp_dp::rdp::printed::a::b::c",
         ];
         for name in missing {
-            assert!(!exists(name, &files()), "{name}");
+            assert!(!exists(name, &files(), Wanted::Defined), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_users_cannot_reach_is_found() {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        let files = [
+            file("crates/ndp-dp/src/lib.rs", "//! Doc.\npub mod open;\nmod shut;\npub use shut::Shown;\n"),
+            file(
+                "crates/ndp-dp/src/open.rs",
+                "pub fn f() {}\npub(crate) fn g() {}\npub trait T {\n    fn m();\n}\n",
+            ),
+            file(
+                "crates/ndp-dp/src/shut.rs",
+                "pub struct Shown;\nimpl Shown {\n    pub fn new() {}\n    fn own() {}\n}\n",
+            ),
+        ];
+        let reachable = |name: &str| exists(name, &files, Wanted::Reachable);
+        for name in ["ndp_dp::open::f", "ndp_dp::open::T::m", "ndp_dp::Shown", "ndp_dp::Shown::new"] {
+            assert!(reachable(name), "{name}");
+        }
+        for name in ["ndp_dp::open::g", "ndp_dp::shut", "ndp_dp::shut::Shown", "ndp_dp::Shown::own"] {
+            assert!(!reachable(name) && exists(name, &files, Wanted::Defined), "{name}");
         }
     }
 

@@ -51,7 +51,7 @@ impl PairLedgers {
     fn empty(&self) -> Result<Ledger, Error> {
         Ok(match self.limit {
             Some((measure, allowed)) => Ledger::with_limit(measure, allowed)?,
-            None => Ledger::new(),
+            None => Ledger::default(),
         })
     }
 

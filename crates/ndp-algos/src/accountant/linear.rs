@@ -4,8 +4,8 @@ use super::{Account, Attacker, Observer, Protocol, Senders};
 use crate::audit::Attack;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise};
 use ndarray::Array2;
-use ndp_dp::rounding::Interval;
 use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, ObserverLoss, Profile, Sensitivity, UpperBound};
+use ndp_numeric::rounding::Interval;
 use rand::Rng;
 
 impl<P: LinearProtocol> Protocol for P {

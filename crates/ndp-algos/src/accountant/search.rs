@@ -1,9 +1,12 @@
-//! The least noise for one pair by a search, for accounts without a formula.
+//! The least noise by a search, for accounts without a formula.
+//!
+//! An evaluation may take milliseconds, so the search goes by regula falsi on the logarithms, where losses are nearly straight
+//! lines, and needs about ten. The noise returned is one at which the account was seen to stay within the target; monotonicity
+//! makes it the least one, but the guarantee does not depend on it.
 
 use super::Account;
 use crate::Error;
-use crate::walk::graph::calibration::smallest_noise;
-use ndp_dp::{Measure, NoiseMultiplier, UpperBound};
+use ndp_dp::{Measure, NoiseMultiplier};
 
 /// The least noise at which the loss of `u` is at most `allowed`; `None` where no noise is needed.
 pub(crate) fn of_pair<A: Account + ?Sized>(
@@ -28,9 +31,138 @@ pub(crate) fn of_pair<A: Account + ?Sized>(
         let (name, condition) = ("the loss allowed to a pair that has one", "be positive");
         return Err(Error::InvalidParameter { name, condition, value: allowed });
     }
-    let found = smallest_noise(allowed, |noise| Ok(UpperBound::new(loss(noise)?)))?;
-    Ok(Some(found.noise))
+    smallest_noise(allowed, loss).map(Some)
 }
 
 /// A noise so small that whoever learns anything loses something.
 const NO_NOISE: f64 = 0.05;
+
+/// The least noise, within a relative `1e-9`, at which `account` stays within `target`.
+///
+/// # Errors
+/// Those of `account`; [`Error::InvalidParameter`] for a target that is not positive and finite, or one
+/// that no noise up to `1e150` meets.
+pub(super) fn smallest_noise(
+    target: f64,
+    mut account: impl FnMut(NoiseMultiplier) -> Result<f64, Error>,
+) -> Result<NoiseMultiplier, Error> {
+    if !(0.0 < target && target.is_finite()) {
+        return Err(Error::InvalidParameter {
+            name: "the target loss",
+            condition: "be positive and finite",
+            value: target,
+        });
+    }
+    // At x = ln σ: what was found, and by how much it misses, on a logarithmic scale.
+    let mut at = |x: f64| -> Result<(NoiseMultiplier, f64), Error> {
+        let noise = NoiseMultiplier::new(x.exp())?;
+        let reached = account(noise)?;
+        let excess = reached / target;
+        // NaN is a miss; a hit must not be rounded into one.
+        let miss = if reached <= target { excess.ln().min(0.0) } else { excess.ln().max(1e-300) };
+        Ok((noise, miss))
+    };
+    let mut x = 0.0;
+    let (mut found, mut miss) = at(x)?;
+    // Losses fall like σ^-2 or faster: step a little beyond where that would lead.
+    let mut fails: Option<(f64, f64)> = None;
+    let mut holds: Option<(f64, f64)> = None;
+    let mut best = None;
+    loop {
+        if miss <= 0.0 {
+            holds = Some((x, miss));
+            best = Some(found);
+        } else {
+            fails = Some((x, miss));
+        }
+        if fails.is_some() && holds.is_some() {
+            break;
+        }
+        x += (0.5 * miss).clamp(-MAX_STEP, MAX_STEP) + if miss <= 0.0 { -0.1 } else { 0.1 };
+        if x > MAX_LOG {
+            return Err(Error::InvalidParameter {
+                name: "the target loss",
+                condition: "be met by some noise multiplier up to 1e150",
+                value: target,
+            });
+        }
+        if x < -MAX_LOG {
+            break;
+        }
+        (found, miss) = at(x)?;
+    }
+    let mut side = 0;
+    let mut last = miss;
+    while let (Some((low, above)), Some((high, below))) = (fails, holds) {
+        if high - low <= 1e-9 || (-CLOSE..=0.0).contains(&last) {
+            break;
+        }
+        // Illinois: an end that stays is weighed less. The aim is just inside; halve where the chord
+        // says nothing.
+        let chord = low + (high - low) * (above + 0.5 * CLOSE) / (above - below);
+        let inside = low < chord && chord < high;
+        let x = if inside { chord } else { low + (high - low) / 2.0 };
+        let (found, miss) = at(x)?;
+        last = miss;
+        if miss <= 0.0 {
+            (holds, best) = (Some((x, miss)), Some(found));
+            if side == 1 {
+                fails = Some((low, above / 2.0));
+            }
+            side = 1;
+        } else {
+            fails = Some((x, miss));
+            if side == -1 {
+                holds = Some((high, below / 2.0));
+            }
+            side = -1;
+        }
+    }
+    best.ok_or(Error::InvalidParameter {
+        name: "the target loss",
+        condition: "be met by some noise multiplier up to 1e150",
+        value: target,
+    })
+}
+
+/// Longest step of the search on `ln σ`, and its range.
+const MAX_STEP: f64 = 5.0;
+const MAX_LOG: f64 = 345.0;
+/// A loss that is below its target by this share of it is close enough.
+const CLOSE: f64 = 1e-10;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_known_curve_is_inverted_in_few_steps() -> Result<(), Error> {
+        for target in [1e-9, 0.3, 7.0, 1e6] {
+            let mut evaluations = 0;
+            let found = smallest_noise(target, |noise| {
+                evaluations += 1;
+                Ok(noise.get().powi(-2))
+            })?;
+            let expected = target.sqrt().recip();
+            assert!(found.get() >= expected * (1.0 - 1e-15) && found.get() <= expected * (1.0 + 2e-9));
+            assert!(found.get().powi(-2) <= target);
+            assert!(evaluations <= 20, "{evaluations} evaluations");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn jumps_and_unreachable_targets() {
+        let stairs = |noise: NoiseMultiplier| Ok(if noise.get() < 3.0 { 5.0 } else { 1.0 });
+        let found = smallest_noise(2.0, stairs).unwrap();
+        assert!((3.0..3.0 * (1.0 + 2e-9)).contains(&found.get()));
+        assert!(smallest_noise(0.5, stairs).is_err());
+        // A pair that never meets costs nothing at any noise.
+        assert!(smallest_noise(1.0, |_| Ok(0.0)).unwrap().get() < 1e-100);
+        let infinite = |noise: NoiseMultiplier| Ok(if noise.get() < 2.0 { f64::INFINITY } else { 0.5 });
+        assert!((smallest_noise(1.0, infinite).unwrap().get() - 2.0).abs() < 1e-8);
+        for target in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(matches!(smallest_noise(target, stairs), Err(Error::InvalidParameter { .. })));
+        }
+    }
+}

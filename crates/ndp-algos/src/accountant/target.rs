@@ -8,13 +8,13 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 5.
 
 use super::Account;
+use super::search::smallest_noise;
 use crate::Error;
-use crate::walk::graph::calibration::smallest_noise;
 use ndp_dp::conversion::optimal_epsilon;
-use ndp_dp::rounding::Interval;
 use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, UpperBound, Verdict};
 use ndp_graph::Graph;
 use ndp_graph::memory::require_dense;
+use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fmt;
@@ -212,8 +212,7 @@ fn least_noise_of_mean(
     if let Some(noise) = of_unit_means(accounts, measure, allowed)? {
         return Ok(LeastNoise { noise, tightest: None });
     }
-    let found = smallest_noise(allowed, |noise| Ok(UpperBound::new(largest(noise)?)))?;
-    Ok(LeastNoise { noise: found.noise, tightest: None })
+    Ok(LeastNoise { noise: smallest_noise(allowed, largest)?, tightest: None })
 }
 
 /// `√(α mean / (2 allowed))` for the largest mean of unit losses, rounded up: no search where all losses follow from them.

@@ -5,8 +5,9 @@
 //! nodes sum to at most `T_v` local losses: the mean loss is at most `c₀ T_v / n`.
 
 use crate::Error;
-use ndp_dp::{Exact, UpperBound, tails};
+use ndp_dp::{Exact, UpperBound};
 use ndp_graph::sequences::EdgeActivations;
+use ndp_numeric::binomial;
 
 /// The number `T_v` of messages that a node receives in randomized gossip.
 ///
@@ -58,9 +59,10 @@ impl Activity {
     /// `P(T_v > k)`.
     ///
     /// # Errors
-    /// Too many steps for the binomial law, see [`tails::MAX_TRIALS`].
+    /// More than `1e12` steps.
     pub fn tail(&self, k: u64) -> Result<Exact<f64>, Error> {
-        Ok(tails::log_binomial_tail(k, self.steps, self.participation)?.map(f64::exp))
+        let log = binomial::log_tail_up(k, self.steps, self.participation).map_err(ndp_dp::Error::from)?;
+        Ok(Exact::new(log.exp()))
     }
 
     /// Hoeffding's bound `P(T_v - E T_v ≥ excess) ≤ exp(-2 excess² / T)`; the paper prints the weaker

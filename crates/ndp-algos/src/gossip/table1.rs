@@ -5,8 +5,8 @@
 
 use super::utility::{Convergence, stopping_rounds};
 use crate::Error;
-use ndp_dp::rounding::Interval;
 use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
+use ndp_numeric::rounding::Interval;
 
 /// The privacy asked for, on `n` nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]

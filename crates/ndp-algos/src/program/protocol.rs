@@ -7,8 +7,8 @@ use super::sensitivity::Sensitivity;
 use super::simulate::Statistic;
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol};
-use ndp_dp::rounding::Interval;
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
+use ndp_numeric::rounding::Interval;
 use rand::Rng;
 
 /// A program and what neighboring inputs are.
@@ -112,7 +112,9 @@ impl Account for Accounted<'_> {
         let against = self.observer().to_string();
         let loss = match self.account.verdict(u, self.sensitivity)? {
             Verdict::Bounded(loss) => loss,
-            Verdict::Noiseless { .. } => return Ok(Profile::revealed(true, &against)),
+            Verdict::Noiseless { .. } => {
+                return Ok(Profile::gaussian(Exact::new(Gdp::new(f64::INFINITY)?).into(), &against));
+            }
         };
         let mu = |loss: f64| Interval::new(loss).sqrt() / Interval::new(noise.get());
         let upper = Gdp::new(if loss.value() == 0.0 { 0.0 } else { mu(loss.value()).high() })?;

@@ -1,10 +1,12 @@
 //! Sums, averages and histograms carried by a token.
 
-use super::{Entry, Parameter};
+use super::{Entry, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::TokenWalk;
+use crate::walk::noise::{DiscreteLaplaceLaw, LaplaceLaw};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
-use crate::walk::{Bounds, FinalToken, TokenNoise};
+use crate::walk::{Bounds, FinalToken, NoiseLaw, ReleasedSum, TokenNoise};
+use crate::{Error, Protocol};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::Start;
@@ -38,6 +40,50 @@ pub(super) const RING_SUM: Entry = Entry {
             RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
         Ok(Box::new(ring.with_final_token(FinalToken::Masked)?))
     },
+};
+
+/// Sums behind noise of another law, made with noise 1; questions bring their own.
+fn ring_sum_behind(setting: &Setting<'_>, law: &'static dyn NoiseLaw) -> Result<Box<dyn Protocol>, Error> {
+    let (noise, bounds) = (TokenNoise::of(law, Sigma::new(1.0)?), Bounds::new(0.0, 1.0)?);
+    let ring = RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
+    Ok(Box::new(ReleasedSum::from(ring.with_final_token(FinalToken::Masked)?)))
+}
+
+fn complete_sum_behind(
+    setting: &Setting<'_>,
+    law: &'static dyn NoiseLaw,
+) -> Result<Box<dyn Protocol>, Error> {
+    let (noise, bounds) = (TokenNoise::of(law, Sigma::new(1.0)?), Bounds::new(0.0, 1.0)?);
+    let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
+    Ok(Box::new(ReleasedSum::from(CompleteSum::new(walk, bounds, noise))))
+}
+
+pub(super) const RING_SUM_LAPLACE: Entry = Entry {
+    name: "ring-sum-laplace",
+    about: "as ring-sum, behind Laplace noise; every contribution counts by itself",
+    parameters: &[PASSES],
+    build: |setting| ring_sum_behind(setting, &LaplaceLaw),
+};
+
+pub(super) const RING_SUM_DISCRETE: Entry = Entry {
+    name: "ring-sum-discrete-laplace",
+    about: "as ring-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
+    parameters: &[PASSES],
+    build: |setting| ring_sum_behind(setting, &DiscreteLaplaceLaw),
+};
+
+pub(super) const COMPLETE_SUM_LAPLACE: Entry = Entry {
+    name: "complete-sum-laplace",
+    about: "as complete-sum, behind Laplace noise; every contribution counts by itself",
+    parameters: &[STEPS],
+    build: |setting| complete_sum_behind(setting, &LaplaceLaw),
+};
+
+pub(super) const COMPLETE_SUM_DISCRETE: Entry = Entry {
+    name: "complete-sum-discrete-laplace",
+    about: "as complete-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
+    parameters: &[STEPS],
+    build: |setting| complete_sum_behind(setting, &DiscreteLaplaceLaw),
 };
 
 /// Made with reports of `ε₀ = 1`; questions bring their own noise.

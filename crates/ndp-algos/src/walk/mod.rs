@@ -2,8 +2,10 @@
 //!
 //! - [`ring`]: a fixed ring, passed several times; real sums and histograms.
 //! - [`complete`]: a uniform walk on all nodes; real sums and histograms.
+//! - [`graph`]: a walk on the edges of a graph; running averages.
+//! - [`ReleasedSum`]: sums of the first two behind noise of any law.
 //!
-//! In both, the contributions of *all* nodes are fixed before the run: they are functions of the node and the
+//! In all of them, the contributions of *all* nodes are fixed before the run: they are functions of the node and the
 //! number of its visit, never of the token, which the signatures enforce. A node that reacted to the noise
 //! already in the token would void every guarantee here.
 //!
@@ -17,10 +19,12 @@ pub mod complete;
 pub mod graph;
 mod level;
 pub mod noise;
+mod released;
 pub mod ring;
 pub mod tally;
 
-pub use noise::{Bounds, LAWS, NoiseLaw, Release, TokenNoise};
+pub use noise::{Bounds, LAWS, NoiseLaw, TokenNoise};
+pub use released::ReleasedSum;
 use serde::{Deserialize, Serialize};
 pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 

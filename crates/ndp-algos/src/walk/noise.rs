@@ -11,7 +11,7 @@ pub use continuous::{GaussianLaw, LaplaceLaw};
 pub use discrete_laplace::DiscreteLaplaceLaw;
 
 use crate::Error;
-use ndp_dp::{Guarantee, Mechanism, Sensitivity, Sigma};
+use ndp_dp::{Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,7 +35,11 @@ pub trait NoiseLaw: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// When this law gives no guarantee for that sensitivity or standard deviation.
-    fn release(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error>;
+    fn release(
+        &self,
+        sigma: Sigma,
+        sensitivity: Sensitivity,
+    ) -> Result<Box<dyn Mechanism + Send + Sync>, Error>;
 
     /// Whether a node may contribute `x`: a law on whole numbers hides no fractions.
     fn admits(&self, x: f64) -> bool {
@@ -52,18 +56,6 @@ pub trait NoiseLaw: fmt::Debug + Send + Sync {
     fn is_gaussian(&self) -> bool {
         false
     }
-}
-
-/// What one contribution behind one noise costs: its Rényi losses and its privacy profile.
-pub trait Release: Mechanism {
-    /// The `δ` at `epsilon`.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, ndp_dp::Error>;
-
-    /// The `ε` at `δ = 0`, infinite for noise that gives none.
-    fn pure_epsilon(&self) -> Guarantee<f64>;
 }
 
 /// A law of noise at a standard deviation.
@@ -144,7 +136,7 @@ impl TokenNoise {
     ///
     /// # Errors
     /// As [`NoiseLaw::release`].
-    pub fn release(self, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error> {
+    pub fn release(self, sensitivity: Sensitivity) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         self.law.release(self.sigma, sensitivity)
     }
 

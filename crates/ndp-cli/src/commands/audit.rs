@@ -23,10 +23,11 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let plan = AuditPlan { runs: asked.runs, error_rate: asked.error_rate };
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
     let found = audit(&protocol, source, observer, noise, plan, rng)?;
-    let (allowed, measured) = (found.allowed_mu, *found.measured_mu.value());
+    let (allowed, grade) = (found.allowed.value().mu(), found.allowed.grade());
+    let measured = *found.measured_mu.value();
     if let Some(path) = &asked.files.csv {
         let numbers = [allowed, measured, found.false_positives, found.true_positives];
-        let mut row = vec![asked.source.clone(), found.grade.to_string()];
+        let mut row = vec![asked.source.clone(), grade.to_string()];
         row.extend(numbers.map(|x| x.to_string()));
         let header = ["source", "grade", "allowed_mu", "measured_mu", "false_positives", "true_positives"];
         csv(path, asked.knowledge.seed, &header, &[row])?;
@@ -34,7 +35,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     if let Some(path) = &asked.files.json {
         let body = serde_json::json!({ "protocol": name, "source": asked.source, "observers": chosen.description,
             "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
-            "allowed_mu": { "grade": found.grade, "value": allowed }, "measured_mu": found.measured_mu,
+            "allowed_mu": { "grade": grade, "value": allowed }, "measured_mu": found.measured_mu,
             "false_positives": found.false_positives, "true_positives": found.true_positives });
         json(path, asked.knowledge.seed, body)?;
     }
@@ -44,7 +45,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
             ("whose data", asked.source.clone()),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", chosen.description),
-            ("mu that the account allows", format!("{} [{}]", up(found.allowed_mu), found.grade)),
+            ("mu that the account allows", format!("{} [{}]", up(allowed), grade)),
             (
                 "mu that the attack shows",
                 format!("{} [{}]", down(*found.measured_mu.value()), found.measured_mu.grade()),

@@ -93,7 +93,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     line("")?;
     worst(&rows, "spent", 10)?;
     if limit.is_some() {
-        let left = pairs.par_iter().map(|(_, _, ledger)| ledger.remaining());
+        let left =
+            pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
         line(&format!("left for every pair: at least {}", down(left)))?;
         if ledgers.verdict()? != Verdict::Met {

@@ -6,23 +6,24 @@
 //!
 //! All values bound `δ` at a given `ε` for replacing one user's data, **against a reader of the last model only**. The
 //! aggregator is trusted, and the participants, who receive intermediate models, are not adversaries; against them, or once
-//! any other model is released, only [`FederatedRun::all_models_delta`] holds. Batches drawn afresh every round are not
+//! any other model is released, only [`FederatedDescent::all_models_delta`] holds. Batches drawn afresh every round are not
 //! covered. The loss is convex, `L`-Lipschitz and `β`-smooth on the ball, and `η ≤ 2/β`: [`ContractionFactor`] checks it.
 //!
 //! # References
 //! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*, 2020:
 //!   Algorithm 1, Theorem 2.
 //! - Bok, Su and Altschuler, *Shifted interpolation for differential privacy*, ICML 2024: amplification by iteration
-//!   in Gaussian-DP form, behind [`FederatedRun::delta`].
+//!   in Gaussian-DP form, behind [`FederatedDescent::delta`](crate::Mechanism::delta).
 //! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, FOCS 2018: Theorem 22, behind
-//!   [`FederatedRun::rdp`](crate::Mechanism::rdp).
+//!   [`FederatedDescent::rdp`](crate::Mechanism::rdp).
 
 pub mod printed;
 
 use crate::error::ensure;
-use crate::gaussian::{check_epsilon, log_theta, one_minus_theta, theta};
-use crate::rounding::{Interval, down, exp_up, log_down, up, up_log};
+use crate::gaussian::check_epsilon;
 use crate::{Delta, Error, Exact, Guarantee, Mechanism, Order, UpperBound, search};
+use ndp_numeric::gaussian_profile::{log_theta, one_minus_theta, theta};
+use ndp_numeric::rounding::{Interval, down, exp_up, log_down, up, up_log};
 use serde::{Deserialize, Serialize};
 
 /// How much one noiseless gradient step contracts distances, `0 ≤ M ≤ 1`.
@@ -90,10 +91,10 @@ impl ContractionFactor {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
+/// use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 /// let parameters =
 ///     Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-/// assert_eq!(FederatedRun::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?.rounds(), 5);
+/// assert!(FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?).is_ok());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,25 +122,26 @@ pub struct Parameters {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
+/// use ndp_dp::Mechanism;
+/// use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 /// let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-/// let run = FederatedRun::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?;
+/// let run = FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?;
 /// // Theorem 2 of Asoodeh and Calmon, the tighter bound, and what releasing every model costs:
 /// assert!(run.delta(0.5)?.value() < run.theorem2_delta(0.5)?.value());
 /// assert!(run.theorem2_delta(0.5)?.value() < run.all_models_delta(0.5)?.value());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct FederatedRun {
+pub struct FederatedDescent {
     parameters: Parameters,
     factor: ContractionFactor,
 }
 
 crate::lossless::checked_fields! {
-    FederatedRun { parameters: Parameters, factor: ContractionFactor } => Self::new(parameters, factor)
+    FederatedDescent { parameters: Parameters, factor: ContractionFactor } => Self::new(parameters, factor)
 }
 
-impl FederatedRun {
+impl FederatedDescent {
     /// Checks the parameters.
     ///
     /// # Errors
@@ -159,12 +161,6 @@ impl FederatedRun {
         Ok(Self { parameters, factor })
     }
 
-    /// The parameters.
-    #[must_use]
-    pub const fn parameters(&self) -> &Parameters {
-        &self.parameters
-    }
-
     /// The number of rounds `T = ⌊n/m⌋`.
     #[must_use]
     pub const fn rounds(&self) -> u64 {
@@ -173,7 +169,7 @@ impl FederatedRun {
 
     /// Displacement over noise of the round a user takes part in: `r = 2L/(√m σ)`, rounded up.
     #[must_use]
-    pub fn step_ratio(&self) -> f64 {
+    pub(crate) fn step_ratio(&self) -> f64 {
         let Parameters { batch, lipschitz, sigma, .. } = self.parameters;
         let moved = Interval::new(2.0) * Interval::new(lipschitz);
         // One factor after the other: their product may overflow.
@@ -214,30 +210,8 @@ impl FederatedRun {
         (Interval::count(self.parameters.batch) / Interval::count(self.parameters.users)).ln()
     }
 
-    /// The tighter bound, never above Theorem 2: `δ = (m/n) Σ_{k=1}^T b_k`, where `k` counts the noisy steps from the user's
-    /// batch to the end, `b_1 = θ_ε(r)`, `b_k = min{θ_ε(r/√W_k), κ b_{k−1}}`, `W_k = Σ_{i<k} M^{−2i}`.
-    ///
-    /// The first entry of the minimum is amplification by iteration (the displacement is spread over `k` steps), the second
-    /// strong data processing.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    ///
-    /// # Complexity
-    /// `O(min(T, 10⁴))`: beyond 10⁴ rounds, blocks of 1/10⁴ of the rounds before them are charged at their first
-    /// round, at most 1e-4 too much.
-    ///
-    /// # References
-    /// Bok, Su and Altschuler 2024 for the Gaussian form of amplification by iteration; Asoodeh and Calmon 2020, Theorem 1.
-    pub fn delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
-        Ok(self.log_delta(epsilon)?.map(exp_up))
-    }
-
-    /// The natural logarithm of [`Self::delta`], also where that is below the smallest float.
-    ///
-    /// # Errors
-    /// As [`Self::delta`].
-    pub fn log_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
+    /// The natural logarithm of [`Mechanism::delta`], also where that is below the smallest float.
+    pub(crate) fn log_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
         check_epsilon(epsilon)?;
         Ok(UpperBound::new(self.log_mix(epsilon)))
     }
@@ -292,14 +266,6 @@ impl FederatedRun {
         (self.log_share() + Interval::new(largest) + sum.ln()).high().min(0.0)
     }
 
-    /// The smallest `ε` at which [`Self::delta`] meets `delta`: the first float at which it was seen to; `∞` when none does.
-    #[must_use]
-    pub fn epsilon(&self, delta: Delta) -> UpperBound<f64> {
-        let target = log_down(delta.get());
-        let smallest = search::smallest(0.0, f64::MAX, |epsilon| self.log_mix(epsilon) <= target);
-        UpperBound::new(smallest.unwrap_or(f64::INFINITY))
-    }
-
     /// `θ_ε(r)`, rounded up: the exact `δ` when every intermediate model is released, since each user appears once.
     ///
     /// An upper bound for every observer of models, participants included, whatever the loss and the projection.
@@ -312,8 +278,8 @@ impl FederatedRun {
     }
 }
 
-impl Mechanism for FederatedRun {
-    /// Amplification by iteration averaged over the user's hidden round, weaker than [`FederatedRun::delta`] but ready for
+impl Mechanism for FederatedDescent {
+    /// Amplification by iteration averaged over the user's hidden round, weaker than [`Self::delta`] but ready for
     /// composition: `(1/(α−1)) ln[(m/n) Σ_k e^{(α−1) α r²/(2k)} + 1 − Tm/n]`, `k = 1..T`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         const SINGLE_ROUNDS: u64 = 10_000;
@@ -346,6 +312,32 @@ impl Mechanism for FederatedRun {
         let log_mean = Interval::ZERO.log_add_exp(log_excess);
         let excess = Interval::new(alpha) - Interval::ONE;
         UpperBound::new((log_mean / excess).high()).into()
+    }
+
+    /// The first float at which [`Self::delta`] was seen to meet `delta`; `∞` when none does.
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        let target = log_down(delta.get());
+        let smallest = search::smallest(0.0, f64::MAX, |epsilon| self.log_mix(epsilon) <= target);
+        UpperBound::new(smallest.unwrap_or(f64::INFINITY)).into()
+    }
+
+    /// The tighter bound, never above Theorem 2: `δ = (m/n) Σ_{k=1}^T b_k`, where `k` counts the noisy steps from the user's
+    /// batch to the end, `b_1 = θ_ε(r)`, `b_k = min{θ_ε(r/√W_k), κ b_{k−1}}`, `W_k = Σ_{i<k} M^{−2i}`.
+    ///
+    /// The first entry of the minimum is amplification by iteration (the displacement is spread over `k` steps), the second
+    /// strong data processing.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
+    ///
+    /// # Complexity
+    /// `O(min(T, 10⁴))`: beyond 10⁴ rounds, blocks of 1/10⁴ of the rounds before them are charged at their first
+    /// round, at most 1e-4 too much.
+    ///
+    /// # References
+    /// Bok, Su and Altschuler 2024 for the Gaussian form of amplification by iteration; Asoodeh and Calmon 2020, Theorem 1.
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        Ok(self.log_delta(epsilon)?.map(exp_up).into())
     }
 }
 

@@ -1,10 +1,11 @@
 use super::*;
+use crate::Mechanism;
 use approx::assert_relative_eq;
 use proptest::prelude::*;
 
-fn run(users: u64, batch: u64, [lipschitz, radius, step, sigma]: [f64; 4], factor: f64) -> FederatedRun {
+fn run(users: u64, batch: u64, [lipschitz, radius, step, sigma]: [f64; 4], factor: f64) -> FederatedDescent {
     let parameters = Parameters { users, batch, lipschitz, radius, step, sigma };
-    FederatedRun::new(parameters, ContractionFactor::new(factor).unwrap()).unwrap()
+    FederatedDescent::new(parameters, ContractionFactor::new(factor).unwrap()).unwrap()
 }
 
 /// 50-digit values of the federated specification, section 8, at its tolerance.
@@ -127,9 +128,9 @@ fn bad_parameters_are_refused() {
         Parameters { sigma: -1.0, ..good },
     ];
     for parameters in bad {
-        assert!(FederatedRun::new(parameters, one).is_err(), "{parameters:?}");
+        assert!(FederatedDescent::new(parameters, one).is_err(), "{parameters:?}");
     }
-    let run = FederatedRun::new(good, one).unwrap();
+    let run = FederatedDescent::new(good, one).unwrap();
     for epsilon in [-0.1, f64::NAN, f64::INFINITY] {
         assert!(run.delta(epsilon).is_err() && run.theorem2_delta(epsilon).is_err());
         assert!(run.all_models_delta(epsilon).is_err() && printed::figure_delta(&run, epsilon).is_err());

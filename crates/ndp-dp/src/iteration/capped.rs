@@ -1,9 +1,10 @@
 //! Private descent by a walk on the complete graph, with a cap on contributions.
 
-use super::{FinalToken, Geometric, NoisyStep};
+use super::geometric::Geometric;
+use super::{LastIterate, NoisyStep};
 use crate::error::ensure;
-use crate::rounding::Interval;
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// What `c` merged observers learn about one user of a walk on the complete graph of `n` users who makes at most
@@ -27,11 +28,11 @@ use serde::{Deserialize, Serialize};
 /// # Examples
 /// ```
 /// use ndp_dp::iteration::{CappedWalk, NoisyStep};
-/// use ndp_dp::{Delta, RdpAccountant, Sigma};
+/// use ndp_dp::{Delta, Mechanism, RdpAccountant, Sigma};
 /// // At most ten contributions of a user among a thousand, one observer.
 /// let walk = CappedWalk::new(10, NoisyStep::new(1.0, Sigma::new(20.0)?)?, 1000, 1)?;
-/// let spent = RdpAccountant::default().compose(&walk, 1).to_approx_dp(Delta::new(1e-6)?);
-/// assert!(spent.value().epsilon() < 1.0);
+/// let spent = RdpAccountant::default().compose(&walk, 1).epsilon(Delta::new(1e-6)?);
+/// assert!(*spent.value() < 1.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[doc(alias = "gap_rdp_certified")]
@@ -97,9 +98,9 @@ impl CappedWalk {
     /// still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published, since a colluder
     /// can steer the last contribution to the end.
     #[must_use]
-    pub fn rdp_biased(&self, order: Order, final_token: FinalToken) -> UpperBound<f64> {
-        if self.contributions == 0 || final_token == FinalToken::Withheld {
-            return self.rdp(order).into_upper_bound();
+    pub fn rdp_biased(&self, order: Order, last_iterate: LastIterate) -> UpperBound<f64> {
+        if self.contributions == 0 || last_iterate == LastIterate::Withheld {
+            return self.rdp(order).into();
         }
         let theta = self.step.theta(order);
         let log_phi = self.gap.log_phi_unchecked(theta);
@@ -125,6 +126,7 @@ fn times(count: u64, x: f64) -> Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gdp::half_square;
     use crate::{Delta, Sigma, conversion};
     use approx::assert_relative_eq;
     use proptest::prelude::*;
@@ -168,7 +170,7 @@ mod tests {
         for (budget, sigma) in [(10.0, 1.178), (1.0, 8.12)] {
             let spent = |sigma: f64| -> Result<f64, Error> {
                 let walk = walk(12, 1.0, sigma, 2000, 1);
-                let curve = |order| walk.rdp(order).into_upper_bound();
+                let curve = |order| walk.rdp(order).into();
                 Ok(conversion::best_epsilon(curve, Delta::new(1e-6)?).value().approx_dp.epsilon())
             };
             assert!(spent(1.001 * sigma)? <= budget && spent(0.99 * sigma)? > budget);
@@ -184,7 +186,7 @@ mod tests {
     #[test]
     fn limits_are_right() {
         assert_eq!(*walk(0, 1.0, 1e-150, 10, 1).rdp(order(1e10)).value(), 0.0);
-        assert_eq!(*walk(0, 1.0, 1.0, 10, 1).rdp_biased(order(2.0), FinalToken::Published).value(), 0.0);
+        assert_eq!(*walk(0, 1.0, 1.0, 10, 1).rdp_biased(order(2.0), LastIterate::Published).value(), 0.0);
         // Everyone else colludes: every contribution is seen at once.
         assert_relative_eq!(*walk(3, 1.0, 1.0, 4, 3).rdp(order(2.0)).value(), 12.0, max_relative = 1e-15);
         assert_eq!(*walk(1, 1.0, 1e-300, 10, 1).rdp(order(1e10)).value(), f64::INFINITY);
@@ -208,9 +210,9 @@ mod tests {
             let loss = *here.rdp(order).value();
             let slack = 1.0 + 1e-11;
             // At most N contributions seen at once.
-            let alone = contributions as f64 * here.step.rdp_after(order, 1)?.value();
+            let alone = contributions as f64 * half_square(order.get(), here.step.ratio());
             prop_assert!(loss <= alone * slack);
-            prop_assert!(loss <= here.rdp_biased(order, FinalToken::Published).value() * slack);
+            prop_assert!(loss <= here.rdp_biased(order, LastIterate::Published).value() * slack);
             if let Ok(closed) = here.rdp_closed(order) {
                 prop_assert!(loss <= closed.value() * slack);
             }

@@ -3,24 +3,17 @@
 //! On the complete graph the number of steps `G ∈ {1, 2, …}` until the token next meets one of `k` given users out
 //! of `n` is geometric with parameter `p = k/n`.
 
+#[cfg(test)]
+use crate::UpperBound;
 use crate::error::ensure;
-use crate::rounding::up;
-use crate::{Error, Exact, UpperBound};
+use crate::{Error, Exact};
+use ndp_numeric::rounding::up;
 use serde::Serialize;
 
 /// The geometric law on `{1, 2, …}`: `P(G = g) = p (1 − p)^{g−1}`.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::iteration::Geometric;
-/// // Of a thousand users one observes: a walk meets it every thousand steps.
-/// let gap = Geometric::until_seen(1000, 1)?;
-/// assert!(gap.p() == 0.002 && gap.inverse_mean().into_value() < 0.013);
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Geometric {
-    p: f64,
+pub(crate) struct Geometric {
+    pub(crate) p: f64,
     q: f64,
 }
 
@@ -31,7 +24,7 @@ impl Geometric {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 < p ≤ 1`.
-    pub fn new(p: f64) -> Result<Self, Error> {
+    pub(crate) fn new(p: f64) -> Result<Self, Error> {
         ensure(0.0 < p && p <= 1.0, "the parameter of a geometric law", "lie above 0 and be at most 1", p)?;
         Ok(Self { p, q: 1.0 - p })
     }
@@ -52,7 +45,7 @@ impl Geometric {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `1 ≤ hits ≤ users`.
-    pub fn meeting(hits: u64, users: u64) -> Result<Self, Error> {
+    pub(crate) fn meeting(hits: u64, users: u64) -> Result<Self, Error> {
         ensure(
             1 <= hits && hits <= users,
             "the number of users to meet",
@@ -68,7 +61,7 @@ impl Geometric {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `1 ≤ c < n`.
-    pub fn until_seen(users: u64, colluders: u64) -> Result<Self, Error> {
+    pub(crate) fn until_seen(users: u64, colluders: u64) -> Result<Self, Error> {
         ensure(
             1 <= colluders && colluders < users,
             "the number of colluders",
@@ -78,17 +71,11 @@ impl Geometric {
         Self::meeting(colluders + 1, users)
     }
 
-    /// The parameter `p`.
-    #[must_use]
-    pub const fn p(self) -> f64 {
-        self.p
-    }
-
     /// `E[1/G] = −p ln p/(1 − p)`, 1 for `p = 1`, rounded up. For `p = 1/n` it is `ln n/(n − 1)`, more than the printed
     /// `ln n/n`.
     #[doc(alias = "geometric_inverse_mean")]
     #[must_use]
-    pub fn inverse_mean(self) -> Exact<f64> {
+    pub(crate) fn inverse_mean(self) -> Exact<f64> {
         // Two parameters, a logarithm and two operations, each with at most one epsilon; the logarithm has the error of its
         // argument, relative, only where it is small, and is then taken from q.
         Exact::new(if self.q == 0.0 { 1.0 } else { up(-self.p * self.log_p() / self.q, 8.0).min(1.0) })
@@ -101,8 +88,8 @@ impl Geometric {
     ///
     /// # Complexity
     /// A few hundred operations for any `p` and `θ`.
-    #[doc(alias = "gap_contrib_logmgf")]
-    pub fn log_phi(self, theta: f64) -> Result<UpperBound<f64>, Error> {
+    #[cfg(test)]
+    pub(crate) fn log_phi(self, theta: f64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         Ok(UpperBound::new(self.log_phi_unchecked(theta)))
     }
@@ -131,23 +118,29 @@ impl Geometric {
         }
         let log_q = if self.p < 0.5 { libm::log1p(-self.p) } else { libm::log(self.q) };
         // ln of what the last step collects beyond its own share.
-        let log_rest =
-            |collected: u64| collected as f64 * log_q + crate::logspace::log_expm1(theta / longest as f64);
+        let log_rest = |collected: u64| {
+            collected as f64 * log_q + ndp_numeric::logspace::log_expm1(theta / longest as f64)
+        };
         let log_excess = if longest <= LONGEST_SUM {
             let terms: Vec<f64> = (1..longest)
                 .map(|g| {
-                    libm::log(self.p) + (g - 1) as f64 * log_q + crate::logspace::log_expm1(theta / g as f64)
+                    libm::log(self.p)
+                        + (g - 1) as f64 * log_q
+                        + ndp_numeric::logspace::log_expm1(theta / g as f64)
                 })
                 .chain([log_rest(longest - 1)])
                 .collect();
-            crate::logspace::log_sum_exp(&terms)
+            ndp_numeric::logspace::log_sum_exp(&terms)
         } else {
             // The whole law, and what it has beyond once more, at most.
             let log_phi = self.log_phi_unchecked(theta);
-            crate::logspace::log_add_exp(crate::logspace::log_expm1(log_phi), log_rest(longest - 1))
+            ndp_numeric::logspace::log_add_exp(
+                ndp_numeric::logspace::log_expm1(log_phi),
+                log_rest(longest - 1),
+            )
         };
         // A sum of terms of relative errors 1e-13 at most for the exponents below 800 that matter.
-        let log_phi = crate::logspace::log_add_exp(0.0, log_excess + 1e-12);
+        let log_phi = ndp_numeric::logspace::log_add_exp(0.0, log_excess + 1e-12);
         (log_phi * ROUNDING).min(theta)
     }
 
@@ -308,7 +301,7 @@ const DIRECT_TERMS: usize = 8;
 const MOST_POWERS: i32 = 1000;
 /// Reached only for a `p` below 1e-14, where the bound is still valid.
 const MOST_TERMS: u32 = 4096;
-/// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in `tests/outward.rs`.
+/// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in `checks/outward.rs`.
 const ROUNDING: f64 = 1.0 + 1e-13;
 
 #[cfg(test)]

@@ -5,12 +5,10 @@
 //! nonexpansive. Clipping a gradient breaks that in general: `L` must be a true Lipschitz constant of both the
 //! old and the new loss of the exposed user. Neighbors differ in all the data of one user.
 //!
-//! * [`NoisyStep`]: one contribution seen after `g` further noisy steps; shifted, strongly convex and
-//!   decreasing-step forms; the least cost of many contributions ([`absorption_cost`]).
-//! * [`Geometric`]: the gap until a uniform walk is seen again, `E[1/G]` and `ln φ`.
+//! * [`NoisyStep`]: one contribution seen after `g` further noisy steps, for convex and strongly convex losses.
 //! * [`CappedWalk`]: the whole walk on the complete graph with at most `N` contributions,
 //!   `D_α ≤ N ln φ/(α − 1)`, whatever its length.
-//! * [`WalkRun`], [`WalkDescent`]: the same without a cap, exact in the number `T` of steps.
+//! * [`UncappedWalk`], [`WalkDescent`]: the same without a cap, exact in the number `T` of steps.
 //!
 //! # References
 //! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, 2018, arXiv:1808.06651:
@@ -25,10 +23,11 @@ mod geometric;
 mod recursion;
 mod run;
 mod step;
-mod utility;
 
 pub use capped::CappedWalk;
-pub use geometric::Geometric;
-pub use run::{FinalToken, FirstHolder, WalkDescent, WalkRun};
-pub use step::{NoisyStep, absorption_cost, shift_weight};
-pub use utility::{ExpectedError, expected_error};
+#[cfg(test)]
+pub(crate) use geometric::Geometric;
+pub use run::{FirstHolder, LastIterate, UncappedWalk, WalkDescent};
+pub use step::NoisyStep;
+#[cfg(test)]
+pub(crate) use step::absorption_cost;

@@ -1,8 +1,8 @@
 //! The recursions over the steps of a walk, kept in range by common factors and rounded up.
 
-use super::{FirstHolder, WalkRun};
+use super::{FirstHolder, UncappedWalk};
 use crate::UpperBound;
-use crate::rounding::index;
+use ndp_numeric::rounding::index;
 
 /// Backward values of the recursion: `V(t)` with nothing pending after step `t`, `W(t)` when the user acts at `t`.
 ///
@@ -24,7 +24,7 @@ pub(super) struct Backward {
 }
 
 impl Backward {
-    pub(super) fn new(run: &WalkRun, reach: usize) -> Self {
+    pub(super) fn new(run: &UncappedWalk, reach: usize) -> Self {
         let (users, size) = (run.users() as f64, index(run.steps()) + 2);
         Self {
             colluders: run.colluders() as f64,

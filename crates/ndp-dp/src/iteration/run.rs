@@ -5,22 +5,22 @@ use super::geometric::check_theta;
 use super::recursion::{Backward, dot, log_delayed, log_renewal, round_up, tilt};
 use super::step::check_steps;
 use crate::error::ensure;
-use crate::rounding::{Interval, index};
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
+use ndp_numeric::rounding::{Interval, index};
 use serde::{Deserialize, Serialize};
 
 /// Whether the observers see the token after the last step.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{FinalToken, WalkRun};
-/// let run = WalkRun::new(500, 100, 1, FinalToken::Published)?;
-/// assert_eq!(run.final_token(), FinalToken::Published);
+/// use ndp_dp::iteration::{LastIterate, UncappedWalk};
+/// let cost = |last| UncappedWalk::new(50, 100, 1, last)?.observed_log_mgf(0.5, u64::MAX);
+/// assert!(cost(LastIterate::Withheld)?.value() < cost(LastIterate::Published)?.value());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FinalToken {
+pub enum LastIterate {
     /// Nobody sees it.
     Withheld,
     /// It is one more observation.
@@ -31,9 +31,10 @@ pub enum FinalToken {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{FinalToken, FirstHolder, WalkRun};
-/// let run = WalkRun::new(500, 100, 1, FinalToken::Published)?;
-/// assert_eq!(run.with_first_holder(run.first_holder()), run);
+/// use ndp_dp::iteration::{LastIterate, FirstHolder, UncappedWalk};
+/// let run = UncappedWalk::new(50, 100, 1, LastIterate::Published)?;
+/// let given = run.with_first_holder(FirstHolder::Given);
+/// assert!(run.observed_log_mgf(0.5, u64::MAX)?.value() < given.observed_log_mgf(0.5, u64::MAX)?.value());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,39 +48,39 @@ pub enum FirstHolder {
 
 /// A walk of `T` steps on the complete graph of `n` users, self-hops allowed, `c` of them observing together.
 ///
-/// The first holder is drawn uniformly unless [`Self::with_first_holder`] says otherwise. Every visit contributes. The losses of this file are the `θ`-moments `ln E_path e^{cost}` of the path's cost, and
+/// The first holder is drawn uniformly unless [`Self::with_first_holder`] says otherwise. Every visit contributes. Losses are the `θ`-moments `ln E_path e^{cost}` of the path's cost, and
 /// `D_α ≤ value/(α − 1)` at `θ = 2α(α − 1)L²/σ²` ([`NoisyStep::theta`]). They hold against observers who know the
 /// whole path, for data-independent first iterates and constant (or non-decreasing) step sizes;
 /// [`Self::decreasing_log_mgf`] takes any step sizes.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{FinalToken, WalkRun};
-/// let run = WalkRun::new(500, 100, 2, FinalToken::Published)?;
-/// assert_eq!((run.steps(), run.users(), run.colluders()), (500, 100, 2));
-/// assert!(WalkRun::new(500, 100, 100, FinalToken::Published).is_err()); // nobody is left to protect
+/// use ndp_dp::iteration::{LastIterate, UncappedWalk};
+/// let cost = |steps| UncappedWalk::new(steps, 100, 2, LastIterate::Withheld)?.observed_log_mgf(0.5, u64::MAX);
+/// assert!(cost(500)?.value() < cost(1000)?.value());
+/// assert!(UncappedWalk::new(500, 100, 100, LastIterate::Published).is_err()); // nobody is left to protect
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct WalkRun {
+pub struct UncappedWalk {
     steps: u64,
     users: u64,
     colluders: u64,
-    final_token: FinalToken,
+    pub(crate) last_iterate: LastIterate,
     first_holder: FirstHolder,
 }
 
 crate::lossless::checked_fields! {
-    WalkRun { steps: u64, users: u64, colluders: u64, final_token: FinalToken, first_holder: FirstHolder } =>
-        Self::new(steps, users, colluders, final_token).map(|run| run.with_first_holder(first_holder))
+    UncappedWalk { steps: u64, users: u64, colluders: u64, last_iterate: LastIterate, first_holder: FirstHolder } =>
+        Self::new(steps, users, colluders, last_iterate).map(|run| run.with_first_holder(first_holder))
 }
 
-impl WalkRun {
+impl UncappedWalk {
     /// A walk of `steps` steps among `users`, `colluders` of whom observe together.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `1 ≤ T ≤ 10⁷` and `1 ≤ c < n`.
-    pub fn new(steps: u64, users: u64, colluders: u64, final_token: FinalToken) -> Result<Self, Error> {
+    pub fn new(steps: u64, users: u64, colluders: u64, last_iterate: LastIterate) -> Result<Self, Error> {
         ensure(
             (1..=MOST_STEPS).contains(&steps),
             "the number of steps of a walk",
@@ -92,7 +93,7 @@ impl WalkRun {
             "lie between 1 and the number of users minus 1",
             colluders as f64,
         )?;
-        Ok(Self { steps, users, colluders, final_token, first_holder: FirstHolder::Uniform })
+        Ok(Self { steps, users, colluders, last_iterate, first_holder: FirstHolder::Uniform })
     }
 
     /// The same walk, started as `first_holder` says.
@@ -103,32 +104,26 @@ impl WalkRun {
 
     /// Who holds the token at the first step.
     #[must_use]
-    pub const fn first_holder(&self) -> FirstHolder {
+    pub(crate) const fn first_holder(&self) -> FirstHolder {
         self.first_holder
     }
 
     /// The number of steps `T`.
     #[must_use]
-    pub const fn steps(&self) -> u64 {
+    pub(crate) const fn steps(&self) -> u64 {
         self.steps
     }
 
     /// The number of users `n`.
     #[must_use]
-    pub const fn users(&self) -> u64 {
+    pub(crate) const fn users(&self) -> u64 {
         self.users
     }
 
     /// The number of merged observers `c`.
     #[must_use]
-    pub const fn colluders(&self) -> u64 {
+    pub(crate) const fn colluders(&self) -> u64 {
         self.colluders
-    }
-
-    /// Whether the final token is an observation.
-    #[must_use]
-    pub const fn final_token(&self) -> FinalToken {
-        self.final_token
     }
 
     /// `ln E` of the cost when every contribution is charged until the next event in {the user acts, an observer
@@ -167,9 +162,9 @@ impl WalkRun {
                 dot(&closed[..longest - 1], backward.after(t, longest - 1))
                     + open(longest) * backward.nothing_pending(t + longest - 1)
             } else {
-                let end = match self.final_token {
-                    FinalToken::Withheld => survival[left],
-                    FinalToken::Published => open(left + 1),
+                let end = match self.last_iterate {
+                    LastIterate::Withheld => survival[left],
+                    LastIterate::Published => open(left + 1),
                 };
                 dot(&closed[..left], backward.after(t, left)) + end * backward.unit
             };
@@ -216,9 +211,9 @@ impl WalkRun {
                 }
                 let relative = step_sizes[steps - 1] / step_sizes[t - 1];
                 noises += relative * relative;
-                let end = match self.final_token {
-                    FinalToken::Withheld => survival,
-                    FinalToken::Published => survival * libm::exp(theta / noises),
+                let end = match self.last_iterate {
+                    LastIterate::Withheld => survival,
+                    LastIterate::Published => survival * libm::exp(theta / noises),
                 };
                 pending += end * backward.unit;
             }
@@ -265,12 +260,12 @@ impl WalkRun {
             .collect();
         if let Some(cut) = cut {
             let forced = cut as f64 * log_foreign + segments[cut];
-            log_weights[cut - 1] = crate::logspace::log_add_exp(log_weights[cut - 1], forced);
+            log_weights[cut - 1] = ndp_numeric::logspace::log_add_exp(log_weights[cut - 1], forced);
         }
         let mut seen = log_renewal(&log_weights, steps);
-        let last = |segments: &[f64], length: usize| match self.final_token {
-            FinalToken::Withheld => 0.0,
-            FinalToken::Published => segments[length],
+        let last = |segments: &[f64], length: usize| match self.last_iterate {
+            LastIterate::Withheld => 0.0,
+            LastIterate::Published => segments[length],
         };
         let mut unseen = f64::NEG_INFINITY;
         if self.first_holder == FirstHolder::Given {
@@ -281,7 +276,7 @@ impl WalkRun {
             match cut {
                 Some(cut) => {
                     let forced = (cut - 1) as f64 * log_foreign + from_contribution[cut];
-                    firsts[cut - 1] = crate::logspace::log_add_exp(firsts[cut - 1], forced);
+                    firsts[cut - 1] = ndp_numeric::logspace::log_add_exp(firsts[cut - 1], forced);
                 }
                 None => unseen = (steps - 1) as f64 * log_foreign + last(&from_contribution, steps),
             }
@@ -292,16 +287,7 @@ impl WalkRun {
             .map(|t| seen[t] + (steps - t) as f64 * log_foreign + last(&segments, steps - t))
             .chain([unseen])
             .collect();
-        round_up(crate::logspace::log_sum_exp(&terms), self.steps, theta)
-    }
-
-    /// Rényi loss in nats at `order` of the run with steps `step`: [`Self::observed_log_mgf`] over `α − 1`, uncut; `∞` where
-    /// the order is of no use.
-    ///
-    /// # Errors
-    /// As [`Self::observed_log_mgf`].
-    pub fn rdp(&self, step: &NoisyStep, order: Order) -> Result<UpperBound<f64>, Error> {
-        Ok(self.descent(*step, u64::MAX)?.rdp(order).into_upper_bound())
+        round_up(ndp_numeric::logspace::log_sum_exp(&terms), self.steps, theta)
     }
 
     /// The run as a mechanism whose steps are `step`, with observed segments cut at `longest`.
@@ -391,31 +377,31 @@ struct Segments {
     from_contribution: Vec<f64>,
 }
 
-/// Private descent by a [`WalkRun`], as its observers see it: an upper bound on the Rényi loss at every order.
+/// Private descent by a [`UncappedWalk`], as its observers see it: an upper bound on the Rényi loss at every order.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{FinalToken, NoisyStep, WalkRun};
-/// use ndp_dp::{Delta, RdpAccountant, Sigma};
+/// use ndp_dp::iteration::{LastIterate, NoisyStep, UncappedWalk};
+/// use ndp_dp::{Delta, Mechanism, RdpAccountant, Sigma};
 /// let step = NoisyStep::new(1.0, Sigma::new(40.0)?)?;
-/// let descent = WalkRun::new(500, 100, 1, FinalToken::Published)?.descent(step, 500)?;
-/// let spent = RdpAccountant::default().compose(&descent, 1).to_approx_dp(Delta::new(1e-6)?);
-/// assert!(spent.value().epsilon().is_finite());
+/// let descent = UncappedWalk::new(500, 100, 1, LastIterate::Published)?.descent(step, 500)?;
+/// let spent = RdpAccountant::default().compose(&descent, 1).epsilon(Delta::new(1e-6)?);
+/// assert!(spent.value().is_finite());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WalkDescent {
-    run: WalkRun,
+    run: UncappedWalk,
     step: NoisyStep,
     longest: u64,
 }
 
 crate::lossless::checked_fields! {
-    WalkDescent { run: WalkRun, step: NoisyStep, longest: u64 } => run.descent(step, longest)
+    WalkDescent { run: UncappedWalk, step: NoisyStep, longest: u64 } => run.descent(step, longest)
 }
 
 impl Mechanism for WalkDescent {
-    /// [`WalkRun::observed_log_mgf`] over `α − 1`.
+    /// [`UncappedWalk::observed_log_mgf`] over `α − 1`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
         // Five roundings make theta, and its moment grows faster than itself.
         let theta = self.step.theta(order) * (1.0 + 4.0 * f64::EPSILON);
@@ -440,18 +426,18 @@ mod tests {
     use super::super::{CappedWalk, Geometric};
     use super::*;
     use crate::{Mechanism, Sigma};
-    use FinalToken::{Published, Withheld};
+    use LastIterate::{Published, Withheld};
     use approx::assert_relative_eq;
 
-    fn run(steps: u64, users: u64, colluders: u64, final_token: FinalToken) -> WalkRun {
-        WalkRun::new(steps, users, colluders, final_token).unwrap()
+    fn run(steps: u64, users: u64, colluders: u64, last_iterate: LastIterate) -> UncappedWalk {
+        UncappedWalk::new(steps, users, colluders, last_iterate).unwrap()
     }
 
-    fn total(run: WalkRun, theta: f64) -> f64 {
+    fn total(run: UncappedWalk, theta: f64) -> f64 {
         run.total_log_mgf(theta, u64::MAX).unwrap().into_value()
     }
 
-    fn observed(run: WalkRun, theta: f64) -> f64 {
+    fn observed(run: UncappedWalk, theta: f64) -> f64 {
         run.observed_log_mgf(theta, u64::MAX).unwrap().into_value()
     }
 
@@ -485,8 +471,8 @@ mod tests {
 
     #[test]
     fn cuts_are_outward_and_vanish() -> Result<(), Error> {
-        for final_token in [Withheld, Published] {
-            let run = run(40, 6, 1, final_token);
+        for last_iterate in [Withheld, Published] {
+            let run = run(40, 6, 1, last_iterate);
             let exact = (total(run, 0.3), observed(run, 0.3));
             let mut last = (f64::INFINITY, f64::INFINITY);
             for longest in [2, 3, 6, 12, 24, 40, 41] {
@@ -503,9 +489,9 @@ mod tests {
 
     #[test]
     fn values_stay_in_range_and_below_trivial_bounds() -> Result<(), Error> {
-        for final_token in [Withheld, Published] {
+        for last_iterate in [Withheld, Published] {
             for theta in [1e-12, 1.0, 30.0, 600.0] {
-                let run = run(3000, 5, 1, final_token);
+                let run = run(3000, 5, 1, last_iterate);
                 let (total, observed) = (total(run, theta), observed(run, theta));
                 assert!(total.is_finite() && observed <= total * (1.0 + 1e-9) + 1e-11);
                 // Every visit seen at once: Bin(T, 1/n) times θ.
@@ -536,7 +522,12 @@ mod tests {
         let capped = *CappedWalk::new(50, step, 100, 1)?.rdp(order).value();
         let descent = run.descent(step, u64::MAX)?;
         assert!(*descent.rdp(order).value() <= capped);
-        assert_eq!(run.rdp(&step, order)?.into_value(), descent.rdp(order).into_value());
+        let moment = run.observed_log_mgf(step.theta(order), u64::MAX)?.into_value();
+        assert_relative_eq!(
+            moment / (order.get() - 1.0),
+            descent.rdp(order).into_value(),
+            max_relative = 1e-15
+        );
         let longer = run.descent(step, 5)?;
         assert!(descent.rdp(order).value() <= longer.rdp(order).value());
         Ok(())
@@ -547,7 +538,7 @@ mod tests {
         for (steps, users, colluders) in
             [(0, 5, 1), (5, 1, 1), (5, 5, 5), (5, 5, 0), (1_000_000_000_000, 5, 1), (5, 0, 0)]
         {
-            assert!(WalkRun::new(steps, users, colluders, Withheld).is_err());
+            assert!(UncappedWalk::new(steps, users, colluders, Withheld).is_err());
         }
         let run = run(1_000_000, 5, 1, Withheld);
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
@@ -562,7 +553,7 @@ mod tests {
         assert!(run.total_log_mgf(0.1, u64::MAX).is_err());
         assert!(run.observed_log_mgf(0.1, u64::MAX).is_err());
         assert!(run.decreasing_log_mgf(0.1, &[1.0]).is_err());
-        let short = WalkRun::new(2, 5, 1, Withheld).unwrap();
+        let short = UncappedWalk::new(2, 5, 1, Withheld).unwrap();
         assert!(short.decreasing_log_mgf(0.1, &[1.0, f64::NAN]).is_err());
         assert!(short.decreasing_log_mgf(0.1, &[1.0, 0.0]).is_err());
     }

@@ -2,9 +2,9 @@
 
 use crate::error::{ensure, ensure_positive};
 use crate::federated::ContractionFactor;
-use crate::gdp::half_square;
-use crate::rounding::Interval;
+use crate::gaussian::hypot_up;
 use crate::{Error, Gdp, Order, Sigma, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
 /// A noisy gradient step: `L`-Lipschitz loss, noise of standard deviation `σ` on the gradient.
@@ -14,9 +14,10 @@ use serde::Serialize;
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Order, Sigma, iteration::NoisyStep};
+/// use ndp_dp::{Sigma, federated::ContractionFactor, iteration::NoisyStep};
 /// let step = NoisyStep::new(1.0, Sigma::new(10.0)?)?;
-/// let (at_once, later) = (step.rdp_after(Order::new(2.0)?, 1)?, step.rdp_after(Order::new(2.0)?, 100)?);
+/// let convex = ContractionFactor::new(1.0)?;
+/// let (at_once, later) = (step.mu_after(1, convex)?, step.mu_after(100, convex)?);
 /// assert!(later.value() < at_once.value()); // the steps after it hide it
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
@@ -43,19 +44,19 @@ impl NoisyStep {
 
     /// The Lipschitz constant `L`.
     #[must_use]
-    pub const fn lipschitz(&self) -> f64 {
+    pub(crate) const fn lipschitz(&self) -> f64 {
         self.lipschitz
     }
 
     /// The noise `σ`.
     #[must_use]
-    pub const fn sigma(&self) -> Sigma {
+    pub(crate) const fn sigma(&self) -> Sigma {
         self.sigma
     }
 
     /// The displacement `2L/σ` in units of the noise, rounded up: the Gaussian parameter of the step seen at once.
     #[must_use]
-    pub fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         (Interval::new(2.0) * Interval::new(self.lipschitz) / Interval::new(self.sigma.get())).high()
     }
 
@@ -67,71 +68,57 @@ impl NoisyStep {
         (Interval::new(0.5) * (alpha * ratio) * ((alpha - Interval::ONE) * ratio)).high()
     }
 
-    /// Rényi loss in nats at `order` of a contribution seen after `steps` noisy steps, its own included:
-    /// `2αL²/(σ² g)`.
-    ///
-    /// Against whoever sees the iterates from then on, but none before; step size constant or non-decreasing.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `steps ≥ 1`.
-    ///
-    /// # References
-    /// Feldman et al. 2018, Theorem 23; the constant follows from Theorem 22 with equal shifts.
-    pub fn rdp_after(&self, order: Order, steps: u64) -> Result<UpperBound<f64>, Error> {
-        ensure_noisy(steps)?;
-        let loss = Interval::new(half_square(order.get(), self.ratio())) / Interval::count(steps);
-        Ok(UpperBound::new(loss.high()))
-    }
-
     /// Gaussian-DP parameter of a contribution seen after `steps` noisy steps, its own included, when every later
     /// step contracts by `factor`: `(2L/σ)/√W_g`, `W_g = Σ_{i<g} M^{−2i}`.
     ///
-    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. Same observer as
-    /// [`Self::rdp_after`]; step size constant. The Rényi loss `αμ²/2` at `M = 1` is that of [`Self::rdp_after`].
+    /// Convex losses have `M = 1` and `W_g = g`, strongly convex ones a smaller `M`. Against whoever sees the iterates from
+    /// then on, but none before; step size constant, for `M = 1` also non-decreasing. The Rényi loss `αμ²/2` is then
+    /// `2αL²/(σ² g)`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `steps ≥ 1`.
     ///
     /// # References
-    /// Bok, Su and Altschuler 2024 (shifted interpolation).
+    /// Bok, Su and Altschuler 2024 (shifted interpolation). Feldman et al. 2018, Theorem 23, for the Rényi loss at `M = 1`; the
+    /// constant follows from Theorem 22 with equal shifts.
     pub fn mu_after(&self, steps: u64, factor: ContractionFactor) -> Result<UpperBound<Gdp>, Error> {
         let mu = Interval::new(self.ratio()) * shrinkage(steps, factor)?;
         Ok(UpperBound::new(Gdp::new(mu.high())?))
     }
 
-    /// Gaussian-DP parameter of a contribution under given step sizes `η₀, η₁, …, η_{g−1}`, the first its own:
-    /// `(2L/σ)/√S`, `S = Σ_i (η_i/η₀)²`.
+    /// How far the last of `steps` iterates in `dimension` dimensions, on a set of diameter `D`, is from optimal on average:
+    /// `E F(x_T) − min F ≤ 2DG (2 + ln T)/√T` with `G = √(L² + dσ²)` and step sizes `η_t = D/(G √t)`. A bound on utility, not
+    /// on privacy.
     ///
-    /// Covers decreasing steps, whose later noise is smaller; every `η_i ≤ 2/β`. Same observer as
-    /// [`Self::rdp_after`].
+    /// With the classic noise `σ = 2L √(2 ln(1.25/δ))/ε` this is Proposition 1 of Cyffers and Bellet 2022. Its decreasing
+    /// steps are not covered by [`super::CappedWalk`] (nor by the paper's own Lemma 1): account for them by
+    /// [`super::UncappedWalk::decreasing_log_mgf`], and check `η₁ = D/G ≤ 2/β`.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless there is a step and all are positive and finite.
-    pub fn mu_under_steps(&self, steps: &[f64]) -> Result<UpperBound<Gdp>, Error> {
-        check_steps(steps)?;
-        let first = Interval::new(steps[0]);
-        let square = |step: &f64| {
-            let relative = Interval::new(*step) / first;
-            (relative * relative).max(Interval::ZERO)
-        };
-        let sum: Interval = steps.iter().map(square).sum();
-        // An underflow is rounded up.
-        let mu = Interval::new(self.ratio()) / sum.sqrt();
-        Ok(UpperBound::new(Gdp::new(mu.high().max(f64::MIN_POSITIVE))?))
+    /// [`Error::InvalidParameter`] unless `D` is positive and finite, `d ≥ 1` and `T ≥ 1`.
+    ///
+    /// # References
+    /// Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, arXiv:1212.1824: Theorem 2.
+    #[doc(alias = "prop1")]
+    pub fn expected_error(
+        &self,
+        dimension: u64,
+        diameter: f64,
+        steps: u64,
+    ) -> Result<UpperBound<f64>, Error> {
+        ensure_positive("the diameter", diameter)?;
+        ensure(dimension >= 1, "the dimension", "be at least 1", dimension as f64)?;
+        ensure(steps >= 1, "the number of steps", "be at least 1", steps as f64)?;
+        let (two, count) = (Interval::new(2.0), Interval::count(steps));
+        let scale = two * Interval::new(diameter) * Interval::new(self.gradient(dimension));
+        Ok(UpperBound::new((scale * (two + count.ln()) / count.sqrt()).high()))
     }
-}
 
-/// `W_k = Σ_{i<k} M^{−2i}`: how many equal noises `k` steps that contract by `M` are worth, rounded down; `∞` when
-/// `M = 0` and `k ≥ 2`.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `k ≥ 1`.
-pub fn shift_weight(steps: u64, factor: ContractionFactor) -> Result<f64, Error> {
-    let shrinkage = shrinkage(steps, factor)?;
-    if shrinkage.high() == 0.0 {
-        return Ok(f64::INFINITY);
+    /// `√(L² + dσ²)`, a bound on the root mean square of the noisy gradients.
+    fn gradient(&self, dimension: u64) -> f64 {
+        let noise = (Interval::count(dimension).sqrt() * Interval::new(self.sigma.get())).high();
+        hypot_up(self.lipschitz, noise)
     }
-    Ok((Interval::ONE / (shrinkage * shrinkage)).low().max(1.0))
 }
 
 /// `1/√W_k = M^{k−1} √((1 − M²)/(1 − M^{2k}))`, which underflows where `W_k` would overflow.
@@ -165,19 +152,15 @@ fn ensure_noisy(steps: u64) -> Result<(), Error> {
 /// minimum is the lower convex hull of the points (time, contributions made before): the taut string. It is at
 /// most `Σ 1/(gap to the next contribution or to seen)`, and at most the number of contributions.
 ///
+/// What the accountants of walks are tested against.
+///
 /// # Errors
 /// [`Error::InvalidParameter`] unless the times increase strictly and end before `seen`.
 ///
-/// # Examples
-/// ```
-/// use ndp_dp::iteration::absorption_cost;
-/// assert_eq!(*absorption_cost(&[0, 1, 5], 8)?.value(), 1.125);
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-///
 /// # References
 /// Feldman et al. 2018, Theorem 22: any feasible absorption gives a bound; this is the least.
-pub fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn absorption_cost(contributions: &[u64], seen: u64) -> Result<UpperBound<f64>, Error> {
     let points = contributions.iter().copied().chain([seen]).zip(0u64..);
     // Points (time, count) of the lower convex hull of what may be absorbed at most.
     let mut hull: Vec<(u64, u64)> = Vec::new();
@@ -220,6 +203,7 @@ pub(crate) fn check_steps(steps: &[f64]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Mechanism;
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
@@ -233,8 +217,12 @@ mod tests {
         let step = step(1.0, 4.0);
         assert_eq!(step.ratio(), 0.5);
         assert_eq!(step.theta(order), 0.75);
-        assert_eq!(*step.rdp_after(order, 1)?.value(), 0.375);
-        assert_relative_eq!(*step.rdp_after(order, 5)?.value(), 0.075, max_relative = 1e-15);
+        assert_eq!(step.mu_after(1, factor(1.0))?.value().rdp(order).into_value(), 0.375);
+        assert_relative_eq!(
+            step.mu_after(5, factor(1.0))?.value().rdp(order).into_value(),
+            0.075,
+            max_relative = 1e-15
+        );
         Ok(())
     }
 
@@ -242,17 +230,21 @@ mod tests {
         ContractionFactor::new(m).unwrap()
     }
 
+    /// `1/√W_k` against the sum `W_k`.
     #[test]
-    fn shift_weights_match_their_sums() -> Result<(), Error> {
+    fn contraction_matches_its_sum() -> Result<(), Error> {
+        let weight = |steps, m| -> Result<f64, Error> {
+            let after = step(1.0, 2.0).mu_after(steps, factor(m))?.value().mu();
+            Ok(1.0 / (after * after))
+        };
         for m in [0.3, 0.8, 0.999_999, 1.0] {
             for steps in [1, 2, 3, 10, 200] {
                 let sum: f64 = (0..steps).map(|i| libm::pow(m, -2.0 * i as f64)).sum();
-                assert_relative_eq!(shift_weight(steps, factor(m))?, sum, max_relative = 1e-11);
+                assert_relative_eq!(weight(steps, m)?, sum, max_relative = 1e-11);
             }
         }
-        assert_eq!(shift_weight(1, factor(0.0))?, 1.0);
-        assert_eq!(shift_weight(2, factor(0.0))?, f64::INFINITY);
-        assert_relative_eq!(shift_weight(1_000_000_000_000, factor(1.0))?, 1e12, max_relative = 1e-15);
+        assert_eq!(weight(1, 0.0)?, 1.0);
+        assert_relative_eq!(weight(1_000_000_000_000, 1.0)?, 1e12, max_relative = 1e-15);
         // An underflow is rounded up, so that some loss remains.
         assert!(step(1.0, 1.0).mu_after(1_000_000, factor(0.5))?.value().mu() > 0.0);
         assert_eq!(step(1.0, 1.0).mu_after(2, factor(0.0))?.value().mu(), 0.0);
@@ -265,19 +257,31 @@ mod tests {
         for steps in [1, 2, 9] {
             let mu = |m| -> Result<f64, Error> { Ok(step.mu_after(steps, factor(m))?.value().mu()) };
             assert!(mu(0.5)? <= mu(0.9)? && mu(0.9)? <= mu(1.0)?);
-            let rdp = *step.rdp_after(order, steps)?.value();
-            assert_relative_eq!(0.5 * 3.0 * mu(1.0)? * mu(1.0)?, rdp, max_relative = 1e-14);
+            // 2αL²/(σ² g).
+            let rdp = step.mu_after(steps, factor(1.0))?.value().rdp(order).into_value();
+            assert_relative_eq!(rdp, 6.0 / (4.0 * steps as f64), max_relative = 1e-14);
         }
         Ok(())
     }
 
     #[test]
-    fn given_steps_generalise_constant_ones() -> Result<(), Error> {
-        let step = step(1.0, 2.0);
-        let constant = step.mu_under_steps(&[0.3; 7])?.value().mu();
-        assert_relative_eq!(constant, step.mu_after(7, factor(1.0))?.value().mu(), max_relative = 1e-14);
-        let halving: Vec<f64> = (0..7).map(|i| libm::pow(2.0, -f64::from(i))).collect();
-        assert!(step.mu_under_steps(&halving)?.value().mu() > constant);
+    fn proposition_1_matches_50_digit_values() -> Result<(), Error> {
+        for (epsilon, delta, gradient, excess) in [
+            (0.5, 1e-6, 47.404_479_297_684_07, 10.628_406_961_666_738),
+            (0.475, 9.5e-7, 49.989_407_017_350_516, 11.207_965_353_155_08),
+        ] {
+            let sensitivity = crate::Sensitivity::new(2.0)?;
+            let sigma = crate::gaussian::sigma_classic(epsilon, crate::Delta::new(delta)?, sensitivity)?;
+            let step = NoisyStep::new(1.0, sigma.into_value())?;
+            assert_relative_eq!(step.gradient(5), gradient, max_relative = 1e-13);
+            assert_relative_eq!(*step.expected_error(5, 1.0, 10_000)?.value(), excess, max_relative = 1e-13);
+        }
+        let step = step(1.0, 1.0);
+        for bad in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
+            assert!(step.expected_error(5, bad, 10).is_err());
+        }
+        assert!(step.expected_error(0, 1.0, 10).is_err() && step.expected_error(5, 1.0, 0).is_err());
+        assert!(step.expected_error(u64::MAX, 1.0, u64::MAX)?.value().is_finite());
         Ok(())
     }
 
@@ -297,12 +301,10 @@ mod tests {
             assert!(NoisyStep::new(bad, sigma).is_err());
         }
         let step = step(1.0, 1.0);
-        assert!(step.rdp_after(Order::new(2.0)?, 0).is_err());
         assert!(step.mu_after(0, factor(0.5)).is_err());
-        assert!(shift_weight(0, factor(0.5)).is_err());
-        assert!(step.mu_under_steps(&[]).is_err());
-        assert!(step.mu_under_steps(&[1.0, 0.0]).is_err());
-        assert!(step.mu_under_steps(&[f64::NAN]).is_err());
+        for bad in [&[][..], &[1.0, 0.0], &[f64::NAN]] {
+            assert!(check_steps(bad).is_err());
+        }
         assert!(absorption_cost(&[2, 2], 5).is_err());
         assert!(absorption_cost(&[3, 2], 5).is_err());
         assert!(absorption_cost(&[5], 5).is_err());

@@ -2,8 +2,8 @@
 
 use super::{Law, Profile};
 use crate::composition;
-use crate::rounding::Interval;
 use crate::{ApproxDp, Delta, Error, Exact, Gdp, Grade, UpperBound, conversion};
+use ndp_numeric::rounding::Interval;
 
 pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     let Some(first) = parts.first() else { return Ok(Profile::nothing("nobody")) };

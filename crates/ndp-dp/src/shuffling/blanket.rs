@@ -14,8 +14,8 @@
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::randomized_response::check_labels;
-use crate::rounding::{Interval, exp_up};
 use crate::{Error, UpperBound};
+use ndp_numeric::rounding::{Interval, exp_up};
 
 /// The `δ` at `ε` of `m` shuffled `ε₀`-DP reports of any randomizer, by Hoeffding's inequality: an upper bound,
 /// at most 1, that tends to 1 as `ε → 0`.

@@ -2,8 +2,8 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::rounding::Interval;
 use crate::{Delta, Error, UpperBound, randomized_response};
+use ndp_numeric::rounding::Interval;
 
 /// The `ε` at `δ` of `m` shuffled `ε₀`-DP reports of any randomizer: `12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`.
 ///

@@ -2,11 +2,11 @@
 //! randomizer, and a report among fixed uniform elements.
 
 use super::trinomial::{Goal, Trinomial};
-use crate::binomial_window::Chance;
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::randomized_response::{check_labels, profile};
 use crate::{Error, UpperBound};
+use ndp_numeric::binomial_window::Chance;
 
 /// The most reports the exact bounds take: their cost grows as `m`, times the logarithm of `1/δ`, and is some tenths of a
 /// second here.

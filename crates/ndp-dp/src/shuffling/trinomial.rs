@@ -11,8 +11,8 @@
 //! `O(m)`, not `O(m²)` or `O(m³)`, up to the logarithm of the accuracy: of each binomial only a window of `O(√m)` counts
 //! matters.
 
-use crate::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
-use crate::rounding::{whole, whole_index};
+use ndp_numeric::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
+use ndp_numeric::rounding::{whole, whole_index};
 
 /// `E (gain·h − loss·l − drift·r)₊` for `s = h + l ~ Bin(reports, pair)`, `h|s ~ Bin(s, 1/2)`,
 /// `r|s ~ Bin(reports − s, rest)`, with `0 ≤ gain ≤ loss` and `drift ≥ 0`.

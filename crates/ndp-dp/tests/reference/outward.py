@@ -5,6 +5,8 @@ evaluated with mpmath at 700 digits from the definition; the bound is the smalle
 `up` (the value must be at least it), the largest that is no larger when it is `down` (at most it). It takes five minutes.
 
     python3 outward.py > outward.csv
+
+The rows `log_pmf`, `log_tail` and `log_cdf` are kept by ndp-numeric, in tests/reference/binomial_outward.csv.
 """
 
 import math

@@ -4,7 +4,7 @@ use super::{above, exact, holds, integer, mu_and_epsilon, power};
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::{gaussian, series};
 use crate::part::{Outcome, Stratum};
-use ndp_dp::{Gdp, Laplace, Order, RandomizedResponse, Sensitivity, Zcdp, conversion};
+use ndp_dp::{Gdp, Laplace, Mechanism, Order, RandomizedResponse, Sensitivity, Zcdp, conversion};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -54,7 +54,7 @@ pub(super) fn converted(rng: &mut ChaCha8Rng) -> Outcome {
     let found = conversion::best_delta(|order| gdp.rdp(order).into(), epsilon)
         .map_or(f64::NAN, |x| x.value().approx_dp.delta());
     let code = format!(
-        "use ndp_dp::{{Gdp, conversion}};\nlet gdp = Gdp::new({})?;\nlet delta = conversion::best_delta(|order| gdp.rdp(order).into(), {})?.value().approx_dp.delta();",
+        "use ndp_dp::{{Gdp, Mechanism, conversion}};\nlet gdp = Gdp::new({})?;\nlet delta = conversion::best_delta(|order| gdp.rdp(order).into(), {})?.value().approx_dp.delta();",
         literal(mu),
         literal(epsilon)
     );
@@ -83,7 +83,7 @@ pub(super) fn concentrated(rng: &mut ChaCha8Rng) -> Outcome {
     let few = rng.random_range(1..1000);
     let count = pick(rng, &[few, few, (1 << 53) + 1, u64::MAX]);
     let pair = format!("({}, {})", literal(x), literal(y));
-    let code = format!("use ndp_dp::{{Gdp, Order, Zcdp}};\nlet (x, y) = {pair};");
+    let code = format!("use ndp_dp::{{Gdp, Mechanism, Order, Zcdp}};\nlet (x, y) = {pair};");
     let kinds = [
         "concentrated or Gaussian parameter below the truth by rounding",
         "concentrated or Gaussian parameter below the truth",
@@ -93,12 +93,12 @@ pub(super) fn concentrated(rng: &mut ChaCha8Rng) -> Outcome {
         above(
             &mut outcome,
             kinds,
-            (&code, "Zcdp::new(x)?.compose(Zcdp::new(y)?).rho()"),
-            a.compose(b).rho(),
+            (&code, "(Zcdp::new(x)? + Zcdp::new(y)?).rho()"),
+            (a + b).rho(),
             &exact(x).plus(&exact(y)),
         );
-        let call = format!("Zcdp::new(x)?.repeat({count}).rho()");
-        above(&mut outcome, kinds, (&code, &call), a.repeat(count).rho(), &exact(x).times(&integer(count)));
+        let call = format!("(Zcdp::new(x)? * {count}).rho()");
+        above(&mut outcome, kinds, (&code, &call), (a * count).rho(), &exact(x).times(&integer(count)));
         above(
             &mut outcome,
             kinds,
@@ -134,8 +134,8 @@ pub(super) fn concentrated(rng: &mut ChaCha8Rng) -> Outcome {
         above(
             &mut outcome,
             kinds,
-            (&code, "Gdp::new(x)?.to_zcdp().value().rho()"),
-            a.to_zcdp().value().rho(),
+            (&code, "Zcdp::from(Gdp::new(x)?).rho()"),
+            Zcdp::from(a).rho(),
             &square(x).over(2),
         );
         let alpha = 1.0 + log_uniform(rng, 1e-15, 1e12);
@@ -163,7 +163,7 @@ pub(super) fn responses(rng: &mut ChaCha8Rng) -> Outcome {
         let pure = exact(moved).by(&exact(scale));
         let epsilon = pure.to_f64() * share;
         let code = format!(
-            "use ndp_dp::{{Laplace, Sensitivity}};\nlet laplace = Laplace::new(Sensitivity::new({})?, {})?;",
+            "use ndp_dp::{{Laplace, Mechanism, Sensitivity}};\nlet laplace = Laplace::new(Sensitivity::new({})?, {})?;",
             literal(moved),
             literal(scale)
         );
@@ -203,7 +203,10 @@ pub(super) fn responses(rng: &mut ChaCha8Rng) -> Outcome {
         let wrong = exact(gamma).by(&exact(f64::from(labels)));
         let right = one.minus(&exact(gamma)).plus(&wrong);
         let local = *response.local_epsilon().value();
-        let code = format!("let response = ndp_dp::RandomizedResponse::new({labels}, {})?;", literal(gamma));
+        let code = format!(
+            "use ndp_dp::Mechanism;\nlet response = ndp_dp::RandomizedResponse::new({labels}, {})?;",
+            literal(gamma)
+        );
         let fine = series::exp(&exact(local))[1].times(&wrong).cmp(&right) != Ordering::Less;
         holds(
             &mut outcome,

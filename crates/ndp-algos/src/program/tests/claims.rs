@@ -2,6 +2,7 @@
 
 use super::reference::token;
 use super::*;
+use ndp_dp::Mechanism;
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::{path_graph, star_graph};
 use rand::{RngExt, SeedableRng};

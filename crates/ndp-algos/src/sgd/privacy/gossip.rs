@@ -8,7 +8,7 @@ use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
-use ndp_dp::{Delta, Gdp, Order, Sigma, UnitLoss, UpperBound};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound};
 
 /// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
 ///
@@ -154,7 +154,7 @@ impl GossipObserver {
     pub fn statement(&self, source: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let units = self.loss(source)?.into_value().get();
         let mu = self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON);
-        let privacy = UpperBound::from(Gdp::new(mu)?.to_approx_dp(delta));
+        let privacy = UpperBound::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?);
         Ok(Statement::Guaranteed {
             privacy: privacy.into(),
             against: "one other node, which knows all graphs and its own noise, not the last models of others",

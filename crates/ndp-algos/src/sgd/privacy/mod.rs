@@ -169,39 +169,25 @@ impl<R: fmt::Debug> fmt::Display for Trained<R> {
     }
 }
 
-/// The smallest noise whose statement meets `epsilon`, the verified end of the search.
+/// The smallest noise whose statement meets a target, the verified end of the search: the `ε` of a guarantee, or the mean loss over
+/// pairs in nats.
 ///
 /// `statement` is one of this module's accountants with everything but the noise filled in.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the accountant's own error;
+/// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error;
 /// [`Error::NoGuarantee`] when the accountant gives none.
 pub fn calibrate(
-    epsilon: f64,
-    mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
-) -> Result<Sigma, Error> {
-    positive("epsilon", epsilon)?;
-    search(epsilon, |sigma| match statement(sigma)? {
-        Statement::Guaranteed { privacy, .. } => Ok(privacy.map(|p| p.epsilon())),
-        _ => Err(Error::NoGuarantee("noise is calibrated to guarantees only")),
-    })
-}
-
-/// The smallest noise whose mean loss over pairs is at most `target` nats, the verified end of the search.
-///
-/// `statement` gives a [`Statement::MeanLoss`].
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error;
-/// [`Error::NoGuarantee`] when the accountant gives no mean loss.
-pub fn calibrate_mean(
     target: f64,
     mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
 ) -> Result<Sigma, Error> {
-    positive("the mean loss", target)?;
+    positive("the target", target)?;
     search(target, |sigma| match statement(sigma)? {
+        Statement::Guaranteed { privacy, .. } => Ok(privacy.map(|p| p.epsilon())),
         Statement::MeanLoss { loss, .. } => Ok(loss),
-        _ => Err(Error::NoGuarantee("noise is calibrated to a mean loss here")),
+        Statement::Printed { .. } | Statement::NotPrivate => {
+            Err(Error::NoGuarantee("noise is calibrated to guarantees only"))
+        }
     })
 }
 

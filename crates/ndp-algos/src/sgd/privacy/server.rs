@@ -7,8 +7,8 @@ use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
 use crate::sgd::walk::{Route, Start, WalkSgd};
 use ndp_dp::baselines;
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
-use ndp_dp::{ApproxDp, Delta, Gdp, Sigma, UpperBound};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
 
 /// Local differential privacy of one user with at most `contributions` gradients, each seen by
 /// everybody: `μ = s √N / σ`, exact as a worst case, whatever is done with the gradients afterwards.
@@ -31,7 +31,7 @@ pub fn local(
     }
     let mu = up(constants.sensitivity * (contributions as f64).sqrt() / sigma.get());
     Ok(Statement::Guaranteed {
-        privacy: Gdp::new(mu)?.to_approx_dp(delta).into(),
+        privacy: Exact::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?).into(),
         against: "everybody, even those who see every message",
     })
 }
@@ -99,7 +99,7 @@ pub fn federated(
     };
     let factor =
         ContractionFactor::strongly_convex(run.step_size, constants.strong_convexity, constants.smoothness)?;
-    let epsilon = FederatedRun::new(parameters, factor)?.epsilon(delta).into_value();
+    let epsilon = FederatedDescent::new(parameters, factor)?.epsilon(delta).into_value();
     let privacy = UpperBound::new(ApproxDp::new(epsilon, delta.get())?);
     Ok(Statement::Guaranteed {
         privacy: privacy.into(),

@@ -10,7 +10,7 @@ use crate::sgd::objective::{Constants, Domain, Linear, Logistic, Objective, Squa
 use crate::sgd::rounds::{Round, shift_loss};
 use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
-use ndp_dp::{Delta, Gdp};
+use ndp_dp::{Delta, Gdp, Mechanism};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -118,7 +118,7 @@ fn accountants_are_ordered() -> Result<(), Error> {
 fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
     let (sigma, delta) = (Sigma::new(1.0)?, Delta::new(1e-5)?);
     let unit = Constants { sensitivity: 1.0, ..logistic() };
-    let exact = ndp_dp::gaussian::epsilon(1.0, delta)?.into_value();
+    let exact = ndp_dp::Gdp::new(1.0)?.epsilon(delta).into_value();
     assert!((exact - 4.3772).abs() < 1e-4, "{exact}");
     for cap in [None, Some(1), Some(12)] {
         for step_size in [StepSize::Constant(0.034), StepSize::InverseRoot(0.034)] {
@@ -219,7 +219,7 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
             for pair in 0..pairs.len() {
                 assert!(epsilon(&account.statement_of(pair, sigma, delta)?) <= spent);
             }
-            let mean = calibrate_mean(0.3, |sigma| account.mean_statement(order, sigma))?;
+            let mean = calibrate(0.3, |sigma| account.mean_statement(order, sigma))?;
             let Statement::MeanLoss { loss, .. } = account.mean_statement(order, mean)? else {
                 return Err(Error::NoGuarantee("a mean loss was asked for"));
             };
@@ -397,14 +397,14 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
         let sigma = Sigma::new(6.0)?;
         let whole = epsilon(&local(&constants, 3, sigma, delta)?);
         assert!((epsilon(&observer.statement(4, sigma, delta)?) / whole - 1.0).abs() < 1e-12);
-        let mean = calibrate_mean(0.5, |sigma| observer.mean_statement(order, sigma))?;
+        let mean = calibrate(0.5, |sigma| observer.mean_statement(order, sigma))?;
         let Statement::MeanLoss { loss, .. } = observer.mean_statement(order, mean)? else {
             return Err(Error::NoGuarantee("a mean loss was asked for"));
         };
         assert!(*loss.value() <= 0.5 && *loss.value() > 0.499_999);
     }
-    assert!(calibrate_mean(0.0, |_| Ok(Statement::NotPrivate)).is_err());
-    assert!(matches!(calibrate_mean(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
+    assert!(calibrate(0.0, |_| Ok(Statement::NotPrivate)).is_err());
+    assert!(matches!(calibrate(1.0, |_| Ok(Statement::NotPrivate)), Err(Error::NoGuarantee(_))));
     let wrong = |mixings: &[Mixing], observer| {
         GossipObserver::new(&DESCENT, mixings, &constants, 6, observer).is_err()
     };
@@ -422,7 +422,7 @@ fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
     assert_eq!((clipped.lipschitz, clipped.sensitivity, clipped.strong_convexity), (0.5, 1.0, 0.0));
     let delta = Delta::new(1e-6)?;
     let spent = epsilon(&local(&clipped, 4, Sigma::new(2.0)?, delta)?);
-    assert!((spent - Gdp::new(1.0)?.to_approx_dp(delta).value().epsilon()).abs() < 1e-12);
+    assert!((spent - Gdp::new(1.0)?.epsilon(delta).into_value()).abs() < 1e-12);
     assert_eq!(local(&ridge, 4, Sigma::new(2.0)?, delta), Err(Error::Unbounded));
     Ok(())
 }

@@ -8,9 +8,7 @@ use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::{LocalLoss, contribution, renewal};
-use ndp_dp::iteration::{
-    CappedWalk, FinalToken as LastToken, FirstHolder, NoisyStep, WalkRun as WalkAccount,
-};
+use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
 use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Order, Sigma, UpperBound, conversion};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
@@ -51,18 +49,19 @@ pub fn complete_walk(
         Start::User(_) => FirstHolder::Given,
     };
     let step = NoisyStep::new(constants.sensitivity / 2.0, sigma)?;
-    let account = WalkAccount::new(steps, n, c, LastToken::Published)?.with_first_holder(first_holder);
+    let account = UncappedWalk::new(steps, n, c, LastIterate::Published)?.with_first_holder(first_holder);
     let best = match (walk.cap, walk.step_size) {
         (Some(cap), StepSize::Constant(_)) => {
             let capped = CappedWalk::new((cap as u64).min(steps), step, n, c)?;
             let curve = |order: Order| match first_holder {
-                FirstHolder::Uniform => capped.rdp(order).into_upper_bound(),
+                FirstHolder::Uniform => capped.rdp(order).into(),
                 FirstHolder::Given => infinite_on_error(capped.rdp_from_given_start(order, steps)),
             };
             conversion::best_epsilon(curve, delta)
         }
         (_, StepSize::Constant(_)) => {
-            conversion::best_epsilon(|order| infinite_on_error(account.rdp(&step, order)), delta)
+            let descent = account.descent(step, u64::MAX)?;
+            conversion::best_epsilon(|order| descent.rdp(order).into(), delta)
         }
         (_, StepSize::InverseRoot(_)) => {
             let sizes: Vec<f64> = (0..walk.steps).map(|t| walk.step_size.at(t)).collect();

@@ -2,15 +2,15 @@
 //!
 //! All nodes outside the coalition are alike, so that one profile answers for all of them.
 
-use super::{CompleteHistogram, CompleteSum, CompleteWalk, ShuffleEffort, SumOnPath, Visits};
+use super::guarantee::Visits;
+use super::{CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol, Senders};
-use crate::walk::complete::spotted::Spotting;
 use crate::walk::graph::log_likelihood_ratio;
 use crate::walk::{Dense, Tally, TokenNoise};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
-    Sensitivity,
+    Sensitivity, UpperBound,
 };
 use rand::Rng;
 
@@ -30,8 +30,8 @@ struct Alike<F> {
     nodes: usize,
     profile: F,
     least: Option<Least>,
-    /// The address of the protocol.
-    protocol: usize,
+    /// The address of the protocol, where its accounts may be shared.
+    protocol: Option<usize>,
 }
 
 impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Account for Alike<F> {
@@ -54,7 +54,7 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
 
     fn class(&self) -> Option<(usize, usize)> {
         let known = usize::from(self.observer.senders() == Senders::Known);
-        Some((self.protocol, 2 * self.observer.members().len() + known))
+        Some((self.protocol?, 2 * self.observer.members().len() + known))
     }
 
     fn least_noise(
@@ -73,8 +73,29 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
     }
 }
 
-/// The loss averaged over the walk, for observers who may know the path; contributions may depend on the number of a visit. The
-/// noise is Gaussian, its multiplier that of the question, whatever the noise that the sum was made with.
+/// An account without a formula for the least noise, nor one that others may share.
+fn alike<'a>(
+    walk: CompleteWalk,
+    observer: &Observer,
+    profile: impl Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync + 'a,
+) -> Box<dyn Account + 'a> {
+    Box::new(Alike {
+        observer: observer.clone(),
+        nodes: walk.node_count(),
+        profile,
+        least: None,
+        protocol: None,
+    })
+}
+
+fn bound(epsilon: f64, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+    Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
+}
+
+/// The loss averaged over the walk, for observers who may know the path; contributions may depend on the number of a visit. With
+/// [constant data](CompleteSum::with_constant_data) `ε(δ)` is the least of that and of what the secrecy of the path leaves, which
+/// depends on whether senders are known. The noise is Gaussian, its multiplier that of the question, whatever the noise that the
+/// sum was made with.
 impl Protocol for CompleteSum {
     fn node_count(&self) -> usize {
         self.walk().node_count()
@@ -86,18 +107,51 @@ impl Protocol for CompleteSum {
         if self.caps().may_bind(walk.step_count()) {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
+        let secrecy = self.has_constant_data().then(|| observer.senders());
         let profile = move |noise: NoiseMultiplier, against: &str| {
             // Rounded up: the reciprocal of a multiplier.
             let mu = (1.0 / noise.get()).next_up();
-            Ok(Profile::of_curve(SumCurve { walk, mu }, against))
+            Ok(Profile::of_curve(SumCurve { walk, mu, secrecy }, against))
+        };
+        // A formula for the averaged loss; the secrecy of the path is searched.
+        let least = move |target: ApproxDp| {
+            let delta = Delta::new(target.delta())?;
+            let mu = walk.calibrated_mu(target.epsilon(), delta)?;
+            let mut noise = (1.0 / mu).next_up().next_up();
+            // The order that the formula found need not be the one that the profile finds: what is returned was seen to hold.
+            for excess in [0.0, 1e-9, 1e-6, 1e-3, 1e-1] {
+                noise *= 1.0 + excess;
+                let (at, mu) = (NoiseMultiplier::new(noise)?, (1.0 / noise).next_up());
+                if walk.epsilon(mu, delta)?.value().approx_dp.epsilon() <= target.epsilon() {
+                    return Ok(at);
+                }
+            }
+            let (what, best) = ("epsilon of a sum", f64::NAN);
+            Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into())
         };
         Ok(Box::new(Alike {
             observer: observer.clone(),
             nodes: walk.node_count(),
             profile,
-            least: None,
-            protocol: std::ptr::from_ref(self).addr(),
+            least: secrecy.is_none().then(|| Box::new(least) as Least),
+            protocol: Some(std::ptr::from_ref(self).addr()),
         }))
+    }
+
+    /// Every contribution seen alone, as many as a node makes but with probability `δ/10`.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        self.mu()?;
+        let walk = towards(self.walk(), observer)?;
+        let caps = self.caps();
+        let profile = move |noise: NoiseMultiplier, against: &str| {
+            let mu = (1.0 / noise.get()).next_up();
+            let epsilon = move |delta: Delta| {
+                let visits = caps.contributions_of_a_node(delta)?;
+                Ok(bound(walk.local_epsilon(mu, visits, delta)?.into_value(), delta)?)
+            };
+            Ok(Profile::of_epsilon(epsilon, against))
+        };
+        Ok(alike(walk, observer, profile))
     }
 
     /// Of the token divided by the number of steps: visits are independent draws of nodes.
@@ -136,6 +190,26 @@ fn observed(u: usize, observer: &Observer, nodes: usize) -> Result<Vec<usize>, E
 struct SumCurve {
     walk: CompleteWalk,
     mu: f64,
+    /// Where data are constant: whether senders are known.
+    secrecy: Option<Senders>,
+}
+
+impl SumCurve {
+    /// What the secrecy of the path leaves, where there is a rule.
+    fn composed(&self, delta: Delta) -> Result<Option<ApproxDp>, Error> {
+        let constant = self.walk.with_constant_data();
+        let found = match self.secrecy {
+            None => return Ok(None),
+            Some(Senders::Hidden) => constant.hidden_epsilon(self.mu, delta),
+            // No rule is known.
+            Some(Senders::Known) if self.walk.is_published() => return Ok(None),
+            Some(Senders::Known) => {
+                let tenth = Delta::new(delta.get() / 10.0)?;
+                constant.known_epsilon(self.mu, Visits::Quantile(tenth), tenth, delta)
+            }
+        };
+        Ok(Some(found?.value().approx_dp))
+    }
 }
 
 impl Curve for SumCurve {
@@ -144,7 +218,12 @@ impl Curve for SumCurve {
     }
 
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        Ok(self.walk.epsilon(self.mu, delta)?.map(|found| found.approx_dp).into())
+        let averaged = self.walk.epsilon(self.mu, delta)?.value().approx_dp;
+        let best = match self.composed(delta)? {
+            Some(composed) if composed.epsilon() < averaged.epsilon() => composed,
+            _ => averaged,
+        };
+        Ok(UpperBound::new(best).into())
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
@@ -183,34 +262,24 @@ impl Protocol for CompleteHistogram {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let walk = towards(self.walk(), observer)?;
-        let (labels, caps) = (self.response().labels(), self.caps());
+        let histogram = self.along(towards(self.walk(), observer)?);
         let known = observer.senders() == Senders::Known;
+        let epsilon_of = move |histogram: &Self, delta: Delta| {
+            if !known {
+                return Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon());
+            }
+            let tenth = Delta::new(delta.get() / 10.0)?;
+            let found = histogram.known_epsilon(Visits::Quantile(tenth), tenth, delta);
+            Ok(found?.value().approx_dp.epsilon())
+        };
         let profile = move |noise: NoiseMultiplier, against: &str| {
-            let response = response_of(labels, noise)?;
-            let histogram = Self::new(walk, response)?.with_caps(caps);
-            let epsilon = move |delta: Delta| {
-                let tenth = Delta::new(delta.get() / 10.0)?;
-                let effort = ShuffleEffort::default();
-                let found = if known {
-                    histogram.known_epsilon(Visits::Quantile(tenth), Spotting::Quantile(tenth), delta, effort)
-                } else {
-                    histogram.hidden_epsilon(delta, effort)
-                };
-                Ok(found?.map(|found| found.approx_dp).into())
-            };
+            let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
+            let epsilon = move |delta: Delta| Ok(bound(epsilon_of(&histogram, delta)?, delta)?);
             Ok(Profile::of_epsilon(epsilon, against))
         };
-        let plain = !caps.may_bind(walk.step_count());
+        let plain = !self.caps().may_bind(self.walk().step_count());
         let least = move |target: ApproxDp| {
-            let effort = ShuffleEffort::default();
-            let tenth = Delta::new(target.delta() / 10.0)?;
-            let counted = (Visits::Quantile(tenth), Spotting::Quantile(tenth));
-            let local = if known {
-                Self::known_calibrated_local(walk, labels, counted, target, effort)?
-            } else {
-                Self::hidden_calibrated_local(walk, labels, target, effort)?
-            };
+            let local = histogram.calibrated_local(target, epsilon_of)?;
             if local == 0.0 {
                 let (what, best) = ("epsilon of a histogram", f64::NAN);
                 return Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into());
@@ -221,11 +290,25 @@ impl Protocol for CompleteHistogram {
         let least = plain.then(|| Box::new(least) as Least);
         Ok(Box::new(Alike {
             observer: observer.clone(),
-            nodes: walk.node_count(),
+            nodes: self.walk().node_count(),
             profile,
             least,
-            protocol: std::ptr::from_ref(self).addr(),
+            protocol: Some(std::ptr::from_ref(self).addr()),
         }))
+    }
+
+    /// Every report seen alone, as many as a node makes but with probability `δ/10`.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let histogram = self.along(towards(self.walk(), observer)?);
+        let profile = move |noise: NoiseMultiplier, against: &str| {
+            let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
+            let epsilon = move |delta: Delta| {
+                let visits = histogram.caps().contributions_of_a_node(delta)?;
+                Ok(bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)?)
+            };
+            Ok(Profile::of_epsilon(epsilon, against))
+        };
+        Ok(alike(histogram.walk(), observer, profile))
     }
 
     /// Of the estimated frequency of a label, visits being independent draws of nodes.
@@ -251,7 +334,7 @@ impl Protocol for CompleteHistogram {
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
         let members = observed(u, observer, self.walk().node_count())?;
         let response = response_of(self.response().labels(), noise)?;
-        let histogram = Self::new(self.walk(), response)?.with_caps(self.caps());
+        let histogram = self.with_response(response)?;
         Ok(Box::new(Counting { histogram, observer: members[0], u }))
     }
 }
@@ -284,5 +367,79 @@ impl Attacker for Counting {
                 Ok(last(&ones) - drawn * reports)
             })
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::accountant::{Target, check, least_noise};
+    use crate::walk::Bounds;
+    use crate::walk::complete::Caps;
+    use ndp_dp::Sigma;
+
+    fn sum(n: usize, steps: usize) -> Result<CompleteSum, Error> {
+        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
+        Ok(CompleteSum::new(CompleteWalk::new(n, steps)?, Bounds::new(0.0, 1.0)?, noise))
+    }
+
+    fn epsilon(account: &dyn Account, noise: f64) -> Result<f64, Error> {
+        let profile = account.profile(1, NoiseMultiplier::new(noise)?)?;
+        Ok(profile.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
+    }
+
+    /// What is known of constant data is never worse, hidden senders cost no more than known ones, and nothing costs more than all
+    /// contributions seen alone.
+    #[test]
+    fn accounts_grow_with_what_the_observer_knows() -> Result<(), Error> {
+        let known = Observer::node(0);
+        let hidden = known.clone().with_hidden_senders();
+        for (n, steps, noise) in [(50, 500, 20.0), (5, 60, 10.0), (200, 200, 3.0)] {
+            let plain = sum(n, steps)?;
+            let constant = plain.with_constant_data()?;
+            let averaged = epsilon(plain.account(&known)?.as_ref(), noise)?;
+            assert_eq!(averaged, epsilon(plain.account(&hidden)?.as_ref(), noise)?);
+            let (least, middle) = (
+                epsilon(constant.account(&hidden)?.as_ref(), noise)?,
+                epsilon(constant.account(&known)?.as_ref(), noise)?,
+            );
+            let local = epsilon(plain.local_bound(&known)?.as_ref(), noise)?;
+            assert!(
+                least <= middle && middle <= averaged && averaged <= local,
+                "{least} {middle} {averaged} {local}"
+            );
+        }
+        // Composition over receptions beats the average where nodes are many and contributions few.
+        let few = sum(1000, 300)?;
+        let (constant, averaged) = (few.with_constant_data()?, few.account(&hidden)?);
+        assert!(epsilon(constant.account(&hidden)?.as_ref(), 2.0)? <= epsilon(averaged.as_ref(), 2.0)?);
+        Ok(())
+    }
+
+    /// The least noise by formula is met, and a little less is not.
+    #[test]
+    fn the_least_noise_of_a_sum_is_met() -> Result<(), Error> {
+        for (n, steps) in [(5, 60), (50, 5_000)] {
+            let sum = sum(n, steps)?;
+            let accounts = [sum.account(&Observer::node(0))?];
+            for allowed in [0.3, 4.0] {
+                let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), allowed);
+                let noise = least_noise(&accounts, &target)?.noise;
+                assert!(check(&accounts, noise, &target)?.is_met());
+                let less = NoiseMultiplier::new(noise.get() / 1.01)?;
+                assert!(!check(&accounts, less, &target)?.is_met());
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn caps_lower_the_local_bound() -> Result<(), Error> {
+        let (plain, observer) = (sum(20, 400)?, Observer::node(0));
+        let capped = plain.with_caps(Caps::none().with_visits(5)?);
+        let bound = |sum: &CompleteSum| epsilon(sum.local_bound(&observer)?.as_ref(), 10.0);
+        assert!(bound(&capped)? < bound(&plain)?);
+        assert!(matches!(capped.account(&observer), Err(Error::NotOffered(_))));
+        Ok(())
     }
 }

@@ -103,7 +103,7 @@ impl CompleteWalk {
     ///
     /// # Complexity
     /// `O(look)`, whatever `T`.
-    pub fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
         if look > LONGEST_LOOK {
@@ -202,7 +202,7 @@ impl CompleteWalk {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`.
-    pub fn log_mgf_bound(&self, theta: f64) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn log_mgf_bound(&self, theta: f64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         if self.step_count() <= 4096 {
             return Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, None, Effort::Quick))));
@@ -211,22 +211,11 @@ impl CompleteWalk {
         self.log_mgf_any_length(theta, look)
     }
 
-    /// Rényi loss of order `α` against an observer who knows the path, exact up to rounding up: `ln E/(α − 1)` at
-    /// `θ = α (α − 1) μ²/2`, in nats. `mu = Δ/σ`.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ < ∞`; else as [`Self::log_mgf`].
-    pub fn rdp(&self, order: Order, mu: f64) -> Result<Exact<f64>, Error> {
-        let alpha = order.get();
-        let theta = theta_of(alpha, mu)?;
-        Ok(self.log_mgf(theta)?.map(|ln_moment| up(ln_moment / (alpha - 1.0))))
-    }
-
     /// Rényi loss of order `α`, by [`Self::log_mgf_bound`].
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ < ∞`.
-    pub fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
         let alpha = order.get();
         let theta = theta_of(alpha, mu)?;
         Ok(self.log_mgf_bound(theta)?.map(|ln_moment| up(ln_moment / (alpha - 1.0))))
@@ -259,7 +248,7 @@ impl CompleteWalk {
             for (list, ln_moment) in
                 [(&mut ln_sources, ln_excesses[look]), (&mut ln_weights, ln_1p_exp(ln_excesses[look]))]
             {
-                list[look - 1] = ndp_dp::logspace::log_add_exp(list[look - 1], forced + ln_moment);
+                list[look - 1] = ndp_numeric::logspace::log_add_exp(list[look - 1], forced + ln_moment);
             }
         }
         Segments { ln_excesses, ln_weights, ln_sources }
@@ -524,7 +513,7 @@ mod tests {
     fn rdp_matches_reference_values() -> Result<(), Error> {
         let order = Order::new(3.0)?;
         let check = |published, reference| -> Result<(), Error> {
-            let exact = *walk(4, 12, 1, published)?.rdp(order, 0.3)?.value();
+            let exact = *walk(4, 12, 1, published)?.rdp_bound(order, 0.3)?.value();
             assert_relative_eq!(exact, reference, max_relative = 1e-11);
             Ok(())
         };
@@ -585,7 +574,7 @@ mod tests {
                                 + theta * (k * k) as f64 / m as f64
                         })
                         .collect();
-                    let slow = ndp_dp::logspace::log_sum_exp(&terms);
+                    let slow = ndp_numeric::logspace::log_sum_exp(&terms);
                     // Absolute: both are sums of up to 701 probabilities, each rounded along its recurrence.
                     let ln_moment = ln_1p_exp(moments.ln_excess(m));
                     assert_relative_eq!(ln_moment, slow, max_relative = 1e-11, epsilon = 3e-12);
@@ -694,7 +683,7 @@ mod tests {
         }
         assert!(walk.log_mgf_with_looks(0.1, 0).is_err() && walk.log_mgf_with_looks(0.1, 21).is_err());
         assert!(walk.log_mgf_any_length(0.1, 0).is_err() && walk.log_mgf_any_length(0.1, 21).is_err());
-        assert!(walk.rdp(Order::new(2.0)?, f64::INFINITY).is_err());
+        assert!(walk.rdp_bound(Order::new(2.0)?, f64::INFINITY).is_err());
         assert!(CompleteWalk::new(5, 100_001)?.log_mgf(0.1).is_err());
         // An enormous θ is answered, exactly or by infinity.
         assert!(*walk.log_mgf(1e6)?.value() > 1e6);

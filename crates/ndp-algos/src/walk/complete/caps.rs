@@ -1,7 +1,9 @@
 //! Caps on contributions: beyond them a node adds noise alone, and never leaves the noise out.
 
 use super::Path;
+use super::guarantee::Visits;
 use crate::Error;
+use ndp_dp::Delta;
 use std::collections::BTreeMap;
 
 /// How often a node may contribute its data.
@@ -63,6 +65,14 @@ impl Caps {
     #[must_use]
     pub(crate) fn may_bind(&self, steps: usize) -> bool {
         self.visits.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
+    }
+
+    /// How often a node contributes, at most; without a cap, but with probability `δ/10`.
+    pub(crate) fn contributions_of_a_node(&self, delta: Delta) -> Result<Visits, ndp_dp::Error> {
+        match self.visits {
+            Some(cap) => Ok(Visits::Capped(cap as u64)),
+            None => Ok(Visits::Quantile(Delta::new(delta.get() / 10.0)?)),
+        }
     }
 
     /// For each step of `path`, which of its contributions the holder makes there (from 0), or `None` where

@@ -15,7 +15,7 @@ use crate::Error;
 /// A uniform walk on which every node contributes the same data at each of its visits, without a cap: the walks for which
 /// the secrecy of the path protects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ConstantWalk {
+pub(crate) struct ConstantWalk {
     walk: CompleteWalk,
 }
 
@@ -24,7 +24,7 @@ impl CompleteWalk {
     /// [`CompleteSum::run_constant`](super::CompleteSum::run_constant) and
     /// [`CompleteHistogram::run`](super::CompleteHistogram::run) do.
     #[must_use]
-    pub const fn with_constant_data(self) -> ConstantWalk {
+    pub(crate) const fn with_constant_data(self) -> ConstantWalk {
         ConstantWalk { walk: self }
     }
 }
@@ -32,7 +32,7 @@ impl CompleteWalk {
 impl ConstantWalk {
     /// The walk.
     #[must_use]
-    pub const fn walk(&self) -> CompleteWalk {
+    pub(crate) const fn walk(&self) -> CompleteWalk {
         self.walk
     }
 }

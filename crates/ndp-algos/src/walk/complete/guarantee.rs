@@ -8,11 +8,11 @@ use super::CompleteWalk;
 use crate::Error;
 use crate::numeric::up;
 use ndp_dp::conversion::{Converted, optimal_delta, optimal_epsilon};
-use ndp_dp::{ApproxDp, Delta, Order, UpperBound, composition, gaussian, tails};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, UpperBound, tails};
 
 /// How the number of contributions of a node is bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Visits {
+pub(crate) enum Visits {
     /// The protocol caps them; steps beyond the cap are noise alone.
     Capped(u64),
     /// They exceed the exact quantile of their binomial law with at most this probability, which is part of
@@ -30,22 +30,10 @@ impl CompleteWalk {
     /// # Complexity
     /// About 50 moments, see [`CompleteWalk::log_mgf_bound`].
     ///
-    /// # Examples
-    /// ```
-    /// use ndp_algos::walk::complete::{CompleteWalk, Visits};
-    /// use ndp_dp::Delta;
-    /// // 50 nodes, 100 visits each on average: what a node sees costs less than what all nodes see.
-    /// let (walk, delta) = (CompleteWalk::new(50, 5000)?, Delta::new(1e-6)?);
-    /// let seen_by_one = walk.epsilon(0.05, delta)?.value().approx_dp.epsilon();
-    /// let seen_by_all = *walk.local_epsilon(0.05, Visits::Capped(100), delta)?.value();
-    /// assert!(seen_by_one < 0.3 * seen_by_all);
-    /// # Ok::<(), ndp_algos::Error>(())
-    /// ```
-    ///
     /// # References
     /// In place of Theorem 3 of Cyffers and Bellet, arXiv:2012.05326, whose proof fails. The conversion is
     /// that of Canonne, Kamath and Steinke 2020.
-    pub fn epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Converted>, Error> {
+    pub(crate) fn epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Converted>, Error> {
         let at = |order: Order| -> Result<(f64, f64), Error> {
             let rho = self.rdp_bound(order, mu)?.into_value();
             Ok((optimal_epsilon(rho, order, delta)?.into_value(), rho))
@@ -65,7 +53,7 @@ impl CompleteWalk {
     ///
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ μ < ∞` and `0 ≤ ε < ∞`.
-    pub fn delta(&self, mu: f64, epsilon: f64) -> Result<UpperBound<Converted>, Error> {
+    pub(crate) fn delta(&self, mu: f64, epsilon: f64) -> Result<UpperBound<Converted>, Error> {
         let at = |order: Order| -> Result<(f64, f64), Error> {
             let rho = self.rdp_bound(order, mu)?.into_value();
             Ok((optimal_delta(rho, order, epsilon)?.into_value(), rho))
@@ -86,8 +74,8 @@ impl CompleteWalk {
     /// # Complexity
     /// About 60 moments: at a given `θ` the least order that meets the target is found without any, and
     /// `μ² = 2θ/(α (α − 1))`.
-    pub fn calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
-        gaussian::delta(epsilon, 0.0)?;
+    pub(crate) fn calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
+        Gdp::new(0.0)?.delta(epsilon)?;
         let mu_at = |ln_theta: f64| -> Result<f64, Error> {
             let theta = ln_theta.exp();
             let ln_moment = self.log_mgf_bound(theta)?.into_value();
@@ -118,38 +106,15 @@ impl CompleteWalk {
     /// # Errors
     /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`; [`ndp_dp::Error::InvalidDelta`] when `δ` does not exceed
     /// the failure probability of the count.
-    pub fn local_epsilon(&self, mu: f64, visits: Visits, delta: Delta) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn local_epsilon(
+        &self,
+        mu: f64,
+        visits: Visits,
+        delta: Delta,
+    ) -> Result<UpperBound<f64>, Error> {
         let (count, failure) = self.visit_count(visits)?;
         let rest = Delta::new(delta.get() - failure)?;
-        Ok(gaussian::epsilon(up(mu * (count as f64).sqrt()), rest)?.into())
-    }
-
-    /// The largest `μ` for which the local guarantee is `(ε, δ)`; noise `σ = Δ/μ`.
-    ///
-    /// # Errors
-    /// As [`Self::local_epsilon`], and [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn local_calibrated_mu(&self, visits: Visits, epsilon: f64, delta: Delta) -> Result<f64, Error> {
-        let (count, failure) = self.visit_count(visits)?;
-        let mu = gaussian::mu(epsilon, Delta::new(delta.get() - failure)?)?;
-        // A root and a quotient are rounded. A node that never contributes needs no noise.
-        Ok(mu / (count.max(1) as f64).sqrt() * (1.0 - 8.0 * f64::EPSILON))
-    }
-
-    /// The local guarantee of a node whose contributions are each `release`, by advanced composition with
-    /// slack `δ'`: total `δ = N δ₀ + δ'` plus the failure probability of the count.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error`] when the total `δ` is no probability.
-    pub fn local_advanced(
-        &self,
-        release: ApproxDp,
-        visits: Visits,
-        slack: Delta,
-    ) -> Result<UpperBound<ApproxDp>, Error> {
-        let (count, failure) = self.visit_count(visits)?;
-        let composed = composition::advanced(release, count, slack).into_value();
-        let total = (composed.delta() + failure).min(1.0);
-        Ok(UpperBound::new(ApproxDp::new(composed.epsilon(), total)?))
+        Ok(Gdp::new(up(mu * (count as f64).sqrt()))?.epsilon(rest).into())
     }
 }
 
@@ -268,8 +233,8 @@ mod tests {
     /// (classic noise, δ₀ = 1e-6), T = 100 n, δ = 1e-6.
     #[test]
     fn scaling_matches_the_specification() -> Result<(), Error> {
-        let sigma = gaussian::sigma_classic(0.1, d(1e-6)?, ndp_dp::Sensitivity::new(1.0)?)?;
-        let mu = 1.0 / sigma.value().get();
+        let sigma = ndp_dp::Gaussian::classic(0.1, d(1e-6)?, ndp_dp::Sensitivity::new(1.0)?)?;
+        let mu = 1.0 / sigma.value().sigma.get();
         for (n, reference) in [(5, 0.546), (10, 0.382), (20, 0.266), (50, 0.165), (100, 0.1155)] {
             let walk = CompleteWalk::new(n, 100 * n)?;
             let epsilon = walk.epsilon(mu, d(1e-6)?)?.value().approx_dp.epsilon();
@@ -288,7 +253,7 @@ mod tests {
             let mut ln_excess = -4.6;
             while ln_excess < 9.0f64 {
                 let order = Order::new(1.0 + ln_excess.exp())?;
-                if let Ok(rho) = walk.rdp(order, mu) {
+                if let Ok(rho) = walk.rdp_bound(order, mu) {
                     fine = fine.min(*optimal_epsilon(*rho.value(), order, d(delta)?)?.value());
                 }
                 ln_excess += 0.02;
@@ -326,14 +291,14 @@ mod tests {
     fn tiny_losses_are_not_zero() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 1)?.with_colluders(2)?.published();
         let mu = 4.795e-7;
-        let truth = 0.2 * gaussian::delta(0.0, mu)?.value();
+        let truth = 0.2 * Gdp::new(mu)?.delta(0.0)?.value();
         assert_relative_eq!(truth, 3.8e-8, max_relative = 0.01);
         assert!(walk.delta(mu, 0.0)?.value().approx_dp.delta() >= truth);
         for mu in [1e-200, 1e-160, 1e-30, 1e-9, 1e-3] {
             for walk in [walk, CompleteWalk::new(50, 10_000)?, CompleteWalk::new(2, 2)?] {
                 assert!(walk.delta(mu, 0.0)?.value().approx_dp.delta() > 0.0);
                 let order = Order::new(2.0)?;
-                assert!(*walk.rdp(order, mu)?.value() > 0.0 && *walk.rdp_bound(order, mu)?.value() > 0.0);
+                assert!(*walk.rdp_bound(order, mu)?.value() > 0.0);
             }
         }
         Ok(())
@@ -343,27 +308,18 @@ mod tests {
     fn local_guarantees_match_their_definitions() -> Result<(), Error> {
         let walk = CompleteWalk::new(100, 10_000)?;
         let capped = *walk.local_epsilon(0.1, Visits::Capped(100), d(1e-6)?)?.value();
-        assert_relative_eq!(capped, *gaussian::epsilon(1.0, d(1e-6)?)?.value(), max_relative = 1e-12);
+        assert_relative_eq!(capped, *Gdp::new(1.0)?.epsilon(d(1e-6)?).value(), max_relative = 1e-12);
         // One step among fifty nodes: a node is visited with probability 1/50, so that its true ε at 1e-5 is that of one
         // release at 5e-4, 3.352; the bound of 4.377 was once called exact.
         let once: UpperBound<f64> =
             CompleteWalk::new(50, 1)?.local_epsilon(1.0, Visits::Capped(1), d(1e-5)?)?;
         assert_relative_eq!(*once.value(), 4.377, max_relative = 1e-4);
-        assert_relative_eq!(*gaussian::epsilon(1.0, d(5e-4)?)?.value(), 3.352, max_relative = 1e-3);
+        assert_relative_eq!(*Gdp::new(1.0)?.epsilon(d(5e-4)?).value(), 3.352, max_relative = 1e-3);
         // n_exact(10000, 0.01, 1e-6) = 151.
         let counted = walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(2e-6)?)?;
-        let exact = *gaussian::epsilon(0.1 * 151f64.sqrt(), d(1e-6)?)?.value();
+        let exact = *Gdp::new(0.1 * 151f64.sqrt())?.epsilon(d(1e-6)?).value();
         assert_relative_eq!(*counted.value(), exact, max_relative = 1e-9);
-        let release = ApproxDp::new(0.05, 1e-9)?;
-        let advanced = walk.local_advanced(release, Visits::Capped(200), d(1e-7)?)?.into_value();
-        assert_relative_eq!(advanced.epsilon(), 4.527_445_780_775_969, max_relative = 1e-12);
-        assert_relative_eq!(advanced.delta(), 3e-7, max_relative = 1e-12);
         assert!(walk.local_epsilon(0.1, Visits::Quantile(d(1e-6)?), d(1e-6)?).is_err());
-        for visits in [Visits::Capped(12), Visits::Quantile(d(1e-7)?)] {
-            let mu = walk.local_calibrated_mu(visits, 2.0, d(1e-6)?)?;
-            assert!(*walk.local_epsilon(mu, visits, d(1e-6)?)?.value() <= 2.0);
-            assert!(*walk.local_epsilon(mu * (1.0 + 1e-9), visits, d(1e-6)?)?.value() > 2.0);
-        }
         Ok(())
     }
 

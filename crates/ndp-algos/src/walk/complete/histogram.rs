@@ -14,7 +14,11 @@ pub struct CompleteHistogram {
     walk: CompleteWalk,
     response: RandomizedResponse,
     caps: Caps,
+    exact_reports: u64,
 }
+
+/// Segments up to which the blanket of randomized response is summed by default.
+const EXACT_REPORTS: u64 = 200;
 
 impl CompleteHistogram {
     /// A histogram along `walk`, each report an answer of `response`.
@@ -23,13 +27,37 @@ impl CompleteHistogram {
     /// [`Error::InvalidParameter`] for `γ = 1`.
     pub fn new(walk: CompleteWalk, response: RandomizedResponse) -> Result<Self, Error> {
         HistogramEstimator::new(response, 0, 0)?;
-        Ok(Self { walk, response, caps: Caps::none() })
+        Ok(Self { walk, response, caps: Caps::none(), exact_reports: EXACT_REPORTS })
     }
 
     /// The same protocol with caps on reports; steps beyond them add a uniform label.
     #[must_use]
     pub const fn with_caps(self, caps: Caps) -> Self {
         Self { caps, ..self }
+    }
+
+    /// The same protocol, accounted for with another effort: segments of up to `reports` reports, 200 by default, are bounded by
+    /// the exact blanket of randomized response, longer ones by its Hoeffding and Bennett relaxations, or by the exact blanket of
+    /// so many of them, the others revealed.
+    #[must_use]
+    pub const fn with_exact_reports(self, reports: u64) -> Self {
+        Self { exact_reports: reports, ..self }
+    }
+
+    /// The same protocol with another response.
+    pub(crate) fn with_response(self, response: RandomizedResponse) -> Result<Self, Error> {
+        HistogramEstimator::new(response, 0, 0)?;
+        Ok(Self { response, ..self })
+    }
+
+    /// The same protocol along another walk.
+    pub(crate) const fn along(self, walk: CompleteWalk) -> Self {
+        Self { walk, ..self }
+    }
+
+    /// Reports of a segment that are hidden at most.
+    pub(crate) const fn exact_reports(&self) -> u64 {
+        self.exact_reports
     }
 
     /// The walk.
@@ -51,8 +79,7 @@ impl CompleteHistogram {
     }
 
     /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at each of its
-    /// visits: the secrecy of the path protects nobody whose labels depend on the number of the visit (see
-    /// [`ConstantWalk`](super::ConstantWalk)).
+    /// visits: the secrecy of the path protects nobody whose labels depend on the number of the visit.
     ///
     /// # Errors
     /// [`Error::LabelOutOfRange`].

@@ -12,37 +12,26 @@
 //! # References
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 6, in whose place this stands.
 
+use super::CompleteHistogram;
 use super::chords::Chords;
+use super::constant::ConstantWalk;
 use super::constant::require_no_caps;
+use super::guarantee::Visits;
+use super::subsampled::Receptions;
 use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
-use super::{CompleteHistogram, CompleteWalk, ConstantWalk, Receptions, Spotting, Visits};
 use crate::Error;
 use crate::numeric::up;
 use crate::walk::level::largest;
 use ndp_dp::shuffling::{self, MOST_REPORTS};
-use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound, composition};
+use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-
-/// How to bound the shuffle of the reports of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShuffleEffort {
-    /// Segments of up to so many reports are bounded by the exact blanket of randomized response, longer
-    /// ones by its Hoeffding and Bennett relaxations, or by the exact blanket of so many of them, the others revealed.
-    pub exact_up_to: u64,
-}
-
-impl Default for ShuffleEffort {
-    fn default() -> Self {
-        Self { exact_up_to: 200 }
-    }
-}
 
 /// Reports of randomized response.
 struct Reports {
     local: f64,
     labels: u32,
-    effort: ShuffleEffort,
+    exact_reports: u64,
     /// For a search, which asks for many levels: the exact blankets, from above by chords.
     chords: Option<Chords>,
     /// Otherwise, the exact blanket of as many reports as are hidden of a longer segment, by the bits of `ε`: it does not
@@ -105,7 +94,7 @@ impl Reports {
 
     /// Reports of a longer segment that are hidden.
     fn most_hidden(&self) -> u64 {
-        self.effort.exact_up_to.min(MOST_REPORTS)
+        self.exact_reports.min(MOST_REPORTS)
     }
 }
 
@@ -158,27 +147,9 @@ impl CompleteHistogram {
     ///
     /// # Errors
     /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn cycle_delta(&self, epsilon: f64, m: u64, effort: ShuffleEffort) -> Result<UpperBound<f64>, Error> {
+    pub fn cycle_delta(&self, epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
         self.response().delta(epsilon)?;
-        Ok(UpperBound::new(self.walk().segment_delta(
-            epsilon,
-            m,
-            m,
-            &self.reports(effort),
-            Precision::FULL,
-        )?))
-    }
-
-    /// The loss `δ` at `ε` of one reception, averaged over the length of its segment, senders and receivers
-    /// hidden.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn visit_delta(&self, epsilon: f64, effort: ShuffleEffort) -> Result<UpperBound<f64>, Error> {
-        self.response().delta(epsilon)?;
-        let averaged =
-            self.walk().averaged_delta(epsilon, Neighbors::Hidden, &self.reports(effort), Precision::FULL)?;
-        Ok(UpperBound::new(averaged))
+        Ok(UpperBound::new(self.walk().segment_delta(epsilon, m, m, &self.reports(), Precision::FULL)?))
     }
 
     /// The smallest `ε` at `δ` found by composition over the receptions, senders and receivers hidden; never above the local
@@ -186,17 +157,9 @@ impl CompleteHistogram {
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] where a cap may keep a node from reporting: see [`ConstantWalk`].
-    pub fn hidden_epsilon(
-        &self,
-        delta: Delta,
-        effort: ShuffleEffort,
-    ) -> Result<UpperBound<Receptions>, Error> {
-        let composed = self.constant()?.compose_receptions(
-            Neighbors::Hidden,
-            &self.searched_reports(effort),
-            &[],
-            delta,
-        );
+    pub(crate) fn hidden_epsilon(&self, delta: Delta) -> Result<UpperBound<Receptions>, Error> {
+        let composed =
+            self.constant()?.compose_receptions(Neighbors::Hidden, &self.searched_reports(), &[], delta);
         cheaper(composed, self.seen_alone(Visits::Quantile(Delta::new(delta.get() / 10.0)?), delta)?)
     }
 
@@ -227,29 +190,6 @@ impl CompleteHistogram {
         self.walk().visit_count(visits)
     }
 
-    /// The largest `ε₀` of a report found, to a percent and verified, for which [`Self::hidden_epsilon`] along
-    /// `walk` is at most `ε`. 0 when none is.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error`] unless `labels ≥ 2` and `0 ≤ ε < ∞`.
-    pub(crate) fn hidden_calibrated_local(
-        walk: CompleteWalk,
-        labels: u32,
-        target: ApproxDp,
-        effort: ShuffleEffort,
-    ) -> Result<f64, Error> {
-        let delta = Delta::new(target.delta())?;
-        RandomizedResponse::with_epsilon(labels, 1.0)?;
-        let start = target.epsilon().clamp(1e-6, 10.0) / 8.0;
-        largest(start, 1e-2, |local| {
-            if local > 700.0 {
-                return Ok(false);
-            }
-            let histogram = Self::new(walk, RandomizedResponse::with_epsilon(labels, local)?)?;
-            Ok(histogram.hidden_epsilon(delta, effort)?.value().approx_dp.epsilon() <= target.epsilon())
-        })
-    }
-
     /// The smallest `ε` at `δ` found when observers know from whom their tokens come and to whom they go:
     /// spotted reports on their own, see [`CompleteWalk::spotted_count`], composed with what is left of the
     /// receptions; never above the local guarantee. The count of visits, of spotted reports and of receptions each may fail.
@@ -258,44 +198,38 @@ impl CompleteHistogram {
     /// [`Error::NoGuarantee`] for a published walk: no rule is known; and where a cap may keep a node from reporting.
     /// [`ndp_dp::Error`] when `δ` does not cover
     /// the failures.
-    pub fn known_epsilon(
+    pub(crate) fn known_epsilon(
         &self,
         visits: Visits,
-        spotting: Spotting,
+        spotting: Delta,
         delta: Delta,
-        effort: ShuffleEffort,
     ) -> Result<UpperBound<Receptions>, Error> {
         let walk = self.constant()?;
         let (spotted, rest) = walk.spotted_within(visits, spotting, delta)?;
-        let reports = self.searched_reports(effort);
+        let reports = self.searched_reports();
         let release = ApproxDp::pure(reports.local)?;
         let composed = walk.compose_known(&reports, (release, spotted), rest, delta);
         cheaper(composed, self.seen_alone(visits, delta)?)
     }
 
-    /// The largest `ε₀` of a report found, to a percent and verified, for which [`Self::known_epsilon`] along
-    /// `walk` is at most `ε`. 0 when none is.
+    /// The largest `ε₀` of a report found, to a percent and verified, for which `epsilon_of` the histogram is at most that of the
+    /// target. 0 when none is.
     ///
     /// # Errors
-    /// [`ndp_dp::Error`] unless `labels ≥ 2` and `0 ≤ ε < ∞`, and when `δ` does not cover the failures;
-    /// [`Error::NoGuarantee`] for a published walk.
-    pub(crate) fn known_calibrated_local(
-        walk: CompleteWalk,
-        labels: u32,
-        (visits, spotting): (Visits, Spotting),
+    /// Those of `epsilon_of`.
+    pub(crate) fn calibrated_local(
+        &self,
         target: ApproxDp,
-        effort: ShuffleEffort,
+        epsilon_of: impl Fn(&Self, Delta) -> Result<f64, Error>,
     ) -> Result<f64, Error> {
         let delta = Delta::new(target.delta())?;
-        RandomizedResponse::with_epsilon(labels, 1.0)?;
         let start = target.epsilon().clamp(1e-6, 10.0) / 8.0;
         largest(start, 1e-2, |local| {
             if local > 700.0 {
                 return Ok(false);
             }
-            let histogram = Self::new(walk, RandomizedResponse::with_epsilon(labels, local)?)?;
-            let known = histogram.known_epsilon(visits, spotting, delta, effort)?;
-            Ok(known.value().approx_dp.epsilon() <= target.epsilon())
+            let response = RandomizedResponse::with_epsilon(self.response().labels(), local)?;
+            Ok(epsilon_of(&self.with_response(response)?, delta)? <= target.epsilon())
         })
     }
 
@@ -304,18 +238,19 @@ impl CompleteHistogram {
     /// # Errors
     /// [`ndp_dp::Error::InvalidDelta`] when `δ` does not exceed the failure probability of the count;
     /// [`Error::NoGuarantee`] for a cap on visits that is not the protocol's.
-    pub fn local_epsilon(&self, visits: Visits, delta: Delta) -> Result<UpperBound<f64>, Error> {
+    pub(crate) fn local_epsilon(&self, visits: Visits, delta: Delta) -> Result<UpperBound<f64>, Error> {
         Ok(UpperBound::new(self.seen_alone(visits, delta)?.approx_dp.epsilon()))
     }
 
-    fn reports(&self, effort: ShuffleEffort) -> Reports {
+    fn reports(&self) -> Reports {
         let response = self.response();
         let local = response.local_epsilon().into_value();
-        Reports { local, labels: response.labels(), effort, chords: None, longest: Mutex::default() }
+        let exact_reports = self.exact_reports();
+        Reports { local, labels: response.labels(), exact_reports, chords: None, longest: Mutex::default() }
     }
 
-    fn searched_reports(&self, effort: ShuffleEffort) -> Reports {
-        let reports = self.reports(effort);
+    fn searched_reports(&self) -> Reports {
+        let reports = self.reports();
         let chords = Chords::new(reports.local, reports.labels, reports.most_hidden());
         Reports { chords: Some(chords), ..reports }
     }
@@ -324,7 +259,7 @@ impl CompleteHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::Caps;
+    use crate::walk::complete::{Caps, CompleteWalk};
     use approx::assert_relative_eq;
     use std::collections::BTreeMap;
 
@@ -340,7 +275,7 @@ mod tests {
             [(0.1, 8, 6, 1.0, 3, 0.124_123_951_589_161_79), (0.05, 5, 2, 0.5, 2, 0.064_719_904_267_664_01)]
         {
             let histogram = histogram(n, 100, local, labels)?;
-            let value = *histogram.cycle_delta(epsilon, m, ShuffleEffort::default())?.value();
+            let value = *histogram.cycle_delta(epsilon, m)?.value();
             // The blanket is rounded outward by some parts in 1e11.
             assert_relative_eq!(value, reference, max_relative = 1e-10);
             assert!(value >= reference * (1.0 - 1e-13));
@@ -382,7 +317,7 @@ mod tests {
                     for epsilon in [0.0f64, 0.05, 0.2, 0.6] {
                         let exact: f64 =
                             p.iter().zip(&q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum();
-                        let bound = histogram.cycle_delta(epsilon, u64::from(m), ShuffleEffort::default())?;
+                        let bound = histogram.cycle_delta(epsilon, u64::from(m))?;
                         assert!(exact <= bound.value() * (1.0 + 1e-12), "{exact} > {bound:?}");
                     }
                 }
@@ -444,20 +379,14 @@ mod tests {
     /// Runs of 5 steps on 3 nodes: hidden, published, with known neighbors; never below the exact loss.
     #[test]
     fn guarantees_cover_the_exact_run() -> Result<(), Error> {
-        let effort = ShuffleEffort::default();
         for (local, delta) in [(0.3, 0.05), (1.0, 0.05), (1.0, 0.4), (2.0, 0.6)] {
             let delta = Delta::new(delta)?;
             let plain = histogram(3, 5, local, 2)?;
-            let public = CompleteHistogram::new(plain.walk().published(), plain.response())?;
+            let public = plain.along(plain.walk().published());
             let hidden = |histogram: &CompleteHistogram| -> Result<f64, Error> {
-                Ok(histogram.hidden_epsilon(delta, effort)?.value().approx_dp.epsilon())
+                Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon())
             };
-            let neighbors = plain.known_epsilon(
-                Visits::Capped(5),
-                Spotting::Quantile(Delta::new(0.01)?),
-                delta,
-                effort,
-            )?;
+            let neighbors = plain.known_epsilon(Visits::Capped(5), Delta::new(0.01)?, delta)?;
             for (histogram, known, epsilon) in [
                 (&plain, false, hidden(&plain)?),
                 (&public, false, hidden(&public)?),
@@ -478,21 +407,23 @@ mod tests {
 
     #[test]
     fn calibrated_reports_meet_their_target() -> Result<(), Error> {
-        let (walk, effort) = (CompleteWalk::new(5, 20)?, ShuffleEffort { exact_up_to: 20 });
         let target = ApproxDp::new(2.0, 1e-3)?;
-        let local = CompleteHistogram::hidden_calibrated_local(walk, 3, target, effort)?;
-        let response = RandomizedResponse::with_epsilon(3, local)?;
-        let reached = CompleteHistogram::new(walk, response)?.hidden_epsilon(Delta::new(1e-3)?, effort)?;
-        assert!(local > 0.0 && reached.value().approx_dp.epsilon() <= 2.0);
-        assert!(CompleteHistogram::hidden_calibrated_local(walk, 1, target, effort).is_err());
+        let plain = histogram(5, 20, 1.0, 3)?.with_exact_reports(20);
+        let at = |local: f64| plain.with_response(RandomizedResponse::with_epsilon(3, local)?);
+        let hidden = |histogram: &CompleteHistogram, delta: Delta| -> Result<f64, Error> {
+            Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon())
+        };
+        let local = plain.calibrated_local(target, hidden)?;
+        assert!(local > 0.0 && hidden(&at(local)?, Delta::new(1e-3)?)? <= 2.0);
 
         let failure = Delta::new(1e-4)?;
-        let known = (Visits::Quantile(failure), Spotting::Quantile(failure));
-        let less = CompleteHistogram::known_calibrated_local(walk, 3, known, target, effort)?;
-        let histogram = CompleteHistogram::new(walk, RandomizedResponse::with_epsilon(3, less)?)?;
-        let reached = histogram.known_epsilon(known.0, known.1, Delta::new(1e-3)?, effort)?;
-        assert!(0.0 < less && less <= local * 1.02 && reached.value().approx_dp.epsilon() <= 2.0);
-        let published = CompleteHistogram::known_calibrated_local(walk.published(), 3, known, target, effort);
+        let known = |histogram: &CompleteHistogram, delta: Delta| -> Result<f64, Error> {
+            let found = histogram.known_epsilon(Visits::Quantile(failure), failure, delta)?;
+            Ok(found.value().approx_dp.epsilon())
+        };
+        let less = plain.calibrated_local(target, known)?;
+        assert!(0.0 < less && less <= local * 1.02 && known(&at(less)?, Delta::new(1e-3)?)? <= 2.0);
+        let published = plain.along(plain.walk().published()).calibrated_local(target, known);
         assert!(matches!(published, Err(Error::NoGuarantee(_))));
         Ok(())
     }
@@ -533,7 +464,7 @@ mod tests {
             let laws = own.map(|own| ten_receptions(keep, own, other));
             laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
         };
-        let each = histogram.cycle_delta(level, 1, ShuffleEffort::default())?.into_value();
+        let each = histogram.cycle_delta(level, 1)?.into_value();
         assert_eq!(each, 0.0);
         let (mut low, mut claimed) = (1e-6f64, 1.0);
         for _ in 0..60 {
@@ -557,18 +488,16 @@ mod tests {
     #[test]
     fn the_local_guarantee_is_never_exceeded() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;
-        let effort = ShuffleEffort { exact_up_to: 20 };
         for (n, steps, local, labels) in [(50, 5000, 0.4, 10), (5, 60, 1.0, 2), (10, 100, 0.2, 3)] {
-            let plain = histogram(n, steps, local, labels)?;
+            let plain = histogram(n, steps, local, labels)?.with_exact_reports(20);
             let failure = Delta::new(1e-6)?;
             let alone = *plain.local_epsilon(Visits::Quantile(failure), delta)?.value();
             for walk in [plain.walk(), plain.walk().published(), plain.walk().with_colluders(n - 1)?] {
-                let histogram = CompleteHistogram::new(walk, plain.response())?;
-                let hidden = histogram.hidden_epsilon(delta, effort)?.into_value();
+                let histogram = plain.along(walk);
+                let hidden = histogram.hidden_epsilon(delta)?.into_value();
                 assert!(hidden.approx_dp.epsilon() <= alone && hidden.approx_dp.delta() <= delta.get());
                 if !walk.is_published() {
-                    let (visits, spotting) = (Visits::Quantile(failure), Spotting::Quantile(failure));
-                    let known = histogram.known_epsilon(visits, spotting, delta, effort)?;
+                    let known = histogram.known_epsilon(Visits::Quantile(failure), failure, delta)?;
                     assert!(known.value().approx_dp.epsilon() <= alone);
                 }
             }
@@ -587,9 +516,11 @@ mod tests {
     #[test]
     fn cheaper_bounds_are_larger() -> Result<(), Error> {
         let histogram = histogram(6, 60, 0.5, 4)?;
-        let exact = *histogram.visit_delta(0.3, ShuffleEffort { exact_up_to: 60 })?.value();
-        let mixed = *histogram.visit_delta(0.3, ShuffleEffort { exact_up_to: 20 })?.value();
-        let quick = *histogram.visit_delta(0.3, ShuffleEffort { exact_up_to: 0 })?.value();
+        let bound = |reports: u64| -> Result<f64, Error> {
+            let histogram = histogram.with_exact_reports(reports);
+            histogram.walk().averaged_delta(0.3, Neighbors::Hidden, &histogram.reports(), Precision::FULL)
+        };
+        let (exact, mixed, quick) = (bound(60)?, bound(20)?, bound(0)?);
         assert!(exact <= mixed && mixed <= quick);
         Ok(())
     }
@@ -597,17 +528,16 @@ mod tests {
     #[test]
     fn guarantees_grow_with_information() -> Result<(), Error> {
         let delta = Delta::new(1e-4)?;
-        let effort = ShuffleEffort { exact_up_to: 30 };
-        let plain = histogram(10, 100, 0.2, 3)?;
+        let plain = histogram(10, 100, 0.2, 3)?.with_exact_reports(30);
         let epsilon = |guarantee: UpperBound<Receptions>| guarantee.into_value().approx_dp.epsilon();
-        let hidden = epsilon(plain.hidden_epsilon(delta, effort)?);
-        let public = CompleteHistogram::new(plain.walk().published(), plain.response())?;
-        assert!(hidden <= epsilon(public.hidden_epsilon(delta, effort)?));
+        let hidden = epsilon(plain.hidden_epsilon(delta)?);
+        let public = plain.along(plain.walk().published());
+        assert!(hidden <= epsilon(public.hidden_epsilon(delta)?));
         let failure = Delta::new(1e-5)?;
         let visits = Visits::Quantile(failure);
-        let known = plain.known_epsilon(visits, Spotting::Quantile(failure), delta, effort)?;
+        let known = plain.known_epsilon(visits, failure, delta)?;
         assert!(hidden <= epsilon(known));
-        let refused = public.known_epsilon(visits, Spotting::Quantile(failure), delta, effort);
+        let refused = public.known_epsilon(visits, failure, delta);
         assert!(matches!(refused, Err(Error::NoGuarantee(_))));
         let capped = plain.with_caps(Caps::none().with_visits(3)?);
         assert!(capped.local_epsilon(Visits::Capped(3), delta)?.value() <= &0.6);
@@ -616,10 +546,9 @@ mod tests {
             let refused = histogram.local_epsilon(Visits::Capped(cap), delta);
             assert!(matches!(refused, Err(Error::NoGuarantee(_))));
         }
-        assert!(matches!(capped.hidden_epsilon(delta, effort), Err(Error::NoGuarantee(_))));
-        let spotting = Spotting::Quantile(failure);
-        assert!(matches!(capped.known_epsilon(visits, spotting, delta, effort), Err(Error::NoGuarantee(_))));
-        assert!(plain.cycle_delta(f64::NAN, 3, effort).is_err());
+        assert!(matches!(capped.hidden_epsilon(delta), Err(Error::NoGuarantee(_))));
+        assert!(matches!(capped.known_epsilon(visits, failure, delta), Err(Error::NoGuarantee(_))));
+        assert!(plain.cycle_delta(f64::NAN, 3).is_err());
         Ok(())
     }
 }

@@ -8,14 +8,14 @@
 
 use super::Path;
 use crate::Error;
-use ndp_dp::{ApproxDp, Delta, Estimate, composition, gaussian, shuffling};
+use ndp_dp::{ApproxDp, Delta, Estimate, Gdp, Mechanism, composition, shuffling};
 
 /// The `ε` at `δ` of a Gaussian release of parameter `μ/√m`: one contribution behind `m` noises.
 ///
 /// # Errors
 /// [`ndp_dp::Error::InvalidMu`] unless `0 ≤ μ`.
 pub fn gaussian_mass(mu: f64, m: usize, delta: Delta) -> Result<f64, Error> {
-    Ok(gaussian::epsilon(mu / (m as f64).sqrt(), delta)?.into_value())
+    Ok(Gdp::new(mu / (m as f64).sqrt())?.epsilon(delta).into_value())
 }
 
 /// The `ε` at `δ` of one of `m` shuffled reports of any `ε₀`-DP randomizer: the best of the blanket bounds by

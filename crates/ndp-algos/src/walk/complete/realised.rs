@@ -406,10 +406,10 @@ mod tests {
     #[test]
     fn cycle_length_as_size_understates_the_loss() -> Result<(), Error> {
         let delta = Delta::new(1e-6)?;
-        let sigma = ndp_dp::gaussian::sigma_classic(0.5, delta, ndp_dp::Sensitivity::new(1.0)?)?;
-        let mu = 1.0 / sigma.value().get();
+        let sigma = ndp_dp::Gaussian::classic(0.5, delta, ndp_dp::Sensitivity::new(1.0)?)?;
+        let mu = 1.0 / sigma.value().sigma.get();
         // One foreign contribution: the whole noise there is.
-        let truth = *ndp_dp::gaussian::epsilon(mu, delta)?.value();
+        let truth = *ndp_dp::Mechanism::epsilon(&ndp_dp::Gdp::new(mu)?, delta).value();
         let printed = 0.5 / 2f64.sqrt();
         assert_relative_eq!(truth, 0.37298, max_relative = 1e-5);
         assert_relative_eq!(printed, 0.35355, max_relative = 1e-4);

@@ -4,7 +4,7 @@
 //! `a_m = E e^{θ K²/m}`, `K ~ Bin(m, ρ)`, `a_0 = 1`, kept as its excess `a_m − 1 = Σ_{k≥1} P(K = k) (e^{θ k²/m} − 1)`,
 //! a sum of positive terms that keeps all digits at the smallest `θ`.
 
-use ndp_dp::logspace::{log_add_exp, log_expm1};
+use ndp_numeric::logspace::{log_add_exp, log_expm1};
 
 /// Evaluates `ln (a_m − 1)` from above, for one `ρ` and one `θ`.
 pub(crate) struct SegmentMoments {

@@ -18,12 +18,15 @@
 //!   (with replacement, exact group profiles).
 //! - Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6, in whose place this stands.
 
-use super::{CompleteWalk, ConstantWalk, Visits};
+use super::CompleteWalk;
+use super::constant::ConstantWalk;
+use super::guarantee::Visits;
 use crate::Error;
 use crate::numeric::{Total, floor, up};
-use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, largest, least_level};
+use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
-use ndp_dp::{ApproxDp, Delta, UpperBound, gaussian, tails};
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
+use ndp_numeric::gaussian_profile;
 use rayon::prelude::*;
 
 /// How well `k` contributions of one node hide among the `m` of a segment.
@@ -40,10 +43,11 @@ pub(crate) struct GaussianSum {
 
 impl GroupProfile for GaussianSum {
     fn delta(&self, epsilon: f64, k: u64, m: u64, _enough: f64) -> Result<f64, Error> {
-        let theta = gaussian::theta(epsilon, up(k as f64 * self.mu / (m as f64).sqrt()));
+        let theta = gaussian_profile::theta(epsilon, up(k as f64 * self.mu / (m as f64).sqrt()));
         if theta == 0.0 {
             // Nothing, or an underflow.
-            let private = self.mu == 0.0 || gaussian::log_theta(epsilon, self.mu) == f64::NEG_INFINITY;
+            let private =
+                self.mu == 0.0 || gaussian_profile::log_theta(epsilon, self.mu) == f64::NEG_INFINITY;
             return Ok(if private { 0.0 } else { f64::MIN_POSITIVE });
         }
         Ok((theta * (1.0 + 2e-14 * (1.0 - theta.ln()))).min(1.0))
@@ -52,7 +56,7 @@ impl GroupProfile for GaussianSum {
 
 /// A guarantee by composition over the receptions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Receptions {
+pub(crate) struct Receptions {
     /// The guarantee of the whole run.
     pub approx_dp: ApproxDp,
     /// What is composed: what one reception costs, its `ε` and the `δ` that follows; or, where that is cheaper, what one
@@ -70,44 +74,9 @@ impl CompleteWalk {
     ///
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ ε < ∞` and `0 ≤ μ`.
-    pub fn cycle_delta(&self, epsilon: f64, m: u64, mu: f64) -> Result<UpperBound<f64>, Error> {
-        gaussian::delta(epsilon, mu)?;
+    pub fn cycle_delta(&self, mu: f64, epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
+        Gdp::new(mu)?.delta(epsilon)?;
         Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu }, Precision::FULL)?))
-    }
-
-    /// `visit(ε)` of a sum with Gaussian noise: one reception, averaged over the length of its segment.
-    /// Senders and receivers are hidden.
-    ///
-    /// # Errors
-    /// As [`Self::cycle_delta`].
-    ///
-    /// # Complexity
-    /// `O(n)` segment lengths, `O(√n)` profiles each.
-    pub fn visit_delta(&self, epsilon: f64, mu: f64) -> Result<UpperBound<f64>, Error> {
-        gaussian::delta(epsilon, mu)?;
-        Ok(UpperBound::new(self.averaged_delta(
-            epsilon,
-            Neighbors::Hidden,
-            &GaussianSum { mu },
-            Precision::FULL,
-        )?))
-    }
-
-    /// What is left of `visit(ε)` for an observer who knows the senders and receivers of its tokens, once the
-    /// contributions next to its own are released on their own:
-    /// `Σ_{m≥3} (c/n) q^m [(1−ρ)² cd(m−2, m) + 2ρ(1−ρ) cd(m−2, m−1) + ρ² cd(m−2, m−2)]`, where `cd(s, m)` is
-    /// the loss of `s` unknown steps behind `m` noises.
-    ///
-    /// # Errors
-    /// As [`Self::cycle_delta`].
-    pub fn visit_delta_known(&self, epsilon: f64, mu: f64) -> Result<UpperBound<f64>, Error> {
-        gaussian::delta(epsilon, mu)?;
-        Ok(UpperBound::new(self.averaged_delta(
-            epsilon,
-            Neighbors::Known,
-            &GaussianSum { mu },
-            Precision::FULL,
-        )?))
     }
 
     /// `Σ_{k≥1} Bin(k; s, ρ) δ_k(ε_s)` with `s` unknown steps and `m` noises or reports; 0 for `s = 0`.
@@ -232,7 +201,7 @@ impl ConstantWalk {
     /// # Errors
     /// [`ndp_dp::Error`] unless `0 ≤ μ < ∞`; [`ndp_dp::Error::NotAchievable`] when no reception is cheap
     /// enough.
-    pub fn hidden_epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Receptions>, Error> {
+    pub(crate) fn hidden_epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Receptions>, Error> {
         require_finite(mu)?;
         let composed = self.compose_receptions(Neighbors::Hidden, &GaussianSum { mu }, &[], delta);
         cheaper(composed, self.seen_alone(mu, Visits::Quantile(Delta::new(delta.get() / 10.0)?), delta)?)
@@ -243,17 +212,6 @@ impl ConstantWalk {
         let epsilon = self.walk().local_epsilon(mu, visits, delta)?.into_value();
         let approx_dp = ApproxDp::new(epsilon, delta.get())?;
         Ok(Receptions { approx_dp, reception: approx_dp, count: 1, rule: Rule::Naive })
-    }
-
-    /// The largest `μ` found, to a part in a thousand and verified, for which [`Self::hidden_epsilon`] is at most
-    /// `ε`; noise `σ = Δ/μ`. 0 when none is.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn hidden_calibrated_mu(&self, epsilon: f64, delta: Delta) -> Result<f64, Error> {
-        // What one release may leak is a fair start.
-        let start = gaussian::mu(epsilon, delta)?.clamp(1e-9, 1e3);
-        largest(start, 1e-3, |mu| Ok(self.hidden_epsilon(mu, delta)?.value().approx_dp.epsilon() <= epsilon))
     }
 
     /// Composes the receptions, at the `ε` per reception that suits best, with other releases.
@@ -354,13 +312,18 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
 
+    /// One reception, averaged over the length of its segment.
+    fn visit_delta(walk: CompleteWalk, mu: f64, epsilon: f64, neighbors: Neighbors) -> Result<f64, Error> {
+        walk.averaged_delta(epsilon, neighbors, &GaussianSum { mu }, Precision::FULL)
+    }
+
     /// Table of the specification: `cycle_delta_certified(ε, n, m, μ)`.
     #[test]
     fn cycles_match_reference_values() -> Result<(), Error> {
         for (epsilon, n, m, mu, reference) in
             [(0.05, 10, 3, 0.5, 0.020_927_097_070_268_144), (0.2, 20, 10, 1.0, 0.017_706_332_743_021_17)]
         {
-            let value = *CompleteWalk::new(n, 1000)?.cycle_delta(epsilon, m, mu)?.value();
+            let value = *CompleteWalk::new(n, 1000)?.cycle_delta(mu, epsilon, m)?.value();
             assert_relative_eq!(value, reference, max_relative = 1e-11);
         }
         Ok(())
@@ -373,10 +336,14 @@ mod tests {
         for (epsilon, mu, reference) in
             [(0.1, 0.5, 0.033_342_927_068_940_785), (0.095, 0.475, 0.031_551_295_836_097_21)]
         {
-            assert_relative_eq!(*walk.visit_delta(epsilon, mu)?.value(), reference, max_relative = 1e-11);
+            assert_relative_eq!(
+                visit_delta(walk, mu, epsilon, Neighbors::Hidden)?,
+                reference,
+                max_relative = 1e-11
+            );
         }
         for (c, reference) in [(1, 0.020_859_810_900_561_212), (2, 0.009_323_181_689_744_407)] {
-            let value = *walk.with_colluders(c)?.visit_delta_known(0.1, 0.5)?.value();
+            let value = visit_delta(walk.with_colluders(c)?, 0.5, 0.1, Neighbors::Known)?;
             assert_relative_eq!(value, reference, max_relative = 1e-11);
         }
         Ok(())
@@ -389,8 +356,8 @@ mod tests {
             let q = 1.0 / (n as f64 - 1.0);
             for epsilon in [0.0, 0.3, 2.0] {
                 let inner = (f64::exp_m1(epsilon) / q).ln_1p();
-                let value = *CompleteWalk::new(n, 9)?.cycle_delta(epsilon, 1, 0.8)?.value();
-                assert_relative_eq!(value, q * gaussian::theta(inner, 0.8), max_relative = 1e-12);
+                let value = *CompleteWalk::new(n, 9)?.cycle_delta(0.8, epsilon, 1)?.value();
+                assert_relative_eq!(value, q * gaussian_profile::theta(inner, 0.8), max_relative = 1e-12);
             }
         }
         Ok(())
@@ -424,7 +391,7 @@ mod tests {
                     .map(|i| low + (f64::from(i) + 0.5) * width)
                     .map(|x| (mixture(x, own) - epsilon.exp() * mixture(x, changed)).max(0.0) * width)
                     .sum();
-                let bound = *CompleteWalk::new(n, 50)?.cycle_delta(epsilon, m, mu)?.value();
+                let bound = *CompleteWalk::new(n, 50)?.cycle_delta(mu, epsilon, m)?.value();
                 assert!(exact <= bound * (1.0 + 1e-6), "{exact} above {bound}");
             }
         }
@@ -434,8 +401,8 @@ mod tests {
     /// Longer walks add the mass of the segments left out; both cuts agree with the full sum.
     #[test]
     fn cuts_are_outward_and_small() -> Result<(), Error> {
-        let full = *CompleteWalk::new(5, 600)?.visit_delta(0.2, 0.7)?.value();
-        let cut = *CompleteWalk::new(5, 1_000_000)?.visit_delta(0.2, 0.7)?.value();
+        let full = visit_delta(CompleteWalk::new(5, 600)?, 0.7, 0.2, Neighbors::Hidden)?;
+        let cut = visit_delta(CompleteWalk::new(5, 1_000_000)?, 0.7, 0.2, Neighbors::Hidden)?;
         assert!(cut >= full && cut - full < 1e-15);
         Ok(())
     }
@@ -446,8 +413,8 @@ mod tests {
             let walk = CompleteWalk::new(n, 400)?;
             for mu in [0.1, 1.0, 4.0] {
                 for epsilon in [0.01, 0.2, 1.0] {
-                    let hidden = *walk.visit_delta(epsilon, mu)?.value();
-                    let known = *walk.visit_delta_known(epsilon, mu)?.value();
+                    let hidden = visit_delta(walk, mu, epsilon, Neighbors::Hidden)?;
+                    let known = visit_delta(walk, mu, epsilon, Neighbors::Known)?;
                     assert!(known < 0.9 * hidden, "n={n} mu={mu} epsilon={epsilon}: {}", known / hidden);
                 }
             }
@@ -480,31 +447,14 @@ mod tests {
     }
 
     #[test]
-    fn calibrated_noise_meets_its_target() -> Result<(), Error> {
-        let walk = CompleteWalk::new(6, 20)?;
-        let delta = Delta::new(1e-5)?;
-        let mu = walk.with_constant_data().hidden_calibrated_mu(1.0, delta)?;
-        assert!(
-            mu > 0.0
-                && walk.with_constant_data().hidden_epsilon(mu, delta)?.value().approx_dp.epsilon() <= 1.0
-        );
-        assert!(
-            walk.with_constant_data().hidden_epsilon(1.05 * mu, delta)?.value().approx_dp.epsilon() > 1.0
-        );
-        assert!(walk.with_constant_data().hidden_calibrated_mu(f64::NAN, delta).is_err());
-        Ok(())
-    }
-
-    #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 50)?;
-        assert!(walk.cycle_delta(f64::NAN, 3, 0.1).is_err() && walk.visit_delta(-1.0, 0.1).is_err());
-        assert!(walk.visit_delta_known(0.1, f64::NAN).is_err());
+        assert!(walk.cycle_delta(0.1, f64::NAN, 3).is_err() && walk.cycle_delta(f64::NAN, 0.1, 3).is_err());
         assert!(walk.with_constant_data().hidden_epsilon(-1.0, Delta::new(1e-6)?).is_err());
         assert!(walk.with_constant_data().hidden_epsilon(f64::INFINITY, Delta::new(1e-6)?).is_err());
-        assert_eq!(*walk.cycle_delta(0.1, 0, 0.5)?.value(), 0.0);
+        assert_eq!(*walk.cycle_delta(0.5, 0.1, 0)?.value(), 0.0);
         // A far too large ε does not overflow.
-        assert!(*walk.cycle_delta(1e5, 4, 0.5)?.value() < 1e-300);
+        assert!(*walk.cycle_delta(0.5, 1e5, 4)?.value() < 1e-300);
         Ok(())
     }
 }

@@ -27,19 +27,35 @@ pub struct CompleteSum {
     bounds: Bounds,
     noise: TokenNoise,
     caps: Caps,
+    constant: bool,
 }
 
 impl CompleteSum {
     /// A sum along `walk` of contributions in `bounds`, `noise` added at every step.
     #[must_use]
     pub const fn new(walk: CompleteWalk, bounds: Bounds, noise: TokenNoise) -> Self {
-        Self { walk, bounds, noise, caps: Caps::none() }
+        Self { walk, bounds, noise, caps: Caps::none(), constant: false }
     }
 
-    /// The same protocol with caps on contributions; steps beyond them add noise alone.
+    /// The same protocol with caps on contributions; steps beyond them add noise alone. Data are no longer said to be constant.
     #[must_use]
     pub const fn with_caps(self, caps: Caps) -> Self {
-        Self { caps, ..self }
+        Self { caps, constant: false, ..self }
+    }
+
+    /// The same protocol, every node contributing the same value at each of its visits: then the secrecy of the path protects,
+    /// and the account has more to say. Its runs refuse other contributions.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] where a cap may keep a node from contributing, which the secrecy of the path does not cover.
+    pub fn with_constant_data(self) -> Result<Self, Error> {
+        super::constant::require_no_caps(self.caps, self.walk)?;
+        Ok(Self { constant: true, ..self })
+    }
+
+    /// Whether nodes contribute the same value at each of their visits.
+    pub(crate) const fn has_constant_data(&self) -> bool {
+        self.constant
     }
 
     /// The same protocol with another noise.
@@ -52,6 +68,16 @@ impl CompleteSum {
     #[must_use]
     pub const fn walk(&self) -> CompleteWalk {
         self.walk
+    }
+
+    /// The interval of the contributions.
+    pub(crate) const fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// The noise of a step.
+    pub(crate) const fn noise(&self) -> TokenNoise {
+        self.noise
     }
 
     /// The caps.
@@ -82,7 +108,8 @@ impl CompleteSum {
     /// node `u`, from 0.
     ///
     /// # Errors
-    /// [`Error::ContributionOutOfBounds`].
+    /// [`Error::ContributionOutOfBounds`]; [`Error::InvalidParameter`] for another contribution than the first where data are
+    /// [constant](Self::with_constant_data).
     pub fn run(
         &self,
         contribution: impl Fn(usize, usize) -> f64,
@@ -90,21 +117,6 @@ impl CompleteSum {
     ) -> Result<CompleteSumRun, Error> {
         let path = self.walk.sample(rng);
         self.run_along(path, contribution, rng)
-    }
-
-    /// Runs the protocol, node `u` contributing `values[u]` at every visit: the runs that
-    /// [`ConstantWalk`](super::ConstantWalk) accounts for.
-    ///
-    /// # Errors
-    /// [`Error::ContributionOutOfBounds`]; [`Error::Shape`] for another number of values;
-    /// [`Error::NoGuarantee`] where a cap may keep a node from contributing.
-    pub fn run_constant(&self, values: &[f64], rng: &mut impl Rng) -> Result<CompleteSumRun, Error> {
-        if values.len() != self.walk.node_count() {
-            let expected = self.walk.node_count();
-            return Err(Error::Shape { what: "contributing nodes", expected, got: values.len() });
-        }
-        super::constant::require_no_caps(self.caps, self.walk)?;
-        self.run(|u, _| values[u], rng)
     }
 
     /// Runs the protocol along a given path.
@@ -127,6 +139,11 @@ impl CompleteSum {
             if let Some(k) = *made {
                 let holder = path.holder(step);
                 let x = self.noise.check(self.bounds, holder, contribution(holder, k))?;
+                if self.constant && x != contribution(holder, 0) {
+                    let (name, condition) =
+                        ("a later contribution", "equal the first where data are constant");
+                    return Err(Error::InvalidParameter { name, condition, value: x });
+                }
                 token += x;
                 total += x;
             }
@@ -278,10 +295,13 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         let sum = protocol(3, 5, 1.0)?;
-        assert!(sum.run_constant(&[0.5, -0.5, 1.0], rng).is_ok());
-        assert!(matches!(sum.run_constant(&[0.5, -0.5], rng), Err(Error::Shape { .. })));
-        let capped = sum.with_caps(Caps::none().with_visits(4)?);
-        assert!(matches!(capped.run_constant(&[0.0; 3], rng), Err(Error::NoGuarantee(_))));
+        let constant = sum.with_constant_data()?;
+        assert!(constant.run(|u, _| [0.5, -0.5, 1.0][u], rng).is_ok());
+        let path = Path::from_holders(3, &[0, 1, 0, 2, 1])?;
+        let changing = constant.run_along(path, |_, k| 0.1 * k as f64, rng);
+        assert!(matches!(changing, Err(Error::InvalidParameter { .. })), "{changing:?}");
+        let capped = constant.with_caps(Caps::none().with_visits(4)?);
+        assert!(!capped.has_constant_data() && capped.with_constant_data().is_err());
         assert!(matches!(sum.run(|_, _| 1.1, rng), Err(Error::ContributionOutOfBounds { .. })));
         for path in [Path::from_holders(3, &[0, 1])?, Path::from_holders(4, &[0, 1, 2, 1, 0])?] {
             assert!(matches!(sum.run_along(path, |_, _| 0.0, rng), Err(Error::Shape { .. })));

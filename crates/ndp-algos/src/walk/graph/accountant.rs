@@ -172,7 +172,7 @@ impl Curve for OnWalk {
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         let curve = |order: Order| {
             let bound = self.renyi(order).ok().flatten();
-            bound.map_or(ndp_dp::UpperBound::new(f64::INFINITY), Guarantee::into_upper_bound)
+            bound.map_or(ndp_dp::UpperBound::new(f64::INFINITY), Into::into)
         };
         let grid = |center: f64, step: f64, count: i32| -> Result<Vec<Order>, ndp_dp::Error> {
             (-count..=count).map(|k| Order::new(1.0 + (center + step * f64::from(k)).exp())).collect()

@@ -12,7 +12,7 @@
 //! | ... under a cap, or for one contribution? | [`contribution`] | `UpperBound` |
 //! | ... under a cap, a walk of very many steps? | [`long_walk`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant`] | `Exact` |
-//! | how much noise for a target? | [`calibration`] | `UpperBound` |
+//! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |
 //! | what was printed? | [`printed`] | `Printed` |
 //! | how accurate is it? | [`averaging_error`], [`convergence`] | errors, estimates |
 //!
@@ -35,7 +35,6 @@
 mod accountant;
 pub mod averaging;
 pub mod averaging_error;
-pub mod calibration;
 pub mod coalition;
 pub mod contribution;
 pub mod convergence;

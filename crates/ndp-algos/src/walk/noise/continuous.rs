@@ -1,8 +1,8 @@
 //! Noise on the real line: normal and Laplace.
 
-use super::{NoiseLaw, Release};
+use super::NoiseLaw;
 use crate::Error;
-use ndp_dp::{Exact, Gaussian, Guarantee, Laplace, Sensitivity, Sigma};
+use ndp_dp::{Gaussian, Laplace, Mechanism, Sensitivity, Sigma};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
@@ -19,22 +19,16 @@ impl NoiseLaw for GaussianLaw {
         Ok(sigma.get() * rng.sample::<f64, _>(StandardNormal))
     }
 
-    fn release(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error> {
+    fn release(
+        &self,
+        sigma: Sigma,
+        sensitivity: Sensitivity,
+    ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         Ok(Box::new(Gaussian { sensitivity, sigma }))
     }
 
     fn is_gaussian(&self) -> bool {
         true
-    }
-}
-
-impl Release for Gaussian {
-    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, ndp_dp::Error> {
-        Ok(self.gdp().into_value().delta(epsilon)?.into())
-    }
-
-    fn pure_epsilon(&self) -> Guarantee<f64> {
-        Exact::new(f64::INFINITY).into()
     }
 }
 
@@ -56,17 +50,11 @@ impl NoiseLaw for LaplaceLaw {
             * (-2.0 * uniform.abs()).max(-1.0 + f64::EPSILON).ln_1p())
     }
 
-    fn release(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error> {
+    fn release(
+        &self,
+        sigma: Sigma,
+        sensitivity: Sensitivity,
+    ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         Ok(Box::new(Laplace::new(sensitivity, sigma.get() * std::f64::consts::FRAC_1_SQRT_2)?))
-    }
-}
-
-impl Release for Laplace {
-    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, ndp_dp::Error> {
-        Ok(self.delta(epsilon)?.into())
-    }
-
-    fn pure_epsilon(&self) -> Guarantee<f64> {
-        self.pure_epsilon().into()
     }
 }

@@ -1,8 +1,8 @@
 //! Discrete Laplace noise: tokens stay whole numbers.
 
-use super::{NoiseLaw, Release};
+use super::NoiseLaw;
 use crate::Error;
-use ndp_dp::{DiscreteLaplace, Guarantee, Sensitivity, Sigma};
+use ndp_dp::{DiscreteLaplace, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 
 /// Discrete Laplace noise on contributions that are whole numbers.
@@ -21,7 +21,11 @@ impl NoiseLaw for DiscreteLaplaceLaw {
         Ok(DiscreteLaplace::with_std(1, sigma)?.noise(rng) as f64)
     }
 
-    fn release(&self, sigma: Sigma, sensitivity: Sensitivity) -> Result<Box<dyn Release>, Error> {
+    fn release(
+        &self,
+        sigma: Sigma,
+        sensitivity: Sensitivity,
+    ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         // Contributions are whole, so that in an interval of this length they move by its whole part at most.
         let whole = sensitivity.get().floor();
         if !(1.0..=f64::from(u32::MAX)).contains(&whole) {
@@ -43,15 +47,5 @@ impl NoiseLaw for DiscreteLaplaceLaw {
 
     fn condition(&self) -> &'static str {
         "be a whole number of at most 32 bits"
-    }
-}
-
-impl Release for DiscreteLaplace {
-    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, ndp_dp::Error> {
-        Ok(self.delta(epsilon)?.into())
-    }
-
-    fn pure_epsilon(&self) -> Guarantee<f64> {
-        self.pure_epsilon().into()
     }
 }

@@ -22,14 +22,14 @@ use super::RingHistogram;
 use crate::Error;
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
-use crate::walk::level::{LEAST_LEVEL, Levelled, best_level, largest};
+use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, MOST_REPORTS};
 use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound};
 
 /// The guarantee of a ring histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RingHistogramLoss {
+pub(crate) struct RingHistogramLoss {
     /// The guarantee of the whole run.
     pub approx_dp: ApproxDp,
     /// One release: the level it is composed at, and its `δ` there.
@@ -49,28 +49,12 @@ struct Releases {
 }
 
 impl RingHistogram {
-    /// `δ_step(ε)`: the largest `δ` of one release towards one observer, a last unmasked one apart.
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn release_delta(&self, epsilon: f64) -> Result<UpperBound<f64>, Error> {
-        Ok(UpperBound::new(self.step_delta(epsilon, &self.single_observer())?))
-    }
-
-    /// The smallest `ε` at `δ` found for the worst pair of nodes; never above `K ε₀`.
-    ///
-    /// # Errors
-    /// None in practice: the composition of `K` reports seen alone is always possible.
-    pub fn epsilon(&self, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
-        self.composed(&self.single_observer(), delta)
-    }
-
     /// The smallest `ε` at `δ` found for the worst node outside a coalition.
     ///
     /// # Errors
     /// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
     /// [`Error::InvalidParameter`] for a coalition of everybody.
-    pub fn epsilon_towards(
+    pub(crate) fn epsilon_towards(
         &self,
         coalition: &[usize],
         delta: Delta,
@@ -94,38 +78,6 @@ impl RingHistogram {
             last: if honest(n - 1) { self.last_elements() } else { None },
         };
         self.composed(&releases, delta)
-    }
-
-    /// The least noisy ring histogram found that is `(ε, δ)`-DP for every pair of nodes: the largest `ε₀` of a
-    /// report, to a part in a thousand, verified.
-    ///
-    /// # Errors
-    /// As [`Self::new`]; [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`ndp_dp::Error::NotAchievable`]
-    /// when no report is noisy enough.
-    pub fn calibrated(
-        n: usize,
-        rounds: usize,
-        labels: u32,
-        final_token: FinalToken,
-        target: ApproxDp,
-    ) -> Result<UpperBound<(Self, RingHistogramLoss)>, Error> {
-        let delta = Delta::new(target.delta())?;
-        let at = |local: f64| -> Result<(Self, RingHistogramLoss), Error> {
-            let response = RandomizedResponse::with_epsilon(labels, local)?;
-            let histogram = Self::new(n, rounds, response, final_token)?;
-            let loss = histogram.epsilon(delta)?.into_value();
-            Ok((histogram, loss))
-        };
-        // Reports seen alone meet ε/K; many more than 700 of ε₀ is no noise at all.
-        let start = (target.epsilon() / rounds.max(1) as f64).clamp(1e-6, 100.0);
-        let meets = |local: f64| Ok(local < 700.0 && at(local)?.1.approx_dp.epsilon() <= target.epsilon());
-        let local = largest(start, 1e-3, meets)?;
-        if local > 0.0 {
-            Ok(UpperBound::new(at(local)?))
-        } else {
-            let (what, best) = ("epsilon of a ring histogram", at(1e-9 * start)?.1.approx_dp.epsilon());
-            Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into())
-        }
     }
 
     /// Theorem 2 with the corrected noise: a ring histogram each of whose releases is `step = (ε, δ)` by the
@@ -161,14 +113,6 @@ impl RingHistogram {
         }
         let total = composition::advanced(step, rounds as u64, slack).into_value();
         Ok(UpperBound::new((histogram, total)))
-    }
-
-    fn single_observer(&self) -> Releases {
-        Releases {
-            reports: (self.node_count() - 1) as u64,
-            first: Some(self.initial_elements()),
-            last: self.last_elements(),
-        }
     }
 
     fn last_elements(&self) -> Option<u64> {
@@ -250,7 +194,26 @@ impl RingHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::accountant::{Observer, Protocol, Target, least_noise};
     use approx::assert_relative_eq;
+    use ndp_dp::Measure;
+
+    impl RingHistogram {
+        /// `δ_step(ε)`: the largest `δ` of one release towards one observer, a last unmasked one apart.
+        fn release_delta(&self, epsilon: f64) -> Result<f64, Error> {
+            self.step_delta(epsilon, &self.single_observer())
+        }
+
+        /// Towards the worst single observer.
+        fn epsilon(&self, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
+            self.composed(&self.single_observer(), delta)
+        }
+
+        fn single_observer(&self) -> Releases {
+            let reports = (RingHistogram::node_count(self) - 1) as u64;
+            Releases { reports, first: Some(self.initial_elements()), last: self.last_elements() }
+        }
+    }
 
     fn histogram(
         n: usize,
@@ -286,7 +249,7 @@ mod tests {
             for (local, epsilon) in [(0.5, 0.1), (1.0, 0.2), (2.0, 0.4)] {
                 let ring = histogram(n, 3, 3, local, FinalToken::Withheld)?;
                 let later = ring.among_reports(epsilon, n as u64 - 1)?;
-                assert_eq!(*ring.release_delta(epsilon)?.value(), later);
+                assert_eq!(ring.release_delta(epsilon)?, later);
             }
         }
         Ok(())
@@ -375,7 +338,7 @@ mod tests {
         // Two hidden releases, at the best level of composition, finer than the specification's.
         let mut claimed = 1.0f64;
         for level in (0..500).map(|i| f64::from(i) / 1000.0) {
-            let step = ApproxDp::new(level, *ring.release_delta(level)?.value())?;
+            let step = ApproxDp::new(level, ring.release_delta(level)?)?;
             claimed = claimed.min(*composition::optimal_delta(step, 2, 0.0)?.value());
         }
         assert!(claimed <= 0.20871 && worst > 0.20871);
@@ -403,23 +366,24 @@ mod tests {
 
     #[test]
     fn calibration_meets_its_target() -> Result<(), Error> {
+        let delta = Delta::new(1e-6)?;
         for (n, rounds, epsilon, last) in [
             (30, 4, 1.0, FinalToken::Masked),
             (200, 10, 0.5, FinalToken::Withheld),
             (4, 1, 3.0, FinalToken::Published),
         ] {
-            let target = ApproxDp::new(epsilon, 1e-6)?;
-            let (ring, loss) = RingHistogram::calibrated(n, rounds, 5, last, target)?.into_value();
-            assert!(loss.approx_dp.epsilon() <= epsilon && loss.approx_dp.delta() <= 1e-6);
-            assert_eq!(ring.epsilon(Delta::new(1e-6)?)?.into_value(), loss);
-            let local = ring.response().local_epsilon().into_value();
+            let made = histogram(n, rounds, 5, 1.0, last)?;
+            let accounts = [made.account(&Observer::node(n / 2))?];
+            let target = Target::worst(Measure::Approx(delta), epsilon);
+            let local = 1.0 / least_noise(&accounts, &target)?.noise.get();
             assert!(local >= epsilon / rounds as f64 * (1.0 - 1e-3));
-            let less_noise = histogram(n, rounds, 5, 1.01 * local, last)?;
-            assert!(less_noise.epsilon(Delta::new(1e-6)?)?.value().approx_dp.epsilon() > epsilon);
+            let at = |local: f64| -> Result<f64, Error> {
+                let loss = histogram(n, rounds, 5, local, last)?.epsilon_towards(&[n / 2], delta)?;
+                Ok(loss.value().approx_dp.epsilon())
+            };
+            // The level of a composition is searched to three percent.
+            assert!(at(local)? <= epsilon && at(1.04 * local)? > epsilon);
         }
-        let impossible = ApproxDp::new(0.0, 1e-12)?;
-        assert!(RingHistogram::calibrated(1, 2, 5, FinalToken::Withheld, impossible).is_err());
-        assert!(RingHistogram::calibrated(3, 2, 1, FinalToken::Withheld, impossible).is_err());
         Ok(())
     }
 

@@ -18,10 +18,8 @@ use super::{Placement, RingSum};
 use crate::Error;
 use crate::numeric::{Total, up};
 use crate::view::checked_coalition;
-use crate::walk::level::{LEAST_LEVEL, best_level};
-use crate::walk::{FinalToken, Release};
-use ndp_dp::composition::{self, Composition};
-use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Guarantee, Sigma, UnitLoss, UpperBound, gaussian};
+use crate::walk::FinalToken;
+use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, UnitLoss, UpperBound, composition};
 
 impl RingSum {
     /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
@@ -54,23 +52,6 @@ impl RingSum {
     pub fn worst_unit(&self) -> Result<Exact<UnitLoss>, Error> {
         self.require_gaussian()?;
         Ok(Exact::new(UnitLoss::of_releases(self.worst_releases())?))
-    }
-
-    /// The largest unit loss of any node outside towards a coalition, exact: for nodes in runs of at least
-    /// `h` honest ones between colluders, `K (n − 1)/h` while the token is withheld.
-    ///
-    /// # Errors
-    /// As [`Self::unit`]; [`Error::InvalidParameter`] for a coalition of everybody.
-    ///
-    /// # Complexity
-    /// `O(K n)`.
-    pub fn worst_unit_towards(&self, coalition: &[usize]) -> Result<Exact<UnitLoss>, Error> {
-        self.require_gaussian()?;
-        let observes = self.observers(coalition)?;
-        let units = self.units(&observes);
-        let honest = units.into_iter().zip(&observes).filter(|(_, observes)| !**observes);
-        let worst = honest.map(|(unit, _)| unit).fold(0.0, f64::max);
-        Ok(Exact::new(UnitLoss::of_releases(worst)?))
     }
 
     /// `μ = (Δ/σ) √unit` of a unit loss of this protocol, rounded up.
@@ -108,7 +89,7 @@ impl RingSum {
     /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
     pub fn delta(&self, epsilon: f64) -> Result<Exact<f64>, Error> {
         let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(gdp.delta(epsilon)?)
+        Ok(Exact::new(gdp.delta(epsilon)?.into_value()))
     }
 
     /// The least `ε` at `δ`, exact for the worst pair of nodes.
@@ -129,77 +110,19 @@ impl RingSum {
     /// ```
     pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
         let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(gaussian::epsilon(gdp.mu(), delta)?)
-    }
-
-    /// The least full noise `σ` with which the protocol is `(ε, δ)`-DP for every pair of nodes, rounded up.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] for noise that is not Gaussian, [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
-    pub fn calibrated_sigma(&self, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
-        self.sigma_for(self.worst_unit()?, epsilon, delta)
-    }
-
-    /// The least full noise `σ` with which the protocol is `(ε, δ)`-DP towards a coalition, rounded up.
-    ///
-    /// # Errors
-    /// As [`Self::worst_unit_towards`], and [`ndp_dp::Error`] unless `0 ≤ ε < ∞`.
-    pub fn calibrated_sigma_towards(
-        &self,
-        coalition: &[usize],
-        epsilon: f64,
-        delta: Delta,
-    ) -> Result<Sigma, Error> {
-        self.sigma_for(self.worst_unit_towards(coalition)?, epsilon, delta)
-    }
-
-    fn sigma_for(&self, unit: Exact<UnitLoss>, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
-        let mu = gaussian::mu(epsilon, delta)?;
-        let sigma = self.bounds().sensitivity()?.get() * unit.value().get().sqrt() / mu;
-        // Four roundings at most lie between mu and sigma, and as many are charged on the way back.
-        Ok(Sigma::new(sigma * (1.0 + 12.0 * f64::EPSILON))?)
-    }
-
-    /// The loss `δ` at `ε` of one contribution behind one full noise, exact for every law of [`LAWS`](crate::walk::LAWS).
-    ///
-    /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub(crate) fn release_delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
-        Ok(self.release()?.delta(epsilon)?)
-    }
-
-    fn release(&self) -> Result<Box<dyn Release>, Error> {
-        self.noise().release(self.bounds().sensitivity()?)
-    }
-
-    /// The smallest `ε` at `δ` found by composing the at most `K` releases of a pair of nodes: for noise that is not
-    /// Gaussian, where the exact loss of several releases has no short form.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] for distributed noise published without a mask, where a last release carries
-    /// less than the full noise.
-    pub fn composed_epsilon(&self, delta: Delta) -> Result<UpperBound<Composition>, Error> {
-        self.require_full_releases()?;
-        let rounds = self.rounds() as u64;
-        let release = self.release()?;
-        let pure = release.pure_epsilon().into_value();
-        let at = |level: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
-            let level = level.min(pure);
-            let delta = if level == pure { 0.0 } else { release.delta(level)?.into_value() };
-            Ok(vec![(ApproxDp::new(level, delta)?, rounds)])
-        };
-        Ok(UpperBound::new(best_level(delta, LEAST_LEVEL, at)?.composed))
+        Ok(Exact::new(gdp.epsilon(delta).into_value()))
     }
 
     /// Theorem 1: advanced composition of `K` releases, each `local = (ε, δ)`-DP:
     /// `(√(2K ln(1/δ')) ε + K ε (e^ε − 1), K δ + δ')`, sound for any noise that is independent of the data.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] when the noise of this protocol is not `local`; [`Error::NoGuarantee`] as
-    /// [`Self::composed_epsilon`].
+    /// [`Error::InvalidParameter`] when the noise of this protocol is not `local`; [`Error::NoGuarantee`] for distributed noise
+    /// published without a mask, where a last release carries less than the full noise.
     pub fn theorem1(&self, local: ApproxDp, slack: Delta) -> Result<UpperBound<ApproxDp>, Error> {
         self.require_full_releases()?;
-        let needed = self.release_delta(local.epsilon())?.into_value();
+        let release = self.noise().release(self.bounds().sensitivity()?)?;
+        let needed = release.delta(local.epsilon())?.into_value();
         if needed > local.delta() {
             return Err(Error::InvalidParameter {
                 name: "the delta of one release",
@@ -210,7 +133,7 @@ impl RingSum {
         Ok(composition::advanced(local, self.rounds() as u64, slack))
     }
 
-    fn require_full_releases(&self) -> Result<(), Error> {
+    pub(in crate::walk) fn require_full_releases(&self) -> Result<(), Error> {
         match (self.placement(), self.final_token()) {
             (Placement::Distributed, FinalToken::Published) => Err(Error::NoGuarantee(
                 "the last shares of a token published without a mask add up to less than one full noise",
@@ -238,7 +161,7 @@ impl RingSum {
     }
 
     /// Which nodes observe.
-    fn observers(&self, coalition: &[usize]) -> Result<Vec<bool>, Error> {
+    pub(in crate::walk) fn observers(&self, coalition: &[usize]) -> Result<Vec<bool>, Error> {
         let members = checked_coalition(coalition, self.node_count())?;
         if members.len() >= self.node_count() {
             return Err(Error::InvalidParameter {
@@ -290,13 +213,21 @@ impl RingSum {
 mod tests {
     use super::*;
     use crate::LinearProtocol;
+    use crate::accountant::{Observer, Protocol, Target, least_noise};
     use crate::loss::exact_loss;
-    use crate::walk::{Bounds, TokenNoise};
+    use crate::walk::{Bounds, ReleasedSum, TokenNoise};
     use approx::assert_relative_eq;
     use ndarray::Array2;
-    use ndp_dp::DiscreteLaplace;
+    use ndp_dp::{DiscreteLaplace, Measure, NoiseMultiplier, Sigma};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
+
+    /// `ε` towards one node when contributions count one by one, at a noise in units of the sensitivity.
+    fn released(ring: RingSum, noise: f64, delta: Delta) -> Result<f64, Error> {
+        let sum = ReleasedSum::from(ring);
+        let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(noise)?)?;
+        Ok(profile.epsilon(delta)?.into_value().epsilon())
+    }
 
     fn ring(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
         RingSum::new(n, rounds, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(2.0)?), placement)
@@ -342,11 +273,9 @@ mod tests {
             for subset in 1u32..(1 << n) - 1 {
                 let coalition: Vec<usize> = (0..n).filter(|node| subset >> node & 1 == 1).collect();
                 let report = exact_loss(&ring.coalition_view(&coalition)?)?;
-                let mut worst = 0.0f64;
                 for u in (0..n).filter(|node| !coalition.contains(node)) {
                     let unit = ring.unit(u, &coalition)?.value().get();
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
-                    worst = worst.max(unit);
                     if ring.final_token() == FinalToken::Withheld {
                         let ahead = (1..n).take_while(|d| !coalition.contains(&((u + d) % n))).count();
                         let behind = (1..n).take_while(|d| !coalition.contains(&((u + n - d) % n))).count();
@@ -359,7 +288,6 @@ mod tests {
                         }
                     }
                 }
-                assert_relative_eq!(worst, ring.worst_unit_towards(&coalition)?.value().get());
             }
         }
         Ok(())
@@ -375,31 +303,21 @@ mod tests {
         Ok(())
     }
 
+    /// The least noise of the account keeps what the closed form says of every pair, and no smaller one does.
     #[test]
     fn calibration_meets_its_target() -> Result<(), Error> {
         for ring in rings()? {
+            let observers = (0..ring.node_count()).map(|v| ring.account(&Observer::node(v)));
+            let accounts = observers.collect::<Result<Vec<_>, Error>>()?;
             for (epsilon, delta) in [(0.5, 1e-6), (3.0, 1e-9)] {
                 let delta = Delta::new(delta)?;
-                let sigma = ring.calibrated_sigma(epsilon, delta)?;
-                assert!(*ring.with_gaussian_noise(sigma).delta(epsilon)?.value() <= delta.get());
-                let smaller = Sigma::new(sigma.get() * (1.0 - 1e-9))?;
+                let target = Target::worst(Measure::Approx(delta), epsilon);
+                let sigma = least_noise(&accounts, &target)?.noise.sigma(ring.bounds().sensitivity()?)?;
+                assert!(*ring.with_gaussian_noise(sigma).epsilon(delta)?.value() <= epsilon * (1.0 + 1e-9));
+                let smaller = Sigma::new(sigma.get() * (1.0 - 1e-6))?;
                 assert!(*ring.with_gaussian_noise(smaller).delta(epsilon)?.value() > delta.get());
-                assert!(*ring.with_gaussian_noise(sigma).epsilon(delta)?.value() <= epsilon);
             }
         }
-        Ok(())
-    }
-
-    #[test]
-    fn calibration_covers_coalitions() -> Result<(), Error> {
-        let delta = Delta::new(1e-6)?;
-        let ring = ring(6, 3, Placement::Distributed)?;
-        let sigma = ring.calibrated_sigma_towards(&[0, 3], 1.0, delta)?;
-        let calibrated = ring.with_gaussian_noise(sigma);
-        let mu = calibrated.mu(calibrated.worst_unit_towards(&[0, 3])?)?.value().mu();
-        assert!(*gaussian::delta(1.0, mu)?.value() <= 1e-6);
-        assert!(sigma.get() > ring.calibrated_sigma(1.0, delta)?.get());
-        assert!(ring.calibrated_sigma_towards(&[], 1.0, delta).is_err());
         Ok(())
     }
 
@@ -426,22 +344,19 @@ mod tests {
         {
             let slack = Delta::new(delta)?;
             let local = ApproxDp::new(epsilon, delta)?;
-            let sigma = gaussian::sigma_analytic(
-                epsilon,
-                slack,
-                ring(9, 20, Placement::Counter)?.bounds().sensitivity()?,
-            )?;
-            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(sigma);
+            let sensitivity = ring(9, 20, Placement::Counter)?.bounds().sensitivity()?;
+            let least = ndp_dp::Gaussian::within(epsilon, slack, sensitivity)?;
+            let ring = ring(9, 20, Placement::Counter)?.with_gaussian_noise(least.sigma);
             let total = ring.theorem1(local, slack)?.into_value();
             assert_relative_eq!(total.epsilon(), total_epsilon, max_relative = 1e-11);
             assert_relative_eq!(total.delta(), total_delta, max_relative = 1e-11);
             // The exact loss is far smaller, and composition with an optimal level lies between.
             let delta = Delta::new(total.delta())?;
             let exact = *ring.epsilon(delta)?.value();
-            let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
+            let composed = released(ring, ring.noise().std(), delta)?;
             assert!(exact <= composed && composed <= total.epsilon());
             // Half the noise does not have the local guarantee.
-            let weak = ring.with_gaussian_noise(Sigma::new(sigma.get() / 2.0)?);
+            let weak = ring.with_gaussian_noise(Sigma::new(least.sigma.get() / 2.0)?);
             assert!(matches!(weak.theorem1(local, slack), Err(Error::InvalidParameter { .. })));
         }
         Ok(())
@@ -451,12 +366,11 @@ mod tests {
     fn laplace_releases_compose() -> Result<(), Error> {
         let noise = TokenNoise::laplace(Sigma::new(2f64.sqrt() / 0.1)?);
         let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-        assert_relative_eq!(*ring.release_delta(0.1)?.value(), 0.0, epsilon = 1e-12);
         // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
         let delta = Delta::new(1e-5)?;
         let pure = composition::best(&[(ApproxDp::pure(0.1 * (1.0 + 1e-12))?, 50)], delta)?;
-        let composed = ring.composed_epsilon(delta)?;
-        assert!(composed.value().total.epsilon() <= pure.value().total.epsilon() * (1.0 + 1e-9));
+        let composed = released(ring, 2f64.sqrt() / 0.1, delta)?;
+        assert!(composed <= pure.value().total.epsilon() * (1.0 + 1e-9));
         let published = super::RingSum::new(
             5,
             3,
@@ -465,7 +379,7 @@ mod tests {
             Placement::Distributed,
         )?
         .with_final_token(FinalToken::Published)?;
-        assert!(matches!(published.composed_epsilon(delta), Err(Error::NoGuarantee(_))));
+        assert!(matches!(released(published, 1.0, delta), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 
@@ -486,13 +400,13 @@ mod tests {
         assert!(matches!(refused, Err(Error::InvalidParameter { value: 0.5, .. })), "{refused:?}");
 
         let mechanism = DiscreteLaplace::with_std(2, Sigma::new(3.0)?)?;
-        assert_eq!(ring.release_delta(0.3)?, mechanism.delta(0.3)?.into());
         let delta = Delta::new(1e-3)?;
-        let composed = ring.composed_epsilon(delta)?.into_value().total.epsilon();
+        // In units of the sensitivity of 2.
+        let composed = released(ring, 1.5, delta)?;
         let exact = mechanism.epsilon(delta).into_value();
-        assert!(exact <= composed && composed <= exact * 1.02, "{exact} {composed}");
+        assert!(exact <= composed && composed <= exact * 1.0001, "{exact} {composed}");
         let wide = RingSum::new(6, 1, Bounds::new(0.0, 0.5)?, noise, Placement::Counter)?;
-        assert!(matches!(wide.release_delta(0.3), Err(Error::InvalidParameter { value: 0.5, .. })));
+        assert!(matches!(released(wide, 6.0, delta), Err(Error::InvalidParameter { value: 0.5, .. })));
         assert!(RingSum::new(6, 1, bounds, noise, Placement::Distributed).is_err());
         assert!(matches!(ring.epsilon(delta), Err(Error::NoGuarantee(_))));
         Ok(())
@@ -506,8 +420,8 @@ mod tests {
         assert!(matches!(shared.unit(1, &[1, 2]), Err(Error::SourceIsObserver(1))));
         assert!(matches!(shared.unit(0, &[]), Err(Error::EmptyCoalition)));
         assert!(matches!(shared.unit(9, &[1]), Err(Error::NodeOutOfRange { .. })));
-        assert!(matches!(shared.worst_unit_towards(&[0, 1, 2, 3]), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(shared.worst_unit_towards(&[0, 1, 2, 3, 4]), Err(Error::NodeOutOfRange { .. })));
+        assert!(matches!(shared.unit(0, &[0, 1, 2, 3]), Err(Error::InvalidParameter { .. })));
+        assert!(matches!(shared.unit(0, &[0, 1, 2, 3, 4]), Err(Error::NodeOutOfRange { .. })));
         let noise = TokenNoise::laplace(Sigma::new(1.0)?);
         let laplace = RingSum::new(4, 2, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         assert!(matches!(laplace.epsilon(Delta::new(1e-6)?), Err(Error::NoGuarantee(_))));

@@ -4,9 +4,9 @@
 //! knows that every other node acted once.
 //!
 //! - [`RingSum`]: the sum of real contributions, noise on every `(n−1)`-th step or a share on every step;
-//!   what it costs is in [`loss`].
-//! - [`RingHistogram`]: counts of labels, each reported by randomized response; what it costs is in
-//!   [`histogram_loss`].
+//!   as a [`Protocol`](crate::Protocol) it has an exact account for Gaussian noise; noise of any law is accounted for by
+//!   [`ReleasedSum`](crate::walk::ReleasedSum).
+//! - [`RingHistogram`]: counts of labels, each reported by randomized response.
 //! - [`pan_private`]: any online algorithm as a protocol of one round.
 //!
 //! # References
@@ -14,15 +14,14 @@
 //! Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
 
 mod accountant;
-pub mod histogram;
-pub mod histogram_loss;
+mod histogram;
+mod histogram_loss;
 mod linear;
-pub mod loss;
+mod loss;
 pub mod pan_private;
 pub mod printed;
-pub mod sum;
+mod sum;
 
 pub use histogram::{RingHistogram, RingHistogramRun, TallyView};
-pub use histogram_loss::RingHistogramLoss;
 pub use pan_private::OnlineAlgorithm;
 pub use sum::{Placement, RingSum, RingSumRun, RingView};

@@ -48,7 +48,7 @@ pub fn remark1_output_std(n: usize, rounds: usize, sigma: f64) -> Result<Printed
 /// # Errors
 /// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < γ < 1`.
 pub fn debiased(count: u64, labels: u32, gamma: f64) -> Result<Printed<f64>, Error> {
-    ndp_dp::randomized_response::local_epsilon(labels, gamma)?;
+    ndp_dp::RandomizedResponse::new(labels, gamma)?;
     if gamma == 1.0 {
         return Err(Error::InvalidParameter {
             name: "the probability gamma of a random answer",
@@ -87,7 +87,7 @@ pub fn theorem2(n: usize, rounds: usize, step: ApproxDp, slack: Delta) -> Result
 /// As [`noise_count`], and [`Error::InvalidParameter`] unless `0 < γ ≤ 1`.
 pub fn theorem2_random_answers(n: usize, rounds: usize, gamma: f64) -> Result<Printed<f64>, Error> {
     check_ring(n, rounds)?;
-    ndp_dp::randomized_response::local_epsilon(2, gamma)?;
+    ndp_dp::RandomizedResponse::new(2, gamma)?;
     Ok(Printed::new(gamma * n as f64 * (rounds + 1) as f64))
 }
 

@@ -140,7 +140,11 @@ impl RingSum {
     /// The protocol with another full noise `sigma`.
     #[must_use]
     pub fn with_gaussian_noise(self, sigma: Sigma) -> Self {
-        Self { noise: TokenNoise::gaussian(sigma), ..self }
+        self.with_noise(TokenNoise::gaussian(sigma))
+    }
+
+    pub(crate) const fn with_noise(self, noise: TokenNoise) -> Self {
+        Self { noise, ..self }
     }
 
     /// How many steps carry full noise under [`Placement::Counter`], masking apart: `⌈K n/(n−1)⌉`.

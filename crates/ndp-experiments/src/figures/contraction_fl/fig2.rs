@@ -5,7 +5,8 @@ use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_dp::Grade;
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters, printed};
+use ndp_dp::Mechanism;
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters, printed};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const USERS: u64 = 100;
@@ -54,7 +55,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             step: STEP,
             sigma: SIGMA,
         };
-        let run = FederatedRun::new(parameters, ContractionFactor::convex(STEP, 2.0 / STEP)?)?;
+        let run = FederatedDescent::new(parameters, ContractionFactor::convex(STEP, 2.0 / STEP)?)?;
         let curve = |name: &str,
                      grade: Grade,
                      delta: &dyn Fn(f64) -> Result<f64, ndp_dp::Error>|

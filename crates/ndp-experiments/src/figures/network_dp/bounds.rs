@@ -1,12 +1,13 @@
 //! Bounds for real summation against the number of users: what `fig1a` and the poster's figure share.
 
+use super::realised::averaged_epsilon;
 use crate::datasets::Data;
 use crate::figures::count;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
 use ndp_dp::printed::{Theorem3, best_c, poster_theorem4};
-use ndp_dp::{Delta, Grade, gaussian, tails};
+use ndp_dp::{Delta, Gdp, Grade, Mechanism, tails};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
@@ -65,7 +66,7 @@ fn total_delta(n: f64) -> Result<Delta> {
 fn certified(n: f64) -> Result<f64> {
     let n = n.round();
     let walk = CompleteWalk::new(count(n), count(VISITS * n))?;
-    Ok(walk.epsilon(classic_mu(), total_delta(n)?)?.into_value().approx_dp.epsilon())
+    averaged_epsilon(walk, classic_mu(), total_delta(n)?)
 }
 
 /// The exact local loss: as many Gaussian releases as a user makes but for `δ̂`.
@@ -73,7 +74,7 @@ fn local(n: f64) -> Result<f64> {
     let steps = count(VISITS * n.round()) as u64;
     let count = tails::n_exact(steps, 1.0 / n.round(), Delta::new(DELTA)?)?.into_value();
     let delta = Delta::new(total_delta(n)?.get() - DELTA)?;
-    Ok(gaussian::epsilon((count as f64).sqrt() * classic_mu(), delta)?.into_value())
+    Ok(Gdp::new((count as f64).sqrt() * classic_mu())?.epsilon(delta).into_value())
 }
 
 /// The local loss when every contribution is seen, and how many there were: `δ = E δ_N`, `N` binomial.
@@ -88,12 +89,12 @@ fn exact_local(n: f64) -> Result<f64> {
         .map(|k| {
             Ok((
                 (k as f64).sqrt() * classic_mu(),
-                tails::log_binomial_pmf(k, steps, 1.0 / n)?.into_value().exp(),
+                ndp_numeric::binomial::log_pmf_up(k, steps, 1.0 / n)?.exp(),
             ))
         })
         .collect::<Result<Vec<_>>>()?;
     let at = |epsilon: f64| -> Result<f64> {
-        law.iter().try_fold(0.0, |sum, &(mu, p)| Ok(sum + p * gaussian::delta(epsilon, mu)?.into_value()))
+        law.iter().try_fold(0.0, |sum, &(mu, p)| Ok(sum + p * Gdp::new(mu)?.delta(epsilon)?.into_value()))
     };
     let (mut low, mut high) = (0.0, 1.0);
     while at(high)? > delta {

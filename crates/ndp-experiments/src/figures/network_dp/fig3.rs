@@ -5,10 +5,10 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::walk::complete::histogram_loss::ShuffleEffort;
+use ndp_algos::accountant::{Account, Observer, Protocol};
 use ndp_algos::walk::complete::realised::CycleSize;
-use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, Path, Visits};
-use ndp_dp::{Delta, Grade, RandomizedResponse, calibration, shuffling};
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, Path};
+use ndp_dp::{Delta, Grade, NoiseMultiplier, RandomizedResponse, calibration, shuffling};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 /// The paper states neither n nor the epsilon of one contribution.
@@ -85,10 +85,14 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             let response = RandomizedResponse::with_epsilon(LABELS, epsilon)?;
             let histogram = CompleteHistogram::new(CompleteWalk::new(n, VISITS * n)?, response)?;
             let total = Delta::new(TOTAL_DELTA)?;
-            let effort = ShuffleEffort { exact_up_to: scale.pick(EXACT_REPORTS, 20) };
-            let composed = histogram.hidden_epsilon(total, effort)?.into_value().approx_dp.epsilon();
-            let visits = Visits::Quantile(Delta::new(TOTAL_DELTA / 10.0)?);
-            let alone = histogram.local_epsilon(visits, total)?.into_value();
+            let histogram = histogram.with_exact_reports(scale.pick(EXACT_REPORTS, 20));
+            let hidden = Observer::node(0).with_hidden_senders();
+            // Reports of this epsilon.
+            let noise = NoiseMultiplier::new(1.0 / epsilon)?;
+            let at = |account: Box<dyn Account + '_>| -> Result<f64> {
+                Ok(account.profile(1, noise)?.epsilon(total)?.into_value().epsilon())
+            };
+            let (composed, alone) = (at(histogram.account(&hidden)?)?, at(histogram.local_bound(&hidden)?)?);
             certified.push((n as f64, composed));
             all_seen.push((n as f64, alone));
             if composed >= alone {

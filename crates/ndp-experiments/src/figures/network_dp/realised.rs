@@ -1,9 +1,11 @@
 //! What the figures of realised walks share.
 
 use anyhow::Result;
+use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses};
-use ndp_algos::walk::complete::{CompleteWalk, Path};
-use ndp_dp::Delta;
+use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, Path};
+use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_dp::{Delta, NoiseMultiplier, Sigma};
 use ndp_report::figure::{Kind, Series};
 use rand::Rng;
 
@@ -13,6 +15,13 @@ pub(super) const VISITS: usize = 100;
 /// A walk of `100 n - 1` steps, as the program draws it.
 pub(super) fn as_released_path(n: usize, rng: &mut impl Rng) -> Result<Path> {
     Ok(CompleteWalk::new(n, VISITS * n - 1)?.sample(rng))
+}
+
+/// The loss of a sum towards one observer, averaged over the walk, at `μ = Δ/σ` of one contribution.
+pub(super) fn averaged_epsilon(walk: CompleteWalk, mu: f64, delta: Delta) -> Result<f64> {
+    let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?));
+    let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(1.0 / mu)?)?;
+    Ok(profile.epsilon(delta)?.into_value().epsilon())
 }
 
 /// Losses of all pairs of all walks, one after the other.

@@ -8,7 +8,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{calibrate_mean, printed};
+use ndp_algos::sgd::privacy::{calibrate, printed};
 use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, History, Linear, Logistic, Objective, Statement, WalkPairs};
 use ndp_algos::walk::FinalToken;
@@ -233,7 +233,7 @@ fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2
     let order = Order::new(2.0)?;
     let unit = if one_peer { f64::from(n.trailing_zeros()) / n as f64 } else { 1.0 };
     let gossip = Sigma::new((ROUNDS as f64 * unit / budget).sqrt())?;
-    let walk = calibrate_mean(budget, |sigma| match &ground.sparse {
+    let walk = calibrate(budget, |sigma| match &ground.sparse {
         Some(sparse) => sparse.pairs.mean_statement(order, sigma),
         None => {
             let step = NoisyStep::new(EXAMPLE_CLIP, sigma)?;

@@ -13,9 +13,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
 /// `ln √(2π)`.
-pub(crate) const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
+pub const LN_SQRT_2PI: f64 = 0.918_938_533_204_672_8;
 /// `√(2π)`.
-pub(crate) const SQRT_2PI: f64 = 2.506_628_274_631_000_7;
+pub const SQRT_2PI: f64 = 2.506_628_274_631_000_7;
 
 /// The complementary error function `erfc(x) = (2/√π) ∫_x^∞ e^{−t²} dt`.
 ///
@@ -54,7 +54,8 @@ fn erfcx_series(x: f64) -> f64 {
 }
 
 /// `x² = square + rest` without rounding error, for `|x| < 1e150`.
-pub(crate) fn split_square(x: f64) -> (f64, f64) {
+#[must_use]
+pub fn split_square(x: f64) -> (f64, f64) {
     // Veltkamp's splitting: a fused multiply-add would be a slow library call on the baseline target.
     let scaled = 134_217_729.0 * x;
     let high = scaled - (scaled - x);
@@ -108,7 +109,7 @@ pub fn log_normal_tail(x: f64) -> f64 {
 ///
 /// Measured: against 78 digits at 877 000 points, a relative error of at most 16.4 epsilons (at `x = −4.9`); count on 33.
 #[must_use]
-pub(crate) fn mills_ratio(x: f64) -> f64 {
+pub fn mills_ratio(x: f64) -> f64 {
     (PI / 2.0).sqrt() * erfcx(x / SQRT_2)
 }
 

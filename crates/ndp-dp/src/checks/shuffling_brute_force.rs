@@ -1,10 +1,10 @@
 //! Every shuffling bound against the exact divergence, over all data sets of a few users.
 
-use ndp_dp::shuffling::{
+use crate::shuffling::{
     bennett_delta, clones_delta, fixed_blanket_delta, hoeffding_delta, rr_bennett_delta, rr_blanket_delta,
     rr_hoeffding_delta,
 };
-use ndp_dp::{Error, RandomizedResponse};
+use crate::{Error, RandomizedResponse};
 use std::collections::BTreeMap;
 
 /// The law of a histogram over at most four labels.

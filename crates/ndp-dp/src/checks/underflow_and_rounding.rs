@@ -1,10 +1,10 @@
 //! Values that were once below the truth: underflow to 0, rounding inwards, a requested number in place of the sampler's own.
 
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
-use ndp_dp::mixture::{Part, log_mean_exp};
-use ndp_dp::{
-    ApproxDp, Delta, Error, Gaussian, GaussianAccountant, Gdp, Laplace, Mechanism, Order, RandomizedResponse,
-    RdpAccountant, Sensitivity, Sigma, UpperBound, composition, conversion, subsampling,
+use crate::federated::{ContractionFactor, FederatedDescent, Parameters};
+use crate::mixture::{Part, log_mean_exp};
+use crate::{
+    ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, RdpAccountant,
+    Sensitivity, Sigma, UpperBound, composition, conversion, subsampling,
 };
 
 const SMALLEST: f64 = f64::from_bits(1);
@@ -18,10 +18,10 @@ fn a_delta_that_underflows_is_the_smallest_float() -> Result<(), Error> {
     let best = conversion::best_delta(|order| UpperBound::new(1e-3 * order.get()), 1e4)?.into_value();
     assert_eq!(best.approx_dp.delta(), SMALLEST);
     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
-    let spent = RdpAccountant::default().compose(&release, 1).at_epsilon(1e4)?.into_value();
-    assert_eq!(spent.delta(), SMALLEST);
+    let spent = RdpAccountant::default().compose(&release, 1).delta(1e4)?.into_value();
+    assert_eq!(spent, SMALLEST);
     let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-    let run = FederatedRun::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?;
+    let run = FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?;
     assert_eq!(run.all_models_delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(run.theorem2_delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(run.delta(1e4)?.into_value(), SMALLEST);
@@ -105,7 +105,7 @@ fn large_counts_are_rounded_up() -> Result<(), Error> {
         composition::naive(&[(ApproxDp::pure(1.0)?, count)]).value().epsilon() >= 9_007_199_254_740_994.0
     );
     // Tiny parameters: their squares underflow.
-    let tiny = GaussianAccountant::default().compose_gdp(Gdp::new(1e-200)?, 4).gdp().into_value();
+    let tiny = Gdp::new(1e-200)?.repeat(4);
     assert!(tiny.mu() >= 2e-200 && tiny.mu() < 2.1e-200);
     assert!(Gdp::new(1e-200)?.rdp(order).into_value() > 0.0);
     Ok(())

@@ -5,11 +5,12 @@
 //! Gauss–Legendre rule, on the ball or, when that is wide, on the part any run reaches; in the panels where the
 //! integrand changes sign its interpolating polynomial is cut at 0. The error is below 1e-6, checked by doubling the nodes. A finite check of the bounds, in one dimension, not a proof.
 
+use crate::Error;
+use crate::Mechanism;
+use crate::federated::{ContractionFactor, FederatedDescent, Parameters};
 use approx::assert_relative_eq;
-use ndp_dp::Error;
-use ndp_dp::federated::{ContractionFactor, FederatedRun, Parameters};
-use ndp_dp::gaussian::theta;
-use ndp_dp::special::{normal_density, normal_tail};
+use ndp_numeric::gaussian_profile::theta;
+use ndp_numeric::special::{normal_density, normal_tail};
 
 /// Another user's gradient `slope · (w − center)`.
 #[derive(Clone, Copy)]
@@ -168,7 +169,7 @@ fn bounds(setting: &Setting) -> Result<[f64; 2], Error> {
     };
     // Constant gradients are 0-smooth, quadratic ones `slope`-smooth; the changed user's loss is linear, so M = 1.
     let factor = ContractionFactor::convex(STEP, setting.other.slope)?;
-    let run = FederatedRun::new(parameters, factor)?;
+    let run = FederatedDescent::new(parameters, factor)?;
     Ok([run.theorem2_delta(setting.epsilon)?.into_value(), run.delta(setting.epsilon)?.into_value()])
 }
 

@@ -1,10 +1,11 @@
 //! What holds for every input: directions, orders of bounds, independence of order, and no NaN from any number.
 
-use ndp_dp::calibration::smallest_sigma;
-use ndp_dp::{
-    ApproxDp, Delta, Error, Gaussian, GaussianAccountant, Gdp, Guarantee, Mechanism, Order, RdpAccountant,
-    Sensitivity, Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, incomplete, tails,
+use crate::calibration::smallest_sigma;
+use crate::{
+    ApproxDp, Delta, Error, Gaussian, Gdp, Guarantee, Mechanism, Order, RdpAccountant, Sensitivity, Sigma,
+    UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
 };
+use ndp_numeric::{gaussian_profile, incomplete};
 use proptest::prelude::*;
 
 /// Positive numbers over many scales.
@@ -24,22 +25,22 @@ proptest! {
 
     #[test]
     fn profile_is_monotone(mu in scale(-6, 3), epsilon in prop_oneof![Just(0.0), scale(-6, 4)], factor in 1.0..3.0_f64) {
-        let here = gaussian::log_theta(epsilon, mu);
+        let here = gaussian_profile::log_theta(epsilon, mu);
         prop_assert!(here <= 0.0);
         let tolerance = 1e-12 * (1.0 + here.abs());
-        prop_assert!(gaussian::log_theta(epsilon * factor, mu) <= here + tolerance);
-        prop_assert!(gaussian::log_theta(epsilon, mu * factor) >= here - tolerance);
-        let both = gaussian::theta(epsilon, mu) + gaussian::one_minus_theta(epsilon, mu);
+        prop_assert!(gaussian_profile::log_theta(epsilon * factor, mu) <= here + tolerance);
+        prop_assert!(gaussian_profile::log_theta(epsilon, mu * factor) >= here - tolerance);
+        let both = gaussian_profile::theta(epsilon, mu) + gaussian_profile::one_minus_theta(epsilon, mu);
         prop_assert!((both - 1.0).abs() < 1e-13);
-        prop_assert!((libm::exp(here) - gaussian::theta(epsilon, mu)).abs() < 1e-13);
+        prop_assert!((libm::exp(here) - gaussian_profile::theta(epsilon, mu)).abs() < 1e-13);
     }
 
     #[test]
     fn epsilon_of_the_profile_inverts_it(mu in scale(-5, 3), delta in delta()) {
         let epsilon = gaussian::epsilon(mu, delta)?.into_value();
-        prop_assert!(gaussian::log_theta(epsilon, mu) <= libm::log(delta.get()));
+        prop_assert!(gaussian_profile::log_theta(epsilon, mu) <= libm::log(delta.get()));
         if epsilon > 0.0 {
-            prop_assert!(gaussian::log_theta(epsilon * (1.0 - 1e-12), mu) > libm::log(delta.get()) * (1.0 + 1e-12));
+            prop_assert!(gaussian_profile::log_theta(epsilon * (1.0 - 1e-12), mu) > libm::log(delta.get()) * (1.0 + 1e-12));
             let back = gaussian::mu(epsilon, delta)?;
             prop_assert!((back / mu - 1.0).abs() < 1e-9);
         }
@@ -47,7 +48,7 @@ proptest! {
         if 0.0 < epsilon && epsilon < 1.0 {
             let sensitivity = Sensitivity::new(1.0)?;
             let classic = gaussian::sigma_classic(epsilon, delta, sensitivity)?;
-            prop_assert!(gaussian::sigma_analytic(epsilon, delta, sensitivity)?.get() <= classic.value().get() * SLACK);
+            prop_assert!(Gaussian::within(epsilon, delta, sensitivity)?.sigma.get() <= classic.value().get() * SLACK);
         }
     }
 
@@ -71,33 +72,33 @@ proptest! {
     ) {
         let delta = Delta::new(delta)?;
         let sensitivity = Sensitivity::new(1.0)?;
-        let (mut renyi, mut exact) = (RdpAccountant::default(), GaussianAccountant::default());
+        let (mut renyi, mut exact) = (RdpAccountant::default(), Gdp::new(0.0)?);
         let mut backwards = (renyi.clone(), exact);
         let release = |sigma: f64| -> Result<Gaussian, Error> { Ok(Gaussian { sensitivity, sigma: Sigma::new(sigma)? }) };
         for &(sigma, count) in &releases {
             renyi = renyi.compose(&release(sigma)?, count);
-            exact = exact.compose(&release(sigma)?, count);
+            exact = exact.compose(release(sigma)?.gdp().into_value().repeat(count));
         }
         for &(sigma, count) in releases.iter().rev() {
             backwards.0 = backwards.0.compose(&release(sigma)?, count);
-            backwards.1 = backwards.1.compose(&release(sigma)?, count);
+            backwards.1 = backwards.1.compose(release(sigma)?.gdp().into_value().repeat(count));
         }
-        let bound = renyi.to_approx_dp(delta).into_value().epsilon();
-        let truth = exact.to_approx_dp(delta).into_value().epsilon();
+        let bound = renyi.epsilon(delta).into_value();
+        let truth = exact.epsilon(delta).into_value();
         prop_assert!(truth <= bound * SLACK, "{truth} {bound}");
         // The order of composition does not matter, nor does the split of a count.
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-11 * (1.0 + a.abs()) || a == b;
-        prop_assert!(same(bound, backwards.0.to_approx_dp(delta).value().epsilon()));
-        prop_assert!(same(truth, backwards.1.to_approx_dp(delta).value().epsilon()));
+        prop_assert!(same(bound, backwards.0.epsilon(delta).into_value()));
+        prop_assert!(same(truth, backwards.1.epsilon(delta).into_value()));
         // The continuous search beats the grid, the concentrated closed form loses to both.
-        let gdp = exact.gdp().into_value();
+        let gdp = exact;
         let searched = conversion::best_epsilon(|order| gdp.rdp(order).into(), delta).into_value().approx_dp.epsilon();
         prop_assert!(truth <= searched * SLACK && searched <= bound * (1.0 + 1e-8));
-        let zcdp = gdp.to_zcdp().into_value();
-        let concentrated = zcdp.to_approx_dp(delta).into_value().epsilon();
-        prop_assert!(truth <= concentrated * SLACK && concentrated <= *zcdp.closed_epsilon(delta).value());
+        let zcdp = Zcdp::from(gdp);
+        let concentrated = zcdp.epsilon(delta).into_value();
+        prop_assert!(truth <= concentrated * SLACK && concentrated <= zcdp.closed_epsilon(delta));
         // More releases cost more.
-        let more = exact.compose(&release(1.0)?, 1).to_approx_dp(delta).into_value().epsilon();
+        let more = exact.compose(release(1.0)?.gdp().into_value()).epsilon(delta).into_value();
         prop_assert!(truth <= more * SLACK);
     }
 
@@ -119,7 +120,7 @@ proptest! {
         }
         // Optimal composition of (ε, δ) cannot beat the exact account of a Gaussian with this (ε, δ).
         let gaussian = Gdp::within(release.epsilon(), Delta::new(release.delta())?)?.repeat(count);
-        prop_assert!(gaussian.to_approx_dp(total).value().epsilon() <= optimal * SLACK);
+        prop_assert!(gaussian.epsilon(total).into_value() <= optimal * SLACK);
         // More releases, a smaller delta: a larger epsilon.
         let more = composition::optimal(release, count + 1, total)?.unwrap().into_value().epsilon();
         prop_assert!(optimal <= more * SLACK);
@@ -171,7 +172,7 @@ proptest! {
     #[test]
     fn counts_are_ordered(trials in 0_u64..1_000_000, p in prop_oneof![scale(-8, 0), 0.0..=1.0_f64], delta in delta()) {
         let exact = *tails::n_exact(trials, p, delta)?.value();
-        prop_assert!(tails::log_binomial_tail(exact, trials, p)?.into_value() <= libm::log(delta.get()));
+        prop_assert!(ndp_numeric::binomial::log_tail_up(exact, trials, p)? <= libm::log(delta.get()));
         prop_assert!(exact as f64 <= tails::n_bernstein(trials, p, delta)?.into_value() + 1e-9);
         prop_assert!(exact <= *tails::n_exact(trials + 10, p, delta)?.value());
         if tails::n_chernoff_valid(trials, p, delta)? {
@@ -183,7 +184,7 @@ proptest! {
     #[test]
     fn no_input_gives_nan_or_panics(x in any::<f64>(), y in any::<f64>(), z in any::<f64>(), count in any::<u64>()) {
         let fine = |value: f64| !value.is_nan();
-        prop_assert!(fine(gaussian::theta(x, y)) && fine(gaussian::log_theta(x, y)) && fine(gaussian::one_minus_theta(x, y)));
+        prop_assert!(fine(gaussian_profile::theta(x, y)) && fine(gaussian_profile::log_theta(x, y)) && fine(gaussian_profile::one_minus_theta(x, y)));
         prop_assert!(gaussian::delta(x, y).is_ok_and(|d| fine(*d.value())) || x.is_nan() || y.is_nan() || x < 0.0 || y < 0.0 || x.is_infinite());
         let number = |result: Result<Guarantee<f64>, Error>| result.map_or(true, |value| fine(*value.value()));
         prop_assert!(number(gaussian::trade_off(x, y).map(Into::into)));
@@ -202,7 +203,7 @@ proptest! {
                 prop_assert!(number(conversion::optimal_delta(y, order, x).map(Into::into)));
             }
             if let Ok(zcdp) = Zcdp::new(y) {
-                prop_assert!(fine(zcdp.to_approx_dp(delta).value().epsilon()));
+                prop_assert!(fine(zcdp.epsilon(delta).into_value()));
             }
             prop_assert!(baselines::local_sigma(count, y, z, delta).map_or(true, |s| s.value().get() > 0.0));
         }
@@ -218,7 +219,9 @@ fn large_compositions_do_not_hang() -> Result<(), Error> {
     for epsilon in [1e-6, 1.0, 1e4] {
         for total in [1e-300, 1.0 - 1e-15] {
             let release = ApproxDp::pure(epsilon)?;
-            let best = composition::best(&[(release, tails::MAX_TRIALS)], Delta::new(total)?)?.into_value();
+            let best =
+                composition::best(&[(release, ndp_numeric::binomial::MAX_TRIALS)], Delta::new(total)?)?
+                    .into_value();
             assert!(best.total.epsilon() <= 1e12 * epsilon * SLACK);
         }
     }
@@ -230,14 +233,13 @@ fn calibration_of_a_composed_release_is_tight() -> Result<(), Error> {
     let delta = Delta::new(1e-7)?;
     let account = |sigma: Sigma| {
         let release = Gaussian { sensitivity: Sensitivity::new(2.0)?, sigma };
-        let spent = RdpAccountant::default().compose(&release, 64).to_approx_dp(delta);
-        Ok::<_, Error>(spent.map(|spent| spent.epsilon()))
+        Ok::<_, Error>(RdpAccountant::default().compose(&release, 64).epsilon(delta))
     };
     let calibrated = smallest_sigma(1.5, account)?;
-    assert_eq!(calibrated.reached, Guarantee::from(account(calibrated.parameter)?));
+    assert_eq!(calibrated.reached, account(calibrated.parameter)?);
     let less = Sigma::new(calibrated.parameter.get() * (1.0 - 1e-9))?;
     assert!(account(less)?.into_value() > 1.5);
-    let bound: UpperBound<f64> = calibrated.reached.into_upper_bound();
+    let bound: UpperBound<f64> = calibrated.reached.into();
     assert!(*bound.value() <= 1.5);
     Ok(())
 }

@@ -1,21 +1,21 @@
 //! The walk accountants against the sum over all paths.
 #![allow(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+use crate::Error;
+use crate::iteration::LastIterate::{self, Published, Withheld};
+use crate::iteration::{CappedWalk, FirstHolder, Geometric, NoisyStep, UncappedWalk, absorption_cost};
+use crate::{Order, Sigma};
 use approx::assert_relative_eq;
-use ndp_dp::Error;
-use ndp_dp::iteration::FinalToken::{self, Published, Withheld};
-use ndp_dp::iteration::{CappedWalk, FirstHolder, Geometric, NoisyStep, WalkRun, absorption_cost};
-use ndp_dp::{Order, Sigma};
 
-fn run(steps: u64, users: u64, colluders: u64, final_token: FinalToken) -> WalkRun {
-    WalkRun::new(steps, users, colluders, final_token).unwrap()
+fn run(steps: u64, users: u64, colluders: u64, last_iterate: LastIterate) -> UncappedWalk {
+    UncappedWalk::new(steps, users, colluders, last_iterate).unwrap()
 }
 
-fn total(run: WalkRun, theta: f64) -> f64 {
+fn total(run: UncappedWalk, theta: f64) -> f64 {
     run.total_log_mgf(theta, u64::MAX).unwrap().into_value()
 }
 
-fn observed(run: WalkRun, theta: f64) -> f64 {
+fn observed(run: UncappedWalk, theta: f64) -> f64 {
     run.observed_log_mgf(theta, u64::MAX).unwrap().into_value()
 }
 
@@ -28,7 +28,7 @@ enum Holder {
 
 /// Sums `probability · e^{cost}` over all classes of paths: at each step the exposed user, an observer or
 /// another user.
-fn enumerate(run: WalkRun, cost: impl Fn(&[Holder]) -> f64) -> f64 {
+fn enumerate(run: UncappedWalk, cost: impl Fn(&[Holder]) -> f64) -> f64 {
     let n = run.users() as f64;
     let kinds = [
         (Holder::Exposed, 1.0 / n),
@@ -58,11 +58,11 @@ fn enumerate(run: WalkRun, cost: impl Fn(&[Holder]) -> f64) -> f64 {
 }
 
 /// Each contribution at its gap until the next event, by the definition; `size` turns steps into noise.
-fn cost_of_gaps(run: WalkRun, path: &[Holder], size: impl Fn(usize, usize) -> f64) -> f64 {
+fn cost_of_gaps(run: UncappedWalk, path: &[Holder], size: impl Fn(usize, usize) -> f64) -> f64 {
     let mut cost = 0.0;
     for (t, _) in path.iter().enumerate().filter(|&(_, holder)| *holder == Holder::Exposed) {
         let next = path[t + 1..].iter().position(|holder| *holder != Holder::Other);
-        match (next, run.final_token()) {
+        match (next, run.last_iterate) {
             (Some(distance), _) => cost += 1.0 / size(t, distance + 1),
             (None, Published) => cost += 1.0 / size(t, path.len() - t),
             (None, Withheld) => {}
@@ -72,7 +72,7 @@ fn cost_of_gaps(run: WalkRun, path: &[Holder], size: impl Fn(usize, usize) -> f6
 }
 
 /// The observed segments: contribution times since the last look, and the time of the look.
-fn segments(run: WalkRun, path: &[Holder]) -> Vec<(Vec<u64>, u64)> {
+fn segments(run: UncappedWalk, path: &[Holder]) -> Vec<(Vec<u64>, u64)> {
     let mut all = Vec::new();
     let mut times = Vec::new();
     for (t, holder) in path.iter().enumerate() {
@@ -82,20 +82,20 @@ fn segments(run: WalkRun, path: &[Holder]) -> Vec<(Vec<u64>, u64)> {
             Holder::Other => {}
         }
     }
-    if run.final_token() == Published {
+    if run.last_iterate == Published {
         all.push((times, path.len() as u64));
     }
     all
 }
 
-fn small_runs() -> Vec<WalkRun> {
+fn small_runs() -> Vec<UncappedWalk> {
     let mut runs = Vec::new();
     for (users, steps) in [(2, 7), (3, 7), (4, 6)] {
         for colluders in 1..users {
-            for final_token in [Withheld, Published] {
+            for last_iterate in [Withheld, Published] {
                 for first in [FirstHolder::Uniform, FirstHolder::Given] {
-                    runs.push(run(steps, users, colluders, final_token).with_first_holder(first));
-                    runs.push(run(1, users, colluders, final_token).with_first_holder(first));
+                    runs.push(run(steps, users, colluders, last_iterate).with_first_holder(first));
+                    runs.push(run(1, users, colluders, last_iterate).with_first_holder(first));
                 }
             }
         }
@@ -136,10 +136,10 @@ fn observed_moments_equal_the_enumeration_and_cover_the_best_absorption() {
 /// Values stated beside the formula, to the digits given: n = 3, T = 6, θ = 0.5, without and with publication.
 #[test]
 fn stated_values_of_the_three_accounts_of_a_run() {
-    for (final_token, [recursion, seen, least]) in
+    for (last_iterate, [recursion, seen, least]) in
         [(Withheld, [0.784_60, 0.607_35, 0.597_89]), (Published, [1.022_04, 1.022_04, 0.999_46])]
     {
-        let run = run(6, 3, 1, final_token);
+        let run = run(6, 3, 1, last_iterate);
         let hull = |(times, look): &(Vec<u64>, u64)| absorption_cost(times, *look).unwrap().into_value();
         let best = enumerate(run, |path| 0.5 * segments(run, path).iter().map(hull).sum::<f64>());
         for (value, stated) in [(total(run, 0.5), recursion), (observed(run, 0.5), seen), (best, least)] {
@@ -193,7 +193,7 @@ fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
                             break;
                         }
                         let next = path[t + 1..].iter().position(|holder| *holder != Holder::Other);
-                        cost += match (next, run.final_token()) {
+                        cost += match (next, run.last_iterate) {
                             (Some(distance), _) => theta / (distance + 1) as f64,
                             (None, Published) => theta / (path.len() - t) as f64,
                             (None, Withheld) => 0.0,
@@ -203,7 +203,7 @@ fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
                 });
                 let walk = CappedWalk::new(cap, step, run.users(), run.colluders())?;
                 let bound = match run.first_holder() {
-                    FirstHolder::Uniform => ndp_dp::Mechanism::rdp(&walk, order).into_value(),
+                    FirstHolder::Uniform => crate::Mechanism::rdp(&walk, order).into_value(),
                     FirstHolder::Given => walk.rdp_from_given_start(order, run.steps())?.into_value(),
                 };
                 assert!(exact <= bound * (1.0 + 1e-13), "{run:?} cap {cap} theta {theta}: {exact} > {bound}");

@@ -1,8 +1,8 @@
 //! Walk SGD on the complete graph against all of its paths, and against the size of the printed lemma.
 
+use crate::Error;
+use crate::iteration::{Geometric, LastIterate, UncappedWalk, absorption_cost};
 use approx::assert_relative_eq;
-use ndp_dp::Error;
-use ndp_dp::iteration::{FinalToken, Geometric, WalkRun, absorption_cost};
 
 /// `ln E exp(θ cost)` over all paths of three users, where user 0 is exposed and user 1 watches, and every segment
 /// between two looks costs its least absorption.
@@ -37,13 +37,13 @@ fn optimal_log_mgf(steps: u32, theta: f64, published: bool) -> Result<f64, Error
 #[test]
 fn the_recursions_are_close_to_the_optimum_over_all_paths() -> Result<(), Error> {
     for (token, recursion, observed, optimal) in [
-        (FinalToken::Withheld, 0.784_60, 0.607_35, 0.597_89),
-        (FinalToken::Published, 1.022_04, 1.022_04, 0.999_46),
+        (LastIterate::Withheld, 0.784_60, 0.607_35, 0.597_89),
+        (LastIterate::Published, 1.022_04, 1.022_04, 0.999_46),
     ] {
-        let run = WalkRun::new(6, 3, 1, token)?;
+        let run = UncappedWalk::new(6, 3, 1, token)?;
         assert_relative_eq!(run.total_log_mgf(0.5, u64::MAX)?.into_value(), recursion, max_relative = 1e-5);
         assert_relative_eq!(run.observed_log_mgf(0.5, u64::MAX)?.into_value(), observed, max_relative = 1e-5);
-        let least = optimal_log_mgf(6, 0.5, token == FinalToken::Published)?;
+        let least = optimal_log_mgf(6, 0.5, token == LastIterate::Published)?;
         assert_relative_eq!(least, optimal, max_relative = 1e-5);
     }
     Ok(())

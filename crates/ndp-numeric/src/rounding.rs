@@ -1,6 +1,6 @@
 //! Rounding in the safe direction: an upper bound stays one after floating-point arithmetic.
 //!
-//! One mechanism for the whole crate:
+//! One mechanism for the whole workspace:
 //!
 //! * A formula of a few operations is evaluated on an [`Interval`], which holds the true value whatever cancels. The four
 //!   operations and the root are rounded in both directions, exactly: a result that is a float stays one. Elementary functions
@@ -30,7 +30,7 @@ pub(crate) const TANH_ULPS: u32 = 5;
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::rounding::Interval;
+/// use ndp_numeric::rounding::Interval;
 /// // 1 − e^{−x} at x = 1e-17, where plain floats give 0.
 /// let lost = Interval::ONE - (-Interval::new(1e-17)).exp();
 /// assert!(lost.low() <= 1e-17 && 1e-17 <= lost.high());
@@ -275,7 +275,7 @@ pub fn down_log(log: f64, absolute: f64, relative: f64) -> f64 {
 /// A value that is a sum of terms of both signs, none larger than `scale`, each with a relative error of at most `error`
 /// epsilons, rounded up.
 #[must_use]
-pub(crate) fn up_by(value: f64, scale: f64, error: f64) -> f64 {
+pub fn up_by(value: f64, scale: f64, error: f64) -> f64 {
     (value + (error + 1.0) * f64::EPSILON * scale).next_up()
 }
 
@@ -287,7 +287,7 @@ pub fn exp_up(log: f64) -> f64 {
 
 /// `ln x` rounded down: what a logarithm must not exceed for its value not to exceed `x`.
 #[must_use]
-pub(crate) fn log_down(x: f64) -> f64 {
+pub fn log_down(x: f64) -> f64 {
     Interval::new(x).ln().low()
 }
 
@@ -327,17 +327,20 @@ const fn whole_wide(x: f64) -> u128 {
     clippy::cast_sign_loss,
     reason = "the cast saturates, which is what is asked for"
 )]
-pub(crate) const fn whole(x: f64) -> u64 {
+#[must_use]
+pub const fn whole(x: f64) -> u64 {
     x as u64
 }
 
 /// [`whole`] as an index; an index beyond memory is the largest.
-pub(crate) fn whole_index(x: f64) -> usize {
+#[must_use]
+pub fn whole_index(x: f64) -> usize {
     index(whole(x))
 }
 
 /// An integer as an index; one beyond memory is the largest.
-pub(crate) fn index(count: u64) -> usize {
+#[must_use]
+pub fn index(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 

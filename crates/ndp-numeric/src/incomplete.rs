@@ -10,7 +10,7 @@
 //! Measured against 40-digit values (`tests/special_functions.rs`): relative error below 1e-13 for
 //! parameters up to 1e8, values down to 1e-300, logarithms beyond. For a parameter below 1/10 nothing is claimed: the fraction
 //! of the incomplete beta function then loses digits (2.6e-2 absolute in the logarithm at `a = 2e-10`, `b = 1e5`). No guarantee of
-//! this crate takes a parameter below 1; those of binomial tails are integers, see [`crate::tails::TAIL_ERROR`].
+//! this crate takes a parameter below 1; those of binomial tails are integers, see [`crate::binomial::TAIL_ERROR`].
 //!
 //! # References
 //! - Loader, *Fast and accurate computation of binomial probabilities*, 2000.
@@ -167,13 +167,17 @@ pub(crate) fn deviation(a: f64, b: f64, x: f64) -> f64 {
     difference + (difference_low - product_low - n_low * x)
 }
 
-pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
+/// `a + b` as the nearest float and the rest, exactly (Knuth).
+#[must_use]
+pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let part = sum - a;
     (sum, (a - (sum - part)) + (b - part))
 }
 
-pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
+/// `a b` as the nearest float and the rest, exactly unless the rest underflows.
+#[must_use]
+pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
     (product, libm::fma(a, b, -product))
 }

@@ -3,21 +3,20 @@
 //! Expectations over a binomial count are sums of a million terms of which a few thousand matter. A window
 //! holds those; the caller adds `outside times the largest value` and so rounds the expectation up.
 
-use crate::Error;
-use crate::error::ensure;
+use crate::binomial::{PMF_ERROR, log_pmf};
+use crate::error::{OutOfRange, ensure};
 use crate::rounding::{up, whole};
-use crate::tails::{PMF_ERROR, log_pmf};
 
 /// `P(X = k)` of a binomial `X` for `k` in `first..first + probabilities.len()`, to about 1e-16 times the
 /// number of terms, and upper bounds on `P(X < first)` and on `P(X > last)`.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::binomial_window::BinomialWindow;
+/// use ndp_numeric::binomial_window::BinomialWindow;
 /// let window = BinomialWindow::new(1_000_000, 0.5, 1e-20)?;
 /// let mass: f64 = window.probabilities().iter().sum();
 /// assert!((mass - 1.0).abs() < 1e-9 && window.probabilities().len() < 20_000);
-/// # Ok::<(), ndp_dp::Error>(())
+/// # Ok::<(), ndp_numeric::OutOfRange>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BinomialWindow {
@@ -33,20 +32,20 @@ impl BinomialWindow {
     /// `cut`; it always contains the mode.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ p ≤ 1` and `0 < cut < 1`, and when the window, whose width
+    /// [`OutOfRange`] unless `0 ≤ p ≤ 1` and `0 < cut < 1`, and when the window, whose width
     /// grows as `√(trials · ln(1/cut))`, would exceed 10⁷ entries.
     ///
     /// # Examples
     /// ```
-    /// use ndp_dp::binomial_window::BinomialWindow;
+    /// use ndp_numeric::binomial_window::BinomialWindow;
     /// // E 1/(1 + X), rounded up, for X binomial with 10^8 trials of probability 1e-6.
     /// let window = BinomialWindow::new(100_000_000, 1e-6, 1e-18)?;
     /// let inside: f64 = window.iter().map(|(k, p)| p / (k as f64 + 1.0)).sum();
     /// let mean = inside + window.below() + window.above() / 100.0;
     /// assert!((mean - 0.010_000_000).abs() < 1e-9);
-    /// # Ok::<(), ndp_dp::Error>(())
+    /// # Ok::<(), ndp_numeric::OutOfRange>(())
     /// ```
-    pub fn new(trials: u64, p: f64, cut: f64) -> Result<Self, Error> {
+    pub fn new(trials: u64, p: f64, cut: f64) -> Result<Self, OutOfRange> {
         ensure((0.0..=1.0).contains(&p), "a success probability", "lie in [0, 1]", p)?;
         ensure(0.0 < cut && cut < 1.0, "the cut of a binomial window", "lie strictly between 0 and 1", cut)?;
         let (n, q) = (trials as f64, 1.0 - p);
@@ -101,7 +100,7 @@ impl BinomialWindow {
     }
 
     /// Replaces the content by the window of another law, reusing the memory.
-    pub(crate) fn fill(&mut self, trials: u64, chance: Chance, cut: f64) {
+    pub fn fill(&mut self, trials: u64, chance: Chance, cut: f64) {
         let (mode, at_mode) = mode(trials, chance);
         let log_at_mode = libm::log(at_mode).abs();
         self.probabilities.clear();
@@ -143,17 +142,21 @@ impl BinomialWindow {
 
 /// A probability with its complement, each to full relative accuracy.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Chance {
-    pub(crate) p: f64,
-    pub(crate) q: f64,
+pub struct Chance {
+    /// Of success.
+    pub p: f64,
+    /// Of failure, `1 − p`.
+    pub q: f64,
 }
 
 impl Chance {
-    pub(crate) const HALF: Self = Self { p: 0.5, q: 0.5 };
+    /// A fair coin.
+    pub const HALF: Self = Self { p: 0.5, q: 0.5 };
 }
 
 /// The mode of a binomial law, and its probability.
-pub(crate) fn mode(trials: u64, chance: Chance) -> (u64, f64) {
+#[must_use]
+pub fn mode(trials: u64, chance: Chance) -> (u64, f64) {
     let n = trials as f64;
     // Any count near the mode will do as a start.
     let mode = whole((n + 1.0) * chance.p);
@@ -162,7 +165,8 @@ pub(crate) fn mode(trials: u64, chance: Chance) -> (u64, f64) {
 }
 
 /// At most `value (1 + r + r² + …)` for the probabilities from `value` on, whose ratios are at most `r`.
-pub(crate) fn geometric_tail(value: f64, ratio: f64) -> f64 {
+#[must_use]
+pub fn geometric_tail(value: f64, ratio: f64) -> f64 {
     // A value rounded to zero stands for one below the smallest float.
     let value = value.max(f64::MIN_POSITIVE);
     // Past the mode the ratio is below 1; next to it rounding may hide that, and 1 is always a bound.
@@ -170,7 +174,8 @@ pub(crate) fn geometric_tail(value: f64, ratio: f64) -> f64 {
 }
 
 /// `P(X = k)`, from the smaller of the two chances: the other has lost the digits that matter.
-pub(crate) fn probability(trials: u64, k: u64, chance: Chance) -> f64 {
+#[must_use]
+pub fn probability(trials: u64, k: u64, chance: Chance) -> f64 {
     let Chance { p, q } = chance;
     libm::exp(if p <= 0.5 { log_pmf(k, trials, p) } else { log_pmf(trials - k, trials, q) })
 }
@@ -198,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_sum_to_one() -> Result<(), Error> {
+    fn windows_sum_to_one() -> Result<(), OutOfRange> {
         for n in [0, 1, 2, 7, 100, 12_345, 1_000_000, 1_000_000_000_000] {
             for p in [0.0, 1e-12, 1e-3, 0.3, 0.5, 0.999, 1.0] {
                 let Ok(window) = BinomialWindow::new(n, p, 1e-20) else {
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_are_bounded_from_above() -> Result<(), Error> {
+    fn tails_are_bounded_from_above() -> Result<(), OutOfRange> {
         for (n, p) in [(50, 0.3), (1000, 0.01), (30, 0.9)] {
             let all = BinomialWindow::new(n, p, 1e-300)?;
             for cut in [1e-3, 1e-8, 1e-20] {

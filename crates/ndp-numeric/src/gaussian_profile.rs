@@ -1,0 +1,221 @@
+//! The hockey-stick divergence of two normal laws of variance 1, the profile of Gaussian noise.
+//!
+//! `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `Q` the standard normal upper tail and `μ` the distance of the means.
+
+use crate::incomplete::two_sum;
+use crate::rounding::{down, exp_up, up, up_log};
+use crate::special::{LN_SQRT_2PI, SQRT_2PI, mills_difference, mills_ratio, normal_tail, split_square};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// The Gaussian profile `θ_ε(μ)`, for `ε ≥ 0` and `μ ≥ 0`, both perhaps infinite; rounded up.
+///
+/// Increasing in `μ` (0 at 0, 1 at ∞), decreasing in `ε`. A value below the smallest float is returned as that float; 0 is
+/// returned only where `θ` is 0. Outside its domain (negative or NaN) it gives the vacuous 1.
+///
+/// Rounded by [`PROFILE_ERROR`].
+#[must_use]
+pub fn theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 1.0,
+        Case::Private => 0.0,
+        Case::Tail(a) => exp_up(up_profile_log(log_tail_form(a, mu))).min(1.0),
+        Case::Bulk(a) => {
+            let small = bulk_form(epsilon, mu, a);
+            let value = if small < 0.5 { small } else { 1.0 - complement(a, mu) };
+            up(value, PROFILE_ERROR * (1.0 + libm::log(value).abs())).clamp(f64::from_bits(1), 1.0)
+        }
+    }
+}
+
+/// `ln θ_ε(μ)`, finite also where `θ` underflows; rounded up as [`theta`], with the same domain.
+#[must_use]
+pub fn log_theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => f64::NEG_INFINITY,
+        _ => up_profile_log(log_theta_nearest(epsilon, mu)).min(0.0),
+    }
+}
+
+/// `1 − θ_ε(μ) = Q(μ/2 − ε/μ) + e^ε Q(μ/2 + ε/μ)`, a sum of positive terms, rounded down by [`PROFILE_ERROR`]; domain as
+/// [`theta`].
+#[must_use]
+pub fn one_minus_theta(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => 1.0,
+        Case::Tail(a) => (1.0 - exp_up(up_profile_log(log_tail_form(a, mu)))).next_down().max(0.0),
+        Case::Bulk(a) => down(complement(a, mu), PROFILE_ERROR),
+    }
+}
+
+/// Error of [`log_theta`] in epsilons of `1 + |ln θ|`, and of [`theta`] relative to it by as much; relative error of
+/// [`one_minus_theta`].
+///
+/// Measured: against 78 digits at 743 000 points, `ε` and `μ` from 1e-300 to beyond 1e40, the worst was 6.5 (at `ε = 0.698`,
+/// `μ = 0.225`), that of `1 − θ` 3.8 at 985 000 points. Doubled and rounded up.
+pub const PROFILE_ERROR: f64 = 16.0;
+
+/// The logarithm of a profile, rounded up; that of a positive one is a float.
+fn up_profile_log(log: f64) -> f64 {
+    up_log(log, PROFILE_ERROR, PROFILE_ERROR).max(f64::MIN)
+}
+
+/// `ln θ` of a proper case, not rounded to a side.
+fn log_theta_nearest(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous => 0.0,
+        Case::Private => f64::NEG_INFINITY,
+        Case::Tail(a) => log_tail_form(a, mu),
+        Case::Bulk(a) => {
+            let small = bulk_form(epsilon, mu, a);
+            if small < 0.5 { libm::log(small) } else { libm::log1p(-complement(a, mu)) }
+        }
+    }
+}
+
+/// How to evaluate the profile: `a = ε/μ − μ/2` is the lower of its two arguments.
+enum Case {
+    Vacuous,
+    Private,
+    Tail(Argument),
+    Bulk(Argument),
+}
+
+impl Case {
+    fn of(epsilon: f64, mu: f64) -> Self {
+        if !(epsilon >= 0.0 && mu >= 0.0) || mu.is_infinite() {
+            return Self::Vacuous;
+        }
+        if mu == 0.0 || epsilon.is_infinite() {
+            return Self::Private;
+        }
+        let a = Argument::new(epsilon, mu);
+        if a.high >= 0.0 { Self::Tail(a) } else { Self::Bulk(a) }
+    }
+}
+
+/// `a = ε/μ − μ/2` as a sum of two floats: where the two terms nearly cancel, the rounding of the quotient would be all
+/// that is left, and `e^{−a²/2}` multiplies an error of `a` by `a²`.
+#[derive(Clone, Copy)]
+struct Argument {
+    high: f64,
+    low: f64,
+}
+
+impl Argument {
+    fn new(epsilon: f64, mu: f64) -> Self {
+        let quotient = epsilon / mu;
+        if quotient.is_infinite() {
+            return Self { high: quotient, low: 0.0 };
+        }
+        let rest = libm::fma(-quotient, mu, epsilon) / mu;
+        let (difference, lost) = two_sum(quotient, -0.5 * mu);
+        let (high, low) = two_sum(difference, lost + rest);
+        Self { high, low }
+    }
+
+    /// `a²/2` as a sum of a large and a small number.
+    fn half_square(self) -> (f64, f64) {
+        let (square, rest) = split_square(self.high);
+        (0.5 * square, 0.5 * rest + self.high * self.low)
+    }
+
+    /// `√(2π) φ(a)`.
+    fn bell(self) -> f64 {
+        if self.high.abs() > 40.0 {
+            return 0.0;
+        }
+        let (large, small) = self.half_square();
+        libm::exp(-large) * (1.0 - small)
+    }
+}
+
+/// `ln(φ(a) (R(a) − R(a + μ)))` for `a ≥ 0`, from the identity `φ(a) = e^ε φ(a + μ)`.
+fn log_tail_form(a: Argument, mu: f64) -> f64 {
+    if a.high > 1e150 {
+        return f64::NEG_INFINITY;
+    }
+    let (large, small) = a.half_square();
+    -large - (small + (LN_SQRT_2PI - libm::log(mills_difference(a.high, mu))))
+}
+
+/// `[erf(b/√2) + erf(−a/√2)]/2 − (e^ε − 1) Q(b)` for `a < 0`, `b = a + μ`: no cancellation at small `μ`.
+fn bulk_form(epsilon: f64, mu: f64, a: Argument) -> f64 {
+    let b = epsilon / mu + 0.5 * mu;
+    let probability = 0.5 * (libm::erf(b * FRAC_1_SQRT_2) + libm::erf(-a.high * FRAC_1_SQRT_2));
+    // e^ε may overflow although e^ε Q(b) = φ(a) R(b) does not.
+    let weighted = if epsilon < 1.0 {
+        libm::expm1(epsilon) * normal_tail(b)
+    } else {
+        scaled_tail(a, b) - normal_tail(b)
+    };
+    (probability - weighted).max(0.0)
+}
+
+/// `Q(−a) + e^ε Q(b) = φ(a) (R(−a) + R(b))` for `a < 0`, `b = a + μ`.
+fn complement(a: Argument, mu: f64) -> f64 {
+    a.bell() * (mills_ratio(-a.high) + mills_ratio(a.high + mu)) / SQRT_2PI
+}
+
+/// `e^ε Q(b) = φ(a) R(b)`.
+fn scaled_tail(a: Argument, b: f64) -> f64 {
+    a.bell() * mills_ratio(b) / SQRT_2PI
+}
+
+/// `ln θ_ε(μ)` and its derivative `−e^ε Q(ε/μ + μ/2)/θ` in `ε`, for finite positive `μ`: where to look, not what holds.
+#[must_use]
+pub fn log_theta_with_slope(epsilon: f64, mu: f64) -> (f64, f64) {
+    let value = log_theta_nearest(epsilon, mu);
+    let a = Argument::new(epsilon, mu);
+    if a.high >= 0.0 {
+        (value, -mills_ratio(a.high + mu) / mills_difference(a.high, mu))
+    } else {
+        (value, -scaled_tail(a, a.high + mu) / libm::exp(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::assert_relative_eq;
+
+    /// 50-digit values of the specifications.
+    #[test]
+    fn profile_matches_reference_values() {
+        let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-13);
+        check(theta(1.0, 0.5), 0.006_829_594_983_114_575);
+        check(theta(0.0, 2.0), 0.682_689_492_137_085_9);
+        check(theta(3.0, 0.2), 2.163_785_770_856_661e-52);
+        check(theta(0.5, 1.0), 0.238_421_708_134_876_63);
+        check(log_theta(2.0, 0.02), -5_013.041_651_795_685);
+        check(log_theta(4.0, 0.01), -80_015.507_069_062_84);
+        check(log_theta(3.0, 0.05), -1_810.604_504_782_551_7);
+        check(log_theta(3.0, 0.0475), -2_005.218_106_923_986_6);
+        check(one_minus_theta(0.5, 12.0), 2.531_516_772_840_641e-9);
+        check(one_minus_theta(0.475, 12.0), 2.500_270_978_413_629e-9);
+    }
+
+    #[test]
+    fn limits_are_the_right_ones() {
+        assert_eq!(theta(1.0, 0.0), 0.0);
+        assert_eq!(theta(1.0, f64::INFINITY), 1.0);
+        assert_eq!(theta(f64::NAN, 1.0), 1.0);
+        assert_eq!(theta(-1.0, 1.0), 1.0);
+        assert_eq!(one_minus_theta(1.0, 0.0), 1.0);
+        // −5e607 is no float, and the next one below is no bound.
+        assert_eq!(log_theta(1e4, 1e-300), f64::MIN);
+        assert_eq!(theta(1e4, 1e-300), f64::from_bits(1));
+        assert_relative_eq!(theta(1e4, 1e6), 1.0);
+    }
+
+    /// The three evaluation forms meet: a step over each switch moves the value by no more than the step.
+    #[test]
+    fn forms_agree_at_their_switches() {
+        for mu in [0.01_f64, 0.0499, 0.0501, 0.5, 2.0, 5.0, 30.0] {
+            let turn = mu * mu / 2.0;
+            let (below, above) = (theta(turn * (1.0 - 1e-13), mu), theta(turn * (1.0 + 1e-13), mu));
+            assert_relative_eq!(below, above, max_relative = 1e-11 * mu.max(1.0));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Outward rounding and special functions with a known error. An implementation detail of the `ndp` workspace: nothing here is
+//! stable, and nothing here speaks of privacy. Accounting is in `ndp-dp`.
+//!
+//! * [`rounding`]: intervals that hold the true value, and floats moved outward by a stated error.
+//! * [`special`]: the normal law with all digits in its tails; [`gaussian_profile`]: the hockey-stick divergence of two normal
+//!   laws; [`incomplete`]: incomplete gamma and beta functions in log space.
+//! * [`binomial`]: binomial probabilities and tails; [`binomial_window`]: the part of a binomial law that matters, with bounds on
+//!   the rest.
+//! * [`logspace`]: sums and differences of numbers given by their logarithms.
+//!
+//! Every function states its error: either proven, or the worst seen against many digits, doubled.
+
+// A float or an integer that does not fit must not be cut silently.
+#![deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_possible_wrap,
+        clippy::cast_sign_loss,
+        reason = "tests cast small numbers"
+    )
+)]
+
+pub mod binomial;
+pub mod binomial_window;
+mod error;
+pub mod gaussian_profile;
+pub mod incomplete;
+pub mod logspace;
+pub mod rounding;
+pub mod special;
+
+pub use error::{OutOfRange, ensure};
