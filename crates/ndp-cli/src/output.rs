@@ -123,6 +123,27 @@ pub(crate) fn number(x: f64) -> String {
     }
 }
 
+/// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than they are.
+pub(crate) fn up(x: f64) -> String {
+    // Half a unit of the last digit, and the roundings of the sum.
+    let digit = if (1e-3..1e5).contains(&x.abs()) { 1e-5 } else { 10f64.powf(x.abs().log10().floor() - 4.0) };
+    let text = number(x);
+    let shown = text.parse::<f64>().unwrap_or(x);
+    if shown < x { number(x + 0.5 * digit) } else { text }
+}
+
+/// A number in as many digits, not above `x`: for what is left of a limit.
+pub(crate) fn down(x: f64) -> String {
+    let text = up(-x);
+    text.strip_prefix('-')
+        .map_or_else(|| if x == 0.0 { text.clone() } else { format!("-{text}") }, str::to_owned)
+}
+
+/// A count, which may be an average: whole if it is.
+pub(crate) fn count(x: f64) -> String {
+    if x.fract() == 0.0 && x.abs() < 1e15 { format!("{x:.0}") } else { number(x) }
+}
+
 /// Writes rows as CSV.
 pub(crate) fn csv(path: &Path, seed: u64, header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -235,4 +256,32 @@ const LARGEST_MAP: usize = 400;
 /// Names that fit beside a map.
 fn short(name: &str) -> String {
     if name.chars().count() <= 9 { name.to_owned() } else { name.chars().take(8).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is shown of a loss is not below it, of what is left not above it, and never off by more than a unit of the last digit.
+    #[test]
+    fn numbers_are_rounded_outward() {
+        let mut x = 1.234_567_891e-9;
+        while x < 1e9 {
+            for x in [x, x * (1.0 + f64::EPSILON), 1.0 - x.min(0.5)] {
+                let (high, low) = (up(x).parse::<f64>().unwrap(), down(x).parse::<f64>().unwrap());
+                assert!(low <= x && x <= high, "{low} {x} {high}");
+                assert!(high - low <= (1.1e-5_f64).max(1.1e-4 * x).min(2e-2 * x), "{low} {x} {high}");
+            }
+            x *= 1.7;
+        }
+        for exact in ["0", "1.00000", "0.50000", "5.0000e-4", "inf"] {
+            let x: f64 = exact.parse().unwrap();
+            assert_eq!((up(x), down(x)), (exact.to_owned(), exact.to_owned()));
+        }
+        assert_eq!(up(1.0f64.next_up()), "1.00001");
+        assert_eq!(
+            (count(37700.0), count(1.4213e9), count(0.5)),
+            ("37700".into(), "1421300000".into(), "0.50000".into())
+        );
+    }
 }

@@ -94,6 +94,12 @@ pub(crate) fn noise(sigma: f64, sensitivity: f64) -> Result<NoiseMultiplier, Fai
     Ok(Sigma::new(sigma)?.multiplier(ndp_dp::Sensitivity::new(sensitivity)?)?)
 }
 
+/// A noise in the unit of the values, rounded up.
+pub(crate) fn in_unit(noise: NoiseMultiplier, sensitivity: f64) -> f64 {
+    let product = noise.get() * sensitivity;
+    if sensitivity == 1.0 { product } else { product.next_up() }
+}
+
 impl TargetChoice {
     /// The terms in which losses are stated, whether or not there is a limit.
     pub(crate) fn measure(&self) -> Result<Measure, Failure> {

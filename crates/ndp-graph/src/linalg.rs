@@ -106,6 +106,7 @@ pub fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
     if matrix.is_empty() {
         return Ok(SymEigen { values: Array1::zeros(0), vectors: Array2::zeros((0, 0)) });
     }
+    require_dense("eigenvectors and the room to find them", 5 * matrix.nrows(), matrix.nrows())?;
     backend::sym_eigen(matrix)
 }
 
@@ -118,6 +119,7 @@ pub fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error
     if matrix.is_empty() {
         return Ok(Array1::zeros(0));
     }
+    require_dense("the room to find eigenvalues", 3 * matrix.nrows(), matrix.nrows())?;
     backend::sym_eigenvalues(matrix)
 }
 

@@ -1,5 +1,6 @@
 //! Averaging by gossip.
 
+use super::programs::later;
 use super::{Entry, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::{
@@ -62,9 +63,13 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     parameters: &[ACTIVATIONS, SEED],
     build: |setting| {
         let law = EdgeActivations::uniform(setting.graph())?;
-        let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
+        let (nodes, seed) = (setting.nodes(), setting.seed()?);
         let time = activations(setting)? as f64;
-        Ok(Box::new(AcceleratedGossip::drawn(&law, setting.nodes(), time, Momentum::of(&law)?, rng)?))
+        // The momentum needs a spectrum.
+        later(nodes, 1.0, move || {
+            let rng = &mut ChaCha8Rng::seed_from_u64(seed);
+            Ok(Box::new(AcceleratedGossip::drawn(&law, nodes, time, Momentum::of(&law)?, rng)?))
+        })
     },
 };
 

@@ -9,15 +9,28 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::memory::require_memory;
 use std::sync::OnceLock;
 
-/// A program in which every node adds a noise of its own to its value before anything else.
+/// A protocol in which every node adds a noise of its own to its value before anything else.
 ///
-/// It is written down when somebody asks what is seen: on large graphs that takes long, and [`Protocol::local_bound`] needs none of it.
+/// On large graphs it is made when somebody asks what is seen: that takes long, and [`Protocol::local_bound`] needs none of it.
 struct Masked {
     nodes: usize,
     /// Of the noise, in units of the noise.
     variance: f64,
-    write: Box<dyn Fn() -> Result<Program, Error> + Send + Sync>,
-    written: OnceLock<Result<Declared, Error>>,
+    make: Box<dyn Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync>,
+    made: OnceLock<Result<Box<dyn Protocol>, Error>>,
+}
+
+/// The protocol that `make` gives, with a noise of the given variance on every value.
+pub(super) fn later(
+    nodes: usize,
+    variance: f64,
+    make: impl Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync + 'static,
+) -> Result<Box<dyn Protocol>, Error> {
+    let masked = Masked { nodes, variance, make: Box::new(make), made: OnceLock::new() };
+    if nodes <= MADE_AT_ONCE {
+        masked.protocol()?;
+    }
+    Ok(Box::new(masked))
 }
 
 /// The program that `write` gives for the matrix of the setting, with a noise of the given variance on every value.
@@ -31,28 +44,27 @@ pub(super) fn masked(
 ) -> Result<Box<dyn Protocol>, Error> {
     let matrix = setting.matrix.clone();
     let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
-    let write = move || {
+    later(setting.nodes(), variance, move || {
         require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
-        write(&matrix)
-    };
-    let (nodes, written) = (setting.nodes(), OnceLock::new());
-    let masked = Masked { nodes, variance, write: Box::new(write), written };
-    if nodes <= WRITTEN_AT_ONCE {
-        masked.program()?;
-    }
-    Ok(Box::new(masked))
+        Ok(Box::new(Declared::new(write(&matrix)?, Sensitivity::UseLevel)))
+    })
 }
 
 /// Memory for a message, as measured.
 const BYTES_OF_MESSAGE: u128 = 56;
 
-/// Programs of so many nodes are written when they are built, so that wrong parameters are refused there.
-const WRITTEN_AT_ONCE: usize = 1000;
+/// Protocols of up to so many nodes are made when they are built, so that wrong parameters are refused there.
+const MADE_AT_ONCE: usize = 2048;
 
 impl Masked {
-    fn program(&self) -> Result<&Declared, Error> {
-        let write = || Ok(Declared::new((self.write)()?, Sensitivity::UseLevel));
-        self.written.get_or_init(write).as_ref().map_err(Error::clone)
+    fn protocol(&self) -> Result<&dyn Protocol, Error> {
+        self.made.get_or_init(&self.make).as_deref().map_err(Error::clone)
+    }
+
+    /// The protocol, if it is there: what a run costs and gives is not worth minutes.
+    fn if_made(&self) -> Result<&dyn Protocol, Error> {
+        let made = self.made.get().ok_or(Error::NotOffered("known once it is known what is seen"))?;
+        made.as_deref().map_err(Error::clone)
     }
 }
 
@@ -62,7 +74,7 @@ impl Protocol for Masked {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        self.program()?.account(observer)
+        self.protocol()?.account(observer)
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
@@ -70,11 +82,11 @@ impl Protocol for Masked {
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.program()?.error(noise)
+        self.if_made()?.error(noise)
     }
 
     fn message_count(&self) -> Result<f64, Error> {
-        self.program()?.message_count()
+        self.if_made()?.message_count()
     }
 
     fn attack<'a>(
@@ -83,7 +95,7 @@ impl Protocol for Masked {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.program()?.attack(u, observer, noise)
+        self.protocol()?.attack(u, observer, noise)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::summary;
 use crate::args::Audit;
 use crate::errors::Failure;
-use crate::output::{csv, json, number};
+use crate::output::{csv, down, json, number, up};
 use crate::{input, question};
 use ndp_algos::audit::{AuditPlan, audit};
 use rand::SeedableRng;
@@ -45,10 +45,10 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
             ("whose data", asked.source.clone()),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", chosen.description),
-            ("mu that the account allows", format!("{} [{}]", number(allowed), grade)),
+            ("mu that the account allows", format!("{} [{}]", up(allowed), grade)),
             (
                 "mu that the attack shows",
-                format!("{} [{}]", number(*found.measured_mu.value()), found.measured_mu.grade()),
+                format!("{} [{}]", down(*found.measured_mu.value()), found.measured_mu.grade()),
             ),
             ("taken for the other world", number(found.false_positives)),
             ("recognised", number(found.true_positives)),

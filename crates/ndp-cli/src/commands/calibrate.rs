@@ -3,7 +3,7 @@
 use super::{accounts, summary};
 use crate::args::Calibrate;
 use crate::errors::Failure;
-use crate::output::{csv, json, note, number};
+use crate::output::{count, csv, json, note, number, up};
 use crate::{input, question};
 use ndp_algos::Protocol;
 use ndp_algos::accountant::least_noise;
@@ -20,19 +20,19 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let least = least_noise(&accounts, &target)?;
     // Those of observers are out already.
     protocol.notes().iter().skip(before).for_each(|text| note(text));
-    let noise = least.noise.get() * asked.unit.sensitivity;
+    let noise = question::in_unit(least.noise, asked.unit.sensitivity);
     let unit = asked.unit.sensitivity;
     let scaled = |x: Result<f64, ndp_algos::Error>| match x {
-        Ok(x) => number(x * unit),
+        Ok(x) => up(x * unit),
         Err(error) => error.to_string(),
     };
-    let messages = protocol.message_count().map_or_else(|error| error.to_string(), number);
+    let messages = protocol.message_count().map_or_else(|error| error.to_string(), count);
     let mut rows = vec![
         ("protocol", name.clone()),
         ("weights", asked.protocol.weights_in_words()),
         ("observed by", chosen.description.clone()),
         ("target", question::words(&target)),
-        ("least noise", number(noise)),
+        ("least noise", up(noise)),
         ("error of the result, at most", scaled(protocol.error(least.noise))),
         ("messages", messages),
     ];
@@ -47,7 +47,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
                     input::label(&graph, pair.observer)
                 },
                 input::label(&graph, pair.source),
-                number(*pair.loss.value()),
+                up(*pair.loss.value()),
                 number(pair.allowed),
                 pair.loss.grade()
             ),

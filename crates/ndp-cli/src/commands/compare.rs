@@ -2,7 +2,7 @@
 
 use crate::args::Compare;
 use crate::errors::Failure;
-use crate::output::{csv, heading, json, line, note, number, page, pictures, table};
+use crate::output::{count, csv, heading, json, line, note, page, pictures, table, up};
 use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
@@ -51,8 +51,9 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     ))?;
     line("")?;
     let unit = asked.unit.sensitivity;
-    let cell =
-        |x: &Result<f64, Error>, unit: f64| x.as_ref().map_or_else(|_| "-".into(), |x| number(x * unit));
+    let cell = |x: &Result<f64, Error>, shown: &dyn Fn(f64) -> String| {
+        x.as_ref().map_or_else(|_| "-".into(), |&x| shown(x))
+    };
     let cells: Vec<Vec<String>> = comparison
         .rows
         .iter()
@@ -60,9 +61,9 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             let least = row.least.as_ref().ok()?;
             Some(vec![
                 row.name.clone(),
-                number(least.noise.get() * unit),
-                cell(&row.error, unit),
-                cell(&row.messages, 1.0),
+                up(question::in_unit(least.noise, unit)),
+                cell(&row.error, &|error| up(error * unit)),
+                cell(&row.messages, &count),
                 row.grade.map_or_else(String::new, |grade| grade.to_string()),
             ])
         })
@@ -75,7 +76,15 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
         }
     }
     if let Some(path) = &asked.files.csv {
-        csv(path, asked.knowledge.seed, &header, &cells)?;
+        let digits = |x: &Result<f64, Error>, unit: f64| {
+            x.as_ref().map_or_else(|_| String::new(), |x| (x * unit).to_string())
+        };
+        let exact = comparison.rows.iter().filter_map(|row| {
+            let noise = question::in_unit(row.least.as_ref().ok()?.noise, unit).to_string();
+            let grade = row.grade.map_or_else(String::new, |grade| grade.to_string());
+            Some(vec![row.name.clone(), noise, digits(&row.error, unit), digits(&row.messages, 1.0), grade])
+        });
+        csv(path, asked.knowledge.seed, &header, &exact.collect::<Vec<_>>())?;
     }
     if let Some(path) = &asked.files.json {
         let body = serde_json::to_value(&comparison).map_err(|error| Failure::Refused(error.to_string()))?;

@@ -3,7 +3,7 @@
 use super::{accounts, summary, worst};
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
-use crate::output::{csv, json, line, number};
+use crate::output::{csv, down, json, line};
 use crate::progress::Progress;
 use crate::{input, question};
 use ndp_algos::accountant::PairLedgers;
@@ -96,7 +96,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         let left =
             pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
-        line(&format!("left for every pair: at least {}", number(left)))?;
+        line(&format!("left for every pair: at least {}", down(left)))?;
         if ledgers.verdict()? != Verdict::Met {
             return Err(Failure::NotMet("the limit is exceeded".into()));
         }

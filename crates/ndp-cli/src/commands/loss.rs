@@ -4,7 +4,7 @@ use super::{accounts, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
 use crate::output::{
-    LARGEST_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table,
+    LARGEST_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table, up,
 };
 use crate::patience::{Patient, was_out};
 use crate::plain::{self, Subject};
@@ -125,7 +125,7 @@ impl Losses {
                 |bound| {
                     format!(
                         "each of the others loses at most {}, what the noisy values themselves show",
-                        number(bound)
+                        up(bound)
                     )
                 },
             );
@@ -182,10 +182,10 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         ("pairs", found.entries.len().to_string()),
     ];
     if !found.entries.is_empty() {
-        rows.push(("median, 90 %, largest", found.quantiles().map(number).join(", ")));
+        rows.push(("median, 90 %, largest", found.quantiles().map(up).join(", ")));
     }
     if not_known > 0 {
-        let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", number(bound)));
+        let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", up(bound)));
         rows.push(("pairs not known in time", format!("{not_known}{each}")));
     }
     summary(&format!("What is learnt, as {measure}"), &rows)?;
@@ -341,18 +341,18 @@ impl Found<'_> {
         let most = match (self.worst(), odds) {
             _ if bound.is_some_and(|bound| bound > largest) => format!(
                 "At most {} is learnt about anybody ({}); it may be less, for not every pair was computed.",
-                number(bound.unwrap_or(f64::INFINITY)),
+                up(bound.unwrap_or(f64::INFINITY)),
                 self.measure
             ),
             (Some(entry), Some(odds)) => format!(
                 "At most {} is learnt about anybody ({}): what {} learns about {}. In other words: {odds}.",
-                number(largest),
+                up(largest),
                 self.measure,
                 self.of_observer[entry.observer],
                 self.names[entry.u]
             ),
             (Some(_), None) => {
-                format!("At most {} is learnt about anybody ({}).", number(largest), self.measure)
+                format!("At most {} is learnt about anybody ({}).", up(largest), self.measure)
             }
             (None, _) => {
                 "There is nobody outside the observer about whom anything could be learnt.".to_owned()
@@ -379,7 +379,7 @@ impl Found<'_> {
             .into_iter()
             .take(8)
             .map(|(u, v, hops, loss)| {
-                vec![u, v, hops.map_or_else(|| "-".into(), |hops| hops.to_string()), number(loss)]
+                vec![u, v, hops.map_or_else(|| "-".into(), |hops| hops.to_string()), up(loss)]
             })
             .collect();
         page = page
@@ -406,7 +406,7 @@ impl Found<'_> {
         let row = |(hops, mut losses): (u32, Vec<f64>)| {
             losses.sort_by(f64::total_cmp);
             let (middle, largest) = (losses[losses.len() / 2], losses[losses.len() - 1]);
-            vec![hops.to_string(), losses.len().to_string(), number(middle), number(largest)]
+            vec![hops.to_string(), losses.len().to_string(), up(middle), up(largest)]
         };
         classes.into_iter().map(row).collect()
     }

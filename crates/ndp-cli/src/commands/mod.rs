@@ -129,7 +129,7 @@ fn worst(rows: &[(String, String, Option<u32>, f64)], what: &str, count: usize) 
         .take(count)
         .map(|(u, v, hops, loss)| {
             let hops = hops.map_or_else(|| "-".into(), |hops| hops.to_string());
-            vec![u.clone(), v.clone(), hops, crate::output::number(*loss)]
+            vec![u.clone(), v.clone(), hops, crate::output::up(*loss)]
         })
         .collect();
     table(&["exposed", "observer", "hops", what], &rows)

@@ -4,14 +4,14 @@ use super::stopping_rounds;
 use crate::args::{Plan, Weights};
 use crate::errors::Failure;
 use crate::input;
-use crate::output::{csv, heading, json, line, number, page, pictures, table};
+use crate::output::{count, csv, heading, json, line, page, pictures, table, up};
 use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use ndp_algos::accountant::{Target, compare};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
-use ndp_dp::Grade;
+use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
@@ -41,10 +41,10 @@ struct Candidate {
 /// What a candidate needs and gives.
 struct Found {
     candidate: Candidate,
-    noise: f64,
+    noise: NoiseMultiplier,
     /// Of large graphs it is not known.
     error: Option<f64>,
-    messages: f64,
+    messages: Option<f64>,
     grade: Option<Grade>,
     failure: f64,
     /// How long the answer took.
@@ -54,14 +54,24 @@ struct Found {
 const HEADER: [&str; 7] = ["protocol", "weights", "parameters", "noise", "error", "messages", "grade"];
 
 impl Found {
+    /// The same with all digits, for files.
+    fn digits(&self, unit: f64) -> Vec<String> {
+        let all = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let mut cells = self.cells(unit);
+        cells[3] = question::in_unit(self.noise, unit).to_string();
+        cells[4] = all(self.error.map(|error| error * unit));
+        cells[5] = all(self.messages);
+        cells
+    }
+
     fn cells(&self, unit: f64) -> Vec<String> {
         vec![
             self.candidate.name.into(),
             self.candidate.weights.to_string(),
             self.candidate.parameters.to_string(),
-            number(self.noise * unit),
-            self.error.map_or_else(|| "-".into(), |error| number(error * unit)),
-            number(self.messages),
+            up(question::in_unit(self.noise, unit)),
+            self.error.map_or_else(|| "-".into(), |error| up(error * unit)),
+            self.messages.map_or_else(|| "-".into(), count),
             self.grade.map_or_else(String::new, |grade| grade.to_string()),
         ]
     }
@@ -86,9 +96,9 @@ impl Asked<'_> {
         let Ok(least) = &row.least else { return Ok(None) };
         Ok(Some(Found {
             candidate: candidate.clone(),
-            noise: least.noise.get(),
+            noise: least.noise,
             error: row.error.as_ref().ok().copied(),
-            messages: row.messages.unwrap_or(f64::NAN),
+            messages: row.messages.as_ref().ok().copied(),
             grade: row.grade,
             failure: row.failure,
             seconds: start.elapsed().as_secs_f64(),
@@ -171,7 +181,8 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     let edges = if asked.rewire > 0 { rewired(asked, &graph, &question, &found, quiet)? } else { Vec::new() };
     let seed = asked.knowledge.seed;
     if let Some(path) = &asked.files.csv {
-        csv(path, seed, &HEADER, &cells)?;
+        let exact: Vec<Vec<String>> = found.iter().map(|found| found.digits(unit)).collect();
+        csv(path, seed, &HEADER, &exact)?;
     }
     if let Some(path) = &asked.files.json {
         let edges: Vec<_> =
@@ -192,7 +203,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
                 seed,
             };
             let mean = best.error.map_or_else(String::new, |error| {
-                let error = number(error * unit);
+                let error = up(error * unit);
                 format!(
                     " The mean that nodes end with is then wrong by {error} at most, as a root mean square."
                 )
@@ -200,7 +211,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
             let sentence = format!(
                 "With {} and noise {}, what is learnt about anybody is {}.{mean}",
                 best.candidate.name,
-                number(best.noise * unit),
+                up(question::in_unit(best.noise, unit)),
                 question::words(&target),
             );
             let mut report = Page::new("A plan for averaging in private").verdict(Tone::Good, &sentence);
@@ -231,9 +242,9 @@ fn figure(found: &[Found], unit: f64) -> Figure {
     names.sort_unstable();
     names.dedup();
     for name in names {
-        let of_name = found.iter().filter(|found| found.candidate.name == name && found.messages.is_finite());
+        let of_name = found.iter().filter(|found| found.candidate.name == name);
         let points: Vec<(f64, f64)> =
-            of_name.filter_map(|found| Some((found.messages, found.error? * unit))).collect();
+            of_name.filter_map(|found| Some((found.messages?, found.error? * unit))).collect();
         if !points.is_empty() {
             panel = panel.with(Series::data(name).points(points).scattered());
         }
@@ -308,14 +319,14 @@ fn rewired(
          after the other; the noise is found anew each time:",
         best.candidate.name,
         best.candidate.parameters,
-        number(before * unit),
+        up(before * unit),
         asked.knowledge.seed
     ))?;
     if edges.is_empty() {
         line("none of those tried lowers it by a thousandth")?;
     } else {
         let rows: Vec<Vec<String>> =
-            edges.iter().map(|(u, v, error)| vec![u.clone(), v.clone(), number(*error)]).collect();
+            edges.iter().map(|(u, v, error)| vec![u.clone(), v.clone(), up(*error)]).collect();
         table(&["from", "to", "error"], &rows)?;
     }
     Ok(edges)

@@ -2,7 +2,7 @@
 
 use crate::args::{Pictures, Sweep};
 use crate::errors::Failure;
-use crate::output::{heading, line, number, pictures, table};
+use crate::output::{heading, line, number, pictures, table, up};
 use crate::progress::Progress;
 use crate::question::probability;
 use crate::sweep::Study;
@@ -41,9 +41,9 @@ pub(super) fn told(study: &Study, together: &[Together], asked: &Pictures, seed:
         vec![
             found.protocol.clone(),
             number(found.noise),
-            number(found.max),
+            up(found.max),
             found.worst.clone(),
-            number(found.mean),
+            up(found.mean),
             grade.into(),
             probability(found.failure),
         ]

@@ -3,7 +3,7 @@
 use super::{accounts, summary, worst};
 use crate::args::{GraphInput, Train, Weights};
 use crate::errors::Failure;
-use crate::output::{csv, json, line, number, page, pictures};
+use crate::output::{csv, json, line, number, page, pictures, up};
 use crate::patience::Patient;
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
@@ -93,14 +93,14 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         ("observed by", chosen.description.clone()),
         (
             "noise on a gradient",
-            format!("{} ({} times its sensitivity)", number(sigma.get()), number(found.noise.get())),
+            format!("{} ({} times its sensitivity)", up(sigma.get()), up(found.noise.get())),
         ),
         (
             "epsilon of a user, at most",
-            format!("{} at delta {} [{}]", number(largest), asked.delta, grade(&found.grades)),
+            format!("{} at delta {} [{}]", up(largest), asked.delta, grade(&found.grades)),
         ),
         ("the account fails", question::probability(found.failure)),
-        ("messages", messages.map_or_else(|error| error.to_string(), number)),
+        ("messages", messages.map_or_else(|error| error.to_string(), crate::output::count)),
         (
             "accuracy on the test examples",
             format!("{} (without noise {})", spread(&accuracies), spread(&without)),
@@ -368,7 +368,7 @@ fn report(
     let odds = found.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
     let sentence = format!(
         "About any one user at most epsilon {} at delta {} is learnt by one training.{odds}",
-        number(largest),
+        up(largest),
         asked.delta
     );
     let tone = if asked.epsilon.is_some() { Tone::Good } else { Tone::Plain };

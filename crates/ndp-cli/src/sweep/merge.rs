@@ -2,7 +2,7 @@
 
 use super::Study;
 use crate::errors::Failure;
-use crate::output::{WRITING, number};
+use crate::output::{WRITING, up};
 use ndp_algos::Protocol;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ impl Together {
     pub(crate) fn confidence(&self) -> Option<String> {
         let (share, mean) = self.unseen?;
         let mean = mean.map_or_else(String::new, |mean| {
-            format!(", and the mean over all observers is at most {}", number(mean))
+            format!(", and the mean over all observers is at most {}", up(mean))
         });
         Some(format!(
             "with confidence {} %, at most {:.2} % of all observers learn more than the worst one seen{mean}",
