@@ -9,6 +9,7 @@
 use super::sequence::advance;
 use super::synchronous::check_values;
 use super::{SequenceGossip, SynchronousGossip};
+use crate::error::ensure;
 use crate::{Error, LinearProtocol};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Exact, Sigma, UpperBound};
@@ -223,14 +224,13 @@ pub fn stopping_rounds(
 }
 
 fn check_setting(nodes: usize, spread: f64) -> Result<(), Error> {
-    if nodes == 0 {
-        let (name, condition) = ("the number of nodes", "be at least 1");
-        return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-    }
-    if !(0.0..f64::INFINITY).contains(&spread) {
-        let (name, condition) = ("the spread of the inputs", "be finite and nonnegative");
-        return Err(Error::InvalidParameter { name, condition, value: spread });
-    }
+    ensure(nodes != 0, "the number of nodes", "be at least 1", 0.0)?;
+    ensure(
+        (0.0..f64::INFINITY).contains(&spread),
+        "the spread of the inputs",
+        "be finite and nonnegative",
+        spread,
+    )?;
     Ok(())
 }
 

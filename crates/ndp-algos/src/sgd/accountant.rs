@@ -7,6 +7,7 @@ use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Domain, MeanEstimation, Objective, Users};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
+use crate::error::ensure;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
@@ -81,10 +82,7 @@ impl PrivateTraining {
     /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`] where gradients have no finite sensitivity.
     pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
         constants.require_bounded()?;
-        if users < 2 {
-            let (name, condition) = ("the number of users", "be at least 2");
-            return Err(Error::InvalidParameter { name, condition, value: users as f64 });
-        }
+        ensure(users >= 2, "the number of users", "be at least 2", users as f64)?;
         Ok(Self { users, constants, training })
     }
 

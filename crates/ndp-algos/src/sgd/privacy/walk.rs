@@ -2,6 +2,7 @@
 
 use super::{Statement, calibrate};
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::objective::Constants;
 use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
@@ -302,13 +303,7 @@ impl WalkPairs {
     /// # Errors
     /// [`Error::InvalidParameter`] for fewer than two users.
     pub fn draw(users: usize, count: usize, rng: &mut impl Rng) -> Result<Vec<(usize, usize)>, Error> {
-        if users < 2 {
-            return Err(Error::InvalidParameter {
-                name: "the number of users",
-                condition: "be at least 2 for a pair",
-                value: users as f64,
-            });
-        }
+        ensure(users >= 2, "the number of users", "be at least 2 for a pair", users as f64)?;
         let pair = |_| {
             let u = rng.random_range(0..users);
             (u, (u + rng.random_range(1..users)) % users)

@@ -12,6 +12,7 @@ use super::path_cost::Action;
 use super::series::up;
 use super::{LocalLoss, coalition, contribution, renewal};
 use crate::Error;
+use crate::error::ensure;
 use crate::walk::FinalToken;
 use coalition::CoalitionLaws;
 use ndp_dp::UpperBound;
@@ -125,13 +126,7 @@ impl TokenWalk {
             return Err(no_steps());
         }
         let n = matrix.node_count();
-        if n < 2 {
-            return Err(Error::InvalidParameter {
-                name: "the number of nodes",
-                condition: "be at least 2 for a walk",
-                value: n as f64,
-            });
-        }
+        ensure(n >= 2, "the number of nodes", "be at least 2 for a walk", n as f64)?;
         start.law(n)?;
         Ok(Self {
             matrix: matrix.clone(),
@@ -280,13 +275,12 @@ impl TokenWalk {
         }
         for (t, pair) in path.holders.windows(2).enumerate() {
             let stays = pair[0] == pair[1] && matches!(self.edges, EdgeRule::Dismiss(_));
-            if self.matrix.csr().get(pair[0], pair[1]) <= 0.0 && !stays {
-                return Err(Error::InvalidParameter {
-                    name: "every step of the path",
-                    condition: "have positive probability",
-                    value: t as f64,
-                });
-            }
+            ensure(
+                self.matrix.csr().get(pair[0], pair[1]) > 0.0 || stays,
+                "every step of the path",
+                "have positive probability",
+                t as f64,
+            )?;
         }
         let cap = self.cap.unwrap_or(usize::MAX);
         if let Some(&count) = path.contribution_counts(nodes).iter().find(|&&count| count > cap) {

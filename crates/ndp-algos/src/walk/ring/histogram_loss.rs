@@ -20,6 +20,7 @@
 
 use super::RingHistogram;
 use crate::Error;
+use crate::error::ensure;
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
 use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
@@ -61,13 +62,12 @@ impl RingHistogram {
     ) -> Result<UpperBound<RingHistogramLoss>, Error> {
         let n = self.node_count();
         let members = checked_coalition(coalition, n)?;
-        if members.len() >= n {
-            return Err(Error::InvalidParameter {
-                name: "the number of colluders",
-                condition: "be at least 1 and below the number of nodes",
-                value: members.len() as f64,
-            });
-        }
+        ensure(
+            members.len() < n,
+            "the number of colluders",
+            "be at least 1 and below the number of nodes",
+            members.len() as f64,
+        )?;
         // Gaps around the ring between a member and the next; those of length 0 hold nobody.
         let next = members.iter().skip(1).copied().chain([members[0] + n]);
         let shortest = members.iter().zip(next).map(|(&a, b)| b - a - 1).filter(|&run| run > 0).min();
