@@ -119,7 +119,8 @@
 //! ```
 //! use ndp_dp::{Delta, Mechanism, federated, shuffling};
 //! // 1000 users answer by 1-DP randomized response among 4 labels; only the histogram is seen.
-//! let shuffled = shuffling::rr_epsilon(1.0, 4, 1000, Delta::new(1e-6)?)?.into_value();
+//! let shuffled = shuffling::Reports { local_epsilon: 1.0, labels: Some(4) };
+//! let shuffled = shuffled.epsilon(1000, Delta::new(1e-6)?)?.into_value();
 //! assert!(shuffled.epsilon < 0.2);
 //! // 100 users in five batches train a convex model; only the last of the five models is seen.
 //! let parameters =

@@ -65,7 +65,11 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(composition::Composition { total: ApproxDp::new(0.1, 1e-9)?, rule: composition::Rule::Optimal });
     through(conversion::Converted { approx_dp: ApproxDp::new(f64::INFINITY, 0.1)?, order: None });
     through(mixture::Part { weight: 0.5, loss: f64::INFINITY });
-    through(shuffling::rr_epsilon(1.0, 4, 1000, Delta::new(1e-6)?)?.into_value());
+    through(
+        shuffling::Reports { local_epsilon: 1.0, labels: Some(4) }
+            .epsilon(1000, Delta::new(1e-6)?)?
+            .into_value(),
+    );
     through(PoissonGaussian::new(release, 0.1)?);
     through(baselines::SampledGaussian::new(0.125, 0.5)?);
     let step = NoisyStep::new(1.0, sigma)?;

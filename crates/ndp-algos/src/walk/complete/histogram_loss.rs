@@ -22,7 +22,7 @@ use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
 use crate::Error;
 use crate::numeric::up;
 use crate::walk::level::largest;
-use ndp_dp::shuffling::{self, MOST_REPORTS};
+use ndp_dp::shuffling::{self, Bound, MAX_REPORTS};
 use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -48,9 +48,9 @@ impl Reports {
             let about = Relaxed::about(epsilon, local, labels, m).hoeffding;
             return Ok(if about >= 0.0 { about.min(1.0) } else { 1.0 });
         }
-        let hoeffding =
-            || shuffling::rr_hoeffding_delta(epsilon, local, labels, m).map(UpperBound::into_value);
-        let bennett = || shuffling::rr_bennett_delta(epsilon, local, labels, m).map(UpperBound::into_value);
+        let reports = shuffling::Reports { local_epsilon: local, labels: Some(labels) };
+        let hoeffding = || reports.delta_by(Bound::Hoeffding, epsilon, m).map(UpperBound::into_value);
+        let bennett = || reports.delta_by(Bound::Bennett, epsilon, m).map(UpperBound::into_value);
         // Revealing surplus reports only helps the observer.
         let hidden = m.min(self.most_hidden());
         if let Some(chords) = self.chords.as_ref().filter(|_| hidden > 0) {
@@ -72,8 +72,7 @@ impl Reports {
         if relaxed <= enough || hidden == 0 {
             return Ok(relaxed);
         }
-        let blanket =
-            || shuffling::rr_blanket_delta(epsilon, local, labels, hidden).map(UpperBound::into_value);
+        let blanket = || reports.delta_by(Bound::Blanket, epsilon, hidden).map(UpperBound::into_value);
         if hidden == m {
             return Ok(blanket()?.min(relaxed));
         }
@@ -94,7 +93,7 @@ impl Reports {
 
     /// Reports of a longer segment that are hidden.
     fn most_hidden(&self) -> u64 {
-        self.exact_reports.min(MOST_REPORTS)
+        self.exact_reports.min(MAX_REPORTS)
     }
 }
 
