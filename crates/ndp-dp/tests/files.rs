@@ -79,7 +79,7 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through::<WalkDescent>(run.descent(step, 50)?);
     through(CappedWalk::new(3, step, 10, 2)?);
     let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-    through(FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?);
+    through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
     through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
     refused::<UncappedWalk>(&[

@@ -172,7 +172,7 @@ impl CompleteHistogram {
     fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<Receptions, Error> {
         let (count, failure) = self.report_count(visits)?;
         let rest = Delta::new(delta.get() - failure)?;
-        let release = ApproxDp::pure(self.response().local_epsilon().into_value())?;
+        let release = ApproxDp::new(self.response().local_epsilon().into_value(), 0.0)?;
         let composed = composition::best(&[(release, count)], rest)?.into_value();
         let approx_dp = ApproxDp::new(composed.total.epsilon(), delta.get())?;
         Ok(Receptions { approx_dp, reception: release, count, rule: composed.rule })
@@ -206,7 +206,7 @@ impl CompleteHistogram {
         let walk = self.constant()?;
         let (spotted, rest) = walk.spotted_within(visits, spotting, delta)?;
         let reports = self.searched_reports();
-        let release = ApproxDp::pure(reports.local)?;
+        let release = ApproxDp::new(reports.local, 0.0)?;
         let composed = walk.compose_known(&reports, (release, spotted), rest, delta);
         cheaper(composed, self.seen_alone(visits, delta)?)
     }
@@ -468,7 +468,7 @@ mod tests {
         let (mut low, mut claimed) = (1e-6f64, 1.0);
         for _ in 0..60 {
             let middle = (low * claimed).sqrt();
-            let composed = composition::best(&[(ApproxDp::pure(level)?, 10)], Delta::new(middle)?);
+            let composed = composition::best(&[(ApproxDp::new(level, 0.0)?, 10)], Delta::new(middle)?);
             let met = composed.is_ok_and(|composed| composed.value().total.epsilon() <= epsilon);
             if met { claimed = middle } else { low = middle }
         }

@@ -57,7 +57,7 @@ fn least(high: f64, delta: Delta, bound: impl Fn(f64) -> Result<f64, Error>) -> 
 /// # Errors
 /// [`ndp_dp::Error`] unless `0 ≤ ε₀`, [`Error::InvalidParameter`] for more than ten million nodes.
 pub fn local_losses(path: &Path, local_epsilon: f64, slack: Delta) -> Result<Estimate<Vec<f64>>, Error> {
-    let release = ApproxDp::pure(local_epsilon)?;
+    let release = ApproxDp::new(local_epsilon, 0.0)?;
     let loss = |visits: &Vec<usize>| {
         composition::advanced(release, visits.len() as u64, slack).into_value().epsilon()
     };

@@ -162,7 +162,7 @@ impl RingHistogram {
 
     fn composed(&self, releases: &Releases, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
         let (rounds, local) = (self.rounds() as u64, self.local());
-        let alone = ApproxDp::pure(local)?;
+        let alone = ApproxDp::new(local, 0.0)?;
         let at = |level: f64| -> Result<ApproxDp, Error> {
             let level = level.min(local);
             Ok(ApproxDp::new(level, self.step_delta(level, releases)?)?)
@@ -356,7 +356,7 @@ mod tests {
         let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta)?);
         assert!(single < pair && pair < isolated);
         // A run of one is plain composition of local reports.
-        let alone = [(ApproxDp::pure(0.5)?, 5)];
+        let alone = [(ApproxDp::new(0.5, 0.0)?, 5)];
         let local = composition::best(&alone, delta)?.value().total.epsilon();
         assert_relative_eq!(isolated, local, max_relative = 1e-9);
         assert!(ring.epsilon_towards(&[], delta).is_err());
