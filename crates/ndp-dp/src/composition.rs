@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// # Examples
 /// ```
 /// use ndp_dp::{ApproxDp, Delta, composition::{self, Rule}};
-/// let few = [(ApproxDp::pure(0.1)?, 1), (ApproxDp::pure(0.2)?, 1)];
+/// let few = [(ApproxDp::new(0.1, 0.0)?, 1), (ApproxDp::new(0.2, 0.0)?, 1)];
 /// assert_eq!(composition::best(&few, Delta::new(1e-6)?)?.value().rule, Rule::Naive);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
@@ -47,7 +47,7 @@ pub enum Rule {
 /// # Examples
 /// ```
 /// use ndp_dp::{ApproxDp, Delta, composition};
-/// let all = composition::best(&[(ApproxDp::pure(0.01)?, 1000)], Delta::new(1e-6)?)?.into_value();
+/// let all = composition::best(&[(ApproxDp::new(0.01, 0.0)?, 1000)], Delta::new(1e-6)?)?.into_value();
 /// assert!(all.total.epsilon() < 2.0); // adding up gives 10
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
@@ -488,7 +488,7 @@ mod tests {
     /// 50-digit values of the specification.
     #[test]
     fn rules_match_reference_values() -> Result<(), Error> {
-        let pure = ApproxDp::pure;
+        let pure = |epsilon: f64| ApproxDp::new(epsilon, 0.0);
         check(advanced(pure(0.1)?, 50, d(1e-5)).value().epsilon(), 3.918_924_802_585_794);
         check(advanced(pure(0.05)?, 200, d(1e-7)).value().epsilon(), 4.527_445_780_775_969);
         check(heterogeneous(&[(pure(0.1)?, 50)], d(1e-5)).value().epsilon(), 3.591_406_801_177_785);
@@ -586,18 +586,18 @@ mod tests {
         ] {
             assert!(chosen.total.epsilon() <= other.value().epsilon());
         }
-        let few = [(ApproxDp::pure(0.2)?, 1), (ApproxDp::pure(0.4)?, 1)];
+        let few = [(ApproxDp::new(0.2, 0.0)?, 1), (ApproxDp::new(0.4, 0.0)?, 1)];
         assert_eq!(best(&few, d(1e-6))?.value().rule, Rule::Naive);
-        let many = [(ApproxDp::pure(0.02)?, 900), (ApproxDp::pure(0.03)?, 100)];
+        let many = [(ApproxDp::new(0.02, 0.0)?, 900), (ApproxDp::new(0.03, 0.0)?, 100)];
         assert_eq!(best(&many, d(1e-6))?.value().rule, Rule::Heterogeneous);
         Ok(())
     }
 
     #[test]
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
-        assert_eq!(naive(&[]).into_value(), ApproxDp::pure(0.0)?);
-        assert_eq!(heterogeneous(&[], d(0.1)).into_value(), ApproxDp::pure(0.0)?);
-        assert_eq!(advanced(ApproxDp::pure(1.0)?, 0, d(0.1)).into_value(), ApproxDp::pure(0.0)?);
+        assert_eq!(naive(&[]).into_value(), ApproxDp::new(0.0, 0.0)?);
+        assert_eq!(heterogeneous(&[], d(0.1)).into_value(), ApproxDp::new(0.0, 0.0)?);
+        assert_eq!(advanced(ApproxDp::new(1.0, 0.0)?, 0, d(0.1)).into_value(), ApproxDp::new(0.0, 0.0)?);
         assert_eq!(best(&[], d(0.1))?.value().total.epsilon(), 0.0);
         let leaky = ApproxDp::new(0.1, 0.2)?;
         assert!(matches!(best(&[(leaky, 3)], d(0.1)), Err(Error::NotAchievable { .. })));

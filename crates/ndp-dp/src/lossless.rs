@@ -5,21 +5,7 @@
 //! writes the shortest text that reads back as the same float, and reads it back with its feature `float_roundtrip`.
 //! Formats that hold floats as bytes keep them as they are.
 //!
-//! A field takes it by attribute; [`list`] is for lists:
-//!
-//! ```
-//! #[derive(serde::Serialize, serde::Deserialize)]
-//! struct Spent {
-//!     #[serde(with = "ndp_dp::lossless")]
-//!     epsilon: f64,
-//!     #[serde(with = "ndp_dp::lossless::list")]
-//!     parts: Vec<f64>,
-//! }
-//! let text = serde_json::to_string(&Spent { epsilon: f64::INFINITY, parts: vec![0.1, f64::INFINITY] })?;
-//! assert_eq!(text, r#"{"epsilon":"inf","parts":[0.1,"inf"]}"#);
-//! assert_eq!(serde_json::from_str::<Spent>(&text)?.epsilon, f64::INFINITY);
-//! # Ok::<(), serde_json::Error>(())
-//! ```
+//! A field takes it by attribute, `with = "crate::lossless"`; [`list`] is for lists.
 
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::ser::Error as _;
@@ -295,5 +281,20 @@ mod tests {
             assert!(serde_json::from_str::<Owned<f64>>(text).is_err(), "{text}");
         }
         assert_eq!(serde_json::from_str::<Owned<f64>>("7").unwrap().0, 7.0);
+    }
+
+    #[test]
+    fn fields_keep_infinities() -> Result<(), serde_json::Error> {
+        #[derive(Serialize, Deserialize)]
+        struct Spent {
+            #[serde(with = "crate::lossless")]
+            epsilon: f64,
+            #[serde(with = "crate::lossless::list")]
+            parts: Vec<f64>,
+        }
+        let text = serde_json::to_string(&Spent { epsilon: f64::INFINITY, parts: vec![0.1, f64::INFINITY] })?;
+        assert_eq!(text, r#"{"epsilon":"inf","parts":[0.1,"inf"]}"#);
+        assert_eq!(serde_json::from_str::<Spent>(&text)?.epsilon, f64::INFINITY);
+        Ok(())
     }
 }

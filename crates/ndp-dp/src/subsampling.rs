@@ -339,10 +339,10 @@ mod tests {
     #[test]
     fn limits_are_right() -> Result<(), Error> {
         let leak = ApproxDp::new(f64::INFINITY, 1.0)?;
-        assert_eq!(*without_replacement(leak, 0, 10)?.value(), ApproxDp::pure(0.0)?);
+        assert_eq!(*without_replacement(leak, 0, 10)?.value(), ApproxDp::new(0.0, 0.0)?);
         assert_eq!(*poisson(leak, 1.0)?.value(), leak);
         assert_eq!(poisson(leak, 0.5)?.value().epsilon(), f64::INFINITY);
-        let strong = poisson(ApproxDp::pure(1e4)?, 1e-3)?.into_value();
+        let strong = poisson(ApproxDp::new(1e4, 0.0)?, 1e-3)?.into_value();
         assert_relative_eq!(strong.epsilon(), 1e4 + 1e-3f64.ln(), max_relative = 1e-14);
         let one = WithReplacement::new(1, 3)?;
         assert_eq!((one.inclusion(), one.epsilon(2.0)?), (1.0, 2.0));
@@ -360,7 +360,7 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
-        let pure = ApproxDp::pure(1.0)?;
+        let pure = ApproxDp::new(1.0, 0.0)?;
         assert!(without_replacement(pure, 3, 2).is_err());
         assert!(without_replacement(pure, 0, 0).is_err());
         for bad in [f64::NAN, -0.1, 1.1] {

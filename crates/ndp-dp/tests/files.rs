@@ -65,7 +65,11 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(composition::Composition { total: ApproxDp::new(0.1, 1e-9)?, rule: composition::Rule::Optimal });
     through(conversion::Converted { approx_dp: ApproxDp::new(f64::INFINITY, 0.1)?, order: None });
     through(mixture::Part { weight: 0.5, loss: f64::INFINITY });
-    through(shuffling::rr_epsilon(1.0, 4, 1000, Delta::new(1e-6)?)?.into_value());
+    through(
+        shuffling::Reports { local_epsilon: 1.0, labels: Some(4) }
+            .epsilon(1000, Delta::new(1e-6)?)?
+            .into_value(),
+    );
     through(PoissonGaussian::new(release, 0.1)?);
     through(baselines::SampledGaussian::new(0.125, 0.5)?);
     let step = NoisyStep::new(1.0, sigma)?;
@@ -75,7 +79,7 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through::<WalkDescent>(run.descent(step, 50)?);
     through(CappedWalk::new(3, step, 10, 2)?);
     let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-    through(FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?);
+    through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
     through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
     refused::<UncappedWalk>(&[

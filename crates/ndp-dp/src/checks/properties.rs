@@ -218,7 +218,7 @@ proptest! {
 fn large_compositions_do_not_hang() -> Result<(), Error> {
     for epsilon in [1e-6, 1.0, 1e4] {
         for total in [1e-300, 1.0 - 1e-15] {
-            let release = ApproxDp::pure(epsilon)?;
+            let release = ApproxDp::new(epsilon, 0.0)?;
             let best =
                 composition::best(&[(release, ndp_numeric::binomial::MAX_TRIALS)], Delta::new(total)?)?
                     .into_value();

@@ -132,7 +132,7 @@ fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64,
 
 /// `ε_gap` of a pair, from laws that cover the whole walk.
 pub(super) fn gap_loss_of_pair(laws: &PairLaws, local: LocalLoss) -> f64 {
-    let gap = |t: usize| laws.u_to_u()[t] + laws.u_to_v()[t];
+    let gap = |t: usize| laws.u_to_u[t] + laws.u_to_v[t];
     let excess = sum_of_charges(gap, |t| laws.relative_error(t), local.exponent(), laws.horizon());
     local.loss_of_log_excess(excess.ln()).min(local.cost())
 }

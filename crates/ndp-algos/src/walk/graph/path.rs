@@ -226,7 +226,7 @@ impl TokenWalk {
         for _ in 0..self.burn_in {
             holder = self.matrix.csr().row(holder).0[self.draw_slot(holder, rng)] as usize;
         }
-        let mut uses = vec![0usize; self.matrix.csr().nonzero_count()];
+        let mut uses = vec![0usize; self.matrix.csr().weights().len()];
         let limit = match self.edges {
             EdgeRule::Unlimited => usize::MAX,
             EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) => uses,

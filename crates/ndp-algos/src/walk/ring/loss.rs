@@ -367,7 +367,7 @@ mod tests {
         let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
         let delta = Delta::new(1e-5)?;
-        let pure = composition::best(&[(ApproxDp::pure(0.1 * (1.0 + 1e-12))?, 50)], delta)?;
+        let pure = composition::best(&[(ApproxDp::new(0.1 * (1.0 + 1e-12), 0.0)?, 50)], delta)?;
         let composed = released(ring, 2f64.sqrt() / 0.1, delta)?;
         assert!(composed <= pure.value().total.epsilon() * (1.0 + 1e-9));
         let published = super::RingSum::new(
