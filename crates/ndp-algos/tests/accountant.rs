@@ -313,6 +313,7 @@ fn the_local_bound_covers_every_account() -> Result<(), Error> {
             "gopa",
             "corn-dsgd",
             "hierarchical",
+            "dsgd",
             "push-sum",
             "walk",
             "local-sgd",
@@ -362,6 +363,23 @@ fn the_local_bound_of_a_walk_counts_contributions() -> Result<(), Error> {
     assert_eq!(at("steps=30")?, at("steps=30,cap=inf")?);
     assert!(at("steps=30,cap=2")? < at("steps=30")?);
     assert!(registry::find("walk")?.build(&matrix, &"steps=30,cap=0".parse()?).is_err());
+    Ok(())
+}
+
+/// Who hears every step of a neighbor on two nodes learns all that the bound grants, whatever is taken back of the noise.
+#[test]
+fn the_local_bound_of_steps_is_tight_for_two_nodes() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::path_graph(2)?);
+    let noise = NoiseMultiplier::new(2.0)?;
+    for parameters in ["steps=5", "steps=5,correlation=0.6", "steps=6,correlation=-0.4"] {
+        let dsgd = registry::find("dsgd")?.build(&matrix, &parameters.parse()?)?;
+        let observer = Observer::node(0);
+        let mu = |profile: ndp_dp::Profile| profile.mu().map_or(f64::NAN, |mu| mu.into_value().mu());
+        let exact = mu(dsgd.account(&observer)?.profile(1, noise)?);
+        let bound = mu(dsgd.local_bound(&observer)?.profile(1, noise)?);
+        assert!(exact <= bound * (1.0 + 1e-12), "{parameters}: {exact} {bound}");
+        assert!(bound < exact * (1.0 + 1e-9), "{parameters}: {exact} {bound}");
+    }
     Ok(())
 }
 

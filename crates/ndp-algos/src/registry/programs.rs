@@ -7,6 +7,7 @@ use crate::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_graph::memory::require_memory;
+use ndp_numeric::rounding::Interval;
 use std::sync::OnceLock;
 
 /// A protocol in which every node adds a noise of its own to its value before anything else.
@@ -213,7 +214,25 @@ pub(super) const DSGD: Entry = Entry {
         }
         let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
         let options = constructors::Dsgd { noise, ..constructors::Dsgd::new(steps) };
-        let program = constructors::dsgd(setting.matrix, &options)?;
-        Ok(Box::new(Declared::new(program, Sensitivity::SameDirection)))
+        let matrix = setting.matrix.clone();
+        later(setting.nodes(), variance_of_steps(steps, back), move || {
+            let program = constructors::dsgd(&matrix, &options)?;
+            Ok(Box::new(Declared::new(program, Sensitivity::SameDirection)))
+        })
     },
 };
+
+/// Variance of one noise that hides as much as those of all steps do from whoever hears each, when all steps change alike;
+/// rounded down.
+///
+/// Noises are `L ζ` with `L = I - b S`, `S` the shift, so that a change of 1 in every step has `μ² = ‖L⁻¹ 1‖²`, and entry `t` of
+/// `L⁻¹ 1` is `1 + b + … + b^t`.
+fn variance_of_steps(steps: usize, back: f64) -> f64 {
+    let (mut sum, mut power, mut squares) = (Interval::new(0.0), Interval::new(1.0), Interval::new(0.0));
+    for _ in 0..steps {
+        sum = sum + power;
+        power = power * Interval::new(back);
+        squares = squares + sum * sum;
+    }
+    (Interval::new(1.0) / squares).low()
+}
