@@ -188,17 +188,20 @@ impl Program {
             return Ok(None);
         }
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
-        if !seen.deeper_than(self, options.sweeps_from.max(DEEP * seen.rows.len())) {
+        let from = options.sweeps_from;
+        if !seen.deeper_than(self, from.max(DEEP.min(from) * seen.rows.len())) {
             return Ok(None);
         }
         let directions = self.directions(&seen, asked, options)?;
-        let Some(found) = sweep::grams(self, &seen, &directions, options)? else {
-            // What exact rows would take at least.
-            let most = options.memory_limit / BYTES;
-            if seen.deeper_than(self, usize::try_from(most).unwrap_or(usize::MAX)) {
-                return Err(Error::NotCertified { bits: 53 });
+        let found = match sweep::grams(self, &seen, &directions, options)? {
+            Some(found) if found.narrow => found,
+            found => {
+                // Exact rows may tell, where they can be written out.
+                if !seen.deeper_than(self, MOST_WRITTEN) {
+                    return Ok(None);
+                }
+                found.ok_or(Error::NotCertified { bits: 53 })?
             }
-            return Ok(None);
         };
         Ok(Some(Account {
             program: self.clone(),
@@ -429,5 +432,7 @@ const DEEP: usize = 64;
 const MOST_DENSE: usize = 3000;
 /// Rows that go to the general engine where `f64` cannot tell.
 const MOST_GENERAL: usize = 400;
+/// Coefficients of exact rows that are written out where `f64` cannot tell.
+const MOST_WRITTEN: usize = 4_000_000;
 /// Bytes that an exact coefficient takes at least.
 const BYTES: u64 = 128;
