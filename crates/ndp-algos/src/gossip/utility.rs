@@ -6,6 +6,7 @@
 //! # References
 //! - *Muffliato*, Theorems 2 and 7 (synchronous), 3 and 8 (randomized, corrected here by a factor 2).
 
+use super::operator::require_rounds;
 use super::sequence::advance;
 use super::synchronous::check_values;
 use super::{SequenceGossip, SynchronousGossip};
@@ -131,10 +132,11 @@ impl SynchronousGossip {
     /// The operator `P` of the output `P (x + η)`: `Wᵀ` or `P_T(W)`, `n` by `n`.
     ///
     /// # Errors
-    /// [`ndp_graph::Error::TooLarge`].
+    /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
     pub fn operator(&self) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         require_dense("the operator of a gossip protocol", n, 4 * n)?;
+        require_rounds(self.rounds(), n.saturating_mul(self.matrix().csr().nonzero_count()))?;
         Ok(self.output_of(Array2::eye(n)))
     }
 
