@@ -136,7 +136,7 @@ impl SynchronousGossip {
     pub fn operator(&self) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         require_dense("the operator of a gossip protocol", n, 4 * n)?;
-        require_rounds(self.rounds(), n.saturating_mul(self.matrix().csr().nonzero_count()))?;
+        require_rounds(self.rounds(), n.saturating_mul(self.matrix().csr().columns().len()))?;
         Ok(self.output_of(Array2::eye(n)))
     }
 
