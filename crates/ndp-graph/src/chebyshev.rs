@@ -155,7 +155,10 @@ impl Chebyshev {
     /// `P_t(W) x` for one number per node.
     ///
     /// # Errors
-    /// Those of [`apply`](Self::apply).
+    /// [`Error::Shape`] unless `x` has one entry per node.
+    ///
+    /// # Complexity
+    /// `t` products of `W` with `x`.
     ///
     /// # Examples
     /// ```

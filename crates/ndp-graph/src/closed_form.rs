@@ -181,8 +181,7 @@ impl ClosedForm {
     /// `(S_T)_uv = Σ_{t=1}^T (W^t)_uv / t`, for `T = steps`.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`], and [`Error::InvalidParameter`] beyond
-    /// [`MAX_STEPS`](crate::walk_sums::MAX_STEPS).
+    /// [`Error::NodeOutOfRange`], and [`Error::InvalidParameter`] beyond `10^7` steps.
     pub fn walk_sum(&self, u: usize, v: usize, steps: usize) -> Result<f64, Error> {
         crate::walk_sums::check_steps(steps)?;
         self.entry(u, v, harmonic_number(steps), |gap| power_sum(1.0 - gap, steps))

@@ -187,7 +187,7 @@ pub enum Error {
         what: &'static str,
         /// Bytes it would take.
         bytes: u128,
-        /// Bytes allowed, [`MEMORY_LIMIT`](crate::memory::MEMORY_LIMIT).
+        /// Bytes allowed, 16 GiB.
         limit: u128,
     },
     /// A file of a graph that is not what its format says.

@@ -53,7 +53,7 @@ pub struct LanczosExtremes {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a single node and unless `1e-13 ≤ tolerance < 1`; [`Error::NoConvergence`] when
-/// the residual bound is larger after as many steps as fit in [`BASIS_LIMIT`]. Steps grow like the inverse root of
+/// the residual bound is larger after as many steps as fit in 4 GiB. Steps grow like the inverse root of
 /// the distance from the extreme eigenvalues to the next: a long path or cycle is out of reach, and has
 /// [closed forms](crate::closed_form) instead; an Erdős–Rényi graph of `10^6` nodes, with its many equal dangling
 /// trees, needs a looser tolerance.

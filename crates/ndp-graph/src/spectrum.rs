@@ -70,7 +70,7 @@ impl Spectrum {
     }
 }
 
-/// `λ_2` and `λ_n` of a gossip matrix, by the dense eigensolver up to [`DENSE_NODES`] nodes, by Lanczos
+/// `λ_2` and `λ_n` of a gossip matrix, by the dense eigensolver up to 2048 nodes, by Lanczos
 /// iteration above.
 ///
 /// The absolute error is below `1e-12`.

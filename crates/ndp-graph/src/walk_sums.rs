@@ -19,7 +19,7 @@ pub(crate) const MAX_STEPS: usize = 10_000_000;
 /// The deviation from the stationary law is summed apart, until it is too small to count.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] beyond [`MAX_STEPS`].
+/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] beyond `10^7` steps.
 ///
 /// # Complexity
 /// `O(min(T, 40 / gap) nnz)`.
@@ -49,7 +49,7 @@ pub fn walk_sum_row(matrix: &GossipMatrix, u: usize, steps: usize) -> Result<Vec
 /// Row `u` of `S_T` for any walk and `T = steps`: one entry per node.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] beyond [`MAX_STEPS`].
+/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] beyond `10^7` steps.
 ///
 /// # Complexity
 /// `O(T nnz)`.
@@ -73,7 +73,7 @@ pub fn walk_sum_row_of_chain(walk: &TransitionMatrix, u: usize, steps: usize) ->
 /// `S_T` for all pairs and `T = steps`, `n` by `n`, from an eigendecomposition.
 ///
 /// # Errors
-/// [`Error::Disconnected`], [`Error::TooLarge`]; [`Error::InvalidParameter`] beyond [`MAX_STEPS`].
+/// [`Error::Disconnected`], [`Error::TooLarge`]; [`Error::InvalidParameter`] beyond `10^7` steps.
 ///
 /// # Complexity
 /// `O(n³)`, and at most `min(T, 40 / (1 - |λ|))` terms per eigenvalue.
