@@ -5,7 +5,7 @@
 //! | sampling | neighbors | `ε` becomes | `δ` becomes |
 //! |---|---|---|---|
 //! | [`without_replacement`], `m` of `n` | one user's data replaced | `ln(1 + q(e^ε − 1))`, `q = m/n` | `q δ` |
-//! | [`WithReplacement`], `m` draws of `n` | one user's data replaced | `ln(1 + g(e^ε − 1))`, `g = 1 − (1 − 1/n)^m` | `Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε)` |
+//! | [`with_replacement`], `m` draws of `n` | one user's data replaced | `ln(1 + g(e^ε − 1))`, `g = 1 − (1 − 1/n)^m` | `Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε)` |
 //! | [`poisson`], rate `q` | one user added or removed | `ln(1 + q(e^ε − 1))` | `q δ` |
 //!
 //! `δ_k` is the profile for a group of `k` users. The observer sees the output, not who was sampled.

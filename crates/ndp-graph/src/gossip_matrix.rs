@@ -54,7 +54,7 @@ impl std::fmt::Display for Weights {
 impl std::str::FromStr for Weights {
     type Err = Error;
 
-    /// Reads the word that [`Weights::as_str`] writes.
+    /// Reads the word that `Display` writes.
     fn from_str(word: &str) -> Result<Self, Error> {
         [Self::Metropolis, Self::MaxDegree, Self::SumDegree, Self::Regular, Self::Given]
             .into_iter()
