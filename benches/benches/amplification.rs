@@ -2,7 +2,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_dp::iteration::{CappedWalk, LastIterate, NoisyStep, UncappedWalk};
-use ndp_dp::{Delta, Error, Mechanism, Order, Sigma, shuffling};
+use ndp_dp::shuffling::{Bound, Reports};
+use ndp_dp::{Delta, Error, Mechanism, Order, Sigma};
 use std::hint::black_box;
 
 fn shuffled_reports(c: &mut Criterion) {
@@ -10,12 +11,18 @@ fn shuffled_reports(c: &mut Criterion) {
     group.sample_size(20);
     for m in [1_000, 10_000] {
         group.bench_function(BenchmarkId::new("clones_delta", m), |b| {
-            b.iter(|| shuffling::clones_delta(black_box(0.01), 0.5, m));
+            b.iter(|| {
+                Reports { local_epsilon: 0.5, labels: None }.delta_by(Bound::Clones, black_box(0.01), m)
+            });
         });
     }
     group.bench_function(BenchmarkId::new("rr_epsilon", 10_000), |b| {
         let delta = Delta::new(1e-6);
-        b.iter(|| delta.clone().and_then(|delta| shuffling::rr_epsilon(black_box(1.0), 4, 10_000, delta)));
+        b.iter(|| {
+            delta.clone().and_then(|delta| {
+                Reports { local_epsilon: black_box(1.0), labels: Some(4) }.epsilon(10_000, delta)
+            })
+        });
     });
     group.finish();
 }

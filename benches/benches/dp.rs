@@ -3,9 +3,9 @@
 //! `benches/compare/dp.py` times the same work in Python with dp-accounting and scipy.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{
-    ApproxDp, Delta, Gaussian, Gdp, Mechanism, RdpAccountant, Sensitivity, Sigma, composition, shuffling,
-    tails,
+    ApproxDp, Delta, Gaussian, Gdp, Mechanism, RdpAccountant, Sensitivity, Sigma, composition, tails,
 };
 use std::hint::black_box;
 
@@ -40,7 +40,7 @@ fn kov_optimal(c: &mut Criterion) {
     for count in [100_u64, 10_000] {
         let release = ApproxDp::new(0.01, 1e-10).expect("valid");
         group.bench_function(BenchmarkId::from_parameter(count), |b| {
-            b.iter(|| composition::optimal(black_box(release), count, delta(1e-5)));
+            b.iter(|| composition::best(&[(black_box(release), count)], delta(1e-5)));
         });
     }
     group.finish();
@@ -50,7 +50,9 @@ fn exact_blanket(c: &mut Criterion) {
     let mut group = c.benchmark_group("exact_blanket");
     for m in [1_000, 10_000] {
         group.bench_function(BenchmarkId::from_parameter(m), |b| {
-            b.iter(|| shuffling::rr_blanket_delta(black_box(0.1), 1.0, 4, m));
+            b.iter(|| {
+                Reports { local_epsilon: 1.0, labels: Some(4) }.delta_by(Bound::Blanket, black_box(0.1), m)
+            });
         });
     }
     group.finish();

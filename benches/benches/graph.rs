@@ -48,7 +48,7 @@ fn sparse(c: &mut Criterion) {
     let random = GossipMatrix::metropolis(&erdos_renyi(1_000_000));
     let n = random.node_count();
     let (x, mut y) = (vec![0.5; n], vec![0.0; n]);
-    group.bench_function("product_erdos_renyi_1e6", |b| b.iter(|| random.csr().par_multiply(&x, &mut y)));
+    group.bench_function("product_erdos_renyi_1e6", |b| b.iter(|| random.csr().multiply(&x, &mut y)));
 }
 
 criterion_group!(benches, dense, lanczos, sparse);

@@ -78,7 +78,7 @@ pub(crate) fn mu_of_units<'py>(
     sensitivity: f64,
 ) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
     let (sensitivity, sigma) = (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
-    map(py, &units, |unit| Ok(unit.mu(sensitivity, sigma)))
+    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).mu()))
 }
 
 /// The `ε` at `δ` of every unit loss.

@@ -8,6 +8,7 @@
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
 use crate::accountant::Observer;
+use crate::error::ensure;
 use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
@@ -131,13 +132,7 @@ impl Attack {
     /// # Errors
     /// [`Error::InvalidParameter`] when the view holds nothing about the source; [`Error::Shape`].
     pub fn estimate(&self, seen: &Observation, others: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
-        if self.unit <= 0.0 {
-            return Err(Error::InvalidParameter {
-                name: "the loss towards the observer",
-                condition: "be positive for an estimate",
-                value: self.unit,
-            });
-        }
+        ensure(self.unit > 0.0, "the loss towards the observer", "be positive for an estimate", self.unit)?;
         for (what, expected, got) in [
             ("received values", self.weights.len(), seen.received.nrows()),
             ("known noises", self.known_weights.len(), seen.known_noises.nrows()),
@@ -254,18 +249,13 @@ pub fn audit_with(
     rng: &mut dyn Rng,
     progress: &dyn Progress,
 ) -> Result<Audit, Error> {
-    if plan.runs < 10 {
-        let value = plan.runs as f64;
-        return Err(Error::InvalidParameter {
-            name: "the number of runs",
-            condition: "be at least 10",
-            value,
-        });
-    }
-    if !(0.0 < plan.error_rate && plan.error_rate < 1.0) {
-        let value = plan.error_rate;
-        return Err(Error::InvalidParameter { name: "the error rate", condition: "lie in (0, 1)", value });
-    }
+    ensure(plan.runs >= 10, "the number of runs", "be at least 10", plan.runs as f64)?;
+    ensure(
+        0.0 < plan.error_rate && plan.error_rate < 1.0,
+        "the error rate",
+        "lie in (0, 1)",
+        plan.error_rate,
+    )?;
     let attack = protocol.attack(u, observer, noise)?;
     let profile = protocol.account(observer)?.profile(u, noise)?;
     let pilot = plan.runs.div_ceil(10);
@@ -350,21 +340,8 @@ fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Res
 /// # Errors
 /// [`Error::InvalidParameter`] unless `count ≤ runs` and `0 < error < 1`.
 pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
-    if count > runs || runs == 0 {
-        let value = count as f64;
-        return Err(Error::InvalidParameter {
-            name: "the count",
-            condition: "be at most the number of runs",
-            value,
-        });
-    }
-    if !(0.0 < error && error < 1.0) {
-        return Err(Error::InvalidParameter {
-            name: "the error rate",
-            condition: "lie in (0, 1)",
-            value: error,
-        });
-    }
+    ensure(count <= runs && runs != 0, "the count", "be at most the number of runs", count as f64)?;
+    ensure(0.0 < error && error < 1.0, "the error rate", "lie in (0, 1)", error)?;
     if count == runs {
         return Ok(1.0);
     }

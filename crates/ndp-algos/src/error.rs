@@ -214,3 +214,13 @@ impl From<ndp_graph::progress::Cancelled> for Error {
         Self::Cancelled
     }
 }
+
+/// Refuses a parameter that does not meet its condition, which must be written so that NaN fails it.
+pub(crate) fn ensure(
+    met: bool,
+    name: &'static str,
+    condition: &'static str,
+    value: f64,
+) -> Result<(), Error> {
+    if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
+}

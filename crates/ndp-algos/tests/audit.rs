@@ -126,7 +126,7 @@ fn attacks_meet_exact_losses_and_never_exceed_them() -> Result<(), Error> {
     for (setting, audit) in settings.iter().zip(&found) {
         assert_eq!(setting.report.loss.grade(), Grade::Exact, "{}", setting.name);
         let unit = setting.report.unit(setting.source)?;
-        let mu = unit.mu(Sensitivity::new(2.0)?, Sigma::new(1.0)?);
+        let mu = unit.gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
         inside += usize::from((0.05..=0.95).contains(&unit.get()));
         let allowed = audit.allowed.value().mu();
         assert!((allowed - mu).abs() < 1e-6, "{}: {allowed} is not {mu}", setting.name);
@@ -145,7 +145,7 @@ fn weakened_noise_fails_the_audit() -> Result<(), Error> {
         plain("star", &generators::star_graph(6)?, &[1], 2, 3)?,
         fresh("ring", &generators::cycle_graph(10)?, &[0], 3, 5)?,
     ] {
-        let claimed = setting.report.unit(setting.source)?.mu(Sensitivity::new(2.0)?, Sigma::new(1.0)?);
+        let claimed = setting.report.unit(setting.source)?.gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
         let measured = setting.audit(0.8, 7)?.measured_mu;
         assert!(*measured.value() > claimed, "{}: {measured:?} does not exceed {claimed}", setting.name);
     }

@@ -142,7 +142,7 @@ fn attacks_meet_the_exact_loss() -> Result<(), Error> {
     let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
     for (kind, seed) in KINDS.into_iter().zip(1..) {
         let protocol = gossip(&graph, 4, 0.3, kind)?;
-        let mu = protocol.loss(4)?.unit(2)?.mu(scales.0, scales.1);
+        let mu = protocol.loss(4)?.unit(2)?.gdp(scales.0, scales.1).mu();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let measured =
             audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng)?

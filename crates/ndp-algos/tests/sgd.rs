@@ -41,7 +41,7 @@ const DESCENT: MuffliatoSgd = MuffliatoSgd {
 /// Newton's method on logistic regression with ridge, by Gaussian elimination: shares no code
 /// with the trainers.
 fn newton_logistic(data: &Dataset, l2: f64) -> Array1<f64> {
-    let d = data.feature_count();
+    let d = data.features().ncols();
     let n = data.len() as f64;
     let mut theta = Array1::<f64>::zeros(d);
     for _ in 0..50 {

@@ -44,14 +44,6 @@ impl ApproxDp {
         Ok(Self { epsilon, delta })
     }
 
-    /// Pure differential privacy, `δ = 0`.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn pure(epsilon: f64) -> Result<Self, Error> {
-        Self::new(epsilon, 0.0)
-    }
-
     /// A pair computed by this crate: `ε` cut at 0 from below, `δ` at 1 from above.
     pub(crate) fn clamped(epsilon: f64, delta: f64) -> Self {
         debug_assert!(!epsilon.is_nan() && !delta.is_nan());

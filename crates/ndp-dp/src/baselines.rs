@@ -20,7 +20,7 @@ use crate::{
 };
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 use ndp_numeric::rounding::{Interval, up, up_by, whole};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::f64::consts::LN_2;
 
 /// The least noise of local SGD: `N` noisy gradients of one user, seen by everyone, are `(ε, δ)`-DP exactly when
@@ -41,28 +41,7 @@ pub fn local_sigma(
     Ok(Exact::new(Sigma::new((moved / Interval::new(mu)).high())?))
 }
 
-/// Local SGD by advanced composition, as it is often published: sound, noisier than [`local_sigma`].
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Delta, baselines};
-/// // Ten gradients of a 1-Lipschitz loss: what scripts mostly add, and what is enough.
-/// let delta = Delta::new(1e-6)?;
-/// let usual = baselines::local_sigma_advanced(10, 1.0, 1.0, delta)?;
-/// assert!(usual.into_value().sigma > baselines::local_sigma(10, 1.0, 1.0, delta)?.into_value());
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AdvancedLocal {
-    /// Epsilon `ε₀` of one contribution.
-    #[serde(with = "crate::lossless")]
-    pub epsilon: f64,
-    /// The classic Gaussian noise of one contribution at `δ₀ = δ/(2N)`.
-    pub sigma: Sigma,
-}
-
-/// The noise of local SGD by advanced composition: `δ₀ = δ/(2N)`, `δ' = δ/2`, the largest `ε₀` whose `N`-fold advanced
+/// The noise of local SGD by advanced composition, as it is often published: sound, larger than [`local_sigma`]. `δ₀ = δ/(2N)`, `δ' = δ/2`, the largest `ε₀` whose `N`-fold advanced
 /// composition at `δ'` is at most `ε`, then `σ = 2L √(2 ln(1.25/δ₀))/ε₀`.
 ///
 /// # Errors
@@ -72,7 +51,17 @@ pub fn local_sigma_advanced(
     lipschitz: f64,
     epsilon: f64,
     delta: Delta,
-) -> Result<UpperBound<AdvancedLocal>, Error> {
+) -> Result<UpperBound<Sigma>, Error> {
+    Ok(advanced_local(contributions, lipschitz, epsilon, delta)?.map(|(_, sigma)| sigma))
+}
+
+/// [`local_sigma_advanced`] with the `ε₀` of one contribution.
+fn advanced_local(
+    contributions: u64,
+    lipschitz: f64,
+    epsilon: f64,
+    delta: Delta,
+) -> Result<UpperBound<(f64, Sigma)>, Error> {
     check_local(contributions, lipschitz)?;
     check_epsilon(epsilon)?;
     let slack = Delta::new(delta.get() / 2.0)?;
@@ -82,7 +71,7 @@ pub fn local_sigma_advanced(
     let sensitivity = Sensitivity::new(2.0 * lipschitz)?;
     let own = Interval::new(delta.get()) / (Interval::new(2.0) * Interval::count(contributions));
     let sigma = gaussian::sigma_classic(single, Delta::new(own.low())?, sensitivity)?;
-    Ok(sigma.map(|sigma| AdvancedLocal { epsilon: single, sigma }))
+    Ok(sigma.map(|sigma| (single, sigma)))
 }
 
 fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
@@ -103,7 +92,7 @@ fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
 /// ```
 /// use ndp_dp::{Delta, Mechanism, RdpAccountant, baselines::SampledGaussian};
 /// // A thousand steps, each on one of 1000 users, at a Gaussian parameter of 1.
-/// let step = SampledGaussian::with_rate(1e-3, 1.0)?;
+/// let step = SampledGaussian::new(1e-3, 1.0)?;
 /// let spent = RdpAccountant::default().compose(&step, 1000).epsilon(Delta::new(1e-6)?);
 /// assert!(*spent.value() < 1.0);
 /// # Ok::<(), ndp_dp::Error>(())
@@ -116,7 +105,7 @@ pub struct SampledGaussian {
 }
 
 crate::lossless::checked_fields! {
-    SampledGaussian { rate: f64, #[serde(with = "crate::lossless")] mu: f64 } => Self::with_rate(rate, mu)
+    SampledGaussian { rate: f64, #[serde(with = "crate::lossless")] mu: f64 } => Self::new(rate, mu)
 }
 
 impl SampledGaussian {
@@ -124,17 +113,17 @@ impl SampledGaussian {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for no user.
-    pub fn one_of(users: u64, release: &Gaussian) -> Result<Self, Error> {
+    fn one_of(users: u64, release: &Gaussian) -> Result<Self, Error> {
         ensure(users >= 1, "the number of users", "be at least 1", 0.0)?;
         let rate = (Interval::ONE / Interval::count(users)).high();
-        Self::with_rate(rate, release.gdp().into_value().mu())
+        Self::new(rate, release.gdp().into_value().mu())
     }
 
     /// A step with sampling rate `rate` (`m` of `n` users without replacement, or one) and Gaussian parameter `mu`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ rate ≤ 1`, [`Error::InvalidMu`] unless `0 ≤ μ ≤ ∞`.
-    pub fn with_rate(rate: f64, mu: f64) -> Result<Self, Error> {
+    pub fn new(rate: f64, mu: f64) -> Result<Self, Error> {
         check_probability(rate)?;
         gaussian::check_mu(mu)?;
         Ok(Self { rate, mu })
@@ -255,14 +244,14 @@ mod tests {
         let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-11);
         check(local_sigma(10, 1.0, 2.0, d(1e-6))?.value().get(), 14.106_770_567_816_95);
         check(local_sigma(10, 1.0, 2.0, d(9.5e-7))?.value().get(), 14.138_719_907_282_966);
-        let advanced = local_sigma_advanced(10, 1.0, 2.0, d(1e-6))?.into_value();
-        check(advanced.epsilon, 0.109_912_606_924_187_9);
-        check(advanced.sigma.get(), 106.208_856_201_014_67);
-        let advanced = local_sigma_advanced(10, 1.0, 2.0, d(9.5e-7))?.into_value();
-        check(advanced.epsilon, 0.109_742_606_436_195_14);
-        check(advanced.sigma.get(), 106.533_415_968_630_67);
+        let advanced = advanced_local(10, 1.0, 2.0, d(1e-6))?.into_value();
+        check(advanced.0, 0.109_912_606_924_187_9);
+        check(advanced.1.get(), 106.208_856_201_014_67);
+        let advanced = advanced_local(10, 1.0, 2.0, d(9.5e-7))?.into_value();
+        check(advanced.0, 0.109_742_606_436_195_14);
+        check(advanced.1.get(), 106.533_415_968_630_67);
         let rdp = |alpha: f64, rate: f64, mu: f64| -> Result<f64, Error> {
-            Ok(SampledGaussian::with_rate(rate, mu)?.rdp(Order::new(alpha)?).into_value())
+            Ok(SampledGaussian::new(rate, mu)?.rdp(Order::new(alpha)?).into_value())
         };
         check(rdp(4.0, 0.001, 0.5)?, 2.277_843_871_795_494_6e-6);
         check(rdp(4.0, 0.000_95, 0.475)?, 1.831_918_813_592_209_8e-6);
@@ -315,7 +304,7 @@ mod tests {
                     for alpha in [2.0, 2.5, 4.0, 9.0] {
                         let (one, two) = (mixture(-mu / 2.0), mixture(mu / 2.0));
                         let true_loss = quadrature(one, two, alpha).max(quadrature(two, one, alpha));
-                        let bound = SampledGaussian::with_rate(q, mu)?.rdp(Order::new(alpha)?).into_value();
+                        let bound = SampledGaussian::new(q, mu)?.rdp(Order::new(alpha)?).into_value();
                         assert!(
                             true_loss <= bound * (1.0 + 1e-9),
                             "{users} {mu} {others} {alpha}: {true_loss} {bound}"
@@ -333,15 +322,13 @@ mod tests {
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
         assert!(local_sigma(0, 1.0, 1.0, d(0.1)).is_err() && local_sigma(1, f64::NAN, 1.0, d(0.1)).is_err());
         assert!(local_sigma(1, 1.0, -1.0, d(0.1)).is_err());
-        assert!(local_sigma_advanced(1, 1.0, 1e4, d(1e-6)).is_err(), "epsilon of one contribution above 1");
-        assert!(local_sigma_advanced(3, 1.0, 0.0, d(1e-6)).is_err(), "no noise gives epsilon 0");
-        assert!(
-            SampledGaussian::with_rate(1.1, 1.0).is_err() && SampledGaussian::with_rate(0.5, -1.0).is_err()
-        );
+        assert!(advanced_local(1, 1.0, 1e4, d(1e-6)).is_err(), "epsilon of one contribution above 1");
+        assert!(advanced_local(3, 1.0, 0.0, d(1e-6)).is_err(), "no noise gives epsilon 0");
+        assert!(SampledGaussian::new(1.1, 1.0).is_err() && SampledGaussian::new(0.5, -1.0).is_err());
         let order = Order::new(3.0)?;
-        assert_eq!(SampledGaussian::with_rate(0.5, 0.0)?.rdp(order).into_value(), 0.0);
-        assert_eq!(SampledGaussian::with_rate(0.5, f64::INFINITY)?.rdp(order).into_value(), f64::INFINITY);
-        let whole = SampledGaussian::with_rate(1.0, 0.7)?;
+        assert_eq!(SampledGaussian::new(0.5, 0.0)?.rdp(order).into_value(), 0.0);
+        assert_eq!(SampledGaussian::new(0.5, f64::INFINITY)?.rdp(order).into_value(), f64::INFINITY);
+        let whole = SampledGaussian::new(1.0, 0.7)?;
         for alpha in [1.000_001, 1.5, 2.0, 40.5, 1e5] {
             let reached = whole.rdp(Order::new(alpha)?).into_value();
             assert!(reached >= 0.0 && reached <= alpha * 0.7 * 0.7 / 2.0 * (1.0 + 1e-12));

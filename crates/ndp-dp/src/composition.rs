@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 /// # Examples
 /// ```
 /// use ndp_dp::{ApproxDp, Delta, composition::{self, Rule}};
-/// let few = [(ApproxDp::pure(0.1)?, 1), (ApproxDp::pure(0.2)?, 1)];
+/// let few = [(ApproxDp::new(0.1, 0.0)?, 1), (ApproxDp::new(0.2, 0.0)?, 1)];
 /// assert_eq!(composition::best(&few, Delta::new(1e-6)?)?.value().rule, Rule::Naive);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
@@ -33,9 +33,12 @@ pub enum Rule {
     Naive,
     /// Dwork–Rothblum–Vadhan, see [`advanced`].
     Advanced,
-    /// Kairouz–Oh–Viswanath for different parts, see [`heterogeneous`].
+    /// Kairouz–Oh–Viswanath for different `count`-fold parts, optimal up to constants (Theorem 3.5): with
+    /// `a = Σ εᵢ tanh(εᵢ/2)`, `s = Σ εᵢ²` and a slack `δ̃` of the total `δ = 1 − (1 − δ̃) Π (1 − δᵢ)`,
+    /// `ε = min{Σ εᵢ, a + √(2 s ln(e + √s/δ̃)), a + √(2 s ln(1/δ̃))}`.
     Heterogeneous,
-    /// Kairouz–Oh–Viswanath for equal parts, see [`optimal`].
+    /// Kairouz–Oh–Viswanath for equal parts (Theorem 3.3): the smallest `ε` that follows from their `(ε, δ)` alone, see
+    /// [`optimal_delta`].
     Optimal,
 }
 
@@ -44,7 +47,7 @@ pub enum Rule {
 /// # Examples
 /// ```
 /// use ndp_dp::{ApproxDp, Delta, composition};
-/// let all = composition::best(&[(ApproxDp::pure(0.01)?, 1000)], Delta::new(1e-6)?)?.into_value();
+/// let all = composition::best(&[(ApproxDp::new(0.01, 0.0)?, 1000)], Delta::new(1e-6)?)?.into_value();
 /// assert!(all.total.epsilon() < 2.0); // adding up gives 10
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
@@ -99,8 +102,8 @@ pub(crate) fn advanced_epsilon(epsilon: f64, count: u64, slack: Delta) -> f64 {
 ///
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.5, arXiv:1311.0776.
-#[must_use]
-pub fn heterogeneous(parts: &[(ApproxDp, u64)], slack: Delta) -> UpperBound<ApproxDp> {
+#[cfg(test)]
+pub(crate) fn heterogeneous(parts: &[(ApproxDp, u64)], slack: Delta) -> UpperBound<ApproxDp> {
     if parts.iter().all(|&(_, count)| count == 0) {
         return UpperBound::new(ApproxDp::clamped(0.0, 0.0));
     }
@@ -151,7 +154,8 @@ pub fn optimal_delta(release: ApproxDp, count: u64, epsilon: f64) -> Result<Exac
 ///
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.3, arXiv:1311.0776.
-pub fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<ApproxDp>, Error> {
+#[cfg(test)]
+fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<ApproxDp>, Error> {
     ensure(
         i <= count / 2,
         "the index of an optimal composition",
@@ -181,7 +185,11 @@ pub fn optimal_point(release: ApproxDp, count: u64, i: u64) -> Result<Exact<Appr
 ///
 /// # References
 /// Kairouz, Oh and Viswanath 2016, Theorem 3.3, arXiv:1311.0776.
-pub fn optimal(release: ApproxDp, count: u64, total: Delta) -> Result<Option<UpperBound<ApproxDp>>, Error> {
+pub(crate) fn optimal(
+    release: ApproxDp,
+    count: u64,
+    total: Delta,
+) -> Result<Option<UpperBound<ApproxDp>>, Error> {
     check_count(count)?;
     let parts = [(release, count)];
     let Some(slack) = slack(&parts, total) else { return Ok(None) };
@@ -480,7 +488,7 @@ mod tests {
     /// 50-digit values of the specification.
     #[test]
     fn rules_match_reference_values() -> Result<(), Error> {
-        let pure = ApproxDp::pure;
+        let pure = |epsilon: f64| ApproxDp::new(epsilon, 0.0);
         check(advanced(pure(0.1)?, 50, d(1e-5)).value().epsilon(), 3.918_924_802_585_794);
         check(advanced(pure(0.05)?, 200, d(1e-7)).value().epsilon(), 4.527_445_780_775_969);
         check(heterogeneous(&[(pure(0.1)?, 50)], d(1e-5)).value().epsilon(), 3.591_406_801_177_785);
@@ -578,18 +586,18 @@ mod tests {
         ] {
             assert!(chosen.total.epsilon() <= other.value().epsilon());
         }
-        let few = [(ApproxDp::pure(0.2)?, 1), (ApproxDp::pure(0.4)?, 1)];
+        let few = [(ApproxDp::new(0.2, 0.0)?, 1), (ApproxDp::new(0.4, 0.0)?, 1)];
         assert_eq!(best(&few, d(1e-6))?.value().rule, Rule::Naive);
-        let many = [(ApproxDp::pure(0.02)?, 900), (ApproxDp::pure(0.03)?, 100)];
+        let many = [(ApproxDp::new(0.02, 0.0)?, 900), (ApproxDp::new(0.03, 0.0)?, 100)];
         assert_eq!(best(&many, d(1e-6))?.value().rule, Rule::Heterogeneous);
         Ok(())
     }
 
     #[test]
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
-        assert_eq!(naive(&[]).into_value(), ApproxDp::pure(0.0)?);
-        assert_eq!(heterogeneous(&[], d(0.1)).into_value(), ApproxDp::pure(0.0)?);
-        assert_eq!(advanced(ApproxDp::pure(1.0)?, 0, d(0.1)).into_value(), ApproxDp::pure(0.0)?);
+        assert_eq!(naive(&[]).into_value(), ApproxDp::new(0.0, 0.0)?);
+        assert_eq!(heterogeneous(&[], d(0.1)).into_value(), ApproxDp::new(0.0, 0.0)?);
+        assert_eq!(advanced(ApproxDp::new(1.0, 0.0)?, 0, d(0.1)).into_value(), ApproxDp::new(0.0, 0.0)?);
         assert_eq!(best(&[], d(0.1))?.value().total.epsilon(), 0.0);
         let leaky = ApproxDp::new(0.1, 0.2)?;
         assert!(matches!(best(&[(leaky, 3)], d(0.1)), Err(Error::NotAchievable { .. })));

@@ -16,7 +16,7 @@ use ndp_numeric::gaussian_profile::theta;
 use ndp_numeric::rounding::Interval;
 
 /// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP needs both,
-/// see [`symmetric_hockey_stick`].
+/// see [`kernel_coefficient`].
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidLaw`] for a negative, infinite or NaN probability or a sum
@@ -29,16 +29,8 @@ pub fn hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Er
     Ok(Exact::new(excess(p, q, weight(epsilon))))
 }
 
-/// `max{E_ε(P‖Q), E_ε(Q‖P)}`: the smallest `δ` for which the pair satisfies `(ε, δ)`-DP.
-///
-/// # Errors
-/// As [`hockey_stick`].
-pub fn symmetric_hockey_stick(p: &[f64], q: &[f64], epsilon: f64) -> Result<Exact<f64>, Error> {
-    let forward = hockey_stick(p, q, epsilon)?.into_value();
-    Ok(Exact::new(forward.max(excess(q, p, weight(epsilon)))))
-}
-
 /// `η_ε(K)` of a kernel on finite sets, row `y` the law of its output on input `y`: the largest `E_ε` between two rows.
+/// For two rows `max{E_ε(P‖Q), E_ε(Q‖P)}`, the smallest `δ` for which the pair satisfies `(ε, δ)`-DP.
 ///
 /// # Errors
 /// As [`hockey_stick`], and [`Error::InvalidParameter`] for a kernel without rows.
@@ -154,7 +146,7 @@ mod tests {
             prop_assert!((value - (0.5 * distance - 0.5 * (weight - 1.0))).abs() < 1e-13);
             let total_variation = hockey_stick(p, q, 0.0)?.into_value();
             prop_assert!(value <= total_variation && total_variation <= 1.0);
-            prop_assert!(value <= *symmetric_hockey_stick(p, q, epsilon)?.value());
+            prop_assert!(value <= *kernel_coefficient(&[p.to_vec(), q.to_vec()], epsilon)?.value());
         }
     }
 

@@ -119,12 +119,13 @@
 //! ```
 //! use ndp_dp::{Delta, Mechanism, federated, shuffling};
 //! // 1000 users answer by 1-DP randomized response among 4 labels; only the histogram is seen.
-//! let shuffled = shuffling::rr_epsilon(1.0, 4, 1000, Delta::new(1e-6)?)?.into_value();
+//! let shuffled = shuffling::Reports { local_epsilon: 1.0, labels: Some(4) };
+//! let shuffled = shuffled.epsilon(1000, Delta::new(1e-6)?)?.into_value();
 //! assert!(shuffled.epsilon < 0.2);
 //! // 100 users in five batches train a convex model; only the last of the five models is seen.
 //! let parameters =
 //!     federated::Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-//! let run = federated::FederatedDescent::new(parameters, federated::ContractionFactor::convex(0.5, 4.0)?)?;
+//! let run = federated::FederatedDescent::new(parameters, federated::ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?;
 //! assert!(*run.delta(1.0)?.value() < 1.1e-5);
 //! assert!(*run.all_models_delta(1.0)?.value() > 4e-5);
 //! # Ok::<(), ndp_dp::Error>(())
@@ -171,7 +172,7 @@ pub mod grade;
 pub mod iteration;
 pub mod laplace;
 pub mod ledger;
-pub mod lossless;
+mod lossless;
 pub mod mixture;
 pub mod pairwise;
 pub mod printed;

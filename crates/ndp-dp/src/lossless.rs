@@ -5,21 +5,7 @@
 //! writes the shortest text that reads back as the same float, and reads it back with its feature `float_roundtrip`.
 //! Formats that hold floats as bytes keep them as they are.
 //!
-//! A field takes it by attribute; [`list`] is for lists:
-//!
-//! ```
-//! #[derive(serde::Serialize, serde::Deserialize)]
-//! struct Spent {
-//!     #[serde(with = "ndp_dp::lossless")]
-//!     epsilon: f64,
-//!     #[serde(with = "ndp_dp::lossless::list")]
-//!     parts: Vec<f64>,
-//! }
-//! let text = serde_json::to_string(&Spent { epsilon: f64::INFINITY, parts: vec![0.1, f64::INFINITY] })?;
-//! assert_eq!(text, r#"{"epsilon":"inf","parts":[0.1,"inf"]}"#);
-//! assert_eq!(serde_json::from_str::<Spent>(&text)?.epsilon, f64::INFINITY);
-//! # Ok::<(), serde_json::Error>(())
-//! ```
+//! A field takes it by attribute, `with = "crate::lossless"`; [`list`] is for lists.
 
 use serde::de::{Error as _, Unexpected, Visitor};
 use serde::ser::Error as _;
@@ -30,7 +16,7 @@ use std::any::Any;
 ///
 /// # Errors
 /// For NaN, and those of the serialiser.
-pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if value.is_nan() {
         Err(S::Error::custom("NaN is no number to write"))
     } else if value.is_infinite() && serializer.is_human_readable() {
@@ -44,7 +30,7 @@ pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::
 ///
 /// # Errors
 /// For anything but a number, `inf` and `-inf`, NaN included.
-pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     let value = if deserializer.is_human_readable() {
         deserializer.deserialize_any(Float)?
     } else {
@@ -54,7 +40,7 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D:
 }
 
 /// Lists of floats, each written as [`serialize`] does.
-pub mod list {
+pub(crate) mod list {
     use super::Number;
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -62,7 +48,7 @@ pub mod list {
     ///
     /// # Errors
     /// As [`super::serialize`].
-    pub fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(values: &[f64], serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(values.iter().map(|&value| Number(value)))
     }
 
@@ -70,7 +56,7 @@ pub mod list {
     ///
     /// # Errors
     /// As [`super::deserialize`].
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
         Ok(Vec::<Number>::deserialize(deserializer)?.into_iter().map(|number| number.0).collect())
     }
 }
@@ -295,5 +281,20 @@ mod tests {
             assert!(serde_json::from_str::<Owned<f64>>(text).is_err(), "{text}");
         }
         assert_eq!(serde_json::from_str::<Owned<f64>>("7").unwrap().0, 7.0);
+    }
+
+    #[test]
+    fn fields_keep_infinities() -> Result<(), serde_json::Error> {
+        #[derive(Serialize, Deserialize)]
+        struct Spent {
+            #[serde(with = "crate::lossless")]
+            epsilon: f64,
+            #[serde(with = "crate::lossless::list")]
+            parts: Vec<f64>,
+        }
+        let text = serde_json::to_string(&Spent { epsilon: f64::INFINITY, parts: vec![0.1, f64::INFINITY] })?;
+        assert_eq!(text, r#"{"epsilon":"inf","parts":[0.1,"inf"]}"#);
+        assert_eq!(serde_json::from_str::<Spent>(&text)?.epsilon, f64::INFINITY);
+        Ok(())
     }
 }

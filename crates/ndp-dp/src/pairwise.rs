@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use ndp_dp::{Sensitivity, Sigma, UnitLoss};
 /// let quarter = UnitLoss::new(0.25)?;
-/// let mu = quarter.mu(Sensitivity::new(1.0)?, Sigma::new(2.0)?);
-/// assert!((mu - 0.25).abs() < 1e-12); // half of what the noisy value itself would cost
+/// let gdp = quarter.gdp(Sensitivity::new(1.0)?, Sigma::new(2.0)?);
+/// assert!((gdp.mu() - 0.25).abs() < 1e-12); // half of what the noisy value itself would cost
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -60,7 +60,7 @@ impl UnitLoss {
 
     /// Gaussian-DP parameter `μ = (Δ/σ) √unit` of a view with this loss, rounded up.
     #[must_use]
-    pub fn mu(self, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
+    fn mu(self, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
         // An overflowing ratio times a loss of 0 is a loss of 0.
         if self.0 == 0.0 {
             return 0.0;
@@ -68,7 +68,7 @@ impl UnitLoss {
         (Interval::new(ratio_up(sensitivity, sigma)) * Interval::new(self.0).sqrt()).high()
     }
 
-    /// The Gaussian guarantee of a view with this loss, from which exact `(ε, δ)` follow.
+    /// The Gaussian guarantee `μ = (Δ/σ) √unit` of a view with this loss, rounded up, from which exact `(ε, δ)` follow.
     #[must_use]
     pub fn gdp(self, sensitivity: Sensitivity, sigma: Sigma) -> Gdp {
         Gdp::unchecked(self.mu(sensitivity, sigma))
@@ -112,7 +112,7 @@ pub struct ObserverLoss {
 /// ```
 /// use ndp_dp::PairwiseLoss;
 /// let losses = PairwiseLoss::from_rows(2, vec![0.0, 0.5, 0.25, 0.0])?;
-/// assert_eq!((losses.get(0, 1), losses.row(1)), (0.5, [0.25, 0.0].as_slice()));
+/// assert_eq!((losses.get(0, 1), losses.get(1, 0)), (0.5, 0.25));
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -144,8 +144,7 @@ impl PairwiseLoss {
     }
 
     /// Number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(crate) fn node_count(&self) -> usize {
         self.n
     }
 
@@ -163,8 +162,7 @@ impl PairwiseLoss {
     ///
     /// # Panics
     /// When the node is out of range.
-    #[must_use]
-    pub fn row(&self, u: usize) -> &[f64] {
+    pub(crate) fn row(&self, u: usize) -> &[f64] {
         &self.unit[u * self.n..][..self.n]
     }
 }

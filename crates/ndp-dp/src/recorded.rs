@@ -41,37 +41,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// ```
 /// use ndp_dp::{Grade, Guarantee, Recorded, UpperBound};
 /// // A number from a file is a guarantee only after it was computed again.
-/// let stated = Recorded::new(Grade::UpperBound, 1.0);
+/// let stated = Recorded { grade: Grade::UpperBound, value: 1.0 };
 /// let guarantee: Guarantee<f64> = stated.verify(UpperBound::new(0.9).into())?;
 /// assert_eq!(*guarantee.value(), 1.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded<T> {
-    grade: Grade,
-    value: T,
-}
-
-impl<T> Recorded<T> {
-    /// A number that somebody states.
-    pub const fn new(grade: Grade, value: T) -> Self {
-        Self { grade, value }
-    }
-
     /// The grade that is stated.
-    pub const fn grade(&self) -> Grade {
-        self.grade
-    }
-
+    pub grade: Grade,
     /// The value that is stated.
-    pub const fn value(&self) -> &T {
-        &self.value
-    }
-
-    /// The value that is stated, its grade forgotten.
-    pub fn into_value(self) -> T {
-        self.value
-    }
+    pub value: T,
 }
 
 impl<T: Covers + PartialEq + std::fmt::Debug> Recorded<T> {
@@ -171,7 +151,13 @@ macro_rules! written {
         }
     )+};
 }
-written!(Exact, UpperBound, Printed, Estimate, Guarantee, Recorded);
+written!(Exact, UpperBound, Printed, Estimate, Guarantee);
+
+impl<T: Serialize + 'static> Serialize for Recorded<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        write(self.grade, &self.value, serializer)
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "T: Deserialize<'de> + 'static"))]
@@ -220,7 +206,7 @@ mod tests {
         assert_eq!(text(&Exact::new(vec![0.5, f64::INFINITY])), r#"{"grade":"exact","value":[0.5,"inf"]}"#);
         let recorded: Recorded<Vec<f64>> =
             serde_json::from_str(&text(&Exact::new(vec![0.5, f64::INFINITY])))?;
-        assert_eq!(recorded, Recorded::new(Grade::Exact, vec![0.5, f64::INFINITY]));
+        assert_eq!(recorded, Recorded { grade: Grade::Exact, value: vec![0.5, f64::INFINITY] });
         assert_eq!(text(&recorded), text(&Exact::new(vec![0.5, f64::INFINITY])));
         let printed: Printed<f64> = serde_json::from_str(r#"{"grade":"printed","value":"inf"}"#)?;
         assert_eq!(printed, Printed::new(f64::INFINITY));
@@ -251,7 +237,7 @@ mod tests {
     fn only_the_same_computation_confirms() {
         let exact = |x: f64| Guarantee::from(Exact::new(x));
         let bound = |x: f64| Guarantee::from(UpperBound::new(x));
-        let recorded = |grade, x: f64| Recorded::new(grade, x);
+        let recorded = |grade, x: f64| Recorded { grade, value: x };
         assert_eq!(recorded(Grade::Exact, 0.3).verify(exact(0.3)), Ok(exact(0.3)));
         for (grade, stated, recomputed) in [
             (Grade::Exact, 0.3, bound(0.3)),

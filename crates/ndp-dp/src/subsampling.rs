@@ -52,23 +52,39 @@ pub fn poisson(mechanism: ApproxDp, rate: f64) -> Result<UpperBound<ApproxDp>, E
     Ok(sampled(mechanism, Interval::new(rate)))
 }
 
-/// `draws` independent uniform draws, with replacement, from a pool of users, when one user's data may be replaced.
+/// A mechanism with group profiles `group_delta(k, ε) = δ_k(ε)` on `draws` independent uniform draws, with replacement, from
+/// a pool of users, when one user's data may be replaced: `(ln(1 + g(e^ε − 1)), Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε))` with the
+/// probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all, rounded up.
+///
+/// `δ_k(ε)` bounds the loss when `k` of the drawn records, all of one user, change; it must not decrease in `k`.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless there is a user, and when the draws per
+/// user spread so far (beyond 10¹⁰ expected ones) that more than 10⁷ group sizes matter.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::subsampling::WithReplacement;
-/// let draws = WithReplacement::new(1000, 10)?;
-/// assert!(draws.inclusion() < 0.01 && draws.epsilon(1.0)? < 0.02);
+/// use ndp_dp::{Gdp, Mechanism, subsampling::with_replacement};
+/// // A Gaussian sum with μ = 1/2 over ten draws from a hundred users.
+/// let group = |k: u64, epsilon| Ok(Gdp::new(0.5 * k as f64)?.delta(epsilon)?.into());
+/// let sampled = with_replacement(100, 10, 0.5, group)?.into_value();
+/// assert!(sampled.epsilon() < 0.07 && sampled.delta() < 0.006);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct WithReplacement {
+#[doc(alias = "wr_subsample_eps")]
+pub fn with_replacement(
     pool: u64,
     draws: u64,
+    epsilon: f64,
+    group_delta: impl Fn(u64, f64) -> Result<UpperBound<f64>, Error>,
+) -> Result<UpperBound<ApproxDp>, Error> {
+    WithReplacement::new(pool, draws)?.approx_dp(epsilon, group_delta)
 }
 
-crate::lossless::checked_fields! {
-    WithReplacement { pool: u64, draws: u64 } => Self::new(pool, draws)
+/// So many draws from a pool.
+pub(crate) struct WithReplacement {
+    pool: u64,
+    draws: u64,
 }
 
 impl WithReplacement {
@@ -76,15 +92,14 @@ impl WithReplacement {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `pool ≥ 1`.
-    pub fn new(pool: u64, draws: u64) -> Result<Self, Error> {
+    pub(crate) fn new(pool: u64, draws: u64) -> Result<Self, Error> {
         ensure(pool >= 1, "the number of users to draw from", "be at least 1", pool as f64)?;
         Ok(Self { pool, draws })
     }
 
     /// The probability `g = 1 − (1 − 1/n)^m` that a given user is drawn at all, rounded up.
-    #[doc(alias = "wr_gamma")]
-    #[must_use]
-    pub fn inclusion(&self) -> f64 {
+    #[cfg(test)]
+    pub(crate) fn inclusion(&self) -> f64 {
         self.chance().high().min(1.0)
     }
 
@@ -100,48 +115,14 @@ impl WithReplacement {
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    #[doc(alias = "wr_subsample_eps")]
-    pub fn epsilon(&self, epsilon: f64) -> Result<f64, Error> {
+    #[cfg(test)]
+    pub(crate) fn epsilon(&self, epsilon: f64) -> Result<f64, Error> {
         check_epsilon(epsilon)?;
         Ok(amplified(epsilon, self.chance()))
     }
 
-    /// The `ε` of a mechanism that the draws turn into `epsilon`: `ln(1 + (e^ε − 1)/g)`, rounded down.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] when nobody is drawn.
-    pub fn base_epsilon(&self, epsilon: f64) -> Result<f64, Error> {
-        check_epsilon(epsilon)?;
-        ensure(self.draws >= 1, "the number of draws", "be at least 1", 0.0)?;
-        let (g, target) = (self.chance(), Interval::new(epsilon));
-        let base = if epsilon > 30.0 {
-            target - g.ln() + ((g - Interval::ONE) * (-target).exp()).ln_1p()
-        } else {
-            (target.expm1() / g).ln_1p()
-        };
-        Ok(base.low().max(0.0))
-    }
-
-    /// A mechanism with group profiles `group_delta(k, ε) = δ_k(ε)` on the drawn users:
-    /// `(ln(1 + g(e^ε − 1)), Σ_{k≥1} Bin(k; m, 1/n) δ_k(ε))`, rounded up.
-    ///
-    /// `δ_k(ε)` bounds the loss when `k` of the drawn records, all of one user, change; it must not decrease in `k`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] when the draws per user spread so far
-    /// (beyond 10¹⁰ expected ones) that more than 10⁷ group sizes matter.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_dp::{Gdp, Mechanism, subsampling::WithReplacement};
-    /// // A Gaussian sum with μ = 1/2 over ten draws from a hundred users.
-    /// let draws = WithReplacement::new(100, 10)?;
-    /// let group = |k: u64, epsilon| Ok(Gdp::new(0.5 * k as f64)?.delta(epsilon)?.into());
-    /// let sampled = draws.approx_dp(0.5, group)?.into_value();
-    /// assert!(sampled.epsilon() < 0.07 && sampled.delta() < 0.006);
-    /// # Ok::<(), ndp_dp::Error>(())
-    /// ```
-    pub fn approx_dp(
+    /// See [`with_replacement`].
+    pub(crate) fn approx_dp(
         &self,
         epsilon: f64,
         group_delta: impl Fn(u64, f64) -> Result<UpperBound<f64>, Error>,
@@ -358,15 +339,14 @@ mod tests {
     #[test]
     fn limits_are_right() -> Result<(), Error> {
         let leak = ApproxDp::new(f64::INFINITY, 1.0)?;
-        assert_eq!(*without_replacement(leak, 0, 10)?.value(), ApproxDp::pure(0.0)?);
+        assert_eq!(*without_replacement(leak, 0, 10)?.value(), ApproxDp::new(0.0, 0.0)?);
         assert_eq!(*poisson(leak, 1.0)?.value(), leak);
         assert_eq!(poisson(leak, 0.5)?.value().epsilon(), f64::INFINITY);
-        let strong = poisson(ApproxDp::pure(1e4)?, 1e-3)?.into_value();
+        let strong = poisson(ApproxDp::new(1e4, 0.0)?, 1e-3)?.into_value();
         assert_relative_eq!(strong.epsilon(), 1e4 + 1e-3f64.ln(), max_relative = 1e-14);
         let one = WithReplacement::new(1, 3)?;
         assert_eq!((one.inclusion(), one.epsilon(2.0)?), (1.0, 2.0));
         assert_eq!(WithReplacement::new(1, 0)?.inclusion(), 0.0);
-        assert_relative_eq!(one.base_epsilon(1e4)?, 1e4, max_relative = 1e-15);
         assert_eq!(rdp(0.0, 1e200, 5.0), 0.0);
         assert_eq!(rdp(1.0, 2.0, 5.0), 10.0);
         assert_eq!(rdp(0.5, 1e200, 5.0), f64::INFINITY);
@@ -380,7 +360,7 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
-        let pure = ApproxDp::pure(1.0)?;
+        let pure = ApproxDp::new(1.0, 0.0)?;
         assert!(without_replacement(pure, 3, 2).is_err());
         assert!(without_replacement(pure, 0, 0).is_err());
         for bad in [f64::NAN, -0.1, 1.1] {
@@ -392,10 +372,8 @@ mod tests {
         let draws = WithReplacement::new(5, 3)?;
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
             assert!(draws.epsilon(bad).is_err());
-            assert!(draws.base_epsilon(bad).is_err());
             assert!(draws.approx_dp(bad, |_, _| Ok(UpperBound::new(0.0))).is_err());
         }
-        assert!(WithReplacement::new(5, 0)?.base_epsilon(1.0).is_err());
         let many = WithReplacement::new(2, 1_000_000_000_000_000)?;
         assert!(many.approx_dp(1.0, |_, _| Ok(UpperBound::new(0.0))).is_err());
         Ok(())
@@ -423,9 +401,6 @@ mod tests {
             prop_assert!(there <= WithReplacement::new(pool, draws + 1)?.epsilon(epsilon)?);
             // With replacement a user is drawn less often than in as many draws without.
             prop_assert!(there <= here.epsilon() * (1.0 + 1e-12) || draws > pool);
-            if draws > 0 {
-                prop_assert!((sampling.base_epsilon(there)? - epsilon).abs() <= 1e-9 * (1.0 + epsilon));
-            }
         }
 
         #[test]

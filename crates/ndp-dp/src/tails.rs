@@ -86,7 +86,7 @@ pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f
 ///
 /// # Errors
 /// As [`n_exact`].
-pub fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
+pub(crate) fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
     check(trials, p)?;
     let mean = Interval::count(trials) * Interval::new(p);
     Ok(mean.low() >= -3.0 * log_down(delta_hat.get()).next_down())
@@ -95,7 +95,7 @@ pub fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, E
 /// `N = Tp + √(3 T p ln(1/δ̂))` where it is a bound: then `P(Bin(T, p) ≥ N) ≤ δ̂`.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] outside the range of [`n_chernoff_valid`], where the formula is false: at `T = n = 1000`,
+/// [`Error::InvalidParameter`] outside its range `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1, where the formula is false: at `T = n = 1000`,
 /// `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise as [`n_exact`].
 pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     let mean = trials as f64 * p;

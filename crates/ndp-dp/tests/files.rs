@@ -2,7 +2,7 @@
 
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk, WalkDescent};
-use ndp_dp::subsampling::{PoissonGaussian, WithReplacement};
+use ndp_dp::subsampling::PoissonGaussian;
 use ndp_dp::{
     ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Grade, Guarantee, Laplace,
     NoiseMultiplier, ObserverLoss, Order, PairwiseLoss, RandomizedResponse, Rdp, RdpAccountant, Recorded,
@@ -65,10 +65,13 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(composition::Composition { total: ApproxDp::new(0.1, 1e-9)?, rule: composition::Rule::Optimal });
     through(conversion::Converted { approx_dp: ApproxDp::new(f64::INFINITY, 0.1)?, order: None });
     through(mixture::Part { weight: 0.5, loss: f64::INFINITY });
-    through(shuffling::rr_epsilon(1.0, 4, 1000, Delta::new(1e-6)?)?.into_value());
-    through(WithReplacement::new(10, 3)?);
+    through(
+        shuffling::Reports { local_epsilon: 1.0, labels: Some(4) }
+            .epsilon(1000, Delta::new(1e-6)?)?
+            .into_value(),
+    );
     through(PoissonGaussian::new(release, 0.1)?);
-    through(baselines::SampledGaussian::one_of(7, &release)?);
+    through(baselines::SampledGaussian::new(0.125, 0.5)?);
     let step = NoisyStep::new(1.0, sigma)?;
     through(step);
     let run = UncappedWalk::new(100, 10, 1, LastIterate::Published)?.with_first_holder(FirstHolder::Given);
@@ -76,10 +79,9 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through::<WalkDescent>(run.descent(step, 50)?);
     through(CappedWalk::new(3, step, 10, 2)?);
     let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-    through(FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?);
+    through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
     through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
-    refused::<WithReplacement>(&[r#"{"pool":0,"draws":1}"#]);
     refused::<UncappedWalk>(&[
         r#"{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"}"#,
         r#"{"steps":5,"users":9,"colluders":9,"last_iterate":"withheld","first_holder":"uniform"}"#,
@@ -120,8 +122,8 @@ fn an_account_is_read_as_a_claim() -> Tested {
     assert!(matches!(claim.verify(more.into()), Err(Error::Unconfirmed { .. })));
     let rdp = RdpAccountant::default().compose(&release, 30);
     let claim: Recorded<Vec<Rdp>> = serde_json::from_str(&serde_json::to_string(&rdp)?)?;
-    assert_eq!(claim.grade(), Grade::UpperBound);
-    assert_eq!(claim.value().as_slice(), *rdp.spent().value());
+    assert_eq!(claim.grade, Grade::UpperBound);
+    assert_eq!(claim.value.as_slice(), *rdp.spent().value());
     let more = rdp.clone().compose(&release, 1).spent().value().to_vec();
     assert!(claim.clone().verify(ndp_dp::UpperBound::new(more).into()).is_err());
     let less = RdpAccountant::default().compose(&release, 29).spent().value().to_vec();
@@ -129,7 +131,10 @@ fn an_account_is_read_as_a_claim() -> Tested {
     let calibrated = calibration::smallest_epsilon(Delta::new(1e-6)?, |_| Ok(Exact::new(1e-9)))?;
     let read: calibration::Calibrated<f64, Recorded<f64>> =
         serde_json::from_str(&serde_json::to_string(&calibrated)?)?;
-    assert_eq!((read.parameter, read.reached), (calibrated.parameter, Recorded::new(Grade::Exact, 1e-9)));
+    assert_eq!(
+        (read.parameter, read.reached),
+        (calibrated.parameter, Recorded { grade: Grade::Exact, value: 1e-9 })
+    );
     Ok(())
 }
 

@@ -151,7 +151,7 @@ fn graded_numbers_have_their_schema() -> Result<(), ndp_dp::Error> {
     valid("graded", &Printed::new(vec![0.3, f64::INFINITY]));
     valid("graded", &Estimate::new(Gdp::new(0.5)?));
     valid("graded", &Guarantee::from(Exact::new(0.3)));
-    valid("graded", &Recorded::new(ndp_dp::Grade::Exact, 0.3));
+    valid("graded", &Recorded { grade: ndp_dp::Grade::Exact, value: 0.3 });
     refuse("graded", &json!(0.3));
     refuse("graded", &json!({"grade": "proven", "value": 0.3}));
     refuse("graded", &json!({"grade": "exact", "value": 0.3, "note": 1}));

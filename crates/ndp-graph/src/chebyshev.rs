@@ -134,12 +134,7 @@ impl Chebyshev {
     ///
     /// # Complexity
     /// `t` products of `W` with `X`.
-    pub fn apply(
-        self,
-        matrix: &GossipMatrix,
-        x: ArrayView2<'_, f64>,
-        t: usize,
-    ) -> Result<Array2<f64>, Error> {
+    fn apply(self, matrix: &GossipMatrix, x: ArrayView2<'_, f64>, t: usize) -> Result<Array2<f64>, Error> {
         let n = matrix.node_count();
         if x.nrows() != n {
             return Err(Error::Shape { what: "rows of the values", expected: n, got: x.nrows() });

@@ -24,7 +24,7 @@ use std::f64::consts::PI;
 /// use ndp_graph::closed_form::{ClosedForm, Family};
 /// use ndp_graph::gossip_matrix::Weights;
 /// let torus = ClosedForm::new(Family::Torus(vec![1000, 1000]), Weights::Metropolis)?;
-/// assert_eq!(torus.node_count(), 1_000_000);
+/// assert_eq!(torus.eigenvalues().len(), 1_000_000);
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,12 +121,6 @@ impl ClosedForm {
         Ok(self)
     }
 
-    /// Number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.nodes
-    }
-
     /// The eigenvalues, ascending, repeated by multiplicity: the last is 1.
     #[must_use]
     pub fn eigenvalues(&self) -> Vec<f64> {
@@ -162,7 +156,13 @@ impl ClosedForm {
     /// # Complexity
     /// One evaluation of `f` per distinct pair of eigenvalue and index: up to `n` on cycles, paths
     /// and tori, `m` on hypercubes, at most 2 on stars and complete graphs.
-    pub fn entry(&self, u: usize, v: usize, at_one: f64, f: impl Fn(f64) -> f64) -> Result<f64, Error> {
+    pub(crate) fn entry(
+        &self,
+        u: usize,
+        v: usize,
+        at_one: f64,
+        f: impl Fn(f64) -> f64,
+    ) -> Result<f64, Error> {
         for node in [u, v] {
             if node >= self.nodes {
                 return Err(Error::NodeOutOfRange { node, nodes: self.nodes });

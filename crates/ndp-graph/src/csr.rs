@@ -52,12 +52,6 @@ impl Csr {
         self.starts.len() - 1
     }
 
-    /// Number of stored entries.
-    #[must_use]
-    pub fn nonzero_count(&self) -> usize {
-        self.columns.len()
-    }
-
     /// The stored columns of row `i`, ascending, and their weights.
     ///
     /// # Panics
@@ -115,7 +109,7 @@ impl Csr {
     ///
     /// # Panics
     /// When `x` or `y` has the wrong length.
-    pub fn par_multiply(&self, x: &[f64], y: &mut [f64]) {
+    pub(crate) fn par_multiply(&self, x: &[f64], y: &mut [f64]) {
         self.check_lengths(x.len(), y.len());
         y.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, rows)| {
             for (i, out) in rows.iter_mut().enumerate() {
@@ -134,17 +128,6 @@ impl Csr {
     pub fn multiply_panel<const B: usize>(&self, x: &[[f64; B]], y: &mut [[f64; B]]) {
         self.check_lengths(x.len(), y.len());
         self.multiply_panel_rows(0, x, y);
-    }
-
-    /// [`multiply_panel`](Self::multiply_panel), rows in parallel; the same bits.
-    ///
-    /// # Panics
-    /// When `x` or `y` has the wrong length.
-    pub fn par_multiply_panel<const B: usize>(&self, x: &[[f64; B]], y: &mut [[f64; B]]) {
-        self.check_lengths(x.len(), y.len());
-        y.par_chunks_mut(ROWS_PER_TASK).enumerate().for_each(|(task, rows)| {
-            self.multiply_panel_rows(task * ROWS_PER_TASK, x, rows);
-        });
     }
 
     fn check_lengths(&self, x: usize, y: usize) {
@@ -174,8 +157,7 @@ impl Csr {
     }
 
     /// The transpose.
-    #[must_use]
-    pub fn transpose(&self) -> Self {
+    pub(crate) fn transpose(&self) -> Self {
         let n = self.node_count();
         let mut starts = vec![0; n + 1];
         for &j in &self.columns {
@@ -203,7 +185,7 @@ impl Csr {
     ///
     /// # Errors
     /// [`Error::TooLarge`] when `8 n²` bytes are more than the limit.
-    pub fn to_dense(&self) -> Result<Array2<f64>, Error> {
+    pub(crate) fn to_dense(&self) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         require_dense("the dense matrix", n, n)?;
         let mut dense = Array2::zeros((n, n));
@@ -258,7 +240,7 @@ mod tests {
     #[test]
     fn entries_are_found() {
         let matrix = Csr::from_rows(3, [vec![(0, 1.0), (2, 2.0)], vec![], vec![(1, 3.0)]]);
-        assert_eq!((matrix.node_count(), matrix.nonzero_count()), (3, 3));
+        assert_eq!((matrix.node_count(), matrix.weights().len()), (3, 3));
         assert_eq!(matrix.row(0), (&[0, 2][..], &[1.0, 2.0][..]));
         assert_eq!(matrix.row(1), (&[][..], &[][..]));
         assert_eq!([matrix.get(0, 2), matrix.get(0, 1), matrix.get(0, usize::MAX)], [2.0, 0.0, 0.0]);
@@ -291,9 +273,6 @@ mod tests {
         let x: Vec<[f64; B]> = (0..3000).map(|i| std::array::from_fn(|b| columns[b][i])).collect();
         let mut panel = vec![[f64::NAN; B]; 3000];
         matrix.multiply_panel(&x, &mut panel);
-        let mut parallel = vec![[f64::NAN; B]; 3000];
-        matrix.par_multiply_panel(&x, &mut parallel);
-        assert_eq!(panel, parallel);
         for (b, column) in columns.iter().enumerate() {
             let mut y = vec![f64::NAN; 3000];
             matrix.multiply(column, &mut y);

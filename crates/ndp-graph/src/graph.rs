@@ -152,7 +152,7 @@ impl Graph {
     /// # Errors
     /// [`Error::Shape`] unless there is one position per node, [`Error::InvalidParameter`] for a coordinate
     /// that is not finite.
-    pub fn with_positions(mut self, positions: Vec<[f64; 2]>) -> Result<Self, Error> {
+    pub(crate) fn with_positions(mut self, positions: Vec<[f64; 2]>) -> Result<Self, Error> {
         let (expected, got) = (self.node_count(), positions.len());
         if expected != got {
             return Err(Error::Shape { what: "positions", expected, got });
@@ -204,8 +204,7 @@ impl Graph {
     }
 
     /// The component of every node, numbered by its smallest node.
-    #[must_use]
-    pub fn components(&self) -> Vec<usize> {
+    pub(crate) fn components(&self) -> Vec<usize> {
         let mut component = vec![usize::MAX; self.node_count()];
         let mut count = 0;
         for start in 0..self.node_count() {

@@ -322,7 +322,7 @@ fn dot_sequential(x: &[f64], y: &[f64]) -> f64 {
 pub const TOLERANCE: f64 = 5e-13;
 
 /// The most bytes that the basis may take: 4 GiB, which is 536 steps for a million nodes.
-pub const BASIS_LIMIT: usize = 4 << 30;
+pub(crate) const BASIS_LIMIT: usize = 4 << 30;
 
 /// A `β` so small that the next basis vector would be made of rounding errors.
 const INVARIANT: f64 = 1e-10;

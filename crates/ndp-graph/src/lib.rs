@@ -180,6 +180,8 @@
 mod cast;
 pub mod centrality;
 pub mod chebyshev;
+#[cfg(test)]
+mod checks;
 pub mod closed_form;
 pub mod communicability;
 mod conversions;

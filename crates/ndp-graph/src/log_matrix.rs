@@ -23,7 +23,7 @@ use ndarray::Array2;
 /// `O(n³)`: half a matrix product after the eigendecomposition.
 pub fn log_matrix(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
     if spectrum.node_count() > 1 {
-        spectrum.gap_signed()?;
+        spectrum.extremes()?.gap_signed()?;
     }
     spectrum.function(0.0, |lambda| -(-lambda).ln_1p())
 }

@@ -97,15 +97,6 @@ pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Resu
     }
 }
 
-/// An upper bound on `τ(iota)` from `τ(1/4)`: `⌈log₂(1/ι)⌉ τ(1/4)`.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)`.
-pub fn mixing_time_from_quarter(quarter: u64, iota: f64) -> Result<u64, Error> {
-    check_iota(iota)?;
-    Ok(floor((-iota.log2()).ceil()).saturating_mul(quarter))
-}
-
 /// The largest total variation distance between a row and the law.
 fn distance(matrix: ArrayView2<'_, f64>, law: &[f64]) -> f64 {
     matrix.axis_iter(Axis(0)).fold(0.0, |largest: f64, row| {

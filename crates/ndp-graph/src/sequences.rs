@@ -7,7 +7,7 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Algorithm 2
 //!   (randomized gossip), Appendix on time-varying graphs and node dropout.
 
-use crate::random::{connected_erdos_renyi, erdos_renyi_graph};
+use crate::random::erdos_renyi_graph;
 use crate::{Error, GossipMatrix, Graph};
 use rand::{Rng, RngExt};
 
@@ -118,21 +118,6 @@ impl GossipSequence {
     /// Those of [`erdos_renyi_graph`].
     pub fn erdos_renyi(n: usize, p: f64, steps: usize, rng: &mut impl Rng) -> Result<Self, Error> {
         Self::metropolis_of(n, steps, || erdos_renyi_graph(n, p, rng))
-    }
-
-    /// Metropolis weights on a new connected Erdős–Rényi graph in each step, each redrawn at most
-    /// `tries` times.
-    ///
-    /// # Errors
-    /// Those of [`connected_erdos_renyi`].
-    pub fn connected_erdos_renyi(
-        n: usize,
-        p: f64,
-        tries: usize,
-        steps: usize,
-        rng: &mut impl Rng,
-    ) -> Result<Self, Error> {
-        Self::metropolis_of(n, steps, || connected_erdos_renyi(n, p, tries, rng))
     }
 
     fn metropolis_of(
@@ -309,8 +294,7 @@ impl EdgeActivations {
     }
 
     /// Number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(crate) fn node_count(&self) -> usize {
         self.support.node_count()
     }
 

@@ -18,7 +18,7 @@ impl Spectrum {
     ///
     /// # Complexity
     /// `n³` multiplications, half of a matrix product.
-    pub fn function(&self, at_one: f64, f: impl Fn(f64) -> f64) -> Result<Array2<f64>, Error> {
+    pub(crate) fn function(&self, at_one: f64, f: impl Fn(f64) -> f64) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         if n == 1 {
             return Ok(Array2::from_elem((1, 1), at_one));

@@ -22,7 +22,7 @@ use ndarray::{ArrayView1, ArrayView2};
 /// ```
 /// use ndp_graph::{GossipMatrix, Spectrum, generators::complete_graph};
 /// let spectrum = Spectrum::new(&GossipMatrix::metropolis(&complete_graph(5)?))?;
-/// assert!((spectrum.gap_abs()? - 1.0).abs() < 1e-12); // one round is enough
+/// assert!((spectrum.extremes()?.gap_abs()? - 1.0).abs() < 1e-12); // one round is enough
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +44,7 @@ impl Spectrum {
     }
 
     /// Number of nodes, and of eigenvalues.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(crate) fn node_count(&self) -> usize {
         self.eigen.values.len()
     }
 
@@ -68,22 +67,6 @@ impl Spectrum {
     pub fn extremes(&self) -> Result<Extremes, Error> {
         self.mixing.require_connected(self.node_count())?;
         Ok(self.mixing.extremes(self.eigen.values[self.node_count() - 2], self.eigen.values[0]))
-    }
-
-    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`.
-    ///
-    /// # Errors
-    /// As [`gap_abs`](fn@gap_abs).
-    pub fn gap_abs(&self) -> Result<f64, Error> {
-        self.extremes()?.gap_abs()
-    }
-
-    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0`.
-    ///
-    /// # Errors
-    /// As [`gap_signed`](fn@gap_signed).
-    pub fn gap_signed(&self) -> Result<f64, Error> {
-        self.extremes()?.gap_signed()
     }
 }
 
@@ -190,4 +173,4 @@ impl Mixing {
 }
 
 /// Up to this many nodes the extreme eigenvalues come from the dense eigensolver.
-pub const DENSE_NODES: usize = 2048;
+pub(crate) const DENSE_NODES: usize = 2048;

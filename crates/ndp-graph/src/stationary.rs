@@ -8,8 +8,7 @@ impl TransitionMatrix {
     ///
     /// # Complexity
     /// `O(n + nnz)`.
-    #[must_use]
-    pub fn class_count(&self) -> usize {
+    pub(crate) fn class_count(&self) -> usize {
         // Kosaraju: leave times forward, then search backward from the last to leave.
         let n = self.node_count();
         let mut order = Vec::with_capacity(n);

@@ -12,7 +12,7 @@ use crate::{Error, GossipMatrix, Spectrum, TransitionMatrix};
 use ndarray::Array2;
 
 /// The most steps a sum may have: ten million.
-pub const MAX_STEPS: usize = 10_000_000;
+pub(crate) const MAX_STEPS: usize = 10_000_000;
 
 /// Row `u` of `S_T` for a gossip matrix and `T = steps`: one entry per node.
 ///
@@ -95,8 +95,7 @@ pub fn harmonic_number(steps: usize) -> f64 {
 }
 
 /// `Σ_{t=1}^T λ^t / t` for `|λ| ≤ 1` and `T = steps`; `-ln(1 - λ)` once the rest is too small to count.
-#[must_use]
-pub fn power_sum(lambda: f64, steps: usize) -> f64 {
+pub(crate) fn power_sum(lambda: f64, steps: usize) -> f64 {
     // Beyond T the terms sum to at most |λ|^(T+1) / ((T+1) (1 - |λ|)), here below e^-40 of the sum.
     if (1.0 - lambda.abs()) * steps as f64 > 45.0 {
         return -(-lambda).ln_1p();

@@ -9,7 +9,7 @@ use ndp_algos::gossip::random_graph;
 use ndp_dp::federated::ContractionFactor;
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
-use ndp_dp::shuffling::{self, Shuffled};
+use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{
     ApproxDp, Delta, Gdp, Order, Sensitivity, Sigma, UpperBound, baselines, contraction, subsampling, tails,
 };
@@ -96,10 +96,7 @@ pub(crate) fn shuffle(
 ) -> Result<Number, Fault> {
     let at = Delta::new(delta)?;
     run(py, move || {
-        let best: UpperBound<Shuffled> = match labels {
-            Some(labels) => shuffling::rr_epsilon(local_epsilon, labels, count, at)?,
-            None => shuffling::generic_epsilon(local_epsilon, count, at)?,
-        };
+        let best = Reports { local_epsilon, labels }.epsilon(count, at)?;
         let rule = format!("{:?}", best.value().rule).to_lowercase();
         Ok(Number::new(best.map(|best| best.epsilon), "epsilon").with("delta", delta).with("rule", rule))
     })
@@ -139,20 +136,17 @@ pub(crate) fn shuffle_delta(
 ) -> Result<Number, Fault> {
     let rule = rule.to_owned();
     run(py, move || {
-        let delta = match (rule.as_str(), labels) {
-            ("clones", None) => shuffling::clones_delta(epsilon, local_epsilon, count)?,
-            ("hoeffding", None) => shuffling::hoeffding_delta(epsilon, local_epsilon, count)?,
-            ("bennett", None) => shuffling::bennett_delta(epsilon, local_epsilon, count)?,
-            ("hoeffding", Some(labels)) => {
-                shuffling::rr_hoeffding_delta(epsilon, local_epsilon, labels, count)?
-            }
-            ("bennett", Some(labels)) => shuffling::rr_bennett_delta(epsilon, local_epsilon, labels, count)?,
-            ("blanket", Some(labels)) => shuffling::rr_blanket_delta(epsilon, local_epsilon, labels, count)?,
+        let bound = match (rule.as_str(), labels) {
+            ("clones", None) => Bound::Clones,
+            ("hoeffding", _) => Bound::Hoeffding,
+            ("bennett", _) => Bound::Bennett,
+            ("blanket", Some(_)) => Bound::Blanket,
             _ => {
                 let rules = "clones, hoeffding, bennett, or with labels hoeffding, bennett, blanket";
                 return Err(Fault::new(format!("rule must be one of {rules}, got {rule:?}")));
             }
         };
+        let delta = Reports { local_epsilon, labels }.delta_by(bound, epsilon, count)?;
         Ok(Number::new(delta, "delta").with("epsilon", epsilon))
     })
 }
@@ -248,7 +242,7 @@ pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Nu
 /// Exact(0.5, 'delta')
 #[pyfunction]
 pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(contraction::symmetric_hockey_stick(&p, &q, epsilon)?, "delta").with("epsilon", epsilon))
+    Ok(Number::new(contraction::kernel_coefficient(&[p, q], epsilon)?, "delta").with("epsilon", epsilon))
 }
 
 /// The Rényi loss of an observer who sees one of several laws: part i with probability w_i, at cost D_i.

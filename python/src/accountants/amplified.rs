@@ -60,7 +60,7 @@ mechanism! {
     /// >>> bool(step.rdp(2.0) < 0.001)
     /// True
     SampledGaussian(baselines::SampledGaussian), "SampledGaussian",
-    (rate: f64, mu: f64) => baselines::SampledGaussian::with_rate(rate, mu)?,
+    (rate: f64, mu: f64) => baselines::SampledGaussian::new(rate, mu)?,
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }

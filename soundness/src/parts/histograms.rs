@@ -4,7 +4,8 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
-use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse, shuffling};
+use ndp_dp::shuffling::Reports;
+use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -99,15 +100,18 @@ fn surplus(rng: &mut ChaCha8Rng) -> Outcome {
     let local = log_uniform(rng, 0.05, 6.0);
     let m = pick(rng, &[10, 1000, 99_999, 100_000]);
     let Ok(delta) = Delta::new(1e-6) else { return outcome };
-    let epsilon =
-        |m: u64| shuffling::generic_epsilon(local, m, delta).map_or(f64::NAN, |x| x.value().epsilon);
+    let epsilon = |m: u64| {
+        Reports { local_epsilon: local, labels: None }
+            .epsilon(m, delta)
+            .map_or(f64::NAN, |x| x.value().epsilon)
+    };
     let (here, more) = (epsilon(m), epsilon(m + 1));
     outcome.check(more <= here * (1.0 + 1e-9), || Violation {
         kind: "one report more costs more",
         size: [m, 0, 0],
-        what: format!("generic_epsilon({local}, m, 1e-6): {here} at {m}, {more} at one more"),
+        what: format!("epsilon of m reports at {local} and 1e-6: {here} at {m}, {more} at one more"),
         test: format!(
-            "use ndp_dp::{{Delta, shuffling}};\nlet at = |m| shuffling::generic_epsilon({}, m, Delta::new(1e-6)?).map(|x| x.value().epsilon);\n\
+            "use ndp_dp::{{Delta, shuffling::Reports}};\nlet at = |m| Reports {{ local_epsilon: {}, labels: None }}.epsilon(m, Delta::new(1e-6)?).map(|x| x.value().epsilon);\n\
              assert!(at({m} + 1)? <= at({m})? * (1.0 + 1e-9));",
             literal(local)
         ),

@@ -62,7 +62,13 @@ impl Part for Programs {
         let directions: Vec<(usize, Vec<i64>)> = (0..twin.nodes)
             .map(|u| (u, (0..twin.program.uses(u)).map(|_| rng.random_range(-2..=2)).collect()))
             .collect();
-        compare(&mut outcome, &twin, &observer, &directions, own);
+        // Every seventh is swept, however small it is.
+        let options = AccountOptions {
+            sparse_from: if own { 0 } else { 128 },
+            sweeps_from: if number % 7 == 2 { 0 } else { usize::MAX },
+            ..AccountOptions::default()
+        };
+        compare(&mut outcome, &twin, &observer, &directions, options);
         outcome
     }
 
@@ -195,7 +201,7 @@ fn compare(
     twin: &Twin,
     observer: &Observer,
     directions: &[(usize, Vec<i64>)],
-    sparse: bool,
+    options: AccountOptions,
 ) {
     let size = [twin.values.len() as u64, twin.sights.len() as u64, observer.members().len() as u64];
     let violation = |kind: &'static str, what: String| Violation {
@@ -216,8 +222,7 @@ fn compare(
             .filter(|(u, _)| !observer.contains(*u))
             .map(|(u, weights)| (*u, weights.iter().map(|&w| Weight::from(w)).collect()))
             .collect(),
-        sparse_from: if sparse { 0 } else { 128 },
-        ..AccountOptions::default()
+        ..options
     };
     let hidden = unseen(twin, observer);
     let account = match (twin.program.account_with(observer, &options), hidden) {

@@ -5,7 +5,8 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_dp::{Delta, RandomizedResponse, shuffling};
+use ndp_dp::shuffling::{Bound, Reports};
+use ndp_dp::{Delta, RandomizedResponse};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 use rand::RngExt;
@@ -37,7 +38,7 @@ impl Part for Shuffled {
         let share: f64 = rng.random();
         let epsilon = pick(rng, &[0.0, local * share, local * share, local * (1.0 - 1e-9)]);
         let code = format!(
-            "use ndp_dp::{{Delta, RandomizedResponse, shuffling}};\n\
+            "use ndp_dp::{{Delta, RandomizedResponse, shuffling::{{Bound, Reports}}}};\n\
              let local = *RandomizedResponse::with_epsilon({labels}, {})?.local_epsilon().value();",
             literal(wanted)
         );
@@ -46,20 +47,53 @@ impl Part for Shuffled {
         let (many, at) = (m as u64, literal(epsilon));
         for (found, call) in [
             (
-                shuffling::rr_blanket_delta(epsilon, local, labels, many),
-                format!("rr_blanket_delta({at}, local, {labels}, {m})"),
+                Reports { local_epsilon: local, labels: Some(labels) }.delta_by(
+                    Bound::Blanket,
+                    epsilon,
+                    many,
+                ),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: Some({labels}) }}.delta_by(Bound::Blanket, {at}, {m})"
+                ),
             ),
             (
-                shuffling::rr_hoeffding_delta(epsilon, local, labels, many),
-                format!("rr_hoeffding_delta({at}, local, {labels}, {m})"),
+                Reports { local_epsilon: local, labels: Some(labels) }.delta_by(
+                    Bound::Hoeffding,
+                    epsilon,
+                    many,
+                ),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: Some({labels}) }}.delta_by(Bound::Hoeffding, {at}, {m})"
+                ),
             ),
             (
-                shuffling::rr_bennett_delta(epsilon, local, labels, many),
-                format!("rr_bennett_delta({at}, local, {labels}, {m})"),
+                Reports { local_epsilon: local, labels: Some(labels) }.delta_by(
+                    Bound::Bennett,
+                    epsilon,
+                    many,
+                ),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: Some({labels}) }}.delta_by(Bound::Bennett, {at}, {m})"
+                ),
             ),
-            (shuffling::clones_delta(epsilon, local, many), format!("clones_delta({at}, local, {m})")),
-            (shuffling::hoeffding_delta(epsilon, local, many), format!("hoeffding_delta({at}, local, {m})")),
-            (shuffling::bennett_delta(epsilon, local, many), format!("bennett_delta({at}, local, {m})")),
+            (
+                Reports { local_epsilon: local, labels: None }.delta_by(Bound::Clones, epsilon, many),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: None }}.delta_by(Bound::Clones, {at}, {m})"
+                ),
+            ),
+            (
+                Reports { local_epsilon: local, labels: None }.delta_by(Bound::Hoeffding, epsilon, many),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: None }}.delta_by(Bound::Hoeffding, {at}, {m})"
+                ),
+            ),
+            (
+                Reports { local_epsilon: local, labels: None }.delta_by(Bound::Bennett, epsilon, many),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: None }}.delta_by(Bound::Bennett, {at}, {m})"
+                ),
+            ),
         ] {
             let found = found.map_or(f64::NAN, |x| *x.value());
             outcome.check(!found.is_nan() && truth.compare(found) != Ordering::Greater, || {
@@ -71,7 +105,7 @@ impl Part for Shuffled {
                 case.violation(
                     kind,
                     what,
-                    &format!("assert!(*shuffling::{call}?.value() >= {});", literal(truth.below())),
+                    &format!("assert!(*{call}?.value() >= {});", literal(truth.below())),
                 )
             });
         }
@@ -80,12 +114,14 @@ impl Part for Shuffled {
         let at = literal(delta);
         for (found, call) in [
             (
-                shuffling::rr_epsilon(local, labels, many, target),
-                format!("rr_epsilon(local, {labels}, {m}, Delta::new({at})?)"),
+                Reports { local_epsilon: local, labels: Some(labels) }.epsilon(many, target),
+                format!(
+                    "Reports {{ local_epsilon: local, labels: Some({labels}) }}.epsilon({m}, Delta::new({at})?)"
+                ),
             ),
             (
-                shuffling::generic_epsilon(local, many, target),
-                format!("generic_epsilon(local, {m}, Delta::new({at})?)"),
+                Reports { local_epsilon: local, labels: None }.epsilon(many, target),
+                format!("Reports {{ local_epsilon: local, labels: None }}.epsilon({m}, Delta::new({at})?)"),
             ),
         ] {
             let found = found.map_or(f64::NAN, |x| x.value().epsilon);
@@ -99,7 +135,7 @@ impl Part for Shuffled {
                 case.violation(
                     "shuffled epsilon below the truth",
                     what,
-                    &format!("assert!(shuffling::{call}?.value().epsilon > {});", literal(found)),
+                    &format!("assert!({call}?.value().epsilon > {});", literal(found)),
                 )
             });
         }

@@ -2,6 +2,7 @@
 
 use super::{Account, Attacker, Observer, Protocol, Senders};
 use crate::audit::Attack;
+use crate::error::ensure;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise};
 use ndarray::Array2;
 use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, ObserverLoss, Profile, Sensitivity, UpperBound};
@@ -152,10 +153,7 @@ impl Account for Reported {
         if unit == 0.0 || mu == f64::INFINITY {
             return Ok(None);
         }
-        if mu == 0.0 {
-            let (name, condition) = ("the loss allowed to a pair that has one", "be positive");
-            return Err(Error::InvalidParameter { name, condition, value: allowed });
-        }
+        ensure(mu != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
         // Room for the roundings of a square root and two quotients.
         Ok(Some(NoiseMultiplier::new(unit.sqrt() / mu * (1.0 + 16.0 * f64::EPSILON))?))
     }

@@ -113,7 +113,7 @@ impl Observer {
     ///
     /// # Errors
     /// [`Error::NotOffered`].
-    pub fn require_no_taps(&self) -> Result<(), Error> {
+    pub(crate) fn require_no_taps(&self) -> Result<(), Error> {
         if self.tapped.is_empty() {
             return Ok(());
         }

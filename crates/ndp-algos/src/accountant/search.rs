@@ -6,6 +6,7 @@
 
 use super::Account;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{Measure, NoiseMultiplier};
 
 /// The least noise at which the loss of `u` is at most `allowed`; `None` where no noise is needed.
@@ -16,10 +17,12 @@ pub(crate) fn of_pair<A: Account + ?Sized>(
     allowed: f64,
 ) -> Result<Option<NoiseMultiplier>, Error> {
     // Written so that NaN fails.
-    if !(0.0..=f64::INFINITY).contains(&allowed) {
-        let (name, condition) = ("the loss allowed to a pair", "be nonnegative");
-        return Err(Error::InvalidParameter { name, condition, value: allowed });
-    }
+    ensure(
+        (0.0..=f64::INFINITY).contains(&allowed),
+        "the loss allowed to a pair",
+        "be nonnegative",
+        allowed,
+    )?;
     account.checked_source(u)?;
     let loss = |noise: NoiseMultiplier| -> Result<f64, Error> {
         Ok(account.profile(u, noise)?.loss(measure)?.into_value())
@@ -27,10 +30,7 @@ pub(crate) fn of_pair<A: Account + ?Sized>(
     if allowed == f64::INFINITY || loss(NoiseMultiplier::new(NO_NOISE)?)? == 0.0 {
         return Ok(None);
     }
-    if allowed == 0.0 {
-        let (name, condition) = ("the loss allowed to a pair that has one", "be positive");
-        return Err(Error::InvalidParameter { name, condition, value: allowed });
-    }
+    ensure(allowed != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
     smallest_noise(allowed, loss).map(Some)
 }
 
@@ -46,13 +46,7 @@ pub(super) fn smallest_noise(
     target: f64,
     mut account: impl FnMut(NoiseMultiplier) -> Result<f64, Error>,
 ) -> Result<NoiseMultiplier, Error> {
-    if !(0.0 < target && target.is_finite()) {
-        return Err(Error::InvalidParameter {
-            name: "the target loss",
-            condition: "be positive and finite",
-            value: target,
-        });
-    }
+    ensure(0.0 < target && target.is_finite(), "the target loss", "be positive and finite", target)?;
     // At x = ln σ: what was found, and by how much it misses, on a logarithmic scale.
     let mut at = |x: f64| -> Result<(NoiseMultiplier, f64), Error> {
         let noise = NoiseMultiplier::new(x.exp())?;
@@ -79,13 +73,7 @@ pub(super) fn smallest_noise(
             break;
         }
         x += (0.5 * miss).clamp(-MAX_STEP, MAX_STEP) + if miss <= 0.0 { -0.1 } else { 0.1 };
-        if x > MAX_LOG {
-            return Err(Error::InvalidParameter {
-                name: "the target loss",
-                condition: "be met by some noise multiplier up to 1e150",
-                value: target,
-            });
-        }
+        ensure(x <= MAX_LOG, "the target loss", "be met by some noise multiplier up to 1e150", target)?;
         if x < -MAX_LOG {
             break;
         }

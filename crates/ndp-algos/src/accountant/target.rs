@@ -10,8 +10,9 @@
 use super::Account;
 use super::search::smallest_noise;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::conversion::optimal_epsilon;
-use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, UpperBound, Verdict};
+use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, Verdict};
 use ndp_graph::Graph;
 use ndp_graph::memory::require_dense;
 use ndp_numeric::rounding::Interval;
@@ -201,14 +202,13 @@ fn least_noise_of_mean(
         let means = kept.par_iter().map(|&at| mean(accounts[at].as_ref(), noise, measure));
         Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
-    if !(0.0 < allowed && allowed.is_finite()) {
-        let (name, condition) = ("the mean loss allowed", "be positive and finite");
-        return Err(Error::InvalidParameter { name, condition, value: allowed });
-    }
-    if accounts.is_empty() || largest(NoiseMultiplier::new(1.0)?)? == 0.0 {
-        let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
-        return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-    }
+    ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
+    ensure(
+        !accounts.is_empty() && largest(NoiseMultiplier::new(1.0)?)? != 0.0,
+        "the number of pairs with a loss and a limit",
+        "be at least 1",
+        0.0,
+    )?;
     if let Some(noise) = of_unit_means(accounts, measure, allowed)? {
         return Ok(LeastNoise { noise, tightest: None });
     }

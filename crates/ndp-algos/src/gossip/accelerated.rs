@@ -34,6 +34,7 @@ use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
+use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis};
@@ -69,9 +70,7 @@ impl Momentum {
     /// [`Error::InvalidParameter`] unless both are finite and nonnegative.
     pub fn new(mixing: f64, push: f64) -> Result<Self, Error> {
         for (name, value) in [("the mixing rate", mixing), ("the step of the momentum", push)] {
-            if !(0.0..f64::INFINITY).contains(&value) {
-                return Err(Error::InvalidParameter { name, condition: "be nonnegative and finite", value });
-            }
+            ensure((0.0..f64::INFINITY).contains(&value), name, "be nonnegative and finite", value)?;
         }
         Ok(Self { mixing, push })
     }
@@ -83,10 +82,7 @@ impl Momentum {
     pub fn of(law: &EdgeActivations) -> Result<Self, Error> {
         let mean = law.mean_matrix()?;
         let n = mean.node_count();
-        if n < 2 {
-            let (name, condition) = ("the number of nodes", "be at least 2");
-            return Err(Error::InvalidParameter { name, condition, value: n as f64 });
-        }
+        ensure(n >= 2, "the number of nodes", "be at least 2", n as f64)?;
         // E[W] = I - L/2, eigenvalues ascending: the last belongs to the constant vector.
         let eigen = sym_eigen(mean.to_dense()?.view())?;
         let laplacian: Vec<f64> = eigen.values.iter().take(n - 1).map(|x| 2.0 * (1.0 - x)).collect();
@@ -192,10 +188,7 @@ impl AcceleratedGossip {
         momentum: Momentum,
         rng: &mut impl Rng,
     ) -> Result<Self, Error> {
-        if !(0.0..=1e8).contains(&time) {
-            let (name, condition) = ("the time of a run", "lie in [0, 1e8]");
-            return Err(Error::InvalidParameter { name, condition, value: time });
-        }
+        ensure((0.0..=1e8).contains(&time), "the time of a run", "lie in [0, 1e8]", time)?;
         let (mut rings, mut now, mut last) = (Vec::new(), 0.0, 0.0);
         loop {
             // Poisson events of rate 1, some of which ring no edge.

@@ -5,6 +5,7 @@
 //! nodes sum to at most `T_v` local losses: the mean loss is at most `c₀ T_v / n`.
 
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{Exact, UpperBound};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_numeric::binomial;
@@ -39,14 +40,13 @@ impl Activity {
     /// # Errors
     /// [`Error::InvalidParameter`] unless there is a node and the probability lies in `[0, 1]`, up to `1e-12`.
     pub fn new(nodes: usize, steps: u64, participation: f64) -> Result<Self, Error> {
-        if nodes == 0 {
-            let (name, condition) = ("the number of nodes", "be at least 1");
-            return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-        }
-        if !(0.0..=1.0 + 1e-12).contains(&participation) {
-            let (name, condition) = ("the probability to take part in a step", "lie in [0, 1]");
-            return Err(Error::InvalidParameter { name, condition, value: participation });
-        }
+        ensure(nodes != 0, "the number of nodes", "be at least 1", 0.0)?;
+        ensure(
+            (0.0..=1.0 + 1e-12).contains(&participation),
+            "the probability to take part in a step",
+            "lie in [0, 1]",
+            participation,
+        )?;
         Ok(Self { nodes, steps, participation: participation.min(1.0) })
     }
 
@@ -71,10 +71,7 @@ impl Activity {
     /// # Errors
     /// [`Error::InvalidParameter`] for a negative excess.
     pub fn hoeffding(&self, excess: f64) -> Result<UpperBound<f64>, Error> {
-        if !(0.0..=f64::INFINITY).contains(&excess) {
-            let (name, condition) = ("the excess of messages", "be nonnegative");
-            return Err(Error::InvalidParameter { name, condition, value: excess });
-        }
+        ensure((0.0..=f64::INFINITY).contains(&excess), "the excess of messages", "be nonnegative", excess)?;
         let exponent = if self.steps == 0 { 0.0 } else { -2.0 * excess * excess / self.steps as f64 };
         // Without steps nothing exceeds the mean of zero messages.
         Ok(UpperBound::new(if self.steps == 0 && excess > 0.0 { 0.0 } else { exponent.exp() }))

@@ -7,6 +7,7 @@
 use super::exact::{ExactOptions, exact_loss};
 use super::utility::{Convergence, error_bound, stopping_rounds};
 use crate::accountant::{Account, Target, least_noise};
+use crate::error::ensure;
 use crate::{Error, LossReport};
 use ndp_dp::{Sensitivity, Sigma, UpperBound};
 use ndp_graph::GossipMatrix;
@@ -63,10 +64,7 @@ pub fn calibrate(
     (target, sensitivity): (&Target, Sensitivity),
 ) -> Result<GossipPlan, Error> {
     let n = matrix.node_count();
-    if observers.is_empty() {
-        let (name, condition) = ("the number of observers", "be at least 1");
-        return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-    }
+    ensure(!observers.is_empty(), "the number of observers", "be at least 1", 0.0)?;
     if let Convergence::Randomized(value) | Convergence::AcceleratedRandomized(value) = convergence {
         let (name, condition) = ("the convergence", "be that of a fixed matrix: losses depend on the edges");
         return Err(Error::InvalidParameter { name, condition, value });

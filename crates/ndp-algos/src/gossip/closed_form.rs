@@ -3,6 +3,7 @@
 //! All hold against an observer who knows its own noise.
 
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{Exact, ObserverLoss};
 
 /// Unit losses towards `observer` on the hypercube with `2^dimension` nodes (numbered so that
@@ -31,13 +32,7 @@ pub fn hypercube(dimension: u32, observer: usize, rounds: usize) -> Result<Exact
 /// # Errors
 /// [`Error::InvalidParameter`] for a path without nodes.
 pub fn path_end(nodes: usize, rounds: usize) -> Result<Exact<ObserverLoss>, Error> {
-    if nodes == 0 {
-        return Err(Error::InvalidParameter {
-            name: "the number of nodes of a path",
-            condition: "be at least 1",
-            value: 0.0,
-        });
-    }
+    ensure(nodes != 0, "the number of nodes of a path", "be at least 1", 0.0)?;
     let unit = (0..nodes).map(|u| f64::from(u8::from(u <= rounds))).collect();
     Ok(Exact::new(ObserverLoss { observer: 0, unit }))
 }
@@ -55,13 +50,7 @@ pub fn one_peer_hypercube(dimension: u32, observer: usize) -> Result<Exact<Obser
 }
 
 fn hypercube_nodes(dimension: u32, observer: usize) -> Result<usize, Error> {
-    if dimension > 26 {
-        return Err(Error::InvalidParameter {
-            name: "the dimension of a hypercube",
-            condition: "be at most 26",
-            value: f64::from(dimension),
-        });
-    }
+    ensure(dimension <= 26, "the dimension of a hypercube", "be at most 26", f64::from(dimension))?;
     let nodes = 1 << dimension;
     if observer < nodes { Ok(nodes) } else { Err(Error::NodeOutOfRange { node: observer, nodes }) }
 }

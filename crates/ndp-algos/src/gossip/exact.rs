@@ -154,7 +154,7 @@ pub fn exact_losses_with(
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct ViewBasis {
+pub(crate) struct ViewBasis {
     /// The rows, `rank` by `n`.
     pub rows: Array2<f64>,
     /// At most the spectral norm of the difference between the projector on what is seen and `QᵀQ`, `Q` these rows in exact
@@ -183,7 +183,7 @@ impl ViewBasis {
 ///
 /// # Errors
 /// Those of [`exact_coalition_loss`], and [`Error::NotCertified`].
-pub fn view_basis(
+pub(crate) fn view_basis(
     matrix: &GossipMatrix,
     coalition: &[usize],
     rounds: usize,

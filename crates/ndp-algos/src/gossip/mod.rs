@@ -28,10 +28,8 @@ pub mod utility;
 
 pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
-pub use exact::{
-    ExactOptions, ViewBasis, exact_coalition_loss, exact_loss, exact_losses, exact_losses_with, hop_bound,
-    view_basis,
-};
+pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, exact_losses_with, hop_bound};
+pub(crate) use exact::{ViewBasis, view_basis};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
 pub use sequence::{

@@ -23,6 +23,7 @@ use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
+use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
@@ -110,11 +111,12 @@ impl NoisyMessageGossip {
     /// [`Error::InvalidParameter`] for a ratio that is negative or not finite; [`ndp_graph::Error::TooLarge`] for rounds whose steps do
     /// not fit in memory.
     pub fn new(matrix: GossipMatrix, rounds: usize, ratio: f64, kind: MessageNoise) -> Result<Self, Error> {
-        if !(0.0..f64::INFINITY).contains(&ratio) {
-            let (name, condition) =
-                ("the ratio of message noise to input noise", "be nonnegative and finite");
-            return Err(Error::InvalidParameter { name, condition, value: ratio });
-        }
+        ensure(
+            (0.0..f64::INFINITY).contains(&ratio),
+            "the ratio of message noise to input noise",
+            "be nonnegative and finite",
+            ratio,
+        )?;
         require_dense("the steps of gossip with noisy messages", rounds, 64)?;
         Ok(Self { matrix, rounds, ratio, kind, own_noise: OwnNoise::Known })
     }

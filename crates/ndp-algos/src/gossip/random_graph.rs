@@ -17,6 +17,7 @@
 
 use super::printed::RandomGraph;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::{Exact, Order, Sensitivity, Sigma, UpperBound};
 
@@ -103,16 +104,11 @@ pub fn drawn_case_loss(cases: &[(f64, f64)], order: Order) -> Result<UpperBound<
     let mut total = 0.0;
     for &(probability, loss) in cases {
         for (name, value) in [("a probability", probability), ("a loss", loss)] {
-            if !(0.0..=f64::INFINITY).contains(&value) {
-                return Err(Error::InvalidParameter { name, condition: "be nonnegative", value });
-            }
+            ensure((0.0..=f64::INFINITY).contains(&value), name, "be nonnegative", value)?;
         }
         total += probability;
     }
-    if total > 1.0 + 1e-12 {
-        let (name, condition) = ("the sum of the probabilities", "be at most 1");
-        return Err(Error::InvalidParameter { name, condition, value: total });
-    }
+    ensure(total <= 1.0 + 1e-12, "the sum of the probabilities", "be at most 1", total)?;
     // The mixture divides by the sum of its weights: what is left, rounded down, makes that at most 1.
     let left = Part { weight: (1.0 - total * (1.0 + 4.0 * f64::EPSILON)).max(0.0), loss: 0.0 };
     let parts = cases.iter().map(|&(weight, loss)| Part { weight, loss });
@@ -126,17 +122,8 @@ pub fn drawn_case_loss(cases: &[(f64, f64)], order: Order) -> Result<UpperBound<
 /// # Errors
 /// [`Error::InvalidParameter`] unless `q` lies in `(0, 1]` and there are at least two nodes.
 pub(crate) fn connectivity_constant(nodes: usize, q: f64) -> Result<f64, Error> {
-    if !(0.0 < q && q <= 1.0) {
-        return Err(Error::InvalidParameter {
-            name: "the edge probability",
-            condition: "lie in (0, 1]",
-            value: q,
-        });
-    }
-    if nodes < 2 {
-        let (name, condition) = ("the number of nodes", "be at least 2");
-        return Err(Error::InvalidParameter { name, condition, value: nodes as f64 });
-    }
+    ensure(0.0 < q && q <= 1.0, "the edge probability", "lie in (0, 1]", q)?;
+    ensure(nodes >= 2, "the number of nodes", "be at least 2", nodes as f64)?;
     Ok(q * nodes as f64 / (nodes as f64).ln())
 }
 
@@ -147,10 +134,12 @@ pub(crate) fn connectivity_constant(nodes: usize, q: f64) -> Result<f64, Error> 
 /// [`Error::InvalidParameter`] unless `q` lies in `(0, 1]` and the coalition has between 1 and `n` members.
 pub fn expected_outside_neighbors(nodes: usize, observers: usize, q: f64) -> Result<f64, Error> {
     connectivity_constant(nodes, q)?;
-    if !(1..=nodes).contains(&observers) {
-        let (name, condition) = ("the number of observers", "lie between 1 and the number of nodes");
-        return Err(Error::InvalidParameter { name, condition, value: observers as f64 });
-    }
+    ensure(
+        (1..=nodes).contains(&observers),
+        "the number of observers",
+        "lie between 1 and the number of nodes",
+        observers as f64,
+    )?;
     // 1 - (1 - q)^k without loss of digits at small q.
     let adjacent = -(observers as f64 * (-q).ln_1p()).exp_m1();
     Ok((nodes - observers) as f64 * adjacent)
@@ -171,10 +160,7 @@ fn mean_share(setting: RandomGraph) -> Result<f64, Error> {
 /// The number `n - |V| - d_V` of nodes that are neither observers nor adjacent to one.
 fn hidden_nodes(setting: RandomGraph) -> Result<usize, Error> {
     let RandomGraph { nodes, observers, degree, .. } = setting;
-    if observers == 0 {
-        let (name, condition) = ("the number of observers", "be at least 1");
-        return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-    }
+    ensure(observers != 0, "the number of observers", "be at least 1", 0.0)?;
     nodes.checked_sub(observers.saturating_add(degree)).ok_or(Error::InvalidParameter {
         name: "the number of observers and their neighbors",
         condition: "be at most the number of nodes",

@@ -329,7 +329,7 @@ mod tests {
             let units = &report.loss.value().unit;
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
             let source = (1..protocol.node_count()).find(inside).expect("some loss is partial");
-            let mu = report.unit(source)?.mu(scales.0, scales.1);
+            let mu = report.unit(source)?.gdp(scales.0, scales.1).mu();
             let measured =
                 audit(&protocol, source, &Observer::node(0), scales.1.multiplier(scales.0)?, plan, &mut rng)?
                     .measured_mu

@@ -5,6 +5,7 @@ use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
 use super::operator::{require_operator, worst_of_operator};
+use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
@@ -72,13 +73,7 @@ impl SynchronousGossip {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `parameter` lies in `[1, 2)`.
     pub fn accelerated(mut self, parameter: f64) -> Result<Self, Error> {
-        if !(1.0..2.0).contains(&parameter) {
-            return Err(Error::InvalidParameter {
-                name: "the Chebyshev parameter",
-                condition: "lie in [1, 2)",
-                value: parameter,
-            });
-        }
+        ensure((1.0..2.0).contains(&parameter), "the Chebyshev parameter", "lie in [1, 2)", parameter)?;
         self.acceleration = Acceleration::Chebyshev(parameter);
         Ok(self)
     }

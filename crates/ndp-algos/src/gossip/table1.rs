@@ -5,6 +5,7 @@
 
 use super::utility::{Convergence, stopping_rounds};
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 
@@ -62,10 +63,12 @@ impl MeanBudget {
     /// # Errors
     /// As [`synchronous`](Self::synchronous).
     pub fn randomized(&self, second: f64, participation: f64) -> Result<Calibration, Error> {
-        if !(0.0 < participation && participation <= 1.0) {
-            let (name, condition) = ("the probability to take part in a step", "lie in (0, 1]");
-            return Err(Error::InvalidParameter { name, condition, value: participation });
-        }
+        ensure(
+            0.0 < participation && participation <= 1.0,
+            "the probability to take part in a step",
+            "lie in (0, 1]",
+            participation,
+        )?;
         self.calibrate(Convergence::Randomized(second), participation, 4.0)
     }
 
@@ -88,14 +91,13 @@ impl MeanBudget {
 
     /// `α / (2 ε)`: the variance of one release at loss `ε`, in units of `Δ²`, whose square may be no float.
     fn release_variance(&self) -> Result<Interval, Error> {
-        if !(0.0 < self.epsilon && self.epsilon.is_finite()) {
-            let (name, condition) = ("the mean loss allowed", "be positive and finite");
-            return Err(Error::InvalidParameter { name, condition, value: self.epsilon });
-        }
-        if self.nodes < 2 {
-            let (name, condition) = ("the number of nodes", "be at least 2");
-            return Err(Error::InvalidParameter { name, condition, value: self.nodes as f64 });
-        }
+        ensure(
+            0.0 < self.epsilon && self.epsilon.is_finite(),
+            "the mean loss allowed",
+            "be positive and finite",
+            self.epsilon,
+        )?;
+        ensure(self.nodes >= 2, "the number of nodes", "be at least 2", self.nodes as f64)?;
         Ok(Interval::new(self.order.get()) / (Interval::new(2.0) * Interval::new(self.epsilon)))
     }
 

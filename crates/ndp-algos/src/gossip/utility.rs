@@ -6,9 +6,11 @@
 //! # References
 //! - *Muffliato*, Theorems 2 and 7 (synchronous), 3 and 8 (randomized, corrected here by a factor 2).
 
+use super::operator::require_rounds;
 use super::sequence::advance;
 use super::synchronous::check_values;
 use super::{SequenceGossip, SynchronousGossip};
+use crate::error::ensure;
 use crate::{Error, LinearProtocol};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Exact, Sigma, UpperBound};
@@ -130,10 +132,11 @@ impl SynchronousGossip {
     /// The operator `P` of the output `P (x + η)`: `Wᵀ` or `P_T(W)`, `n` by `n`.
     ///
     /// # Errors
-    /// [`ndp_graph::Error::TooLarge`].
+    /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
     pub fn operator(&self) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         require_dense("the operator of a gossip protocol", n, 4 * n)?;
+        require_rounds(self.rounds(), n.saturating_mul(self.matrix().csr().columns().len()))?;
         Ok(self.output_of(Array2::eye(n)))
     }
 
@@ -223,14 +226,13 @@ pub fn stopping_rounds(
 }
 
 fn check_setting(nodes: usize, spread: f64) -> Result<(), Error> {
-    if nodes == 0 {
-        let (name, condition) = ("the number of nodes", "be at least 1");
-        return Err(Error::InvalidParameter { name, condition, value: 0.0 });
-    }
-    if !(0.0..f64::INFINITY).contains(&spread) {
-        let (name, condition) = ("the spread of the inputs", "be finite and nonnegative");
-        return Err(Error::InvalidParameter { name, condition, value: spread });
-    }
+    ensure(nodes != 0, "the number of nodes", "be at least 1", 0.0)?;
+    ensure(
+        (0.0..f64::INFINITY).contains(&spread),
+        "the spread of the inputs",
+        "be finite and nonnegative",
+        spread,
+    )?;
     Ok(())
 }
 

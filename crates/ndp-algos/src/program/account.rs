@@ -7,7 +7,7 @@
 //! `α` is `(α/2) max Q`. Units: sensitivity and noise are 1; for others multiply by `Δ²/σ²`.
 
 use super::adaptivity::{self, Adaptivity};
-use super::build::Program;
+use super::build::{Program, Reads};
 use super::columns::{self, Direction};
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
@@ -15,7 +15,7 @@ use super::noiseless::{self, Combination};
 use super::observers::Seen;
 use super::options::{AccountOptions, Delivery};
 use super::sensitivity::{self, Loss, Sensitivity, Value as Found};
-use super::{ProgramError, sparse};
+use super::{ProgramError, sparse, sweep};
 use crate::Error;
 use crate::accountant::Observer;
 use crate::certified::account::Budget;
@@ -25,6 +25,8 @@ use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
 use num_rational::BigRational;
 use num_traits::One;
 use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// What is proven about a node under a sensitivity set.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,28 +76,41 @@ impl Program {
     /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
     /// [verdict](Account::verdict) on a node and a set.
     pub fn account_with(&self, observer: &Observer, options: &AccountOptions) -> Result<Account, Error> {
-        let (seen, adaptivity, probability) = adaptivity::resolve(self, observer, options.hidden)?;
         let nodes = self.node_count();
         if let Some(&node) = options.nodes.iter().flatten().find(|&&node| node >= nodes) {
             return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
         }
         let asked = options.asked(self);
+        if let Some(account) = self.swept(observer, options, &asked)? {
+            return Ok(account);
+        }
+        let (seen, adaptivity, probability) = adaptivity::resolve(self, observer, options.hidden)?;
         let directions = self.directions(&seen, &asked, options)?;
+        let account = |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize| Account {
+            program: self.clone(),
+            observer: observer.clone(),
+            seen,
+            grams,
+            rank,
+            bits: 53,
+            failure: probability.min(1.0),
+            adaptivity,
+            delivery: options.delivery,
+        };
         let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
             large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
         {
-            return Ok(Account {
-                program: self.clone(),
-                observer: observer.clone(),
-                seen,
-                grams: found.grams,
-                rank: found.rank,
-                bits: 53,
-                failure: probability.min(1.0),
-                adaptivity,
-                delivery: options.delivery,
-            });
+            // Conjugate gradients that end early leave wide ends: another engine, as far as the size allows.
+            if found.narrow || seen.rows.len() > MOST_DENSE {
+                return Ok(account(seen, found.grams, found.rank));
+            }
+            if let Some(swept) = sweep::grams(self, &seen, &directions, options)?.filter(|x| x.narrow) {
+                return Ok(account(seen, swept.grams, swept.rank));
+            }
+            if seen.rows.len() > MOST_GENERAL {
+                return Ok(account(seen, found.grams, found.rank));
+            }
         }
         let (rows, columns) = columns::rows(self, &seen, &directions, &asked)?;
         let budget = Budget { memory: options.memory_limit, bits: options.precision_limit };
@@ -158,6 +173,47 @@ impl Program {
             adaptivity,
             delivery: options.delivery,
         })
+    }
+
+    /// The account of a deep program, whose rows are not written out; none for others.
+    fn swept(
+        &self,
+        observer: &Observer,
+        options: &AccountOptions,
+        asked: &[bool],
+    ) -> Result<Option<Account>, Error> {
+        let reads_nothing_hidden =
+            |c: &super::build::Contribution| matches!(c.reads, Reads::Nothing | Reads::Seen(None));
+        if !self.contributions.iter().all(reads_nothing_hidden) {
+            return Ok(None);
+        }
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
+        let from = options.sweeps_from;
+        if !seen.deeper_than(self, from.max(DEEP.min(from) * seen.rows.len())) {
+            return Ok(None);
+        }
+        let directions = self.directions(&seen, asked, options)?;
+        let found = match sweep::grams(self, &seen, &directions, options)? {
+            Some(found) if found.narrow => found,
+            found => {
+                // Exact rows may tell, where they can be written out.
+                if !seen.deeper_than(self, MOST_WRITTEN) {
+                    return Ok(None);
+                }
+                found.ok_or(Error::NotCertified { bits: 53 })?
+            }
+        };
+        Ok(Some(Account {
+            program: self.clone(),
+            observer: observer.clone(),
+            seen,
+            grams: found.grams,
+            rank: found.rank,
+            bits: 53,
+            failure: 0.0,
+            adaptivity: if found.assumed { Adaptivity::Assumed } else { Adaptivity::Fixed },
+            delivery: options.delivery,
+        }))
     }
 
     /// What every node alone learns about every other under a sensitivity set: row `u` is the exposed node, column `v` the
@@ -344,6 +400,24 @@ impl Account {
         self.adaptivity
     }
 
+    /// What was seen, with the coefficients of all rows.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::TooLarge`] for rows that would not fit.
+    pub(super) fn completed(&self) -> Result<Cow<'_, Seen>, Error> {
+        if self.seen.is_complete() {
+            return Ok(Cow::Borrowed(&self.seen));
+        }
+        let limit = AccountOptions::default().memory_limit;
+        if self.seen.deeper_than(&self.program, usize::try_from(limit / BYTES).unwrap_or(usize::MAX)) {
+            let (what, limit) = ("the exact rows of what is seen", u128::from(limit));
+            return Err(ndp_graph::Error::TooLarge { what, bytes: limit, limit }.into());
+        }
+        let mut seen = self.seen.clone();
+        seen.complete(&self.program);
+        Ok(Cow::Owned(seen))
+    }
+
     pub(super) fn node(&self, source: usize) -> Result<&NodeGram, Error> {
         let nodes = self.grams.len();
         let gram = self.grams.get(source).ok_or(ProgramError::NodeOutOfRange { node: source, nodes })?;
@@ -351,3 +425,14 @@ impl Account {
         gram.as_ref().ok_or_else(|| missing(source).into())
     }
 }
+
+/// Values that a row is made of in a deep program, on average.
+const DEEP: usize = 64;
+/// Rows whose covariance is factorised where conjugate gradients end early.
+const MOST_DENSE: usize = 3000;
+/// Rows that go to the general engine where `f64` cannot tell.
+const MOST_GENERAL: usize = 400;
+/// Coefficients of exact rows that are written out where `f64` cannot tell.
+const MOST_WRITTEN: usize = 4_000_000;
+/// Bytes that an exact coefficient takes at least.
+const BYTES: u64 = 128;

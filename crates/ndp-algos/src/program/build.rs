@@ -5,6 +5,7 @@ use super::weight::ldl;
 use super::{ProgramError, Weight};
 use num_rational::BigRational;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A value of a program: a contribution, a noise, or what was made of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -106,11 +107,12 @@ pub(super) enum Presence {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     pub(super) nodes: usize,
-    pub(super) values: Vec<Definition>,
-    pub(super) moments: Vec<usize>,
-    pub(super) contributions: Vec<Contribution>,
-    pub(super) noises: Vec<Noise>,
-    pub(super) events: Vec<Event>,
+    // Steps are shared by copies: an account keeps its program.
+    pub(super) values: Arc<Vec<Definition>>,
+    pub(super) moments: Arc<Vec<usize>>,
+    pub(super) contributions: Arc<Vec<Contribution>>,
+    pub(super) noises: Arc<Vec<Noise>>,
+    pub(super) events: Arc<Vec<Event>>,
     /// Nodes that join (`true`) or leave, and when.
     pub(super) changes: Vec<(usize, usize, bool)>,
     /// What nodes end with.
@@ -134,11 +136,11 @@ impl Program {
         }
         Ok(Self {
             nodes,
-            values: Vec::new(),
-            moments: Vec::new(),
-            contributions: Vec::new(),
-            noises: Vec::new(),
-            events: Vec::new(),
+            values: Arc::default(),
+            moments: Arc::default(),
+            contributions: Arc::default(),
+            noises: Arc::default(),
+            events: Arc::default(),
             changes: Vec::new(),
             results: BTreeMap::new(),
             uses: vec![0; nodes],
@@ -184,7 +186,13 @@ impl Program {
         let value = self.push(Definition::Contribution(self.contributions.len()))?;
         self.uses[node] += 1;
         let moment = self.moments[value.index()];
-        self.contributions.push(Contribution { node, index, value: value.index(), reads, moment });
+        Arc::make_mut(&mut self.contributions).push(Contribution {
+            node,
+            index,
+            value: value.index(),
+            reads,
+            moment,
+        });
         Ok(value)
     }
 
@@ -227,7 +235,7 @@ impl Program {
         holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
         let variance = variance.into().variance()?.clone();
         let value = self.push(Definition::Noise(self.noises.len()))?;
-        self.noises.push(Noise { variance, value: value.index() });
+        Arc::make_mut(&mut self.noises).push(Noise { variance, value: value.index() });
         holders.iter().for_each(|&by| self.see(value, Seeing::Held { by }));
         Ok(value)
     }
@@ -358,7 +366,11 @@ impl Program {
         let variance = variance.into();
         let own: Vec<Value> =
             rows.iter().map(|_| self.noise(node, variance.clone())).collect::<Result<_, _>>()?;
-        rows.iter().map(|row| self.combine(row.iter().cloned().zip(own.iter().copied()))).collect()
+        let terms = |row: &Vec<Weight>| -> Vec<(Weight, Value)> {
+            let entries = row.iter().zip(&own).filter(|(weight, _)| !weight.is_zero());
+            entries.map(|(weight, &value)| (weight.clone(), value)).collect()
+        };
+        rows.iter().map(|row| self.combine(terms(row))).collect()
     }
 
     /// Checks that a value belongs to the program; its number.
@@ -377,14 +389,14 @@ impl Program {
     pub(super) fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {
         let number = u32::try_from(self.values.len()).ok().filter(|&k| k < u32::MAX);
         let value = Value(number.ok_or(ProgramError::TooManyValues)?);
-        self.values.push(definition);
-        self.moments.push(self.clock);
+        Arc::make_mut(&mut self.values).push(definition);
+        Arc::make_mut(&mut self.moments).push(self.clock);
         self.clock += 1;
         Ok(value)
     }
 
     pub(super) fn see(&mut self, value: Value, seeing: Seeing) {
-        self.events.push(Event { value: value.index(), seeing, moment: self.clock });
+        Arc::make_mut(&mut self.events).push(Event { value: value.index(), seeing, moment: self.clock });
         self.clock += 1;
     }
 

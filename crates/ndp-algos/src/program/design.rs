@@ -30,6 +30,7 @@ use ndp_graph::linalg::{cholesky, gemm};
 use num_rational::BigRational;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What may be learned, in units of `μ²` (twice the Rényi loss over its order).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -292,7 +293,7 @@ impl Design {
     /// The program with these strengths.
     fn with(&self, strengths: &[f64]) -> Result<Program, Error> {
         let mut program = self.program.clone();
-        for (noise, &k) in program.noises.iter_mut().zip(&self.of_noise) {
+        for (noise, &k) in Arc::make_mut(&mut program.noises).iter_mut().zip(&self.of_noise) {
             let factor = BigRational::from_float(strengths[k]);
             noise.variance *=
                 factor.ok_or(ProgramError::NotFinite { what: "a strength", value: strengths[k] })?;

@@ -42,6 +42,7 @@ mod mixing;
 mod noiseless;
 mod observers;
 mod options;
+mod pivots;
 mod protocol;
 mod registers;
 mod semidefinite;
@@ -50,6 +51,7 @@ mod signs;
 mod simulate;
 mod sparse;
 mod steps;
+mod sweep;
 #[cfg(test)]
 mod tests;
 mod utility;

@@ -70,6 +70,8 @@ pub(super) struct Seen {
     pub(super) first: Vec<Option<usize>>,
     /// For every node whether it is a member.
     pub(super) members: Vec<bool>,
+    /// Whether rows have their coefficients.
+    complete: bool,
 }
 
 impl Seen {
@@ -78,6 +80,20 @@ impl Seen {
     /// # Errors
     /// Those of a bad observer.
     pub(super) fn new(
+        program: &Program,
+        observer: &Observer,
+        shown: &BTreeMap<usize, usize>,
+    ) -> Result<Self, Error> {
+        let mut seen = Self::outline(program, observer, shown)?;
+        seen.complete(program);
+        Ok(seen)
+    }
+
+    /// The same without the coefficients of the rows.
+    ///
+    /// # Errors
+    /// Those of a bad observer.
+    pub(super) fn outline(
         program: &Program,
         observer: &Observer,
         shown: &BTreeMap<usize, usize>,
@@ -102,9 +118,11 @@ impl Seen {
                 // A noise that is seen has its column deleted.
                 Definition::Noise(_) => first[value],
                 Definition::Sum(_) | Definition::Mixed { .. } => {
-                    let terms = definition.terms();
-                    let latest = |latest: usize, (term, _): &(usize, _)| Some(latest.max(known_from[*term]?));
-                    terms.iter().try_fold(made, latest)
+                    let mut latest = Some(made);
+                    definition.each_term(|term, _| {
+                        latest = latest.zip(known_from[term]).map(|(a, b)| a.max(b));
+                    });
+                    latest
                 }
             };
             if let (None, Some(moment)) = (derived, first[value]) {
@@ -116,20 +134,54 @@ impl Seen {
             });
         }
         kept.sort_unstable();
+        let row = |(moment, value)| SeenRow { value, moment, form: Vec::new() };
+        let rows = kept.into_iter().map(row).collect();
+        Ok(Self { rows, known_from, first, members, complete: false })
+    }
+
+    /// Whether rows have their coefficients.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Works out the coefficients of the rows; rows without any are dropped.
+    pub(super) fn complete(&mut self, program: &Program) {
+        if self.complete {
+            return;
+        }
         let unknown = |primitive: &Primitive| match primitive {
-            Primitive::Contribution(k) => !members[program.contributions[*k].node],
-            Primitive::Noise(k) => known_from[program.noises[*k].value].is_none(),
+            Primitive::Contribution(k) => !self.members[program.contributions[*k].node],
+            Primitive::Noise(k) => self.known_from[program.noises[*k].value].is_none(),
         };
-        let rows: Vec<SeenRow> = kept
-            .into_par_iter()
-            .map(|(moment, value)| {
-                let mut form = program.form(value);
-                form.retain(|(primitive, _)| unknown(primitive));
-                SeenRow { value, moment, form }
-            })
-            .collect();
-        let rows = rows.into_iter().filter(|row| !row.form.is_empty()).collect();
-        Ok(Self { rows, known_from, first, members })
+        self.rows.par_iter_mut().for_each(|row| {
+            row.form = program.form(row.value);
+            row.form.retain(|(primitive, _)| unknown(primitive));
+        });
+        self.rows.retain(|row| !row.form.is_empty());
+        self.complete = true;
+    }
+
+    /// Whether the rows are made of more than `most` hidden values altogether, each counted for every row that it has a part in.
+    pub(super) fn deeper_than(&self, program: &Program, most: usize) -> bool {
+        let mut visited = vec![u32::MAX; program.values.len()];
+        let mut count = 0;
+        let mut open: Vec<usize> = Vec::new();
+        for (number, row) in (0u32..).zip(&self.rows) {
+            open.push(row.value);
+            while let Some(value) = open.pop() {
+                count += 1;
+                if count > most {
+                    return true;
+                }
+                program.values[value].each_term(|term, _| {
+                    if self.known_from[term].is_none() && visited[term] != number {
+                        visited[term] = number;
+                        open.push(term);
+                    }
+                });
+            }
+        }
+        false
     }
 
     /// The contributions that occur in a row, ascending.

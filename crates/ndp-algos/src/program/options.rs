@@ -21,6 +21,9 @@ pub struct AccountOptions {
     /// Rows from which on a view whose rows all have a noise of their own is accounted for by sparse systems, without primes.
     /// Both ways enclose the same; small views are faster the other way.
     pub sparse_from: usize,
+    /// Hidden values, counted for every row that they have a part in, from which on rows are not written out: sweeps through
+    /// the program take their place. Both ways enclose the same.
+    pub sweeps_from: usize,
     /// Whether all messages arrive.
     pub delivery: Delivery,
 }
@@ -46,6 +49,7 @@ impl Default for AccountOptions {
             directions: Vec::new(),
             nodes: None,
             sparse_from: SPARSE_FROM,
+            sweeps_from: SWEEPS_FROM,
             delivery: Delivery::All,
         }
     }
@@ -63,3 +67,5 @@ impl AccountOptions {
 
 /// Rows of a view that is large.
 const SPARSE_FROM: usize = 128;
+/// Values of a view that is deep.
+const SWEEPS_FROM: usize = 100_000;

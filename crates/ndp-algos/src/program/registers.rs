@@ -31,6 +31,17 @@ pub(super) enum Definition {
 }
 
 impl Definition {
+    /// Hands out the values that it is the sum of, with their weights.
+    pub(super) fn each_term(&self, mut each: impl FnMut(usize, &BigRational)) {
+        match self {
+            Self::Contribution(_) | Self::Noise(_) => {}
+            Self::Sum(terms) => terms.iter().for_each(|(value, weight)| each(*value, weight)),
+            Self::Mixed { mixing, inputs, row } => {
+                mixing.row(*row).iter().for_each(|(j, weight)| each(inputs[*j as usize], weight));
+            }
+        }
+    }
+
     /// Weights and values that it is the sum of.
     pub(super) fn terms(&self) -> Vec<(usize, &BigRational)> {
         match self {

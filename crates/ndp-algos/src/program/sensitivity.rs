@@ -273,7 +273,15 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
     if sub.center.is_none() {
         // Only the structural bound is known: a diagonal D with D - G psd.
         let high = sub.structural.iter().fold(0.0, |sum: f64, d| (sum + d).next_up());
-        return Ok(Value::Ends(Ends { low: 0.0, high }));
+        // One use alone, and all in the same direction, are among the changes.
+        let alone = uses.iter().map(|&i| gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]).low);
+        let mut weights = vec![0.0; gram.uses];
+        uses.iter().for_each(|&i| weights[i] = bounds[i]);
+        let together = match gram.along(&weights) {
+            Decided::Ends(ends) => ends.low,
+            _ => 0.0,
+        };
+        return Ok(Value::Ends(Ends { low: alone.fold(together, f64::max), high }));
     }
     if let Some(ends) = signs::balanced(&sub) {
         return Ok(Value::Ends(ends));

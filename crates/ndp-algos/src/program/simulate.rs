@@ -131,7 +131,8 @@ pub(super) struct Statistic {
 impl Statistic {
     /// The best statistic about a change of the uses of `source`.
     pub(super) fn new(account: &Account, source: usize, change: &[f64]) -> Result<Self, Error> {
-        let rows = &account.seen.rows;
+        let seen = account.completed()?;
+        let rows = &seen.rows;
         let r = rows.len();
         let parts: Vec<BTreeMap<Primitive, f64>> =
             rows.iter().map(|row| row.form.iter().map(|(p, x)| (*p, float(x))).collect()).collect();

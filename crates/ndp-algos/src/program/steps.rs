@@ -7,7 +7,6 @@ use super::{ProgramError, Weight};
 use ndp_graph::Graph;
 use num_rational::BigRational;
 use num_traits::Zero;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Program {
@@ -19,14 +18,21 @@ impl Program {
         &mut self,
         terms: impl IntoIterator<Item = (W, Value)>,
     ) -> Result<Value, ProgramError> {
-        // One weight for every value, ascending.
-        let mut exact: BTreeMap<usize, BigRational> = BTreeMap::new();
+        let mut exact: Vec<(usize, BigRational)> = Vec::new();
         for (weight, value) in terms {
             let weight = weight.into();
-            let weight = weight.exact("a weight")?;
-            *exact.entry(self.check(value)?).or_insert_with(BigRational::zero) += weight;
+            exact.push((self.check(value)?, weight.exact("a weight")?.clone()));
         }
-        let exact = exact.into_iter().filter(|(_, weight)| !weight.is_zero()).collect();
+        // One weight for every value, ascending.
+        exact.sort_by_key(|(value, _)| *value);
+        exact.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += &next.1;
+            }
+            same
+        });
+        exact.retain(|(_, weight)| !weight.is_zero());
         self.push(Definition::Sum(exact))
     }
 

@@ -48,6 +48,10 @@ impl Weight {
         Ok(exact)
     }
 
+    pub(super) fn is_zero(&self) -> bool {
+        self.0.as_ref().is_ok_and(Zero::is_zero)
+    }
+
     /// The nearest `f64` or one beside it; infinite where it is out of range.
     #[must_use]
     pub fn to_f64(&self) -> f64 {

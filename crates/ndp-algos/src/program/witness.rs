@@ -16,7 +16,7 @@ use super::noiseless::{Combination, shift_of};
 use super::observers::Seen;
 use super::options::AccountOptions;
 use super::registers::Primitive;
-use super::{ProgramError, Weight, sparse};
+use super::{ProgramError, Weight, pivots, sparse};
 use crate::Error;
 use crate::accountant::Observer;
 use num_rational::BigRational;
@@ -151,8 +151,8 @@ pub enum AttackBound {
 
 impl Account {
     /// The best attack on a change of the uses of `source` and the noise shift that matches it: exact solutions, so that both
-    /// prove the same number. Views of more than 160 rows that all have a noise of their own get witnesses between which the loss
-    /// lies, a little apart; what they prove is exact. `None` for other large views, where nothing is learned, or where the account
+    /// prove the same number. Views of more than 160 rows that all bring a noise which no row before them has get witnesses between
+    /// which the loss lies, a little apart; what they prove is exact. `None` for other large views, where nothing is learned, or where the account
     /// shows the observer values that it does not have.
     ///
     /// # Errors
@@ -164,7 +164,8 @@ impl Account {
     pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<Option<(Attack, NoiseShift)>, Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
-        let rows = &self.seen.rows;
+        let seen = &*self.completed()?;
+        let rows = &seen.rows;
         // Values that were shown to the observer it does not have.
         if self.adaptivity() == Adaptivity::Revealed {
             return Ok(None);
@@ -176,7 +177,10 @@ impl Account {
                 return Ok(None);
             }
             let memory = AccountOptions::default().memory_limit;
-            let found = sparse::witness(program, &self.seen, &shifts, memory)?;
+            let found = match sparse::witness(program, seen, &shifts, memory)? {
+                Some(found) => Some(found),
+                None => pivots::witness(program, seen, &shifts, memory)?,
+            };
             return Ok(found.map(|(attack, moved)| {
                 let terms =
                     attack.into_iter().map(|(r, y)| (value(rows[r].value), Weight::from(y))).collect();

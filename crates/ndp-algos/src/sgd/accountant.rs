@@ -7,6 +7,7 @@ use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Domain, MeanEstimation, Objective, Users};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
+use crate::error::ensure;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
@@ -81,10 +82,7 @@ impl PrivateTraining {
     /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`] where gradients have no finite sensitivity.
     pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
         constants.require_bounded()?;
-        if users < 2 {
-            let (name, condition) = ("the number of users", "be at least 2");
-            return Err(Error::InvalidParameter { name, condition, value: users as f64 });
-        }
+        ensure(users >= 2, "the number of users", "be at least 2", users as f64)?;
         Ok(Self { users, constants, training })
     }
 
@@ -92,7 +90,7 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
         let domain = match &training {
             Training::Federated(run) => run.domain,
             _ => Domain::Unbounded,
@@ -302,6 +300,10 @@ impl Account for OfTraining<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.checked_source(u)?;
         self.training.profile(&self.towards, u, noise)
+    }
+
+    fn failure(&self) -> f64 {
+        self.towards.gossip.as_ref().map_or(0.0, GossipObserver::failure)
     }
 
     fn alike(&self) -> bool {

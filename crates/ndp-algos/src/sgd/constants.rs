@@ -83,7 +83,7 @@ impl Domain {
     }
 
     /// Moves `model` to the nearest point of the domain.
-    pub fn project(self, model: &mut [f64]) {
+    pub(crate) fn project(self, model: &mut [f64]) {
         if let Self::Ball(radius) = self {
             clip_norm(model, radius);
         }

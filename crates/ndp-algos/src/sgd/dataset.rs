@@ -1,6 +1,7 @@
 //! Examples with labels: read, scaled, split, and dealt out to users.
 
 use crate::Error;
+use crate::error::ensure;
 use ndarray::{Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -25,13 +26,7 @@ impl Dataset {
         if rows != labels.len() {
             return Err(Error::Shape { what: "labels", expected: rows, got: labels.len() });
         }
-        if rows == 0 || columns == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the number of examples and of features",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(rows != 0 && columns != 0, "the number of examples and of features", "be at least 1", 0.0)?;
         for ((row, column), value) in features.indexed_iter() {
             if !value.is_finite() {
                 return Err(Error::NotANumber { row, column });
@@ -107,7 +102,7 @@ impl Dataset {
 
     /// Number of features.
     #[must_use]
-    pub fn feature_count(&self) -> usize {
+    pub(crate) fn feature_count(&self) -> usize {
         self.features.ncols()
     }
 
@@ -216,13 +211,12 @@ impl Dataset {
     /// # Errors
     /// [`Error::InvalidParameter`] unless both parts get at least one example.
     pub fn stratified_split(&self, test_count: usize, rng: &mut impl Rng) -> Result<(Self, Self), Error> {
-        if test_count == 0 || test_count >= self.len() {
-            return Err(Error::InvalidParameter {
-                name: "the number of test examples",
-                condition: "leave examples on both sides of the split",
-                value: test_count as f64,
-            });
-        }
+        ensure(
+            test_count != 0 && test_count < self.len(),
+            "the number of test examples",
+            "leave examples on both sides of the split",
+            test_count as f64,
+        )?;
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.shuffle(rng);
         order.sort_by(|&a, &b| self.labels[a].total_cmp(&self.labels[b]));
@@ -265,13 +259,7 @@ impl Users {
     /// [`Error::TooFewRows`] when there are fewer examples than users, [`Error::InvalidParameter`]
     /// for no users or a mixing probability outside `[0, 1]`.
     pub fn deal(data: &Dataset, users: usize, deal: Deal, rng: &mut impl Rng) -> Result<Self, Error> {
-        if users == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the number of users",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(users != 0, "the number of users", "be at least 1", 0.0)?;
         if data.len() < users {
             return Err(Error::TooFewRows { rows: data.len(), users });
         }
@@ -306,13 +294,7 @@ impl Users {
     /// # Errors
     /// [`Error::TooFewRows`], [`Error::InvalidParameter`] for no users.
     pub fn consecutive(data: &Dataset, users: usize) -> Result<Self, Error> {
-        if users == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the number of users",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(users != 0, "the number of users", "be at least 1", 0.0)?;
         let per_user = data.len() / users;
         if per_user == 0 {
             return Err(Error::TooFewRows { rows: data.len(), users });

@@ -8,6 +8,7 @@
 //! last model only, not against the users, who see the models of their rounds.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
 use crate::sgd::history::{Evaluation, History};
@@ -100,13 +101,12 @@ impl FederatedSgd {
     }
 
     fn first_model(&self, users: usize, dimension: usize) -> Result<Vec<f64>, Error> {
-        if self.batch == 0 || self.batch > users {
-            return Err(Error::InvalidParameter {
-                name: "the batch size",
-                condition: "lie between 1 and the number of users",
-                value: self.batch as f64,
-            });
-        }
+        ensure(
+            self.batch != 0 && self.batch <= users,
+            "the batch size",
+            "lie between 1 and the number of users",
+            self.batch as f64,
+        )?;
         positive("the step size", self.step_size)?;
         let model = self.initial.clone().unwrap_or_else(|| vec![0.0; dimension]);
         if model.len() != dimension {

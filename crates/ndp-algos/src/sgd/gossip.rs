@@ -5,6 +5,7 @@
 //! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
 use crate::Error;
+use crate::error::ensure;
 use crate::gossip::advance;
 use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
@@ -183,16 +184,13 @@ pub fn steps_per_round(
 ) -> Result<Estimate<usize>, Error> {
     positive("the number of nodes", nodes as f64)?;
     positive("the variance of noise and sampling", variance)?;
-    if !(0.0 < gap && gap <= 1.0) {
-        return Err(Error::InvalidParameter { name: "the gap", condition: "lie in (0, 1]", value: gap });
-    }
-    if !(0.0 <= heterogeneity && heterogeneity.is_finite()) {
-        return Err(Error::InvalidParameter {
-            name: "the heterogeneity",
-            condition: "be nonnegative and finite",
-            value: heterogeneity,
-        });
-    }
+    ensure(0.0 < gap && gap <= 1.0, "the gap", "lie in (0, 1]", gap)?;
+    ensure(
+        0.0 <= heterogeneity && heterogeneity.is_finite(),
+        "the heterogeneity",
+        "be nonnegative and finite",
+        heterogeneity,
+    )?;
     let target = (nodes as f64).max(heterogeneity / variance);
     Ok(Estimate::new(crate::numeric::floor((target.ln() / gap.sqrt()).ceil()).max(1)))
 }

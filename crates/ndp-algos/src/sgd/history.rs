@@ -1,6 +1,7 @@
 //! What is recorded while a model is trained.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::kernel::{SCORES, add_worth};
 use crate::sgd::dataset::Dataset;
 use crate::sgd::objective::Objective;
@@ -30,13 +31,7 @@ impl Evaluation {
     /// # Errors
     /// [`Error::InvalidParameter`] for `every = 0`.
     pub fn new(every: usize, test: &Dataset) -> Result<Self, Error> {
-        if every == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the steps between evaluations",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(every != 0, "the steps between evaluations", "be at least 1", 0.0)?;
         let features = test.feature_count();
         let blocks = test.len().div_ceil(SCORES);
         let mut test_blocks = vec![[0.0; SCORES]; blocks * features];
@@ -66,13 +61,7 @@ impl Evaluation {
     /// # Errors
     /// [`Error::InvalidParameter`] for a stride of 0.
     pub fn on_every_node(self, stride: usize) -> Result<Self, Error> {
-        if stride == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the stride between nodes",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(stride != 0, "the stride between nodes", "be at least 1", 0.0)?;
         Ok(Self { stride, ..self })
     }
 

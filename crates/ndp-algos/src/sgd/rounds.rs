@@ -10,6 +10,7 @@
 //! * [`consensus_loss`]: when every round ends in exact consensus nothing unseen is left.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::gossip::{ExactOptions, SequenceGossip, SynchronousGossip, ViewBasis, sequence_basis, view_basis};
 use ndarray::{Array1, Array2};
 use ndp_dp::{UnitLoss, UpperBound};
@@ -34,7 +35,7 @@ impl Round {
     ///
     /// # Errors
     /// [`Error::Shape`]; [`Error::InvalidParameter`] for an error that is negative, infinite or NaN.
-    pub fn new(view: &ViewBasis, mixing: &Array2<f64>, mixing_error: f64) -> Result<Self, Error> {
+    pub(crate) fn new(view: &ViewBasis, mixing: &Array2<f64>, mixing_error: f64) -> Result<Self, Error> {
         let n = view.rows.ncols();
         for got in [mixing.nrows(), mixing.ncols()] {
             if got != n {
@@ -44,9 +45,7 @@ impl Round {
         let errors = [("the error of a basis", view.error), ("the error of a mixing matrix", mixing_error)];
         for (name, value) in errors {
             // Written so that NaN fails.
-            if !(0.0..f64::INFINITY).contains(&value) {
-                return Err(Error::InvalidParameter { name, condition: "be nonnegative and finite", value });
-            }
+            ensure((0.0..f64::INFINITY).contains(&value), name, "be nonnegative and finite", value)?;
         }
         let finite = |m: &Array2<f64>| m.iter().find(|x| !x.is_finite()).copied();
         if let Some(value) = finite(&view.rows).or(finite(mixing)) {

@@ -1,6 +1,7 @@
 //! Problems whose minimiser is known.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::dataset::dot;
 use crate::sgd::positive;
@@ -64,13 +65,12 @@ impl Dataset {
         noise: f64,
         rng: &mut impl Rng,
     ) -> Result<Self, Error> {
-        if !(0.0 <= noise && noise.is_finite()) {
-            return Err(Error::InvalidParameter {
-                name: "the noise of the labels",
-                condition: "be nonnegative and finite",
-                value: noise,
-            });
-        }
+        ensure(
+            0.0 <= noise && noise.is_finite(),
+            "the noise of the labels",
+            "be nonnegative and finite",
+            noise,
+        )?;
         let mut features = Vec::new();
         let mut labels = Vec::with_capacity(2 * pairs);
         for _ in 0..pairs {

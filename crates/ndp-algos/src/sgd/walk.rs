@@ -7,6 +7,7 @@
 //! with noise for another trust model, is local and centralized DP-SGD.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History};
 use crate::sgd::objective::{Constants, Domain, Objective, clip_norm};
@@ -297,13 +298,7 @@ impl WalkSgd<'_> {
         {
             return Err(Error::NodeOutOfRange { node, nodes: users });
         }
-        if self.steps == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the number of steps",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(self.steps != 0, "the number of steps", "be at least 1", 0.0)?;
         positive("the step size", self.step_size.longest())?;
         self.update.check()
     }

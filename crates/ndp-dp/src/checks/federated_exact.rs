@@ -168,7 +168,7 @@ fn bounds(setting: &Setting) -> Result<[f64; 2], Error> {
         sigma: setting.sigma,
     };
     // Constant gradients are 0-smooth, quadratic ones `slope`-smooth; the changed user's loss is linear, so M = 1.
-    let factor = ContractionFactor::convex(STEP, setting.other.slope)?;
+    let factor = ContractionFactor::strongly_convex(STEP, 0.0, setting.other.slope)?;
     let run = FederatedDescent::new(parameters, factor)?;
     Ok([run.theorem2_delta(setting.epsilon)?.into_value(), run.delta(setting.epsilon)?.into_value()])
 }

@@ -31,7 +31,7 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
             let (sensitivity, sigma) = (Sensitivity::new(x(0))?, Sigma::new(x(1))?);
             Gaussian { sensitivity, sigma }.gdp().into_value().mu()
         }
-        "unit_mu" => UnitLoss::new(x(0))?.mu(Sensitivity::new(x(1))?, Sigma::new(x(2))?),
+        "unit_mu" => UnitLoss::new(x(0))?.gdp(Sensitivity::new(x(1))?, Sigma::new(x(2))?).mu(),
         "unit_rdp" => UnitLoss::new(x(0))?.rdp(order(1)?, Sensitivity::new(x(2))?, Sigma::new(x(3))?),
         "laplace_rdp" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.rdp(order(1)?).into_value(),
         "laplace_delta" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.delta(x(1))?.into_value(),
@@ -45,7 +45,6 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
         }
         "inclusion" => WithReplacement::new(n(0), n(1))?.inclusion(),
         "with_replacement" => WithReplacement::new(n(0), n(1))?.epsilon(x(2))?,
-        "base_epsilon" => WithReplacement::new(n(0), n(1))?.base_epsilon(x(2))?,
         "poisson_gaussian" => {
             let release = Gaussian { sensitivity: Sensitivity::new(x(1))?, sigma: Sigma::new(1.0)? };
             PoissonGaussian::new(release, x(0))?.rdp(order(2)?).into_value()

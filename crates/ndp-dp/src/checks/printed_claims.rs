@@ -167,7 +167,7 @@ fn lemma_2_undercounts_and_undercharges() -> Result<(), Error> {
     // 10⁴ mechanisms of ε = 0.01, composed optimally, against √(k ln(1/δ)) ε + k ε (e^ε − 1) at δ = 1e-10.
     let (k, epsilon, d) = (10_000.0, 0.01_f64, 1e-10_f64);
     let printed = (k * (1.0 / d).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1();
-    let truth = *optimal_delta(ApproxDp::pure(epsilon)?, 10_000, printed)?.value();
+    let truth = *optimal_delta(ApproxDp::new(epsilon, 0.0)?, 10_000, printed)?.value();
     assert!(truth > 50.0 * d, "{truth}");
     Ok(())
 }

@@ -146,7 +146,7 @@ proptest! {
     fn sampling_amplifies(rate in 0.0..=1.0_f64, mu in scale(-3, 1), alpha in scale(-2, 2), step in 1.0..1.5_f64) {
         let order = Order::new(1.0 + alpha)?;
         let sampled = |rate: f64, mu: f64| -> Result<f64, Error> {
-            Ok(baselines::SampledGaussian::with_rate(rate, mu)?.rdp(order).into_value())
+            Ok(baselines::SampledGaussian::new(rate, mu)?.rdp(order).into_value())
         };
         let here = sampled(rate, mu)?;
         prop_assert!(0.0 <= here && here <= Gdp::new(mu)?.rdp(order).into_value() * SLACK);
@@ -207,7 +207,7 @@ proptest! {
             }
             prop_assert!(baselines::local_sigma(count, y, z, delta).map_or(true, |s| s.value().get() > 0.0));
         }
-        if let (Ok(sampled), Ok(order)) = (baselines::SampledGaussian::with_rate(x.abs().fract(), y), Order::new(z.abs())) {
+        if let (Ok(sampled), Ok(order)) = (baselines::SampledGaussian::new(x.abs().fract(), y), Order::new(z.abs())) {
             prop_assert!(fine(sampled.rdp(order).into_value()));
         }
     }
@@ -218,7 +218,7 @@ proptest! {
 fn large_compositions_do_not_hang() -> Result<(), Error> {
     for epsilon in [1e-6, 1.0, 1e4] {
         for total in [1e-300, 1.0 - 1e-15] {
-            let release = ApproxDp::pure(epsilon)?;
+            let release = ApproxDp::new(epsilon, 0.0)?;
             let best =
                 composition::best(&[(release, ndp_numeric::binomial::MAX_TRIALS)], Delta::new(total)?)?
                     .into_value();

@@ -21,7 +21,7 @@ fn a_delta_that_underflows_is_the_smallest_float() -> Result<(), Error> {
     let spent = RdpAccountant::default().compose(&release, 1).delta(1e4)?.into_value();
     assert_eq!(spent, SMALLEST);
     let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-    let run = FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?;
+    let run = FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?;
     assert_eq!(run.all_models_delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(run.theorem2_delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(run.delta(1e4)?.into_value(), SMALLEST);
@@ -56,7 +56,7 @@ fn randomized_response_reports_the_epsilon_of_its_own_gamma() -> Result<(), Erro
 #[test]
 fn optimal_composition_is_not_short_near_its_end() -> Result<(), Error> {
     for epsilon in [1e-8, 1e-3, 0.1, 1.0, 20.0] {
-        let release = ApproxDp::pure(epsilon)?;
+        let release = ApproxDp::new(epsilon, 0.0)?;
         for total in [1e-300, 1e-17, 1e-12, 1e-9, 1e-6] {
             let reached = composition::optimal(release, 1, Delta::new(total)?)?.map(UpperBound::into_value);
             let reached = reached.map_or(f64::INFINITY, ApproxDp::epsilon);
@@ -70,7 +70,7 @@ fn optimal_composition_is_not_short_near_its_end() -> Result<(), Error> {
     }
     // Many responses: the end itself is the answer when nothing may be lost, and the divergence there is 0.
     for (epsilon, count) in [(0.1, 7_u64), (0.3, 1000), (1e-3, 123_457)] {
-        let release = ApproxDp::pure(epsilon)?;
+        let release = ApproxDp::new(epsilon, 0.0)?;
         let reached =
             composition::optimal(release, count, Delta::new(SMALLEST)?)?.map(UpperBound::into_value);
         let reached = reached.map_or(f64::INFINITY, ApproxDp::epsilon);
@@ -102,7 +102,7 @@ fn large_counts_are_rounded_up() -> Result<(), Error> {
     assert!(spent / cost >= (count + 1) as f64 * (1.0 - f64::EPSILON));
     assert!(Gdp::new(1.0)?.repeat(u64::MAX).mu() >= 4_294_967_296.0);
     assert!(
-        composition::naive(&[(ApproxDp::pure(1.0)?, count)]).value().epsilon() >= 9_007_199_254_740_994.0
+        composition::naive(&[(ApproxDp::new(1.0, 0.0)?, count)]).value().epsilon() >= 9_007_199_254_740_994.0
     );
     // Tiny parameters: their squares underflow.
     let tiny = Gdp::new(1e-200)?.repeat(4);

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use ndp_dp::federated::ContractionFactor;
 /// // Gradient steps of 0.1 on a loss that is 1-strongly convex and 4-smooth.
-/// assert!((ContractionFactor::strongly_convex(0.1, 1.0, 4.0)?.get() - 0.9).abs() < 1e-12);
+/// assert!(ContractionFactor::strongly_convex(0.1, 1.0, 4.0)? >= ContractionFactor::new(0.9)?);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -50,15 +50,8 @@ impl ContractionFactor {
         Ok(Self(factor))
     }
 
-    /// Steps `w − η∇ℓ(w)` of a convex `smoothness`-smooth loss: 1.
-    ///
-    /// # Errors
-    /// As [`Self::strongly_convex`].
-    pub fn convex(step: f64, smoothness: f64) -> Result<Self, Error> {
-        Self::strongly_convex(step, 0.0, smoothness)
-    }
-
-    /// Steps of a `convexity`-strongly convex, `smoothness`-smooth loss: `M = max(|1 − ηa|, |1 − ηβ|)`, rounded up.
+    /// Steps of a `convexity`-strongly convex, `smoothness`-smooth loss: `M = max(|1 − ηa|, |1 − ηβ|)`, rounded up; 1
+    /// for a convex loss, `a = 0`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `0 ≤ a ≤ β < ∞` and `0 < η ≤ 2/β`.
@@ -82,7 +75,7 @@ impl ContractionFactor {
 
     /// The factor `M`.
     #[must_use]
-    pub const fn get(self) -> f64 {
+    pub(crate) const fn get(self) -> f64 {
         self.0
     }
 }
@@ -94,7 +87,7 @@ impl ContractionFactor {
 /// use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 /// let parameters =
 ///     Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-/// assert!(FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?).is_ok());
+/// assert!(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?).is_ok());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -125,7 +118,7 @@ pub struct Parameters {
 /// use ndp_dp::Mechanism;
 /// use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
 /// let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
-/// let run = FederatedDescent::new(parameters, ContractionFactor::convex(0.5, 4.0)?)?;
+/// let run = FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?;
 /// // Theorem 2 of Asoodeh and Calmon, the tighter bound, and what releasing every model costs:
 /// assert!(run.delta(0.5)?.value() < run.theorem2_delta(0.5)?.value());
 /// assert!(run.theorem2_delta(0.5)?.value() < run.all_models_delta(0.5)?.value());

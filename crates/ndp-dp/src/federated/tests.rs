@@ -137,7 +137,7 @@ fn bad_parameters_are_refused() {
     }
     // Far below the smallest float, but not 0.
     assert_eq!(run.delta(1e4).unwrap().into_value(), f64::from_bits(1));
-    assert!(ContractionFactor::convex(0.5, 4.1).is_err(), "a step above 2/smoothness");
+    assert!(ContractionFactor::strongly_convex(0.5, 0.0, 4.1).is_err(), "a step above 2/smoothness");
     assert!(ContractionFactor::strongly_convex(0.1, -0.1, 1.0).is_err());
     assert!(ContractionFactor::strongly_convex(0.1, 2.0, 1.0).is_err());
     assert!(ContractionFactor::new(1.1).is_err() && ContractionFactor::new(f64::NAN).is_err());

@@ -36,7 +36,7 @@ pub fn theorem2_gamma(labels: u32, epsilon: f64, delta: Delta, users: f64) -> Re
 /// use ndp_dp::{Delta, printed::{Theorem3, Theorem6}};
 /// let delta = Delta::new(1e-7)?;
 /// let walk = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: 1.0, delta_prime: delta, delta_hat: delta };
-/// assert!(Theorem6 { walk, delta }.epsilon_limit()?.into_value().is_finite());
+/// assert!(Theorem6 { walk, delta }.total_epsilon()?.into_value().is_finite());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,8 +54,7 @@ impl Theorem6 {
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
-    #[doc(alias = "thm6_eps_cap")]
-    pub fn epsilon_limit(&self) -> Result<Printed<f64>, Error> {
+    fn epsilon_limit(&self) -> Result<Printed<f64>, Error> {
         self.walk.check()?;
         let (c, root) = (self.walk.c, libm::cbrt(self.walk.users));
         Ok(Printed::new(libm::log(c * c * root * root / (16.0 * libm::log(2.0 / self.delta.get())))))
@@ -64,8 +63,8 @@ impl Theorem6 {
     /// The printed loss of one report, `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c n^{1/3}))`.
     ///
     /// # Errors
-    /// As [`Self::epsilon_limit`], and [`Error::InvalidParameter`] unless `ε` is at most that limit.
-    pub fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
+    /// As the limit, and [`Error::InvalidParameter`] unless `ε` is at most that limit.
+    fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
         let limit = self.epsilon_limit()?.into_value();
         let Theorem3 { users, epsilon, c, .. } = self.walk;
         ensure(
@@ -78,31 +77,16 @@ impl Theorem6 {
         Ok(Printed::new(f64::max(2.0 * small_cycle_chance(users, c) * epsilon, large)))
     }
 
-    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`.
+    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c n^{1/3}))`, at
+    /// the `δ` of the walk's [`Theorem3::total_delta`].
     ///
     /// # Errors
-    /// As [`Self::epsilon_c`].
+    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range, and unless `ε` is at most
+    /// `ln(c² n^{2/3}/(16 ln(2/δ)))`, for which amplification by shuffling is claimed in a large cycle.
     #[doc(alias = "thm6")]
     pub fn total_epsilon(&self) -> Result<Printed<f64>, Error> {
         let epsilon_c = self.epsilon_c()?.into_value();
         Ok(Printed::new(composed(self.walk.count(), self.walk.epsilon, epsilon_c, self.walk.delta_prime)))
-    }
-
-    /// The total with the second term that advanced composition gives, `N ε_c (e^{ε_c} − 1)`.
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_c`].
-    pub fn total_epsilon_composed(&self) -> Result<Printed<f64>, Error> {
-        let epsilon_c = self.epsilon_c()?.into_value();
-        Ok(Printed::new(composed(self.walk.count(), epsilon_c, epsilon_c, self.walk.delta_prime)))
-    }
-
-    /// The total `Nδ + δ′ + δ̂` of the proof.
-    ///
-    /// # Errors
-    /// As [`Self::epsilon_limit`].
-    pub fn total_delta(&self) -> Result<Printed<f64>, Error> {
-        self.walk.total_delta(self.delta)
     }
 }
 
@@ -128,6 +112,12 @@ mod tests {
         Theorem6 { walk, delta: delta(scale * 1e-9) }
     }
 
+    /// The total with the second term that advanced composition gives, `N ε_c (e^{ε_c} − 1)`.
+    fn with_advanced(theorem: Theorem6) -> Result<Printed<f64>, Error> {
+        let (walk, epsilon_c) = (theorem.walk, theorem.epsilon_c()?.into_value());
+        Ok(Printed::new(composed(walk.count(), epsilon_c, epsilon_c, walk.delta_prime)))
+    }
+
     #[test]
     fn formulas_match_50_digit_values() -> Result<(), Error> {
         let near = |value: Printed<f64>, expected: f64| {
@@ -136,11 +126,11 @@ mod tests {
         near(theorem2_gamma(10, 0.1, delta(1e-6), 5000.0)?, 0.993_531_099_852_497_3);
         near(theorem2_gamma(10, 0.095, delta(9.5e-7), 5000.0)?, 0.993_850_625_953_739_9);
         near(theorem(0.2, 1.0).total_epsilon()?, 10.487_638_954_452_186);
-        near(theorem(0.2, 1.0).total_epsilon_composed()?, 8.757_744_536_239_844);
-        near(theorem(0.2, 1.0).total_delta()?, 2.164_378_980_788_680_4e-6);
+        near(with_advanced(theorem(0.2, 1.0))?, 8.757_744_536_239_844);
+        near(theorem(0.2, 1.0).walk.total_delta(theorem(0.2, 1.0).delta)?, 2.164_378_980_788_680_4e-6);
         near(theorem(0.19, 0.95).total_epsilon()?, 9.802_727_292_006_618);
-        near(theorem(0.19, 0.95).total_epsilon_composed()?, 8.244_440_585_940_136);
-        near(theorem(0.19, 0.95).total_delta()?, 2.056_273_461_980_079_6e-6);
+        near(with_advanced(theorem(0.19, 0.95))?, 8.244_440_585_940_136);
+        near(theorem(0.19, 0.95).walk.total_delta(theorem(0.19, 0.95).delta)?, 2.056_273_461_980_079_6e-6);
         near(theorem(0.2, 1.0).epsilon_limit()?, 9.067_533_870_262_245);
         near(theorem(0.2, 0.95).epsilon_limit()?, 9.065_141_687_811_012);
         Ok(())

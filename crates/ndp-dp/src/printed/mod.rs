@@ -19,7 +19,9 @@ pub use descent::{
 };
 pub use histogram::{Theorem6, theorem2_gamma};
 pub use spotted::{SpottedLoss, spotted};
-pub use sum::{PosterTheorem4, Theorem3, best_c, contributions, gamma_n, poster_theorem4};
+#[cfg(test)]
+pub(crate) use sum::gamma_n;
+pub use sum::{PosterTheorem4, Theorem3, best_c, contributions, poster_theorem4};
 
 use crate::Error;
 use crate::error::ensure;

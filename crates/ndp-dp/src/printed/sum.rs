@@ -23,8 +23,8 @@ pub fn contributions(steps: f64, users: f64, delta_hat: Delta) -> Result<Printed
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `c > 0`, both finite.
-#[doc(alias = "thm3_gamma_n")]
-pub fn gamma_n(users: f64, c: f64) -> Result<Printed<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn gamma_n(users: f64, c: f64) -> Result<Printed<f64>, Error> {
     check_users(users)?;
     ensure_positive("the constant c of the cycle length", c)?;
     Ok(Printed::new(small_cycle_chance(users, c)))
@@ -55,7 +55,7 @@ pub fn best_c(users: f64) -> Result<Printed<f64>, Error> {
 /// use ndp_dp::{Delta, printed::Theorem3};
 /// let delta = Delta::new(1e-7)?;
 /// let claimed = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: 1.0, delta_prime: delta, delta_hat: delta };
-/// assert!(claimed.epsilon_c()?.into_value() < 0.1);
+/// assert!(claimed.total_epsilon()?.into_value() < 3.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -84,17 +84,18 @@ impl Theorem3 {
     ///
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
-    #[doc(alias = "thm3_eps_c")]
-    pub fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
+    pub(crate) fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
         self.check()?;
         let large = self.epsilon / (self.c * libm::cbrt(self.users));
         Ok(Printed::new(f64::max(2.0 * small_cycle_chance(self.users, self.c) * self.epsilon, large)))
     }
 
-    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`.
+    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with the loss of one contribution
+    /// `ε_c = max(2γ_n ε, ε/(c n^{1/3}))`, where `γ_n = 1 − (1 − 1/n)^{c² n^{2/3}}` is the chance that a small cycle contains a
+    /// given user.
     ///
     /// # Errors
-    /// As [`Self::epsilon_c`].
+    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
     #[doc(alias = "thm3_eps_printed")]
     pub fn total_epsilon(&self) -> Result<Printed<f64>, Error> {
         let epsilon_c = self.epsilon_c()?.into_value();
@@ -104,7 +105,7 @@ impl Theorem3 {
     /// The total with the second term that advanced composition gives, `√(2N ln(1/δ′)) ε_c + N ε_c (e^{ε_c} − 1)`.
     ///
     /// # Errors
-    /// As [`Self::epsilon_c`].
+    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
     #[doc(alias = "thm3_eps_drv")]
     pub fn total_epsilon_composed(&self) -> Result<Printed<f64>, Error> {
         let epsilon_c = self.epsilon_c()?.into_value();
@@ -114,7 +115,7 @@ impl Theorem3 {
     /// The printed total `Nδ + δ′ + δ̂`, for contributions that are `(ε, δ)`-DP.
     ///
     /// # Errors
-    /// As [`Self::epsilon_c`].
+    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
     pub fn total_delta(&self, delta: Delta) -> Result<Printed<f64>, Error> {
         self.check()?;
         Ok(Printed::new(self.count() * delta.get() + self.delta_prime.get() + self.delta_hat.get()))

@@ -1,38 +1,75 @@
 //! The smallest of all shuffling bounds that apply.
 
-use super::exact::{MOST_REPORTS, clones, rr_blanket};
+use super::blanket::{bennett_delta, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta};
+use super::closed::{clones_closed, efmrtt};
+use super::exact::{MAX_REPORTS, clones, clones_delta, rr_blanket, rr_blanket_delta};
 use super::trinomial::Goal;
-use super::{bennett_delta, clones_closed, efmrtt, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta};
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::randomized_response::check_labels;
+use crate::randomized_response::{check_labels, profile};
 use crate::{Delta, Error, UpperBound, search};
 use serde::{Deserialize, Serialize};
 
-/// Which bound gave the answer.
+/// Local reports that a shuffler mixes: how private each is on its own, and whether more is known of the randomizer.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, shuffling::generic_epsilon};
-/// println!("{:?}", generic_epsilon(1.0, 1000, Delta::new(1e-6)?)?.value().rule);
+/// use ndp_dp::{Delta, shuffling::{Bound, Reports}};
+/// // A thousand users answer a question with three choices, each with local ε₀ = 1.
+/// let reports = Reports { local_epsilon: 1.0, labels: Some(3) };
+/// let best = reports.epsilon(1000, Delta::new(1e-6)?)?.into_value();
+/// assert!(best.epsilon < 0.26 && best.rule == Bound::Blanket);
+/// let exact = reports.delta_by(Bound::Blanket, 0.2, 1000)?;
+/// assert!(exact.value() < reports.delta_by(Bound::Hoeffding, 0.2, 1000)?.value());
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reports {
+    /// The `ε₀` of one report.
+    pub local_epsilon: f64,
+    /// The number `L` of labels of randomized response; `None` for any `ε₀`-DP randomizer, also where the randomizers of the
+    /// users differ.
+    pub labels: Option<u32>,
+}
+
+/// A bound on what shuffled reports reveal; the table of the module says for which reports, and when.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, shuffling::{Bound, Reports}};
+/// let reports = Reports { local_epsilon: 0.1, labels: None };
+/// let delta = Delta::new(1e-6)?;
+/// assert!(reports.epsilon_by(Bound::Efmrtt, 10_000, delta)?.value() < &0.05);
+/// assert!(reports.epsilon_by(Bound::Efmrtt, 100, delta).is_err()); // proved from 1000 reports on
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum Bound {
     /// One report alone: no amplification.
     Local,
-    /// [`efmrtt`].
+    /// `ε = 12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`; proved for `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100`. Erlingsson et al. 2019,
+    /// arXiv:1811.12469, Corollary 9, which is quoted with `m ≥ 100` and with `m ≥ 1000`: the stricter reading is required.
+    #[doc(alias = "shuffle_efmrtt")]
     Efmrtt,
-    /// [`clones_closed`].
+    /// `ε = ln(1 + tanh(ε₀/2) (8 √(e^{ε₀} ln(4/δ)/m) + 8 e^{ε₀}/m))`, for `ε₀ ≤ ln(m/(16 ln(2/δ)))`. Feldman, McMillan and
+    /// Talwar 2020, arXiv:2012.12803, Theorem 3.1.
+    #[doc(alias = "shuffle_clones_closed")]
     ClonesClosed,
-    /// [`super::clones_delta`].
+    /// The clones of any randomizer by numbers: the hockey-stick divergence between `(A + D, C − A + 1 − D)` and
+    /// `(A + 1 − D, C − A + D)` for `D ~ Bernoulli(e^{ε₀}/(1 + e^{ε₀}))`, `C ~ Bin(m − 1, e^{−ε₀})`, `A ~ Bin(C, 1/2)`. Theorem
+    /// 3.2 there.
+    #[doc(alias = "clones_numeric_delta")]
     Clones,
-    /// [`hoeffding_delta`] or [`rr_hoeffding_delta`].
+    /// The privacy blanket by Hoeffding's inequality, in closed form.
     Hoeffding,
-    /// [`bennett_delta`] or [`rr_bennett_delta`].
+    /// The privacy blanket by Bennett's inequality, in closed form.
     Bennett,
-    /// [`super::rr_blanket_delta`].
+    /// The privacy blanket of randomized response without relaxation:
+    /// `δ = E (γ(1 − e^ε) + (1 − γ) L (h − e^ε (s − h))/M)₊` with `γ` the probability of a random answer,
+    /// `B ~ Bin(m − 1, γ)`, `M = B + 1`, `s ~ Bin(M, 2/L)`, `h ~ Bin(s, 1/2)`. Balle, Bell, Gascón and Nissim 2019,
+    /// arXiv:1903.02837, Lemma 5.3. Attained by some data for many parameters.
+    #[doc(alias = "rr_blanket_exact_delta")]
     Blanket,
 }
 
@@ -40,9 +77,10 @@ pub enum Rule {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, shuffling::generic_epsilon};
+/// use ndp_dp::{Delta, shuffling::Reports};
 /// // A thousand reports of any 1-DP randomizer.
-/// assert!(generic_epsilon(1.0, 1000, Delta::new(1e-6)?)?.value().epsilon < 0.5);
+/// let shuffled = Reports { local_epsilon: 1.0, labels: None }.epsilon(1000, Delta::new(1e-6)?)?;
+/// assert!(shuffled.value().epsilon < 0.5);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,44 +90,96 @@ pub struct Shuffled {
     #[serde(with = "crate::lossless")]
     pub epsilon: f64,
     /// The bound that gave it.
-    pub rule: Rule,
+    pub rule: Bound,
 }
 
-/// The smallest proven `ε` at `δ` of `m` shuffled reports of any `ε₀`-DP randomizer.
-///
-/// Beyond [`MOST_REPORTS`] the sums are those of so many reports, the surplus revealed, beside the closed forms for all: the
-/// bound does not rise with `m`.
-///
-/// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1`.
-pub fn generic_epsilon(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<Shuffled>, Error> {
+impl Reports {
+    /// The smallest proven `ε` at `δ` of `count` such reports, shuffled.
+    ///
+    /// Beyond [`MAX_REPORTS`] the sums are those of so many reports, the surplus revealed, beside the closed forms for all: the
+    /// bound does not rise with `count`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε₀ < ∞`; [`Error::InvalidParameter`] for no report or fewer than two labels.
+    pub fn epsilon(self, count: u64, delta: Delta) -> Result<UpperBound<Shuffled>, Error> {
+        match self.labels {
+            None => generic_epsilon(self.local_epsilon, count, delta),
+            Some(labels) => rr_epsilon(self.local_epsilon, labels, count, delta),
+        }
+    }
+
+    /// The `ε` at `δ` of `count` such reports by one bound, never above `ε₀`.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon`]; [`Error::InvalidParameter`] outside the range of a closed bound, or beyond [`MAX_REPORTS`] for a
+    /// sum; [`Error::UnknownName`] for [`Bound::Blanket`] of any randomizer.
+    pub fn epsilon_by(self, bound: Bound, count: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
+        match bound {
+            Bound::Efmrtt => efmrtt(self.local_epsilon, count, delta),
+            Bound::ClonesClosed => clones_closed(self.local_epsilon, count, delta),
+            _ => {
+                self.delta_by(bound, 0.0, count)?;
+                let mut best = Best::new(self.local_epsilon, delta);
+                best.search(bound, |epsilon| self.delta_by(bound, epsilon, count));
+                Ok(UpperBound::new(best.shuffled.epsilon))
+            }
+        }
+    }
+
+    /// The `δ` at `ε` of `count` such reports by one bound: at most 1, and 0 from `ε₀` on.
+    ///
+    /// # Errors
+    /// As [`Self::epsilon_by`], and [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::UnknownName`] also for the two bounds
+    /// that are formulas for `ε`.
+    ///
+    /// # Complexity
+    /// `O(count)` times the logarithm of `1/δ` for the two sums, some milliseconds at `10⁴` reports.
+    pub fn delta_by(self, bound: Bound, epsilon: f64, count: u64) -> Result<UpperBound<f64>, Error> {
+        let local = self.local_epsilon;
+        let missing = |name: &str| {
+            Err(Error::UnknownName { what: "bound on the delta of these reports", name: name.into() })
+        };
+        match (bound, self.labels) {
+            (Bound::Local, labels) => {
+                check_all(local, count)?;
+                check_epsilon(epsilon)?;
+                // Of all ε₀-DP randomizers the binary response loses most.
+                let labels = labels.unwrap_or(2);
+                check_labels(labels)?;
+                Ok(UpperBound::new(profile(epsilon, local, labels)))
+            }
+            (Bound::Clones, _) => clones_delta(epsilon, local, count),
+            (Bound::Hoeffding, None) => hoeffding_delta(epsilon, local, count),
+            (Bound::Hoeffding, Some(labels)) => rr_hoeffding_delta(epsilon, local, labels, count),
+            (Bound::Bennett, None) => bennett_delta(epsilon, local, count),
+            (Bound::Bennett, Some(labels)) => rr_bennett_delta(epsilon, local, labels, count),
+            (Bound::Blanket, Some(labels)) => rr_blanket_delta(epsilon, local, labels, count),
+            (Bound::Blanket, None) => missing("blanket"),
+            (Bound::Efmrtt, _) => missing("efmrtt"),
+            (Bound::ClonesClosed, _) => missing("clones-closed"),
+        }
+    }
+}
+
+/// [`Reports::epsilon`] for any randomizer.
+pub(crate) fn generic_epsilon(
+    local_epsilon: f64,
+    m: u64,
+    delta: Delta,
+) -> Result<UpperBound<Shuffled>, Error> {
     check_all(local_epsilon, m)?;
     let mut best = Best::new(local_epsilon, delta);
     best.offer_closed(m);
-    best.search(Rule::Hoeffding, |epsilon| hoeffding_delta(epsilon, local_epsilon, m));
-    best.search(Rule::Bennett, |epsilon| bennett_delta(epsilon, local_epsilon, m));
+    best.search(Bound::Hoeffding, |epsilon| hoeffding_delta(epsilon, local_epsilon, m));
+    best.search(Bound::Bennett, |epsilon| bennett_delta(epsilon, local_epsilon, m));
     // Whoever sees all reports sees less than with the surplus apart.
     let goal = Goal::Compare(delta.get());
-    best.search(Rule::Clones, |epsilon| clones(epsilon, local_epsilon, m.min(MOST_REPORTS), goal));
+    best.search(Bound::Clones, |epsilon| clones(epsilon, local_epsilon, m.min(MAX_REPORTS), goal));
     Ok(UpperBound::new(best.shuffled))
 }
 
-/// The smallest proven `ε` at `δ` of `m` shuffled reports of `L`-ary randomized response, each `ε₀`-DP.
-///
-/// Beyond [`MOST_REPORTS`] as there.
-///
-/// # Errors
-/// As [`generic_epsilon`]; [`Error::InvalidParameter`] also unless `labels ≥ 2`.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Delta, shuffling};
-/// // A thousand users answer a question with three choices, each with local ε₀ = 1.
-/// let together = shuffling::rr_epsilon(1.0, 3, 1000, Delta::new(1e-6)?)?;
-/// assert!(together.value().epsilon < 0.26);
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-pub fn rr_epsilon(
+/// [`Reports::epsilon`] for randomized response.
+pub(crate) fn rr_epsilon(
     local_epsilon: f64,
     labels: u32,
     m: u64,
@@ -99,14 +189,14 @@ pub fn rr_epsilon(
     check_labels(labels)?;
     let mut best = Best::new(local_epsilon, delta);
     // Up to so many reports the relaxations of the same quantity cannot beat it.
-    if m > MOST_REPORTS {
+    if m > MAX_REPORTS {
         best.offer_closed(m);
-        best.search(Rule::Hoeffding, |epsilon| rr_hoeffding_delta(epsilon, local_epsilon, labels, m));
-        best.search(Rule::Bennett, |epsilon| rr_bennett_delta(epsilon, local_epsilon, labels, m));
+        best.search(Bound::Hoeffding, |epsilon| rr_hoeffding_delta(epsilon, local_epsilon, labels, m));
+        best.search(Bound::Bennett, |epsilon| rr_bennett_delta(epsilon, local_epsilon, labels, m));
     }
     let goal = Goal::Compare(delta.get());
-    best.search(Rule::Blanket, |epsilon| {
-        rr_blanket(epsilon, local_epsilon, labels, m.min(MOST_REPORTS), goal)
+    best.search(Bound::Blanket, |epsilon| {
+        rr_blanket(epsilon, local_epsilon, labels, m.min(MAX_REPORTS), goal)
     });
     Ok(UpperBound::new(best.shuffled))
 }
@@ -120,10 +210,10 @@ struct Best {
 
 impl Best {
     fn new(local: f64, delta: Delta) -> Self {
-        Self { local, delta, shuffled: Shuffled { epsilon: local, rule: Rule::Local } }
+        Self { local, delta, shuffled: Shuffled { epsilon: local, rule: Bound::Local } }
     }
 
-    fn offer(&mut self, epsilon: f64, rule: Rule) {
+    fn offer(&mut self, epsilon: f64, rule: Bound) {
         if epsilon < self.shuffled.epsilon {
             self.shuffled = Shuffled { epsilon, rule };
         }
@@ -131,15 +221,15 @@ impl Best {
 
     fn offer_closed(&mut self, m: u64) {
         if let Ok(bound) = efmrtt(self.local, m, self.delta) {
-            self.offer(bound.into_value(), Rule::Efmrtt);
+            self.offer(bound.into_value(), Bound::Efmrtt);
         }
         if let Ok(bound) = clones_closed(self.local, m, self.delta) {
-            self.offer(bound.into_value(), Rule::ClonesClosed);
+            self.offer(bound.into_value(), Bound::ClonesClosed);
         }
     }
 
     /// Offers the smallest `ε` below the best one at which the profile was seen to be at most `δ`.
-    fn search(&mut self, rule: Rule, profile: impl Fn(f64) -> Result<UpperBound<f64>, Error>) {
+    fn search(&mut self, rule: Bound, profile: impl Fn(f64) -> Result<UpperBound<f64>, Error>) {
         let holds = |epsilon| profile(epsilon).is_ok_and(|delta| *delta.value() <= self.delta.get());
         if let Some(epsilon) = search::smallest(0.0, self.shuffled.epsilon, holds) {
             self.offer(epsilon, rule);
@@ -165,7 +255,7 @@ mod tests {
             let response = rr_epsilon(local, 5, m, delta)?.into_value();
             assert!(response.epsilon <= any.epsilon && any.epsilon <= local);
             assert!(*rr_blanket_delta(response.epsilon, local, 5, m)?.value() <= 1e-6);
-            if any.rule == Rule::Clones {
+            if any.rule == Bound::Clones {
                 assert!(*clones_delta(any.epsilon, local, m)?.value() <= 1e-6);
             }
         }
@@ -179,11 +269,11 @@ mod tests {
         for local in [0.3, 3.0, 6.0] {
             let any = |m| -> Result<f64, Error> { Ok(generic_epsilon(local, m, delta)?.value().epsilon) };
             let response = |m| -> Result<f64, Error> { Ok(rr_epsilon(local, 4, m, delta)?.value().epsilon) };
-            for m in [MOST_REPORTS + 1, 3 * MOST_REPORTS] {
-                assert!(any(m)? <= any(MOST_REPORTS)? && response(m)? <= response(MOST_REPORTS)?);
+            for m in [MAX_REPORTS + 1, 3 * MAX_REPORTS] {
+                assert!(any(m)? <= any(MAX_REPORTS)? && response(m)? <= response(MAX_REPORTS)?);
             }
             if local == 3.0 {
-                assert!((any(MOST_REPORTS + 1)? - 0.0928).abs() < 1e-4);
+                assert!((any(MAX_REPORTS + 1)? - 0.0928).abs() < 1e-4);
             }
         }
         Ok(())
@@ -204,7 +294,7 @@ mod tests {
         assert_eq!(generic_epsilon(0.0, 10, delta)?.value().epsilon, 0.0);
         // Nothing is left but that one report alone is (ε₀ − δ, δ)-DP.
         assert!((9999.999..=1e4).contains(&generic_epsilon(1e4, 10, delta)?.value().epsilon));
-        assert_eq!(rr_epsilon(1.0, 3, 1, delta)?.value().rule, Rule::Blanket);
+        assert_eq!(rr_epsilon(1.0, 3, 1, delta)?.value().rule, Bound::Blanket);
         assert!(generic_epsilon(f64::NAN, 10, delta).is_err());
         assert!(generic_epsilon(1.0, 0, delta).is_err());
         assert!(rr_epsilon(1.0, 1, 10, delta).is_err());

@@ -24,8 +24,7 @@ use ndp_numeric::rounding::{Interval, exp_up};
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1`.
-#[doc(alias = "blanket_hoeffding_generic_delta")]
-pub fn hoeffding_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn hoeffding_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
     check_all(epsilon, local_epsilon, m)?;
     Ok(hoeffding(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
 }
@@ -38,8 +37,7 @@ pub fn hoeffding_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<Upper
 ///
 /// # Errors
 /// As [`hoeffding_delta`].
-#[doc(alias = "blanket_bennett_generic_delta")]
-pub fn bennett_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn bennett_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
     check_all(epsilon, local_epsilon, m)?;
     Ok(bennett(epsilon, local_epsilon, m, || Constants::generic(epsilon, local_epsilon)))
 }
@@ -48,8 +46,7 @@ pub fn bennett_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBo
 ///
 /// # Errors
 /// As [`hoeffding_delta`]; [`Error::InvalidParameter`] also unless `labels ≥ 2`.
-#[doc(alias = "blanket_hoeffding_rr_delta")]
-pub fn rr_hoeffding_delta(
+pub(crate) fn rr_hoeffding_delta(
     epsilon: f64,
     local_epsilon: f64,
     labels: u32,
@@ -67,8 +64,7 @@ pub fn rr_hoeffding_delta(
 ///
 /// # Errors
 /// As [`rr_hoeffding_delta`].
-#[doc(alias = "blanket_bennett_rr_delta")]
-pub fn rr_bennett_delta(
+pub(crate) fn rr_bennett_delta(
     epsilon: f64,
     local_epsilon: f64,
     labels: u32,

@@ -16,8 +16,7 @@ use ndp_numeric::rounding::Interval;
 /// # References
 /// Erlingsson et al. 2019, arXiv:1811.12469, Corollary 9. It is quoted with `m ≥ 100` and with `m ≥ 1000`; the
 /// stricter reading is required here.
-#[doc(alias = "shuffle_efmrtt")]
-pub fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_efmrtt(local_epsilon, m, delta)?;
     let epsilon = Interval::new(local_epsilon) / efmrtt_factor(m, delta);
     Ok(UpperBound::new(epsilon.high().min(local_epsilon)))
@@ -28,7 +27,7 @@ pub fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100` and
 /// the answer is below 1/2.
-pub fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, Error> {
+pub(crate) fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
     let local_epsilon = (Interval::new(epsilon) * efmrtt_factor(m, delta)).low().max(0.0);
     check_efmrtt(local_epsilon, m, delta)?;
@@ -36,13 +35,14 @@ pub fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, E
 }
 
 /// The probability `γ` of a random answer at which `m` shuffled reports of `L`-ary randomized response are
-/// `(ε, δ)`-DP by [`efmrtt`]: `L/(e^{ε₀} − 1 + L)` at the `ε₀` of [`efmrtt_local_epsilon`].
+/// `(ε, δ)`-DP by [`super::Bound::Efmrtt`]: `L/(e^{ε₀} − 1 + L)` at `ε₀ = (ε/12) √(m/ln(1/δ))`, rounded down.
 ///
 /// The corrected noise level of Theorem 2 of Cyffers and Bellet 2022, with `m = n − 1` reports between two visits.
 /// The first visit of that protocol is covered only when [`super::fixed_blanket_delta`] is at most `δ` there.
 ///
 /// # Errors
-/// As [`efmrtt_local_epsilon`]; [`Error::InvalidParameter`] unless `labels ≥ 2`.
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100`, `ε₀` is below 1/2
+/// and `labels ≥ 2`.
 #[doc(alias = "thm2_gamma_corrected")]
 pub fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> Result<f64, Error> {
     randomized_response::gamma(labels, efmrtt_local_epsilon(epsilon, m, delta)?)
@@ -57,8 +57,7 @@ pub fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> Result<f
 ///
 /// # References
 /// Feldman, McMillan and Talwar 2020, arXiv:2012.12803, Theorem 3.1.
-#[doc(alias = "shuffle_clones_closed")]
-pub fn clones_closed(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn clones_closed(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_epsilon(local_epsilon)?;
     ensure(
         clones_closed_holds(local_epsilon, m, delta),
@@ -75,9 +74,7 @@ pub fn clones_closed(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBo
 }
 
 /// Whether [`clones_closed`] applies: `ε₀ ≤ ln(m/(16 ln(2/δ)))`.
-#[doc(alias = "shuffle_clones_valid")]
-#[must_use]
-pub fn clones_closed_holds(local_epsilon: f64, m: u64, delta: Delta) -> bool {
+pub(crate) fn clones_closed_holds(local_epsilon: f64, m: u64, delta: Delta) -> bool {
     let log = (Interval::new(2.0) / Interval::new(delta.get())).ln();
     local_epsilon <= (Interval::count(m) / (Interval::new(16.0) * log)).ln().low()
 }

@@ -10,7 +10,7 @@ use ndp_numeric::binomial_window::Chance;
 
 /// The most reports the exact bounds take: their cost grows as `m`, times the logarithm of `1/δ`, and is some tenths of a
 /// second here.
-pub const MOST_REPORTS: u64 = 100_000;
+pub const MAX_REPORTS: u64 = 100_000;
 
 /// The `δ` at `ε` of `m` shuffled reports of `L`-ary randomized response, each `ε₀`-DP: an upper bound.
 ///
@@ -24,7 +24,7 @@ pub const MOST_REPORTS: u64 = 100_000;
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
-/// `1 ≤ m ≤` [`MOST_REPORTS`]; [`super::rr_epsilon`] takes any `m`.
+/// `1 ≤ m ≤` [`MAX_REPORTS`]; [`super::Reports::epsilon`] takes any `m`.
 ///
 /// # Complexity
 /// `O(m)` times the logarithm of `1/δ`: some milliseconds at `m = 10⁴`.
@@ -32,8 +32,7 @@ pub const MOST_REPORTS: u64 = 100_000;
 /// # References
 /// Balle, Bell, Gascón and Nissim, *The privacy blanket of the shuffle model*, 2019, arXiv:1903.02837:
 /// Lemma 5.3, here evaluated without relaxation.
-#[doc(alias = "rr_blanket_exact_delta")]
-pub fn rr_blanket_delta(
+pub(crate) fn rr_blanket_delta(
     epsilon: f64,
     local_epsilon: f64,
     labels: u32,
@@ -74,7 +73,7 @@ pub(crate) fn rr_blanket(
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
-/// `elements <` [`MOST_REPORTS`].
+/// `elements <` [`MAX_REPORTS`].
 pub fn fixed_blanket_delta(
     epsilon: f64,
     local_epsilon: f64,
@@ -107,8 +106,7 @@ pub fn fixed_blanket_delta(
 ///
 /// # References
 /// Feldman, McMillan and Talwar, *Hiding among the clones*, 2020, arXiv:2012.12803: Theorem 3.2.
-#[doc(alias = "clones_numeric_delta")]
-pub fn clones_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn clones_delta(epsilon: f64, local_epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
     clones(epsilon, local_epsilon, m, Goal::Value)
 }
 
@@ -184,7 +182,7 @@ fn check_all(epsilon: f64, local_epsilon: f64, reports: u64, name: &'static str)
     check_epsilon(epsilon)?;
     check_epsilon(local_epsilon)?;
     ensure(
-        (1..=MOST_REPORTS).contains(&reports),
+        (1..=MAX_REPORTS).contains(&reports),
         name,
         "lie between 1 and 10^5 for an exact bound, whose cost grows with it",
         reports as f64,

@@ -3,16 +3,21 @@
 //! Each report is `ε₀`-DP on its own; whoever sees only the multiset (a histogram, a sum) learns less. Neighbors
 //! differ in the data of one user, who makes one report; the reports of the others may be known.
 //!
-//! | function | for | form | preconditions |
+//! [`Reports`] says what is shuffled and answers by the best bound, or by a given one:
+//!
+//! | bound | for | form | preconditions |
 //! |---|---|---|---|
-//! | [`efmrtt`] | any randomizer | `ε = 12 ε₀ √(ln(1/δ)/m)` | `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100` |
-//! | [`clones_closed`] | any randomizer | closed `ε` | `ε₀ ≤ ln(m/(16 ln(2/δ)))` |
-//! | [`hoeffding_delta`], [`bennett_delta`] | any randomizer | closed `δ` | `ε > 0` |
-//! | [`rr_hoeffding_delta`], [`rr_bennett_delta`] | `L`-ary randomized response | closed `δ` | `ε > 0` |
-//! | [`clones_delta`] | any randomizer | sum | `m ≤ 10⁵` |
-//! | [`rr_blanket_delta`] | `L`-ary randomized response | sum | `m ≤ 10⁵` |
-//! | [`fixed_blanket_delta`] | one report among uniform elements | sum | below 10⁵ elements |
-//! | [`generic_epsilon`], [`rr_epsilon`] | both | the smallest of all that apply | none |
+//! | [`Bound::Efmrtt`] | any randomizer | closed `ε` | `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100` |
+//! | [`Bound::ClonesClosed`] | any randomizer | closed `ε` | `ε₀ ≤ ln(m/(16 ln(2/δ)))` |
+//! | [`Bound::Hoeffding`], [`Bound::Bennett`] | any randomizer, tighter for randomized response | closed `δ` | `ε > 0` |
+//! | [`Bound::Clones`] | any randomizer | sum | `m ≤ 10⁵` |
+//! | [`Bound::Blanket`] | randomized response | sum | `m ≤ 10⁵` |
+//!
+//! The closed forms of the blanket, with `g` the probability of an answer that does not depend on the input, `a = e^ε − 1`,
+//! values of the loss in an interval of length `b`, at most `b₊`, and second moment at most `c`, are
+//! `b²/(4 a g m) · (1 − g(1 − e^{−2a²/b²}))^m` (Hoeffding) and
+//! `b₊/ln(1 + β) · [(1 − g(1 − r))^m − (1 − g)^m]/(g m)`, `β = a b₊/c`, `r = e^{−(c/b₊²)((1+β)ln(1+β) − β)}` (Bennett).
+//! One report among uniform elements, not a shuffled crowd: [`fixed_blanket_delta`].
 //!
 //! All are upper bounds, and from `ε ≥ ε₀` on `δ = 0`.
 //!
@@ -28,7 +33,13 @@ mod closed;
 mod exact;
 mod trinomial;
 
-pub use best::{Rule, Shuffled, generic_epsilon, rr_epsilon};
-pub use blanket::{bennett_delta, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta};
-pub use closed::{clones_closed, clones_closed_holds, efmrtt, efmrtt_gamma, efmrtt_local_epsilon};
-pub use exact::{MOST_REPORTS, clones_delta, fixed_blanket_delta, rr_blanket_delta};
+pub use best::{Bound, Reports, Shuffled};
+pub use closed::efmrtt_gamma;
+pub use exact::{MAX_REPORTS, fixed_blanket_delta};
+#[cfg(test)]
+pub(crate) use {
+    best::{generic_epsilon, rr_epsilon},
+    blanket::{bennett_delta, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta},
+    closed::{clones_closed, efmrtt, efmrtt_local_epsilon},
+    exact::{clones_delta, rr_blanket_delta},
+};

@@ -13,36 +13,33 @@ use crate::Error;
 /// use ndp_graph::{TransitionMatrix, generators::cycle_graph};
 /// let walk = TransitionMatrix::simple_random_walk(&cycle_graph(6)?)?;
 /// let laws = Walk::from(&walk).pair_laws(0, 3, &Start::Uniform, 10)?;
-/// assert_eq!((laws.u(), laws.v(), laws.horizon()), (0, 3, 10));
+/// assert_eq!((laws.u, laws.v, laws.horizon()), (0, 3, 10));
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairLaws {
-    pub(super) u: usize,
-    pub(super) v: usize,
-    pub(super) u_to_u: Vec<f64>,
-    pub(super) u_to_v: Vec<f64>,
-    pub(super) v_to_u: Vec<f64>,
-    pub(super) v_to_v: Vec<f64>,
-    pub(super) start_to_u: Vec<f64>,
-    pub(super) start_to_v: Vec<f64>,
+    /// The exposed node.
+    pub u: usize,
+    /// The observer.
+    pub v: usize,
+    /// `P_u(the first visit of {u, v} after time 0 is at time t, at u)`.
+    pub u_to_u: Vec<f64>,
+    /// `P_u(the first visit of {u, v} after time 0 is at time t, at v)`.
+    pub u_to_v: Vec<f64>,
+    /// `P_v(the first visit of {u, v} after time 0 is at time t, at u)`.
+    pub v_to_u: Vec<f64>,
+    /// `P_v(the first visit of {u, v} after time 0 is at time t, at v)`.
+    pub v_to_v: Vec<f64>,
+    /// Probability that the walk, started from its start law, is for the first time in `{u, v}` at time `t`, time 0
+    /// included, and is at `u` then.
+    pub start_to_u: Vec<f64>,
+    /// As [`Self::start_to_u`], at `v`.
+    pub start_to_v: Vec<f64>,
     pub(super) error_per_step: f64,
     pub(super) error_at_once: f64,
 }
 
 impl PairLaws {
-    /// The exposed node.
-    #[must_use]
-    pub fn u(&self) -> usize {
-        self.u
-    }
-
-    /// The observer.
-    #[must_use]
-    pub fn v(&self) -> usize {
-        self.v
-    }
-
     /// Number of steps `T`.
     #[must_use]
     pub fn horizon(&self) -> usize {
@@ -71,44 +68,6 @@ impl PairLaws {
             start_to_v: cut(&self.start_to_v),
             ..*self
         })
-    }
-
-    /// `P_u(the first visit of {u, v} after time 0 is at time t, at u)`.
-    #[must_use]
-    pub fn u_to_u(&self) -> &[f64] {
-        &self.u_to_u
-    }
-
-    /// `P_u(the first visit of {u, v} after time 0 is at time t, at v)`.
-    #[must_use]
-    pub fn u_to_v(&self) -> &[f64] {
-        &self.u_to_v
-    }
-
-    /// `P_v(the first visit of {u, v} after time 0 is at time t, at u)`.
-    #[must_use]
-    pub fn v_to_u(&self) -> &[f64] {
-        &self.v_to_u
-    }
-
-    /// `P_v(the first visit of {u, v} after time 0 is at time t, at v)`.
-    #[must_use]
-    pub fn v_to_v(&self) -> &[f64] {
-        &self.v_to_v
-    }
-
-    /// Probability that the walk, started from its start law, is for the first time in `{u, v}`
-    /// at time `t`, time 0 included, and is at `u` then.
-    #[must_use]
-    pub fn start_to_u(&self) -> &[f64] {
-        &self.start_to_u
-    }
-
-    /// Probability that the walk, started from its start law, is for the first time in `{u, v}`
-    /// at time `t`, time 0 included, and is at `v` then.
-    #[must_use]
-    pub fn start_to_v(&self) -> &[f64] {
-        &self.start_to_v
     }
 
     /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix

@@ -102,12 +102,12 @@ fn pair_laws_are_first_visits_for_any_matrix() {
             let mut start = walk.first_visits_of_mass(&[0.0, 0.1, 0.0, 0.2], &[2, 0], horizon).unwrap().at;
             (start[0][0], start[1][0]) = (0.3, 0.4);
             let pairs = [
-                (laws.u_to_u(), &from(2)[0]),
-                (laws.u_to_v(), &from(2)[1]),
-                (laws.v_to_u(), &from(0)[0]),
-                (laws.v_to_v(), &from(0)[1]),
-                (laws.start_to_u(), &start[0]),
-                (laws.start_to_v(), &start[1]),
+                (&laws.u_to_u, &from(2)[0]),
+                (&laws.u_to_v, &from(2)[1]),
+                (&laws.v_to_u, &from(0)[0]),
+                (&laws.v_to_v, &from(0)[1]),
+                (&laws.start_to_u, &start[0]),
+                (&laws.start_to_v, &start[1]),
             ];
             for (fast, slow) in pairs {
                 assert_eq!(fast.len(), horizon + 1);

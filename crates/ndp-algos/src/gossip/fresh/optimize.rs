@@ -17,6 +17,7 @@
 use super::protocol::FreshNoiseGossip;
 use super::schedule::NoiseSchedule;
 use crate::Error;
+use crate::error::ensure;
 use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
 use ndarray::{Array2, ArrayView1, s};
@@ -65,13 +66,7 @@ impl Pairs {
                 pairs.push((node, sources));
             }
         }
-        if pairs.is_empty() {
-            return Err(Error::InvalidParameter {
-                name: "the distance of pairs",
-                condition: "leave at least one pair",
-                value: f64::from(distance),
-            });
-        }
+        ensure(!pairs.is_empty(), "the distance of pairs", "leave at least one pair", f64::from(distance))?;
         Ok(Self(pairs))
     }
 
@@ -128,20 +123,13 @@ pub fn optimize(
     stopping: Stopping,
 ) -> Result<Optimized, Error> {
     let (kind, bound) = target;
-    if !(0.0 < bound && bound.is_finite()) {
-        return Err(Error::InvalidParameter {
-            name: "the target loss",
-            condition: "be positive and finite",
-            value: bound,
-        });
-    }
-    if !(0.0 <= floor && floor.is_finite()) {
-        return Err(Error::InvalidParameter {
-            name: "the floor of the first variance",
-            condition: "be nonnegative and finite",
-            value: floor,
-        });
-    }
+    ensure(0.0 < bound && bound.is_finite(), "the target loss", "be positive and finite", bound)?;
+    ensure(
+        0.0 <= floor && floor.is_finite(),
+        "the floor of the first variance",
+        "be nonnegative and finite",
+        floor,
+    )?;
     let costs = FreshNoiseGossip::error_weights(matrix, rounds)?;
     let observers = pairs
         .0

@@ -2,6 +2,7 @@
 
 use crate::Error;
 use ndp_dp::Sigma;
+use ndp_graph::memory::require_dense;
 use serde::{Deserialize, Serialize};
 
 /// The variances `s_t = τ_t²` per coordinate of the noise that every node adds in rounds
@@ -60,8 +61,10 @@ impl NoiseSchedule {
     /// `s_0 = σ²` and `s_t = ρσ²/(T-1)` after it: the variance of the average grows by `1 + ρ`.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN.
+    /// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN; [`ndp_graph::Error::TooLarge`].
     pub fn flat(sigma: Sigma, rounds: usize, rho: f64) -> Result<Self, Error> {
+        // A view has a noise of every node in every round.
+        require_dense("the noises of all rounds", rounds, 64)?;
         let variance = sigma.get() * sigma.get();
         let later = if rounds > 1 { rho * variance / (rounds - 1) as f64 } else { 0.0 };
         Self::new((0..rounds).map(|t| if t == 0 { variance } else { later }).collect())

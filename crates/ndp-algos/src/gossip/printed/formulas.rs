@@ -1,6 +1,7 @@
 //! The other printed formulas of *Muffliato*: random graphs, randomized gossip, Table 1.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::gossip::random_graph::positive_outside;
 use ndp_dp::{Order, Printed, Sensitivity, Sigma};
 
@@ -84,10 +85,7 @@ pub fn proposition1_neighbors(observers: usize, q: f64) -> Printed<f64> {
 /// # Errors
 /// [`Error::InvalidParameter`] unless `epsilon` is positive and finite.
 pub fn corollary4_variance(degree: usize, order: Order, epsilon: f64) -> Result<Printed<f64>, Error> {
-    if !(0.0 < epsilon && epsilon.is_finite()) {
-        let (name, condition) = ("the mean loss allowed", "be positive and finite");
-        return Err(Error::InvalidParameter { name, condition, value: epsilon });
-    }
+    ensure(0.0 < epsilon && epsilon.is_finite(), "the mean loss allowed", "be positive and finite", epsilon)?;
     Ok(Printed::new(degree as f64 / (2.0 * order.get() * epsilon)))
 }
 

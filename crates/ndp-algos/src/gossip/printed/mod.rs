@@ -22,6 +22,7 @@ pub use formulas::{
 pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};
 
 use super::exact::outside_neighbors;
+use super::operator::require_rounds;
 use crate::Error;
 use crate::kernel::{self, Lanes};
 use crate::tasks::for_paired_tasks;
@@ -54,7 +55,7 @@ pub enum Powers {
 /// Theorem 1 from `source` to every node: entry `v` is `f(source, v) / c₀`.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`].
+/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] for more rounds than can be gone through, here and below.
 ///
 /// # Complexity
 /// `O(T n nnz(W))`: the norms of all rows of all powers are needed.
@@ -65,6 +66,7 @@ pub fn theorem1_from(
     powers: Powers,
 ) -> Result<Printed<Vec<f64>>, Error> {
     checked_coalition(&[source], matrix.node_count())?;
+    require_rounds_of(matrix, matrix.node_count(), rounds)?;
     let sum = Sum { rounds, powers };
     let charged = |senders: Vec<usize>| {
         let shares = message_shares::<PANEL, false>(matrix.csr(), &senders, sum);
@@ -107,6 +109,7 @@ pub fn theorem12_towards(
 ) -> Result<Printed<ObserverLoss>, Error> {
     let coalition = checked_coalition(coalition, matrix.node_count())?;
     let senders = outside_neighbors(matrix.graph(), &coalition);
+    require_rounds_of(matrix, senders.len(), rounds)?;
     let sum = Sum { rounds, powers };
     let mut unit = vec![0.0; matrix.node_count()];
     if rounds > 0 {
@@ -137,6 +140,7 @@ pub fn theorem1_all_pairs(
 ) -> Result<Printed<PairwiseLoss>, Error> {
     let n = matrix.node_count();
     require_dense("the printed losses of all pairs and their sums", n, 2 * n)?;
+    require_rounds_of(matrix, n, rounds)?;
     let mut unit = vec![0.0; n * n];
     if rounds > 0 {
         let sum = Sum { rounds, powers };
@@ -185,6 +189,7 @@ pub fn corollary3_towards(
         coalition.iter().flat_map(|&v| matrix.graph().neighbors(v).iter().map(move |&w| (v, w as usize)));
     let crossing = edges.filter(|(_, w)| coalition.binary_search(w).is_err());
     let smallest = crossing.map(|(v, w)| matrix.get(v, w)).fold(f64::INFINITY, f64::min);
+    require_rounds_of(matrix, 1, rounds)?;
     let mut unit = vec![0.0; n];
     if smallest.is_finite() {
         let factor = n as f64 / (smallest * smallest);
@@ -247,6 +252,11 @@ fn step<const B: usize, const SUM: bool>(
         total.iter_mut().zip(task).for_each(|(total, square)| *total += square);
     }
     total.map(|square| if square > 0.0 { 1.0 / square } else { 0.0 })
+}
+
+/// Nothing if the powers of all rounds can be applied to so many columns, a panel at a time.
+fn require_rounds_of(matrix: &GossipMatrix, columns: usize, rounds: usize) -> Result<(), Error> {
+    require_rounds(rounds, matrix.csr().columns().len().saturating_mul(columns.div_ceil(PANEL)))
 }
 
 #[derive(Clone, Copy)]

@@ -68,7 +68,7 @@ impl Program {
             };
             steps.push((self.moments[value], step));
         }
-        for event in &self.events {
+        for event in self.events.iter() {
             let value = name(event.value);
             let step = match &event.seeing {
                 Seeing::Message { from, to } => json!({"send": value, "from": from, "to": to}),

@@ -23,11 +23,13 @@ use super::options::AccountOptions;
 use super::registers::Primitive;
 use super::weight::float;
 use crate::Error;
+use crate::certified::account::WIDTH;
+use crate::certified::enclosure::width;
 use ndarray::Array2;
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;
-use solve::{Scratch, Solved};
+use solve::{LANES, Scratch, Solved};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
@@ -49,6 +51,8 @@ pub(super) struct Covariance {
 pub(super) struct Found {
     pub(super) grams: Vec<Option<NodeGram>>,
     pub(super) rank: usize,
+    /// Whether all ends are as near as those of an exact loss.
+    pub(super) narrow: bool,
 }
 
 impl Covariance {
@@ -124,7 +128,7 @@ impl Covariance {
             return Ok(None);
         }
         let threads = rayon::current_num_threads();
-        let bytes = products as u128 * 40 + (n * (threads + 1)) as u128 * 64;
+        let bytes = products as u128 * 40 + (n * (threads + 1)) as u128 * (40 * LANES) as u128;
         if bytes > memory.into() {
             let what = "the covariance of what is seen";
             return Err(ndp_graph::Error::TooLarge { what, bytes, limit: memory.into() }.into());
@@ -216,63 +220,118 @@ pub(super) fn grams(
     of_use.keys().for_each(|&k| of_node[program.contributions[k].node].push(k));
     let mut by_node: Vec<Vec<&Direction>> = vec![Vec::new(); program.node_count()];
     directions.iter().for_each(|direction| by_node[direction.node].push(direction));
+    let open: Vec<usize> = (0..program.node_count()).filter(|&u| !seen.members[u] && asked[u]).collect();
+    // Nodes with many uses have batches of their own.
+    let most = open.iter().map(|&u| of_node[u].len()).max().unwrap_or(0);
+    let together = if most <= MOST_TOGETHER { LANES } else { 1 };
     let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
-    let of = |node: usize| -> Option<Option<NodeGram>> {
-        if seen.members[node] || !asked[node] {
-            return Some(None);
-        }
-        let mut gram = NodeGram::empty(node, program.uses(node));
-        let uses = &of_node[node];
-        let mut shifts: Vec<Shift> = Vec::new();
-        for (place, &k) in uses.iter().enumerate() {
-            gram.places[program.contributions[k].index] = Some(place);
-            shifts.push(rounded(&of_use[&k])?);
-        }
-        let mut along: Vec<Shift> = Vec::new();
-        for direction in &by_node[node] {
-            let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
-            for &k in uses {
-                let weight = &direction.weights[program.contributions[k].index];
-                for (r, x) in of_use[&k].iter().filter(|_| !weight.is_zero()) {
-                    *sums.entry(*r).or_insert_with(BigRational::zero) += weight * *x;
+    let of = |nodes: &[usize]| -> Option<Vec<NodeGram>> {
+        let mut asked: Vec<Asked<'_>> = Vec::with_capacity(nodes.len());
+        for &node in nodes {
+            let exact = |k: &usize| rounded(&of_use[k]);
+            let shifts = of_node[node].iter().map(exact).collect::<Option<Vec<Shift>>>()?;
+            let mut along: Vec<(&Direction, Shift)> = Vec::new();
+            for direction in &by_node[node] {
+                let mut sums: BTreeMap<u32, BigRational> = BTreeMap::new();
+                for &k in &of_node[node] {
+                    let weight = &direction.weights[program.contributions[k].index];
+                    for (r, x) in of_use[&k].iter().filter(|_| !weight.is_zero()) {
+                        *sums.entry(*r).or_insert_with(BigRational::zero) += weight * *x;
+                    }
                 }
+                let sums: Vec<(u32, &BigRational)> = sums.iter().map(|(&r, x)| (r, x)).collect();
+                along.push((direction, rounded(&sums)?));
             }
-            let sums: Vec<(u32, &BigRational)> = sums.iter().map(|(&r, x)| (r, x)).collect();
-            along.push(rounded(&sums)?);
+            asked.push(Asked { node, shifts, along });
         }
         let mut scratch = pool.lock().ok()?.pop().unwrap_or_else(|| Scratch::new(covariance.len()));
-        let solved: Vec<Solved> = shifts.iter().map(|b| scratch.solve(&covariance, b)).collect();
-        let k = shifts.len();
+        let mut solve = |of: Choose, enough: f64| -> Vec<Vec<Solved>> {
+            // Place by place, so that nodes that are near each other go together.
+            let mut jobs: Vec<(usize, &Shift)> = Vec::new();
+            for place in 0.. {
+                let before = jobs.len();
+                let here = asked.iter().enumerate().filter_map(|(at, asked)| Some((at, of(asked, place)?)));
+                jobs.extend(here);
+                if jobs.len() == before {
+                    break;
+                }
+            }
+            let mut solved: Vec<Vec<Solved>> = asked.iter().map(|_| Vec::new()).collect();
+            for jobs in jobs.chunks(LANES) {
+                let batch: Vec<&Shift> = jobs.iter().map(|job| job.1).collect();
+                let found = scratch.solve(&covariance, &batch, enough);
+                jobs.iter().zip(found).for_each(|(job, found)| solved[job.0].push(found));
+            }
+            solved
+        };
+        // A loss that adds up k² entries is wrong by as many errors.
+        let uses = solve(|asked, place| asked.shifts.get(place), ENOUGH / (most * most).max(1) as f64);
+        let along = solve(|asked, place| Some(&asked.along.get(place)?.1), ENOUGH);
+        pool.lock().ok()?.push(scratch);
+        let all = asked.iter().zip(uses.iter().zip(&along));
+        all.map(|(asked, (uses, along))| asked.gram(program, &covariance, &of_node, uses, along)).collect()
+    };
+    let found: Option<Vec<Vec<NodeGram>>> = open.par_chunks(together).map(of).collect();
+    let Some(found) = found else { return Ok(None) };
+    let mut grams: Vec<Option<NodeGram>> = vec![None; program.node_count()];
+    let mut narrow = true;
+    for gram in found.into_iter().flatten() {
+        let ends = gram.diagonal.iter().chain(gram.directions.iter().map(|known| &known.ends));
+        narrow &= ends.clone().all(|ends| width(ends.low, ends.high) <= WIDTH);
+        let node = gram.node;
+        grams[node] = Some(gram);
+    }
+    Ok(Some(Found { grams, rank: covariance.len(), narrow }))
+}
+
+/// One of a node's right sides.
+type Choose = for<'a, 'b> fn(&'a Asked<'b>, usize) -> Option<&'a Shift>;
+
+/// A node and the changes of its uses in the rows.
+struct Asked<'a> {
+    node: usize,
+    shifts: Vec<Shift>,
+    along: Vec<(&'a Direction, Shift)>,
+}
+
+impl Asked<'_> {
+    /// What was found about the node; none where something is not finite.
+    fn gram(
+        &self,
+        program: &Program,
+        covariance: &Covariance,
+        of_node: &[Vec<usize>],
+        solved: &[Solved],
+        along: &[Solved],
+    ) -> Option<NodeGram> {
+        let mut gram = NodeGram::empty(self.node, program.uses(self.node));
+        for (place, &k) in of_node[self.node].iter().enumerate() {
+            gram.places[program.contributions[k].index] = Some(place);
+        }
+        let k = self.shifts.len();
         let (mut center, mut radius) = (Array2::zeros((k, k)), Array2::zeros((k, k)));
         for i in 0..k {
-            let ends = solved[i].ends(&shifts[i]);
+            let ends = solved[i].ends(covariance, &self.shifts[i]);
             gram.diagonal.push(ends);
             gram.leaks.push(false);
             gram.structural.push(f64::INFINITY);
             center[(i, i)] = ends.low + (ends.high - ends.low) / 2.0;
             radius[(i, i)] = (ends.high - ends.low) * 0.75;
             for j in 0..i {
-                let (middle, apart) = solve::entry(&solved[i], &solved[j], &shifts[j]);
+                let (middle, apart) = solve::entry(&solved[i], &solved[j], &self.shifts[j]);
                 (center[(i, j)], center[(j, i)]) = (middle, middle);
                 (radius[(i, j)], radius[(j, i)]) = (apart, apart);
             }
         }
-        for (direction, shift) in by_node[node].iter().zip(&along) {
-            let ends =
-                if shift.is_empty() { Ends::ZERO } else { scratch.solve(&covariance, shift).ends(shift) };
+        for ((direction, shift), solved) in self.along.iter().zip(along) {
+            let ends = if shift.is_empty() { Ends::ZERO } else { solved.ends(covariance, shift) };
             gram.directions.push(KnownDirection { direction: (*direction).clone(), ends, leaks: false });
         }
-        pool.lock().ok()?.push(scratch);
-        let finite = gram.diagonal.iter().chain(gram.directions.iter().map(|known| &known.ends));
-        if !finite.clone().all(|ends| ends.high.is_finite()) || !radius.iter().all(|x| x.is_finite()) {
-            return None;
-        }
+        let mut finite = gram.diagonal.iter().chain(gram.directions.iter().map(|known| &known.ends));
+        let fine = finite.all(|ends| ends.high.is_finite()) && radius.iter().all(|x| x.is_finite());
         gram.entries = Some((center, radius));
-        Some(Some(gram))
-    };
-    let grams: Option<Vec<Option<NodeGram>>> =
-        (0..program.node_count()).into_par_iter().with_min_len(8).map(of).collect();
-    Ok(grams.map(|grams| Found { grams, rank: covariance.len() }))
+        fine.then_some(gram)
+    }
 }
 
 /// A combination of rows that attacks a change, and the shift of noises that looks like it in every row, exactly: what the attack
@@ -286,7 +345,8 @@ pub(super) fn witness(
     let Some(covariance) = Covariance::new(program, seen, memory)? else { return Ok(None) };
     let exact: Vec<(u32, &BigRational)> = (0u32..).zip(shifts).filter(|(_, x)| !x.is_zero()).collect();
     let Some(b) = rounded(&exact) else { return Ok(None) };
-    let attack = Scratch::new(covariance.len()).solve(&covariance, &b).combination();
+    let solved = Scratch::new(covariance.len()).solve(&covariance, &[&b], CLOSE);
+    let Some(attack) = solved.first().map(Solved::combination) else { return Ok(None) };
     let y: BTreeMap<usize, f64> = attack.iter().copied().collect();
     let mut of_noise: BTreeMap<usize, Vec<(usize, &BigRational)>> = BTreeMap::new();
     for (r, row) in seen.rows.iter().enumerate() {
@@ -345,6 +405,12 @@ fn in_range(x: f64) -> bool {
     (1e-60..1e60).contains(&x.abs())
 }
 
+/// What a solve may leave over: less than half the width of an exact loss.
+const ENOUGH: f64 = 4e-10;
+/// The same for witnesses.
+const CLOSE: f64 = 1e-12;
+/// Uses of a node up to which nodes are solved together.
+const MOST_TOGETHER: usize = 16;
 /// Below 1 by more than eight roundings.
 const DOWN: f64 = 1.0 - 8.0 * f64::EPSILON;
 /// Products of which the covariance is made, at most.

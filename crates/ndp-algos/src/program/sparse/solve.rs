@@ -1,14 +1,23 @@
-//! Conjugate gradients that start at a few rows and grow with what they reach, and what their result proves.
+//! Conjugate gradients that start at a few rows and grow with what they reach, for some right sides at once, and what their results
+//! prove.
+//!
+//! The right sides of a batch have nothing in common but the rows that they reach: each has step lengths of its own and stands still
+//! once it is solved. Neighbors reach nearly the same rows, so that a batch costs little more than one of them.
 
 use super::{Covariance, Shift};
 use crate::program::enclose::Ends;
 
+/// Right sides that are solved together.
+pub(super) const LANES: usize = 8;
+type Lane = [f64; LANES];
+const ZERO: Lane = [0.0; LANES];
+
 /// Vectors over all rows, 0 everywhere between two solves.
 pub(super) struct Scratch {
-    y: Vec<f64>,
-    residual: Vec<f64>,
-    step: Vec<f64>,
-    image: Vec<f64>,
+    y: Vec<Lane>,
+    residual: Vec<Lane>,
+    step: Vec<Lane>,
+    image: Vec<Lane>,
     reached: Vec<bool>,
 }
 
@@ -22,85 +31,125 @@ pub(super) struct Solved {
 
 impl Scratch {
     pub(super) fn new(n: usize) -> Self {
-        let zero = || vec![0.0; n];
+        let zero = || vec![ZERO; n];
         Self { y: zero(), residual: zero(), step: zero(), image: zero(), reached: vec![false; n] }
     }
 
-    /// `S ŷ ≈ b`.
-    pub(super) fn solve(&mut self, s: &Covariance, b: &Shift) -> Solved {
+    /// `S ŷ ≈ b` for up to [`LANES`] right sides, each until what it leaves over is at most `enough`, relative to what was found
+    /// above 1.
+    pub(super) fn solve(&mut self, s: &Covariance, batch: &[&Shift], enough: f64) -> Vec<Solved> {
         let mut rows: Vec<u32> = Vec::new();
-        for &(r, x, _) in b {
-            let at = r as usize;
-            self.reached[at] = true;
-            self.residual[at] = x;
-            self.step[at] = x / s.diagonal[at];
-            rows.push(r);
+        let mut product = ZERO;
+        for (lane, b) in batch.iter().enumerate() {
+            for &(r, x, _) in *b {
+                let at = r as usize;
+                if !self.reached[at] {
+                    self.reached[at] = true;
+                    rows.push(r);
+                }
+                self.residual[at][lane] = x;
+                self.step[at][lane] = x / s.diagonal[at];
+                product[lane] += x * (x / s.diagonal[at]);
+            }
         }
-        let value = |rows: &[u32], f: &dyn Fn(usize) -> f64| rows.iter().map(|&r| f(r as usize)).sum::<f64>();
-        let mut product = value(&rows, &|r| self.residual[r] * self.step[r]);
+        // Lanes that still move.
+        let mut open = [false; LANES];
+        open.iter_mut().zip(batch).zip(&product).for_each(|((open, _), &x)| *open = x > 0.0);
         for _ in 0..MOST_STEPS {
-            let active = rows.len();
-            if active == s.len() {
-                // All rows in the order of memory.
-                for i in 0..active {
-                    self.image[i] = s.row(i).map(|(j, x)| x * self.step[j]).sum();
-                }
-            }
-            for k in 0..if active == s.len() { 0 } else { active } {
-                let i = rows[k] as usize;
-                let p = self.step[i];
-                if p == 0.0 {
-                    continue;
-                }
-                for (j, x) in s.row(i) {
-                    if !self.reached[j] {
-                        self.reached[j] = true;
-                        rows.push(s.number(j));
-                    }
-                    self.image[j] += x * p;
-                }
-            }
-            let curvature = value(&rows[..active], &|r| self.step[r] * self.image[r]);
-            let length = product / curvature;
-            if !(length.is_finite() && length > 0.0) {
-                rows.iter().for_each(|&r| self.image[r as usize] = 0.0);
+            if !open.contains(&true) {
                 break;
             }
-            let (mut left, mut gained, mut next) = (0.0, 0.0, 0.0);
+            let active = rows.len();
+            let curvature = self.images(s, &mut rows);
+            let mut length = ZERO;
+            for l in 0..LANES {
+                let by = product[l] / curvature[l];
+                open[l] &= by.is_finite() && by > 0.0;
+                length[l] = if open[l] { by } else { 0.0 };
+            }
+            let (mut left, mut next) = (ZERO, ZERO);
             for &r in &rows {
                 let r = r as usize;
-                self.y[r] += length * self.step[r];
-                self.residual[r] -= length * self.image[r];
-                self.image[r] = 0.0;
-                let rest = self.residual[r];
-                left += rest * rest / s.own[r];
-                next += rest * rest / s.diagonal[r];
+                let (own, diagonal) = (s.own[r].recip(), s.diagonal[r].recip());
+                let image = std::mem::replace(&mut self.image[r], ZERO);
+                let (y, residual, step) = (&mut self.y[r], &mut self.residual[r], &self.step[r]);
+                for l in 0..LANES {
+                    y[l] += length[l] * step[l];
+                    residual[l] -= length[l] * image[l];
+                    let square = residual[l] * residual[l];
+                    left[l] += square * own;
+                    next[l] += square * diagonal;
+                }
             }
-            for &(r, x, _) in b {
-                gained += x * self.y[r as usize];
+            let mut turn = ZERO;
+            for (l, b) in batch.iter().enumerate() {
+                let gained: f64 = b.iter().map(|&(r, x, _)| x * self.y[r as usize][l]).sum();
+                open[l] &= left[l] > enough * gained.max(1.0) && next[l] > 0.0;
+                turn[l] = if open[l] { next[l] / product[l] } else { 0.0 };
             }
-            if left <= ENOUGH * gained || next == 0.0 {
-                break;
-            }
-            let turn = next / product;
             product = next;
             for &r in &rows {
                 let r = r as usize;
-                self.step[r] = self.residual[r] / s.diagonal[r] + turn * self.step[r];
+                let diagonal = s.diagonal[r].recip();
+                let (residual, step) = (&self.residual[r], &mut self.step[r]);
+                for l in 0..LANES {
+                    step[l] = residual[l] * diagonal + turn[l] * step[l];
+                }
             }
             if rows.len() == s.len() && active < s.len() {
                 rows.sort_unstable();
             }
         }
         rows.sort_unstable();
-        self.certify(s, b, rows)
+        self.certify(s, batch, rows)
     }
 
-    /// The residual of `ŷ` with its error, row by row; everything is 0 afterwards.
-    fn certify(&mut self, s: &Covariance, b: &Shift, mut rows: Vec<u32>) -> Solved {
+    /// The images of the steps; rows that are reached for the first time join. The curvatures.
+    fn images(&mut self, s: &Covariance, rows: &mut Vec<u32>) -> Lane {
+        let mut curvature = ZERO;
+        let active = rows.len();
+        if active == s.len() {
+            // All rows in the order of memory.
+            for i in 0..active {
+                let mut sum = ZERO;
+                for (j, x) in s.row(i) {
+                    sum.iter_mut().zip(&self.step[j]).for_each(|(sum, p)| *sum += x * p);
+                }
+                for l in 0..LANES {
+                    curvature[l] += self.step[i][l] * sum[l];
+                }
+                self.image[i] = sum;
+            }
+            return curvature;
+        }
+        for k in 0..active {
+            let i = rows[k] as usize;
+            let step = self.step[i];
+            if step == ZERO {
+                continue;
+            }
+            for (j, x) in s.row(i) {
+                if !self.reached[j] {
+                    self.reached[j] = true;
+                    rows.push(s.number(j));
+                }
+                self.image[j].iter_mut().zip(&step).for_each(|(sum, p)| *sum += x * p);
+            }
+        }
+        for &r in &rows[..active] {
+            let (step, image) = (&self.step[r as usize], &self.image[r as usize]);
+            for l in 0..LANES {
+                curvature[l] += step[l] * image[l];
+            }
+        }
+        curvature
+    }
+
+    /// The residuals of the `ŷ` with their errors, row by row; everything is 0 afterwards.
+    fn certify(&mut self, s: &Covariance, batch: &[&Shift], mut rows: Vec<u32>) -> Vec<Solved> {
         // Neighbors of what was reached have a residual, too.
         for k in 0..rows.len() {
-            if self.y[rows[k] as usize] == 0.0 {
+            if self.y[rows[k] as usize] == ZERO {
                 continue;
             }
             for (j, _) in s.row(rows[k] as usize) {
@@ -111,38 +160,50 @@ impl Scratch {
             }
         }
         rows.sort_unstable();
-        let mut known = b.iter().peekable();
-        let mut found = Vec::with_capacity(rows.len());
-        let mut left = 0.0;
+        let mut known: Vec<_> = batch.iter().map(|b| b.iter().peekable()).collect();
+        let mut found: Vec<Solved> =
+            batch.iter().map(|_| Solved { rows: Vec::with_capacity(rows.len()), left: 0.0 }).collect();
         for &r in &rows {
             let at = r as usize;
-            let (target, wrong) = match known.next_if(|x| x.0 == r) {
-                Some(&(_, x, wrong)) => (x, wrong),
-                None => (0.0, 0.0),
-            };
-            let (mut sum, mut size, mut count) = (target, target.abs(), 2);
+            let (mut sum, mut size, mut wrong) = (ZERO, ZERO, ZERO);
+            let mut touched = [false; LANES];
+            for (l, known) in known.iter_mut().enumerate() {
+                if let Some(&(_, x, off)) = known.next_if(|x| x.0 == r) {
+                    (sum[l], size[l], wrong[l], touched[l]) = (x, x.abs(), off, true);
+                }
+            }
+            let mut count = 2;
             for ((j, x), terms) in s.row(at).zip(s.sizes(at)) {
-                let y = self.y[j];
-                if y != 0.0 {
-                    sum -= x * y;
-                    size += terms * y.abs();
-                    count += 1;
+                let y = &self.y[j];
+                count += 1;
+                for l in 0..LANES {
+                    sum[l] -= x * y[l];
+                    size[l] += terms * y[l].abs();
+                    touched[l] |= y[l] != 0.0;
                 }
             }
             // Entries of S are sums of at most `terms` products of rounded numbers.
             let unit = (s.terms + count + 16) as f64 * (f64::EPSILON / 2.0);
-            let error = (unit * size * UP + wrong) * UP + f64::MIN_POSITIVE;
-            let worst = sum.abs() + error;
-            left += worst * worst / s.own[at];
-            found.push((r, self.y[at], sum, error));
+            for (l, found) in found.iter_mut().enumerate() {
+                if !touched[l] {
+                    // Nothing of this lane is near: nothing is left over here, exactly.
+                    continue;
+                }
+                let error = (unit * size[l] * UP + wrong[l]) * UP + f64::MIN_POSITIVE;
+                let worst = sum[l].abs() + error;
+                found.left += worst * worst / s.own[at];
+                found.rows.push((r, self.y[at][l], sum[l], error));
+            }
         }
         for &r in &rows {
             let r = r as usize;
             self.reached[r] = false;
-            (self.y[r], self.residual[r], self.step[r], self.image[r]) = (0.0, 0.0, 0.0, 0.0);
+            (self.y[r], self.residual[r], self.step[r], self.image[r]) = (ZERO, ZERO, ZERO, ZERO);
         }
-        let left = left * (1.0 + (found.len() + 16) as f64 * f64::EPSILON);
-        Solved { rows: found, left }
+        for found in &mut found {
+            found.left *= 1.0 + (found.rows.len() + 16) as f64 * f64::EPSILON;
+        }
+        found
     }
 }
 
@@ -152,13 +213,15 @@ impl Solved {
         self.rows.iter().filter(|row| row.1 != 0.0).map(|row| (row.0 as usize, row.1)).collect()
     }
 
-    /// Both ends of `bᵀ S⁻¹ b`.
-    pub(super) fn ends(&self, b: &Shift) -> Ends {
+    /// Both ends of `bᵀ S⁻¹ b`; the upper one is at most `bᵀ D⁻¹ b`, which the rows' own noises alone allow.
+    pub(super) fn ends(&self, s: &Covariance, b: &Shift) -> Ends {
         let (middle, apart) = product(self, self, b);
-        Ends {
-            low: (middle - apart).next_down().max(0.0),
-            high: (middle + (apart + self.left) * UP).next_up().max(0.0),
-        }
+        let alone: f64 = b.iter().map(|&(r, x, off)| (x.abs() + off).powi(2) / s.own[r as usize]).sum();
+        let alone = (alone * (1.0 + (b.len() + 16) as f64 * f64::EPSILON)).next_up();
+        let low = (middle - apart).next_down().max(0.0);
+        let high = (middle + (apart + self.left) * UP).next_up().max(0.0);
+        // Not less than the lower end, whatever is not finite.
+        Ends { low: low.min(alone), high: if high <= alone { high } else { alone } }
     }
 }
 
@@ -197,7 +260,5 @@ fn product(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
 
 /// Steps of one solve.
 const MOST_STEPS: usize = 4000;
-/// What is left over, relative to what was found: well below the width of an exact loss.
-const ENOUGH: f64 = 1e-11;
 /// Covers a few roundings.
 const UP: f64 = 1.0 + 16.0 * f64::EPSILON;

@@ -96,6 +96,41 @@ fn masks_take_over() -> Outcome {
     Ok(())
 }
 
+/// The share of a zero-sum noise, against one-dimensional search: with `h` others, own noise
+/// `a` and zero-sum noise `b` everybody loses `1/(h a) + (1 - 1/h)/(a + b)` to one member.
+#[test]
+fn zero_sum_shares() -> Outcome {
+    for (n, price) in [(5, 1e-4), (8, 1e-3), (8, 1e-6)] {
+        let mut program = Program::new(n)?;
+        let x = program.contribute_all(Reads::Nothing)?;
+        let own = program.noise_all(1)?;
+        let everyone: Vec<usize> = (0..n).collect();
+        let share = program.zero_sum(&everyone, 1)?;
+        let y: Vec<Value> =
+            (0..n).map(|u| program.add(&[x[u], own[u], share[u]])).collect::<Result<_, _>>()?;
+        program.broadcast_all(&y)?;
+        let mean = program.combine(y.iter().map(|&y| ((1, n as i64), y)))?;
+        program.result_all(&vec![mean; n])?;
+        let design = Design::new(&program, &[own, share])?.with_prices(&[0.0, price])?;
+        let limit = Limit::Worst(1.0);
+        let found = design.solve(&everybody(n), &Sensitivity::UseLevel, limit, DesignStopping::default())?;
+        assert!(found.cost <= found.lower_bound * 1.0011 && found.loss <= 1.0, "{found:?}");
+        let h = (n - 1) as f64;
+        let (a, b) = (found.strengths[0], found.strengths[1]);
+        assert!((1.0 / (h * a) + (1.0 - 1.0 / h) / (a + b) - found.loss).abs() < 1e-8, "{a} {b}");
+        // For every a the least b: (1 - 1/h) / (1 - 1/(h a)) - a, or none where own noise is enough.
+        let cost = |a: f64| {
+            let b = ((1.0 - 1.0 / h) / (1.0 - 1.0 / (h * a)) - a).max(0.0);
+            a / n as f64 + price * b
+        };
+        let best = (1..200_000).map(|k| cost(1.0 / h + f64::from(k) * 5e-6)).fold(f64::INFINITY, f64::min);
+        assert!(found.cost >= best * (1.0 - 1e-6) && found.cost <= best * 1.002, "{} {best}", found.cost);
+        assert!(found.lower_bound <= best * (1.0 + 1e-9), "{} {best}", found.lower_bound);
+        assert!(b > a);
+    }
+    Ok(())
+}
+
 /// Over time: noise that is taken back a step later hides each step and leaves the sum alone.
 #[test]
 fn noise_between_steps() -> Outcome {

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::program::AccountOptions;
-use crate::program::constructors::{decor, gopa};
+use crate::program::constructors::{Dsgd, decor, dsgd, gopa};
 use crate::program::observers::Seen;
 use crate::program::{columns, sparse};
-use ndp_graph::Graph;
-use ndp_graph::generators::{grid_2d_graph, hypercube_graph};
+use ndp_graph::generators::{cycle_graph, grid_2d_graph, hypercube_graph};
+use ndp_graph::{GossipMatrix, Graph};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
@@ -190,10 +190,16 @@ fn steps_are_blocks() -> Outcome {
     let account = decor(&graph, 1, 1, 20)?.account(&Observer::node(0))?;
     let one = decor(&graph, 1, 1, 1)?.account(&Observer::node(0))?;
     for u in [1, 7, 15] {
-        let single = one.loss(u, &Sensitivity::UseLevel)?.value();
-        assert_loss(&account, u, &Sensitivity::UseLevel, single);
-        assert_loss(&account, u, &Sensitivity::SameDirection, 20.0 * single);
-        assert_loss(&account, u, &Sensitivity::Vectors { dimension: 3 }, 20.0 * single);
+        let single = one.loss(u, &Sensitivity::UseLevel)?;
+        let vectors = Sensitivity::Vectors { dimension: 3 };
+        for (set, times) in
+            [(Sensitivity::UseLevel, 1.0), (Sensitivity::SameDirection, 20.0), (vectors, 20.0)]
+        {
+            let loss = account.loss(u, &set)?;
+            let meet = loss.lower <= times * single.value() * (1.0 + 1e-15)
+                && times * single.lower <= loss.value() * (1.0 + 1e-15);
+            assert!(meet && loss.grade() == ndp_dp::Grade::Exact, "{u} {set:?}: {loss:?} {single:?}");
+        }
     }
     let silent = gopa(&graph, 1, 1, &[4])?.account(&Observer::node(0))?;
     assert!(silent.loss(5, &Sensitivity::UseLevel)?.value() < one.loss(5, &Sensitivity::UseLevel)?.value());
@@ -221,5 +227,63 @@ fn large_views_have_witnesses() -> Outcome {
             "{low} {high} {loss:?}"
         );
     }
+    Ok(())
+}
+
+/// The same where rows share all their noises, but each brings a new one.
+#[test]
+fn pivots_make_witnesses() -> Outcome {
+    let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
+    let band = [Weight::from(1), Weight::from((-1, 2))];
+    let steps = 85;
+    let program = dsgd(&matrix, &Dsgd { noise: toeplitz(steps, &band), ..Dsgd::new(steps) })?;
+    let observer = Observer::node(0);
+    let account = program.account(&observer)?;
+    assert!(account.rank() > 160);
+    let mut change = vec![Weight::from(0); steps];
+    change[40] = Weight::from(1);
+    for u in [1, 3] {
+        let (attack, shift) = account.witnesses(u, &change)?.expect("a new noise in every row");
+        let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
+            panic!("noise is seen")
+        };
+        let high = program.check_shift(&observer, &shift)?;
+        let (low, high) = (low.to_f64(), high.to_f64());
+        assert!(low <= high && high - low < 1e-9, "{low} {high}");
+        let (center, radius) = account.gram(u, 40, 40)?;
+        assert!(low <= center + radius && center - radius <= high, "{low} {high} {center} {radius}");
+        let mut wrong = shift;
+        wrong.noises[0].1 = Weight::from(0.125);
+        assert!(program.check_shift(&observer, &wrong).is_err());
+    }
+    Ok(())
+}
+
+/// Own noise far below the masks: conjugate gradients end early, and what they leave over is divided by it. Another engine
+/// takes over, and no end is beyond what own noise alone allows.
+#[test]
+fn tiny_own_noise_is_no_trap() -> Outcome {
+    let n = 200;
+    for own in [1e-6, 1e-9, 1e-13] {
+        let program = decor(&cycle_graph(n)?, own, 1, 1)?;
+        let account = program.account(&Observer::outsider())?;
+        // The mean over the eigenvalues own + 2 - 2 cos(2 π k / n).
+        let eigenvalue = |k: usize| {
+            let half = std::f64::consts::PI * k as f64 / n as f64;
+            own + 4.0 * half.sin().powi(2)
+        };
+        let expected = (0..n).map(|k| eigenvalue(k).recip()).sum::<f64>() / n as f64;
+        let loss = account.loss(7, &Sensitivity::UseLevel)?;
+        assert!(
+            loss.lower <= expected * (1.0 + 1e-10) && expected * (1.0 - 1e-10) <= loss.value(),
+            "{loss:?}"
+        );
+        assert_eq!(loss.grade(), ndp_dp::Grade::Exact, "{own}: {loss:?} {expected}");
+    }
+    // Too many rows for another engine: the cap holds.
+    let program = decor(&cycle_graph(4000)?, 1e-20, 1, 1)?;
+    let options = AccountOptions { nodes: Some(vec![0]), ..AccountOptions::default() };
+    let loss = program.account_with(&Observer::outsider(), &options)?.loss(0, &Sensitivity::UseLevel)?;
+    assert!(loss.value() <= 1e20 * (1.0 + 1e-12) && loss.lower <= loss.value(), "{loss:?}");
     Ok(())
 }

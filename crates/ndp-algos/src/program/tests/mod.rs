@@ -1,12 +1,14 @@
 //! Tests of programs.
 
 mod claims;
+mod deep;
 mod designs;
 mod errors;
 mod format;
 mod large;
 mod properties;
 mod protocols;
+mod reductions;
 mod reference;
 mod sets;
 

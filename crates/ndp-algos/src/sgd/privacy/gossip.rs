@@ -124,6 +124,16 @@ impl GossipObserver {
         }
     }
 
+    /// Probability, over the primes of the rounds, that the account is too small; at most.
+    pub(crate) fn failure(&self) -> f64 {
+        match &self.account {
+            Account::Local | Account::Consensus(_) => 0.0,
+            Account::Shift(rounds, _) => {
+                rounds.iter().map(|round| round.failure().next_up()).sum::<f64>().next_up()
+            }
+        }
+    }
+
     /// Exact loss of one round that ends in consensus, in units of `c₀`.
     fn unit_of_consensus(&self, mixing: &Mixing, source: usize) -> f64 {
         match mixing {

@@ -11,9 +11,10 @@ mod walk;
 pub use gossip::GossipObserver;
 pub use printed::as_released;
 pub use server::{central, federated, local};
-pub use walk::{WalkPairs, complete_walk, require_amplifiable};
+pub use walk::{WalkPairs, complete_walk};
 
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
 use ndp_dp::{ApproxDp, Guarantee, Order, Printed, Sigma, UpperBound, calibration};
@@ -41,20 +42,13 @@ impl DataBounds {
     pub fn check(&self, data: &Dataset) -> Result<(), Error> {
         let (norm, label) = data.bounds();
         // A unit row may exceed 1 by rounding; the excess changes no digit that is reported.
-        if norm > self.feature_norm * (1.0 + 1e-12) {
-            return Err(Error::InvalidParameter {
-                name: "the largest norm of a row",
-                condition: "be at most the promised bound",
-                value: norm,
-            });
-        }
-        if label > self.label_size {
-            return Err(Error::InvalidParameter {
-                name: "the largest label",
-                condition: "be at most the promised bound",
-                value: label,
-            });
-        }
+        ensure(
+            norm <= self.feature_norm * (1.0 + 1e-12),
+            "the largest norm of a row",
+            "be at most the promised bound",
+            norm,
+        )?;
+        ensure(label <= self.label_size, "the largest label", "be at most the promised bound", label)?;
         Ok(())
     }
 }

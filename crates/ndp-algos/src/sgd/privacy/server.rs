@@ -2,6 +2,7 @@
 
 use super::Statement;
 use crate::Error;
+use crate::error::ensure;
 use crate::numeric::up;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
@@ -22,13 +23,7 @@ pub fn local(
     delta: Delta,
 ) -> Result<Statement, Error> {
     constants.require_bounded()?;
-    if contributions == 0 {
-        return Err(Error::InvalidParameter {
-            name: "the number of contributions",
-            condition: "be at least 1",
-            value: 0.0,
-        });
-    }
+    ensure(contributions != 0, "the number of contributions", "be at least 1", 0.0)?;
     let mu = up(constants.sensitivity * (contributions as f64).sqrt() / sigma.get());
     Ok(Statement::Guaranteed {
         privacy: Exact::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?).into(),

@@ -2,6 +2,7 @@
 
 use super::{Statement, calibrate};
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::objective::Constants;
 use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
@@ -93,7 +94,7 @@ fn infinite_on_error(loss: Result<UpperBound<f64>, ndp_dp::Error>) -> UpperBound
 ///
 /// # Errors
 /// As [`complete_walk`].
-pub fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> Result<(), Error> {
+pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> Result<(), Error> {
     constants.require_bounded()?;
     constants.require_nonexpansive(walk.step_size.longest())?;
     match (walk.update, walk.over_cap, walk.cap) {
@@ -236,7 +237,7 @@ impl WalkPairs {
     ///
     /// # Panics
     /// When the pair is out of range.
-    pub fn statement_of(&self, pair: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+    pub(crate) fn statement_of(&self, pair: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         let curve = |order| self.loss(pair, order, noise);
         // The renewal accountant takes milliseconds for an order, the closed bound microseconds.
@@ -302,13 +303,7 @@ impl WalkPairs {
     /// # Errors
     /// [`Error::InvalidParameter`] for fewer than two users.
     pub fn draw(users: usize, count: usize, rng: &mut impl Rng) -> Result<Vec<(usize, usize)>, Error> {
-        if users < 2 {
-            return Err(Error::InvalidParameter {
-                name: "the number of users",
-                condition: "be at least 2 for a pair",
-                value: users as f64,
-            });
-        }
+        ensure(users >= 2, "the number of users", "be at least 2 for a pair", users as f64)?;
         let pair = |_| {
             let u = rng.random_range(0..users);
             (u, (u + rng.random_range(1..users)) % users)

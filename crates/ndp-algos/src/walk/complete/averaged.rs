@@ -24,6 +24,7 @@
 use super::CompleteWalk;
 use super::segment::SegmentMoments;
 use crate::Error;
+use crate::error::ensure;
 use crate::numeric::{Total, up};
 use ndp_dp::{Exact, Order, UpperBound};
 use rayon::prelude::*;
@@ -49,13 +50,12 @@ impl CompleteWalk {
     /// ```
     pub fn log_mgf(&self, theta: f64) -> Result<Exact<f64>, Error> {
         check_theta(theta)?;
-        if self.step_count() > MOST_EXACT_STEPS {
-            return Err(Error::InvalidParameter {
-                name: "the number of steps of the exact recursion",
-                condition: "be at most 100000; use the bound for any length",
-                value: self.step_count() as f64,
-            });
-        }
+        ensure(
+            self.step_count() <= MOST_EXACT_STEPS,
+            "the number of steps of the exact recursion",
+            "be at most 100000; use the bound for any length",
+            self.step_count() as f64,
+        )?;
         let value = ln_1p_exp(self.ln_excess(theta, None, Effort::Thorough));
         if value.is_finite() {
             Ok(Exact::new(value))
@@ -79,13 +79,12 @@ impl CompleteWalk {
     pub fn log_mgf_with_looks(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
-        if self.step_count() as f64 * look as f64 > 1e10 {
-            return Err(Error::InvalidParameter {
-                name: "the number of steps times the look",
-                condition: "be at most 1e10; use the bound for any length",
-                value: self.step_count() as f64 * look as f64,
-            });
-        }
+        ensure(
+            self.step_count() as f64 * look as f64 <= 1e10,
+            "the number of steps times the look",
+            "be at most 1e10; use the bound for any length",
+            self.step_count() as f64 * look as f64,
+        )?;
         Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, Some(look), Effort::Quick))))
     }
 
@@ -106,13 +105,7 @@ impl CompleteWalk {
     pub(crate) fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
-        if look > LONGEST_LOOK {
-            return Err(Error::InvalidParameter {
-                name: "the look",
-                condition: "be at most 2^24",
-                value: look as f64,
-            });
-        }
+        ensure(look <= LONGEST_LOOK, "the look", "be at most 2^24", look as f64)?;
         let segments = self.segments(theta, Some(look), look, Effort::Quick);
         let Some(Growth { rate, weights }) = growth(&segments.ln_weights) else {
             return Ok(UpperBound::new(f64::INFINITY));

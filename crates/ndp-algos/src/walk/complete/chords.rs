@@ -7,7 +7,7 @@
 
 use crate::Error;
 use crate::numeric::{floor, up};
-use ndp_dp::shuffling;
+use ndp_dp::shuffling::{Bound, Reports};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -70,7 +70,8 @@ impl Chords {
     }
 
     fn blanket(&self, epsilon: f64, m: u64) -> Result<f64, Error> {
-        Ok(shuffling::rr_blanket_delta(epsilon, self.local, self.labels, m)?.into_value())
+        let reports = Reports { local_epsilon: self.local, labels: Some(self.labels) };
+        Ok(reports.delta_by(Bound::Blanket, epsilon, m)?.into_value())
     }
 }
 
@@ -94,7 +95,9 @@ mod tests {
             for m in [1, 2, 7, 50] {
                 for step in 0..300 {
                     let epsilon = local * 1.01 * f64::from(step) / 300.0;
-                    let blanket = shuffling::rr_blanket_delta(epsilon, local, labels, m)?.into_value();
+                    let blanket = Reports { local_epsilon: local, labels: Some(labels) }
+                        .delta_by(Bound::Blanket, epsilon, m)?
+                        .into_value();
                     let bound = chords.delta(epsilon, m, 0.0)?;
                     // The blanket itself is rounded up by some parts in 1e11.
                     assert!(bound >= blanket * (1.0 - 1e-10), "{bound} < {blanket} at {epsilon}");

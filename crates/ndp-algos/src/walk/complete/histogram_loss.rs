@@ -22,7 +22,7 @@ use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
 use crate::Error;
 use crate::numeric::up;
 use crate::walk::level::largest;
-use ndp_dp::shuffling::{self, MOST_REPORTS};
+use ndp_dp::shuffling::{self, Bound, MAX_REPORTS};
 use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -48,9 +48,9 @@ impl Reports {
             let about = Relaxed::about(epsilon, local, labels, m).hoeffding;
             return Ok(if about >= 0.0 { about.min(1.0) } else { 1.0 });
         }
-        let hoeffding =
-            || shuffling::rr_hoeffding_delta(epsilon, local, labels, m).map(UpperBound::into_value);
-        let bennett = || shuffling::rr_bennett_delta(epsilon, local, labels, m).map(UpperBound::into_value);
+        let reports = shuffling::Reports { local_epsilon: local, labels: Some(labels) };
+        let hoeffding = || reports.delta_by(Bound::Hoeffding, epsilon, m).map(UpperBound::into_value);
+        let bennett = || reports.delta_by(Bound::Bennett, epsilon, m).map(UpperBound::into_value);
         // Revealing surplus reports only helps the observer.
         let hidden = m.min(self.most_hidden());
         if let Some(chords) = self.chords.as_ref().filter(|_| hidden > 0) {
@@ -72,8 +72,7 @@ impl Reports {
         if relaxed <= enough || hidden == 0 {
             return Ok(relaxed);
         }
-        let blanket =
-            || shuffling::rr_blanket_delta(epsilon, local, labels, hidden).map(UpperBound::into_value);
+        let blanket = || reports.delta_by(Bound::Blanket, epsilon, hidden).map(UpperBound::into_value);
         if hidden == m {
             return Ok(blanket()?.min(relaxed));
         }
@@ -94,7 +93,7 @@ impl Reports {
 
     /// Reports of a longer segment that are hidden.
     fn most_hidden(&self) -> u64 {
-        self.exact_reports.min(MOST_REPORTS)
+        self.exact_reports.min(MAX_REPORTS)
     }
 }
 
@@ -173,7 +172,7 @@ impl CompleteHistogram {
     fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<Receptions, Error> {
         let (count, failure) = self.report_count(visits)?;
         let rest = Delta::new(delta.get() - failure)?;
-        let release = ApproxDp::pure(self.response().local_epsilon().into_value())?;
+        let release = ApproxDp::new(self.response().local_epsilon().into_value(), 0.0)?;
         let composed = composition::best(&[(release, count)], rest)?.into_value();
         let approx_dp = ApproxDp::new(composed.total.epsilon(), delta.get())?;
         Ok(Receptions { approx_dp, reception: release, count, rule: composed.rule })
@@ -207,7 +206,7 @@ impl CompleteHistogram {
         let walk = self.constant()?;
         let (spotted, rest) = walk.spotted_within(visits, spotting, delta)?;
         let reports = self.searched_reports();
-        let release = ApproxDp::pure(reports.local)?;
+        let release = ApproxDp::new(reports.local, 0.0)?;
         let composed = walk.compose_known(&reports, (release, spotted), rest, delta);
         cheaper(composed, self.seen_alone(visits, delta)?)
     }
@@ -469,7 +468,7 @@ mod tests {
         let (mut low, mut claimed) = (1e-6f64, 1.0);
         for _ in 0..60 {
             let middle = (low * claimed).sqrt();
-            let composed = composition::best(&[(ApproxDp::pure(level)?, 10)], Delta::new(middle)?);
+            let composed = composition::best(&[(ApproxDp::new(level, 0.0)?, 10)], Delta::new(middle)?);
             let met = composed.is_ok_and(|composed| composed.value().total.epsilon() <= epsilon);
             if met { claimed = middle } else { low = middle }
         }

@@ -8,7 +8,8 @@
 
 use super::Path;
 use crate::Error;
-use ndp_dp::{ApproxDp, Delta, Estimate, Gdp, Mechanism, composition, shuffling};
+use ndp_dp::shuffling::{Bound, Reports};
+use ndp_dp::{ApproxDp, Delta, Estimate, Gdp, Mechanism, composition};
 
 /// The `ε` at `δ` of a Gaussian release of parameter `μ/√m`: one contribution behind `m` noises.
 ///
@@ -20,21 +21,20 @@ pub fn gaussian_mass(mu: f64, m: usize, delta: Delta) -> Result<f64, Error> {
 
 /// The `ε` at `δ` of one of `m` shuffled reports of any `ε₀`-DP randomizer: the best of the blanket bounds by
 /// Hoeffding and by Bennett and of the closed bound, never above `ε₀`. What the paper's Figure 3 plots uses
-/// these three; [`ndp_dp::shuffling::generic_epsilon`] knows better ones.
+/// these three; [`Reports::epsilon`] knows better ones.
 ///
 /// # Errors
 /// [`ndp_dp::Error`] unless `0 ≤ ε₀ < ∞` and `m ≥ 1`.
 pub fn shuffle_mass(local_epsilon: f64, m: usize, delta: Delta) -> Result<f64, Error> {
-    let reports = m as u64;
+    let (count, reports) = (m as u64, Reports { local_epsilon, labels: None });
     let mut best = least(local_epsilon, delta, |epsilon| {
-        Ok(shuffling::hoeffding_delta(epsilon, local_epsilon, reports)?.into_value())
+        Ok(reports.delta_by(Bound::Hoeffding, epsilon, count)?.into_value())
     })?;
-    let bennett = least(best, delta, |epsilon| {
-        Ok(shuffling::bennett_delta(epsilon, local_epsilon, reports)?.into_value())
-    })?;
+    let bennett =
+        least(best, delta, |epsilon| Ok(reports.delta_by(Bound::Bennett, epsilon, count)?.into_value()))?;
     best = best.min(bennett);
     // Outside its range of validity the closed bound says nothing.
-    if let Ok(closed) = shuffling::efmrtt(local_epsilon, reports, delta) {
+    if let Ok(closed) = reports.epsilon_by(Bound::Efmrtt, count, delta) {
         best = best.min(closed.into_value());
     }
     Ok(best)
@@ -57,7 +57,7 @@ fn least(high: f64, delta: Delta, bound: impl Fn(f64) -> Result<f64, Error>) -> 
 /// # Errors
 /// [`ndp_dp::Error`] unless `0 ≤ ε₀`, [`Error::InvalidParameter`] for more than ten million nodes.
 pub fn local_losses(path: &Path, local_epsilon: f64, slack: Delta) -> Result<Estimate<Vec<f64>>, Error> {
-    let release = ApproxDp::pure(local_epsilon)?;
+    let release = ApproxDp::new(local_epsilon, 0.0)?;
     let loss = |visits: &Vec<usize>| {
         composition::advanced(release, visits.len() as u64, slack).into_value().epsilon()
     };
@@ -78,12 +78,13 @@ mod tests {
             assert!(mass <= 0.1 && mass <= last);
             if mass < 0.1 {
                 // The bound is met, and not below.
-                let reports = m as u64;
+                let (count, reports) = (m as u64, Reports { local_epsilon: 0.1, labels: None });
                 let bounds = [
-                    shuffling::hoeffding_delta(mass, 0.1, reports)?.into_value(),
-                    shuffling::bennett_delta(mass, 0.1, reports)?.into_value(),
+                    reports.delta_by(Bound::Hoeffding, mass, count)?.into_value(),
+                    reports.delta_by(Bound::Bennett, mass, count)?.into_value(),
                 ];
-                let closed = shuffling::efmrtt(0.1, reports, delta).is_ok_and(|e| e.into_value() == mass);
+                let closed =
+                    reports.epsilon_by(Bound::Efmrtt, count, delta).is_ok_and(|e| e.into_value() == mass);
                 assert!(closed || bounds.iter().any(|&bound| bound <= delta.get()));
             }
             last = mass;

@@ -14,6 +14,7 @@
 
 use super::Path;
 use crate::Error;
+use crate::error::ensure;
 use ndarray::Array2;
 use ndp_dp::{Delta, Estimate};
 
@@ -261,13 +262,7 @@ impl<F: Fn(usize) -> f64> Costs<F> {
             return Ok(cost);
         }
         let mass = (self.mass)(m);
-        if !(0.0 <= mass && mass.is_finite()) {
-            return Err(Error::InvalidParameter {
-                name: "the mass of a cycle",
-                condition: "be nonnegative and finite",
-                value: mass,
-            });
-        }
+        ensure(0.0 <= mass && mass.is_finite(), "the mass of a cycle", "be nonnegative and finite", mass)?;
         let present = -(m as f64 * self.ln_absent).exp_m1();
         let cost = CycleCost {
             hidden: Charge::of((present * mass.exp_m1()).ln_1p()),

@@ -2,6 +2,7 @@
 
 use super::{Caps, CompleteWalk, Path};
 use crate::Error;
+use crate::error::ensure;
 use crate::walk::{Bounds, TokenNoise};
 use ndp_dp::{Exact, Gaussian, Gdp};
 use rand::Rng;
@@ -139,11 +140,12 @@ impl CompleteSum {
             if let Some(k) = *made {
                 let holder = path.holder(step);
                 let x = self.noise.check(self.bounds, holder, contribution(holder, k))?;
-                if self.constant && x != contribution(holder, 0) {
-                    let (name, condition) =
-                        ("a later contribution", "equal the first where data are constant");
-                    return Err(Error::InvalidParameter { name, condition, value: x });
-                }
+                ensure(
+                    !self.constant || x == contribution(holder, 0),
+                    "a later contribution",
+                    "equal the first where data are constant",
+                    x,
+                )?;
                 token += x;
                 total += x;
             }

@@ -25,6 +25,7 @@ use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
+use crate::error::ensure;
 use crate::view::Source;
 use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol, View};
@@ -88,13 +89,7 @@ impl TokenAveraging {
                 value,
             });
         }
-        if initial.is_empty() {
-            return Err(Error::InvalidParameter {
-                name: "the dimension",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(!initial.is_empty(), "the dimension", "be at least 1", 0.0)?;
         Ok(Self { steps, initial })
     }
 
@@ -248,10 +243,7 @@ impl WalkTranscript {
             let expected = self.tokens.ncols();
             return Err(Error::Shape { what: "coordinates of the values", expected, got: dimension });
         }
-        if time > self.path.steps() {
-            let condition = "be at most the number of steps";
-            return Err(Error::InvalidParameter { name: "the time", condition, value: time as f64 });
-        }
+        ensure(time <= self.path.steps(), "the time", "be at most the number of steps", time as f64)?;
         let mut estimates = values.to_owned();
         for (t, &holder) in self.path.holders().iter().enumerate().take(time) {
             if holder >= nodes {

@@ -14,6 +14,7 @@
 
 use super::contribution::require_positive;
 use crate::Error;
+use crate::error::ensure;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use ndp_dp::Sigma;
 use ndp_graph::GossipMatrix;
@@ -71,13 +72,7 @@ pub fn limit_of_mean_squared_error(
 ) -> Result<f64, Error> {
     require_step(gamma)?;
     let a = 1.0 - 2.0 * gamma;
-    if a <= -1.0 {
-        return Err(Error::InvalidParameter {
-            name: "the step size",
-            condition: "be below 1 for a limit",
-            value: gamma,
-        });
-    }
+    ensure(a > -1.0, "the step size", "be below 1 for a limit", gamma)?;
     let (deviation, _) = deviations(matrix, values, Array1::zeros(values.ncols()).view())?;
     // (I + aW)(I − aW)^{-1} = 2 (I − aW)^{-1} − I, and I − aW is positive definite.
     let solution = conjugate_gradients(matrix, a, &deviation)?;

@@ -15,6 +15,7 @@ use super::LocalLoss;
 use super::contribution;
 use super::series::up;
 use crate::Error;
+use crate::error::ensure;
 use crate::walk::FinalToken;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
@@ -52,13 +53,7 @@ impl CoalitionLaws {
         if coalition.contains(&u) {
             return Err(Error::SourceIsObserver(u));
         }
-        if coalition.is_empty() {
-            return Err(Error::InvalidParameter {
-                name: "the number of observers",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(!coalition.is_empty(), "the number of observers", "be at least 1", 0.0)?;
         let targets: Vec<usize> = [u].into_iter().chain(coalition.iter().copied()).collect();
         let mut law = start.law(walk.node_count())?;
         let from = targets

@@ -18,6 +18,7 @@
 use super::LocalLoss;
 use super::series::up;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
 
@@ -71,13 +72,12 @@ pub fn weak_convexity(
 /// [`Error::InvalidParameter`] unless `σ² ≥ α (α − 1)/2`, or for a negative or non-finite sum.
 pub fn occupation(occupation_sum: f64, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
     require_weak_convexity(local)?;
-    if !(0.0 <= occupation_sum && occupation_sum.is_finite()) {
-        return Err(Error::InvalidParameter {
-            name: "the sum of powers over t",
-            condition: "be finite and nonnegative",
-            value: occupation_sum,
-        });
-    }
+    ensure(
+        0.0 <= occupation_sum && occupation_sum.is_finite(),
+        "the sum of powers over t",
+        "be finite and nonnegative",
+        occupation_sum,
+    )?;
     Ok(UpperBound::new(up(2.0 * local.cost() * occupation_sum, 2)))
 }
 
@@ -132,7 +132,7 @@ fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64,
 
 /// `ε_gap` of a pair, from laws that cover the whole walk.
 pub(super) fn gap_loss_of_pair(laws: &PairLaws, local: LocalLoss) -> f64 {
-    let gap = |t: usize| laws.u_to_u()[t] + laws.u_to_v()[t];
+    let gap = |t: usize| laws.u_to_u[t] + laws.u_to_v[t];
     let excess = sum_of_charges(gap, |t| laws.relative_error(t), local.exponent(), laws.horizon());
     local.loss_of_log_excess(excess.ln()).min(local.cost())
 }

@@ -7,6 +7,7 @@
 
 use super::contribution::require_positive;
 use crate::Error;
+use crate::error::ensure;
 use crate::numeric::floor;
 use ndp_dp::{Estimate, NoiseMultiplier, UpperBound};
 use ndp_graph::mixing_time::{mixing_time, mixing_time_bound};
@@ -40,14 +41,8 @@ pub fn ergodic_average(
     if values.len() != n {
         return Err(Error::Shape { what: "values", expected: n, got: values.len() });
     }
-    if !(0.0 < eta && eta.is_finite()) {
-        let (name, condition) = ("the accuracy eta", "be positive and finite");
-        return Err(Error::InvalidParameter { name, condition, value: eta });
-    }
-    if !(0.0 < p && p < 1.0) {
-        let (name, condition) = ("the probability p of failure", "lie in (0, 1)");
-        return Err(Error::InvalidParameter { name, condition, value: p });
-    }
+    ensure(0.0 < eta && eta.is_finite(), "the accuracy eta", "be positive and finite", eta)?;
+    ensure(0.0 < p && p < 1.0, "the probability p of failure", "lie in (0, 1)", p)?;
     let mean = values.iter().sum::<f64>() / n as f64;
     let variance = values.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n as f64;
     let gap = spectrum::gap_signed(matrix)?;
@@ -60,10 +55,7 @@ pub fn ergodic_average(
     let steps = 4.0 * variance / (eta * eta * p * gap) * (1.0 + 1e-9);
     // Written so that NaN fails.
     let fits = steps < 1e18;
-    if !fits {
-        let (name, condition) = ("the number of steps", "be below 1e18: ask for less accuracy");
-        return Err(Error::InvalidParameter { name, condition, value: steps });
-    }
+    ensure(fits, "the number of steps", "be below 1e18: ask for less accuracy", steps)?;
     Ok(UpperBound::new(ErgodicPlan { burn_in, steps: (floor(steps.ceil()) as u64).max(1) }))
 }
 
@@ -74,22 +66,18 @@ pub fn ergodic_average(
 /// # Errors
 /// [`Error::InvalidParameter`] for fewer than 2 nodes or a gap that is not positive.
 pub fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Result<Estimate<u64>, Error> {
-    if nodes < 2 {
-        let (name, condition) = ("the number of nodes", "be at least 2 for a walk");
-        return Err(Error::InvalidParameter { name, condition, value: nodes as f64 });
-    }
-    if !(0.0 < gap_signed && gap_signed.is_finite()) {
-        let (name, condition) = ("the spectral gap", "be positive and finite");
-        return Err(Error::InvalidParameter { name, condition, value: gap_signed });
-    }
+    ensure(nodes >= 2, "the number of nodes", "be at least 2 for a walk", nodes as f64)?;
+    ensure(
+        0.0 < gap_signed && gap_signed.is_finite(),
+        "the spectral gap",
+        "be positive and finite",
+        gap_signed,
+    )?;
     let square = noise.get() * noise.get();
     let length = 20.0 * ((nodes as f64).ln() / gap_signed).ceil() * (0.25 + square) / square;
     // Written so that NaN fails.
     let fits = length < 1e18;
-    if !fits {
-        let (name, condition) = ("the number of steps", "be below 1e18: the gap or the noise is too small");
-        return Err(Error::InvalidParameter { name, condition, value: length });
-    }
+    ensure(fits, "the number of steps", "be below 1e18: the gap or the noise is too small", length)?;
     Ok(Estimate::new(floor(length) as u64))
 }
 
@@ -132,9 +120,7 @@ pub fn theorem_2(problem: &StronglyConvex, steps: usize) -> Result<Estimate<Conv
     let p = problem;
     for (name, value) in [("the smoothness L", p.smoothness), ("the strong convexity mu", p.strong_convexity)]
     {
-        if !(0.0 < value && value.is_finite()) {
-            return Err(Error::InvalidParameter { name, condition: "be positive and finite", value });
-        }
+        ensure(0.0 < value && value.is_finite(), name, "be positive and finite", value)?;
     }
     for (name, value) in [
         ("the heterogeneity", p.heterogeneity),
@@ -142,9 +128,7 @@ pub fn theorem_2(problem: &StronglyConvex, steps: usize) -> Result<Estimate<Conv
         ("the initial distance", p.initial_distance_squared),
         ("the variance of a step", p.variance),
     ] {
-        if !(0.0 <= value && value.is_finite()) {
-            return Err(Error::InvalidParameter { name, condition: "be finite and nonnegative", value });
-        }
+        ensure(0.0 <= value && value.is_finite(), name, "be finite and nonnegative", value)?;
     }
     let (l, mu, t) = (p.smoothness, p.strong_convexity, steps as f64);
     let drift = 39.0 * p.mixing_time * p.heterogeneity * l;

@@ -23,6 +23,7 @@ use super::LocalLoss;
 use super::contribution::require_positive;
 use super::series::up;
 use crate::Error;
+use crate::error::ensure;
 use crate::view::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::Walk;
@@ -56,13 +57,12 @@ impl<'a> LongWalk<'a> {
     pub fn new(matrix: &'a GossipMatrix, local: LocalLoss, steps: usize, cut: usize) -> Result<Self, Error> {
         require_positive("the number of steps", steps)?;
         require_positive("the time up to which first visits are followed", cut)?;
-        if cut > LONGEST_CUT {
-            return Err(Error::InvalidParameter {
-                name: "the time up to which first visits are followed",
-                condition: "be at most 10^6: what is left is charged at once",
-                value: cut as f64,
-            });
-        }
+        ensure(
+            cut <= LONGEST_CUT,
+            "the time up to which first visits are followed",
+            "be at most 10^6: what is left is charged at once",
+            cut as f64,
+        )?;
         let walk = Walk::from(matrix);
         if !walk.is_symmetric() {
             return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));

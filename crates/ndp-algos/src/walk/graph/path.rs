@@ -12,6 +12,7 @@ use super::path_cost::Action;
 use super::series::up;
 use super::{LocalLoss, coalition, contribution, renewal};
 use crate::Error;
+use crate::error::ensure;
 use crate::walk::FinalToken;
 use coalition::CoalitionLaws;
 use ndp_dp::UpperBound;
@@ -103,7 +104,7 @@ impl WalkPath {
 
     /// Number of contributions of each of `n` nodes (holders beyond them are left out).
     #[must_use]
-    pub fn contribution_counts(&self, n: usize) -> Vec<usize> {
+    pub(crate) fn contribution_counts(&self, n: usize) -> Vec<usize> {
         let mut counts = vec![0; n];
         for (&holder, &action) in self.holders.iter().zip(&self.actions) {
             if action == Action::Contribute && holder < n {
@@ -125,13 +126,7 @@ impl TokenWalk {
             return Err(no_steps());
         }
         let n = matrix.node_count();
-        if n < 2 {
-            return Err(Error::InvalidParameter {
-                name: "the number of nodes",
-                condition: "be at least 2 for a walk",
-                value: n as f64,
-            });
-        }
+        ensure(n >= 2, "the number of nodes", "be at least 2 for a walk", n as f64)?;
         start.law(n)?;
         Ok(Self {
             matrix: matrix.clone(),
@@ -231,7 +226,7 @@ impl TokenWalk {
         for _ in 0..self.burn_in {
             holder = self.matrix.csr().row(holder).0[self.draw_slot(holder, rng)] as usize;
         }
-        let mut uses = vec![0usize; self.matrix.csr().nonzero_count()];
+        let mut uses = vec![0usize; self.matrix.csr().weights().len()];
         let limit = match self.edges {
             EdgeRule::Unlimited => usize::MAX,
             EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) => uses,
@@ -280,13 +275,12 @@ impl TokenWalk {
         }
         for (t, pair) in path.holders.windows(2).enumerate() {
             let stays = pair[0] == pair[1] && matches!(self.edges, EdgeRule::Dismiss(_));
-            if self.matrix.csr().get(pair[0], pair[1]) <= 0.0 && !stays {
-                return Err(Error::InvalidParameter {
-                    name: "every step of the path",
-                    condition: "have positive probability",
-                    value: t as f64,
-                });
-            }
+            ensure(
+                self.matrix.csr().get(pair[0], pair[1]) > 0.0 || stays,
+                "every step of the path",
+                "have positive probability",
+                t as f64,
+            )?;
         }
         let cap = self.cap.unwrap_or(usize::MAX);
         if let Some(&count) = path.contribution_counts(nodes).iter().find(|&&count| count > cap) {

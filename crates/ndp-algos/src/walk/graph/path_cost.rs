@@ -19,6 +19,7 @@
 
 use super::LocalLoss;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{Exact, UpperBound};
 
 /// The contributions of the exposed node between two visits of the observer.
@@ -45,12 +46,6 @@ impl Interval {
         }
     }
 
-    /// Number of contributions `k`.
-    #[must_use]
-    pub fn contribution_count(&self) -> usize {
-        self.contributions.len()
-    }
-
     /// The taut string, the best bound for gradients that may depend on the token.
     ///
     /// Grade: an upper bound against an adversary who knows the path; attained by some gradients.
@@ -69,13 +64,7 @@ impl Interval {
     /// # Errors
     /// [`Error::InvalidParameter`] for a depth of 0.
     pub fn mixed(&self, depth: usize) -> Result<UpperBound<f64>, Error> {
-        if depth == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the depth M",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(depth != 0, "the depth M", "be at least 1", 0.0)?;
         let mut cost = 0.0;
         let mut next = self.visit;
         for (m, &time) in (1..).zip(self.contributions.iter().rev()) {
@@ -187,13 +176,7 @@ impl Odometer {
     /// # Errors
     /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers.
     pub fn new(exposed: usize, observers: &[usize]) -> Result<Self, Error> {
-        if observers.is_empty() {
-            return Err(Error::InvalidParameter {
-                name: "the number of observers",
-                condition: "be at least 1",
-                value: 0.0,
-            });
-        }
+        ensure(!observers.is_empty(), "the number of observers", "be at least 1", 0.0)?;
         if observers.contains(&exposed) {
             return Err(Error::SourceIsObserver(exposed));
         }

@@ -15,6 +15,7 @@
 
 use super::LocalLoss;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::Exact;
 use ndp_graph::hitting::{Start, Walk};
 
@@ -48,13 +49,7 @@ pub fn loss(
             value: neighbors.len() as f64,
         });
     };
-    if steps == 0 {
-        return Err(Error::InvalidParameter {
-            name: "the number of steps",
-            condition: "be at least 1",
-            value: 0.0,
-        });
-    }
+    ensure(steps != 0, "the number of steps", "be at least 1", 0.0)?;
     let (stay, leave) = (from_u[u], from_u[v]);
     let theta = local.exponent();
     let (charge, surcharge) = (theta.exp(), theta.exp_m1());
@@ -83,13 +78,12 @@ pub fn loss(
         }
     }
     let log_excess = excess.iter().sum::<f64>().ln() + log_scale;
-    if log_excess.is_nan() || log_excess == f64::INFINITY {
-        return Err(Error::InvalidParameter {
-            name: "the noise multiplier sigma",
-            condition: "be so large that one contribution does not cost everything",
-            value: local.noise().get(),
-        });
-    }
+    ensure(
+        !log_excess.is_nan() && log_excess != f64::INFINITY,
+        "the noise multiplier sigma",
+        "be so large that one contribution does not cost everything",
+        local.noise().get(),
+    )?;
     Ok(Exact::new(local.loss_of_log_excess(log_excess)))
 }
 

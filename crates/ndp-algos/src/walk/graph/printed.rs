@@ -18,6 +18,7 @@
 
 use super::LocalLoss;
 use crate::Error;
+use crate::error::ensure;
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Printed;
 use ndp_graph::Graph;
@@ -26,7 +27,7 @@ use ndp_graph::Graph;
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `σ` is smaller.
-pub fn require_theorem_noise(local: LocalLoss) -> Result<(), Error> {
+pub(crate) fn require_theorem_noise(local: LocalLoss) -> Result<(), Error> {
     let (alpha, sigma) = (local.order().get(), local.noise().get());
     if sigma * sigma >= 2.0 * alpha * (alpha - 1.0) {
         return Ok(());
@@ -167,20 +168,8 @@ pub enum StarPair {
 /// # Errors
 /// [`Error::InvalidParameter`] for fewer than 3 nodes or `kappa` outside `[0, 1)`.
 pub fn star(pair: StarPair, nodes: usize, kappa: f64, local: LocalLoss) -> Result<Printed<f64>, Error> {
-    if nodes < 3 {
-        return Err(Error::InvalidParameter {
-            name: "the number of nodes of the star",
-            condition: "be at least 3",
-            value: nodes as f64,
-        });
-    }
-    if !(0.0..1.0).contains(&kappa) {
-        return Err(Error::InvalidParameter {
-            name: "the self-loop probability",
-            condition: "lie in [0, 1)",
-            value: kappa,
-        });
-    }
+    ensure(nodes >= 3, "the number of nodes of the star", "be at least 3", nodes as f64)?;
+    ensure((0.0..1.0).contains(&kappa), "the self-loop probability", "lie in [0, 1)", kappa)?;
     let m = (nodes - 1) as f64;
     let sum = match pair {
         // ln((√m + 1)/(√m − 1)) / (2√m).
@@ -198,13 +187,7 @@ pub fn star(pair: StarPair, nodes: usize, kappa: f64, local: LocalLoss) -> Resul
 /// # Errors
 /// [`Error::InvalidParameter`] for fewer than 3 nodes; [`Error::NodeOutOfRange`].
 pub fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed<f64>, Error> {
-    if nodes < 3 {
-        return Err(Error::InvalidParameter {
-            name: "the number of nodes of the ring",
-            condition: "be at least 3",
-            value: nodes as f64,
-        });
-    }
+    ensure(nodes >= 3, "the number of nodes of the ring", "be at least 3", nodes as f64)?;
     if let Some(node) = [u, v].into_iter().find(|&node| node >= nodes) {
         return Err(Error::NodeOutOfRange { node, nodes });
     }

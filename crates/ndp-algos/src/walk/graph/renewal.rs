@@ -43,7 +43,7 @@ use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
 
 /// The depths `M` among which the best is chosen.
-pub const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
+pub(crate) const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported: powers of `e^θ` would
 /// overflow, and no such loss is of any use.
@@ -147,11 +147,11 @@ fn first_tilt(laws: &PairLaws, theta: f64) -> f64 {
     let charged = |law: &[f64]| -> Vec<f64> {
         law.iter().enumerate().map(|(t, &p)| p + charge(0.0, p, theta, 1, t)).collect()
     };
-    let (chain, last) = (charged(laws.u_to_u()), charged(laws.u_to_v()));
+    let (chain, last) = (charged(&laws.u_to_u), charged(&laws.u_to_v));
     let tame = |tilt: f64| {
         let r = tilt.exp();
         let contributions = at(&chain, r);
-        let intervals = at(laws.v_to_v(), r) + at(laws.v_to_u(), r) * at(&last, r) / (1.0 - contributions);
+        let intervals = at(&laws.v_to_v, r) + at(&laws.v_to_u, r) * at(&last, r) / (1.0 - contributions);
         contributions <= UNIT_MASS && intervals <= UNIT_MASS
     };
     if tame(0.0) { 0.0 } else { bisect(-theta - 1.0, 0.0, 1e-3 / laws.horizon() as f64, tame) }
@@ -242,10 +242,10 @@ impl<'a> Common<'a> {
                 law.iter().enumerate().map(|(t, p)| p * (1.0 + laws.relative_error(t))).collect();
             factors.apply(&raised)
         };
-        let uu = products.factor(law(laws.u_to_u()));
-        let vu = products.factor(law(laws.v_to_u()));
-        let su = products.factor(law(laws.start_to_u()));
-        let last = law(laws.u_to_v());
+        let uu = products.factor(law(&laws.u_to_u));
+        let vu = products.factor(law(&laws.v_to_u));
+        let su = products.factor(law(&laws.start_to_u));
+        let last = law(&laws.u_to_v);
 
         let chain_plain = products.solve(uu.values(), &uu);
         let step_more: Vec<f64> =
@@ -263,8 +263,8 @@ impl<'a> Common<'a> {
         let last_plain = products.factor(last.clone());
         let passage = sum(&last, &products.product(&last_plain, &products.factor(chain_plain)));
         let passage = products.factor(passage);
-        let return_plain = sum(&law(laws.v_to_v()), &products.product(&passage, &vu));
-        let arrival_plain = sum(&law(laws.start_to_v()), &products.product(&passage, &su));
+        let return_plain = sum(&law(&laws.v_to_v), &products.product(&passage, &vu));
+        let arrival_plain = sum(&law(&laws.start_to_v), &products.product(&passage, &su));
         let last_more = last.iter().enumerate().map(|(t, &p)| charge(0.0, p, theta, 1, t)).collect();
         Self {
             laws,

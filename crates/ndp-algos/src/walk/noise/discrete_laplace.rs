@@ -2,6 +2,7 @@
 
 use super::NoiseLaw;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{DiscreteLaplace, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 
@@ -28,13 +29,12 @@ impl NoiseLaw for DiscreteLaplaceLaw {
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         // Contributions are whole, so that in an interval of this length they move by its whole part at most.
         let whole = sensitivity.get().floor();
-        if !(1.0..=f64::from(u32::MAX)).contains(&whole) {
-            return Err(Error::InvalidParameter {
-                name: "the sensitivity of contributions that are whole numbers",
-                condition: "lie between 1 and 2^32 - 1",
-                value: sensitivity.get(),
-            });
-        }
+        ensure(
+            (1.0..=f64::from(u32::MAX)).contains(&whole),
+            "the sensitivity of contributions that are whole numbers",
+            "lie between 1 and 2^32 - 1",
+            sensitivity.get(),
+        )?;
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just above")]
         let whole = whole as u32;
         Ok(Box::new(DiscreteLaplace::with_std(whole, sigma)?))

@@ -20,11 +20,12 @@
 
 use super::RingHistogram;
 use crate::Error;
+use crate::error::ensure;
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
 use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
 use ndp_dp::composition::{self, Rule};
-use ndp_dp::shuffling::{self, MOST_REPORTS};
+use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{ApproxDp, Delta, RandomizedResponse, UpperBound};
 
 /// The guarantee of a ring histogram.
@@ -61,13 +62,12 @@ impl RingHistogram {
     ) -> Result<UpperBound<RingHistogramLoss>, Error> {
         let n = self.node_count();
         let members = checked_coalition(coalition, n)?;
-        if members.len() >= n {
-            return Err(Error::InvalidParameter {
-                name: "the number of colluders",
-                condition: "be at least 1 and below the number of nodes",
-                value: members.len() as f64,
-            });
-        }
+        ensure(
+            members.len() < n,
+            "the number of colluders",
+            "be at least 1 and below the number of nodes",
+            members.len() as f64,
+        )?;
         // Gaps around the ring between a member and the next; those of length 0 hold nobody.
         let next = members.iter().skip(1).copied().chain([members[0] + n]);
         let shortest = members.iter().zip(next).map(|(&a, b)| b - a - 1).filter(|&run| run > 0).min();
@@ -130,25 +130,25 @@ impl RingHistogram {
     /// One report among uniform elements; more than the exact bound takes only help.
     fn among_elements(&self, epsilon: f64, elements: u64) -> Result<f64, Error> {
         let (local, labels) = (self.local(), self.response().labels());
-        let elements = elements.min(MOST_REPORTS - 1);
+        let elements = elements.min(MAX_REPORTS - 1);
         Ok(shuffling::fixed_blanket_delta(epsilon, local, labels, elements)?.into_value())
     }
 
     /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and of the blanket
     /// of as many as it takes, the others revealed.
     fn among_reports(&self, epsilon: f64, reports: u64) -> Result<f64, Error> {
-        let (local, labels) = (self.local(), self.response().labels());
+        let answers = Reports { local_epsilon: self.local(), labels: Some(self.response().labels()) };
         let exact = |reports: u64| -> Result<f64, Error> {
-            Ok(shuffling::rr_blanket_delta(epsilon, local, labels, reports)?.into_value())
+            Ok(answers.delta_by(Bound::Blanket, epsilon, reports)?.into_value())
         };
-        if reports <= MOST_REPORTS {
+        if reports <= MAX_REPORTS {
             return exact(reports);
         }
-        let hoeffding = shuffling::rr_hoeffding_delta(epsilon, local, labels, reports)?.into_value();
-        let bennett = shuffling::rr_bennett_delta(epsilon, local, labels, reports)?.into_value();
+        let hoeffding = answers.delta_by(Bound::Hoeffding, epsilon, reports)?.into_value();
+        let bennett = answers.delta_by(Bound::Bennett, epsilon, reports)?.into_value();
         let relaxed = hoeffding.min(bennett);
         // No level is looked for where releases are as cheap as this.
-        if relaxed < 1e-30 { Ok(relaxed) } else { Ok(relaxed.min(exact(MOST_REPORTS)?)) }
+        if relaxed < 1e-30 { Ok(relaxed) } else { Ok(relaxed.min(exact(MAX_REPORTS)?)) }
     }
 
     /// The largest `δ` of the releases at `epsilon`, a last one without any elements left out.
@@ -162,7 +162,7 @@ impl RingHistogram {
 
     fn composed(&self, releases: &Releases, delta: Delta) -> Result<UpperBound<RingHistogramLoss>, Error> {
         let (rounds, local) = (self.rounds() as u64, self.local());
-        let alone = ApproxDp::pure(local)?;
+        let alone = ApproxDp::new(local, 0.0)?;
         let at = |level: f64| -> Result<ApproxDp, Error> {
             let level = level.min(local);
             Ok(ApproxDp::new(level, self.step_delta(level, releases)?)?)
@@ -356,7 +356,7 @@ mod tests {
         let isolated = epsilon(ring.epsilon_towards(&[10, 12], delta)?);
         assert!(single < pair && pair < isolated);
         // A run of one is plain composition of local reports.
-        let alone = [(ApproxDp::pure(0.5)?, 5)];
+        let alone = [(ApproxDp::new(0.5, 0.0)?, 5)];
         let local = composition::best(&alone, delta)?.value().total.epsilon();
         assert_relative_eq!(isolated, local, max_relative = 1e-9);
         assert!(ring.epsilon_towards(&[], delta).is_err());

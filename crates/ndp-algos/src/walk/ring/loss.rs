@@ -16,6 +16,7 @@
 
 use super::{Placement, RingSum};
 use crate::Error;
+use crate::error::ensure;
 use crate::numeric::{Total, up};
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
@@ -123,13 +124,12 @@ impl RingSum {
         self.require_full_releases()?;
         let release = self.noise().release(self.bounds().sensitivity()?)?;
         let needed = release.delta(local.epsilon())?.into_value();
-        if needed > local.delta() {
-            return Err(Error::InvalidParameter {
-                name: "the delta of one release",
-                condition: "cover the noise of the protocol at this epsilon",
-                value: local.delta(),
-            });
-        }
+        ensure(
+            needed <= local.delta(),
+            "the delta of one release",
+            "cover the noise of the protocol at this epsilon",
+            local.delta(),
+        )?;
         Ok(composition::advanced(local, self.rounds() as u64, slack))
     }
 
@@ -163,13 +163,12 @@ impl RingSum {
     /// Which nodes observe.
     pub(in crate::walk) fn observers(&self, coalition: &[usize]) -> Result<Vec<bool>, Error> {
         let members = checked_coalition(coalition, self.node_count())?;
-        if members.len() >= self.node_count() {
-            return Err(Error::InvalidParameter {
-                name: "the number of colluders",
-                condition: "be at least 1 and below the number of nodes",
-                value: members.len() as f64,
-            });
-        }
+        ensure(
+            members.len() < self.node_count(),
+            "the number of colluders",
+            "be at least 1 and below the number of nodes",
+            members.len() as f64,
+        )?;
         if self.placement() == Placement::Counter && members.len() > 1 {
             return Err(Error::NoGuarantee(
                 "between two colluders the ring may add no noise at all; distribute the noise",
@@ -368,7 +367,7 @@ mod tests {
         let ring = RingSum::new(5, 50, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
         // 50 releases of ε₀ = 0.1: never above the optimal composition of pure guarantees.
         let delta = Delta::new(1e-5)?;
-        let pure = composition::best(&[(ApproxDp::pure(0.1 * (1.0 + 1e-12))?, 50)], delta)?;
+        let pure = composition::best(&[(ApproxDp::new(0.1 * (1.0 + 1e-12), 0.0)?, 50)], delta)?;
         let composed = released(ring, 2f64.sqrt() / 0.1, delta)?;
         assert!(composed <= pure.value().total.epsilon() * (1.0 + 1e-9));
         let published = super::RingSum::new(

@@ -5,6 +5,7 @@
 
 use super::sum::check_ring;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::{ApproxDp, Delta, Printed, composition};
 
 /// The number of noises of Theorem 1 as its proof states it, `⌊K n/(n−1)⌋`. One too small unless `n − 1` divides
@@ -49,13 +50,12 @@ pub fn remark1_output_std(n: usize, rounds: usize, sigma: f64) -> Result<Printed
 /// [`Error::InvalidParameter`] unless `labels ≥ 2` and `0 < γ < 1`.
 pub fn debiased(count: u64, labels: u32, gamma: f64) -> Result<Printed<f64>, Error> {
     ndp_dp::RandomizedResponse::new(labels, gamma)?;
-    if gamma == 1.0 {
-        return Err(Error::InvalidParameter {
-            name: "the probability gamma of a random answer",
-            condition: "be below 1 for the histogram to be estimated",
-            value: gamma,
-        });
-    }
+    ensure(
+        gamma != 1.0,
+        "the probability gamma of a random answer",
+        "be below 1 for the histogram to be estimated",
+        gamma,
+    )?;
     Ok(Printed::new((count as f64 - gamma / f64::from(labels)) / (1.0 - gamma)))
 }
 

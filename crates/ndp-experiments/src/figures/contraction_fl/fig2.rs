@@ -55,7 +55,8 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             step: STEP,
             sigma: SIGMA,
         };
-        let run = FederatedDescent::new(parameters, ContractionFactor::convex(STEP, 2.0 / STEP)?)?;
+        let run =
+            FederatedDescent::new(parameters, ContractionFactor::strongly_convex(STEP, 0.0, 2.0 / STEP)?)?;
         let curve = |name: &str,
                      grade: Grade,
                      delta: &dyn Fn(f64) -> Result<f64, ndp_dp::Error>|

@@ -8,7 +8,8 @@ use anyhow::Result;
 use ndp_algos::accountant::{Account, Observer, Protocol};
 use ndp_algos::walk::complete::realised::CycleSize;
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk, Path};
-use ndp_dp::{Delta, Grade, NoiseMultiplier, RandomizedResponse, calibration, shuffling};
+use ndp_dp::shuffling::{Bound, Reports};
+use ndp_dp::{Delta, Grade, NoiseMultiplier, RandomizedResponse, calibration};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 /// The paper states neither n nor the epsilon of one contribution.
@@ -36,18 +37,17 @@ pub const ENTRY: Entry = Entry {
     figure,
 };
 
-type Bound = Result<ndp_dp::UpperBound<f64>, ndp_dp::Error>;
-
 /// The loss of one report among `m`, as the program has it: the best of Hoeffding, Bennett and, where it
 /// applies, the closed form of Erlingsson et al.; never above the report's own.
 fn mass(epsilon: f64, m: usize) -> f64 {
     let (m, Ok(delta)) = (m as u64, Delta::new(DELTA)) else { return epsilon };
-    let smallest = |bound: fn(f64, f64, u64) -> Bound| {
-        calibration::smallest_epsilon(delta, |e| bound(e, epsilon, m))
+    let reports = Reports { local_epsilon: epsilon, labels: None };
+    let smallest = |bound| {
+        calibration::smallest_epsilon(delta, |e| reports.delta_by(bound, e, m))
             .map_or(epsilon, |found| found.parameter)
     };
-    let closed = shuffling::efmrtt(epsilon, m, delta).map_or(epsilon, |bound| bound.into_value());
-    let blankets = smallest(shuffling::hoeffding_delta).min(smallest(shuffling::bennett_delta));
+    let closed = reports.epsilon_by(Bound::Efmrtt, m, delta).map_or(epsilon, |bound| bound.into_value());
+    let blankets = smallest(Bound::Hoeffding).min(smallest(Bound::Bennett));
     blankets.min(closed).min(epsilon)
 }
 

@@ -1,0 +1,457 @@
+//! Accounts of deep programs (many steps of gossip, noise over time) by sweeps through the program, without writing out its rows.
+//!
+//! A row of what is seen may have millions of coefficients, each a ratio of integers with thousands of digits. None of them is
+//! needed: one sweep from the rows back through the program gives the coefficients of sixteen combinations of rows over all noises
+//! and uses, one sweep on from the noises gives their covariance with all rows. So the covariance `S` of the rows takes two sweeps for
+//! sixteen of them, a factorisation `S ≈ L Lᵀ` gives combinations `M = L⁻¹` that are nearly independent with variance 1, and one more
+//! sweep gives `β_u = M B_u` for the uses of all nodes at once. With `‖M S Mᵀ - I‖ ≤ h < 1`,
+//!
+//! ```text
+//! β_uᵀ β_u / (1 + h)  ≤  G_u  ≤  β_uᵀ β_u / (1 - h).
+//! ```
+//!
+//! `M` is taken as exact; `h` and `β` are computed in `f64`, with bounds on their errors that count the roundings along the longest
+//! path of the program. No rank is decided and no prime is drawn: `h < 1` proves that the rows are independent, so that nothing leaks.
+//!
+//! What the observer has seen moves nothing (its shift is 0): it is left out of all sums, and only hidden values are swept. For
+//! decentralized SGD these are the hidden motions of the other nodes, and `S` has `(degree · steps)²` entries.
+
+mod dense;
+mod tape;
+
+use super::build::{Program, Reads};
+use super::columns::Direction;
+use super::enclose::Ends;
+use super::gram::{KnownDirection, NodeGram};
+use super::observers::Seen;
+use super::options::AccountOptions;
+use super::weight::float;
+use crate::Error;
+use crate::certified::account::WIDTH;
+use crate::certified::enclosure::width;
+use dense::{Whitening, whitening};
+use ndarray::Array2;
+use ndp_graph::linalg::gram_difference;
+use rayon::prelude::*;
+use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
+
+/// What was found, node by node.
+pub(super) struct Found {
+    pub(super) grams: Vec<Option<NodeGram>>,
+    pub(super) rank: usize,
+    /// Whether some contribution is assumed to read only what was seen.
+    pub(super) assumed: bool,
+    /// Whether all ends are as near as those of an exact loss.
+    pub(super) narrow: bool,
+}
+
+/// The uses of one node in the order of the buffer, and what is asked about them.
+struct Node<'a> {
+    node: usize,
+    /// Places of its uses in the buffer.
+    start: usize,
+    end: usize,
+    directions: Vec<(&'a Direction, Vec<f64>)>,
+    /// Whether all entries are kept.
+    whole: bool,
+}
+
+/// The uses on the tape, in order of nodes.
+struct Uses<'a> {
+    /// Contribution at every place of the buffer.
+    contributions: Vec<usize>,
+    /// Place in the buffer of every use of the tape; none for nodes that are not asked about.
+    places: Vec<u32>,
+    nodes: Vec<Node<'a>>,
+}
+
+/// What the observer learns about every node that was asked for; none where the program is not of the kind, where its rows are not
+/// independent, or where `f64` cannot tell.
+///
+/// # Errors
+/// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+pub(super) fn grams(
+    program: &Program,
+    seen: &Seen,
+    directions: &[Direction],
+    options: &AccountOptions,
+) -> Result<Option<Found>, Error> {
+    let n = seen.rows.len();
+    if n == 0 || n > MOST_ROWS {
+        return Ok(None);
+    }
+    let Some(tape) = Tape::new(program, seen) else { return Ok(None) };
+    let mut assumed = false;
+    for &k in &tape.uses {
+        match program.contributions[k].reads {
+            Reads::Nothing => {}
+            Reads::Seen(None) => assumed = true,
+            _ => return Ok(None),
+        }
+    }
+    let uses = Uses::new(program, &tape, directions, options);
+    let lanes = (tape.slots + tape.variances.len().max(uses.contributions.len())) as u128;
+    let kept: usize = uses.nodes.iter().filter(|node| node.whole).map(|node| node.end - node.start).sum();
+    let squares: u128 =
+        uses.nodes.iter().filter(|x| x.whole).map(|x| ((x.end - x.start) as u128).pow(2)).sum();
+    let bytes = 8
+        * (6 * (n * n) as u128 + (LANES * TOGETHER) as u128 * lanes + (kept * n) as u128 + 2 * squares)
+        + 32 * (tape.steps.len() as u128);
+    if bytes > options.memory_limit.into() {
+        let (what, limit) = ("sweeps through a program", options.memory_limit.into());
+        return Err(ndp_graph::Error::TooLarge { what, bytes, limit }.into());
+    }
+    let first = covariance(&tape, &uses, n);
+    let relative = roundings(tape.back + tape.on + 8);
+    let Some(white) =
+        whitening(&first.covariance, first.sizes.as_ref().unwrap_or(&first.covariance), relative)?
+    else {
+        return Ok(None);
+    };
+    if white.rest >= MOST_REST {
+        return Ok(None);
+    }
+    let second = combinations(&tape, &uses, &white, n);
+    let grams = enclose(program, seen, &tape, &uses, options, &first, second, &white)?;
+    let near = |ends: &Ends| width(ends.low, ends.high) <= WIDTH;
+    let narrow = grams
+        .iter()
+        .flatten()
+        .all(|gram| gram.diagonal.iter().chain(gram.directions.iter().map(|known| &known.ends)).all(near));
+    Ok(Some(Found { grams, rank: n, assumed, narrow }))
+}
+
+impl<'a> Uses<'a> {
+    fn new(program: &Program, tape: &Tape, directions: &'a [Direction], options: &AccountOptions) -> Self {
+        let asked = options.asked(program);
+        let of = |k: usize| (program.contributions[k].node, program.contributions[k].index);
+        let mut order: Vec<usize> = (0..tape.uses.len()).filter(|&k| asked[of(tape.uses[k]).0]).collect();
+        order.sort_unstable_by_key(|&k| of(tape.uses[k]));
+        let mut places = vec![u32::MAX; tape.uses.len()];
+        for (at, &k) in (0u32..).zip(&order) {
+            places[k] = at;
+        }
+        let contributions: Vec<usize> = order.into_iter().map(|k| tape.uses[k]).collect();
+        let mut nodes: Vec<Node<'a>> = Vec::new();
+        for (at, &k) in contributions.iter().enumerate() {
+            let node = of(k).0;
+            match nodes.last_mut() {
+                Some(last) if last.node == node => last.end = at + 1,
+                _ => nodes.push(Node { node, start: at, end: at + 1, directions: Vec::new(), whole: true }),
+            }
+        }
+        let whole: usize = nodes.iter().map(|node| (node.end - node.start).pow(2)).sum();
+        let whole = options.nodes.is_some() || whole <= MOST_KEPT;
+        let mut of_node = vec![usize::MAX; program.node_count()];
+        for (at, node) in nodes.iter_mut().enumerate() {
+            of_node[node.node] = at;
+            node.whole = whole;
+        }
+        for direction in directions {
+            if let Some(node) = nodes.get_mut(of_node[direction.node]) {
+                let of_use = |&k: &usize| float(&direction.weights[program.contributions[k].index]);
+                let weights = contributions[node.start..node.end].iter().map(of_use).collect();
+                node.directions.push((direction, weights));
+            }
+        }
+        Self { contributions, places, nodes }
+    }
+
+    /// Takes the coefficients of a sweep apart, node by node.
+    fn each(&self, buffer: &[Lane], mut each: impl FnMut(usize, &Node<'a>, &[Lane])) {
+        for (at, node) in self.nodes.iter().enumerate() {
+            each(at, node, &buffer[node.start..node.end]);
+        }
+    }
+}
+
+/// Covariance and sizes of the rows.
+struct First {
+    covariance: Array2<f64>,
+    /// Sums of the sizes of the terms; none where they are the entries.
+    sizes: Option<Array2<f64>>,
+    /// Of every use the sum of squares of the sizes of its coefficients in the rows.
+    uses: Vec<f64>,
+    /// The same of every direction, node by node.
+    directions: Vec<Vec<f64>>,
+}
+
+/// Sums over the lanes of blocks, of uses and of directions.
+type Partial = (Vec<f64>, Vec<Vec<f64>>);
+
+/// Rows in blocks, some of them together: what is added up does not depend on the number of threads.
+fn blocks<T: Send>(n: usize, work: impl Fn(usize, usize) -> T + Sync, mut take: impl FnMut(usize, usize, T)) {
+    let starts: Vec<usize> = (0..n).step_by(LANES).collect();
+    for together in starts.chunks(TOGETHER) {
+        let found: Vec<T> = together.par_iter().map(|&start| work(start, (start + LANES).min(n))).collect();
+        for (&start, found) in together.iter().zip(found) {
+            take(start, (start + LANES).min(n), found);
+        }
+    }
+}
+
+fn covariance(tape: &Tape, uses: &Uses<'_>, n: usize) -> First {
+    let size = uses.contributions.len();
+    let mut first = First {
+        covariance: Array2::zeros((n, n)),
+        sizes: (!tape.positive).then(|| Array2::zeros((n, n))),
+        uses: vec![0.0; size],
+        directions: uses.nodes.iter().map(|node| vec![0.0; node.directions.len()]).collect(),
+    };
+    let sweep = |start: usize, end: usize, sign: Sign| -> (Vec<Lane>, Partial) {
+        let from = tape.rows[end - 1].1;
+        let mut slots = vec![ZERO; tape.slots];
+        let mut noises = vec![ZERO; tape.variances.len()];
+        let mut buffer = vec![ZERO; if sign == Sign::Positive { size } else { 0 }];
+        let unit = |row: usize| {
+            let mut lane = ZERO;
+            if (start..end).contains(&row) {
+                lane[row - start] = 1.0;
+            }
+            lane
+        };
+        tape.back(from, sign, &mut slots, unit, |kind, number, lane| match kind {
+            Kind::Noise => {
+                let variance = tape.variances[number];
+                noises[number] = lane.map(|x| x * variance);
+            }
+            _ if sign == Sign::Positive => {
+                if let Some(to) = buffer.get_mut(uses.places[number] as usize) {
+                    *to = *lane;
+                }
+            }
+            _ => {}
+        });
+        let mut rows = vec![ZERO; end];
+        tape.on(from, sign, &mut slots, |number| noises[number], |row, lane| rows[row] = lane);
+        let mut partial: Partial = (Vec::new(), Vec::new());
+        if sign == Sign::Positive {
+            partial.0 = buffer.iter().map(|lane| lane.iter().map(|x| x * x).sum()).collect();
+            uses.each(&buffer, |_, node, lanes| {
+                let along = |(_, weights): &(&Direction, Vec<f64>)| -> f64 {
+                    along(lanes, weights, true).iter().map(|x| x * x).sum()
+                };
+                partial.1.push(node.directions.iter().map(along).collect());
+            });
+        }
+        (rows, partial)
+    };
+    let work = |start: usize, end: usize| {
+        let positive = sweep(start, end, Sign::Positive);
+        let given = (!tape.positive).then(|| sweep(start, end, Sign::Given).0);
+        (positive, given)
+    };
+    blocks(n, work, |start, end, ((positive, partial), given)| {
+        let fill = |matrix: &mut Array2<f64>, rows: &[Lane]| {
+            for (i, lane) in rows.iter().enumerate() {
+                for j in start.max(i)..end {
+                    (matrix[(i, j)], matrix[(j, i)]) = (lane[j - start], lane[j - start]);
+                }
+            }
+        };
+        match (given, &mut first.sizes) {
+            (Some(given), Some(sizes)) => {
+                fill(&mut first.covariance, &given);
+                fill(sizes, &positive);
+            }
+            _ => fill(&mut first.covariance, &positive),
+        }
+        add(&mut first.uses, &mut first.directions, &partial);
+    });
+    first
+}
+
+/// Adds partial sums.
+fn add(uses: &mut [f64], directions: &mut [Vec<f64>], partial: &Partial) {
+    uses.iter_mut().zip(&partial.0).for_each(|(sum, x)| *sum += x);
+    for (sums, more) in directions.iter_mut().zip(&partial.1) {
+        sums.iter_mut().zip(more).for_each(|(sum, x)| *sum += x);
+    }
+}
+
+/// The sums over uses with these weights, or with the sizes of both.
+fn along(lanes: &[Lane], weights: &[f64], sizes: bool) -> Lane {
+    let mut sums = ZERO;
+    for (lane, &weight) in lanes.iter().zip(weights) {
+        for (sum, &x) in sums.iter_mut().zip(lane) {
+            *sum += if sizes { (weight * x).abs() } else { weight * x };
+        }
+    }
+    sums
+}
+
+/// What the nearly independent combinations of rows say about the uses.
+struct Second {
+    /// Of every use the sum of its squares.
+    uses: Vec<f64>,
+    /// Of every direction the sum of squares, then that of the squared sums of sizes; node by node.
+    directions: Vec<Vec<f64>>,
+    /// Of every use a number `d`: the matrix with these on its diagonal is no smaller than `βᵀ β`.
+    majorant: Vec<f64>,
+    /// `β` of the nodes whose entries are kept: uses by rows.
+    kept: Vec<Option<Array2<f64>>>,
+}
+
+fn combinations(tape: &Tape, uses: &Uses<'_>, white: &Whitening, n: usize) -> Second {
+    let size = uses.contributions.len();
+    let mut second = Second {
+        uses: vec![0.0; size],
+        directions: uses.nodes.iter().map(|node| vec![0.0; 2 * node.directions.len()]).collect(),
+        majorant: vec![0.0; size],
+        kept: uses
+            .nodes
+            .iter()
+            .map(|node| node.whole.then(|| Array2::zeros((node.end - node.start, n))))
+            .collect(),
+    };
+    let work = |start: usize, end: usize| {
+        let mut slots = vec![ZERO; tape.slots];
+        let mut buffer = vec![ZERO; size];
+        let seed = |row: usize| {
+            let mut lane = ZERO;
+            (start..end).zip(&mut lane).for_each(|(i, x)| *x = white.matrix[(i, row)]);
+            lane
+        };
+        tape.back(tape.rows[end - 1].1, Sign::Given, &mut slots, seed, |kind, number, lane| {
+            if kind == Kind::Use
+                && let Some(to) = buffer.get_mut(uses.places[number] as usize)
+            {
+                *to = *lane;
+            }
+        });
+        let mut partial: Partial = (Vec::with_capacity(size), Vec::with_capacity(uses.nodes.len()));
+        let mut majorant = Vec::with_capacity(size);
+        let mut kept: Vec<Option<Vec<Lane>>> = Vec::with_capacity(uses.nodes.len());
+        uses.each(&buffer, |_, node, lanes| {
+            partial.0.extend(lanes.iter().map(|lane| lane.iter().map(|x| x * x).sum::<f64>()));
+            let of = |(_, weights): &(&Direction, Vec<f64>)| {
+                let squares = |lane: Lane| lane.iter().map(|x| x * x).sum::<f64>();
+                [squares(along(lanes, weights, false)), squares(along(lanes, weights, true))]
+            };
+            partial.1.push(node.directions.iter().flat_map(of).collect());
+            let mut sizes = ZERO;
+            for lane in lanes {
+                sizes.iter_mut().zip(lane).for_each(|(sum, x)| *sum += x.abs());
+            }
+            majorant.extend(
+                lanes.iter().map(|lane| lane.iter().zip(&sizes).map(|(x, sum)| x.abs() * sum).sum::<f64>()),
+            );
+            kept.push(node.whole.then(|| lanes.to_vec()));
+        });
+        (partial, majorant, kept)
+    };
+    blocks(n, work, |start, end, (partial, majorant, kept)| {
+        add(&mut second.uses, &mut second.directions, &partial);
+        second.majorant.iter_mut().zip(&majorant).for_each(|(sum, x)| *sum += x);
+        for (to, lanes) in second.kept.iter_mut().zip(kept) {
+            if let (Some(to), Some(lanes)) = (to, lanes) {
+                for (mut row, lane) in to.rows_mut().into_iter().zip(lanes) {
+                    (start..end).zip(lane).for_each(|(j, x)| row[j] = x);
+                }
+            }
+        }
+    });
+    second
+}
+
+/// Ends of everything, node by node.
+#[allow(clippy::too_many_arguments, reason = "all of it was computed before, once")]
+fn enclose(
+    program: &Program,
+    seen: &Seen,
+    tape: &Tape,
+    uses: &Uses<'_>,
+    options: &AccountOptions,
+    first: &First,
+    second: Second,
+    white: &Whitening,
+) -> Result<Vec<Option<NodeGram>>, Error> {
+    let (h, n, members) = (white.rest, seen.rows.len(), &seen.members);
+    let sum = roundings(n + 16);
+    // Coefficients of combinations are wrong by at most this times the norm of the sizes of those of the rows, which were rounded
+    // themselves by far less than a thousandth.
+    let relative = roundings(tape.back + 8) * white.norm * 1.001;
+    let wrong = |squares: f64| relative * squares.sqrt() * UP + TINY;
+    let ends = |squares: f64, wrong: f64| {
+        let length = squares.sqrt();
+        let low = (length * (1.0 - sum) - wrong).max(0.0);
+        let high = length * (1.0 + sum) + wrong;
+        Ends {
+            low: (low * low / (1.0 + h) * DOWN).next_down().max(0.0),
+            high: (high * high / (1.0 - h) * UP).next_up(),
+        }
+    };
+    let asked = options.asked(program);
+    let mut grams: Vec<Option<NodeGram>> = (0..program.node_count())
+        .map(|node| (asked[node] && !members[node]).then(|| NodeGram::empty(node, program.uses(node))))
+        .collect();
+    for ((at, node), kept) in uses.nodes.iter().enumerate().zip(second.kept) {
+        let Some(gram) = &mut grams[node.node] else { continue };
+        let range = node.start..node.end;
+        let errors: Vec<f64> = first.uses[range.clone()].iter().map(|&x| wrong(x)).collect();
+        for (place, k) in range.clone().enumerate() {
+            gram.places[program.contributions[uses.contributions[k]].index] = Some(place);
+            gram.diagonal.push(ends(second.uses[k], errors[place]));
+            gram.leaks.push(false);
+        }
+        // (β + E)ᵀ (β + E) ≤ (1 + θ) βᵀ β + (1 + 1/θ) Eᵀ E, and Eᵀ E is at most diag(e) times the sum of all e.
+        let total: f64 = errors.iter().sum::<f64>() * UP;
+        let trace: f64 = second.majorant[range.clone()].iter().sum();
+        let theta = (total / trace.max(TINY).sqrt()).max(TINY);
+        for (k, error) in range.zip(&errors) {
+            let bound =
+                second.majorant[k] * (1.0 + sum) * (1.0 + theta) + (1.0 + 1.0 / theta) * error * total;
+            gram.structural.push((bound / (1.0 - h) * UP).next_up());
+        }
+        if let Some(beta) = kept {
+            gram.entries = Some(entries(&beta, &errors, sum, h)?);
+        }
+        let numbers = first.directions[at].iter().zip(second.directions[at].chunks(2));
+        for ((direction, weights), (&sizes, found)) in node.directions.iter().zip(numbers) {
+            // Weights, products and sums over the uses are rounded.
+            let more = roundings(weights.len() + 8) * found[1].sqrt() * UP;
+            let ends = ends(found[0], wrong(sizes) * (1.0 + roundings(weights.len() + 8)) + more);
+            gram.directions.push(KnownDirection { direction: (*direction).clone(), ends, leaks: false });
+        }
+    }
+    Ok(grams)
+}
+
+/// All entries of a node and how far the truth may be from each.
+fn entries(
+    beta: &Array2<f64>,
+    errors: &[f64],
+    sum: f64,
+    h: f64,
+) -> Result<(Array2<f64>, Array2<f64>), Error> {
+    let none = Array2::zeros((beta.nrows(), 0));
+    let center = gram_difference(beta.view(), none.view())?;
+    let lengths: Vec<f64> =
+        beta.rows().into_iter().map(|row| row.dot(&row).sqrt() * (1.0 + sum) * UP).collect();
+    let radius = Array2::from_shape_fn(center.dim(), |(i, j)| {
+        let (a, b) = (lengths[i] + errors[i], lengths[j] + errors[j]);
+        let wrong = errors[i] * b + lengths[i] * errors[j];
+        ((wrong + sum * lengths[i] * lengths[j] + h / (1.0 - h) * a * b) * UP).next_up()
+    });
+    Ok((center.as_standard_layout().to_owned(), radius))
+}
+
+/// `γ_k`: what `k` roundings make of a number at most, relative to the sizes of its terms.
+fn roundings(k: usize) -> f64 {
+    let x = k as f64 * (f64::EPSILON / 2.0);
+    x / (1.0 - x)
+}
+
+/// Rows whose covariance is factorised.
+const MOST_ROWS: usize = 9000;
+/// Distance from the identity beyond which nothing is told.
+const MOST_REST: f64 = 0.1;
+/// Blocks of rows that are swept together.
+const TOGETHER: usize = 4;
+/// Entries that are kept of all nodes where none are named.
+const MOST_KEPT: usize = 1 << 25;
+/// Covers a few roundings, and sums over 10^4 nonnegative numbers.
+const UP: f64 = 1.0 + 4e-12;
+const DOWN: f64 = 1.0 - 4e-12;
+/// More than what vanishes below the range of `f64`.
+const TINY: f64 = 1e-100;

@@ -1,0 +1,75 @@
+//! Protocols side by side at the same target.
+
+use crate::errors::Fault;
+use crate::grades::class;
+use crate::losses::{Limits, least, target};
+use crate::protocol::Protocol;
+use crate::question::{Who, observer};
+use crate::worker::run;
+use ndp_algos::accountant::{self, Observer};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::Arc;
+
+/// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair.
+#[pyfunction]
+#[pyo3(signature = (protocols, observers, limits, nodes, sensitivity, progress=None))]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    protocols: Vec<(String, Asked)>,
+    observers: Vec<Who>,
+    limits: Limits<'_>,
+    nodes: usize,
+    sensitivity: f64,
+    progress: Option<Py<PyAny>>,
+) -> Result<Vec<Bound<'py, PyDict>>, Fault> {
+    let target = target(limits, nodes)?;
+    let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
+    let count = protocols.len();
+    let tell = |done: usize| match &progress {
+        Some(progress) => progress.call1(py, (done, count)).map(|_| ()),
+        None => Ok(()),
+    };
+    let mut rows = Vec::with_capacity(count);
+    for (i, (name, protocol)) in protocols.into_iter().enumerate() {
+        tell(i)?;
+        let row = PyDict::new(py);
+        row.set_item("protocol", &name)?;
+        let kind = match protocol {
+            Asked::Protocol(protocol) => Arc::clone(&protocol.get().0),
+            Asked::Reason(reason) => {
+                row.set_item("reason", reason)?;
+                rows.push(row);
+                continue;
+            }
+        };
+        let (observers, target) = (observers.clone(), target.clone());
+        let found = run(py, move || {
+            let compared = accountant::compare(&[(&name, Ok(kind.protocol()))], &observers, &target);
+            compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
+        })?;
+        match &found.least {
+            Ok(noise) => {
+                let (sigma, pair) = least(noise, sensitivity)?;
+                row.set_item("sigma", sigma)?;
+                row.set_item("pair", pair)?;
+            }
+            Err(reason) => row.set_item("reason", reason.to_string())?,
+        }
+        row.set_item("error", found.error.as_ref().ok().map(|error| error * sensitivity))?;
+        row.set_item("messages", found.messages.as_ref().ok())?;
+        row.set_item("grade", found.grade.map(class))?;
+        row.set_item("failure", found.failure)?;
+        rows.push(row);
+    }
+    tell(count)?;
+    Ok(rows)
+}
+
+/// A protocol, or why there is none.
+#[derive(FromPyObject)]
+pub(crate) enum Asked {
+    Protocol(Py<Protocol>),
+    Reason(String),
+}

@@ -1,0 +1,134 @@
+//! The protocols that Python holds: as accountants see them, and the runs and errors of gossip.
+
+use crate::errors::Fault;
+use crate::grades::Number;
+use crate::question::generator;
+use ndarray::{Array2, ArrayView2};
+use ndp_algos::accountant;
+use ndp_algos::gossip::{
+    AcceleratedGossip, FreshNoiseGossip, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
+};
+use ndp_algos::protocol::Observation;
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::graph::{AveragingOnPath, TokenAveraging, WalkPath};
+use ndp_algos::{LinearProtocol, LossReport, View};
+use ndp_dp::Sigma;
+use rand::Rng;
+
+/// A protocol of one of several types.
+pub(crate) enum Kind {
+    Synchronous(SynchronousGossip),
+    Sequence(SequenceGossip),
+    Accelerated(AcceleratedGossip),
+    Noisy(NoisyMessageGossip),
+    Fresh(FreshNoiseGossip),
+    Named(Box<dyn accountant::Protocol>),
+}
+
+impl Kind {
+    /// The protocol as accountants and auditors see it.
+    pub(crate) fn protocol(&self) -> &dyn accountant::Protocol {
+        match self {
+            Self::Synchronous(protocol) => protocol,
+            Self::Sequence(protocol) => protocol,
+            Self::Accelerated(protocol) => protocol,
+            Self::Noisy(protocol) => protocol,
+            Self::Fresh(protocol) => protocol,
+            Self::Named(protocol) => protocol.as_ref(),
+        }
+    }
+}
+
+/// A token that averages along a path, with its path.
+pub(crate) struct Averaging {
+    pub(crate) averaging: TokenAveraging,
+    pub(crate) path: WalkPath,
+    pub(crate) nodes: usize,
+    pub(crate) final_token: FinalToken,
+}
+
+impl Averaging {
+    fn on_path(&self) -> AveragingOnPath<'_> {
+        let Self { averaging, path, nodes, final_token } = self;
+        AveragingOnPath { averaging, path, nodes: *nodes, final_token: *final_token }
+    }
+}
+
+impl LinearProtocol for Averaging {
+    fn node_count(&self) -> usize {
+        self.nodes
+    }
+
+    fn coalition_view(&self, coalition: &[usize]) -> Result<View, ndp_algos::Error> {
+        self.on_path().coalition_view(coalition)
+    }
+
+    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, ndp_algos::Error> {
+        self.on_path().coalition_loss(coalition)
+    }
+
+    fn observe(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        coalition: &[usize],
+        rng: &mut dyn Rng,
+    ) -> Result<Observation, ndp_algos::Error> {
+        self.on_path().observe(values, sigma, coalition, rng)
+    }
+}
+
+/// The output, the first noise, and what was sent.
+type Ran = (Array2<f64>, Array2<f64>, Vec<Array2<f64>>);
+
+impl Kind {
+    pub(crate) fn simulate(
+        &self,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        seed: u64,
+    ) -> Result<Ran, Fault> {
+        let rng = &mut generator(seed);
+        let transcript = match self {
+            Self::Synchronous(gossip) => gossip.run(values, sigma, rng)?,
+            Self::Sequence(gossip) => gossip.run(values, sigma, rng)?,
+            Self::Accelerated(gossip) => gossip.run(values, sigma, rng)?,
+            Self::Noisy(gossip) => gossip.run(values, sigma, rng)?.transcript,
+            Self::Fresh(gossip) => gossip.scaled(sigma)?.run(values, rng)?.transcript,
+            Self::Named(_) => {
+                return Err(Fault::new("only gossip is run here: a walk has a run of its own"));
+            }
+        };
+        Ok((transcript.output, transcript.noise, transcript.messages))
+    }
+
+    pub(crate) fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Number, Fault> {
+        let what = "mean squared error";
+        Ok(match self {
+            Self::Synchronous(gossip) => Number::new(gossip.error(values, sigma)?, what),
+            Self::Sequence(gossip) => Number::new(gossip.error(values, sigma)?, what),
+            Self::Accelerated(gossip) => Number::new(gossip.error(values, sigma)?, what),
+            Self::Noisy(gossip) => Number::new(gossip.error(values, sigma)?, what),
+            Self::Fresh(gossip) => {
+                let error = gossip.scaled(sigma)?.mean_squared_error(values)?;
+                Number::new(ndp_dp::Exact::new(error), what)
+            }
+            Self::Named(_) => {
+                return Err(Fault::new(
+                    "only gossip has an exact error here: error_bound answers for others",
+                ));
+            }
+        })
+    }
+}
+
+/// The protocol with all noises scaled.
+trait Scaled: Sized {
+    fn scaled(&self, sigma: Sigma) -> Result<Self, Fault>;
+}
+
+impl Scaled for FreshNoiseGossip {
+    fn scaled(&self, sigma: Sigma) -> Result<Self, Fault> {
+        Ok(Self::new(self.matrix().clone(), self.schedule().scaled_to(sigma)?))
+    }
+}
