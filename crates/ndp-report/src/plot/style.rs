@@ -20,6 +20,7 @@ pub(super) enum Marker {
     Square,
     Diamond,
     Triangle,
+    Frame,
 }
 
 /// The look of every series of a figure, in the order of the legend.
@@ -77,8 +78,8 @@ fn style(series: &Series, index: usize) -> Style {
         }
         None => palette[index % palette.len()],
     };
-    // A colour that returns has another marker.
-    let markers = [marker, Marker::Square, Marker::Triangle, Marker::Disc];
+    // A colour that returns has another marker: first one that lets a point beneath it shine through.
+    let markers = [marker, Marker::Frame, Marker::Triangle, Marker::Disc];
     let marker = if series.shade.is_some() { marker } else { markers[index / palette.len() % 4] };
     let phase = (index % 3) as f64 / 3.0 * dashes.iter().sum::<f64>();
     Style { stroke: Stroke { color, width: 2.0, dashes, phase }, marker, mark: series.mark }
@@ -98,6 +99,10 @@ impl Marker {
             // Hollow, so that a printed point lets the true one shine through.
             Self::Diamond => {
                 let corners = at(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]);
+                canvas.polygon(&corners, None, 1.0, Some(color));
+            }
+            Self::Frame => {
+                let corners = at(&[(-1.4, -1.4), (1.4, -1.4), (1.4, 1.4), (-1.4, 1.4)]);
                 canvas.polygon(&corners, None, 1.0, Some(color));
             }
             Self::Triangle => {
