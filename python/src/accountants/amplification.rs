@@ -10,9 +10,7 @@ use ndp_dp::federated::ContractionFactor;
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::shuffling::{Bound, Reports};
-use ndp_dp::{
-    ApproxDp, Delta, Gdp, Order, Sensitivity, Sigma, UpperBound, baselines, contraction, subsampling, tails,
-};
+use ndp_dp::{ApproxDp, Delta, Gdp, Order, Sensitivity, Sigma, baselines, contraction, subsampling, tails};
 use pyo3::prelude::*;
 
 /// A release on some of the users, drawn without replacement, when one user's data may be replaced.
