@@ -4,8 +4,8 @@ Run: pip install ./python networkx && python benches/compare/pinv.py [--large]
 The dense way writes every message an observer receives as a row of a matrix V over all noises and takes the diagonal of
 pinv(V) V (`view`), or b' pinv(V V') b with the covariance of the messages (`covariance`), as scripts mostly do. A message that is
 almost a combination of others falls below the tolerance of the pseudoinverse and is dropped: the loss comes out too small.
-Times are the best of three, in seconds; those of all observers at 1000 and 2000 nodes are extrapolated from ten observers, by every
-way, unless --large is given.
+Times are those of the processor, over all threads, in seconds, which a busy machine changes least; the best of three. Those of all
+observers of graphs of 100 nodes and more are extrapolated from ten of them, by every way, unless --large is given.
 """
 
 import sys
@@ -42,9 +42,9 @@ def covariance(matrix, neighbors, observer, rounds):
 def best(work, times=3):
     found = []
     for _ in range(times):
-        start = time.perf_counter()
+        start = time.process_time()
         answer = work()
-        found.append(time.perf_counter() - start)
+        found.append(time.process_time() - start)
     return min(found), answer
 
 
@@ -67,7 +67,7 @@ def main():
         if n <= 300:
             observers = list(range(n))
         for chosen in ([observers[0]], list(range(n))):
-            sample = chosen if large or len(chosen) <= 300 else chosen[:: len(chosen) // 10][:10]
+            sample = chosen if large or len(chosen) < 100 else chosen[:: len(chosen) // 10][:10]
             factor = len(chosen) / len(sample)
             if len(chosen) == 1:
                 ours, report = best(lambda: ndp.gossip(graph, rounds).losses(chosen[0]))

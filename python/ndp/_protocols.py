@@ -347,14 +347,23 @@ class NamedProtocol(_OnMatrix):
         return _ndp.Protocol.named(self._weights, p["name"], p["given"])
 
 
-class PathProtocol(Protocol):
-    """A token whose path is known; made by `ndp.walks.sum_on_path` and `ndp.walks.average_on_path`."""
+class TokenProtocol(Protocol):
+    """A protocol in which a token collects what nodes add; made by functions of `ndp.walks`."""
 
     def _build(self) -> _ndp.Protocol:
         p = self.parameters
-        if p["kind"] == "sum":
-            return _ndp.Protocol.sum_on_path(p["nodes"], p["holders"], p["published"], p["cap"], p["edge_uses"])
-        return _ndp.Protocol.averaging(p["nodes"], p["holders"], p["contributes"], p["step"], p["last"])
+        match p["kind"]:
+            case "sum":
+                return _ndp.Protocol.sum_on_path(p["nodes"], p["holders"], p["published"], p["cap"], p["edge_uses"])
+            case "average":
+                return _ndp.Protocol.averaging(p["nodes"], p["holders"], p["contributes"], p["step"], p["last"])
+            case "ring sum":
+                return _ndp.Protocol.ring_sum(p["nodes"], p["rounds"], p["noise"], p["distributed"], p["last"])
+            case "ring histogram":
+                return _ndp.Protocol.ring_histogram(p["nodes"], p["rounds"], p["labels"], p["last"])
+            case "complete sum":
+                return _ndp.Protocol.complete_sum(p["nodes"], p["steps"], p["published"], p["constant"])
+        return _ndp.Protocol.complete_histogram(p["nodes"], p["steps"], p["labels"], p["published"])
 
 
 class RandomizedGossip(Protocol):

@@ -457,8 +457,8 @@ class Ledger:
         native = self._native.spent(*self._pair(node, observer))
         return Profile(native, (_spent, (self, node, observer)))
 
-    def remaining(self, node: Hashable, observer: Hashable) -> float:
-        """What is left of the limit for a pair, in its terms, for a run chosen in advance.
+    def remaining(self, node: Hashable, observer: Hashable) -> UpperBound:
+        """What is left of the limit for a pair, in its terms, for a run chosen in advance: a run that costs as much at most fits.
 
         Parameters
         ----------
@@ -467,7 +467,7 @@ class Ledger:
 
         Returns
         -------
-        float
+        UpperBound
         """
         return self._native.remaining(*self._pair(node, observer))
 

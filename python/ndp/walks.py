@@ -16,16 +16,17 @@ from typing import Any
 from . import _ndp
 from ._grades import UpperBound
 from ._graph import Graph, GraphLike, _matrix
-from ._ndp import CompleteWalk, NdpError, RingHistogram, RingSum
+from ._ndp import NdpError
 from ._checks import _rounds, _same, _seed
-from ._protocols import PathProtocol, _on_matrix
+from ._protocols import TokenProtocol, _on_matrix
 
 __all__ = [
-    "CompleteWalk",
-    "RingHistogram",
-    "RingSum",
     "TokenWalk",
     "average_on_path",
+    "complete_histogram",
+    "complete_sum",
+    "ring_histogram",
+    "ring_sum",
     "sum_on_path",
     "token_walk",
 ]
@@ -199,7 +200,7 @@ def sum_on_path(
     published: bool = False,
     cap: int | None = None,
     edge_uses: int | None = None,
-) -> PathProtocol:
+) -> TokenProtocol:
     """A sum that a token collects along a known path on the complete graph: what its observers learn is exact.
 
     Parameters
@@ -215,7 +216,7 @@ def sum_on_path(
 
     Returns
     -------
-    PathProtocol
+    TokenProtocol
 
     Examples
     --------
@@ -228,7 +229,7 @@ def sum_on_path(
         raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least one, got {path[:10]}")
     parameters = {"kind": "sum", "nodes": int(nodes), "holders": path, "published": bool(published)}
     words = f"a sum along a path of {len(path)} steps"
-    return PathProtocol(range(int(nodes)), words, cap=cap, edge_uses=edge_uses, **parameters)
+    return TokenProtocol(range(int(nodes)), words, cap=cap, edge_uses=edge_uses, **parameters)
 
 
 def average_on_path(
@@ -238,7 +239,7 @@ def average_on_path(
     contributes: Sequence[bool] | None = None,
     step: float | None = None,
     last: str = "withheld",
-) -> PathProtocol:
+) -> TokenProtocol:
     """An average that a token carries along a known path: what its observers learn is exact.
 
     Parameters
@@ -256,7 +257,7 @@ def average_on_path(
 
     Returns
     -------
-    PathProtocol
+    TokenProtocol
 
     Examples
     --------
@@ -272,4 +273,131 @@ def average_on_path(
     parameters = {"kind": "average", "nodes": int(nodes), "holders": path, "contributes": acts}
     words = f"an average along a path of {len(path) - 1} steps"
     rate = None if step is None else float(step)
-    return PathProtocol(range(int(nodes)), words, step=rate, last=str(last), **parameters)
+    return TokenProtocol(range(int(nodes)), words, step=rate, last=str(last), **parameters)
+
+
+def _tokens(nodes: int, words: str, **parameters: Any) -> TokenProtocol:
+    made = TokenProtocol(range(_rounds(nodes, "nodes")), words, nodes=int(nodes), **parameters)
+    made._native  # noqa: B018  # what is refused is refused here, not at the first question
+    return made
+
+
+def ring_sum(
+    nodes: int, rounds: int = 1, *, noise: str = "gaussian", distributed: bool = False, last: str = "withheld"
+) -> TokenProtocol:
+    """A sum of real numbers that a token carries around a ring.
+
+    Parameters
+    ----------
+    nodes, rounds : int
+        Size of the ring, and how often the token goes around.
+    noise : str, optional
+        The law of the noise: ``"gaussian"``, ``"laplace"`` or ``"discrete-laplace"``.
+    distributed : bool, optional
+        A share of the noise on every step in place of full noise on one step in ``nodes - 1``; protects against colluders.
+    last : str, optional
+        What becomes of the last token: ``"withheld"``, ``"published"`` or ``"masked"``.
+
+    Returns
+    -------
+    TokenProtocol
+
+    References
+    ----------
+    Cyffers and Bellet, *Privacy Amplification by Decentralization*, AISTATS 2022, arXiv:2012.05326, Algorithm 1.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> ring = ndp.walks.ring_sum(nodes=100)
+    >>> ring.losses(observer=9).max
+    Exact(1, 'unit loss')
+    >>> bool(ring.account(observer=9).profile(5, sigma=4.0).epsilon(delta=1e-6) < 1.2)
+    True
+    """
+    count = _rounds(rounds)
+    words = f"a sum on a ring, {count} {'round' if count == 1 else 'rounds'}"
+    law = {"noise": str(noise), "distributed": bool(distributed), "last": str(last)}
+    return _tokens(nodes, words, kind="ring sum", rounds=count, **law)
+
+
+def ring_histogram(nodes: int, rounds: int = 1, *, labels: int = 2, last: str = "withheld") -> TokenProtocol:
+    """A histogram of randomized responses that a token carries around a ring; noise is one over the epsilon of a report.
+
+    Parameters
+    ----------
+    nodes, rounds, last
+        As in `ring_sum`.
+    labels : int, optional
+
+    Returns
+    -------
+    TokenProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> ring = ndp.walks.ring_histogram(nodes=1000, labels=4)
+    >>> bool(ring.account(observer=0).profile(5, sigma=1.0).epsilon(delta=1e-6) < 1.0)
+    True
+    """
+    words = f"a histogram of {labels} labels on a ring"
+    counts = {"rounds": _rounds(rounds), "labels": _rounds(labels, "labels")}
+    return _tokens(nodes, words, kind="ring histogram", last=str(last), **counts)
+
+
+def complete_sum(nodes: int, steps: int, *, published: bool = False, constant: bool = False) -> TokenProtocol:
+    """A sum that a token collects while it jumps between all nodes, uniformly at random.
+
+    Parameters
+    ----------
+    nodes, steps : int
+    published : bool, optional
+        Whether the last token is seen by everybody.
+    constant : bool, optional
+        Whether a node contributes the same at every visit: the secrecy of the path then protects it too, most where the account
+        has ``hidden_senders``.
+
+    Returns
+    -------
+    TokenProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> walk = ndp.walks.complete_sum(nodes=50, steps=5000)
+    >>> near = walk.account(observer=0).profile(1, sigma=20.0).epsilon(delta=1e-6)
+    >>> near.grade, bool(near < 3.0)
+    (<class 'ndp._grades.UpperBound'>, True)
+    """
+    count = _rounds(steps, "steps")
+    words = f"a sum along a uniform walk of {count} steps"
+    return _tokens(nodes, words, kind="complete sum", steps=count, published=bool(published), constant=bool(constant))
+
+
+def complete_histogram(nodes: int, steps: int, *, labels: int = 2, published: bool = False) -> TokenProtocol:
+    """A histogram of randomized responses that a token collects while it jumps between all nodes, uniformly at random.
+
+    Noise is one over the epsilon of a report.
+
+    Parameters
+    ----------
+    nodes, steps, published
+        As in `complete_sum`.
+    labels : int, optional
+
+    Returns
+    -------
+    TokenProtocol
+
+    Examples
+    --------
+    >>> import ndp
+    >>> walk = ndp.walks.complete_histogram(nodes=100, steps=100, labels=3)
+    >>> account = walk.account(observer=0, hidden_senders=True)
+    >>> account.profile(1, sigma=1.0).epsilon(delta=1e-5).grade
+    <class 'ndp._grades.UpperBound'>
+    """
+    counts = {"steps": _rounds(steps, "steps"), "labels": _rounds(labels, "labels")}
+    words = f"a histogram of {labels} labels along a uniform walk of {counts['steps']} steps"
+    return _tokens(nodes, words, kind="complete histogram", published=bool(published), **counts)

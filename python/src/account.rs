@@ -2,15 +2,15 @@
 
 use crate::errors::Fault;
 use crate::grades::{Number, class};
+use crate::kind::Kind;
 use crate::losses::{Checked, Least, Limits, checked, least, measure, target, verdict};
-use crate::protocol::{Kind, Protocol, Who, noise, observer};
+use crate::question::noise;
 use crate::worker::run;
 use ndp_algos::accountant::{self, Observer, PairLedgers};
 use ndp_algos::{Error, LossReport};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Order};
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use self_cell::self_cell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -165,69 +165,6 @@ pub(crate) fn check_accounts(
     Ok(checked(&run(py, move || Ok(accountant::check(&accounts, noise, &target)?))?))
 }
 
-/// Protocols side by side: name, noise or reason, error, messages, grade, failure, tightest pair.
-#[pyfunction]
-#[pyo3(signature = (protocols, observers, limits, nodes, sensitivity, progress=None))]
-#[allow(clippy::too_many_arguments, reason = "Python names them")]
-pub(crate) fn compare<'py>(
-    py: Python<'py>,
-    protocols: Vec<(String, Asked)>,
-    observers: Vec<Who>,
-    limits: Limits<'_>,
-    nodes: usize,
-    sensitivity: f64,
-    progress: Option<Py<PyAny>>,
-) -> Result<Vec<Bound<'py, PyDict>>, Fault> {
-    let target = target(limits, nodes)?;
-    let observers: Vec<Observer> = observers.into_iter().map(observer).collect();
-    let count = protocols.len();
-    let tell = |done: usize| match &progress {
-        Some(progress) => progress.call1(py, (done, count)).map(|_| ()),
-        None => Ok(()),
-    };
-    let mut rows = Vec::with_capacity(count);
-    for (i, (name, protocol)) in protocols.into_iter().enumerate() {
-        tell(i)?;
-        let row = PyDict::new(py);
-        row.set_item("protocol", &name)?;
-        let kind = match protocol {
-            Asked::Protocol(protocol) => Arc::clone(&protocol.get().0),
-            Asked::Reason(reason) => {
-                row.set_item("reason", reason)?;
-                rows.push(row);
-                continue;
-            }
-        };
-        let (observers, target) = (observers.clone(), target.clone());
-        let found = run(py, move || {
-            let compared = accountant::compare(&[(&name, Ok(kind.protocol()))], &observers, &target);
-            compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
-        })?;
-        match &found.least {
-            Ok(noise) => {
-                let (sigma, pair) = least(noise, sensitivity)?;
-                row.set_item("sigma", sigma)?;
-                row.set_item("pair", pair)?;
-            }
-            Err(reason) => row.set_item("reason", reason.to_string())?,
-        }
-        row.set_item("error", found.error.as_ref().ok().map(|error| error * sensitivity))?;
-        row.set_item("messages", found.messages.as_ref().ok())?;
-        row.set_item("grade", found.grade.map(class))?;
-        row.set_item("failure", found.failure)?;
-        rows.push(row);
-    }
-    tell(count)?;
-    Ok(rows)
-}
-
-/// A protocol, or why there is none.
-#[derive(FromPyObject)]
-pub(crate) enum Asked {
-    Protocol(Py<Protocol>),
-    Reason(String),
-}
-
 /// What can be told about one node: a graded privacy profile.
 #[pyclass(frozen, module = "ndp._ndp")]
 pub(crate) struct Profile(pub(crate) ndp_dp::Profile);
@@ -364,8 +301,8 @@ impl Ledger {
         Ok(Profile(self.pair(u, &members)?.spent()?))
     }
 
-    fn remaining(&self, u: usize, members: Vec<usize>) -> Result<f64, Fault> {
-        Ok(self.pair(u, &members)?.remaining()?)
+    fn remaining(&self, u: usize, members: Vec<usize>) -> Result<Number, Fault> {
+        Ok(Number::new(self.pair(u, &members)?.remaining()?, "what is left"))
     }
 
     /// The pairs that have a ledger: exposed node, members of the observer.

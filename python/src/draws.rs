@@ -2,7 +2,7 @@
 
 use crate::errors::Fault;
 use crate::graph::{Graph, Matrix};
-use crate::protocol::generator;
+use crate::question::generator;
 use ndp_algos::gossip::AcceleratedGossip;
 use ndp_algos::gossip::accelerated::Momentum;
 use ndp_algos::registry::{self, PROTOCOLS};

@@ -3,8 +3,7 @@
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::graph::Matrix;
-use crate::protocol::{final_token, generator, noise};
-use crate::walks::converted;
+use crate::question::{final_token, generator, noise};
 use crate::worker::run;
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk};
@@ -85,7 +84,10 @@ impl GraphWalk {
                 let loss = walk.loss(u, &members, LocalLoss::new(order, noise));
                 loss.unwrap_or(UpperBound::new(f64::INFINITY))
             };
-            Ok(converted(best_epsilon(curve, delta), "epsilon"))
+            let best = best_epsilon(curve, delta).into_value();
+            let order = best.order.map_or(f64::INFINITY, Order::get);
+            let number = Number::new(UpperBound::new(best.approx_dp.epsilon()), "epsilon");
+            Ok(number.with("delta", best.approx_dp.delta()).with("order", order))
         })
     }
 

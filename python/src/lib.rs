@@ -4,19 +4,21 @@
 
 mod account;
 mod accountants;
+mod compare;
+mod declaration;
 mod draws;
 mod errors;
 mod grades;
 mod graph;
 mod graph_walk;
+mod kind;
 mod losses;
 mod printed;
 mod program;
 mod program_account;
 mod protocol;
-mod rings;
+mod question;
 mod training;
-mod walks;
 mod worker;
 
 #[pyo3::pymodule]
@@ -24,7 +26,7 @@ mod _ndp {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::account::{Account, Ledger, Profile, check_accounts, compare, compose_profiles, least_noise};
+    use crate::account::{Account, Ledger, Profile, check_accounts, compose_profiles, least_noise};
     #[pymodule_export]
     use crate::accountants::accountant::{Accountant, accountant};
     #[pymodule_export]
@@ -49,6 +51,8 @@ mod _ndp {
     use crate::accountants::mechanisms::{
         DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, ZcdpRelease,
     };
+    #[pymodule_export]
+    use crate::compare::compare;
     #[pymodule_export]
     use crate::draws::{draw_pairs, draw_rings, protocols};
     #[pymodule_export]
@@ -79,11 +83,7 @@ mod _ndp {
         theorem1_all, theorem1_towards, theorem12_towards, walk_matrix, walk_noise, walk_row,
     };
     #[pymodule_export]
-    use crate::rings::{RingHistogram, RingSum};
-    #[pymodule_export]
     use crate::training::TrainingObserver;
-    #[pymodule_export]
-    use crate::walks::CompleteWalk;
 
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {

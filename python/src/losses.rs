@@ -2,7 +2,7 @@
 
 use crate::errors::Fault;
 use crate::grades::class;
-use crate::protocol::{noise, sigma as sigma_of};
+use crate::question::{noise, sigma as sigma_of};
 use ndarray::Array2;
 use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Allowed, Observer, Protocol as _, Target};

@@ -3,7 +3,7 @@
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::graph::{Graph, Matrix};
-use crate::protocol::noise;
+use crate::question::noise;
 use crate::worker::run;
 use ndp_algos::gossip::printed::{self as gossip, Powers, RandomGraph};
 use ndp_algos::sgd::privacy::printed as sgd;
@@ -218,7 +218,7 @@ pub(crate) fn network_contributions(steps: f64, users: f64, delta: f64) -> Resul
 
 /// Theorem 3 of the network paper: the epsilon of a sum that a token collects on the complete graph.
 ///
-/// False: its proof fails, see the findings of the project; `walks.CompleteWalk` has bounds.
+/// False: its proof fails, see the findings of the project; `walks.complete_sum` has bounds.
 ///
 /// Parameters
 /// ----------

@@ -1,13 +1,12 @@
 //! `ndp.Program`: a linear Gaussian protocol stated step by step.
 
+use crate::declaration::{Declaration, Number, Options, table, weights};
 use crate::errors::Fault;
 use crate::graph::{Graph, Matrix};
-use crate::program_account::Options;
-use crate::protocol::{Kind, Protocol};
+use crate::kind::Kind;
+use crate::protocol::Protocol;
 use ndp_algos::program::constructors::{self, Dsgd};
-use ndp_algos::program::{
-    Declared, Mixing, Patterns, Program as Inner, ProgramError, Reads, Sensitivity, Value, Weight,
-};
+use ndp_algos::program::{Declared, Mixing, Program as Inner, ProgramError, Reads, Value, Weight};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -19,33 +18,6 @@ pub(crate) struct Program(pub(crate) Mutex<Stated>);
 /// The program, whose values Python knows by number.
 pub(crate) struct Stated {
     pub(crate) program: Inner,
-}
-
-/// An exact number: an integer, a float as the fraction that it stores, a ratio as text.
-#[derive(FromPyObject)]
-pub(crate) enum Number {
-    Whole(i64),
-    Float(f64),
-    Text(String),
-}
-
-impl Number {
-    pub(crate) fn weight(self) -> Result<Weight, Fault> {
-        Ok(match self {
-            Self::Whole(x) => Weight::from(x),
-            Self::Float(x) => Weight::from(x),
-            Self::Text(x) => x.parse::<Weight>()?,
-        })
-    }
-}
-
-/// Exact numbers, one by one.
-pub(crate) fn weights(row: Vec<Number>) -> Result<Vec<Weight>, Fault> {
-    row.into_iter().map(Number::weight).collect()
-}
-
-pub(crate) fn table(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<Weight>>, Fault> {
-    rows.into_iter().map(weights).collect()
 }
 
 impl From<ProgramError> for Fault {
@@ -313,51 +285,5 @@ impl Program {
                 _ => return Err(Fault::new(format!("there is no published program {name:?}"))),
             }))
         })
-    }
-}
-
-/// What neighboring inputs are: a word, numbers, a dimension, patterns, bounds.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Declaration {
-    word: String,
-    along: Option<Vec<f64>>,
-    dimension: Option<usize>,
-    period: Option<usize>,
-    gap: Option<usize>,
-    listed: Option<Vec<Vec<usize>>>,
-    bounds: Option<Vec<f64>>,
-}
-
-impl Declaration {
-    pub(crate) fn set(self) -> Result<Sensitivity, Fault> {
-        let missing = |what: &str| Fault::new(format!("this sensitivity needs {what}"));
-        let mut set = match self.word.as_str() {
-            "use_level" => Sensitivity::UseLevel,
-            "same_direction" => Sensitivity::SameDirection,
-            "signs" => Sensitivity::Signs,
-            "along" => Sensitivity::Along(self.along.ok_or_else(|| missing("along="))?),
-            "vectors" => {
-                Sensitivity::Vectors { dimension: self.dimension.ok_or_else(|| missing("dimension="))? }
-            }
-            word => {
-                let words = "use_level, same_direction, signs, along, vectors";
-                return Err(Fault::new(format!("a sensitivity must be one of {words}, got {word:?}")));
-            }
-        };
-        let patterns = match (self.period, self.gap, self.listed) {
-            (None, None, None) => None,
-            (Some(period), None, None) => Some(Patterns::Cyclic { period }),
-            (None, Some(gap), None) => Some(Patterns::Separated { gap }),
-            (None, None, Some(listed)) => Some(Patterns::Listed(listed)),
-            _ => return Err(Fault::new("give one of period, gap and listed")),
-        };
-        if let Some(patterns) = patterns {
-            set = Sensitivity::Patterns { patterns, within: Box::new(set) };
-        }
-        if let Some(bounds) = self.bounds {
-            set = Sensitivity::Bounded { bounds, within: Box::new(set) };
-        }
-        Ok(set)
     }
 }

@@ -1,51 +1,22 @@
 //! What a program tells beside the one question: verdicts, Gram matrices, proofs for third parties, runs.
 
+use crate::declaration::{Declaration, Number, Options, table, weights};
 use crate::errors::Fault;
 use crate::grades;
-use crate::program::{Declaration, Number, Program, Stated, weights};
-use crate::protocol::{Who, generator, observer};
+use crate::program::{Program, Stated};
+use crate::question::{Who, generator, observer};
 use crate::worker::run;
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    Account, AccountOptions, Adaptivity, Attack, AttackBound, Combination, HiddenReads, Moment, NoiseShift,
-    Program as Inner, Run, Value, Verdict, Weight, inverse_of_lower, toeplitz,
+    Account, Adaptivity, Attack, AttackBound, Combination, Moment, NoiseShift, Program as Inner, Run, Value,
+    Verdict, Weight, inverse_of_lower, toeplitz,
 };
 use ndp_dp::NoiseMultiplier;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// How a program is accounted for: bytes, bits, what to do about hidden reads, directions of the uses of a node, the nodes that are
-/// asked about.
-#[derive(FromPyObject)]
-pub(crate) struct Options(Option<u64>, Option<u32>, String, Vec<(usize, Vec<Number>)>, Option<Vec<usize>>);
-
-impl Options {
-    pub(crate) fn options(self) -> Result<AccountOptions, Fault> {
-        let Self(memory, bits, hidden, directions, nodes) = self;
-        let usual = AccountOptions::default();
-        let hidden = match hidden.as_str() {
-            "refuse" => HiddenReads::Refuse,
-            "as_declared" => HiddenReads::AsDeclared,
-            "reveal" => HiddenReads::Reveal,
-            word => {
-                let words = "refuse, as_declared, reveal";
-                return Err(Fault::new(format!("hidden must be one of {words}, got {word:?}")));
-            }
-        };
-        let directions = directions.into_iter().map(|(node, row)| Ok((node, weights(row)?)));
-        Ok(AccountOptions {
-            memory_limit: memory.unwrap_or(usual.memory_limit),
-            precision_limit: bits.unwrap_or(usual.precision_limit),
-            hidden,
-            directions: directions.collect::<Result<_, Fault>>()?,
-            nodes,
-            ..usual
-        })
-    }
-}
 
 /// Values and their weights, as ratios in text.
 type Terms = Vec<(usize, String)>;
@@ -310,7 +281,7 @@ fn texts(rows: Vec<Vec<Weight>>) -> Vec<Vec<String>> {
 /// The inverse of a lower triangular matrix.
 #[pyfunction]
 pub(crate) fn lower_inverse(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<String>>, Fault> {
-    Ok(texts(inverse_of_lower(&crate::program::table(rows)?)?))
+    Ok(texts(inverse_of_lower(&table(rows)?)?))
 }
 
 /// A banded lower triangular Toeplitz matrix.

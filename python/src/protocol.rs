@@ -4,9 +4,11 @@ use crate::account::Account;
 use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
+use crate::kind::{Averaging, Kind};
 use crate::losses::Reports;
+use crate::question::{Who, caps, final_token, generator, noise, observer};
 use crate::worker::{run, run_each, run_watched};
-use ndarray::{Array2, ArrayView2};
+use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
 use ndp_algos::gossip::accelerated::{Momentum, Ring};
@@ -14,138 +16,21 @@ use ndp_algos::gossip::{
     AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip,
     SynchronousGossip,
 };
-use ndp_algos::protocol::Observation;
 use ndp_algos::registry::{self, Parameters};
-use ndp_algos::walk::complete::{Caps, CompleteSum, CompleteWalk, Path, SumOnPath};
-use ndp_algos::walk::graph::{Action, AveragingOnPath, Steps, TokenAveraging, WalkPath};
-use ndp_algos::walk::ring::{Placement, RingSum};
-use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
-use ndp_algos::{LinearProtocol, LossReport, View};
-use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk, Path, SumOnPath};
+use ndp_algos::walk::graph::{Action, Steps, TokenAveraging, WalkPath};
+use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
+use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rand::Rng;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
 
 /// A protocol whose observers see linear combinations of Gaussians.
 #[pyclass(frozen, module = "ndp._ndp")]
 pub(crate) struct Protocol(pub(crate) Arc<Kind>);
-
-pub(crate) enum Kind {
-    Synchronous(SynchronousGossip),
-    Sequence(SequenceGossip),
-    Accelerated(AcceleratedGossip),
-    Noisy(NoisyMessageGossip),
-    Fresh(FreshNoiseGossip),
-    RingSum(RingSum),
-    SumOnPath(SumOnPath),
-    Averaging(Averaging),
-    Named(Box<dyn accountant::Protocol>),
-}
-
-impl Kind {
-    /// The protocol as accountants and auditors see it.
-    pub(crate) fn protocol(&self) -> &dyn accountant::Protocol {
-        match self {
-            Self::Synchronous(protocol) => protocol,
-            Self::Sequence(protocol) => protocol,
-            Self::Accelerated(protocol) => protocol,
-            Self::Noisy(protocol) => protocol,
-            Self::Fresh(protocol) => protocol,
-            Self::RingSum(protocol) => protocol,
-            Self::SumOnPath(protocol) => protocol,
-            Self::Averaging(protocol) => protocol,
-            Self::Named(protocol) => protocol.as_ref(),
-        }
-    }
-}
-
-/// A token that averages along a path, with its path.
-pub(crate) struct Averaging {
-    averaging: TokenAveraging,
-    path: WalkPath,
-    nodes: usize,
-    final_token: FinalToken,
-}
-
-impl Averaging {
-    fn on_path(&self) -> AveragingOnPath<'_> {
-        let Self { averaging, path, nodes, final_token } = self;
-        AveragingOnPath { averaging, path, nodes: *nodes, final_token: *final_token }
-    }
-}
-
-impl LinearProtocol for Averaging {
-    fn node_count(&self) -> usize {
-        self.nodes
-    }
-
-    fn coalition_view(&self, coalition: &[usize]) -> Result<View, ndp_algos::Error> {
-        self.on_path().coalition_view(coalition)
-    }
-
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, ndp_algos::Error> {
-        self.on_path().coalition_loss(coalition)
-    }
-
-    fn observe(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut dyn Rng,
-    ) -> Result<Observation, ndp_algos::Error> {
-        self.on_path().observe(values, sigma, coalition, rng)
-    }
-}
-
-/// Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
-pub(crate) type Who = (Vec<usize>, bool, bool, Vec<(usize, usize)>);
-
-pub(crate) fn observer((members, own_noise, hidden_senders, tapped): Who) -> Observer {
-    let mut observer = Observer::coalition(&members);
-    if !own_noise {
-        observer = observer.without_own_noise();
-    }
-    if hidden_senders {
-        observer = observer.with_hidden_senders();
-    }
-    observer.tapping(&tapped)
-}
-
-/// `σ/Δ`, rounded down, so that no more noise is accounted for than there is.
-pub(crate) fn noise(sigma: f64, sensitivity: f64) -> Result<NoiseMultiplier, Fault> {
-    let (sigma, sensitivity) = (Sigma::new(sigma)?, Sensitivity::new(sensitivity)?);
-    let ratio = sigma.multiplier(sensitivity)?.get();
-    // The remainder of a rounded quotient is exact.
-    let above = ratio.mul_add(sensitivity.get(), -sigma.get()) > 0.0;
-    Ok(NoiseMultiplier::new(if above { ratio.next_down() } else { ratio })?)
-}
-
-/// The noise of a multiplier, rounded up.
-pub(crate) fn sigma(noise: NoiseMultiplier, sensitivity: f64) -> Result<f64, Fault> {
-    let sigma = noise.sigma(Sensitivity::new(sensitivity)?)?.get();
-    let below = noise.get().mul_add(sensitivity, -sigma) > 0.0;
-    Ok(if below { sigma.next_up() } else { sigma })
-}
-
-pub(crate) fn final_token(word: &str) -> Result<FinalToken, Fault> {
-    match word {
-        "withheld" => Ok(FinalToken::Withheld),
-        "published" => Ok(FinalToken::Published),
-        "masked" => Ok(FinalToken::Masked),
-        _ => Err(Fault::new(format!("final must be one of withheld, published, masked, got {word:?}"))),
-    }
-}
-
-/// A generator of the seed given: trial 0 of that seed.
-pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
-    ChaCha8Rng::seed_from_u64(seed)
-}
 
 #[pymethods]
 impl Protocol {
@@ -229,13 +114,41 @@ impl Protocol {
         Ok(Self::of(Kind::Named(registry::find(name)?.build(&matrix.0, &given)?)))
     }
 
-    /// A sum on the ring with Gaussian noise.
+    /// A sum on the ring.
     #[staticmethod]
-    fn ring_sum(nodes: usize, rounds: usize, distributed: bool, last: &str) -> Result<Self, Fault> {
-        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
+    fn ring_sum(
+        nodes: usize,
+        rounds: usize,
+        noise: &str,
+        distributed: bool,
+        last: &str,
+    ) -> Result<Self, Fault> {
+        let noise = TokenNoise::named(noise, Sigma::new(1.0)?)?;
         let placement = if distributed { Placement::Distributed } else { Placement::Counter };
         let sum = RingSum::new(nodes, rounds, Bounds::new(0.0, 1.0)?, noise, placement)?;
-        Ok(Self::of(Kind::RingSum(sum.with_final_token(final_token(last)?)?)))
+        Ok(Self::named_as(sum.with_final_token(final_token(last)?)?))
+    }
+
+    /// A histogram of randomized responses on the ring.
+    #[staticmethod]
+    fn ring_histogram(nodes: usize, rounds: usize, labels: u32, last: &str) -> Result<Self, Fault> {
+        let response = RandomizedResponse::with_epsilon(labels, 1.0)?;
+        Ok(Self::named_as(RingHistogram::new(nodes, rounds, response, final_token(last)?)?))
+    }
+
+    /// A sum that a token collects while it jumps between all nodes.
+    #[staticmethod]
+    fn complete_sum(nodes: usize, steps: usize, published: bool, constant: bool) -> Result<Self, Fault> {
+        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
+        let sum = CompleteSum::new(complete_walk(nodes, steps, published)?, Bounds::new(0.0, 1.0)?, noise);
+        Ok(Self::named_as(if constant { sum.with_constant_data()? } else { sum }))
+    }
+
+    /// A histogram of randomized responses that a token collects while it jumps between all nodes.
+    #[staticmethod]
+    fn complete_histogram(nodes: usize, steps: usize, labels: u32, published: bool) -> Result<Self, Fault> {
+        let response = RandomizedResponse::with_epsilon(labels, 1.0)?;
+        Ok(Self::named_as(CompleteHistogram::new(complete_walk(nodes, steps, published)?, response)?))
     }
 
     /// A sum on the complete graph along a given path.
@@ -247,11 +160,10 @@ impl Protocol {
         visits: Option<usize>,
         edge_uses: Option<usize>,
     ) -> Result<Self, Fault> {
-        let walk = CompleteWalk::new(nodes, holders.len())?;
-        let walk = if published { walk.published() } else { walk };
+        let walk = complete_walk(nodes, holders.len(), published)?;
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise).with_caps(caps(visits, edge_uses)?);
-        Ok(Self::of(Kind::SumOnPath(SumOnPath::new(sum, Path::from_holders(nodes, &holders)?)?)))
+        Ok(Self::named_as(SumOnPath::new(sum, Path::from_holders(nodes, &holders)?)?))
     }
 
     /// A token that averages along a given path.
@@ -268,7 +180,7 @@ impl Protocol {
         let path = WalkPath::new(holders, contributes.into_iter().map(action).collect())?;
         let averaging = TokenAveraging::new(steps, ndarray::Array1::zeros(1))?;
         let final_token = final_token(last)?;
-        Ok(Self::of(Kind::Averaging(Averaging { averaging, path, nodes, final_token })))
+        Ok(Self::named_as(Averaging { averaging, path, nodes, final_token }))
     }
 
     fn node_count(&self) -> usize {
@@ -372,16 +284,18 @@ impl Protocol {
             Ok(audit::audit_with(protocol, source, &observer(who), noise, plan, rng, progress)?)
         })?;
         let measured = found.measured_mu.into_value();
-        Ok((found.allowed_mu, class(found.grade), measured, found.false_positives, found.true_positives))
+        let (allowed, grade) = (found.allowed.value().mu(), class(found.allowed.grade()));
+        Ok((allowed, grade, measured, found.false_positives, found.true_positives))
     }
 }
-
-/// The output, the first noise, and what was sent.
-type Ran = (Array2<f64>, Array2<f64>, Vec<Array2<f64>>);
 
 impl Protocol {
     fn of(kind: Kind) -> Self {
         Self(Arc::new(kind))
+    }
+
+    fn named_as(protocol: impl accountant::Protocol + 'static) -> Self {
+        Self::of(Kind::Named(Box::new(protocol)))
     }
 
     fn sequence(sequence: GossipSequence) -> Self {
@@ -389,60 +303,7 @@ impl Protocol {
     }
 }
 
-impl Kind {
-    fn simulate(&self, values: ArrayView2<'_, f64>, sigma: Sigma, seed: u64) -> Result<Ran, Fault> {
-        let rng = &mut generator(seed);
-        let transcript = match self {
-            Self::Synchronous(gossip) => gossip.run(values, sigma, rng)?,
-            Self::Sequence(gossip) => gossip.run(values, sigma, rng)?,
-            Self::Accelerated(gossip) => gossip.run(values, sigma, rng)?,
-            Self::Noisy(gossip) => gossip.run(values, sigma, rng)?.transcript,
-            Self::Fresh(gossip) => gossip.scaled(sigma)?.run(values, rng)?.transcript,
-            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) | Self::Named(_) => {
-                return Err(Fault::new("only gossip is run here: a walk has a run of its own"));
-            }
-        };
-        Ok((transcript.output, transcript.noise, transcript.messages))
-    }
-
-    fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Number, Fault> {
-        let what = "mean squared error";
-        Ok(match self {
-            Self::Synchronous(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Sequence(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Accelerated(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Noisy(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Fresh(gossip) => {
-                let error = gossip.scaled(sigma)?.mean_squared_error(values)?;
-                Number::new(ndp_dp::Exact::new(error), what)
-            }
-            Self::RingSum(_) | Self::SumOnPath(_) | Self::Averaging(_) | Self::Named(_) => {
-                return Err(Fault::new(
-                    "only gossip has an exact error here: error_bound answers for others",
-                ));
-            }
-        })
-    }
-}
-
-/// The protocol with all noises scaled.
-trait Scaled: Sized {
-    fn scaled(&self, sigma: Sigma) -> Result<Self, Fault>;
-}
-
-impl Scaled for FreshNoiseGossip {
-    fn scaled(&self, sigma: Sigma) -> Result<Self, Fault> {
-        Ok(Self::new(self.matrix().clone(), self.schedule().scaled_to(sigma)?))
-    }
-}
-
-pub(crate) fn caps(visits: Option<usize>, edge_uses: Option<usize>) -> Result<Caps, Fault> {
-    let mut caps = Caps::none();
-    if let Some(visits) = visits {
-        caps = caps.with_visits(visits)?;
-    }
-    if let Some(uses) = edge_uses {
-        caps = caps.with_edge_uses(uses)?;
-    }
-    Ok(caps)
+fn complete_walk(nodes: usize, steps: usize, published: bool) -> Result<CompleteWalk, Fault> {
+    let walk = CompleteWalk::new(nodes, steps)?;
+    Ok(if published { walk.published() } else { walk })
 }

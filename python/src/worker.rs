@@ -5,9 +5,9 @@ use ndp_graph::progress::Progress;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a signal may wait.
@@ -19,8 +19,7 @@ pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
-    let answer = start(work)?;
-    wait(py, answer, |_| Ok(()))
+    answer(py, work, &|_| Ok(()))
 }
 
 /// Runs `work(0), …, work(count - 1)` in parallel, in this order in the answer; an interrupt ends it after the pieces that
@@ -34,7 +33,7 @@ pub(crate) fn run_each<T: Send + 'static>(
     let stop = Arc::new(AtomicBool::new(false));
     let done = Arc::new(AtomicUsize::new(0));
     let (stopped, counter) = (Arc::clone(&stop), Arc::clone(&done));
-    let answer = start(move || {
+    let all = move || {
         let each = |i: usize| {
             if stopped.load(Ordering::Relaxed) {
                 return Err(Fault::new("interrupted"));
@@ -44,12 +43,12 @@ pub(crate) fn run_each<T: Send + 'static>(
             result
         };
         (0..count).into_par_iter().map(each).collect()
-    })?;
+    };
     let tell = |py: Python<'_>| match &progress {
         Some(progress) => progress.call1(py, (done.load(Ordering::Relaxed), count)).map(|_| ()),
         None => Ok(()),
     };
-    let result = wait(py, answer, tell);
+    let result = answer(py, all, &tell);
     stop.store(true, Ordering::Relaxed);
     if result.is_ok() {
         tell(py)?;
@@ -65,14 +64,13 @@ pub(crate) fn run_watched<T: Send + 'static>(
 ) -> Result<T, Fault> {
     let watched = Arc::new(Watched::default());
     let inside = Arc::clone(&watched);
-    let answer = start(move || work(&*inside))?;
     let tell = |py: Python<'_>| match (&progress, watched.total.load(Ordering::Relaxed)) {
         (Some(progress), total) if total > 0 => {
             progress.call1(py, (watched.done.load(Ordering::Relaxed), total)).map(|_| ())
         }
         _ => Ok(()),
     };
-    let result = wait(py, answer, tell);
+    let result = answer(py, move || work(&*inside), &tell);
     watched.stop.store(true, Ordering::Relaxed);
     if result.is_ok() {
         tell(py)?;
@@ -96,26 +94,45 @@ impl Progress for Watched {
     }
 }
 
-fn start<T: Send + 'static>(
+/// What `work` answers on a thread of its own. Only these few lines exist once for every kind of answer.
+fn answer<T: Send + 'static>(
+    py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
-) -> Result<Receiver<Result<T, Fault>>, Fault> {
-    let (sender, answer) = channel();
-    let thread = std::thread::Builder::new().name("ndp".to_owned());
-    // The receiver is gone when the call was interrupted.
-    let spawned = thread.spawn(move || drop(sender.send(work())));
-    spawned.map_err(|error| Fault::new(format!("no thread could be started: {error}")))?;
-    Ok(answer)
+    meanwhile: &dyn Fn(Python<'_>) -> PyResult<()>,
+) -> Result<T, Fault> {
+    let place = Arc::new(Mutex::new(None));
+    let inside = Arc::clone(&place);
+    let done = start(Box::new(move || {
+        let result = work();
+        *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    }))?;
+    wait(py, done, meanwhile)?;
+    let result = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+    result.unwrap_or(Err(Fault::Panicked))
 }
 
-fn wait<T: Send>(
+/// Starts a thread; what it returns hears when the thread has done its work, or has panicked.
+fn start(work: Box<dyn FnOnce() + Send>) -> Result<Receiver<()>, Fault> {
+    let (sender, done) = channel();
+    let thread = std::thread::Builder::new().name("ndp".to_owned());
+    // The receiver is gone when the call was interrupted.
+    let spawned = thread.spawn(move || {
+        work();
+        let _ = sender.send(());
+    });
+    spawned.map_err(|error| Fault::new(format!("no thread could be started: {error}")))?;
+    Ok(done)
+}
+
+fn wait(
     py: Python<'_>,
-    mut answer: Receiver<Result<T, Fault>>,
-    meanwhile: impl Fn(Python<'_>) -> PyResult<()>,
-) -> Result<T, Fault> {
+    mut done: Receiver<()>,
+    meanwhile: &dyn Fn(Python<'_>) -> PyResult<()>,
+) -> Result<(), Fault> {
     loop {
-        let answer = &mut answer;
-        match py.detach(move || answer.recv_timeout(POLL)) {
-            Ok(result) => return result,
+        let done = &mut done;
+        match py.detach(move || done.recv_timeout(POLL)) {
+            Ok(()) => return Ok(()),
             Err(RecvTimeoutError::Timeout) => {
                 py.check_signals()?;
                 meanwhile(py)?;

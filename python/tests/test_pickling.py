@@ -28,6 +28,7 @@ PROTOCOLS = [
     ndp.protocol("muffliato", G, rounds=2),
     walks.sum_on_path(6, [0, 3, 1, 5, 0]),
     walks.average_on_path(6, [0, 3, 1, 5, 0]),
+    walks.ring_sum(10, 2),
 ]
 MECHANISMS = [
     accountants.Gaussian(2.0, 3.0),
@@ -40,9 +41,9 @@ MECHANISMS = [
     accountants.FederatedRun(100, 20, 1.0, 4.0, 1.0, 0.5, 1.5),
     accountants.CappedWalk(10, 1.0, 40.0, 100),
     accountants.WalkDescent(100, 100, 1.0, 40.0),
-    walks.RingSum(10, 2, 3.0),
-    walks.RingHistogram(100, 1, 4, 1.0),
-    walks.CompleteWalk(100, 1000),
+    walks.ring_histogram(100, labels=4),
+    walks.complete_sum(100, 1000),
+    walks.complete_histogram(100, 1000, labels=3),
     walks.token_walk(G, steps=30, cap=3),
     ndp.training.gossip_sgd(G, 5, gossip_steps=2, step_size=0.1, lipschitz=1.0, smoothness=1.0),
 ]

@@ -94,14 +94,25 @@ def test_a_ledger_adds_up_and_refuses():
 
 
 def test_walks():
-    ring = ndp.walks.RingSum(nodes=1000, rounds=1, sigma=4.0)
-    assert float(ring.unit(5, [9])) == pytest.approx(1.0)
-    assert ring.least_sigma(float(ring.epsilon(1e-6)), 1e-6) == pytest.approx(4.0, rel=1e-9)
-    with pytest.raises(ndp.NdpError, match="no guarantee"):
-        ring.unit(5, [9, 11])
-    walk = ndp.walks.CompleteWalk(nodes=50, steps=5000)
-    assert float(walk.epsilon(0.05, 1e-6)) < 0.3 * float(walk.local_epsilon(0.05, 1e-6, cap=100))
-    assert walk.epsilon(walk.largest_mu(1.0, 1e-6), 1e-6) <= 1.0
+    ring = ndp.walks.ring_sum(nodes=100)
+    assert float(ring.losses(9).unit[5]) == pytest.approx(1.0)
+    target = ring.account(9).profile(5, sigma=4.0).epsilon(1e-6)
+    assert ndp.least_noise(ring, worst=(float(target), 1e-6), observers=[9]).sigma == pytest.approx(4.0, rel=1e-6)
+    with pytest.raises(ndp.NdpError, match="without noise"):
+        ring.losses(coalition=[4, 6])
+    with pytest.raises(ndp.NdpError, match="noise"):
+        ndp.walks.ring_sum(nodes=10, noise="uniform")
+    # A token that jumps: constant data and hidden senders are accounted for by the secrecy of the path as well.
+    plain, constant = (ndp.walks.complete_sum(nodes=1000, steps=300, constant=c) for c in (False, True))
+    known = float(plain.account(0).profile(1, sigma=2.0).epsilon(1e-5))
+    hidden = float(constant.account(0, hidden_senders=True).profile(1, sigma=2.0).epsilon(1e-5))
+    assert 0 < hidden <= known
+    found = ndp.least_noise(plain, worst=(1.0, 1e-6), observers=[0])
+    assert plain.account(0).profile(1, found.sigma).epsilon(1e-6) <= 1.0
+    counts = ndp.walks.complete_histogram(nodes=100, steps=100, labels=3).account(0, hidden_senders=True)
+    assert float(counts.profile(1, sigma=1.0).epsilon(1e-5)) > float(counts.profile(1, sigma=2.0).epsilon(1e-5)) > 0
+    with pytest.raises(ndp.NdpError, match="steps"):
+        ndp.walks.complete_sum(nodes=10, steps=0)
     token = ndp.walks.token_walk(KARATE, steps=500)
     near, far = token.epsilon(0, 1, 1e-6, sigma=30.0), token.epsilon(11, 26, 1e-6, sigma=30.0)
     assert isinstance(near, ndp.UpperBound) and 0 < float(far) and 0 < float(near)

@@ -42,7 +42,7 @@ fn environment(sh: &Shell, python: &Path, name: &str) -> anyhow::Result<PathBuf>
 /// The wheel, built in an environment that has maturin and nothing else.
 fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
     let maturin = environment(sh, python, "build")?;
-    cmd!(sh, "{maturin} -m pip install --quiet --disable-pip-version-check maturin>=1.9.4,<2")
+    cmd!(sh, "{maturin} -m pip install --quiet --disable-pip-version-check maturin>=1.9.4,<2 zopfli>=0.2,<1")
         .quiet()
         .run()?;
     if out.exists() {
@@ -64,6 +64,7 @@ fn build(sh: &Shell, python: &Path, out: &Path) -> anyhow::Result<PathBuf> {
         fs::read_dir(out)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     let wheel = wheels.into_iter().find(|path| path.extension().is_some_and(|e| e == "whl"));
     let wheel = wheel.with_context(|| format!("no wheel in {}", out.display()))?;
+    cmd!(sh, "{maturin} -c {RECOMPRESS} {wheel}").quiet().run().context("cannot compress the wheel again")?;
     let size = fs::metadata(&wheel)?.len();
     ensure!(size < LARGEST, "the wheel has {size} bytes, more than {LARGEST}");
     Ok(wheel)
@@ -95,5 +96,6 @@ pub(crate) fn test(sh: &Shell) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Bytes that a wheel may have: it has 3.3 MB, and the goal is 3 MB.
-const LARGEST: u64 = 3_400_000;
+const RECOMPRESS: &str = include_str!("recompress.py");
+/// Bytes that a wheel may have.
+const LARGEST: u64 = 3_000_000;

@@ -212,6 +212,9 @@ pub(super) const DSGD: Entry = Entry {
             let (name, condition) = ("correlation", "be below 1 in size");
             return Err(Error::InvalidParameter { name, condition, value: back });
         }
+        // A weight for every pair of steps, and the values of every node in every step.
+        let (pairs, values) = (steps as u128 * steps as u128, steps as u128 * setting.nodes() as u128);
+        require_memory("the noise of all steps", 64 * pairs + 512 * values)?;
         let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
         let options = constructors::Dsgd { noise, ..constructors::Dsgd::new(steps) };
         let matrix = setting.matrix.clone();
