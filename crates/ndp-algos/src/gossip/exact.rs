@@ -144,15 +144,6 @@ pub fn exact_losses_with(
 }
 
 /// Nearly orthonormal rows that span what an observer sees, with what is proven about their distance from the space.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::gossip::{ExactOptions, view_basis};
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let seen = view_basis(&GossipMatrix::metropolis(&cycle_graph(8)?), &[0], 2, ExactOptions::default())?;
-/// assert_eq!(seen.rows.ncols(), 8);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ViewBasis {
     /// The rows, `rank` by `n`.

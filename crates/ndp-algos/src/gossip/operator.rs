@@ -63,12 +63,13 @@ mod tests {
         let (values, sigma) = (arr2(&[[0.0], [1.0], [0.0]]), Sigma::new(1.0)?);
         for rounds in [1_000_000_000, 1 << 31, 1 << 40, usize::MAX] {
             let gossip = SynchronousGossip::new(matrix.clone(), rounds);
-            let messages = NoisyMessageGossip::new(matrix.clone(), rounds, 0.1, MessageNoise::PerLink)?;
+            // The noises of so many rounds fit no memory.
+            let messages = NoisyMessageGossip::new(matrix.clone(), rounds, 0.1, MessageNoise::PerLink);
+            assert!(matches!(messages, Err(Error::Graph(_))), "{rounds}");
             for refused in [
                 gossip.operator().map(drop),
                 gossip.error(values.view(), sigma).map(drop),
                 gossip.accelerated(1.2)?.operator().map(drop),
-                messages.error(values.view(), sigma).map(drop),
                 theorem1_towards(&matrix, 0, rounds, Powers::FromZero).map(drop),
                 theorem1_from(&matrix, 0, rounds, Powers::FromOne).map(drop),
                 theorem1_all_pairs(&matrix, rounds, Powers::FromZero).map(drop),

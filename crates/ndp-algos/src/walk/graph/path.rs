@@ -104,7 +104,7 @@ impl WalkPath {
 
     /// Number of contributions of each of `n` nodes (holders beyond them are left out).
     #[must_use]
-    pub(crate) fn contribution_counts(&self, n: usize) -> Vec<usize> {
+    pub fn contribution_counts(&self, n: usize) -> Vec<usize> {
         let mut counts = vec![0; n];
         for (&holder, &action) in self.holders.iter().zip(&self.actions) {
             if action == Action::Contribute && holder < n {
