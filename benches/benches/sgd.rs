@@ -1,7 +1,7 @@
 //! Private walk SGD at the size of the papers' experiment: goal 10 ms for 20000 steps.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{Dataset, Domain, Evaluation, Linear, Logistic, Users};
 use ndp_dp::Sigma;
 use rand::SeedableRng;
@@ -17,7 +17,7 @@ fn walk(c: &mut Criterion) {
     let noise = Sigma::new(1.2).expect("positive");
     let walk = WalkSgd {
         route: Route::Complete,
-        start: Start::Uniform,
+        start: FirstUser::Uniform,
         steps: 20_000,
         step_size: StepSize::Constant(0.034),
         domain: Domain::Unbounded,

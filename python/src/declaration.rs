@@ -1,7 +1,7 @@
 //! What is declared about a program beside its steps: exact numbers, neighboring inputs, how it is accounted for.
 
 use crate::errors::Fault;
-use ndp_algos::program::{AccountOptions, HiddenReads, Patterns, Sensitivity, Weight};
+use ndp_algos::program::{AccountOptions, HiddenReads, Patterns, SensitivitySet, Weight};
 use pyo3::prelude::*;
 
 /// An exact number: an integer, a float as the fraction that it stores, a ratio as text.
@@ -45,15 +45,15 @@ pub(crate) struct Declaration {
 }
 
 impl Declaration {
-    pub(crate) fn set(self) -> Result<Sensitivity, Fault> {
+    pub(crate) fn set(self) -> Result<SensitivitySet, Fault> {
         let missing = |what: &str| Fault::new(format!("this sensitivity needs {what}"));
         let mut set = match self.word.as_str() {
-            "use_level" => Sensitivity::UseLevel,
-            "same_direction" => Sensitivity::SameDirection,
-            "signs" => Sensitivity::Signs,
-            "along" => Sensitivity::Along(self.along.ok_or_else(|| missing("along="))?),
+            "use_level" => SensitivitySet::UseLevel,
+            "same_direction" => SensitivitySet::SameDirection,
+            "signs" => SensitivitySet::Signs,
+            "along" => SensitivitySet::Along(self.along.ok_or_else(|| missing("along="))?),
             "vectors" => {
-                Sensitivity::Vectors { dimension: self.dimension.ok_or_else(|| missing("dimension="))? }
+                SensitivitySet::Vectors { dimension: self.dimension.ok_or_else(|| missing("dimension="))? }
             }
             word => {
                 let words = "use_level, same_direction, signs, along, vectors";
@@ -68,10 +68,10 @@ impl Declaration {
             _ => return Err(Fault::new("give one of period, gap and listed")),
         };
         if let Some(patterns) = patterns {
-            set = Sensitivity::Patterns { patterns, within: Box::new(set) };
+            set = SensitivitySet::Patterns { patterns, within: Box::new(set) };
         }
         if let Some(bounds) = self.bounds {
-            set = Sensitivity::Bounded { bounds, within: Box::new(set) };
+            set = SensitivitySet::Bounded { bounds, within: Box::new(set) };
         }
         Ok(set)
     }

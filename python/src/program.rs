@@ -6,7 +6,7 @@ use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
 use crate::protocol::Protocol;
 use ndp_algos::program::constructors::{self, Dsgd};
-use ndp_algos::program::{Declared, Mixing, Program as Inner, ProgramError, Reads, Value, Weight};
+use ndp_algos::program::{Declared, MixingMatrix, Program as Inner, ProgramError, Reads, Value, Weight};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -163,7 +163,7 @@ impl Program {
     fn gossip(&self, matrix: &Matrix, values: Vec<usize>) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
         let values = stated.values(&values)?;
-        let mixed = stated.program.gossip(Mixing::from(&matrix.0), &values)?;
+        let mixed = stated.program.gossip(MixingMatrix::from(&matrix.0), &values)?;
         Ok(numbers(mixed))
     }
 
@@ -175,7 +175,7 @@ impl Program {
         let rows: Vec<Vec<(usize, Weight)>> = rows.into_iter().map(row).collect::<Result<_, _>>()?;
         let mut stated = self.lock()?;
         let values = stated.values(&values)?;
-        let mixed = stated.program.gossip(Mixing::from_rows(&rows)?, &values)?;
+        let mixed = stated.program.gossip(MixingMatrix::from_rows(&rows)?, &values)?;
         Ok(numbers(mixed))
     }
 

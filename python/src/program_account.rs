@@ -9,8 +9,8 @@ use crate::worker::run;
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    Account, Adaptivity, Attack, AttackBound, Combination, Moment, NoiseShift, Program as Inner, Run, Value,
-    Verdict, Weight, inverse_of_lower, toeplitz,
+    AttackBound, AttackWitness, Combination, Dependence, Moment, NodeVerdict, NoiseShift, Program as Inner,
+    ProgramAccount as Answered, Run, Value, Weight, inverse_of_lower, toeplitz,
 };
 use ndp_dp::NoiseMultiplier;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
@@ -33,7 +33,7 @@ fn given(stated: &Stated, terms: Vec<(usize, Number)>) -> Result<Vec<(Value, Wei
 /// What one observer learns about every node of a program.
 #[pyclass(frozen, module = "ndp._ndp")]
 pub(crate) struct ProgramAccount {
-    account: Arc<Account>,
+    account: Arc<Answered>,
     program: Arc<Inner>,
 }
 
@@ -47,10 +47,10 @@ impl ProgramAccount {
         let (account, set) = (Arc::clone(&self.account), set.set()?);
         run(py, move || {
             Ok(match account.verdict(source, &set)? {
-                Verdict::Bounded(loss) => {
+                NodeVerdict::Bounded(loss) => {
                     (Some((grades::Number::new(loss.value, "unit loss"), loss.lower)), None)
                 }
-                Verdict::Noiseless { change, combination } => {
+                NodeVerdict::Noiseless { change, combination } => {
                     (None, Some((change, combination.map(|shown| terms(&shown.terms)))))
                 }
             })
@@ -76,7 +76,7 @@ impl ProgramAccount {
             }
             // A node that contributes nothing is refused in the same words as by the account.
             if uses == 0 {
-                account.loss(source, &ndp_algos::program::Sensitivity::UseLevel)?;
+                account.loss(source, &ndp_algos::program::SensitivitySet::UseLevel)?;
             }
             Ok(found)
         })?;
@@ -86,10 +86,10 @@ impl ProgramAccount {
     /// Rank of what is seen, bits of the arithmetic, failure probability, on what contributions were taken to depend.
     fn facts(&self) -> (usize, u32, f64, &'static str) {
         let adaptivity = match self.account.adaptivity() {
-            Adaptivity::Fixed => "fixed",
-            Adaptivity::Checked => "checked",
-            Adaptivity::Assumed => "assumed",
-            Adaptivity::Revealed => "revealed",
+            Dependence::Fixed => "fixed",
+            Dependence::Checked => "checked",
+            Dependence::Assumed => "assumed",
+            Dependence::Revealed => "revealed",
         };
         (self.account.rank(), self.account.bits(), self.account.failure(), adaptivity)
     }
@@ -137,7 +137,7 @@ pub(crate) fn check_attack(
     let (program, attack) = {
         let stated = program.lock()?;
         let combination = Combination { terms: given(&stated, combination)? };
-        (stated.program.clone(), Attack { source, change: weights(change)?, combination })
+        (stated.program.clone(), AttackWitness { source, change: weights(change)?, combination })
     };
     let who: Observer = observer(who);
     run(py, move || {

@@ -11,7 +11,7 @@ use crate::worker::{run, run_each, run_watched};
 use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
-use ndp_algos::gossip::accelerated::{Momentum, Ring};
+use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
     AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip,
     SynchronousGossip,
@@ -75,7 +75,7 @@ impl Protocol {
         rest: f64,
         momentum: (f64, f64),
     ) -> Result<Self, Fault> {
-        let rings = rings.into_iter().map(|(wait, u, v)| Ring { wait, edge: (u, v) }).collect();
+        let rings = rings.into_iter().map(|(wait, u, v)| ActiveEdge { wait, edge: (u, v) }).collect();
         let momentum = Momentum::new(momentum.0, momentum.1)?;
         let gossip = AcceleratedGossip::given(&graph.0, rings, rest, momentum)?;
         Ok(Self::of(Kind::Accelerated(gossip)))

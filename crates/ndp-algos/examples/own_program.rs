@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
 use ndp_algos::Error;
-use ndp_algos::program::{Program, Reads, Sensitivity};
+use ndp_algos::program::{Program, Reads, SensitivitySet};
 use ndp_graph::{GossipMatrix, generators::cycle_graph};
 
 /// Neighbors share a mask that cancels in the mean, then everybody gossips twice.
@@ -41,7 +41,7 @@ pub(crate) const AS_TEXT: &str = r#"
 
 fn main() -> Result<(), Error> {
     for program in [in_rust()?, Program::read(AS_TEXT.as_bytes())?] {
-        let losses = program.pairwise_losses(&Sensitivity::UseLevel)?;
+        let losses = program.pairwise_losses(&SensitivitySet::UseLevel)?;
         for u in 0..8 {
             let row: Vec<String> = (0..8).map(|v| format!("{:.3}", losses.value().get(u, v))).collect();
             println!("{}", row.join(" "));

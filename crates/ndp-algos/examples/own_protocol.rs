@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
 use ndp_algos::accountant::{Comparison, Observer, Target, compare};
-use ndp_algos::program::{Declared, Program, Reads, Sensitivity};
+use ndp_algos::program::{Declared, Program, Reads, SensitivitySet};
 use ndp_algos::{Error, registry};
 use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, Graph, generators::hypercube_graph};
@@ -17,7 +17,7 @@ fn masked_mean(graph: &Graph) -> Result<Declared, Error> {
         (y[u], y[w]) = (program.add(&[y[u], plus])?, program.add(&[y[w], minus])?);
     }
     program.broadcast_all(&y)?;
-    Ok(Declared::new(program, Sensitivity::UseLevel))
+    Ok(Declared::new(program, SensitivitySet::UseLevel))
 }
 
 pub(crate) fn compared() -> Result<Comparison, Error> {

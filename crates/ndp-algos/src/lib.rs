@@ -132,7 +132,7 @@
 //!
 //! ```
 //! use ndp_algos::accountant::{Observer, Target, least_noise, Protocol};
-//! use ndp_algos::program::{Declared, Program, Reads, Sensitivity};
+//! use ndp_algos::program::{Declared, Program, Reads, SensitivitySet};
 //! use ndp_dp::{Delta, Measure};
 //! use ndp_graph::generators::cycle_graph;
 //! // Everybody broadcasts its value with noise of its own, and masks that cancel between neighbors.
@@ -146,7 +146,7 @@
 //! }
 //! program.broadcast_all(&y)?;
 //! // What neighboring inputs are is always said; then it is a protocol like all others.
-//! let masked = Declared::new(program, Sensitivity::UseLevel);
+//! let masked = Declared::new(program, SensitivitySet::UseLevel);
 //! let accounts = [Protocol::account(&masked, &Observer::node(0))?];
 //! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 //! assert!(least_noise(&accounts, &target)?.noise.get() < 2.5); // 3.73 without masks

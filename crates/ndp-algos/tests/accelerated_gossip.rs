@@ -4,7 +4,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, Axis};
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
-use ndp_algos::gossip::accelerated::{AcceleratedGossip, Momentum, Ring};
+use ndp_algos::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use ndp_algos::gossip::utility::{Convergence, error_bound, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, SequenceGossip, exact_sequence_loss};
 use ndp_algos::{Error, LinearProtocol, OwnNoise};
@@ -43,7 +43,7 @@ fn momentum_of_the_ring() -> Result<(), Error> {
 fn without_mixing_it_is_randomized_gossip() -> Result<(), Error> {
     let graph = generators::grid_2d_graph(3, 3)?;
     let pairs: Vec<(usize, usize)> = graph.edges().chain(graph.edges()).collect();
-    let rings = pairs.iter().map(|&edge| Ring { wait: 0.7, edge }).collect();
+    let rings = pairs.iter().map(|&edge| ActiveEdge { wait: 0.7, edge }).collect();
     let still = AcceleratedGossip::given(&graph, rings, 1.0, Momentum::new(0.0, 3.0)?)?;
     let plain = SequenceGossip::new(GossipSequence::given_activations(&graph, &pairs)?);
     for (a, b) in still.operator()?.iter().zip(&plain.operator()?) {
@@ -176,7 +176,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let graph = generators::path_graph(4)?;
     let (law, momentum) = law(&graph)?;
     let given =
-        |edge, wait, rest| AcceleratedGossip::given(&graph, vec![Ring { wait, edge }], rest, momentum);
+        |edge, wait, rest| AcceleratedGossip::given(&graph, vec![ActiveEdge { wait, edge }], rest, momentum);
     assert_eq!(given((0, 2), 1.0, 0.0), Err(ndp_graph::Error::NotAnEdge(0, 2).into()));
     assert!(matches!(given((0, 4), 1.0, 0.0), Err(Error::Graph(ndp_graph::Error::NodeOutOfRange { .. }))));
     for bad in [-1.0, f64::NAN, f64::INFINITY] {

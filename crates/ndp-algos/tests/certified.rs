@@ -3,7 +3,7 @@
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
-use ndp_algos::gossip::accelerated::{Momentum, Ring};
+use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
     AcceleratedGossip, ExactOptions, FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip,
     SequenceGossip, SynchronousGossip, exact_coalition_loss, exact_loss, exact_sequence_loss,
@@ -145,8 +145,8 @@ fn paths_tell_everything() -> Result<(), Error> {
 #[test]
 fn accelerated_gossip_on_a_path_tells_everything() -> Result<(), Error> {
     let path = generators::path_graph(30)?;
-    let sweep = (0..29).map(|u| Ring { wait: 0.3, edge: (u, u + 1) });
-    let rings: Vec<Ring> = (0..30).flat_map(|_| sweep.clone()).collect();
+    let sweep = (0..29).map(|u| ActiveEdge { wait: 0.3, edge: (u, u + 1) });
+    let rings: Vec<ActiveEdge> = (0..30).flat_map(|_| sweep.clone()).collect();
     let gossip = AcceleratedGossip::given(&path, rings, 0.0, Momentum::new(0.05, 1.0)?)?;
     assert_all_lost(&gossip.coalition_loss(&[29])?)
 }

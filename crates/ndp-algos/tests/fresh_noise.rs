@@ -2,7 +2,7 @@
 
 use approx::assert_relative_eq;
 use ndarray::{Array2, Axis};
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, Stopping, Target, optimize};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Over, Pairs, Stopping, optimize};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, gossip, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -296,7 +296,7 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&graph);
         let pairs = Pairs::at_least(&graph, 1, &[v])?;
         let stopping = Stopping { tolerance: 1e-10, iterations: 20_000 };
-        let found = optimize(&matrix, rounds, &pairs, (Target::Mean, value), 0.0, stopping)?;
+        let found = optimize(&matrix, rounds, &pairs, (Over::Mean, value), 0.0, stopping)?;
         assert_relative_eq!(found.error, 1.0, max_relative = 1e-8);
         assert!(found.error_lower_bound <= 1.0 + 1e-9 && found.error_lower_bound > 1.0 - 1e-8);
         assert!(found.loss <= value * (1.0 + 1e-12));
@@ -326,7 +326,7 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
     let rounds = 5;
     let pairs = Pairs::at_least(&graph, 2, &[0])?;
     let mut rng = ChaCha8Rng::seed_from_u64(21);
-    for target in [Target::Mean, Target::Worst] {
+    for target in [Over::Mean, Over::Worst] {
         let found = optimize(&matrix, rounds, &pairs, (target, 0.2), 1.0, Stopping::default())?;
         assert!(found.error_lower_bound <= found.error * (1.0 + 1e-12));
         assert!(found.error <= 1.02 * found.error_lower_bound, "{found:?}");
@@ -336,8 +336,8 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
             let units: Vec<f64> =
                 (2..9).map(|u| Ok(report.unit(u)?.get() / schedule.first())).collect::<Result<_, Error>>()?;
             Ok(match target {
-                Target::Mean => units.iter().sum::<f64>() / 7.0,
-                Target::Worst => units.iter().copied().fold(0.0, f64::max),
+                Over::Mean => units.iter().sum::<f64>() / 7.0,
+                Over::Worst => units.iter().copied().fold(0.0, f64::max),
             })
         };
         assert!(loss_of(&found.schedule)? <= 0.2 * (1.0 + 1e-9));
@@ -374,8 +374,8 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let pairs = Pairs::at_least(&graph, 2, &[0])?;
     let matrix = protocol.matrix();
     for (target, floor) in [(0.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::NAN)] {
-        assert!(optimize(matrix, 2, &pairs, (Target::Mean, target), floor, Stopping::default()).is_err());
+        assert!(optimize(matrix, 2, &pairs, (Over::Mean, target), floor, Stopping::default()).is_err());
     }
-    assert!(optimize(matrix, 0, &pairs, (Target::Mean, 0.1), 1.0, Stopping::default()).is_err());
+    assert!(optimize(matrix, 0, &pairs, (Over::Mean, 0.1), 1.0, Stopping::default()).is_err());
     Ok(())
 }

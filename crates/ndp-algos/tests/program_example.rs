@@ -4,12 +4,12 @@
 #[allow(dead_code, reason = "its main is not called")]
 mod own_program;
 
-use ndp_algos::program::{Program, Sensitivity};
+use ndp_algos::program::{Program, SensitivitySet};
 
 #[test]
 fn a_program_in_rust_and_in_text_has_the_same_losses() -> Result<(), ndp_algos::Error> {
-    let rust = own_program::in_rust()?.pairwise_losses(&Sensitivity::UseLevel)?;
-    let text = Program::read(own_program::AS_TEXT.as_bytes())?.pairwise_losses(&Sensitivity::UseLevel)?;
+    let rust = own_program::in_rust()?.pairwise_losses(&SensitivitySet::UseLevel)?;
+    let text = Program::read(own_program::AS_TEXT.as_bytes())?.pairwise_losses(&SensitivitySet::UseLevel)?;
     assert_eq!(rust.grade(), ndp_dp::Grade::Exact);
     for u in 0..8 {
         for v in 0..8 {

@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2};
 use ndp_algos::Error;
 use ndp_algos::sgd::federated::FederatedSgd;
 use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd, steps_per_round};
-use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{
     Constants, Dataset, Deal, Domain, Evaluation, Linear, Logistic, MeanEstimation, Objective,
 };
@@ -21,7 +21,7 @@ fn rng(seed: u64) -> ChaCha8Rng {
 
 const WALK: WalkSgd<'_> = WalkSgd {
     route: Route::Complete,
-    start: Start::Uniform,
+    start: FirstUser::Uniform,
     steps: 1,
     step_size: StepSize::Constant(1.0),
     domain: Domain::Unbounded,
@@ -440,7 +440,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let fails = |walk: WalkSgd<'_>| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
     assert!(fails(WalkSgd { steps: 0, ..WALK }));
     assert!(fails(WalkSgd { step_size: StepSize::Constant(f64::NAN), ..WALK }));
-    assert!(fails(WalkSgd { start: Start::User(4), ..WALK }));
+    assert!(fails(WalkSgd { start: FirstUser::User(4), ..WALK }));
     assert!(fails(WalkSgd { update: Update::AsReleased { clip: 0.0 }, ..WALK }));
     let small = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(3)?));
     assert!(fails(WalkSgd { route: Route::Graph(&small), ..WALK }));

@@ -4,7 +4,7 @@ use ndarray::arr2;
 use ndp_algos::accountant::{Observer, Protocol, Target, check, compare, least_noise};
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::SynchronousGossip;
-use ndp_algos::program::{Declared, Program, Reads, Sensitivity as Changes};
+use ndp_algos::program::{Declared, Program, Reads, SensitivitySet as Changes};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
 use ndp_algos::{LinearProtocol, registry};

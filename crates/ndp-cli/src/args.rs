@@ -4,7 +4,7 @@ mod options;
 mod sweep;
 
 pub(crate) use options::{
-    Effort, Files, GraphInput, Knowledge, LARGEST_FOR_ALL, Observers, Pictures, ProtocolChoice, TargetChoice,
+    Effort, Files, GraphInput, Knowledge, MAX_FOR_ALL, Observers, Pictures, ProtocolChoice, TargetChoice,
     Unit, Uses, Weights,
 };
 

@@ -211,7 +211,7 @@ pub(crate) fn losses(
     values: ndarray::Array2<f64>,
 ) -> Figure {
     let figure = Figure::new(title);
-    if values.nrows() == values.ncols() && values.nrows() <= LARGEST_MAP {
+    if values.nrows() == values.ncols() && values.nrows() <= MAX_MAP {
         let names: Vec<String> = names.iter().map(|name| short(name)).collect();
         let matrix = Matrix::new(what, grade, values).named(&names);
         return figure.panel(Panel::heat_map(
@@ -249,9 +249,9 @@ pub(crate) fn drawing(
 }
 
 /// Graphs up to this size are drawn.
-pub(crate) const LARGEST_DRAWING: usize = 600;
+pub(crate) const MAX_DRAWING: usize = 600;
 
-const LARGEST_MAP: usize = 400;
+const MAX_MAP: usize = 400;
 
 /// Names that fit beside a map.
 fn short(name: &str) -> String {

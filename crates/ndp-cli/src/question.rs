@@ -1,12 +1,12 @@
 //! From arguments to observers, protocols and targets.
 
-use crate::args::{Knowledge, LARGEST_FOR_ALL, Observers, ProtocolChoice, TargetChoice, Uses};
+use crate::args::{Knowledge, MAX_FOR_ALL, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::patience::Patient;
 use ndp_algos::Protocol;
 use ndp_algos::accountant::{Allowed, HopDistances, Observer, Target};
-use ndp_algos::program::{Declared, Program, Sensitivity};
+use ndp_algos::program::{Declared, Program, SensitivitySet};
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
@@ -40,7 +40,7 @@ pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge
         let found = chosen.observer.iter().map(|label| Ok(Observer::node(node(graph, label)?)));
         let found = found.collect::<Result<Vec<_>, Failure>>()?;
         (found, chosen.observer.join(", ") + if chosen.observer.len() > 1 { ", each alone" } else { "" })
-    } else if chosen.all || (chosen.sample.is_none() && n <= LARGEST_FOR_ALL) {
+    } else if chosen.all || (chosen.sample.is_none() && n <= MAX_FOR_ALL) {
         ((0..n).map(Observer::node).collect(), format!("every one of {n} nodes alone"))
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
@@ -77,9 +77,9 @@ pub(crate) fn chosen(
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;
     let set = match uses {
-        Uses::UseLevel => Sensitivity::UseLevel,
-        Uses::SameDirection => Sensitivity::SameDirection,
-        Uses::Signs => Sensitivity::Signs,
+        Uses::UseLevel => SensitivitySet::UseLevel,
+        Uses::SameDirection => SensitivitySet::SameDirection,
+        Uses::Signs => SensitivitySet::Signs,
     };
     let declared = Declared::new(program, set);
     let nodes = Protocol::node_count(&declared);

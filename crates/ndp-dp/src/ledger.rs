@@ -65,7 +65,7 @@ pub enum Adaptivity {
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// What was run.
     pub name: String,
     /// What it cost.
@@ -89,7 +89,7 @@ pub struct Entry {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    entries: Vec<Entry>,
+    entries: Vec<LedgerEntry>,
     limit: Option<(Measure, f64)>,
 }
 
@@ -105,7 +105,7 @@ impl Ledger {
 
     /// The runs so far.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[LedgerEntry] {
         &self.entries
     }
 
@@ -120,7 +120,7 @@ impl Ledger {
         if self.entries.iter().any(|entry| entry.profile.neighbors() != profile.neighbors()) {
             return Err(Error::MixedNeighbors);
         }
-        self.entries.push(Entry { name: name.into(), profile, adaptivity });
+        self.entries.push(LedgerEntry { name: name.into(), profile, adaptivity });
         Ok(())
     }
 

@@ -124,7 +124,7 @@
 //! assert!(shuffled.epsilon < 0.2);
 //! // 100 users in five batches train a convex model; only the last of the five models is seen.
 //! let parameters =
-//!     federated::Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
+//!     federated::FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
 //! let run = federated::FederatedDescent::new(parameters, federated::ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?;
 //! assert!(*run.delta(1.0)?.value() < 1.1e-5);
 //! assert!(*run.all_models_delta(1.0)?.value() > 4e-5);

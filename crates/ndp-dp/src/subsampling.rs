@@ -205,7 +205,7 @@ impl Mechanism for PoissonGaussian {
         if self.rate == 0.0 || self.mu == 0.0 {
             return UpperBound::new(0.0).into();
         }
-        if alpha > LARGEST_SUM {
+        if alpha > MAX_SUM {
             return UpperBound::new(unsampled).into();
         }
         let below = alpha.floor();
@@ -245,7 +245,7 @@ fn amplified(epsilon: f64, q: Interval) -> f64 {
 }
 
 /// Above this order the sum of [`PoissonGaussian`] is not evaluated.
-const LARGEST_SUM: f64 = 1e4;
+const MAX_SUM: f64 = 1e4;
 
 #[cfg(test)]
 mod tests {

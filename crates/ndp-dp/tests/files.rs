@@ -1,6 +1,6 @@
 //! Every public data type after it was written and read: the same value, and the invariants are checked again.
 
-use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk, WalkDescent};
 use ndp_dp::subsampling::PoissonGaussian;
 use ndp_dp::{
@@ -78,7 +78,8 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(run);
     through::<WalkDescent>(run.descent(step, 50)?);
     through(CappedWalk::new(3, step, 10, 2)?);
-    let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
+    let parameters =
+        FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
     through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
     through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);

@@ -205,8 +205,7 @@ fn article(html: &mut String, out: &Path, Shown { done, comparison }: &Shown) {
 fn picture(html: &mut String, out: &Path, record: &Record) {
     let read = |ending: &str| std::fs::read(out.join(format!("{}.{ending}", record.id))).unwrap_or_default();
     let (svg, png) = (read("svg"), read("png"));
-    let (kind, bytes) =
-        if svg.len() <= LARGEST_SVG || png.is_empty() { ("svg+xml", svg) } else { ("png", png) };
+    let (kind, bytes) = if svg.len() <= MAX_SVG || png.is_empty() { ("svg+xml", svg) } else { ("png", png) };
     let _ = writeln!(
         html,
         "<figure><img alt=\"{}\" src=\"data:image/{kind};base64,{}\"></figure>",
@@ -300,7 +299,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// Larger vector graphics are shown as pixels: thousands of nodes and edges make a page slow.
-const LARGEST_SVG: usize = 400_000;
+const MAX_SVG: usize = 400_000;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1c1c1c;--paper:#fdfdfc;--line:#d9d9d6;--soft:#666;--good:#17703a;--bad:#b3261e;\

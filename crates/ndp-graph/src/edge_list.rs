@@ -326,7 +326,7 @@ fn next_line<'a>(
     buffer.clear();
     let read = reader
         .by_ref()
-        .take(LONGEST_LINE)
+        .take(MAX_LINE)
         .read_until(b'\n', buffer)
         .map_err(|error| Error::EdgeListRead { line, message: error.to_string() })?;
     if read == 0 {
@@ -336,7 +336,7 @@ fn next_line<'a>(
         let text = beginning(&String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SHOWN)]));
         Error::EdgeListLine { line, problem, text }
     };
-    if read as u64 == LONGEST_LINE {
+    if read as u64 == MAX_LINE {
         return Err(refused("is too long", buffer));
     }
     let text = std::str::from_utf8(buffer).map_err(|_| refused("is not UTF-8", buffer))?;
@@ -477,7 +477,7 @@ fn beginning(text: &str) -> String {
 }
 
 /// A line of so many bytes is no edge: a reader without line breaks must not fill the memory.
-const LONGEST_LINE: u64 = 1 << 16;
+const MAX_LINE: u64 = 1 << 16;
 
 /// Characters of a line that an error shows.
 const SHOWN: usize = 60;

@@ -5,7 +5,7 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
 use ndp_dp::baselines;
-use ndp_dp::federated::{self, ContractionFactor, Parameters};
+use ndp_dp::federated::{self, ContractionFactor, FederatedParameters};
 use ndp_dp::iteration::{self, NoisyStep, UncappedWalk};
 use ndp_dp::subsampling;
 use ndp_dp::{Delta, Mechanism, Sensitivity, Sigma};
@@ -97,7 +97,7 @@ mechanism! {
     (users: u64, batch: u64, lipschitz: f64, smoothness: f64, radius: f64, step: f64, sigma: f64,
         convexity: f64 = 0.0) => {
         let factor = ContractionFactor::strongly_convex(step, convexity, smoothness)?;
-        let parameters = Parameters { users, batch, lipschitz, radius, step, sigma };
+        let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma };
         federated::FederatedDescent::new(parameters, factor)?
     },
     epsilon: |inner, delta| {

@@ -2,7 +2,7 @@
 
 use super::linear::Linear;
 use super::rational::{dyadic, integers as integers_of};
-use ndp_algos::gossip::{MessageNoise, accelerated::Ring};
+use ndp_algos::gossip::{MessageNoise, accelerated::ActiveEdge};
 use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
 use num_bigint::BigInt;
@@ -187,7 +187,7 @@ impl Dyadics {
 /// The `x` of the other end before every ring that a member hears; shares of the mixing as the run stores them.
 pub(crate) fn accelerated(
     n: usize,
-    rings: &[Ring],
+    rings: &[ActiveEdge],
     mixing: f64,
     push: f64,
     coalition: &[usize],
@@ -407,7 +407,7 @@ mod tests {
         all_ones(&fixed(&GossipMatrix::metropolis(&path(40)), 40, &[39], true));
         let third = GossipMatrix::from_edge_weights(&path(26), |_, _| 1.0 / 3.0).unwrap();
         all_ones(&sequence(&GossipSequence::constant(&third, 26), &[25], true));
-        let sweep = (0..30).flat_map(|_| (1..30).map(|v| Ring { wait: 0.3, edge: (v - 1, v) }));
+        let sweep = (0..30).flat_map(|_| (1..30).map(|v| ActiveEdge { wait: 0.3, edge: (v - 1, v) }));
         all_ones(&accelerated(30, &sweep.collect::<Vec<_>>(), 0.05, 1.0, &[29], true));
         let lazy = GossipMatrix::metropolis(&path(3)).lazy(1.0 - 1e-10).unwrap();
         all_ones(&fresh(&lazy, &[1.0, 0.0, 1.0], &[2], true));

@@ -166,7 +166,7 @@ impl Linear {
         let (r, width) = (kept.len() as u64, (self.noises.len() + open.len()) as u64);
         let reduction = rows.iter().flat_map(|row| row.iter()).map(|x| x.bits() / 64 + 1).sum::<u64>();
         let products = count as u64 * (r * r * (width / 8 + r / 6) + reduction + count as u64);
-        if products > MOST_PRODUCTS {
+        if products > MAX_PRODUCTS {
             return vec![Loss::Unknown; open.len()];
         }
         let (mut used, mut residues) = (Vec::new(), Vec::new());
@@ -243,7 +243,7 @@ pub(crate) struct Kept {
 }
 
 /// A second or two of work.
-const MOST_PRODUCTS: u64 = 300_000_000;
+const MAX_PRODUCTS: u64 = 300_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -8,7 +8,7 @@ use crate::draw::numbers::{coalition, literal, pick};
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::accelerated::{AcceleratedGossip, Momentum, Ring};
+use ndp_algos::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -42,7 +42,7 @@ impl Part for Accelerated {
         let mut rings = Vec::with_capacity(count);
         for k in 0..count {
             let wait = if random_wait { -rng.random::<f64>().max(1e-300).ln() } else { wait };
-            rings.push(Ring { wait, edge: edge(rng, k, sweep) });
+            rings.push(ActiveEdge { wait, edge: edge(rng, k, sweep) });
         }
         let mixing = pick(rng, &[0.05, 0.0, 1e-6, 0.5, 1e-12]);
         let push = pick(rng, &[1.0, 0.0, 0.3, 1e-8, 3.0]);
@@ -54,7 +54,7 @@ impl Part for Accelerated {
             .map(|ring| format!("Ring {{ wait: {}, edge: {:?} }}", literal(ring.wait), ring.edge))
             .collect();
         let code = format!(
-            "use ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, Ring}};\n\
+            "use ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, ActiveEdge}};\n\
              use ndp_algos::{{OwnNoise, LinearProtocol}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
              let rings = vec![{}];\nlet momentum = Momentum::new({}, {})?;\n\
              let protocol = AcceleratedGossip::given(&graph, rings, 0.0, momentum)?.with_own_noise(OwnNoise::{own_noise:?});\n\

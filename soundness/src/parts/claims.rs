@@ -9,7 +9,7 @@ use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed::{self as on_graph, StarPair};
 use ndp_algos::walk::ring::printed as on_ring;
 use ndp_dp::federated::printed::figure_delta;
-use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::printed;
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
@@ -450,14 +450,14 @@ fn larger_batch(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let (radius, step, sigma) =
         (pick(rng, &[0.01, 0.1, 1.0, 10.0]), pick(rng, &[0.1, 0.5, 1.0]), pick(rng, &[0.5, 1.5, 5.0]));
     let value = |batch| {
-        let parameters = Parameters { users, batch, lipschitz: 1.0, radius, step, sigma };
+        let parameters = FederatedParameters { users, batch, lipschitz: 1.0, radius, step, sigma };
         let run = FederatedDescent::new(parameters, ContractionFactor::new(1.0).ok()?).ok()?;
         Some(*figure_delta(&run, epsilon).ok()?.value())
     };
     let call = |batch| {
         format!(
             "*ndp_dp::federated::printed::figure_delta(&ndp_dp::federated::FederatedDescent::new(\
-             ndp_dp::federated::Parameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: {radius:?}, \
+             ndp_dp::federated::FederatedParameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: {radius:?}, \
              step: {step:?}, sigma: {sigma:?} }}, ndp_dp::federated::ContractionFactor::new(1.0)?)?, {epsilon:?})?.value()"
         )
     };

@@ -5,7 +5,7 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::{gaussian, series};
 use crate::part::{Outcome, Part, Stratum};
-use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::subsampling::PoissonGaussian;
 use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, Zcdp};
@@ -330,7 +330,7 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let batch = root * root;
     let users = batch * rng.random_range(1..=20) + rng.random_range(0..batch);
     let sigma = log_uniform(rng, 0.05, 100.0);
-    let parameters = Parameters { users, batch, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma };
+    let parameters = FederatedParameters { users, batch, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma };
     let Ok(run) = ContractionFactor::new(1.0).and_then(|factor| FederatedDescent::new(parameters, factor))
     else {
         return outcome;
@@ -339,8 +339,8 @@ fn federated(rng: &mut ChaCha8Rng) -> Outcome {
     let deviations = log_uniform(rng, 1e-3, 60.0);
     let epsilon = pick(rng, &[0.0, mu.to_f64() * deviations, mu.to_f64() * deviations]);
     let code = format!(
-        "use ndp_dp::federated::{{ContractionFactor, FederatedDescent, Parameters}};\n\
-         let parameters = Parameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: {} }};\n\
+        "use ndp_dp::federated::{{ContractionFactor, FederatedDescent, FederatedParameters}};\n\
+         let parameters = FederatedParameters {{ users: {users}, batch: {batch}, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: {} }};\n\
          let run = FederatedDescent::new(parameters, ContractionFactor::new(1.0)?)?;",
         literal(sigma)
     );

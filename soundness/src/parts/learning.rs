@@ -6,7 +6,7 @@ use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use ndp_algos::sgd::objective::{Constants, Domain};
 use ndp_algos::sgd::privacy::{GossipObserver, complete_walk};
-use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_dp::{Delta, Sigma};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -40,8 +40,11 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         1 => rng.random_range(1..n),
         _ => 1,
     };
-    let start =
-        if rng.random_range(0..2) == 0 { Start::Uniform } else { Start::User(rng.random_range(0..n)) };
+    let start = if rng.random_range(0..2) == 0 {
+        FirstUser::Uniform
+    } else {
+        FirstUser::User(rng.random_range(0..n))
+    };
     let cap = pick(rng, &[None, Some(0), Some(1), Some(2), Some(steps), Some(12)]);
     let step_size = pick(rng, &[StepSize::Constant(0.3), StepSize::InverseRoot(0.3)]);
     let sensitivity = pick(rng, &[1.0, 2.0, 0.3]);
@@ -68,21 +71,21 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         steps,
         colluders,
         published: true,
-        from_exposed: start != Start::Uniform,
+        from_exposed: start != FirstUser::Uniform,
         cap: cap.unwrap_or(usize::MAX),
     };
     let least = truth.delta(sensitivity / sigma, epsilon, |t| step_size.at(t));
     outcome.check(least <= delta + PROFILE_ERROR, || Violation {
         kind: match start {
-            Start::Uniform => "statement below the truth",
-            Start::User(_) => "statement below the truth, given start",
+            FirstUser::Uniform => "statement below the truth",
+            FirstUser::User(_) => "statement below the truth, given start",
         },
         size: [steps as u64, n as u64, colluders as u64],
         what: format!("complete_walk of {run:?}, n = {n}, c = {colluders}, sigma = {sigma}: epsilon {epsilon} at delta {delta:e}, where {least:e} is true"),
         test: format!(
             "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::complete_walk;\n\
-             use ndp_algos::sgd::walk::{{OverCap, Route, Start, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
-             let run = WalkSgd {{\n    route: Route::Complete,\n    start: Start::{start:?},\n    steps: {steps},\n    \
+             use ndp_algos::sgd::walk::{{OverCap, Route, FirstUser, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+             let run = WalkSgd {{\n    route: Route::Complete,\n    start: FirstUser::{start:?},\n    steps: {steps},\n    \
              step_size: StepSize::{step_size:?},\n    domain: Domain::Unbounded,\n    cap: {cap:?},\n    \
              over_cap: OverCap::NoiseOnly,\n    update: Update::Sound,\n}};\n\
              let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0 }};\n\

@@ -12,7 +12,8 @@ use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::Error;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    Account, AccountOptions, Adaptivity, AttackBound, ProgramError, Sensitivity, Verdict, Weight,
+    AccountOptions, AttackBound, Dependence, NodeVerdict, ProgramAccount, ProgramError, SensitivitySet,
+    Weight,
 };
 use ndp_dp::Grade;
 use num_bigint::BigInt;
@@ -241,7 +242,7 @@ fn compare(
             return;
         }
     };
-    outcome.check(account.adaptivity() != Adaptivity::Revealed, || violation("revealed", String::new()));
+    outcome.check(account.adaptivity() != Dependence::Revealed, || violation("revealed", String::new()));
     for u in (0..twin.nodes).filter(|&u| !observer.contains(u) && twin.program.uses(u) > 0) {
         node(outcome, twin, &account, u, &directions[u].1, &violation);
     }
@@ -250,7 +251,7 @@ fn compare(
 fn node(
     outcome: &mut Outcome,
     twin: &Twin,
-    account: &Account,
+    account: &ProgramAccount,
     u: usize,
     direction: &[i64],
     violation: &impl Fn(&'static str, String) -> Violation,
@@ -258,14 +259,14 @@ fn node(
     let truth = truth(twin, account.observer(), u);
     let k = truth.gram.len();
     let whole = |x: i64| BigRational::from_integer(x.into());
-    let mut check = |set: &Sensitivity, expected: Option<&BigRational>| {
+    let mut check = |set: &SensitivitySet, expected: Option<&BigRational>| {
         let wrong = |kind: &'static str, found: String| {
             let expected = expected.map_or("infinite".to_owned(), |x| ratio(x).to_f64().to_string());
             violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
         };
         match (account.verdict(u, set), expected) {
-            (Ok(Verdict::Noiseless { .. }), None) => outcome.check(true, || wrong("", String::new())),
-            (Ok(Verdict::Bounded(loss)), Some(expected)) => {
+            (Ok(NodeVerdict::Noiseless { .. }), None) => outcome.check(true, || wrong("", String::new())),
+            (Ok(NodeVerdict::Bounded(loss)), Some(expected)) => {
                 let above = BigRational::from_float(loss.value()).is_some_and(|x| x >= *expected);
                 let below = BigRational::from_float(loss.lower).is_some_and(|x| x <= *expected);
                 outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
@@ -281,12 +282,12 @@ fn node(
     };
     let along = |change: &[BigRational]| (!truth.leaking(change)).then(|| truth.along(change));
     let ones = vec![BigRational::one(); k];
-    check(&Sensitivity::SameDirection, along(&ones).as_ref());
+    check(&SensitivitySet::SameDirection, along(&ones).as_ref());
     let named: Vec<BigRational> = direction.iter().map(|&x| whole(x)).collect();
-    check(&Sensitivity::Along(direction.iter().map(|&x| x as f64).collect()), along(&named).as_ref());
+    check(&SensitivitySet::Along(direction.iter().map(|&x| x as f64).collect()), along(&named).as_ref());
     let free = truth.leaks.is_empty();
     let largest = (0..k).map(|i| truth.gram[i][i].clone()).fold(BigRational::zero(), BigRational::max);
-    check(&Sensitivity::UseLevel, free.then_some(&largest));
+    check(&SensitivitySet::UseLevel, free.then_some(&largest));
     let mut signs = BigRational::zero();
     for mask in 0..1u64 << k.min(12) {
         let change: Vec<BigRational> =
@@ -294,14 +295,14 @@ fn node(
         signs = signs.max(truth.along(&change));
     }
     if k <= 12 {
-        check(&Sensitivity::Signs, free.then_some(&signs));
+        check(&SensitivitySet::Signs, free.then_some(&signs));
     }
     if !free {
         return;
     }
     // Vectors lie between signs and the sum of all sizes.
     let sizes: BigRational = truth.gram.iter().flatten().map(|x| x.abs()).sum();
-    if let Ok(Verdict::Bounded(loss)) = account.verdict(u, &Sensitivity::Vectors { dimension: k }) {
+    if let Ok(NodeVerdict::Bounded(loss)) = account.verdict(u, &SensitivitySet::Vectors { dimension: k }) {
         let high = BigRational::from_float(loss.value()).unwrap_or_else(BigRational::zero);
         let low = BigRational::from_float(loss.lower).unwrap_or_else(BigRational::zero);
         outcome.check(high >= signs && low <= sizes, || {

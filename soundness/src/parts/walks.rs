@@ -7,7 +7,7 @@ use crate::oracle::linear::{Linear, Loss};
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::sgd::constants::Constants;
 use ndp_algos::sgd::privacy::{Statement, complete_walk};
-use ndp_algos::sgd::walk::{Route, Start as FirstUser, WalkSgd};
+use ndp_algos::sgd::walk::{FirstUser, Route, WalkSgd};
 use ndp_algos::walk::graph::{LocalLoss, pendant};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};

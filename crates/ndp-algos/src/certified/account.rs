@@ -243,7 +243,7 @@ fn attempt_krylov<const L: usize>(
 
 pub(super) fn attempt_rows(rows: &Rows, kept: &[usize], scales: &mut [i64], limbs: usize) -> Attempt {
     // Inputs without noise may be much longer than their rows: they are scaled down until they fit.
-    for _ in 0..MOST_SCALINGS {
+    for _ in 0..MAX_SCALINGS {
         match with_limbs!(limbs, combine_rows(rows, kept, scales)) {
             Err((Lost::Range { coordinate, bits }, _)) => scales[coordinate] += bits + 8,
             Err((Lost::Digits(growth), progress)) => return Attempt::Lost { growth, progress },
@@ -307,7 +307,7 @@ pub(super) fn search(
     let mut at = 0;
     while let Some(&limbs) = LADDER.get(at) {
         let bits = fixed::bits(limbs);
-        if bits > budget.bits || work * limbs as f64 > MOST_WORK {
+        if bits > budget.bits || work * limbs as f64 > MAX_WORK {
             break;
         }
         let places = fixed::places(limbs) as f64;
@@ -341,7 +341,7 @@ pub(super) fn search(
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<Enclosure> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises || r > MOST_DENSE || bytes(r, n, 32) > budget.memory {
+    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > budget.memory {
         return None;
     }
     let float = rows.float()?;
@@ -471,10 +471,10 @@ pub(crate) const WIDTH: f64 = 1e-9;
 /// Errors of combinations that add nothing to speak of to the width.
 const PRECISE: f64 = 1e-12;
 /// Products of limbs that one attempt may take: some minutes.
-const MOST_WORK: f64 = 4e11;
+const MAX_WORK: f64 = 4e11;
 /// Rows of a view in matrix form.
-pub(super) const MOST_DENSE: usize = 4096;
+pub(super) const MAX_DENSE: usize = 4096;
 /// Times that inputs are scaled down.
-const MOST_SCALINGS: usize = 500;
+const MAX_SCALINGS: usize = 500;
 /// Below this size, two primes run at a time.
 pub(super) const TOGETHER: u64 = 1 << 30;

@@ -90,7 +90,7 @@ pub(crate) fn decide(
         Field::new(prime)
     };
     let (first, second) = (draw(&mut drawn), draw(&mut drawn));
-    agree(first, second, stakes, &run, || (drawn.len() < MOST_DRAWS).then(|| draw(&mut drawn)))
+    agree(first, second, stakes, &run, || (drawn.len() < MAX_DRAWS).then(|| draw(&mut drawn)))
 }
 
 /// As [`decide`], from two given primes on; `next` draws further ones.
@@ -153,7 +153,7 @@ fn failure(stakes: &Stakes, kept: &[bool], primes: i32, pairs: usize) -> f64 {
 /// Primes that must agree.
 const TWO: i32 = 2;
 /// Primes drawn for one view before it is given up.
-const MOST_DRAWS: usize = 4;
+const MAX_DRAWS: usize = 4;
 /// Where two primes leave a larger failure, a third is asked.
 const FAILURE: f64 = 8.673_617_379_884_035e-19;
 /// Primes in `[2^60, 2^61)`: more than `2^54.6`.

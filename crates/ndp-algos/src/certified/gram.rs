@@ -9,7 +9,7 @@
 //!
 //! since the eigenvalues of `Γ⁻¹ - I` lie in `[-h/(1+h), h/(1-h)]`. Computed `β̂` are off by at most `ε` each.
 
-use super::account::{self, Budget, MOST_DENSE, TOGETHER, WIDTH, bytes, require};
+use super::account::{self, Budget, MAX_DENSE, TOGETHER, WIDTH, bytes, require};
 use super::decisions;
 use super::enclosure::{Enclosure, combined};
 use super::fixed;
@@ -156,7 +156,7 @@ fn assemble(
 fn matrix_form(rows: &Rows, budget: Budget) -> Option<(Vec<Vec<f64>>, Enclosure)> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
-    if r > layout.noises || r > MOST_DENSE || bytes(r, n, 32) > budget.memory {
+    if r > layout.noises || r > MAX_DENSE || bytes(r, n, 32) > budget.memory {
         return None;
     }
     let float = rows.float()?;

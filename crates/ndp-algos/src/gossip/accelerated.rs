@@ -114,11 +114,11 @@ impl Momentum {
 /// # Examples
 /// ```
 /// use ndp_algos::gossip::accelerated::Ring;
-/// let ring = Ring { wait: 0.5, edge: (0, 1) };
+/// let ring = ActiveEdge { wait: 0.5, edge: (0, 1) };
 /// assert_eq!(ring.edge, (0, 1));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ring {
+pub struct ActiveEdge {
     /// Time since the ring before, or since the start.
     pub wait: f64,
     /// The ends of the edge.
@@ -133,10 +133,10 @@ pub struct Ring {
 /// ```
 /// use ndp_algos::LinearProtocol;
 /// use ndp_algos::gossip::AcceleratedGossip;
-/// use ndp_algos::gossip::accelerated::{Momentum, Ring};
+/// use ndp_algos::gossip::accelerated::{Momentum, ActiveEdge};
 /// use ndp_graph::generators::path_graph;
 /// // Nodes 0 and 1 meet, then 1 and 2.
-/// let rings = [(0, 1), (1, 2)].map(|edge| Ring { wait: 1.0, edge }).into();
+/// let rings = [(0, 1), (1, 2)].map(|edge| ActiveEdge { wait: 1.0, edge }).into();
 /// let gossip = AcceleratedGossip::given(&path_graph(3)?, rings, 0.0, Momentum::new(0.1, 1.0)?)?;
 /// assert!(gossip.coalition_loss(&[2])?.unit(0)?.get() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -144,7 +144,7 @@ pub struct Ring {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceleratedGossip {
     nodes: usize,
-    rings: Vec<Ring>,
+    rings: Vec<ActiveEdge>,
     /// Time after the last ring.
     rest: f64,
     momentum: Momentum,
@@ -157,7 +157,12 @@ impl AcceleratedGossip {
     /// # Errors
     /// [`ndp_graph::Error::NotAnEdge`], [`ndp_graph::Error::NodeOutOfRange`];
     /// [`Error::InvalidParameter`] for a time that is negative or not finite.
-    pub fn given(graph: &Graph, rings: Vec<Ring>, rest: f64, momentum: Momentum) -> Result<Self, Error> {
+    pub fn given(
+        graph: &Graph,
+        rings: Vec<ActiveEdge>,
+        rest: f64,
+        momentum: Momentum,
+    ) -> Result<Self, Error> {
         let nodes = graph.node_count();
         for ring in &rings {
             let (u, v) = ring.edge;
@@ -197,7 +202,7 @@ impl AcceleratedGossip {
                 break;
             }
             if let Step::Pair(a, b) = law.draw(rng) {
-                rings.push(Ring { wait: now - last, edge: (a, b) });
+                rings.push(ActiveEdge { wait: now - last, edge: (a, b) });
                 last = now;
             }
         }
@@ -216,7 +221,7 @@ impl AcceleratedGossip {
 
     /// The rings, in order of time.
     #[must_use]
-    pub fn rings(&self) -> &[Ring] {
+    pub fn rings(&self) -> &[ActiveEdge] {
         &self.rings
     }
 

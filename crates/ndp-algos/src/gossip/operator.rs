@@ -20,7 +20,7 @@ pub(crate) fn worst_bias(operator: ArrayView2<'_, f64>) -> f64 {
 
 /// Nothing if an `n` by `n` operator is small enough to be written down for its error.
 pub(crate) fn require_operator(n: usize) -> Result<(), Error> {
-    if n <= LARGEST_OPERATOR {
+    if n <= MAX_OPERATOR {
         return Ok(());
     }
     Err(Error::NotOffered("the error is computed from an operator on all nodes, for at most 2048 of them"))
@@ -32,7 +32,7 @@ pub(crate) fn require_operator(n: usize) -> Result<(), Error> {
 /// [`Error::InvalidParameter`] otherwise.
 pub(crate) fn require_rounds(rounds: usize, products: usize) -> Result<(), Error> {
     // A round has a cost of its own, however small the graph.
-    if rounds as f64 * (products as f64).max(FEWEST_PRODUCTS) <= MOST_PRODUCTS {
+    if rounds as f64 * (products as f64).max(FEWEST_PRODUCTS) <= MAX_PRODUCTS {
         return Ok(());
     }
     let name = "the number of rounds that are gone through one by one";
@@ -43,9 +43,9 @@ pub(crate) fn require_rounds(rounds: usize, products: usize) -> Result<(), Error
 /// Products that a round is counted for, at least.
 const FEWEST_PRODUCTS: f64 = 1e5;
 /// Products that one answer may take: some minutes.
-const MOST_PRODUCTS: f64 = 4e11;
+const MAX_PRODUCTS: f64 = 4e11;
 /// Nodes for which the error is computed from the operator.
-const LARGEST_OPERATOR: usize = 2048;
+const MAX_OPERATOR: usize = 2048;
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@
 //! `Q(δ) = Σ_ij (G_u)_ij ⟨δ_i, δ_j⟩` in units of the noise: the view is `μ`-GDP with `μ² = max Q` exactly, and the Rényi loss of order
 //! `α` is `(α/2) max Q`. Units: sensitivity and noise are 1; for others multiply by `Δ²/σ²`.
 
-use super::adaptivity::{self, Adaptivity};
+use super::adaptivity::{self, Dependence};
 use super::build::{Program, Reads};
 use super::columns::{self, Direction};
 use super::enclose::Ends;
@@ -14,7 +14,7 @@ use super::gram::{KnownDirection, NodeGram};
 use super::noiseless::{self, Combination};
 use super::observers::Seen;
 use super::options::{AccountOptions, Delivery};
-use super::sensitivity::{self, Loss, Sensitivity, Value as Found};
+use super::sensitivity::{self, Loss, SensitivitySet, Value as Found};
 use super::{ProgramError, sparse, sweep};
 use crate::Error;
 use crate::accountant::Observer;
@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 /// What is proven about a node under a sensitivity set.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum NodeVerdict {
     /// The loss, with its grade.
     Bounded(Loss),
     /// Some change of the set is seen without noise: the loss is infinite. Other nodes, and other sets, keep theirs.
@@ -44,7 +44,7 @@ pub enum Verdict {
 
 /// What an observer learns about every node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Account {
+pub struct ProgramAccount {
     pub(super) program: Program,
     pub(super) observer: Observer,
     pub(super) seen: Seen,
@@ -52,7 +52,7 @@ pub struct Account {
     rank: usize,
     bits: u32,
     failure: f64,
-    adaptivity: Adaptivity,
+    adaptivity: Dependence,
     delivery: Delivery,
 }
 
@@ -61,7 +61,7 @@ impl Program {
     ///
     /// # Errors
     /// Those of [`account_with`](Self::account_with).
-    pub fn account(&self, observer: &Observer) -> Result<Account, Error> {
+    pub fn account(&self, observer: &Observer) -> Result<ProgramAccount, Error> {
         self.account_with(observer, &AccountOptions::default())
     }
 
@@ -75,7 +75,11 @@ impl Program {
     /// read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the options; [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found
     /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
     /// [verdict](Account::verdict) on a node and a set.
-    pub fn account_with(&self, observer: &Observer, options: &AccountOptions) -> Result<Account, Error> {
+    pub fn account_with(
+        &self,
+        observer: &Observer,
+        options: &AccountOptions,
+    ) -> Result<ProgramAccount, Error> {
         let nodes = self.node_count();
         if let Some(&node) = options.nodes.iter().flatten().find(|&&node| node >= nodes) {
             return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
@@ -86,7 +90,7 @@ impl Program {
         }
         let (seen, adaptivity, probability) = adaptivity::resolve(self, observer, options.hidden)?;
         let directions = self.directions(&seen, &asked, options)?;
-        let account = |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize| Account {
+        let account = |seen: Seen, grams: Vec<Option<NodeGram>>, rank: usize| ProgramAccount {
             program: self.clone(),
             observer: observer.clone(),
             seen,
@@ -102,13 +106,13 @@ impl Program {
             large.then(|| sparse::grams(self, &seen, &directions, options)).transpose()?.flatten()
         {
             // Conjugate gradients that end early leave wide ends: another engine, as far as the size allows.
-            if found.narrow || seen.rows.len() > MOST_DENSE {
+            if found.narrow || seen.rows.len() > MAX_DENSE {
                 return Ok(account(seen, found.grams, found.rank));
             }
             if let Some(swept) = sweep::grams(self, &seen, &directions, options)?.filter(|x| x.narrow) {
                 return Ok(account(seen, swept.grams, swept.rank));
             }
-            if seen.rows.len() > MOST_GENERAL {
+            if seen.rows.len() > MAX_GENERAL {
                 return Ok(account(seen, found.grams, found.rank));
             }
         }
@@ -162,7 +166,7 @@ impl Program {
                 gram.directions.push(KnownDirection { direction, ends, leaks });
             }
         }
-        Ok(Account {
+        Ok(ProgramAccount {
             program: self.clone(),
             observer: observer.clone(),
             seen,
@@ -181,7 +185,7 @@ impl Program {
         observer: &Observer,
         options: &AccountOptions,
         asked: &[bool],
-    ) -> Result<Option<Account>, Error> {
+    ) -> Result<Option<ProgramAccount>, Error> {
         let reads_nothing_hidden =
             |c: &super::build::Contribution| matches!(c.reads, Reads::Nothing | Reads::Seen(None));
         if !self.contributions.iter().all(reads_nothing_hidden) {
@@ -197,13 +201,13 @@ impl Program {
             Some(found) if found.narrow => found,
             found => {
                 // Exact rows may tell, where they can be written out.
-                if !seen.deeper_than(self, MOST_WRITTEN) {
+                if !seen.deeper_than(self, MAX_WRITTEN) {
                     return Ok(None);
                 }
                 found.ok_or(Error::NotCertified { bits: 53 })?
             }
         };
-        Ok(Some(Account {
+        Ok(Some(ProgramAccount {
             program: self.clone(),
             observer: observer.clone(),
             seen,
@@ -211,7 +215,7 @@ impl Program {
             rank: found.rank,
             bits: 53,
             failure: 0.0,
-            adaptivity: if found.assumed { Adaptivity::Assumed } else { Adaptivity::Fixed },
+            adaptivity: if found.assumed { Dependence::Assumed } else { Dependence::Fixed },
             delivery: options.delivery,
         }))
     }
@@ -221,8 +225,8 @@ impl Program {
     /// where all entries are; failure probabilities are those of the single accounts.
     ///
     /// # Errors
-    /// Those of [`account`](Self::account) and of [`Account::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
-    pub fn pairwise_losses(&self, set: &Sensitivity) -> Result<Guarantee<PairwiseLoss>, Error> {
+    /// Those of [`account`](Self::account) and of [`ProgramAccount::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
+    pub fn pairwise_losses(&self, set: &SensitivitySet) -> Result<Guarantee<PairwiseLoss>, Error> {
         let n = self.node_count();
         ndp_graph::memory::require_dense("the losses of all pairs", n, n)?;
         let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
@@ -233,11 +237,11 @@ impl Program {
                     return Ok(0.0);
                 }
                 Ok(match account.verdict(u, set)? {
-                    Verdict::Bounded(loss) => {
+                    NodeVerdict::Bounded(loss) => {
                         exact &= loss.grade() == Grade::Exact;
                         loss.value()
                     }
-                    Verdict::Noiseless { .. } => f64::INFINITY,
+                    NodeVerdict::Noiseless { .. } => f64::INFINITY,
                 })
             };
             let column = (0..n).map(&mut of).collect::<Result<_, _>>()?;
@@ -269,7 +273,9 @@ impl Program {
             }
             if weights.len() != self.uses(*node) {
                 let problem = format!("{} weights are given", weights.len());
-                return Err(ProgramError::Sensitivity { node: *node, uses: self.uses(*node), problem }.into());
+                return Err(
+                    ProgramError::SensitivitySet { node: *node, uses: self.uses(*node), problem }.into()
+                );
             }
             if !asked[*node] {
                 return Err(ProgramError::NotAsked(*node).into());
@@ -313,26 +319,26 @@ impl NodeGram {
     }
 }
 
-impl Account {
+impl ProgramAccount {
     /// The loss of node `source` under a declared sensitivity set, or the combination of messages that shows a change of
     /// the set without noise.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::Sensitivity`] for a set that does not fit the
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a set that does not fit the
     /// node's uses; [`ProgramError::Undecided`]; [`Error::LossTooLarge`].
-    pub fn verdict(&self, source: usize, set: &Sensitivity) -> Result<Verdict, Error> {
+    pub fn verdict(&self, source: usize, set: &SensitivitySet) -> Result<NodeVerdict, Error> {
         let gram = self.node(source)?;
         match sensitivity::evaluate(gram, set)? {
             Found::Ends(ends) if ends.high == f64::INFINITY || ends.high.is_nan() => {
                 Err(Error::LossTooLarge(source))
             }
             Found::Ends(ends) => {
-                let exact = self.adaptivity != Adaptivity::Revealed && self.delivery == Delivery::All;
-                Ok(Verdict::Bounded(Loss::new(ends, exact)))
+                let exact = self.adaptivity != Dependence::Revealed && self.delivery == Delivery::All;
+                Ok(NodeVerdict::Bounded(Loss::new(ends, exact)))
             }
             Found::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
-                Ok(Verdict::Noiseless { change, combination })
+                Ok(NodeVerdict::Noiseless { change, combination })
             }
         }
     }
@@ -341,10 +347,10 @@ impl Account {
     ///
     /// # Errors
     /// [`Error::NoiselessView`] where a change of the set is seen without noise; those of [`verdict`](Self::verdict).
-    pub fn loss(&self, source: usize, set: &Sensitivity) -> Result<Loss, Error> {
+    pub fn loss(&self, source: usize, set: &SensitivitySet) -> Result<Loss, Error> {
         match self.verdict(source, set)? {
-            Verdict::Bounded(loss) => Ok(loss),
-            Verdict::Noiseless { .. } => Err(Error::NoiselessView(source)),
+            NodeVerdict::Bounded(loss) => Ok(loss),
+            NodeVerdict::Noiseless { .. } => Err(Error::NoiselessView(source)),
         }
     }
 
@@ -352,13 +358,13 @@ impl Account {
     /// combination of uses is seen without noise the entries hold for changes that are not.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::Sensitivity`] for a use that is not there;
+    /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use that is not there;
     /// [`Error::NotCertified`] where only the structural bound is known.
     pub fn gram(&self, source: usize, i: usize, j: usize) -> Result<(f64, f64), Error> {
         let gram = self.node(source)?;
         if i.max(j) >= gram.uses {
             let problem = format!("there is no use {}", i.max(j));
-            return Err(ProgramError::Sensitivity { node: source, uses: gram.uses, problem }.into());
+            return Err(ProgramError::SensitivitySet { node: source, uses: gram.uses, problem }.into());
         }
         gram.entry(i, j).ok_or(Error::NotCertified { bits: self.bits })
     }
@@ -396,7 +402,7 @@ impl Account {
 
     /// What contributions were taken to depend on; part of every grade.
     #[must_use]
-    pub fn adaptivity(&self) -> Adaptivity {
+    pub fn adaptivity(&self) -> Dependence {
         self.adaptivity
     }
 
@@ -429,10 +435,10 @@ impl Account {
 /// Values that a row is made of in a deep program, on average.
 const DEEP: usize = 64;
 /// Rows whose covariance is factorised where conjugate gradients end early.
-const MOST_DENSE: usize = 3000;
+const MAX_DENSE: usize = 3000;
 /// Rows that go to the general engine where `f64` cannot tell.
-const MOST_GENERAL: usize = 400;
+const MAX_GENERAL: usize = 400;
 /// Coefficients of exact rows that are written out where `f64` cannot tell.
-const MOST_WRITTEN: usize = 4_000_000;
+const MAX_WRITTEN: usize = 4_000_000;
 /// Bytes that an exact coefficient takes at least.
 const BYTES: u64 = 128;

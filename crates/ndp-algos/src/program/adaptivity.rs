@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 /// What the contributions of a program may depend on, for an observer; it belongs to the grade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Adaptivity {
+pub enum Dependence {
     /// They read nothing.
     Fixed,
     /// They read what the observer has seen: checked by the rank of what was seen.
@@ -52,11 +52,11 @@ pub(super) fn resolve(
     program: &Program,
     observer: &Observer,
     policy: HiddenReads,
-) -> Result<(Seen, Adaptivity, f64), Error> {
+) -> Result<(Seen, Dependence, f64), Error> {
     let mut shown: BTreeMap<usize, usize> = BTreeMap::new();
     loop {
         let seen = Seen::new(program, observer, &shown)?;
-        let (mut adaptivity, mut failure) = (Adaptivity::Fixed, 0.0);
+        let (mut adaptivity, mut failure) = (Dependence::Fixed, 0.0);
         let before = shown.clone();
         // What a member contributes is known to the observer whole, whether it is sent or not.
         let members =
@@ -66,8 +66,8 @@ pub(super) fn resolve(
             let (node, index) = (contribution.node, contribution.index);
             let member = seen.members[node];
             let found = match &contribution.reads {
-                Reads::Nothing => Adaptivity::Fixed,
-                Reads::Seen(None) => Adaptivity::Assumed,
+                Reads::Nothing => Dependence::Fixed,
+                Reads::Seen(None) => Dependence::Assumed,
                 Reads::Hidden(_) if policy == HiddenReads::Refuse && !member => {
                     return Err(ProgramError::HiddenNotExact { node, index }.into());
                 }
@@ -83,14 +83,14 @@ pub(super) fn resolve(
                     match tested {
                         Some(probability) => {
                             failure += probability;
-                            Adaptivity::Checked
+                            Dependence::Checked
                         }
                         None if policy == HiddenReads::Refuse && hidden => {
                             return Err(ProgramError::HiddenNotExact { node, index }.into());
                         }
                         None if hidden || policy == HiddenReads::Reveal => {
                             show(&mut shown, list, contribution.moment);
-                            Adaptivity::Revealed
+                            Dependence::Revealed
                         }
                         None => return Err(ProgramError::NotSeen { node, index }.into()),
                     }
@@ -99,7 +99,7 @@ pub(super) fn resolve(
             adaptivity = adaptivity.max(found);
         }
         if !before.is_empty() {
-            adaptivity = Adaptivity::Revealed;
+            adaptivity = Dependence::Revealed;
         }
         // What was shown brings contributions of its own: go on until nothing is added.
         if shown == before {

@@ -87,7 +87,7 @@ pub(super) enum Presence {
 /// # Examples
 /// Two rounds of gossip on a path of three nodes, each with one value and its own noise, seen by an end.
 /// ```
-/// use ndp_algos::program::{Observer, Program, Reads, Sensitivity};
+/// use ndp_algos::program::{Observer, Program, Reads, SensitivitySet};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let graph = path_graph(3)?;
 /// let matrix = GossipMatrix::metropolis(&graph);
@@ -100,7 +100,7 @@ pub(super) enum Presence {
 ///     y = program.gossip(&matrix, &y)?;
 /// }
 /// let account = program.account(&Observer::node(2))?;
-/// let loss = account.loss(0, &Sensitivity::UseLevel)?;
+/// let loss = account.loss(0, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 1.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -131,8 +131,8 @@ impl Program {
         if nodes == 0 {
             return Err(ProgramError::NoNodes);
         }
-        if nodes > MOST_NODES {
-            return Err(ProgramError::TooManyNodes { nodes, limit: MOST_NODES });
+        if nodes > MAX_NODES {
+            return Err(ProgramError::TooManyNodes { nodes, limit: MAX_NODES });
         }
         Ok(Self {
             nodes,
@@ -430,4 +430,4 @@ pub(super) fn distinct(nodes: &[usize], what: &'static str) -> Result<(), Progra
 }
 
 /// Nodes of a program: more would not fit with what is known of each.
-const MOST_NODES: usize = 1 << 27;
+const MAX_NODES: usize = 1 << 27;

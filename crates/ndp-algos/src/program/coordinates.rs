@@ -10,26 +10,30 @@
 //! | [`Vectors`](Sensitivity::Vectors) | `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite | upper bound |
 
 use super::ProgramError;
-use super::account::Account;
+use super::account::ProgramAccount;
 use super::enclose::Ends;
 use super::semidefinite;
-use super::sensitivity::{self, Loss, Sensitivity, Value};
+use super::sensitivity::{self, Loss, SensitivitySet, Value};
 use crate::Error;
 use ndp_dp::Grade;
 
 /// What an observer learns about node `source` whose uses are vectors, from an account for every kind of coordinate.
 ///
-/// Protects against the observer of the accounts, who is the same in all. Exact for [`Sensitivity::UseLevel`],
-/// [`Sensitivity::SameDirection`] and [`Sensitivity::Along`], where it is the largest over the accounts; an upper bound for
-/// [`Sensitivity::Vectors`]: `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite.
+/// Protects against the observer of the accounts, who is the same in all. Exact for [`SensitivitySet::UseLevel`],
+/// [`SensitivitySet::SameDirection`] and [`SensitivitySet::Along`], where it is the largest over the accounts; an upper bound for
+/// [`SensitivitySet::Vectors`]: `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite.
 ///
 /// # Errors
-/// [`ProgramError::Sensitivity`] for no account, accounts of different observers or programs with other uses, and other sets;
-/// [`Error::NoiselessView`] where a change is seen without noise in some coordinate; those of [`Account::verdict`].
-pub fn loss_by_coordinates(accounts: &[Account], source: usize, set: &Sensitivity) -> Result<Loss, Error> {
+/// [`ProgramError::SensitivitySet`] for no account, accounts of different observers or programs with other uses, and other sets;
+/// [`Error::NoiselessView`] where a change is seen without noise in some coordinate; those of [`ProgramAccount::verdict`].
+pub fn loss_by_coordinates(
+    accounts: &[ProgramAccount],
+    source: usize,
+    set: &SensitivitySet,
+) -> Result<Loss, Error> {
     let refuse = |uses: usize, problem: &str| {
         let problem = problem.to_owned();
-        Err(Error::from(ProgramError::Sensitivity { node: source, uses, problem }))
+        Err(Error::from(ProgramError::SensitivitySet { node: source, uses, problem }))
     };
     let Some(first) = accounts.first() else { return refuse(0, "there is no account") };
     let uses = first.node(source)?.uses;
@@ -39,7 +43,7 @@ pub fn loss_by_coordinates(accounts: &[Account], source: usize, set: &Sensitivit
         }
     }
     match set {
-        Sensitivity::UseLevel | Sensitivity::SameDirection | Sensitivity::Along(_) => {
+        SensitivitySet::UseLevel | SensitivitySet::SameDirection | SensitivitySet::Along(_) => {
             let mut found = Ends::ZERO;
             let mut exact = true;
             for account in accounts {
@@ -49,12 +53,12 @@ pub fn loss_by_coordinates(accounts: &[Account], source: usize, set: &Sensitivit
             }
             Ok(Loss::new(found, exact))
         }
-        Sensitivity::Vectors { .. } => {
+        SensitivitySet::Vectors { .. } => {
             let mut diagonal = vec![0.0; uses];
             let mut low: f64 = 0.0;
             for account in accounts {
                 let gram = account.node(source)?;
-                let ends = match sensitivity::evaluate(gram, &Sensitivity::Signs)? {
+                let ends = match sensitivity::evaluate(gram, &SensitivitySet::Signs)? {
                     Value::Ends(ends) => ends,
                     Value::Noiseless(_) => return Err(Error::NoiselessView(source)),
                 };

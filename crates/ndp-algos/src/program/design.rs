@@ -20,9 +20,9 @@ use super::build::{Program, Value};
 use super::observers::Seen;
 use super::options::AccountOptions;
 use super::registers::Primitive;
-use super::sensitivity::Sensitivity;
+use super::sensitivity::SensitivitySet;
 use super::weight::float;
-use super::{ProgramError, Verdict};
+use super::{NodeVerdict, ProgramError};
 use crate::Error;
 use crate::accountant::Observer;
 use ndarray::{Array1, Array2};
@@ -158,12 +158,12 @@ impl Design {
     ///
     /// # Errors
     /// [`ProgramError::Design`] where a strength costs nothing, the limit is not positive and finite, or the set is neither
-    /// [`Sensitivity::UseLevel`] nor [`Sensitivity::SameDirection`]; [`Error::NoiselessView`] where no strengths help; those of
+    /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`]; [`Error::NoiselessView`] where no strengths help; those of
     /// the account.
     pub fn solve(
         &self,
         pairs: &[(Observer, Vec<usize>)],
-        set: &Sensitivity,
+        set: &SensitivitySet,
         limit: Limit,
         stopping: DesignStopping,
     ) -> Result<Designed, Error> {
@@ -219,7 +219,7 @@ impl Design {
                 Limit::Worst(_) => {
                     let mut order: Vec<usize> = (0..cuts.len()).collect();
                     order.sort_by(|&a, &b| cuts[b].0.total_cmp(&cuts[a].0));
-                    for &k in order.iter().take(MOST_CUTS).filter(|&&k| cuts[k].0 > 0.5 * loss) {
+                    for &k in order.iter().take(MAX_CUTS).filter(|&&k| cuts[k].0 > 0.5 * loss) {
                         let (q, share) = &cuts[k];
                         program.require(share.iter().map(|x| x * allowed / (q * q)).collect());
                     }
@@ -256,7 +256,7 @@ impl Design {
     fn certified(
         &self,
         pairs: &[(Observer, Vec<usize>)],
-        set: &Sensitivity,
+        set: &SensitivitySet,
         limit: Limit,
         (mut strengths, lower_bound, steps): (Vec<f64>, f64, usize),
     ) -> Result<Designed, Error> {
@@ -267,8 +267,8 @@ impl Design {
                 let options = AccountOptions { nodes: Some(sources.clone()), ..AccountOptions::default() };
                 let account = program.account_with(observer, &options)?;
                 let loss = |&u: &usize| match account.verdict(u, set)? {
-                    Verdict::Bounded(loss) => Ok(loss.value()),
-                    Verdict::Noiseless { .. } => Err(Error::NoiselessView(u)),
+                    NodeVerdict::Bounded(loss) => Ok(loss.value()),
+                    NodeVerdict::Noiseless { .. } => Err(Error::NoiselessView(u)),
                 };
                 sources.iter().map(loss).collect()
             };
@@ -301,7 +301,7 @@ impl Design {
         Ok(program)
     }
 
-    fn seeing(&self, observer: &Observer, sources: &[usize], set: &Sensitivity) -> Result<Seeing, Error> {
+    fn seeing(&self, observer: &Observer, sources: &[usize], set: &SensitivitySet) -> Result<Seeing, Error> {
         let program = &self.program;
         let seen = Seen::new(program, observer, &BTreeMap::new())?;
         let (mut noises, mut uses) = (BTreeMap::new(), BTreeMap::new());
@@ -330,8 +330,8 @@ impl Design {
                             continue;
                         }
                         let column = match set {
-                            Sensitivity::UseLevel => contribution.index + 1,
-                            Sensitivity::SameDirection => 0,
+                            SensitivitySet::UseLevel => contribution.index + 1,
+                            SensitivitySet::SameDirection => 0,
                             _ => {
                                 let problem =
                                     "strengths are designed for one use, or for all in the same direction";
@@ -398,4 +398,4 @@ impl Program {
 }
 
 /// Cuts of one step.
-const MOST_CUTS: usize = 24;
+const MAX_CUTS: usize = 24;

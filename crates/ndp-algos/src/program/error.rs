@@ -166,7 +166,7 @@ pub enum ProgramError {
     },
     /// A sensitivity set that does not fit the node's uses.
     #[error("the sensitivity set does not fit node {node} with {uses} uses: {problem}")]
-    Sensitivity {
+    SensitivitySet {
         /// The node.
         node: usize,
         /// Its number of uses.

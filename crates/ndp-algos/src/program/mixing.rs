@@ -12,13 +12,13 @@ use num_traits::{One, Zero};
 ///
 /// It need be neither symmetric nor stochastic: a program is linear, whatever its weights.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mixing {
+pub struct MixingMatrix {
     rows: Vec<Vec<(u32, BigRational)>>,
     /// A denominator of all entries, unless it is long, and the entries times it.
     whole: Option<(BigInt, Vec<Vec<BigInt>>)>,
 }
 
-impl Mixing {
+impl MixingMatrix {
     /// The matrix with the given rows, each a list of columns and weights.
     ///
     /// # Errors
@@ -143,14 +143,14 @@ impl Mixing {
     }
 }
 
-impl From<&GossipMatrix> for Mixing {
+impl From<&GossipMatrix> for MixingMatrix {
     fn from(matrix: &GossipMatrix) -> Self {
         Self::from_gossip(matrix)
     }
 }
 
-impl From<&Mixing> for Mixing {
-    fn from(mixing: &Mixing) -> Self {
+impl From<&MixingMatrix> for MixingMatrix {
+    fn from(mixing: &MixingMatrix) -> Self {
         mixing.clone()
     }
 }

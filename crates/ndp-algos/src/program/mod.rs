@@ -6,19 +6,19 @@
 //!
 //! | question | where | grade |
 //! |---|---|---|
-//! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`Mixing`] | |
+//! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`MixingMatrix`] | |
 //! | Who looks? | [`Observer`] | |
-//! | What does it learn about a node? | [`Program::account`], [`Account::loss`] | exact, or upper bound |
-//! | What are neighboring inputs? | [`Sensitivity`], always declared | see there |
+//! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
+//! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
 //! | Of messages only some coordinates are seen? | [`loss_by_coordinates`] | exact, or upper bound |
 //! | Messages may be lost? | [`Delivery`] | upper bound |
-//! | Is something seen without noise? | [`Account::verdict`] | exact, names the messages |
-//! | May contributions depend on what was seen? | [`Reads`], [`Adaptivity`] | checked where they say what they read |
+//! | Is something seen without noise? | [`ProgramAccount::verdict`] | exact, names the messages |
+//! | May contributions depend on what was seen? | [`Reads`], [`Dependence`] | checked where they say what they read |
 //! | In a file? | [`Program::read`], [`Program::write`] | |
 //! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
 //! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
-//! | Can a third party check it? | [`Account::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
+//! | Can a third party check it? | [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
 //! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
 
@@ -59,19 +59,19 @@ mod weight;
 mod witness;
 
 pub use crate::accountant::Observer;
-pub use account::{Account, Verdict};
-pub use adaptivity::{Adaptivity, HiddenReads};
+pub use account::{NodeVerdict, ProgramAccount};
+pub use adaptivity::{Dependence, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use coordinates::loss_by_coordinates;
 pub use error::ProgramError;
 pub use format::VERSION;
-pub use mixing::Mixing;
+pub use mixing::MixingMatrix;
 pub use noiseless::Combination;
 pub use options::{AccountOptions, Delivery};
 pub use protocol::Declared;
-pub use sensitivity::{Loss, Patterns, Sensitivity};
+pub use sensitivity::{Loss, Patterns, SensitivitySet};
 pub use simulate::{Moment, Run};
 pub use weight::{Weight, inverse_of_lower, toeplitz};
-pub use witness::{Attack, AttackBound, NoiseShift};
+pub use witness::{AttackBound, AttackWitness, NoiseShift};
 
 use crate::Error;

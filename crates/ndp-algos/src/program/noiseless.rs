@@ -57,7 +57,7 @@ pub(super) fn noiseless(
     source: usize,
     change: &[f64],
 ) -> Option<Combination> {
-    if seen.rows.len() > MOST_EXACT {
+    if seen.rows.len() > MAX_EXACT {
         return None;
     }
     let weights: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
@@ -113,4 +113,4 @@ fn subtract(
 }
 
 /// Rows up to which combinations are found.
-const MOST_EXACT: usize = 160;
+const MAX_EXACT: usize = 160;

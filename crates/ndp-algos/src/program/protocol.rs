@@ -1,9 +1,9 @@
 //! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare` and `audit` take it.
 
-use super::account::{Account as ProgramAccount, Verdict};
+use super::account::{NodeVerdict, ProgramAccount};
 use super::build::Program;
 use super::options::AccountOptions;
-use super::sensitivity::Sensitivity;
+use super::sensitivity::SensitivitySet;
 use super::simulate::Statistic;
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol};
@@ -19,10 +19,10 @@ use rand::Rng;
 /// # Examples
 /// ```
 /// use ndp_algos::accountant::{Account as _, Observer, Protocol};
-/// use ndp_algos::program::{Declared, Sensitivity, constructors::decor};
+/// use ndp_algos::program::{Declared, SensitivitySet, constructors::decor};
 /// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::generators::cycle_graph;
-/// let decor = Declared::new(decor(&cycle_graph(5)?, 1, 1, 1)?, Sensitivity::UseLevel);
+/// let decor = Declared::new(decor(&cycle_graph(5)?, 1, 1, 1)?, SensitivitySet::UseLevel);
 /// let account = Protocol::account(&decor, &Observer::outsider())?;
 /// let mu = account.profile(0, NoiseMultiplier::new(1.0)?)?.mu().map(|mu| mu.value().mu());
 /// assert!((mu.unwrap_or(0.0) - (5.0_f64 / 11.0).sqrt()).abs() < 1e-9);
@@ -31,20 +31,20 @@ use rand::Rng;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declared {
     program: Program,
-    sensitivity: Sensitivity,
+    sensitivity: SensitivitySet,
     options: AccountOptions,
 }
 
 impl Declared {
     /// The program under the sensitivity set.
     #[must_use]
-    pub fn new(program: Program, sensitivity: Sensitivity) -> Self {
+    pub fn new(program: Program, sensitivity: SensitivitySet) -> Self {
         Self::with_options(program, sensitivity, AccountOptions::default())
     }
 
     /// The same, accounted for in another way.
     #[must_use]
-    pub fn with_options(program: Program, sensitivity: Sensitivity, options: AccountOptions) -> Self {
+    pub fn with_options(program: Program, sensitivity: SensitivitySet, options: AccountOptions) -> Self {
         Self { program, sensitivity, options }
     }
 
@@ -56,7 +56,7 @@ impl Declared {
 
     /// What neighboring inputs are.
     #[must_use]
-    pub fn sensitivity(&self) -> &Sensitivity {
+    pub fn sensitivity(&self) -> &SensitivitySet {
         &self.sensitivity
     }
 }
@@ -95,7 +95,7 @@ impl Protocol for Declared {
 /// An account under a sensitivity set.
 struct Accounted<'a> {
     account: ProgramAccount,
-    sensitivity: &'a Sensitivity,
+    sensitivity: &'a SensitivitySet,
 }
 
 impl Account for Accounted<'_> {
@@ -111,8 +111,8 @@ impl Account for Accounted<'_> {
         let u = self.checked_source(u)?;
         let against = self.observer().to_string();
         let loss = match self.account.verdict(u, self.sensitivity)? {
-            Verdict::Bounded(loss) => loss,
-            Verdict::Noiseless { .. } => {
+            NodeVerdict::Bounded(loss) => loss,
+            NodeVerdict::Noiseless { .. } => {
                 return Ok(Profile::gaussian(Exact::new(Gdp::new(f64::INFINITY)?).into(), &against));
             }
         };

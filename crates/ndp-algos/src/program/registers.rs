@@ -1,7 +1,7 @@
 //! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and noises.
 
 use super::ProgramError;
-use super::mixing::Mixing;
+use super::mixing::MixingMatrix;
 use super::weight::least_common_multiple;
 use crate::Error;
 use num_bigint::BigInt;
@@ -22,7 +22,7 @@ pub(super) enum Definition {
     /// A row of a matrix times values before it.
     Mixed {
         /// The matrix.
-        mixing: Arc<Mixing>,
+        mixing: Arc<MixingMatrix>,
         /// The values that it is applied to.
         inputs: Arc<Vec<usize>>,
         /// The row.

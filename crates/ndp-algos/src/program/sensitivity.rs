@@ -25,7 +25,7 @@ use serde::Serialize;
 
 /// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sensitivity {
+pub enum SensitivitySet {
     /// One use changes, the others stay.
     UseLevel,
     /// All uses change by the same vector of length at most 1. The most optimistic set: changes may cancel.
@@ -44,14 +44,14 @@ pub enum Sensitivity {
         /// Which uses can belong to one example.
         patterns: Patterns,
         /// How the uses of a pattern change.
-        within: Box<Sensitivity>,
+        within: Box<SensitivitySet>,
     },
     /// Use `i` changes by `b_i` times what the set allows.
     Bounded {
         /// The bounds, one for each use, nonnegative.
         bounds: Vec<f64>,
         /// The set.
-        within: Box<Sensitivity>,
+        within: Box<SensitivitySet>,
     },
 }
 
@@ -111,15 +111,15 @@ pub(super) enum Value {
 }
 
 /// The loss of a node under a set.
-pub(super) fn evaluate(gram: &NodeGram, set: &Sensitivity) -> Result<Value, Error> {
+pub(super) fn evaluate(gram: &NodeGram, set: &SensitivitySet) -> Result<Value, Error> {
     let all: Vec<usize> = (0..gram.uses).collect();
     within(gram, set, &all, &vec![1.0; gram.uses])
 }
 
 /// The loss over changes of the given uses, each scaled by its bound.
-fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) -> Result<Value, Error> {
+fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64]) -> Result<Value, Error> {
     let refuse = |problem: String| {
-        Err(Error::from(ProgramError::Sensitivity { node: gram.node, uses: gram.uses, problem }))
+        Err(Error::from(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }))
     };
     let on = |weights: &[f64]| -> Result<Vec<f64>, Error> {
         let mut along = vec![0.0; gram.uses];
@@ -129,7 +129,7 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
         Ok(along)
     };
     match set {
-        Sensitivity::UseLevel => {
+        SensitivitySet::UseLevel => {
             let mut largest = Ends::ZERO;
             for &i in uses.iter().filter(|&&i| bounds[i] != 0.0) {
                 if gram.leaks(i) {
@@ -139,8 +139,8 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             }
             Ok(Value::Ends(largest))
         }
-        Sensitivity::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
-        Sensitivity::Along(weights) => {
+        SensitivitySet::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
+        SensitivitySet::Along(weights) => {
             if weights.len() != gram.uses {
                 return refuse(format!("{} weights are given", weights.len()));
             }
@@ -149,14 +149,14 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             }
             along(gram, &on(weights)?)
         }
-        Sensitivity::Signs => free(gram, uses, bounds, 1),
-        Sensitivity::Vectors { dimension } => {
+        SensitivitySet::Signs => free(gram, uses, bounds, 1),
+        SensitivitySet::Vectors { dimension } => {
             if *dimension == 0 {
                 return refuse("the dimension is 0".to_owned());
             }
             free(gram, uses, bounds, *dimension)
         }
-        Sensitivity::Bounded { bounds: more, within: set } => {
+        SensitivitySet::Bounded { bounds: more, within: set } => {
             if more.len() != gram.uses {
                 return refuse(format!("{} bounds are given", more.len()));
             }
@@ -167,8 +167,8 @@ fn within(gram: &NodeGram, set: &Sensitivity, uses: &[usize], bounds: &[f64]) ->
             let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
             within(gram, set, uses, &bounds)
         }
-        Sensitivity::Patterns { patterns, within: set } => {
-            if matches!(**set, Sensitivity::Patterns { .. }) {
+        SensitivitySet::Patterns { patterns, within: set } => {
+            if matches!(**set, SensitivitySet::Patterns { .. }) {
                 return refuse("patterns within patterns".to_owned());
             }
             if uses.len() != gram.uses {
@@ -187,19 +187,19 @@ fn exact_product(gram: &NodeGram, a: f64, b: f64) -> Result<f64, Error> {
         return Ok(product);
     }
     let problem = format!("the product of {a} and {b} is no 64-bit number: give it as one weight");
-    Err(ProgramError::Sensitivity { node: gram.node, uses: gram.uses, problem }.into())
+    Err(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }.into())
 }
 
 fn of_patterns(
     gram: &NodeGram,
     patterns: &Patterns,
-    set: &Sensitivity,
+    set: &SensitivitySet,
     bounds: &[f64],
 ) -> Result<Value, Error> {
     let k = gram.uses;
     let refuse = |problem: &str| {
         let problem = problem.to_owned();
-        Err(Error::from(ProgramError::Sensitivity { node: gram.node, uses: k, problem }))
+        Err(Error::from(ProgramError::SensitivitySet { node: gram.node, uses: k, problem }))
     };
     let listed: Vec<Vec<usize>> = match patterns {
         Patterns::Cyclic { period: 0 } | Patterns::Separated { gap: 0 } => {
@@ -293,7 +293,7 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
     if dimension == 1 {
         ends.low = ends.low.max(signs::climb(&sub));
         if crate::certified::enclosure::width(ends.low, ends.high) > WIDTH
-            && uses.len() <= signs::MOST_BRANCHED
+            && uses.len() <= signs::MAX_BRANCHED
             && let Some(found) = signs::branch(&sub, ends.low)
         {
             ends = Ends { low: ends.low.max(found.low), high: ends.high.min(found.high) };

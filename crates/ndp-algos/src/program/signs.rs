@@ -118,7 +118,7 @@ pub(super) fn branch(part: &Part, attained: f64) -> Option<Ends> {
             continue;
         }
         nodes += 1;
-        if nodes > MOST_NODES {
+        if nodes > MAX_NODES {
             return None;
         }
         // The better sign first.
@@ -179,9 +179,9 @@ fn value(part: &Part, center: &Array2<f64>, signs: &[i8]) -> Ends {
 }
 
 /// Uses up to which branch and bound is tried.
-pub(super) const MOST_BRANCHED: usize = 64;
+pub(super) const MAX_BRANCHED: usize = 64;
 /// Nodes of its tree, at most.
-const MOST_NODES: u32 = 4_000_000;
+const MAX_NODES: u32 = 4_000_000;
 /// Places that share a diagonal.
 const STRIDE: usize = 4;
 /// Steps of the Gray code after which sums are made anew.

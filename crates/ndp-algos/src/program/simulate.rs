@@ -1,10 +1,10 @@
 //! Runs of a program on real values, from the same object that is accounted for.
 
-use super::account::Account;
-use super::adaptivity::Adaptivity;
+use super::account::ProgramAccount;
+use super::adaptivity::Dependence;
 use super::build::{Program, Seeing, Value};
 use super::registers::{Definition, Primitive};
-use super::sensitivity::Sensitivity;
+use super::sensitivity::SensitivitySet;
 use super::weight::float;
 use super::{ProgramError, Weight};
 use crate::Error;
@@ -130,7 +130,7 @@ pub(super) struct Statistic {
 
 impl Statistic {
     /// The best statistic about a change of the uses of `source`.
-    pub(super) fn new(account: &Account, source: usize, change: &[f64]) -> Result<Self, Error> {
+    pub(super) fn new(account: &ProgramAccount, source: usize, change: &[f64]) -> Result<Self, Error> {
         let seen = account.completed()?;
         let rows = &seen.rows;
         let r = rows.len();
@@ -151,7 +151,7 @@ impl Statistic {
         };
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
-        let terms = match r <= MOST_EXACT || account.adaptivity() == Adaptivity::Revealed {
+        let terms = match r <= MAX_EXACT || account.adaptivity() == Dependence::Revealed {
             true => account.witnesses(source, &exact)?.map(|(attack, _)| {
                 let terms = attack.combination.terms.iter();
                 terms.map(|(value, weight)| (value.index(), weight.to_f64())).collect::<Vec<_>>()
@@ -215,9 +215,9 @@ impl Statistic {
     }
 }
 
-impl Account {
+impl ProgramAccount {
     /// A change of the set that the observer sees well: for an attack, not for a guarantee.
-    pub(super) fn worst_change(&self, source: usize, set: &Sensitivity) -> Result<Vec<f64>, Error> {
+    pub(super) fn worst_change(&self, source: usize, set: &SensitivitySet) -> Result<Vec<f64>, Error> {
         let gram = self.node(source)?;
         let k = gram.uses;
         let single = || {
@@ -225,13 +225,13 @@ impl Account {
             (0..k).map(|i| f64::from(u8::from(Some(i) == best))).collect::<Vec<f64>>()
         };
         Ok(match set {
-            Sensitivity::SameDirection => vec![1.0; k],
-            Sensitivity::Along(weights) if weights.len() == k => weights.clone(),
-            Sensitivity::Bounded { bounds, within } if bounds.len() == k => {
+            SensitivitySet::SameDirection => vec![1.0; k],
+            SensitivitySet::Along(weights) if weights.len() == k => weights.clone(),
+            SensitivitySet::Bounded { bounds, within } if bounds.len() == k => {
                 let inner = self.worst_change(source, within)?;
                 inner.iter().zip(bounds).map(|(x, b)| x * b).collect()
             }
-            Sensitivity::Signs | Sensitivity::Vectors { .. } => {
+            SensitivitySet::Signs | SensitivitySet::Vectors { .. } => {
                 // Signs by flips, from the sums of all.
                 let entry = |i: usize, j: usize| gram.entry(i, j).map_or(0.0, |(x, _)| x);
                 let mut signs = vec![1.0; k];
@@ -249,4 +249,4 @@ impl Account {
 }
 
 /// Rows up to which the statistic is found exactly.
-const MOST_EXACT: usize = 48;
+const MAX_EXACT: usize = 48;

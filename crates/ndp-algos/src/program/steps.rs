@@ -1,7 +1,7 @@
 //! The steps of a program: sums, gossip, messages, and nodes that come and go.
 
 use super::build::{Presence, Program, Seeing, Value, distinct};
-use super::mixing::Mixing;
+use super::mixing::MixingMatrix;
 use super::registers::Definition;
 use super::{ProgramError, Weight};
 use ndp_graph::Graph;
@@ -62,7 +62,7 @@ impl Program {
     /// another; [`ProgramError::UnknownValue`].
     pub fn gossip(
         &mut self,
-        matrix: impl Into<Mixing>,
+        matrix: impl Into<MixingMatrix>,
         values: &[Value],
     ) -> Result<Vec<Value>, ProgramError> {
         self.gossip_shared(&Arc::new(matrix.into()), values)
@@ -74,7 +74,7 @@ impl Program {
     /// Those of [`gossip`](Self::gossip).
     pub fn gossip_shared(
         &mut self,
-        matrix: &Arc<Mixing>,
+        matrix: &Arc<MixingMatrix>,
         values: &[Value],
     ) -> Result<Vec<Value>, ProgramError> {
         for (what, got) in [("rows of a gossip matrix", matrix.node_count()), ("values to mix", values.len())]

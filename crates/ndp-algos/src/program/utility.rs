@@ -63,7 +63,7 @@ impl Program {
         // Nodes mostly end with the same value, or each with its own.
         let mut distinct: BTreeMap<usize, f64> = BTreeMap::new();
         self.results.values().for_each(|&value| *distinct.entry(value).or_insert(0.0) += 1.0);
-        if distinct.len().saturating_mul(self.values.len()) > MOST_WORK {
+        if distinct.len().saturating_mul(self.values.len()) > MAX_WORK {
             return Err(Error::NotOffered("the program is too large for its error to be computed"));
         }
         let terms: Vec<Vec<(usize, f64)>> = self
@@ -112,7 +112,7 @@ impl Program {
 }
 
 /// Results times values, at most.
-const MOST_WORK: usize = 400_000_000;
+const MAX_WORK: usize = 400_000_000;
 
 #[cfg(test)]
 mod tests {

@@ -9,8 +9,8 @@
 //! any combination `y` of messages is an *attack* and proves a lower bound; any shift `x` of the noises that looks like the change in
 //! *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
 
-use super::account::Account;
-use super::adaptivity::Adaptivity;
+use super::account::ProgramAccount;
+use super::adaptivity::Dependence;
 use super::build::{Program, Value};
 use super::noiseless::{Combination, shift_of};
 use super::observers::Seen;
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 
 /// A combination of messages that tells a change of a node's uses from none.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Attack {
+pub struct AttackWitness {
     /// The node.
     pub source: usize,
     /// How its uses change, one weight for each.
@@ -50,7 +50,7 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change; a bad observer.
-    pub fn check_attack(&self, observer: &Observer, attack: &Attack) -> Result<AttackBound, Error> {
+    pub fn check_attack(&self, observer: &Observer, attack: &AttackWitness) -> Result<AttackBound, Error> {
         let seen = Seen::new(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, attack.source, &attack.change)?;
         let mut form: BTreeMap<Primitive, BigRational> = BTreeMap::new();
@@ -149,7 +149,7 @@ pub enum AttackBound {
     Noiseless,
 }
 
-impl Account {
+impl ProgramAccount {
     /// The best attack on a change of the uses of `source` and the noise shift that matches it: exact solutions, so that both
     /// prove the same number. Views of more than 160 rows that all bring a noise which no row before them has get witnesses between
     /// which the loss lies, a little apart; what they prove is exact. `None` for other large views, where nothing is learned, or where the account
@@ -161,18 +161,22 @@ impl Account {
     ///
     /// # Complexity
     /// `O(r³)` operations on rationals for `r` rows, at most 160.
-    pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<Option<(Attack, NoiseShift)>, Error> {
+    pub fn witnesses(
+        &self,
+        source: usize,
+        change: &[Weight],
+    ) -> Result<Option<(AttackWitness, NoiseShift)>, Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
         let seen = &*self.completed()?;
         let rows = &seen.rows;
         // Values that were shown to the observer it does not have.
-        if self.adaptivity() == Adaptivity::Revealed {
+        if self.adaptivity() == Dependence::Revealed {
             return Ok(None);
         }
         let shifts: Vec<BigRational> = rows.iter().map(|row| shift_of(&row.form, &by_use)).collect();
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
-        if rows.len() > MOST_EXACT {
+        if rows.len() > MAX_EXACT {
             if shifts.iter().all(BigRational::is_zero) {
                 return Ok(None);
             }
@@ -187,7 +191,7 @@ impl Account {
                 let noises = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
                 let (change, noises) = (change.to_vec(), noises.collect());
                 (
-                    Attack { source, change: change.clone(), combination: Combination { terms } },
+                    AttackWitness { source, change: change.clone(), combination: Combination { terms } },
                     NoiseShift { source, change, noises },
                 )
             }));
@@ -233,7 +237,7 @@ impl Account {
         let noises = noises.map(|(k, x)| (value(program.noises[k].value), Weight::of(x))).collect();
         let change = change.to_vec();
         Ok(Some((
-            Attack { source, change: change.clone(), combination: Combination { terms } },
+            AttackWitness { source, change: change.clone(), combination: Combination { terms } },
             NoiseShift { source, change, noises },
         )))
     }
@@ -277,4 +281,4 @@ fn solve(mut rows: Vec<Vec<BigRational>>) -> Option<Vec<BigRational>> {
 }
 
 /// Rows up to which witnesses are found in exact arithmetic.
-const MOST_EXACT: usize = 160;
+const MAX_EXACT: usize = 160;

@@ -272,7 +272,7 @@ fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
 /// The spectral gap by which parameters are chosen. On large graphs, where it may take hours, what some steps of Lanczos iteration
 /// say: at least the gap, so that gossip may be slower than the choice expects.
 fn gap(matrix: &GossipMatrix) -> Result<f64, Error> {
-    if matrix.node_count() <= LARGEST_SPECTRUM {
+    if matrix.node_count() <= MAX_SPECTRUM {
         return Ok(ndp_graph::spectrum::gap_abs(matrix)?);
     }
     matrix.graph().require_connected()?;
@@ -280,7 +280,7 @@ fn gap(matrix: &GossipMatrix) -> Result<f64, Error> {
 }
 
 /// Up to this many nodes parameters are chosen by the spectral gap itself.
-const LARGEST_SPECTRUM: usize = 10_000;
+const MAX_SPECTRUM: usize = 10_000;
 
 const ROUNDS: Parameter = Parameter {
     name: "rounds",

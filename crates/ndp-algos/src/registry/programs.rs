@@ -2,7 +2,7 @@
 
 use super::{Entry, Parameter, ROUNDS, Setting};
 use crate::accountant::{Account, Attacker, Observer, local_bound};
-use crate::program::{Declared, Program, Sensitivity, Weight, constructors, toeplitz};
+use crate::program::{Declared, Program, SensitivitySet, Weight, constructors, toeplitz};
 use crate::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
@@ -47,7 +47,7 @@ pub(super) fn masked(
     let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
     later(setting.nodes(), variance, move || {
         require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
-        Ok(Box::new(Declared::new(write(&matrix)?, Sensitivity::UseLevel)))
+        Ok(Box::new(Declared::new(write(&matrix)?, SensitivitySet::UseLevel)))
     })
 }
 
@@ -220,7 +220,7 @@ pub(super) const DSGD: Entry = Entry {
         let matrix = setting.matrix.clone();
         later(setting.nodes(), variance_of_steps(steps, back), move || {
             let program = constructors::dsgd(&matrix, &options)?;
-            Ok(Box::new(Declared::new(program, Sensitivity::SameDirection)))
+            Ok(Box::new(Declared::new(program, SensitivitySet::SameDirection)))
         })
     },
 };

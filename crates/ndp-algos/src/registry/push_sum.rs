@@ -3,7 +3,7 @@
 use super::programs::masked;
 use super::{Entry, ROUNDS, Setting};
 use crate::Error;
-use crate::program::{Mixing, Program, Reads, Weight};
+use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::Graph;
 
 /// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares, keeps one, sends
@@ -22,7 +22,7 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
         let given = graph.neighbors(v).iter().map(|&u| u as usize).chain([v]);
         rows.push(given.map(|u| (u, share(u))).collect());
     }
-    let mixing = std::sync::Arc::new(Mixing::from_rows(&rows)?);
+    let mixing = std::sync::Arc::new(MixingMatrix::from_rows(&rows)?);
     let mut program = Program::new(nodes)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;

@@ -56,7 +56,7 @@ impl Route<'_> {
 /// Who holds the token first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Start {
+pub enum FirstUser {
     /// This user.
     User(usize),
     /// A user drawn uniformly.
@@ -166,7 +166,7 @@ pub struct WalkSgd<'a> {
     /// Where the token goes.
     pub route: Route<'a>,
     /// Where it starts.
-    pub start: Start,
+    pub start: FirstUser,
     /// Number of steps `T`, one contribution (or noise) each.
     pub steps: usize,
     /// Step size.
@@ -199,7 +199,7 @@ impl<'a> WalkSgd<'a> {
     pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: usize) -> Self {
         Self {
             route,
-            start: Start::Uniform,
+            start: FirstUser::Uniform,
             steps,
             step_size: StepSize::Constant(step_size),
             domain: Domain::Unbounded,
@@ -253,8 +253,8 @@ impl WalkSgd<'_> {
         let mut contributions = vec![0; n];
         let mut history = History::default();
         let mut holder = match self.start {
-            Start::User(user) => user,
-            Start::Uniform => rng.random_range(0..n),
+            FirstUser::User(user) => user,
+            FirstUser::Uniform => rng.random_range(0..n),
         };
         for t in 0..self.steps {
             let due = evaluation.filter(|e| e.is_due(t));
@@ -293,7 +293,7 @@ impl WalkSgd<'_> {
         {
             return Err(Error::Shape { what: "users", expected: matrix.node_count(), got: users });
         }
-        if let Start::User(node) = self.start
+        if let FirstUser::User(node) = self.start
             && node >= users
         {
             return Err(Error::NodeOutOfRange { node, nodes: users });

@@ -30,7 +30,7 @@ pub(crate) fn least_level(
     let mut fails = (0.5 * start, f64::NAN);
     if holds.1 > half {
         while holds.1 > half {
-            if holds.0 > MOST_LEVEL {
+            if holds.0 > MAX_LEVEL {
                 let what = "delta of the releases";
                 return Err(ndp_dp::Error::NotAchievable { what, target: half, best: holds.1 }.into());
             }
@@ -135,7 +135,7 @@ pub(crate) fn best_level(
 
 /// Range of the levels searched.
 pub(crate) const LEAST_LEVEL: f64 = 1e-4;
-const MOST_LEVEL: f64 = 1e4;
+const MAX_LEVEL: f64 = 1e4;
 
 /// How close the least level is approached, and how close where only a start is wanted.
 const FINE: f64 = 1.03;

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 /// Graphs up to this size are looked at by every node.
-pub(crate) const LARGEST_FOR_ALL: usize = 500;
+pub(crate) const MAX_FOR_ALL: usize = 500;
 
 /// Which graph.
 #[derive(Args, Debug)]
@@ -67,7 +67,7 @@ pub(crate) struct Observers {
 impl Observers {
     /// Whether they are drawn at random on a graph of so many nodes.
     pub(crate) fn is_sample(&self, nodes: usize) -> bool {
-        self.sample.is_some() || (self.is_default() && nodes > LARGEST_FOR_ALL)
+        self.sample.is_some() || (self.is_default() && nodes > MAX_FOR_ALL)
     }
 
     /// Whether nobody in particular was named.

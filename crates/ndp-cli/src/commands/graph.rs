@@ -79,7 +79,7 @@ fn gaps(
 ) -> Result<(), Failure> {
     let matrix = GossipMatrix::metropolis(graph);
     let forget = |gap: f64| number((graph.node_count() as f64).ln() / gap);
-    if graph.node_count() <= LARGEST_SPECTRUM {
+    if graph.node_count() <= MAX_SPECTRUM {
         let found = match extremes(&matrix) {
             Ok(found) => found,
             Err(error) => {
@@ -102,14 +102,14 @@ fn gaps(
     rows.push(("spectral gap (metropolis)", format!("at most {}", number(gap))));
     rows.push(("rounds to forget a start", format!("at least {}", forget(gap))));
     warnings.push(format!(
-        "beyond {LARGEST_SPECTRUM} nodes the gap itself can take hours: this bound is that of {} steps of Lanczos iteration",
+        "beyond {MAX_SPECTRUM} nodes the gap itself can take hours: this bound is that of {} steps of Lanczos iteration",
         found.steps
     ));
     Ok(())
 }
 
 /// Graphs with hubs beyond this size have too many eigenvalues next to 1.
-const LARGEST_SPECTRUM: usize = 10_000;
+const MAX_SPECTRUM: usize = 10_000;
 
 /// The first few names.
 fn some(graph: &Graph, nodes: &[usize]) -> String {

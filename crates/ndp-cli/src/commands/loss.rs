@@ -4,7 +4,7 @@ use super::{accounts, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
 use crate::output::{
-    LARGEST_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table, up,
+    MAX_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table, up,
 };
 use crate::patience::{Patient, was_out};
 use crate::plain::{self, Subject};
@@ -284,7 +284,7 @@ impl Found<'_> {
     fn figure(&self) -> Figure {
         let (what, title) = (self.measure.to_string(), &self.protocol);
         match self.observers {
-            [observer] if self.graph.node_count() <= LARGEST_DRAWING => {
+            [observer] if self.graph.node_count() <= MAX_DRAWING => {
                 let title = format!("{title}: what {} learns", self.of_observer[0]);
                 let values = self.matrix().column(0).to_vec();
                 drawing(&title, &what, self.grade, self.graph, observer, values)

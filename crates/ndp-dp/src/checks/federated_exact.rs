@@ -7,7 +7,7 @@
 
 use crate::Error;
 use crate::Mechanism;
-use crate::federated::{ContractionFactor, FederatedDescent, Parameters};
+use crate::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use approx::assert_relative_eq;
 use ndp_numeric::gaussian_profile::theta;
 use ndp_numeric::special::{normal_density, normal_tail};
@@ -159,7 +159,7 @@ fn exact(setting: &Setting, panels: usize) -> [f64; 2] {
 }
 
 fn bounds(setting: &Setting) -> Result<[f64; 2], Error> {
-    let parameters = Parameters {
+    let parameters = FederatedParameters {
         users: setting.users,
         batch: 1,
         lipschitz: LIPSCHITZ,

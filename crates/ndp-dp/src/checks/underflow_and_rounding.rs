@@ -1,6 +1,6 @@
 //! Values that were once below the truth: underflow to 0, rounding inwards, a requested number in place of the sampler's own.
 
-use crate::federated::{ContractionFactor, FederatedDescent, Parameters};
+use crate::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use crate::mixture::{Part, log_mean_exp};
 use crate::{
     ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, RdpAccountant,
@@ -20,7 +20,8 @@ fn a_delta_that_underflows_is_the_smallest_float() -> Result<(), Error> {
     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
     let spent = RdpAccountant::default().compose(&release, 1).delta(1e4)?.into_value();
     assert_eq!(spent, SMALLEST);
-    let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
+    let parameters =
+        FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
     let run = FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?;
     assert_eq!(run.all_models_delta(1e4)?.into_value(), SMALLEST);
     assert_eq!(run.theorem2_delta(1e4)?.into_value(), SMALLEST);

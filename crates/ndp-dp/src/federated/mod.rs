@@ -84,15 +84,15 @@ impl ContractionFactor {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+/// use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 /// let parameters =
-///     Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
+///     FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
 /// assert!(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?).is_ok());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Parameters {
+pub struct FederatedParameters {
     /// Number of users `n ≥ 1`.
     pub users: u64,
     /// Users per round `m`, `1 ≤ m ≤ n`.
@@ -116,8 +116,8 @@ pub struct Parameters {
 /// # Examples
 /// ```
 /// use ndp_dp::Mechanism;
-/// use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
-/// let parameters = Parameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
+/// use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
+/// let parameters = FederatedParameters { users: 100, batch: 20, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.5 };
 /// let run = FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?;
 /// // Theorem 2 of Asoodeh and Calmon, the tighter bound, and what releasing every model costs:
 /// assert!(run.delta(0.5)?.value() < run.theorem2_delta(0.5)?.value());
@@ -126,12 +126,12 @@ pub struct Parameters {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FederatedDescent {
-    parameters: Parameters,
+    parameters: FederatedParameters,
     factor: ContractionFactor,
 }
 
 crate::lossless::checked_fields! {
-    FederatedDescent { parameters: Parameters, factor: ContractionFactor } => Self::new(parameters, factor)
+    FederatedDescent { parameters: FederatedParameters, factor: ContractionFactor } => Self::new(parameters, factor)
 }
 
 impl FederatedDescent {
@@ -139,8 +139,8 @@ impl FederatedDescent {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for the first one outside its domain.
-    pub fn new(parameters: Parameters, factor: ContractionFactor) -> Result<Self, Error> {
-        let Parameters { users, batch, lipschitz, radius, step, sigma } = parameters;
+    pub fn new(parameters: FederatedParameters, factor: ContractionFactor) -> Result<Self, Error> {
+        let FederatedParameters { users, batch, lipschitz, radius, step, sigma } = parameters;
         ensure(users >= 1, "the number of users", "be at least 1", users as f64)?;
         ensure((1..=users).contains(&batch), "the batch", "hold between 1 and all users", batch as f64)?;
         for (name, value) in [
@@ -163,7 +163,7 @@ impl FederatedDescent {
     /// Displacement over noise of the round a user takes part in: `r = 2L/(√m σ)`, rounded up.
     #[must_use]
     pub(crate) fn step_ratio(&self) -> f64 {
-        let Parameters { batch, lipschitz, sigma, .. } = self.parameters;
+        let FederatedParameters { batch, lipschitz, sigma, .. } = self.parameters;
         let moved = Interval::new(2.0) * Interval::new(lipschitz);
         // One factor after the other: their product may overflow.
         (moved / Interval::count(batch).sqrt() / Interval::new(sigma)).high()
@@ -172,7 +172,7 @@ impl FederatedDescent {
     /// Diameter over noise of a later round: `R = 2ρM√m/(ησ)`, rounded up.
     #[must_use]
     pub(crate) fn contraction_ratio(&self) -> f64 {
-        let Parameters { batch, radius, step, sigma, .. } = self.parameters;
+        let FederatedParameters { batch, radius, step, sigma, .. } = self.parameters;
         let diameter = Interval::new(2.0) * Interval::new(radius) * Interval::new(self.factor.0);
         (diameter * Interval::count(batch).sqrt() / Interval::new(step) / Interval::new(sigma)).high()
     }

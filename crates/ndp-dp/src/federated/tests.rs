@@ -4,7 +4,7 @@ use approx::assert_relative_eq;
 use proptest::prelude::*;
 
 fn run(users: u64, batch: u64, [lipschitz, radius, step, sigma]: [f64; 4], factor: f64) -> FederatedDescent {
-    let parameters = Parameters { users, batch, lipschitz, radius, step, sigma };
+    let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma };
     FederatedDescent::new(parameters, ContractionFactor::new(factor).unwrap()).unwrap()
 }
 
@@ -116,16 +116,16 @@ fn epsilon_meets_its_target() -> Result<(), Error> {
 
 #[test]
 fn bad_parameters_are_refused() {
-    let good = Parameters { users: 3, batch: 1, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.0 };
+    let good = FederatedParameters { users: 3, batch: 1, lipschitz: 1.0, radius: 1.0, step: 0.5, sigma: 1.0 };
     let one = ContractionFactor::new(1.0).unwrap();
     let bad = [
-        Parameters { users: 0, ..good },
-        Parameters { batch: 0, ..good },
-        Parameters { batch: 4, ..good },
-        Parameters { lipschitz: f64::NAN, ..good },
-        Parameters { radius: 0.0, ..good },
-        Parameters { step: f64::INFINITY, ..good },
-        Parameters { sigma: -1.0, ..good },
+        FederatedParameters { users: 0, ..good },
+        FederatedParameters { batch: 0, ..good },
+        FederatedParameters { batch: 4, ..good },
+        FederatedParameters { lipschitz: f64::NAN, ..good },
+        FederatedParameters { radius: 0.0, ..good },
+        FederatedParameters { step: f64::INFINITY, ..good },
+        FederatedParameters { sigma: -1.0, ..good },
     ];
     for parameters in bad {
         assert!(FederatedDescent::new(parameters, one).is_err(), "{parameters:?}");

@@ -121,7 +121,7 @@ impl Geometric {
         let log_rest = |collected: u64| {
             collected as f64 * log_q + ndp_numeric::logspace::log_expm1(theta / longest as f64)
         };
-        let log_excess = if longest <= LONGEST_SUM {
+        let log_excess = if longest <= MAX_SUM {
             let terms: Vec<f64> = (1..longest)
                 .map(|g| {
                     libm::log(self.p)
@@ -153,11 +153,11 @@ impl Geometric {
     fn excess_by_terms(self, theta: f64) -> f64 {
         let mut sum = 0.0;
         let mut weight = 1.0;
-        for g in 1..=MOST_TERMS {
+        for g in 1..=MAX_TERMS {
             sum += self.p * weight * libm::expm1(theta / f64::from(g));
             weight *= self.q;
             let rest = weight * libm::expm1(theta / f64::from(g + 1));
-            if rest <= 1e-14 * sum || g == MOST_TERMS {
+            if rest <= 1e-14 * sum || g == MAX_TERMS {
                 return sum + rest;
             }
         }
@@ -168,11 +168,11 @@ impl Geometric {
     fn log_phi_shifted(self, theta: f64) -> f64 {
         let mut sum = 0.0;
         let mut weight = 1.0;
-        for g in 1..=MOST_TERMS {
+        for g in 1..=MAX_TERMS {
             sum += self.p * weight * libm::exp(theta / f64::from(g) - theta);
             weight *= self.q;
             let rest = weight * libm::exp(theta / f64::from(g + 1) - theta);
-            if rest <= 1e-14 * sum || g == MOST_TERMS {
+            if rest <= 1e-14 * sum || g == MAX_TERMS {
                 return theta + libm::log(sum + rest);
             }
         }
@@ -187,7 +187,7 @@ impl Geometric {
         let mut sum = 0.0;
         // θ^j/j!.
         let mut weight = 1.0;
-        for j in 1..=MOST_POWERS {
+        for j in 1..=MAX_POWERS {
             weight *= theta / f64::from(j);
             let value = if j < DIRECT_FROM {
                 polylogarithm.value(j)
@@ -217,7 +217,7 @@ impl Geometric {
 }
 
 /// Longer cuts are bounded instead of summed.
-const LONGEST_SUM: u64 = 4096;
+const MAX_SUM: u64 = 4096;
 
 /// `θ` of a moment generating function: nonnegative and finite.
 pub(crate) fn check_theta(theta: f64) -> Result<(), Error> {
@@ -298,9 +298,9 @@ const DIRECT_FROM: i32 = 20;
 /// `9^{−20}` is below 1e-19.
 const DIRECT_TERMS: usize = 8;
 /// At `θ = 64` some 250 powers matter.
-const MOST_POWERS: i32 = 1000;
+const MAX_POWERS: i32 = 1000;
 /// Reached only for a `p` below 1e-14, where the bound is still valid.
-const MOST_TERMS: u32 = 4096;
+const MAX_TERMS: u32 = 4096;
 /// Sums of at most some 300 positive terms. Checked from both sides at 42 extreme points in `checks/outward.rs`.
 const ROUNDING: f64 = 1.0 + 1e-13;
 

@@ -82,7 +82,7 @@ impl UncappedWalk {
     /// [`Error::InvalidParameter`] unless `1 ≤ T ≤ 10⁷` and `1 ≤ c < n`.
     pub fn new(steps: u64, users: u64, colluders: u64, last_iterate: LastIterate) -> Result<Self, Error> {
         ensure(
-            (1..=MOST_STEPS).contains(&steps),
+            (1..=MAX_STEPS).contains(&steps),
             "the number of steps of a walk",
             "lie between 1 and 10^7 for an accountant that is exact in it",
             steps as f64,
@@ -143,7 +143,7 @@ impl UncappedWalk {
         check_theta(theta)?;
         ensure_longest(longest)?;
         self.check_cost(longest)?;
-        if theta > LARGEST_THETA {
+        if theta > MAX_THETA {
             return Ok(UpperBound::new(f64::INFINITY));
         }
         let steps = index(self.steps);
@@ -190,7 +190,7 @@ impl UncappedWalk {
             step_sizes.len() as f64,
         )?;
         self.check_cost(self.steps)?;
-        if theta > LARGEST_THETA {
+        if theta > MAX_THETA {
             return Ok(UpperBound::new(f64::INFINITY));
         }
         let steps = step_sizes.len();
@@ -243,7 +243,7 @@ impl UncappedWalk {
 
     /// [`Self::observed_log_mgf`] for checked arguments, `∞` at `θ = ∞`.
     fn observed_unchecked(&self, theta: f64, longest: u64) -> UpperBound<f64> {
-        if theta > LARGEST_THETA {
+        if theta > MAX_THETA {
             return UpperBound::new(f64::INFINITY);
         }
         let steps = index(self.steps);
@@ -328,7 +328,7 @@ impl UncappedWalk {
     fn check_cost(&self, longest: u64) -> Result<(), Error> {
         let operations = self.steps.saturating_mul(longest.min(self.steps));
         ensure(
-            operations <= MOST_OPERATIONS,
+            operations <= MAX_OPERATIONS,
             "the number of steps times the longest gap",
             "be at most 4e9; a smaller longest gap gives a slightly larger bound",
             operations as f64,
@@ -416,10 +416,10 @@ fn ensure_longest(longest: u64) -> Result<(), Error> {
 }
 
 /// Arrays of this length take 160 MB.
-const MOST_STEPS: u64 = 10_000_000;
-const MOST_OPERATIONS: u64 = 4_000_000_000;
+const MAX_STEPS: u64 = 10_000_000;
+const MAX_OPERATIONS: u64 = 4_000_000_000;
 /// `e^600` times the largest value kept, 1e30, is still a float.
-const LARGEST_THETA: f64 = 600.0;
+const MAX_THETA: f64 = 600.0;
 
 #[cfg(test)]
 mod tests {

@@ -15,7 +15,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         let fail = |problem: &str| malformed(Format::MatrixMarket, Some(line), problem);
         let read = reader
             .by_ref()
-            .take(LONGEST_LINE)
+            .take(MAX_LINE)
             .read_line(&mut buffer)
             .map_err(|error| fail(&format!("cannot be read: {error}")))?;
         if read == 0 {
@@ -80,7 +80,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         return Err(malformed(Format::MatrixMarket, None, problem));
     }
     // A size is only a claim: isolated nodes cost memory.
-    if nodes > MOST_PER_ENTRY.saturating_mul(count.max(1)) {
+    if nodes > MAX_PER_ENTRY.saturating_mul(count.max(1)) {
         let problem = format!("has {nodes} nodes and only {count} entries");
         return Err(malformed(Format::MatrixMarket, None, problem));
     }
@@ -111,7 +111,7 @@ fn banner(text: &str) -> Result<(bool, bool), &'static str> {
     }
 }
 
-const LONGEST_LINE: u64 = 1 << 16;
+const MAX_LINE: u64 = 1 << 16;
 
 /// Nodes for each entry, at most.
-const MOST_PER_ENTRY: usize = 1000;
+const MAX_PER_ENTRY: usize = 1000;

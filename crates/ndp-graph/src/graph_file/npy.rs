@@ -42,7 +42,7 @@ pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
         reader.read_exact(&mut length).map_err(ends)?;
         u32::from_le_bytes(length) as usize
     };
-    if length > LONGEST_HEADER {
+    if length > MAX_HEADER {
         return Err(fail("has a header that is too long"));
     }
     let mut header = vec![0; length];
@@ -170,4 +170,4 @@ fn shape(header: &str) -> Option<(usize, usize)> {
     }
 }
 
-const LONGEST_HEADER: usize = 1 << 16;
+const MAX_HEADER: usize = 1 << 16;

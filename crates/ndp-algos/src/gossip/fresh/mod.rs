@@ -12,6 +12,6 @@ pub mod optimize;
 mod protocol;
 mod schedule;
 
-pub use optimize::{Optimized, Pairs, Stopping, Target, optimize};
+pub use optimize::{Optimized, Over, Pairs, Stopping, optimize};
 pub use protocol::{FreshNoiseGossip, FreshTranscript};
 pub use schedule::NoiseSchedule;

@@ -27,7 +27,7 @@ use rayon::prelude::*;
 
 /// What is bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Over {
     /// The mean of `L_uv` over the pairs.
     Mean,
     /// The largest `L_uv` among the pairs.
@@ -118,7 +118,7 @@ pub fn optimize(
     matrix: &GossipMatrix,
     rounds: usize,
     pairs: &Pairs,
-    target: (Target, f64),
+    target: (Over, f64),
     floor: f64,
     stopping: Stopping,
 ) -> Result<Optimized, Error> {
@@ -148,8 +148,8 @@ pub fn optimize(
         let (losses, slopes) = evaluate(&observers, &variances, &weights)?;
         let mean: f64 = losses.iter().zip(&weights).map(|(l, w)| l * w).sum();
         let attained = match kind {
-            Target::Mean => mean,
-            Target::Worst => losses.iter().fold(0.0, |m, &l| l.max(m)),
+            Over::Mean => mean,
+            Over::Worst => losses.iter().fold(0.0, |m, &l| l.max(m)),
         };
         // L is homogeneous of degree -1, so this scale meets the target; it must keep the floor.
         let scale = (attained / bound).max(floor / variances[0]);
@@ -170,7 +170,7 @@ pub fn optimize(
         }
         let pull: Vec<f64> = variances.iter().zip(&slopes).map(|(s, g)| s * s * g).collect();
         variances = majorised_step(&pull, &costs, bound, floor);
-        if kind == Target::Worst {
+        if kind == Over::Worst {
             for (weight, loss) in weights.iter_mut().zip(&losses) {
                 *weight *= loss / attained;
             }

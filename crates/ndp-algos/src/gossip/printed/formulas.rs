@@ -119,11 +119,11 @@ pub fn randomized_mean_loss(rounds: usize, nodes: usize) -> Printed<f64> {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::printed::{Family, table1_exponent};
+/// use ndp_algos::gossip::printed::{Table1Family, table1_exponent};
 /// println!("{:?}", table1_exponent(Family::Torus(2)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum Table1Family {
     /// Constant gap and degree (up to logarithms), such as the hypercube.
     Expander,
     /// The torus of this dimension.
@@ -137,15 +137,15 @@ pub enum Family {
 /// Exponent of `n` in the entry of Table 1 (constants and logarithms are hidden there): for Algorithm 1,
 /// synchronous, and Algorithm 2, randomized.
 #[must_use]
-pub fn table1_exponent(family: Family) -> [Printed<f64>; 2] {
+pub fn table1_exponent(family: Table1Family) -> [Printed<f64>; 2] {
     let [synchronous, randomized] = match family {
-        Family::Expander => [-2.0, -2.0],
-        Family::Torus(dimension) => {
+        Table1Family::Expander => [-2.0, -2.0],
+        Table1Family::Torus(dimension) => {
             let d = f64::from(dimension);
             [-(2.0 - 1.0 / d), -(2.0 - 2.0 / d)]
         }
-        Family::Complete => [-1.0, -2.0],
-        Family::Ring => [-1.0, -1.0],
+        Table1Family::Complete => [-1.0, -2.0],
+        Table1Family::Ring => [-1.0, -1.0],
     };
     [Printed::new(synchronous), Printed::new(randomized)]
 }

@@ -16,7 +16,7 @@ mod formulas;
 mod sequences;
 
 pub use formulas::{
-    Family, RandomGraph, corollary4_variance, proposition1, proposition1_neighbors, randomized_error,
+    RandomGraph, Table1Family, corollary4_variance, proposition1, proposition1_neighbors, randomized_error,
     randomized_mean_loss, table1_exponent, theorem4,
 };
 pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};

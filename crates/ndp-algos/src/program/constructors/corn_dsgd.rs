@@ -1,7 +1,7 @@
 //! CorN-DSGD: noise of a chosen covariance across nodes, then gossip.
 
 use crate::Error;
-use crate::program::{Mixing, Program, Reads, Weight};
+use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::GossipMatrix;
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, Weight, constructors::corn_dsgd};
+/// use ndp_algos::program::{Observer, SensitivitySet, Weight, constructors::corn_dsgd};
 /// use ndp_graph::{GossipMatrix, generators::complete_graph};
 /// // K = I/4 + (I - W) with W = J/4.
 /// let entry = |i: usize, j: usize| if i == j { Weight::from(1) } else { Weight::from((-1, 4)) };
 /// let covariance: Vec<Vec<Weight>> = (0..4).map(|i| (0..4).map(|j| entry(i, j)).collect()).collect();
 /// let matrix = GossipMatrix::metropolis(&complete_graph(4)?);
 /// let program = corn_dsgd(&matrix, &covariance, 2)?;
-/// let loss = program.account(&Observer::node(0))?.loss(1, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 8.0 / 5.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usize) -> Result<Program, Error> {
     let nodes = matrix.node_count();
     let mut program = Program::new(nodes)?;
-    let mixing = Arc::new(Mixing::from(matrix));
+    let mixing = Arc::new(MixingMatrix::from(matrix));
     let x = program.contribute_all(Reads::Nothing)?;
     let all: Vec<usize> = (0..nodes).collect();
     let c = program.correlated(&all, covariance)?;
@@ -61,7 +61,7 @@ pub fn corn_dsgd_along(
 ) -> Result<Program, Error> {
     let nodes = matrix.node_count();
     let mut program = Program::new(nodes)?;
-    let mixing = Arc::new(Mixing::from(matrix));
+    let mixing = Arc::new(MixingMatrix::from(matrix));
     let shared = shared.into();
     let x = program.contribute_all(Reads::Nothing)?;
     let own = own.into();

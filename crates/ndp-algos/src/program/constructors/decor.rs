@@ -20,10 +20,10 @@ use ndp_graph::Graph;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::decor};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::decor};
 /// use ndp_graph::generators::cycle_graph;
 /// let program = decor(&cycle_graph(5)?, 1, 1, 1)?;
-/// let loss = program.account(&Observer::outsider())?.loss(3, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::outsider())?.loss(3, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 5.0 / 11.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,7 +1,7 @@
 //! Decentralized SGD with a noise matrix over time.
 
 use crate::Error;
-use crate::program::{Mixing, Program, Reads, Value, Weight, toeplitz};
+use crate::program::{MixingMatrix, Program, Reads, Value, Weight, toeplitz};
 use ndp_graph::GossipMatrix;
 use std::sync::Arc;
 
@@ -42,11 +42,11 @@ impl Dsgd {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::{Dsgd, dsgd}};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::{Dsgd, dsgd}};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
 /// let account = program.account(&Observer::node(2))?;
-/// assert!((account.loss(0, &Sensitivity::SameDirection)?.value() - 9.0 / 26.0).abs() < 1e-9);
+/// assert!((account.loss(0, &SensitivitySet::SameDirection)?.value() - 9.0 / 26.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn dsgd(matrix: &GossipMatrix, options: &Dsgd) -> Result<Program, Error> {
@@ -56,7 +56,7 @@ pub fn dsgd(matrix: &GossipMatrix, options: &Dsgd) -> Result<Program, Error> {
         let (expected, got) = (options.steps, options.noise.len());
         return Err(crate::program::ProgramError::Shape { what: "rows of noise", expected, got }.into());
     }
-    let mixing = Arc::new(Mixing::from(matrix));
+    let mixing = Arc::new(MixingMatrix::from(matrix));
     let rows = &options.noise[..options.steps];
     let noise: Vec<_> = (0..nodes).map(|u| program.noise_over_time(u, rows, 1)).collect::<Result<_, _>>()?;
     let mut model: Option<Vec<Value>> = None;

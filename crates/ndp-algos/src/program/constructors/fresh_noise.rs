@@ -1,7 +1,7 @@
 //! Gossip with noise anew in every round.
 
 use crate::Error;
-use crate::program::{Mixing, Program, Reads, Weight};
+use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::GossipMatrix;
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, Weight, constructors::fresh_noise};
+/// use ndp_algos::program::{Observer, SensitivitySet, Weight, constructors::fresh_noise};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
 /// let program = fresh_noise(&matrix, &[Weight::from(1), Weight::from((1, 10))])?;
-/// let loss = program.account(&Observer::node(2))?.loss(0, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(2))?.loss(0, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 10.0 / 19.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn fresh_noise(matrix: &GossipMatrix, variances: &[Weight]) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
-    let mixing = Arc::new(Mixing::from(matrix));
+    let mixing = Arc::new(MixingMatrix::from(matrix));
     let mut y = program.contribute_all(Reads::Nothing)?;
     for variance in variances {
         let z = program.noise_all(variance.clone())?;

@@ -21,10 +21,10 @@ use ndp_graph::Graph;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::gopa};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::gopa};
 /// use ndp_graph::generators::path_graph;
 /// let program = gopa(&path_graph(4)?, 1, 1, &[1])?;
-/// let loss = program.account(&Observer::outsider())?.loss(0, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::outsider())?.loss(0, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

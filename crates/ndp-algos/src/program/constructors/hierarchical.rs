@@ -15,10 +15,10 @@ use crate::program::{Program, Reads, Weight};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::hierarchical};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::hierarchical};
 /// // Two groups of two: the server sees four noises of variance 1/4 and two of variance 1/2.
 /// let program = hierarchical(5, &[vec![1, 2], vec![3, 4]], (1, 4), (1, 2))?;
-/// let loss = program.account(&Observer::node(0))?.loss(1, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -1,7 +1,7 @@
 //! Muffliato: one noise per node, then gossip with a fixed matrix.
 
 use crate::Error;
-use crate::program::{Mixing, Program, Reads};
+use crate::program::{MixingMatrix, Program, Reads};
 use ndp_graph::GossipMatrix;
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::muffliato};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::muffliato};
 /// use ndp_graph::{GossipMatrix, generators::star_graph};
 /// let program = muffliato(&GossipMatrix::metropolis(&star_graph(4)?), 3)?;
-/// let loss = program.account(&Observer::node(1))?.loss(2, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(1))?.loss(2, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 1.0 / 3.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn muffliato(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
-    let mixing = Arc::new(Mixing::from(matrix));
+    let mixing = Arc::new(MixingMatrix::from(matrix));
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
     let mut y = program.add_all(&x, &z)?;

@@ -17,10 +17,10 @@ use crate::program::{Program, Reads};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::randomized_gossip};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::randomized_gossip};
 /// // Node 2 hears the mean of nodes 0 and 1.
 /// let program = randomized_gossip(3, &[(0, 1), (1, 2)])?;
-/// let loss = program.account(&Observer::node(2))?.loss(0, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(2))?.loss(0, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

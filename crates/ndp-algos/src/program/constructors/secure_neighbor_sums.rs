@@ -1,7 +1,7 @@
 //! Gossip in which nodes see weighted sums of their neighbors alone.
 
 use crate::Error;
-use crate::program::{Mixing, Program, Reads};
+use crate::program::{MixingMatrix, Program, Reads};
 use ndp_graph::GossipMatrix;
 use std::sync::Arc;
 
@@ -19,16 +19,16 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::secure_neighbor_sums};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::secure_neighbor_sums};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let program = secure_neighbor_sums(&GossipMatrix::metropolis(&path_graph(4)?), 2)?;
-/// let loss = program.account(&Observer::node(1))?.loss(0, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(1))?.loss(0, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 2.0 / 3.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
-    let mixing = Arc::new(Mixing::from(matrix));
+    let mixing = Arc::new(MixingMatrix::from(matrix));
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
     let mut y = program.add_all(&x, &z)?;

@@ -20,10 +20,10 @@ use ndp_graph::Graph;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, Sensitivity, constructors::zip_dl};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::zip_dl};
 /// use ndp_graph::generators::complete_graph;
 /// let program = zip_dl(&complete_graph(4)?, 0, 1)?;
-/// let loss = program.account(&Observer::node(0))?.loss(1, &Sensitivity::UseLevel)?;
+/// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
 /// assert!((loss.value() - 1.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -36,10 +36,10 @@ impl Packing {
         let mut gain: Vec<f64> = vec![1.0; m];
         gain.resize(m + k + 1, 0.0);
         let mut basis: Vec<usize> = (m..m + k).collect();
-        for pivot in 0..MOST_PIVOTS {
+        for pivot in 0..MAX_PIVOTS {
             let candidates = gain[..m + k].iter().enumerate().filter(|(_, g)| **g > ENOUGH);
             // The largest gain; the first after a while, so that no cycle lasts.
-            let entering = if pivot < MOST_PIVOTS / 2 {
+            let entering = if pivot < MAX_PIVOTS / 2 {
                 candidates.max_by(|a, b| a.1.total_cmp(b.1))
             } else {
                 candidates.into_iter().next()
@@ -79,7 +79,7 @@ impl Packing {
 
 /// Gains and entries that count as none.
 const ENOUGH: f64 = 1e-11;
-const MOST_PIVOTS: usize = 4000;
+const MAX_PIVOTS: usize = 4000;
 
 #[cfg(test)]
 mod tests {

@@ -121,8 +121,8 @@ fn over_time(line: &Line<'_>) -> Result<Vec<Vec<Weight>>, ProgramError> {
         return line.table("over-time");
     }
     let steps = line.number("steps")?;
-    if steps > MOST_TIMES {
-        return syntax(format!("at most {MOST_TIMES} steps can be written by a band"));
+    if steps > MAX_TIMES {
+        return syntax(format!("at most {MAX_TIMES} steps can be written by a band"));
     }
     if line.has("band") {
         return Ok(toeplitz(steps, &line.weights("band")?));
@@ -131,4 +131,4 @@ fn over_time(line: &Line<'_>) -> Result<Vec<Vec<Weight>>, ProgramError> {
 }
 
 /// Steps of a noise over time that is written by a band.
-const MOST_TIMES: usize = 4096;
+const MAX_TIMES: usize = 4096;

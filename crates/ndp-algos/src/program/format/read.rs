@@ -5,7 +5,7 @@ use super::line::{Line, index, syntax};
 use super::names::{Entry, Names};
 use crate::Error;
 use crate::program::build::{Seeing, distinct};
-use crate::program::{Mixing, Program, ProgramError, Reads, Value, Weight};
+use crate::program::{MixingMatrix, Program, ProgramError, Reads, Value, Weight};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ pub(super) struct Reader {
     pub(super) program: Program,
     pub(super) names: Names,
     graphs: BTreeMap<String, Graph>,
-    matrices: BTreeMap<String, Arc<Mixing>>,
+    matrices: BTreeMap<String, Arc<MixingMatrix>>,
     /// Steps done so far.
     done: usize,
 }
@@ -86,8 +86,8 @@ impl Reader {
         let mut k = 0;
         while let Some((line, map)) = steps.get(k) {
             self.done += 1;
-            if self.done > MOST_STEPS {
-                let problem = format!("the program has more than {MOST_STEPS} steps");
+            if self.done > MAX_STEPS {
+                let problem = format!("the program has more than {MAX_STEPS} steps");
                 return Err(at(*line, ProgramError::Syntax(problem).into()));
             }
             if !map.contains_key("repeat") {
@@ -106,7 +106,7 @@ impl Reader {
                 self.block(&steps[k + 1..k + 1 + length], at)?;
                 self.done += 1;
                 self.names.exit();
-                if self.done > MOST_STEPS {
+                if self.done > MAX_STEPS {
                     break;
                 }
             }
@@ -232,7 +232,7 @@ impl Reader {
             return Err(ProgramError::RepeatedName(name).into());
         }
         let mixing = if line.has("rows") {
-            Mixing::from_dense(&line.table("rows")?)?
+            MixingMatrix::from_dense(&line.table("rows")?)?
         } else if line.has("entries") {
             let Json::Array(rows) = line.get("entries")? else {
                 return Ok(syntax("\"entries\" must be a list of rows")?);
@@ -245,7 +245,7 @@ impl Reader {
                 Json::Object(entries) => entries.iter().map(entry).collect::<Result<Vec<_>, ProgramError>>(),
                 _ => syntax("a row must be an object of columns and weights"),
             };
-            Mixing::from_rows(&rows.iter().map(row).collect::<Result<Vec<_>, ProgramError>>()?)?
+            MixingMatrix::from_rows(&rows.iter().map(row).collect::<Result<Vec<_>, ProgramError>>()?)?
         } else {
             let graph = self.find_graph(line.text("of")?)?;
             let matrix = match line.text("weights")? {
@@ -259,13 +259,13 @@ impl Reader {
                 }
             };
             let matrix = if line.has("lazy") { matrix.lazy(line.weight("lazy")?.to_f64())? } else { matrix };
-            Mixing::from_gossip(&matrix)
+            MixingMatrix::from_gossip(&matrix)
         };
         self.matrices.insert(name, Arc::new(mixing));
         Ok(())
     }
 
-    pub(super) fn find_matrix(&self, name: &str) -> Result<Arc<Mixing>, ProgramError> {
+    pub(super) fn find_matrix(&self, name: &str) -> Result<Arc<MixingMatrix>, ProgramError> {
         self.matrices.get(name).cloned().ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
     }
 
@@ -462,4 +462,4 @@ const VERBS: [&str; 21] = [
     "secret-path",
 ];
 /// Steps that are read at most, repetitions counted.
-const MOST_STEPS: usize = 10_000_000;
+const MAX_STEPS: usize = 10_000_000;

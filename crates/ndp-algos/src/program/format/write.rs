@@ -2,7 +2,7 @@
 
 use super::VERSION;
 use crate::program::build::Seeing;
-use crate::program::mixing::Mixing;
+use crate::program::mixing::MixingMatrix;
 use crate::program::registers::Definition;
 use crate::program::{Program, Reads, Value};
 use serde_json::{Map, Value as Json, json};
@@ -28,7 +28,7 @@ impl Program {
     pub fn write(&self, mut to: impl Write) -> std::io::Result<()> {
         writeln!(to, "{}", json!({"ndp-program": VERSION, "nodes": self.nodes}))?;
         let mut steps: Vec<(usize, Json)> = Vec::new();
-        let mut matrices: Vec<Arc<Mixing>> = Vec::new();
+        let mut matrices: Vec<Arc<MixingMatrix>> = Vec::new();
         for (value, definition) in self.values.iter().enumerate() {
             let step = match definition {
                 Definition::Contribution(k) => {

@@ -124,7 +124,7 @@ impl Covariance {
             variances.insert(k, variance);
             products = products.saturating_add(rows.len().saturating_mul(rows.len()));
         }
-        if products > MOST_PRODUCTS {
+        if products > MAX_PRODUCTS {
             return Ok(None);
         }
         let threads = rayon::current_num_threads();
@@ -223,7 +223,7 @@ pub(super) fn grams(
     let open: Vec<usize> = (0..program.node_count()).filter(|&u| !seen.members[u] && asked[u]).collect();
     // Nodes with many uses have batches of their own.
     let most = open.iter().map(|&u| of_node[u].len()).max().unwrap_or(0);
-    let together = if most <= MOST_TOGETHER { LANES } else { 1 };
+    let together = if most <= MAX_TOGETHER { LANES } else { 1 };
     let pool: Mutex<Vec<Scratch>> = Mutex::new(Vec::new());
     let of = |nodes: &[usize]| -> Option<Vec<NodeGram>> {
         let mut asked: Vec<Asked<'_>> = Vec::with_capacity(nodes.len());
@@ -410,8 +410,8 @@ const ENOUGH: f64 = 4e-10;
 /// The same for witnesses.
 const CLOSE: f64 = 1e-12;
 /// Uses of a node up to which nodes are solved together.
-const MOST_TOGETHER: usize = 16;
+const MAX_TOGETHER: usize = 16;
 /// Below 1 by more than eight roundings.
 const DOWN: f64 = 1.0 - 8.0 * f64::EPSILON;
 /// Products of which the covariance is made, at most.
-const MOST_PRODUCTS: usize = 200_000_000;
+const MAX_PRODUCTS: usize = 200_000_000;

@@ -55,7 +55,7 @@ impl Scratch {
         // Lanes that still move.
         let mut open = [false; LANES];
         open.iter_mut().zip(batch).zip(&product).for_each(|((open, _), &x)| *open = x > 0.0);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             if !open.contains(&true) {
                 break;
             }
@@ -259,6 +259,6 @@ fn product(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
 }
 
 /// Steps of one solve.
-const MOST_STEPS: usize = 4000;
+const MAX_STEPS: usize = 4000;
 /// Covers a few roundings.
 const UP: f64 = 1.0 + 16.0 * f64::EPSILON;

@@ -77,7 +77,7 @@ pub(super) fn grams(
     options: &AccountOptions,
 ) -> Result<Option<Found>, Error> {
     let n = seen.rows.len();
-    if n == 0 || n > MOST_ROWS {
+    if n == 0 || n > MAX_ROWS {
         return Ok(None);
     }
     let Some(tape) = Tape::new(program, seen) else { return Ok(None) };
@@ -108,7 +108,7 @@ pub(super) fn grams(
     else {
         return Ok(None);
     };
-    if white.rest >= MOST_REST {
+    if white.rest >= MAX_REST {
         return Ok(None);
     }
     let second = combinations(&tape, &uses, &white, n);
@@ -141,7 +141,7 @@ impl<'a> Uses<'a> {
             }
         }
         let whole: usize = nodes.iter().map(|node| (node.end - node.start).pow(2)).sum();
-        let whole = options.nodes.is_some() || whole <= MOST_KEPT;
+        let whole = options.nodes.is_some() || whole <= MAX_KEPT;
         let mut of_node = vec![usize::MAX; program.node_count()];
         for (at, node) in nodes.iter_mut().enumerate() {
             of_node[node.node] = at;
@@ -443,13 +443,13 @@ fn roundings(k: usize) -> f64 {
 }
 
 /// Rows whose covariance is factorised.
-const MOST_ROWS: usize = 9000;
+const MAX_ROWS: usize = 9000;
 /// Distance from the identity beyond which nothing is told.
-const MOST_REST: f64 = 0.1;
+const MAX_REST: f64 = 0.1;
 /// Blocks of rows that are swept together.
 const TOGETHER: usize = 4;
 /// Entries that are kept of all nodes where none are named.
-const MOST_KEPT: usize = 1 << 25;
+const MAX_KEPT: usize = 1 << 25;
 /// Covers a few roundings, and sums over 10^4 nonnegative numbers.
 const UP: f64 = 1.0 + 4e-12;
 const DOWN: f64 = 1.0 - 4e-12;

@@ -207,7 +207,7 @@ impl Tape {
                 self.on = self.on.max(roundings[at]);
             }
         }
-        largest <= LARGEST_GAIN
+        largest <= MAX_GAIN
     }
 
     /// Gives every step a slot that is free from its own place to its last consumer's.
@@ -309,4 +309,4 @@ fn cost(x: f64) -> usize {
 
 const NONE: u32 = u32::MAX;
 /// Gains beyond which a number that vanishes below the range of `f64` might be missed.
-const LARGEST_GAIN: f64 = 1e40;
+const MAX_GAIN: f64 = 1e40;

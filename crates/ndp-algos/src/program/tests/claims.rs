@@ -14,7 +14,7 @@ type Outcome = Result<(), Box<dyn std::error::Error>>;
 /// `1 + 1/2 + ... + 1/m` at most.
 #[test]
 fn first_passage_composition_charges_too_little() -> Outcome {
-    let same = Sensitivity::SameDirection;
+    let same = SensitivitySet::SameDirection;
     let charged = |uses: usize| (1..=uses).map(|t| 1.0 / t as f64).sum::<f64>();
     for uses in 2..6 {
         let walk: Vec<usize> = (0..=uses).map(|t| usize::from(t == uses)).collect();
@@ -113,14 +113,14 @@ fn gradients_that_read_hidden_models_lose_more() -> Outcome {
     for (c, expected) in [(1, 0.1), (2, 4.0 / 13.0), (5, 25.0 / 34.0)] {
         let slopes = [(1, 1), (c, 1), (1, 1)];
         let account = with_slopes(&path, 2, &slopes)?.account(&Observer::node(0))?;
-        assert_loss(&account, 2, &Sensitivity::Along(vec![1.0, 0.0]), expected);
+        assert_loss(&account, 2, &SensitivitySet::Along(vec![1.0, 0.0]), expected);
     }
     // A star of five: hub 0, observer 1, exposed 2.
     let star = GossipMatrix::metropolis(&star_graph(4)?);
     let fixed = with_slopes(&star, 4, &[(1, 1); 5])?.account(&Observer::node(1))?;
     let slopes = [(1, 1), (0, 1), (1, 1), (0, 1), (0, 1)];
     let contractive = with_slopes(&star, 4, &slopes)?.account(&Observer::node(1))?;
-    let set = Sensitivity::UseLevel;
+    let set = SensitivitySet::UseLevel;
     assert_loss(&fixed, 2, &set, 24.0 / 397.0);
     assert_loss(&contractive, 2, &set, 15466.0 / 226741.0);
     Ok(())

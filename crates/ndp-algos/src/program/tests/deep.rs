@@ -59,7 +59,7 @@ fn divided(a: &Matrix, b: &Matrix) -> Matrix {
 }
 
 fn dense(matrix: &GossipMatrix) -> Matrix {
-    let mixing = Mixing::from(matrix);
+    let mixing = MixingMatrix::from(matrix);
     let n = mixing.node_count();
     (0..n)
         .map(|u| {
@@ -325,7 +325,7 @@ fn deep_programs_are_accounted_for() -> Outcome {
     assert_eq!((account.failure(), account.bits(), account.rank()), (0.0, 53, 4 * steps));
     let (mut same, mut trace) = (0.0, 0.0);
     for u in 1..n {
-        let loss = account.loss(u, &Sensitivity::SameDirection)?;
+        let loss = account.loss(u, &SensitivitySet::SameDirection)?;
         assert_eq!(loss.grade(), ndp_dp::Grade::Exact);
         same += loss.value();
         for t in 0..steps {
@@ -339,14 +339,15 @@ fn deep_programs_are_accounted_for() -> Outcome {
     let seen = Seen::outline(&program, &Observer::node(0), &BTreeMap::new())?;
     assert!(seen.deeper_than(&program, 100_000));
     for u in [1, 30] {
-        let use_level = account.loss(u, &Sensitivity::UseLevel)?;
-        let vectors = account.loss(u, &Sensitivity::Vectors { dimension: 100 })?;
+        let use_level = account.loss(u, &SensitivitySet::UseLevel)?;
+        let vectors = account.loss(u, &SensitivitySet::Vectors { dimension: 100 })?;
         let options = AccountOptions { nodes: Some(vec![u]), ..AccountOptions::default() };
         let named = program.account_with(&Observer::node(0), &options)?;
-        assert_eq!(named.loss(u, &Sensitivity::UseLevel)?, use_level);
+        assert_eq!(named.loss(u, &SensitivitySet::UseLevel)?, use_level);
         let mut gram = account.node(u)?.clone();
         gram.entries = None;
-        let found = crate::program::sensitivity::evaluate(&gram, &Sensitivity::Vectors { dimension: 100 })?;
+        let found =
+            crate::program::sensitivity::evaluate(&gram, &SensitivitySet::Vectors { dimension: 100 })?;
         let crate::program::sensitivity::Value::Ends(ends) = found else { panic!("bounded") };
         assert!(vectors.lower <= ends.high && ends.low <= vectors.value() && ends.low > 0.0);
         assert!(ends.high < 3.0 * vectors.value());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::accountant::Protocol;
-use crate::gossip::fresh::{Pairs, Stopping, Target, optimize};
+use crate::gossip::fresh::{Over, Pairs, Stopping, optimize};
 use crate::program::constructors::{Dsgd, decor, dsgd, fresh_noise};
 use crate::program::design::{Design, DesignStopping, Limit};
 use ndp_dp::NoiseMultiplier;
@@ -36,7 +36,7 @@ fn schedules_of_fresh_noise() -> Outcome {
         let pairs: Vec<(Observer, Vec<usize>)> =
             observers.iter().map(|&v| (Observer::node(v), far(v))).collect();
         for (limit, target, allowed) in
-            [(Limit::Mean(0.1), Target::Mean, 0.1), (Limit::Worst(0.2), Target::Worst, 0.2)]
+            [(Limit::Mean(0.1), Over::Mean, 0.1), (Limit::Worst(0.2), Over::Worst, 0.2)]
         {
             let stopping = Stopping { tolerance: 0.002, iterations: 2000 };
             let before = optimize(
@@ -48,7 +48,7 @@ fn schedules_of_fresh_noise() -> Outcome {
                 stopping,
             )?;
             let stopping = DesignStopping { tolerance: 1e-3, steps: 400 };
-            let found = design.solve(&pairs, &Sensitivity::UseLevel, limit, stopping)?;
+            let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit, stopping)?;
             assert!(found.cost <= found.lower_bound * 1.0011, "{limit:?}: {}", found.cost);
             assert!(found.loss <= allowed && found.loss > 0.99 * allowed, "{}", found.loss);
             assert!(found.cost >= before.error_lower_bound * (1.0 - 1e-9), "{} {before:?}", found.cost);
@@ -66,8 +66,8 @@ fn one_strength_is_the_least_noise() -> Outcome {
     let program = decor(&cycle_graph(6)?, 1, 2, 1)?;
     let design = Design::new(&program, &[program.noises()])?;
     let limit = Limit::Worst(0.25);
-    let found = design.solve(&everybody(6), &Sensitivity::UseLevel, limit, DesignStopping::default())?;
-    let losses = program.pairwise_losses(&Sensitivity::UseLevel)?;
+    let found = design.solve(&everybody(6), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
+    let losses = program.pairwise_losses(&SensitivitySet::UseLevel)?;
     let pairs = (0..36).map(|k| losses.value().get(k / 6, k % 6));
     let worst = pairs.fold(0.0, f64::max);
     assert!((found.strengths[0] - worst / 0.25).abs() < 1e-8, "{:?}", found.strengths);
@@ -86,10 +86,10 @@ fn masks_take_over() -> Outcome {
     let design = Design::new(&program, &[own.clone(), masks.clone()])?;
     let pairs = everybody(n);
     let limit = Limit::Worst(1.0);
-    let free = design.solve(&pairs, &Sensitivity::UseLevel, limit, DesignStopping::default());
+    let free = design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default());
     assert!(matches!(free, Err(crate::Error::Program(ProgramError::Design(_)))));
     let priced = Design::new(&program, &[own, masks])?.with_prices(&[0.0, 1e-6])?;
-    let found = priced.solve(&pairs, &Sensitivity::UseLevel, limit, DesignStopping::default())?;
+    let found = priced.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
     // Own noise of 1/(n-1), against 1 without masks.
     assert!((found.strengths[0] - 0.2).abs() < 0.01 && found.strengths[1] > 1.0, "{:?}", found.strengths);
     assert!(found.cost <= found.lower_bound * 1.0011, "{} {}", found.cost, found.lower_bound);
@@ -113,7 +113,8 @@ fn zero_sum_shares() -> Outcome {
         program.result_all(&vec![mean; n])?;
         let design = Design::new(&program, &[own, share])?.with_prices(&[0.0, price])?;
         let limit = Limit::Worst(1.0);
-        let found = design.solve(&everybody(n), &Sensitivity::UseLevel, limit, DesignStopping::default())?;
+        let found =
+            design.solve(&everybody(n), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
         assert!(found.cost <= found.lower_bound * 1.0011 && found.loss <= 1.0, "{found:?}");
         let h = (n - 1) as f64;
         let (a, b) = (found.strengths[0], found.strengths[1]);
@@ -137,13 +138,13 @@ fn noise_between_steps() -> Outcome {
     let (steps, n) = (4, 3);
     let matrix = GossipMatrix::metropolis(&complete_graph(n)?);
     let plain = dsgd(&matrix, &Dsgd::new(steps))?;
-    let set = Sensitivity::UseLevel;
+    let set = SensitivitySet::UseLevel;
     let pairs = everybody(n);
     let independent = Design::new(&plain, &[plain.noises()])?;
     let before = independent.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default())?;
     // Own noise in every step, and noise shared by two steps.
     let mut program = Program::new(n)?;
-    let mixing = std::sync::Arc::new(Mixing::from(&matrix));
+    let mixing = std::sync::Arc::new(MixingMatrix::from(&matrix));
     let own: Vec<Vec<Value>> = (0..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
     let between: Vec<Vec<Value>> = (1..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
     let mut model: Option<Vec<Value>> = None;
@@ -188,9 +189,9 @@ fn bad_designs_are_refused() -> Outcome {
     let stopping = DesignStopping::default();
     let pairs = everybody(4);
     for limit in [Limit::Worst(0.0), Limit::Mean(f64::INFINITY), Limit::Worst(f64::NAN)] {
-        assert!(design.solve(&pairs, &Sensitivity::UseLevel, limit, stopping).is_err());
+        assert!(design.solve(&pairs, &SensitivitySet::UseLevel, limit, stopping).is_err());
     }
-    assert!(design.solve(&pairs, &Sensitivity::Signs, Limit::Worst(1.0), stopping).is_err());
-    assert!(design.solve(&[], &Sensitivity::UseLevel, Limit::Worst(1.0), stopping).is_err());
+    assert!(design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0), stopping).is_err());
+    assert!(design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0), stopping).is_err());
     Ok(())
 }

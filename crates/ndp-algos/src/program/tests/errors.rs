@@ -113,7 +113,7 @@ fn the_builder_refuses_the_same() -> Result<(), ProgramError> {
     assert!(matches!(program.combine([(f64::INFINITY, z)]), Err(ProgramError::NotFinite { .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z)]), Err(ProgramError::SmallGroup { got: 1, .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z), (1, 1, z)]), Err(ProgramError::Repeated { .. })));
-    assert!(matches!(program.gossip(&Mixing::from_dense(&[])?, &[]), Err(ProgramError::Shape { .. })));
+    assert!(matches!(program.gossip(&MixingMatrix::from_dense(&[])?, &[]), Err(ProgramError::Shape { .. })));
     let mut other = Program::new(1)?;
     assert_eq!(other.add(&[z]), Err(ProgramError::UnknownValue { value: 0, values: 0 }));
     Ok(())
@@ -127,15 +127,18 @@ fn bad_questions_are_refused() -> Result<(), Box<dyn std::error::Error>> {
     assert!(program.account(&Observer::outsider().tapping(&[(1, 1)])).is_err());
     assert!(program.account(&Observer::node(0).without_own_noise()).is_err());
     let account = program.account(&Observer::node(0))?;
-    let of = |u: usize, set: Sensitivity| account.loss(u, &set).map(|_| ());
-    assert_eq!(of(0, Sensitivity::UseLevel), Err(ProgramError::Member(0).into()));
-    assert_eq!(of(3, Sensitivity::UseLevel), Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 }.into()));
-    assert!(of(1, Sensitivity::Along(vec![1.0])).is_err());
-    assert!(of(1, Sensitivity::Along(vec![1.0, f64::NAN])).is_err());
-    assert!(of(1, Sensitivity::Vectors { dimension: 0 }).is_err());
-    let bounded = |bounds| Sensitivity::Bounded { bounds, within: Box::new(Sensitivity::UseLevel) };
+    let of = |u: usize, set: SensitivitySet| account.loss(u, &set).map(|_| ());
+    assert_eq!(of(0, SensitivitySet::UseLevel), Err(ProgramError::Member(0).into()));
+    assert_eq!(
+        of(3, SensitivitySet::UseLevel),
+        Err(ProgramError::NodeOutOfRange { node: 3, nodes: 3 }.into())
+    );
+    assert!(of(1, SensitivitySet::Along(vec![1.0])).is_err());
+    assert!(of(1, SensitivitySet::Along(vec![1.0, f64::NAN])).is_err());
+    assert!(of(1, SensitivitySet::Vectors { dimension: 0 }).is_err());
+    let bounded = |bounds| SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
     assert!(of(1, bounded(vec![-1.0, 1.0])).is_err());
-    let patterns = |patterns| Sensitivity::Patterns { patterns, within: Box::new(Sensitivity::Signs) };
+    let patterns = |patterns| SensitivitySet::Patterns { patterns, within: Box::new(SensitivitySet::Signs) };
     assert!(of(1, patterns(Patterns::Cyclic { period: 0 })).is_err());
     assert!(of(1, patterns(Patterns::Listed(vec![vec![2]]))).is_err());
     Ok(())
@@ -156,13 +159,15 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     let y = program.add(&[other, noise])?;
     program.broadcast(1, y)?;
     let account = program.account(&Observer::outsider())?;
-    assert_loss(&account, 0, &Sensitivity::SameDirection, 0.5);
-    assert_loss(&account, 1, &Sensitivity::UseLevel, 1.0);
+    assert_loss(&account, 0, &SensitivitySet::SameDirection, 0.5);
+    assert_loss(&account, 1, &SensitivitySet::UseLevel, 1.0);
     assert!(account.failure() > 0.0 && account.failure() < 1e-15);
-    for set in [Sensitivity::UseLevel, Sensitivity::Signs, Sensitivity::Vectors { dimension: 3 }] {
+    for set in [SensitivitySet::UseLevel, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 3 }] {
         assert_eq!(account.loss(0, &set), Err(crate::Error::NoiselessView(0)));
-        let Verdict::Noiseless { change, combination } = account.verdict(0, &set)? else { panic!("{set:?}") };
-        let attack = Attack {
+        let NodeVerdict::Noiseless { change, combination } = account.verdict(0, &set)? else {
+            panic!("{set:?}")
+        };
+        let attack = AttackWitness {
             source: 0,
             change: change.into_iter().map(Weight::from).collect(),
             combination: combination.expect("a small view"),
@@ -170,7 +175,7 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
         assert_eq!(program.check_attack(&Observer::outsider(), &attack)?, AttackBound::Noiseless);
     }
     // Another direction is undecided unless it is asked for.
-    let along = Sensitivity::Along(vec![1.0, 2.0]);
+    let along = SensitivitySet::Along(vec![1.0, 2.0]);
     assert_eq!(account.loss(0, &along), Err(ProgramError::Undecided(0).into()));
     let directions = vec![(0, vec![Weight::from(1), Weight::from(2)])];
     let options = AccountOptions { directions, ..AccountOptions::default() };

@@ -62,7 +62,7 @@ fn short_texts_say_the_same_as_constructors() -> Outcome {
         {"broadcast": "y"}
     "#;
     let program = Program::read(decor.as_bytes())?;
-    assert_loss(&program.account(&Observer::node(0))?, 3, &Sensitivity::UseLevel, 10.0 / 21.0);
+    assert_loss(&program.account(&Observer::node(0))?, 3, &SensitivitySet::UseLevel, 10.0 / 21.0);
     let dsgd = r#"
         {"ndp-program": 1, "nodes": 3}
         {"graph": "g", "edges": [[0, 1], [1, 2]]}
@@ -80,7 +80,7 @@ fn short_texts_say_the_same_as_constructors() -> Outcome {
         {"end": "repeat"}
     "#;
     let program = Program::read(dsgd.as_bytes())?;
-    assert_loss(&program.account(&Observer::node(2))?, 0, &Sensitivity::SameDirection, 1339.0 / 1096.0);
+    assert_loss(&program.account(&Observer::node(2))?, 0, &SensitivitySet::SameDirection, 1339.0 / 1096.0);
     let sums = r#"
         {"ndp-program": 1, "nodes": 5}
         {"contribute": "x", "nodes": [1, 2, 3, 4], "reads": "nothing"}
@@ -89,7 +89,7 @@ fn short_texts_say_the_same_as_constructors() -> Outcome {
         {"secure-sum": "s", "of": "y", "nodes": [1, 2, 3, 4], "to": 0}
     "#;
     let program = Program::read(sums.as_bytes())?;
-    assert_loss(&program.account(&Observer::coalition(&[0, 4]))?, 1, &Sensitivity::UseLevel, 4.0 / 3.0);
+    assert_loss(&program.account(&Observer::coalition(&[0, 4]))?, 1, &SensitivitySet::UseLevel, 4.0 / 3.0);
     Ok(())
 }
 

@@ -145,11 +145,12 @@ fn a_few_nodes_are_asked_about() -> Outcome {
         let options = AccountOptions { nodes: Some(vec![0, 3]), ..AccountOptions::default() };
         let part = program.account_with(&Observer::node(1), &options)?;
         for u in [0, 3] {
-            let (a, b) = (whole.loss(u, &Sensitivity::UseLevel)?, part.loss(u, &Sensitivity::UseLevel)?);
+            let (a, b) =
+                (whole.loss(u, &SensitivitySet::UseLevel)?, part.loss(u, &SensitivitySet::UseLevel)?);
             assert!(a.lower <= b.value() && b.lower <= a.value() && b.grade() == ndp_dp::Grade::Exact);
         }
-        assert_eq!(part.loss(2, &Sensitivity::UseLevel), Err(ProgramError::NotAsked(2).into()));
-        assert_eq!(part.loss(1, &Sensitivity::UseLevel), Err(ProgramError::Member(1).into()));
+        assert_eq!(part.loss(2, &SensitivitySet::UseLevel), Err(ProgramError::NotAsked(2).into()));
+        assert_eq!(part.loss(1, &SensitivitySet::UseLevel), Err(ProgramError::Member(1).into()));
         let beyond = AccountOptions { nodes: Some(vec![999]), ..AccountOptions::default() };
         assert!(program.account_with(&Observer::node(1), &beyond).is_err());
         let little = AccountOptions { memory_limit: 1000, ..AccountOptions::default() };
@@ -177,7 +178,7 @@ fn masks_on_a_hypercube() -> Outcome {
     }
     expected /= f64::from(1u32 << dimension);
     for u in [0, 1, 777, 1023] {
-        assert_loss(&account, u, &Sensitivity::UseLevel, expected);
+        assert_loss(&account, u, &SensitivitySet::UseLevel, expected);
     }
     assert_eq!((account.failure(), account.rank()), (0.0, 1024));
     Ok(())
@@ -190,10 +191,10 @@ fn steps_are_blocks() -> Outcome {
     let account = decor(&graph, 1, 1, 20)?.account(&Observer::node(0))?;
     let one = decor(&graph, 1, 1, 1)?.account(&Observer::node(0))?;
     for u in [1, 7, 15] {
-        let single = one.loss(u, &Sensitivity::UseLevel)?;
-        let vectors = Sensitivity::Vectors { dimension: 3 };
+        let single = one.loss(u, &SensitivitySet::UseLevel)?;
+        let vectors = SensitivitySet::Vectors { dimension: 3 };
         for (set, times) in
-            [(Sensitivity::UseLevel, 1.0), (Sensitivity::SameDirection, 20.0), (vectors, 20.0)]
+            [(SensitivitySet::UseLevel, 1.0), (SensitivitySet::SameDirection, 20.0), (vectors, 20.0)]
         {
             let loss = account.loss(u, &set)?;
             let meet = loss.lower <= times * single.value() * (1.0 + 1e-15)
@@ -202,7 +203,9 @@ fn steps_are_blocks() -> Outcome {
         }
     }
     let silent = gopa(&graph, 1, 1, &[4])?.account(&Observer::node(0))?;
-    assert!(silent.loss(5, &Sensitivity::UseLevel)?.value() < one.loss(5, &Sensitivity::UseLevel)?.value());
+    assert!(
+        silent.loss(5, &SensitivitySet::UseLevel)?.value() < one.loss(5, &SensitivitySet::UseLevel)?.value()
+    );
     Ok(())
 }
 
@@ -219,7 +222,7 @@ fn large_views_have_witnesses() -> Outcome {
             panic!("noise is seen")
         };
         let high = program.check_shift(&observer, &shift)?;
-        let loss = account.loss(u, &Sensitivity::UseLevel)?;
+        let loss = account.loss(u, &SensitivitySet::UseLevel)?;
         let (low, high) = (low.to_f64(), high.to_f64());
         assert!(low <= high && high - low < 1e-8, "{low} {high}");
         assert!(
@@ -273,7 +276,7 @@ fn tiny_own_noise_is_no_trap() -> Outcome {
             own + 4.0 * half.sin().powi(2)
         };
         let expected = (0..n).map(|k| eigenvalue(k).recip()).sum::<f64>() / n as f64;
-        let loss = account.loss(7, &Sensitivity::UseLevel)?;
+        let loss = account.loss(7, &SensitivitySet::UseLevel)?;
         assert!(
             loss.lower <= expected * (1.0 + 1e-10) && expected * (1.0 - 1e-10) <= loss.value(),
             "{loss:?}"
@@ -283,7 +286,7 @@ fn tiny_own_noise_is_no_trap() -> Outcome {
     // Too many rows for another engine: the cap holds.
     let program = decor(&cycle_graph(4000)?, 1e-20, 1, 1)?;
     let options = AccountOptions { nodes: Some(vec![0]), ..AccountOptions::default() };
-    let loss = program.account_with(&Observer::outsider(), &options)?.loss(0, &Sensitivity::UseLevel)?;
+    let loss = program.account_with(&Observer::outsider(), &options)?.loss(0, &SensitivitySet::UseLevel)?;
     assert!(loss.value() <= 1e20 * (1.0 + 1e-12) && loss.lower <= loss.value(), "{loss:?}");
     Ok(())
 }

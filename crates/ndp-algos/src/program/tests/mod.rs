@@ -16,7 +16,7 @@ use super::*;
 
 /// The number and its lower end agree with a ratio of integers.
 #[track_caller]
-fn assert_loss(account: &Account, source: usize, set: &Sensitivity, expected: f64) {
+fn assert_loss(account: &ProgramAccount, source: usize, set: &SensitivitySet, expected: f64) {
     let loss = account.loss(source, set).expect("a loss");
     let room = 1e-9 * expected.max(1.0);
     assert!(
@@ -30,7 +30,7 @@ fn assert_loss(account: &Account, source: usize, set: &Sensitivity, expected: f6
 
 /// The number and its lower end agree with fifteen printed digits.
 #[track_caller]
-fn assert_digits(account: &Account, source: usize, set: &Sensitivity, printed: f64) {
+fn assert_digits(account: &ProgramAccount, source: usize, set: &SensitivitySet, printed: f64) {
     let loss = account.loss(source, set).expect("a loss");
     let half_a_digit = 1e-14 * printed;
     let inside = loss.lower <= printed + half_a_digit && printed - half_a_digit <= loss.value();

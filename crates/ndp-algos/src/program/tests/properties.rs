@@ -69,8 +69,8 @@ fn witnesses_meet_in_the_loss() -> Outcome {
             changes.extend((0..uses).map(|i| (0..uses).map(|j| f64::from(u8::from(i == j))).collect()));
             for change in changes {
                 let exact: Vec<Weight> = change.iter().map(|&x| x.into()).collect();
-                match account.verdict(u, &Sensitivity::Along(change.clone())) {
-                    Ok(Verdict::Bounded(loss)) => match account.witnesses(u, &exact)? {
+                match account.verdict(u, &SensitivitySet::Along(change.clone())) {
+                    Ok(NodeVerdict::Bounded(loss)) => match account.witnesses(u, &exact)? {
                         None => assert_eq!(loss.value(), 0.0),
                         Some((attack, shift)) => {
                             let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
@@ -98,9 +98,9 @@ fn witnesses_meet_in_the_loss() -> Outcome {
                             }
                         }
                     },
-                    Ok(Verdict::Noiseless { combination, .. }) => {
+                    Ok(NodeVerdict::Noiseless { combination, .. }) => {
                         let combination = combination.expect("a small view");
-                        let attack = Attack { source: u, change: exact, combination };
+                        let attack = AttackWitness { source: u, change: exact, combination };
                         assert_eq!(program.check_attack(&observer, &attack)?, AttackBound::Noiseless);
                         noiseless += 1;
                     }
@@ -134,11 +134,11 @@ fn sets_are_ordered() -> Outcome {
             program.broadcast(0, y)?;
         }
         let account = program.account(&Observer::outsider())?;
-        let loss = |set: &Sensitivity| account.loss(0, set);
-        let same = loss(&Sensitivity::SameDirection)?;
-        let signs = loss(&Sensitivity::Signs)?;
-        let plane = loss(&Sensitivity::Vectors { dimension: 2 })?;
-        let vectors = loss(&Sensitivity::Vectors { dimension: 10 })?;
+        let loss = |set: &SensitivitySet| account.loss(0, set);
+        let same = loss(&SensitivitySet::SameDirection)?;
+        let signs = loss(&SensitivitySet::Signs)?;
+        let plane = loss(&SensitivitySet::Vectors { dimension: 2 })?;
+        let vectors = loss(&SensitivitySet::Vectors { dimension: 10 })?;
         let room = 1e-8 * (1.0 + vectors.value());
         assert_eq!(signs.grade(), Grade::Exact);
         assert!(same.value() <= signs.value() + room && signs.value() <= vectors.value() + room);
@@ -152,7 +152,7 @@ fn sets_are_ordered() -> Outcome {
         // The largest of all signs, tried one by one.
         let best = (0..1u32 << k)
             .map(|mask| (0..k).map(|i| if mask >> i & 1 == 1 { 1.0 } else { -1.0 }).collect::<Vec<f64>>())
-            .map(|signs| account.loss(0, &Sensitivity::Along(signs)).map(|loss| loss.value()))
+            .map(|signs| account.loss(0, &SensitivitySet::Along(signs)).map(|loss| loss.value()))
             .try_fold(0.0, |m: f64, x| x.map(|x| m.max(x)))?;
         assert!((best - signs.value()).abs() <= room, "{best} {signs:?}");
     }
@@ -164,7 +164,7 @@ fn sets_are_ordered() -> Outcome {
 #[test]
 fn losses_grow_with_what_is_seen() -> Outcome {
     let program = dsgd(&GossipMatrix::metropolis(&cycle_graph(6)?), &Dsgd::new(3))?;
-    let set = Sensitivity::SameDirection;
+    let set = SensitivitySet::SameDirection;
     let observers = [
         Observer::outsider(),
         Observer::outsider().tapping(&[(0, 1)]),
@@ -189,8 +189,8 @@ fn long_chains_reveal_all() -> Outcome {
     for n in [30, 40] {
         let program = muffliato(&GossipMatrix::metropolis(&path_graph(n)?), n)?;
         let account = program.account(&Observer::node(n - 1))?;
-        assert_eq!(account.loss(0, &Sensitivity::UseLevel)?.value(), 1.0);
-        assert!(account.loss(0, &Sensitivity::UseLevel)?.lower > 1.0 - 1e-9);
+        assert_eq!(account.loss(0, &SensitivitySet::UseLevel)?.value(), 1.0);
+        assert!(account.loss(0, &SensitivitySet::UseLevel)?.lower > 1.0 - 1e-9);
     }
     Ok(())
 }
@@ -207,7 +207,7 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     program.broadcast(0, y)?;
     let account = program.account(&Observer::outsider())?;
     let expected = 1.0 / (1e-11 * 1e-11 * 1e-12);
-    let loss = account.loss(0, &Sensitivity::UseLevel)?;
+    let loss = account.loss(0, &SensitivitySet::UseLevel)?;
     assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.grade() == Grade::Exact, "{loss:?}");
     // The same without publishing z, which then hides x at its own price.
     let mut program = Program::new(2)?;
@@ -218,7 +218,7 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     program.broadcast(0, y)?;
     program.broadcast(0, other)?;
     let expected = 1.0 + 1e22;
-    let loss = program.account(&Observer::outsider())?.loss(0, &Sensitivity::UseLevel)?;
+    let loss = program.account(&Observer::outsider())?.loss(0, &SensitivitySet::UseLevel)?;
     assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.grade() == Grade::Exact, "{loss:?}");
     Ok(())
 }
@@ -233,9 +233,9 @@ fn the_sum_rule() -> Outcome {
         let account = program.account(&Observer::node(v))?;
         let (mut same, mut alternating, mut trace) = (0.0, 0.0, 0.0);
         for u in (0..graph.node_count()).filter(|&u| u != v) {
-            same += account.loss(u, &Sensitivity::SameDirection)?.value();
+            same += account.loss(u, &SensitivitySet::SameDirection)?.value();
             let signs = (0..steps).map(|t| if t % 2 == 0 { 1.0 } else { -1.0 }).collect();
-            alternating += account.loss(u, &Sensitivity::Along(signs))?.value();
+            alternating += account.loss(u, &SensitivitySet::Along(signs))?.value();
             for t in 0..steps {
                 trace += account.gram(u, t, t)?.0;
             }
@@ -281,8 +281,8 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     };
     let observer = Observer::node(2);
     let account = program(true, false)?.account(&observer)?;
-    assert_eq!(account.adaptivity(), Adaptivity::Checked);
-    assert_eq!(account.loss(0, &Sensitivity::SameDirection)?.grade(), Grade::Exact);
+    assert_eq!(account.adaptivity(), Dependence::Checked);
+    assert_eq!(account.loss(0, &SensitivitySet::SameDirection)?.grade(), Grade::Exact);
     let refused = program(false, false)?.account(&observer).map(|_| ());
     assert_eq!(refused, Err(ProgramError::NotSeen { node: 1, index: 1 }.into()));
     let reveal = AccountOptions { hidden: HiddenReads::Reveal, ..AccountOptions::default() };
@@ -290,25 +290,25 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     let declared = program(false, true)?.account(&observer)?;
     let fixed = dsgd(&matrix, &Dsgd::new(2))?.account(&observer)?;
     for u in [0, 1] {
-        let loss = declared.loss(u, &Sensitivity::SameDirection)?;
+        let loss = declared.loss(u, &SensitivitySet::SameDirection)?;
         assert_eq!(loss.grade(), Grade::UpperBound);
-        assert_eq!(loss.value(), shown.loss(u, &Sensitivity::SameDirection)?.value());
-        assert!(loss.value() >= fixed.loss(u, &Sensitivity::SameDirection)?.value());
+        assert_eq!(loss.value(), shown.loss(u, &SensitivitySet::SameDirection)?.value());
+        assert!(loss.value() >= fixed.loss(u, &SensitivitySet::SameDirection)?.value());
     }
     // What the observer is shown tells it more.
-    let fixed_loss = fixed.loss(1, &Sensitivity::UseLevel)?.value();
+    let fixed_loss = fixed.loss(1, &SensitivitySet::UseLevel)?.value();
     assert!(
-        declared.loss(1, &Sensitivity::UseLevel)?.lower > fixed_loss
-            || declared.loss(0, &Sensitivity::UseLevel)?.lower
-                > fixed.loss(0, &Sensitivity::UseLevel)?.value()
+        declared.loss(1, &SensitivitySet::UseLevel)?.lower > fixed_loss
+            || declared.loss(0, &SensitivitySet::UseLevel)?.lower
+                > fixed.loss(0, &SensitivitySet::UseLevel)?.value()
     );
-    assert_eq!(declared.adaptivity(), Adaptivity::Revealed);
+    assert_eq!(declared.adaptivity(), Dependence::Revealed);
     let only_exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
     let refused = program(false, true)?.account_with(&observer, &only_exact).map(|_| ());
     assert_eq!(refused, Err(ProgramError::HiddenNotExact { node: 1, index: 1 }.into()));
     // Without a list a declaration is an assumption, or gives nothing.
     let assumed = dsgd(&matrix, &Dsgd { reads: Reads::Seen(None), ..Dsgd::new(2) })?.account(&observer)?;
-    assert_eq!(assumed.adaptivity(), Adaptivity::Assumed);
+    assert_eq!(assumed.adaptivity(), Dependence::Assumed);
     let nothing = dsgd(&matrix, &Dsgd { reads: Reads::Hidden(None), ..Dsgd::new(2) })?.account(&observer);
     assert!(matches!(nothing, Err(crate::Error::Program(ProgramError::Hidden { .. }))));
     Ok(())
@@ -327,7 +327,7 @@ fn members_that_read_hidden_values_show_them() -> Outcome {
     };
     let observer = Observer::node(0);
     let account = build(|secret| Reads::Hidden(Some(vec![secret])))?.account(&observer)?;
-    let loss = account.loss(1, &Sensitivity::UseLevel)?;
+    let loss = account.loss(1, &SensitivitySet::UseLevel)?;
     assert_eq!((loss.value(), loss.grade()), (1.0, Grade::UpperBound));
     let refused = build(|secret| Reads::Seen(Some(vec![secret])))?.account(&observer).map(|_| ());
     assert_eq!(refused, Err(ProgramError::NotSeen { node: 0, index: 0 }.into()));
@@ -361,7 +361,7 @@ fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
         Ok(program)
     };
     let account = build(true, false)?.account(&Observer::outsider())?;
-    assert_eq!(account.adaptivity(), Adaptivity::Checked);
+    assert_eq!(account.adaptivity(), Dependence::Checked);
     for (before, noise) in [(false, false), (true, true)] {
         let outcome = build(before, noise)?.account(&Observer::outsider()).map(|_| ());
         assert_eq!(outcome, Err(ProgramError::NotSeen { node: 2, index: 1 }.into()));
@@ -389,7 +389,7 @@ fn protocols_of_the_crate_agree() -> Outcome {
             let other = program.account(&observer)?;
             for u in (0..8).filter(|&u| !observer.contains(u)) {
                 let mu = account.profile(u, noise)?.mu().expect("a Gaussian view").value().mu();
-                let loss = other.loss(u, &Sensitivity::UseLevel)?;
+                let loss = other.loss(u, &SensitivitySet::UseLevel)?;
                 assert!((mu * mu - loss.value()).abs() < 1e-8, "{u}: {} {}", mu * mu, loss.value());
             }
         }
@@ -401,7 +401,7 @@ fn protocols_of_the_crate_agree() -> Outcome {
 #[test]
 fn programs_meet_targets_and_audits() -> Outcome {
     let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
-    let declared = Declared::new(program, Sensitivity::SameDirection);
+    let declared = Declared::new(program, SensitivitySet::SameDirection);
     let observer = Observer::node(2);
     let accounts = [Protocol::account(&declared, &observer)?];
     let target = Target::worst(Measure::Gaussian, 0.5);
@@ -423,8 +423,8 @@ fn programs_meet_targets_and_audits() -> Outcome {
 /// A coalition's known noises, masks and correlated values in runs.
 #[test]
 fn audits_of_correlated_noise() -> Outcome {
-    let decor = Declared::new(decor(&cycle_graph(5)?, 1, 1, 1)?, Sensitivity::UseLevel);
-    let zip = Declared::new(zip_dl(&complete_graph(4)?, (1, 2), 1)?, Sensitivity::UseLevel);
+    let decor = Declared::new(decor(&cycle_graph(5)?, 1, 1, 1)?, SensitivitySet::UseLevel);
+    let zip = Declared::new(zip_dl(&complete_graph(4)?, (1, 2), 1)?, SensitivitySet::UseLevel);
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(10);
     for protocol in [&decor, &zip] {

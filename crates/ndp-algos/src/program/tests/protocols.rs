@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::LinearProtocol;
-use crate::gossip::accelerated::{AcceleratedGossip, Momentum, Ring};
+use crate::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use crate::gossip::{
     FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
@@ -22,7 +22,7 @@ fn assert_agree(protocol: &dyn LinearProtocol, program: &Program, coalition: &[u
     let account = program.account(&Observer::coalition(coalition)).expect("an account");
     for u in (0..program.node_count()).filter(|u| !coalition.contains(u)) {
         let (low, high) = report.enclosure(u).expect("an enclosure");
-        let loss = account.loss(u, &Sensitivity::UseLevel).expect("a loss");
+        let loss = account.loss(u, &SensitivitySet::UseLevel).expect("a loss");
         let met = loss.lower <= high * (1.0 + 1e-15) && low <= loss.value() * (1.0 + 1e-15);
         assert!(met && loss.grade() == ndp_dp::Grade::Exact, "{u}: {low} {high} {loss:?}");
     }
@@ -104,7 +104,7 @@ fn changing_connections() -> Outcome {
 fn noise_on_messages() -> Outcome {
     for (mut rng, members) in draws() {
         let matrix = GossipMatrix::metropolis(&tree(&mut rng, 8)?);
-        let mixing = Mixing::from(&matrix);
+        let mixing = MixingMatrix::from(&matrix);
         let (rounds, ratio) = (4, 0.3);
         for kind in [MessageNoise::PerLink, MessageNoise::Broadcast] {
             let mut program = Program::new(8)?;
@@ -146,8 +146,11 @@ fn momentum() -> Outcome {
         let graph = tree(&mut rng, 8)?;
         let edges: Vec<(usize, usize)> = graph.edges().collect();
         let (mixing, push) = (0.05, 1.25);
-        let rings: Vec<Ring> = (0..14)
-            .map(|_| Ring { wait: rng.random_range(0.0..0.5), edge: edges[rng.random_range(0..edges.len())] })
+        let rings: Vec<ActiveEdge> = (0..14)
+            .map(|_| ActiveEdge {
+                wait: rng.random_range(0.0..0.5),
+                edge: edges[rng.random_range(0..edges.len())],
+            })
             .collect();
         let mut program = Program::new(8)?;
         let x = program.contribute_all(Reads::Nothing)?;

@@ -10,19 +10,19 @@ use rand_chacha::ChaCha8Rng;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-const USE: Sensitivity = Sensitivity::UseLevel;
+const USE: SensitivitySet = SensitivitySet::UseLevel;
 
 /// Both enclosures of every node hold a common number, and are narrow.
 #[track_caller]
-fn assert_same(a: &Account, b: &Account, nodes: impl IntoIterator<Item = usize>) {
+fn assert_same(a: &ProgramAccount, b: &ProgramAccount, nodes: impl IntoIterator<Item = usize>) {
     for u in nodes {
-        for set in [USE, Sensitivity::SameDirection, Sensitivity::Vectors { dimension: 9 }] {
+        for set in [USE, SensitivitySet::SameDirection, SensitivitySet::Vectors { dimension: 9 }] {
             match (a.verdict(u, &set), b.verdict(u, &set)) {
-                (Ok(Verdict::Bounded(x)), Ok(Verdict::Bounded(y))) => {
+                (Ok(NodeVerdict::Bounded(x)), Ok(NodeVerdict::Bounded(y))) => {
                     let close = x.lower <= y.value() * (1.0 + 1e-15) && y.lower <= x.value() * (1.0 + 1e-15);
                     assert!(close && x.value() - x.lower <= 1e-8 * x.value().max(1.0), "{u}: {x:?} {y:?}");
                 }
-                (Ok(Verdict::Noiseless { .. }), Ok(Verdict::Noiseless { .. })) => {}
+                (Ok(NodeVerdict::Noiseless { .. }), Ok(NodeVerdict::Noiseless { .. })) => {}
                 (x, y) => panic!("{u} {set:?}: {x:?} {y:?}"),
             }
         }
@@ -41,11 +41,11 @@ fn what_is_too_far_is_left_out() -> Outcome {
     let ball: Vec<usize> = (0..49).filter(|&u| hops[u].is_some_and(|d| d as usize <= rounds)).collect();
     assert_eq!(ball.len(), 25);
     let place = |u: usize| ball.iter().position(|&x| x == u);
-    let mixing = Mixing::from(&matrix);
+    let mixing = MixingMatrix::from(&matrix);
     let row = |&u: &usize| -> Vec<(usize, Weight)> {
         mixing.entries(u).into_iter().filter_map(|(v, x)| Some((place(v)?, x))).collect()
     };
-    let cut = Mixing::from_rows(&ball.iter().map(row).collect::<Vec<_>>())?;
+    let cut = MixingMatrix::from_rows(&ball.iter().map(row).collect::<Vec<_>>())?;
     let edges = graph.edges().filter_map(|(a, b)| Some((place(a)?, place(b)?)));
     let inside = Graph::from_edges(ball.len(), edges)?;
     let mut program = Program::new(ball.len())?;
@@ -159,13 +159,13 @@ fn more_noise_shows_less() -> Outcome {
         let observer = Observer::coalition(&[rng.random_range(0..4)]);
         let (before, after) = (program.account(&observer)?, louder.account(&observer)?);
         for u in (0..4).filter(|&u| !observer.contains(u)) {
-            for set in [USE, Sensitivity::SameDirection, Sensitivity::Signs] {
+            for set in [USE, SensitivitySet::SameDirection, SensitivitySet::Signs] {
                 match (before.verdict(u, &set)?, after.verdict(u, &set)?) {
-                    (Verdict::Bounded(x), Verdict::Bounded(y)) => {
+                    (NodeVerdict::Bounded(x), NodeVerdict::Bounded(y)) => {
                         assert!(y.lower <= x.value(), "{u} {set:?}: {x:?} {y:?}");
                     }
                     // What shows without noise does so whatever the noises are.
-                    (Verdict::Noiseless { .. }, Verdict::Noiseless { .. }) => {}
+                    (NodeVerdict::Noiseless { .. }, NodeVerdict::Noiseless { .. }) => {}
                     (x, y) => panic!("{u} {set:?}: {x:?} {y:?}"),
                 }
             }

@@ -5,12 +5,12 @@ use crate::program::constructors::*;
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph, star_graph};
 use ndp_graph::{GossipMatrix, Graph};
 
-const USE: Sensitivity = Sensitivity::UseLevel;
-const SAME: Sensitivity = Sensitivity::SameDirection;
-const SIGNS: Sensitivity = Sensitivity::Signs;
+const USE: SensitivitySet = SensitivitySet::UseLevel;
+const SAME: SensitivitySet = SensitivitySet::SameDirection;
+const SIGNS: SensitivitySet = SensitivitySet::Signs;
 
-fn vectors() -> Sensitivity {
-    Sensitivity::Vectors { dimension: 100 }
+fn vectors() -> SensitivitySet {
+    SensitivitySet::Vectors { dimension: 100 }
 }
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -148,7 +148,7 @@ fn zero_sum_groups() -> Outcome {
 
 fn corn(graph: &Graph, rounds: usize) -> Result<Program, crate::Error> {
     let matrix = GossipMatrix::metropolis(graph);
-    let mixing = Mixing::from(&matrix);
+    let mixing = MixingMatrix::from(&matrix);
     let n = graph.node_count();
     let mut covariance = vec![vec![Weight::from(0); n]; n];
     for (u, row) in covariance.iter_mut().enumerate() {
@@ -182,7 +182,7 @@ fn zip_dl_values() -> Outcome {
         assert_loss(&star.account(&Observer::coalition(members))?, 0, &USE, expected);
     }
     let all = star.account(&Observer::coalition(&[1, 2, 3, 4]))?;
-    let Verdict::Noiseless { change, combination } = all.verdict(0, &USE)? else { panic!("noiseless") };
+    let NodeVerdict::Noiseless { change, combination } = all.verdict(0, &USE)? else { panic!("noiseless") };
     assert_eq!(change, [1.0]);
     // The four messages, with equal weights.
     let terms = combination.expect("found exactly").terms;
@@ -234,7 +234,7 @@ fn dsgd_gram_matrices() -> Outcome {
     assert_loss(&account, 0, &SAME, 9.0 / 26.0);
     assert_loss(&account, 0, &USE, 7.0 / 52.0);
     assert_loss(&account, 1, &SAME, 69.0 / 26.0);
-    for set in [SIGNS, vectors(), Sensitivity::Vectors { dimension: 2 }] {
+    for set in [SIGNS, vectors(), SensitivitySet::Vectors { dimension: 2 }] {
         assert_loss(&account, 1, &set, 75.0 / 26.0);
     }
     let ring = dsgd(&GossipMatrix::metropolis(&cycle_graph(5)?), &Dsgd::new(4))?;
@@ -406,7 +406,7 @@ fn sensitivity_sets_differ() -> Outcome {
     assert_loss(&account, 0, &SAME, 0.0);
     assert_loss(&account, 0, &SIGNS, 8.0 / 3.0);
     assert_loss(&account, 0, &vectors(), 3.0);
-    assert_loss(&account, 0, &Sensitivity::Vectors { dimension: 2 }, 3.0);
+    assert_loss(&account, 0, &SensitivitySet::Vectors { dimension: 2 }, 3.0);
     assert_loss(&account, 0, &USE, 2.0 / 3.0);
     Ok(())
 }

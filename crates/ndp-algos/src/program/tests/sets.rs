@@ -21,14 +21,14 @@ fn patterns_of_participation() -> Outcome {
     }
     // G = CᵀC: 5/4 on the diagonal (1 at the end), 1/2 beside it.
     let account = program.account(&Observer::outsider())?;
-    let patterns = |patterns, within| Sensitivity::Patterns { patterns, within: Box::new(within) };
-    let cyclic = |period| patterns(Patterns::Cyclic { period }, Sensitivity::Vectors { dimension: 9 });
+    let patterns = |patterns, within| SensitivitySet::Patterns { patterns, within: Box::new(within) };
+    let cyclic = |period| patterns(Patterns::Cyclic { period }, SensitivitySet::Vectors { dimension: 9 });
     assert_loss(&account, 0, &cyclic(2), 3.75);
     assert_loss(&account, 0, &cyclic(3), 2.5);
     assert_loss(&account, 0, &cyclic(1), 5.0 * 1.25 + 1.0 + 10.0 * 0.5);
-    let listed = patterns(Patterns::Listed(vec![vec![0, 1], vec![4, 5]]), Sensitivity::SameDirection);
+    let listed = patterns(Patterns::Listed(vec![vec![0, 1], vec![4, 5]]), SensitivitySet::SameDirection);
     assert_loss(&account, 0, &listed, 3.5);
-    let separated = patterns(Patterns::Separated { gap: 2 }, Sensitivity::Vectors { dimension: 9 });
+    let separated = patterns(Patterns::Separated { gap: 2 }, SensitivitySet::Vectors { dimension: 9 });
     let bound = account.loss(0, &separated)?;
     assert!(bound.value() >= 3.75 && bound.value() <= 3.0 * 2.25 + 1e-6, "{bound:?}");
     assert_eq!(bound.grade(), Grade::UpperBound);
@@ -46,10 +46,12 @@ fn patterns_of_participation() -> Outcome {
     // 1, -, 9, 16: the first and the last.
     assert!(bound.value() >= 17.0 && bound.value() < 17.0 + 1e-6, "{bound:?}");
     let bounds = vec![2.0; 6];
-    let doubled = Sensitivity::Bounded { bounds, within: Box::new(Sensitivity::UseLevel) };
+    let doubled = SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
     assert_loss(&account, 0, &doubled, 5.0);
-    let rounded =
-        Sensitivity::Bounded { bounds: vec![0.1; 6], within: Box::new(Sensitivity::Along(vec![0.1; 6])) };
+    let rounded = SensitivitySet::Bounded {
+        bounds: vec![0.1; 6],
+        within: Box::new(SensitivitySet::Along(vec![0.1; 6])),
+    };
     assert!(account.loss(0, &rounded).is_err());
     Ok(())
 }
@@ -65,14 +67,16 @@ fn the_worst_use_counts() -> Outcome {
         program.broadcast(0, y)?;
     }
     let account = program.account(&Observer::outsider())?;
-    assert_loss(&account, 0, &Sensitivity::UseLevel, 1.0);
+    assert_loss(&account, 0, &SensitivitySet::UseLevel, 1.0);
     let sum = 0.25 + 0.5 + 1.0 + 1.0 / 3.0;
-    for set in [Sensitivity::SameDirection, Sensitivity::Signs, Sensitivity::Vectors { dimension: 2 }] {
+    for set in
+        [SensitivitySet::SameDirection, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 2 }]
+    {
         assert_loss(&account, 0, &set, sum);
     }
-    let last_two = Sensitivity::Patterns {
+    let last_two = SensitivitySet::Patterns {
         patterns: Patterns::Listed(vec![vec![0, 1], vec![2, 3]]),
-        within: Box::new(Sensitivity::UseLevel),
+        within: Box::new(SensitivitySet::UseLevel),
     };
     assert_loss(&account, 0, &last_two, 1.0);
     Ok(())
@@ -81,7 +85,7 @@ fn the_worst_use_counts() -> Outcome {
 /// Two kinds of coordinates, of which one is sent twice: what is seen of a vector is the worse of them; several uses have a bound.
 #[test]
 fn parts_of_vectors() -> Outcome {
-    let kind = |times: i64, second: bool| -> Result<Account, crate::Error> {
+    let kind = |times: i64, second: bool| -> Result<ProgramAccount, crate::Error> {
         let mut program = Program::new(1)?;
         for use_ in 0..2 {
             let x = program.contribute(0, Reads::Nothing)?;
@@ -97,18 +101,21 @@ fn parts_of_vectors() -> Outcome {
     };
     // G = diag(2, 0) in one kind of coordinate, the identity in the other.
     let accounts = [kind(2, false)?, kind(1, true)?];
-    let of = |set: &Sensitivity| loss_by_coordinates(&accounts, 0, set);
-    for set in [Sensitivity::UseLevel, Sensitivity::SameDirection] {
+    let of = |set: &SensitivitySet| loss_by_coordinates(&accounts, 0, set);
+    for set in [SensitivitySet::UseLevel, SensitivitySet::SameDirection] {
         let loss = of(&set)?;
         assert!((loss.value() - 2.0).abs() < 1e-9 && loss.grade() == Grade::Exact, "{loss:?}");
     }
     // The first use in one kind, the second in the other: 3, which the bound reaches.
-    let loss = of(&Sensitivity::Vectors { dimension: 2 })?;
+    let loss = of(&SensitivitySet::Vectors { dimension: 2 })?;
     assert!(
         loss.value() >= 3.0 && loss.value() < 3.0 + 1e-6 && loss.grade() == Grade::UpperBound,
         "{loss:?}"
     );
-    assert!(of(&Sensitivity::Signs).is_err() && loss_by_coordinates(&[], 0, &Sensitivity::UseLevel).is_err());
+    assert!(
+        of(&SensitivitySet::Signs).is_err()
+            && loss_by_coordinates(&[], 0, &SensitivitySet::UseLevel).is_err()
+    );
     Ok(())
 }
 
@@ -117,7 +124,7 @@ fn parts_of_vectors() -> Outcome {
 fn lost_messages_are_an_upper_bound() -> Outcome {
     let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
     let options = AccountOptions { delivery: Delivery::SomeLost, ..AccountOptions::default() };
-    let set = Sensitivity::SameDirection;
+    let set = SensitivitySet::SameDirection;
     let all = program.account(&Observer::node(2))?.loss(0, &set)?;
     let some = program.account_with(&Observer::node(2), &options)?.loss(0, &set)?;
     assert_eq!((some.value(), some.grade()), (all.value(), Grade::UpperBound));

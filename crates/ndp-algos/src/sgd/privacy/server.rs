@@ -6,9 +6,9 @@ use crate::error::ensure;
 use crate::numeric::up;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
-use crate::sgd::walk::{Route, Start, WalkSgd};
+use crate::sgd::walk::{FirstUser, Route, WalkSgd};
 use ndp_dp::baselines;
-use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
 
 /// Local differential privacy of one user with at most `contributions` gradients, each seen by
@@ -45,13 +45,13 @@ pub fn central(
     delta: Delta,
 ) -> Result<Statement, Error> {
     match (run.route, run.start, run.cap) {
-        (Route::Complete, Start::Uniform, None) => {}
+        (Route::Complete, FirstUser::Uniform, None) => {}
         (Route::Graph(_), ..) => {
             return Err(Error::NoGuarantee(
                 "subsampling needs every user to be drawn uniformly in every step",
             ));
         }
-        (_, Start::User(_), _) => {
+        (_, FirstUser::User(_), _) => {
             return Err(Error::NoGuarantee("subsampling does not cover a first user who is given"));
         }
         (.., Some(_)) => {
@@ -84,7 +84,7 @@ pub fn federated(
     };
     constants.require_bounded()?;
     constants.require_nonexpansive(run.step_size)?;
-    let parameters = Parameters {
+    let parameters = FederatedParameters {
         users: users as u64,
         batch: run.batch as u64,
         lipschitz: constants.sensitivity / 2.0,

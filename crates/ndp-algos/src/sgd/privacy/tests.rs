@@ -8,7 +8,7 @@ use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use crate::sgd::objective::{Constants, Domain, Linear, Logistic, Objective, Squared};
 use crate::sgd::rounds::{Round, shift_loss};
-use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use crate::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use ndp_dp::{Delta, Gdp, Mechanism};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 
 const FIG2: WalkSgd<'_> = WalkSgd {
     route: Route::Complete,
-    start: Start::Uniform,
+    start: FirstUser::Uniform,
     steps: 20_000,
     step_size: StepSize::Constant(0.034),
     domain: Domain::Unbounded,
@@ -125,7 +125,7 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
             for colluders in [1, 5, 999] {
                 for steps in [1, 2, 40] {
                     let uniform = WalkSgd { steps, cap, step_size, ..FIG2 };
-                    let given = WalkSgd { start: Start::User(0), ..uniform };
+                    let given = WalkSgd { start: FirstUser::User(0), ..uniform };
                     let stated = |walk: &WalkSgd<'_>| -> Result<f64, Error> {
                         Ok(epsilon(&complete_walk(walk, &unit, 1000, colluders, sigma, delta)?))
                     };
@@ -140,7 +140,7 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
             }
         }
     }
-    let outside = WalkSgd { start: Start::User(1000), ..FIG2 };
+    let outside = WalkSgd { start: FirstUser::User(1000), ..FIG2 };
     let refused = complete_walk(&outside, &unit, 1000, 1, sigma, delta).map(|_| ());
     assert_eq!(refused, Err(Error::NodeOutOfRange { node: 1000, nodes: 1000 }));
     Ok(())
@@ -169,7 +169,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
     let matrix = ring(40)?;
     for run in [
-        WalkSgd { start: Start::User(3), ..curator },
+        WalkSgd { start: FirstUser::User(3), ..curator },
         WalkSgd { cap: Some(50), ..curator },
         WalkSgd { route: Route::Graph(&matrix), ..curator },
     ] {

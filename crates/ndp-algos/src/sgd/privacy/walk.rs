@@ -5,7 +5,7 @@ use crate::Error;
 use crate::error::ensure;
 use crate::sgd::objective::Constants;
 use crate::sgd::positive;
-use crate::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use crate::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::{LocalLoss, contribution, renewal};
@@ -22,7 +22,7 @@ use rayon::prelude::*;
 /// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
 /// gradient. Uncapped, or with decreasing steps: exact in the number of steps. Both reveal the path,
 /// so neither the path nor the times need be secret, and cover publication of the final model.
-/// An `UpperBound`; converted to `(ε, δ)` at the best order. With a given start ([`Start::User`]) it holds for the user who
+/// An `UpperBound`; converted to `(ε, δ)` at the best order. With a given start ([`FirstUser::User`]) it holds for the user who
 /// starts, whose first contribution is certain, and so for all others
 /// ([`CappedWalk::rdp_from_given_start`], [`FirstHolder::Given`]).
 ///
@@ -45,9 +45,9 @@ pub fn complete_walk(
     require_amplifiable(walk, constants)?;
     let (n, c, steps) = (users as u64, colluders as u64, walk.steps as u64);
     let first_holder = match walk.start {
-        Start::Uniform => FirstHolder::Uniform,
-        Start::User(node) if node >= users => return Err(Error::NodeOutOfRange { node, nodes: users }),
-        Start::User(_) => FirstHolder::Given,
+        FirstUser::Uniform => FirstHolder::Uniform,
+        FirstUser::User(node) if node >= users => return Err(Error::NodeOutOfRange { node, nodes: users }),
+        FirstUser::User(_) => FirstHolder::Given,
     };
     let step = NoisyStep::new(constants.sensitivity / 2.0, sigma)?;
     let account = UncappedWalk::new(steps, n, c, LastIterate::Published)?.with_first_holder(first_holder);
@@ -173,8 +173,8 @@ impl WalkPairs {
             return Err(Error::SourceIsObserver(u));
         }
         let start = match walk.start {
-            Start::User(user) => hitting::Start::Node(user),
-            Start::Uniform => hitting::Start::Uniform,
+            FirstUser::User(user) => hitting::Start::Node(user),
+            FirstUser::Uniform => hitting::Start::Uniform,
         };
         let (walks, steps) = (hitting::Walk::from(matrix), walk.steps);
         let laws = match (walk.cap, final_model) {

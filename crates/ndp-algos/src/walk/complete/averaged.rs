@@ -51,7 +51,7 @@ impl CompleteWalk {
     pub fn log_mgf(&self, theta: f64) -> Result<Exact<f64>, Error> {
         check_theta(theta)?;
         ensure(
-            self.step_count() <= MOST_EXACT_STEPS,
+            self.step_count() <= MAX_EXACT_STEPS,
             "the number of steps of the exact recursion",
             "be at most 100000; use the bound for any length",
             self.step_count() as f64,
@@ -105,7 +105,7 @@ impl CompleteWalk {
     pub(crate) fn log_mgf_any_length(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         self.check_look(look)?;
-        ensure(look <= LONGEST_LOOK, "the look", "be at most 2^24", look as f64)?;
+        ensure(look <= MAX_LOOK, "the look", "be at most 2^24", look as f64)?;
         let segments = self.segments(theta, Some(look), look, Effort::Quick);
         let Some(Growth { rate, weights }) = growth(&segments.ln_weights) else {
             return Ok(UpperBound::new(f64::INFINITY));
@@ -440,10 +440,10 @@ fn dot_error(length: usize) -> f64 {
 const BLOCK: usize = 512;
 
 /// The exact recursion takes about a second at this length.
-const MOST_EXACT_STEPS: usize = 100_000;
+const MAX_EXACT_STEPS: usize = 100_000;
 
 /// The weights of longer segments would fill the memory.
-const LONGEST_LOOK: usize = 1 << 24;
+const MAX_LOOK: usize = 1 << 24;
 
 #[cfg(test)]
 mod tests {

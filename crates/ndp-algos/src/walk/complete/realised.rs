@@ -57,7 +57,7 @@ pub fn pairwise_losses(
     slack: Slack,
     mass: impl Fn(usize) -> f64,
 ) -> Result<Estimate<Array2<f64>>, Error> {
-    path.check_nodes("be at most 10000 for a table of all pairs", MOST_NODES)?;
+    path.check_nodes("be at most 10000 for a table of all pairs", MAX_NODES)?;
     let n = path.node_count();
     let mut costs = Costs::new(n, size, mass);
     let mut ledger = Ledger { common: vec![Charge::NONE; n], own: Array2::from_elem((n, n), Charge::NONE) };
@@ -91,7 +91,7 @@ pub fn pairwise_losses(
 /// # Complexity
 /// `O(n T)`.
 pub fn path_units(path: &Path, published: bool) -> Result<Estimate<Array2<f64>>, Error> {
-    path.check_nodes("be at most 10000 for a table of all pairs", MOST_NODES)?;
+    path.check_nodes("be at most 10000 for a table of all pairs", MAX_NODES)?;
     let n = path.node_count();
     let mut units = Array2::zeros((n, n));
     let mut counts = vec![0u32; n];
@@ -115,7 +115,7 @@ pub fn path_units(path: &Path, published: bool) -> Result<Estimate<Array2<f64>>,
 }
 
 /// Tables of all pairs of more nodes would take gigabytes.
-const MOST_NODES: usize = 10_000;
+const MAX_NODES: usize = 10_000;
 
 /// Cycles counted by their foreign contributions.
 fn charge_foreign<F: Fn(usize) -> f64>(

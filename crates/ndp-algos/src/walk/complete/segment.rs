@@ -75,7 +75,7 @@ impl SegmentMoments {
     /// `ln` of the terms up to `last`, rounded up.
     fn sum(&self, m: usize, last: usize) -> f64 {
         let (length, most) = (m as f64, last as f64);
-        if self.theta * most * most / length < MOST_CHARGE && last <= MOST_RATIOS {
+        if self.theta * most * most / length < MAX_CHARGE && last <= MAX_RATIOS {
             self.sum_by_ratios(m, last)
         } else {
             self.sum_of_logs(m, last)
@@ -142,8 +142,8 @@ impl SegmentMoments {
 }
 
 /// Beyond this the exponents of charges would come near overflow, and beyond so many ratios their errors near 1e-11.
-const MOST_CHARGE: f64 = 300.0;
-const MOST_RATIOS: usize = 256;
+const MAX_CHARGE: f64 = 300.0;
+const MAX_RATIOS: usize = 256;
 /// Sums are divided by this when they exceed it; its logarithm, rounded up.
 const LARGE: f64 = 1e150;
 const LN_LARGE: f64 = 345.387_763_949_106_9;

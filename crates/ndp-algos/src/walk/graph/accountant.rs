@@ -48,7 +48,7 @@ impl Protocol for TokenWalk {
             }
             front = next;
         }
-        let kept = (48 * n as u64).saturating_mul(self.steps() as u64 + 1) <= MOST_BYTES;
+        let kept = (48 * n as u64).saturating_mul(self.steps() as u64 + 1) <= MAX_BYTES;
         let laws = (0..n).map(|_| OnceLock::new()).collect();
         Ok(Box::new(OnGraph { walk: self, observer: observer.clone(), hops, laws, kept }))
     }
@@ -98,7 +98,7 @@ impl Protocol for TokenWalk {
 }
 
 /// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each question.
-const MOST_BYTES: u64 = 2 << 30;
+const MAX_BYTES: u64 = 2 << 30;
 
 enum Laws {
     Pair(PairLaws),

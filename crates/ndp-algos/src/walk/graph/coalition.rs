@@ -21,7 +21,7 @@ use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported.
-const LARGEST_EXPONENT: f64 = 300.0;
+const MAX_EXPONENT: f64 = 300.0;
 
 /// The first visits of a walk to an exposed node and a coalition.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,7 @@ pub fn loss(
         }
     };
     let at_every_step = up(laws.horizon() as f64 * local.cost(), 1);
-    if local.exponent() > LARGEST_EXPONENT {
+    if local.exponent() > MAX_EXPONENT {
         return Ok(UpperBound::new(at_every_step));
     }
     let log_excess = Recursion::new(laws, local.exponent(), published).log_excess();

@@ -100,7 +100,7 @@ pub struct StronglyConvex {
 
 /// A step size and the error that goes with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Convergence {
+pub struct WalkConvergence {
     /// Step size `γ`.
     pub step: f64,
     /// `E‖x_T − x*‖²`.
@@ -115,7 +115,7 @@ pub struct Convergence {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no step, or a constant that is not finite, negative, or 0 for `L` and `μ`.
-pub fn theorem_2(problem: &StronglyConvex, steps: usize) -> Result<Estimate<Convergence>, Error> {
+pub fn theorem_2(problem: &StronglyConvex, steps: usize) -> Result<Estimate<WalkConvergence>, Error> {
     require_positive("the number of steps", steps)?;
     let p = problem;
     for (name, value) in [("the smoothness L", p.smoothness), ("the strong convexity mu", p.strong_convexity)]
@@ -136,9 +136,9 @@ pub fn theorem_2(problem: &StronglyConvex, steps: usize) -> Result<Estimate<Conv
     let first = 2.0 * (-t * mu / l).exp() * p.initial_distance_squared;
     let per_step = drift / (mu * mu) + p.variance / mu;
     let convergence = if 0.0 < log && log < f64::INFINITY {
-        Convergence { step: (log / (mu * t)).min(1.0 / l), error: first + per_step * log / (mu * t) }
+        WalkConvergence { step: (log / (mu * t)).min(1.0 / l), error: first + per_step * log / (mu * t) }
     } else {
-        Convergence { step: 1.0 / l, error: first + per_step / l }
+        WalkConvergence { step: 1.0 / l, error: first + per_step / l }
     };
     Ok(Estimate::new(convergence))
 }

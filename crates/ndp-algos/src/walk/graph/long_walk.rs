@@ -58,7 +58,7 @@ impl<'a> LongWalk<'a> {
         require_positive("the number of steps", steps)?;
         require_positive("the time up to which first visits are followed", cut)?;
         ensure(
-            cut <= LONGEST_CUT,
+            cut <= MAX_CUT,
             "the time up to which first visits are followed",
             "be at most 10^6: what is left is charged at once",
             cut as f64,
@@ -69,7 +69,7 @@ impl<'a> LongWalk<'a> {
         }
         let cut = cut.min(steps);
         // Beyond this θ the local loss is reported, and nothing of this is used.
-        let theta = local.exponent().min(LARGEST_EXPONENT);
+        let theta = local.exponent().min(MAX_EXPONENT);
         let charge = |t: usize| (theta / t as f64).exp_m1();
         let beyond = if cut < steps { charge(cut + 1) } else { 0.0 };
         let weights: Vec<f64> = (2..=cut).map(|t| charge(t) - beyond).collect();
@@ -117,7 +117,7 @@ impl<'a> LongWalk<'a> {
 
     /// `x` of the module documentation, rounded up; nothing where that says no more than the local loss.
     fn excess(&self, u: usize, set: &[usize]) -> Option<f64> {
-        if self.local.exponent() > LARGEST_EXPONENT {
+        if self.local.exponent() > MAX_EXPONENT {
             return None;
         }
         let csr = self.matrix.csr();
@@ -276,10 +276,10 @@ fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
 const LEFT_OUT: f64 = 1e-11;
 
 /// Beyond this the coefficients alone would take seconds.
-const LONGEST_CUT: usize = 1_000_000;
+const MAX_CUT: usize = 1_000_000;
 
 /// As in the renewal accountant: beyond this `θ` the local loss is reported.
-const LARGEST_EXPONENT: f64 = 300.0;
+const MAX_EXPONENT: f64 = 300.0;
 
 #[cfg(test)]
 mod tests {

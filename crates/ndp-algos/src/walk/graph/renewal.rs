@@ -47,7 +47,7 @@ pub(crate) const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported: powers of `e^θ` would
 /// overflow, and no such loss is of any use.
-const LARGEST_EXPONENT: f64 = 300.0;
+const MAX_EXPONENT: f64 = 300.0;
 
 /// Kernels are tilted to at most this mass, so that rounding up does not push them beyond 1.
 const UNIT_MASS: f64 = 1.0 - 1e-11;
@@ -118,7 +118,7 @@ fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], products: &Produc
     let at_every_step = up(horizon * local.cost(), 1);
     let mut losses = vec![at_every_step; depths.len()];
     let theta = local.exponent();
-    if theta > LARGEST_EXPONENT {
+    if theta > MAX_EXPONENT {
         return losses;
     }
     let mut tilt = first_tilt(laws, theta);

@@ -289,7 +289,7 @@ pub(crate) fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
         return refuse("the number of rounds", "be at least 1", rounds);
     }
     match n.checked_mul(rounds) {
-        Some(steps) if steps <= MOST_STEPS => Ok(()),
+        Some(steps) if steps <= MAX_STEPS => Ok(()),
         _ => refuse("the number of rounds", "keep the number of steps below 2^32", rounds),
     }
 }
@@ -311,7 +311,7 @@ pub(crate) fn check_shape(shape: (usize, usize), n: usize, rounds: usize) -> Res
 }
 
 /// Beyond this a run could not be held in memory; accountants refuse it too, to keep one domain.
-const MOST_STEPS: usize = u32::MAX as usize;
+const MAX_STEPS: usize = u32::MAX as usize;
 
 #[cfg(test)]
 mod tests {

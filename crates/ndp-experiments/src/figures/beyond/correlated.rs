@@ -6,7 +6,7 @@ use crate::figures::families::erdos_renyi;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::program::constructors::{decor, fresh_noise, muffliato};
-use ndp_algos::program::{Observer, Program, Reads, Sensitivity, Verdict, Weight};
+use ndp_algos::program::{NodeVerdict, Observer, Program, Reads, SensitivitySet, Weight};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::{GossipMatrix, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
@@ -91,9 +91,9 @@ fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves>
         let account = program.account(&Observer::coalition(&order[..size]))?;
         let mut losses = Vec::new();
         for &u in &order[size..] {
-            losses.push(match account.verdict(u, &Sensitivity::UseLevel)? {
-                Verdict::Bounded(loss) => loss.value() / variance,
-                Verdict::Noiseless { .. } => f64::INFINITY,
+            losses.push(match account.verdict(u, &SensitivitySet::UseLevel)? {
+                NodeVerdict::Bounded(loss) => loss.value() / variance,
+                NodeVerdict::Noiseless { .. } => f64::INFINITY,
             });
         }
         let average = losses.iter().sum::<f64>() / losses.len() as f64;

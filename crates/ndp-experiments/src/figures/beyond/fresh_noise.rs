@@ -7,7 +7,7 @@ use crate::figures::muffliato::by_distance::rounds;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, Stopping, Target, optimize};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Over, Pairs, Stopping, optimize};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -149,7 +149,7 @@ fn optimal_curve(
     let mut points = Vec::new();
     let mut gap: f64 = 1.0;
     for target in TARGETS {
-        let found = optimize(matrix, rounds, &pairs, (Target::Mean, target), FLOOR, stopping)?;
+        let found = optimize(matrix, rounds, &pairs, (Over::Mean, target), FLOOR, stopping)?;
         gap = gap.max(found.error / found.error_lower_bound);
         points.push((found.loss, found.error));
     }

@@ -6,7 +6,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_dp::Grade;
 use ndp_dp::Mechanism;
-use ndp_dp::federated::{ContractionFactor, FederatedDescent, Parameters, printed};
+use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters, printed};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const USERS: u64 = 100;
@@ -47,7 +47,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
              n = 120, epsilon = 0 it gives 0.0042, 0.0089, 0.021, 0.049 for m = 1, 4, 20, 120.",
         );
     for batch in BATCHES {
-        let parameters = Parameters {
+        let parameters = FederatedParameters {
             users: USERS,
             batch,
             lipschitz: LIPSCHITZ,

@@ -48,17 +48,17 @@ struct Synchronous {
 }
 
 /// The family's name, its name in the print, and the family and degree of its `k`-th size.
-type Row = (&'static str, printed::Family, fn(usize) -> (Family, usize));
+type Row = (&'static str, printed::Table1Family, fn(usize) -> (Family, usize));
 
 const FAMILIES: [Row; 5] = [
-    ("complete", printed::Family::Complete, |k| (Family::Complete(SIZES[k]), SIZES[k] - 1)),
-    ("hypercube", printed::Family::Expander, |k| {
+    ("complete", printed::Table1Family::Complete, |k| (Family::Complete(SIZES[k]), SIZES[k] - 1)),
+    ("hypercube", printed::Table1Family::Expander, |k| {
         let dimension = SIZES[k].ilog2();
         (Family::Hypercube(dimension), dimension as usize)
     }),
-    ("2-torus", printed::Family::Torus(2), |k| (Family::Torus(SQUARES[k].to_vec()), 4)),
-    ("3-torus", printed::Family::Torus(3), |k| (Family::Torus(CUBES[k].to_vec()), 6)),
-    ("ring", printed::Family::Ring, |k| (Family::Cycle(SIZES[k]), 2)),
+    ("2-torus", printed::Table1Family::Torus(2), |k| (Family::Torus(SQUARES[k].to_vec()), 4)),
+    ("3-torus", printed::Table1Family::Torus(3), |k| (Family::Torus(CUBES[k].to_vec()), 6)),
+    ("ring", printed::Table1Family::Ring, |k| (Family::Cycle(SIZES[k]), 2)),
 ];
 
 fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {

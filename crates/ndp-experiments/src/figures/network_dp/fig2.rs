@@ -9,7 +9,7 @@ use crate::figures::learning::{
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::privacy::{calibrate, central, complete_walk, local};
-use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
 use ndp_dp::{Delta, Grade, Sigma};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
@@ -45,7 +45,7 @@ pub const ENTRY: Entry = Entry {
 fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd<'static> {
     WalkSgd {
         route: Route::Complete,
-        start: Start::Uniform,
+        start: FirstUser::Uniform,
         steps,
         step_size: StepSize::Constant(step),
         domain: Domain::Unbounded,

@@ -10,7 +10,7 @@ use crate::figures::learning::{
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::privacy::{WalkPairs, calibrate, central, complete_walk, local};
-use ndp_algos::sgd::walk::{OverCap, Route, Start, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{Delta, Grade, Sigma};
@@ -55,7 +55,7 @@ fn role(k: usize) -> usize {
 fn sgd(k: usize, grounds: &[TransitionMatrix], steps: usize, step: f64, update: Update) -> WalkSgd<'_> {
     WalkSgd {
         route: if k < 3 { Route::Complete } else { Route::Graph(&grounds[k - 3]) },
-        start: Start::Uniform,
+        start: FirstUser::Uniform,
         steps,
         step_size: StepSize::Constant(step),
         domain: Domain::Unbounded,
@@ -212,7 +212,7 @@ fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> R
     let model = Linear::new(Logistic).with_intercept();
     runs.each(seed, |_, users, evaluation, rng| {
         let start = match walk.route {
-            Route::Complete => Start::Uniform,
+            Route::Complete => FirstUser::Uniform,
             Route::Graph(matrix) => {
                 let (neighbors, weights) = matrix.csr().row(0);
                 let mut left: f64 = rng.random();
@@ -220,7 +220,7 @@ fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> R
                     left -= weight;
                     left < 0.0
                 });
-                Start::User(next.map_or(0, |i| neighbors[i] as usize))
+                FirstUser::User(next.map_or(0, |i| neighbors[i] as usize))
             }
         };
         Ok(WalkSgd { start, ..*walk }.run(&model, users, Some(sigma), Some(evaluation), rng)?.history)
