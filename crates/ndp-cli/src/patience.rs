@@ -136,7 +136,7 @@ impl Budget {
     }
 }
 
-/// Seconds for choosing the parameters of a protocol.
+/// Seconds for choosing the parameters of a protocol, and for its error.
 const LEAST_TO_BUILD: u64 = 10;
 
 fn deadline(seconds: Option<u64>) -> Option<Instant> {
@@ -164,8 +164,12 @@ impl Protocol for Patient {
         self.protocol.local_bound(observer)
     }
 
+    /// Waited for as long as building is: on large graphs errors take as long as what is seen.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        self.protocol.error(noise)
+        let protocol = self.protocol;
+        let until = self.until.and_then(|_| deadline(Some(self.seconds.max(LEAST_TO_BUILD))));
+        let known = within(until, move || protocol.error(noise));
+        known.unwrap_or(Err(Error::NotOffered("the error was not known in time: more --patience")))
     }
 
     fn message_count(&self) -> Result<f64, Error> {

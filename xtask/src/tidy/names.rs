@@ -131,11 +131,15 @@ fn defines(text: &str, item: &str, wanted: Wanted) -> bool {
     })
 }
 
-/// Whether some `pub use` names `item`.
+/// Whether some `pub use` names `item`, not only a module on the way to what it names.
 fn reexports(text: &str, item: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
     text.split("pub use ").skip(1).any(|rest| {
         let path = rest.split(';').next().unwrap_or("");
-        path.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == item)
+        path.match_indices(item).any(|(at, _)| {
+            let after = &path[at + item.len()..];
+            !path[..at].ends_with(is_name) && !after.starts_with(is_name) && !after.starts_with("::")
+        })
     })
 }
 

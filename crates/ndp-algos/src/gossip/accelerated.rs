@@ -113,7 +113,7 @@ impl Momentum {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::accelerated::Ring;
+/// use ndp_algos::gossip::accelerated::ActiveEdge;
 /// let ring = ActiveEdge { wait: 0.5, edge: (0, 1) };
 /// assert_eq!(ring.edge, (0, 1));
 /// ```

@@ -120,7 +120,7 @@ pub fn randomized_mean_loss(rounds: usize, nodes: usize) -> Printed<f64> {
 /// # Examples
 /// ```
 /// use ndp_algos::gossip::printed::{Table1Family, table1_exponent};
-/// println!("{:?}", table1_exponent(Family::Torus(2)));
+/// println!("{:?}", table1_exponent(Table1Family::Torus(2)));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table1Family {
