@@ -119,7 +119,7 @@ impl View {
 
     /// The noises whose values the coalition knows, ascending.
     #[must_use]
-    pub(crate) fn known_noises(&self) -> &[usize] {
+    pub fn known_noises(&self) -> &[usize] {
         &self.known
     }
 

@@ -74,7 +74,7 @@ impl Program {
     /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`] for what contributions
     /// read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the options; [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found
     /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
-    /// [verdict](Account::verdict) on a node and a set.
+    /// [verdict](ProgramAccount::verdict) on a node and a set.
     pub fn account_with(
         &self,
         observer: &Observer,

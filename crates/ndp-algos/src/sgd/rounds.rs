@@ -70,7 +70,7 @@ impl Round {
     /// A round whose gossip is `protocol`, plain or accelerated, as `observer` sees it, its own noise known.
     ///
     /// # Errors
-    /// Those of [`view_basis`] and of [`new`](Self::new).
+    /// Those of [`exact_loss`](crate::gossip::exact_loss); [`Error::Shape`].
     pub fn of_gossip(protocol: &SynchronousGossip, observer: usize) -> Result<Self, Error> {
         let options = ExactOptions::default();
         let view = view_basis(protocol.matrix(), &[observer], protocol.rounds(), options)?;
@@ -88,7 +88,7 @@ impl Round {
     ///
     /// # Errors
     /// Those of [`exact_sequence_loss`](crate::gossip::exact_sequence_loss), [`Error::NotCertified`] and those of
-    /// [`new`](Self::new).
+    /// [`Error::Shape`].
     pub fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
         let view = sequence_basis(sequence, observer)?;
         let n = sequence.node_count();

@@ -116,7 +116,7 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 ///
 /// What `v` learns from a walk on a graph differs from pair to pair. With a cap `N` on contributions the loss
 /// is `N ε_gap` ([`contribution::capped`]), without one it is that of the [`renewal`] accountant. Both hold
-/// whatever `v` knows of the path, and need the conditions of [`require_amplifiable`] and a
+/// whatever `v` knows of the path, and need convex losses, steps short enough and a
 /// constant step.
 #[derive(Clone, Debug)]
 pub struct WalkPairs {
@@ -259,7 +259,7 @@ impl WalkPairs {
     /// `(ε, δ)` of the worst pair: an `UpperBound` for every given pair, and for no other.
     ///
     /// # Errors
-    /// As [`statement_of`](Self::statement_of).
+    /// [`Error::Privacy`] for a noise too small to be told from 0.
     pub fn statement(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let statements = self.all(|pair| self.statement_of(pair, sigma, delta));
         let statements = statements.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -270,7 +270,7 @@ impl WalkPairs {
     /// The mean loss of the pairs at `order`, as a statement.
     ///
     /// # Errors
-    /// As [`statement_of`](Self::statement_of).
+    /// [`Error::Privacy`] for a noise too small to be told from 0.
     pub fn mean_statement(&self, order: Order, sigma: Sigma) -> Result<Statement, Error> {
         let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         Ok(Statement::MeanLoss {

@@ -147,7 +147,7 @@ impl Protocol for CompleteSum {
             let mu = (1.0 / noise.get()).next_up();
             let epsilon = move |delta: Delta| {
                 let visits = caps.contributions_of_a_node(delta)?;
-                Ok(bound(walk.local_epsilon(mu, visits, delta)?.into_value(), delta)?)
+                bound(walk.local_epsilon(mu, visits, delta)?.into_value(), delta)
             };
             Ok(Profile::of_epsilon(epsilon, against))
         };
@@ -274,7 +274,7 @@ impl Protocol for CompleteHistogram {
         };
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
-            let epsilon = move |delta: Delta| Ok(bound(epsilon_of(&histogram, delta)?, delta)?);
+            let epsilon = move |delta: Delta| bound(epsilon_of(&histogram, delta)?, delta);
             Ok(Profile::of_epsilon(epsilon, against))
         };
         let plain = !self.caps().may_bind(self.walk().step_count());
@@ -304,7 +304,7 @@ impl Protocol for CompleteHistogram {
             let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
             let epsilon = move |delta: Delta| {
                 let visits = histogram.caps().contributions_of_a_node(delta)?;
-                Ok(bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)?)
+                bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)
             };
             Ok(Profile::of_epsilon(epsilon, against))
         };

@@ -27,7 +27,7 @@ use ndp_graph::Graph;
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `σ` is smaller.
-pub(crate) fn require_theorem_noise(local: LocalLoss) -> Result<(), Error> {
+pub fn require_theorem_noise(local: LocalLoss) -> Result<(), Error> {
     let (alpha, sigma) = (local.order().get(), local.noise().get());
     if sigma * sigma >= 2.0 * alpha * (alpha - 1.0) {
         return Ok(());

@@ -43,7 +43,7 @@ use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
 
 /// The depths `M` among which the best is chosen.
-pub(crate) const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
+pub const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported: powers of `e^θ` would
 /// overflow, and no such loss is of any use.

@@ -94,6 +94,11 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
+/// The exact `ε` of a release of Gaussian parameter `mu`.
+fn exact_epsilon(mu: f64) -> Result<f64> {
+    Ok(Gdp::new(mu)?.epsilon(Delta::new(TOTAL_DELTA)?).into_value())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,9 +115,4 @@ mod tests {
         assert!((mean - recorded).abs() < 4.0 * error, "{mean} is not {recorded}");
         Ok(())
     }
-}
-
-/// The exact `ε` of a release of Gaussian parameter `mu`.
-fn exact_epsilon(mu: f64) -> Result<f64> {
-    Ok(Gdp::new(mu)?.epsilon(Delta::new(TOTAL_DELTA)?).into_value())
 }
