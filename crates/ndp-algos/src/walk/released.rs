@@ -97,8 +97,13 @@ impl ReleasedSum {
         let members = observer.checked(Protocol::node_count(self))?;
         if let Sum::Ring(ring) = &self.sum {
             ring.require_full_releases()?;
-            // A coalition may find segments without noise.
             ring.observers(members)?;
+            // Between two colluders there are fewer steps than around the ring, and so perhaps less than one full noise.
+            if members.len() > 1 {
+                return Err(Error::NoGuarantee(
+                    "between two colluders a ring adds less than one full noise; ask the account of Gaussian noise",
+                ));
+            }
         }
         Ok(())
     }
@@ -393,6 +398,13 @@ mod tests {
     fn what_is_not_covered_is_refused() -> Result<(), Error> {
         let sum = ring(6, 2, "laplace")?;
         assert!(matches!(sum.account(&Observer::coalition(&[0, 3])), Err(Error::NoGuarantee(_))));
+        // Shares of noise: two who collude face a quarter of its variance, four times the loss of one release.
+        let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
+        let shared = RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Distributed)?;
+        let pair = Observer::coalition(&[0, 3]);
+        assert!(shared.unit(1, &[0, 3])?.value().get() > 3.9);
+        assert!(matches!(ReleasedSum::from(shared).account(&pair), Err(Error::NoGuarantee(_))));
+        assert!(ReleasedSum::from(shared).account(&Observer::node(3)).is_ok());
         assert!(
             sum.account(&Observer::coalition(&[6])).is_err() && sum.account(&Observer::outsider()).is_err()
         );
