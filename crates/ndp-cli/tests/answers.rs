@@ -60,8 +60,11 @@ fn training_takes_the_noise_of_the_library() {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(24).unwrap());
     let training = registry::training("walk-sgd-complete", &matrix, &Parameters::default()).unwrap();
     let objective = Linear::new(Logistic);
-    let constants =
-        objective.constants(DataBounds::UNIT.feature_norm, DataBounds::UNIT.label_size, Domain::Unbounded);
+    let constants = objective.constants(
+        DataBounds::default().feature_norm,
+        DataBounds::default().label_size,
+        Domain::Unbounded,
+    );
     let protocol = PrivateTraining::new(24, constants, training).unwrap();
     let accounts = [protocol.account(&Observer::node(0)).unwrap()];
     let target = Target::worst(Measure::Approx(Delta::new(1e-6).unwrap()), 3.0);

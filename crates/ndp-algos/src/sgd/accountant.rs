@@ -90,19 +90,13 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
         let domain = match &training {
             Training::Federated(run) => run.domain,
             _ => Domain::Unbounded,
         };
         let constants = MeanEstimation.constants(0.5, 0.0, domain);
         Self::new(users, constants, training)
-    }
-
-    /// The training.
-    #[must_use]
-    pub const fn training(&self) -> &Training {
-        &self.training
     }
 
     /// The noise `σ` in the unit of gradients, rounded down.

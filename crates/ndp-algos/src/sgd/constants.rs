@@ -38,7 +38,7 @@ impl Constants {
 
     /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`.
     #[must_use]
-    pub fn contraction(&self, step: f64) -> f64 {
+    pub(crate) fn contraction(&self, step: f64) -> f64 {
         (1.0 - step * self.strong_convexity).abs().max((1.0 - step * self.smoothness).abs())
     }
 }
@@ -48,25 +48,16 @@ impl Constants {
 pub enum Domain {
     /// All of `R^d`.
     Unbounded,
-    /// The ball of this radius around the origin, on which iterates are projected.
+    /// The ball of this radius, positive and finite, around the origin, on which iterates are projected.
     Ball(f64),
 }
 
 impl Domain {
-    /// The ball of the given radius.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless the radius is positive and finite.
-    pub fn ball(radius: f64) -> Result<Self, Error> {
-        positive("the radius", radius)?;
-        Ok(Self::Ball(radius))
-    }
-
     /// Nothing if a ball has a positive, finite radius.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`].
-    pub fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result<(), Error> {
         match self {
             Self::Unbounded => Ok(()),
             Self::Ball(radius) => positive("the radius", radius),

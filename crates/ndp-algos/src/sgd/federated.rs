@@ -13,6 +13,7 @@ use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
 use crate::sgd::history::{Evaluation, History};
 use crate::sgd::objective::{Domain, Objective};
+use crate::sgd::walk::ModelRun;
 use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;
@@ -32,19 +33,8 @@ pub struct FederatedSgd {
     pub initial: Option<Vec<f64>>,
 }
 
-/// What a run leaves: only the last model is released.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FederatedRun {
-    /// The released model.
-    pub model: Vec<f64>,
-    /// Measurements along the run, for the aggregator's eyes: releasing them voids the bound.
-    pub history: History,
-    /// Number of rounds `⌊n/m⌋`.
-    pub rounds: usize,
-}
-
 impl FederatedSgd {
-    /// Runs all rounds. `noise` is the standard deviation per coordinate and user, `None` for no
+    /// Runs all `⌊n/m⌋` rounds; only the model is released. `noise` is the standard deviation per coordinate and user, `None` for no
     /// noise (and no privacy).
     ///
     /// # Errors
@@ -58,7 +48,7 @@ impl FederatedSgd {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<FederatedRun, Error> {
+    ) -> Result<ModelRun, Error> {
         let n = users.count();
         let data = users.data();
         check_problem(objective, data, self.domain, evaluation)?;
@@ -70,7 +60,7 @@ impl FederatedSgd {
         let share = 1.0 / (self.batch * users.per_user()) as f64;
         let mut history = History::default();
         let mut gradient = vec![0.0; dimension];
-        let rounds = n / self.batch;
+        let mut contributions = vec![0; n];
         for (t, batch) in order.chunks_exact(self.batch).enumerate() {
             let due = evaluation.filter(|e| e.is_due(t));
             if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
@@ -78,6 +68,7 @@ impl FederatedSgd {
             }
             gradient.fill(0.0);
             for &user in batch {
+                contributions[user] += 1;
                 for row in users.rows(user) {
                     objective.add_gradient(&model, data.row(row), data.labels()[row], share, &mut gradient);
                 }
@@ -97,7 +88,7 @@ impl FederatedSgd {
             }
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(FederatedRun { model, history, rounds })
+        Ok(ModelRun { model, history, contributions })
     }
 
     fn first_model(&self, users: usize, dimension: usize) -> Result<Vec<f64>, Error> {

@@ -5,7 +5,6 @@
 //! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
 use crate::Error;
-use crate::error::ensure;
 use crate::gossip::advance;
 use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
@@ -14,7 +13,7 @@ use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::walk::Update;
 use crate::sgd::{check_problem, positive};
 use ndarray::{Array2, Axis};
-use ndp_dp::{Estimate, Sigma};
+use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
@@ -61,7 +60,7 @@ impl Mixing {
     /// # Errors
     /// [`Error::Shape`] for a matrix on other nodes; [`Error::InvalidParameter`] for a one-peer hypercube on a
     /// number of nodes that is not a power of two, or a parameter outside `[1, 2)`.
-    pub fn check(&self, nodes: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, nodes: usize) -> Result<(), Error> {
         let refuse = |name, condition, value| Err(Error::InvalidParameter { name, condition, value });
         match self {
             Self::Accelerated { parameter, .. } | Self::AsReleased { parameter, .. }
@@ -165,35 +164,6 @@ fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f6
 
 /// Rows of a product that one task computes.
 const ROWS: usize = 256;
-
-/// Gossip steps per round that the convergence theorem asks for, `K = ⌈l^{-1/2} ln max(n, ζ²/(σ² + ρ²))⌉`, at least 1.
-///
-/// `gap` is `l` (the smallest over the rounds), `heterogeneity` is `ζ²`, the mean over nodes of `‖∇φ_v(θ*) - ∇φ(θ*)‖²`,
-/// `variance` is `σ² + ρ²`, that of noise and sampling. Grade: an estimate, for the theorem hides its constants.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `0 < l ≤ 1`, `ζ² ≥ 0`, `σ² + ρ² > 0`, all finite, and there is a node.
-///
-/// # References
-/// - *Muffliato*, Theorem 10.
-pub fn steps_per_round(
-    nodes: usize,
-    gap: f64,
-    heterogeneity: f64,
-    variance: f64,
-) -> Result<Estimate<usize>, Error> {
-    positive("the number of nodes", nodes as f64)?;
-    positive("the variance of noise and sampling", variance)?;
-    ensure(0.0 < gap && gap <= 1.0, "the gap", "lie in (0, 1]", gap)?;
-    ensure(
-        0.0 <= heterogeneity && heterogeneity.is_finite(),
-        "the heterogeneity",
-        "be nonnegative and finite",
-        heterogeneity,
-    )?;
-    let target = (nodes as f64).max(heterogeneity / variance);
-    Ok(Estimate::new(crate::numeric::floor((target.ln() / gap.sqrt()).ceil()).max(1)))
-}
 
 /// Which examples a node's gradient uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -330,7 +300,7 @@ fn record<O: Objective>(
 
 /// The models on which something is measured.
 fn measured(models: &Array2<f64>, evaluation: &Evaluation) -> Vec<Vec<f64>> {
-    models.rows().into_iter().step_by(evaluation.stride()).map(|row| row.to_vec()).collect()
+    models.rows().into_iter().step_by(evaluation.stride).map(|row| row.to_vec()).collect()
 }
 
 fn mean_accuracy(models: &[Vec<f64>], evaluation: &Evaluation) -> f64 {

@@ -81,7 +81,7 @@ pub enum Update {
     Sound,
     /// A user's whole gradient is clipped to this norm before noise is added. That bounds what it reveals, but
     /// the clipped gradient is not that of a convex function: no amplification by iteration covers it. Clip
-    /// examples in the objective instead ([`Linear::with_example_clipping`](crate::sgd::Linear::with_example_clipping)).
+    /// examples in the objective instead (the field `clip` of [`Linear`](crate::sgd::Linear)).
     NodeClipped {
         /// Norm to which the gradient is clipped.
         clip: f64,
@@ -97,7 +97,7 @@ pub enum Update {
 impl Update {
     /// The constants of what noise is added to: clipping a user's gradient bounds its size, and costs convexity.
     #[must_use]
-    pub fn constants(self, objective: &Constants) -> Constants {
+    pub(crate) fn constants(self, objective: &Constants) -> Constants {
         match self {
             Self::NodeClipped { clip } => Constants {
                 lipschitz: objective.lipschitz.min(clip),
@@ -144,7 +144,7 @@ pub enum StepSize {
 impl StepSize {
     /// The first and longest step.
     #[must_use]
-    pub fn longest(self) -> f64 {
+    pub(crate) fn longest(self) -> f64 {
         match self {
             Self::Constant(step) | Self::InverseRoot(step) => step,
         }
@@ -152,7 +152,7 @@ impl StepSize {
 
     /// The size of step `t`.
     #[must_use]
-    pub fn at(self, t: usize) -> f64 {
+    pub(crate) fn at(self, t: usize) -> f64 {
         match self {
             Self::Constant(step) => step,
             Self::InverseRoot(step) => step / ((t + 1) as f64).sqrt(),
@@ -181,12 +181,25 @@ pub struct WalkSgd<'a> {
     pub update: Update,
 }
 
-/// What a run of walk SGD leaves.
+/// What a training of one model leaves.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let walk = WalkSgd::new(Route::Complete, 8, 0.5, 3);
+/// let run = walk.run(&MeanEstimation, &Users::consecutive(&data, 2)?, None, None, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert!(run.model.len() == 1 && run.contributions.iter().all(|&gradients| gradients <= 3));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct WalkRun {
+pub struct ModelRun {
     /// The last model.
     pub model: Vec<f64>,
-    /// Measurements along the run.
+    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids the bound.
     pub history: History,
     /// Gradients added by each user.
     pub contributions: Vec<usize>,
@@ -209,15 +222,8 @@ impl<'a> WalkSgd<'a> {
         }
     }
 
-    /// Local DP-SGD: as the walk on the complete graph, but nobody's noise is meant to protect anybody else, so that users
-    /// beyond their cap send the model on untouched. Its account is [`local`](crate::sgd::privacy::local).
-    #[must_use]
-    pub const fn local(steps: usize, step_size: f64, cap: usize) -> Self {
-        Self { over_cap: OverCap::ForwardUnchanged, ..Self::new(Route::Complete, steps, step_size, cap) }
-    }
-
     /// Centralized DP-SGD: a trusted curator draws a user in every step and adds the noise. Its account is
-    /// [`central`](crate::sgd::privacy::central).
+    /// [`Accountant::Central`](crate::sgd::privacy::Accountant::Central).
     #[must_use]
     pub const fn central(steps: usize, step_size: f64) -> Self {
         Self { cap: None, ..Self::new(Route::Complete, steps, step_size, 0) }
@@ -239,7 +245,7 @@ impl WalkSgd<'_> {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<WalkRun, Error> {
+    ) -> Result<ModelRun, Error> {
         self.check(users.count())?;
         let n = users.count();
         let data = users.data();
@@ -284,7 +290,7 @@ impl WalkSgd<'_> {
             holder = self.route.next(holder, n, rng);
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(WalkRun { model, history, contributions })
+        Ok(ModelRun { model, history, contributions })
     }
 
     fn check(&self, users: usize) -> Result<(), Error> {

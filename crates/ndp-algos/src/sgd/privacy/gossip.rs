@@ -148,7 +148,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub fn mean(&self) -> Result<UpperBound<UnitLoss>, Error> {
+    pub(super) fn mean(&self) -> Result<UpperBound<UnitLoss>, Error> {
         let sources = (0..self.users).filter(|&u| u != self.observer);
         let losses = sources.map(|u| self.loss(u).map(|loss| loss.into_value().get()));
         let total = losses.sum::<Result<f64, Error>>()?;

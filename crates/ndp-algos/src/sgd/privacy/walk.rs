@@ -31,7 +31,7 @@ use rayon::prelude::*;
 /// [`Error::NoGuarantee`] naming the condition that fails: another route than the complete graph,
 /// clipping after noise, or forwarding without noise beyond the cap; [`Error::Unbounded`],
 /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
-pub fn complete_walk(
+pub(crate) fn complete_walk(
     walk: &WalkSgd<'_>,
     constants: &Constants,
     users: usize,
@@ -197,18 +197,12 @@ impl WalkPairs {
         Ok(Self { pairs: pairs.to_vec(), laws, steps, final_model, sensitivity: constants.sensitivity })
     }
 
-    /// The pairs, in the order given.
-    #[must_use]
-    pub fn pairs(&self) -> &[(usize, usize)] {
-        &self.pairs
-    }
-
     /// Rényi loss of a pair, in nats; `noise` is in units of the sensitivity.
     ///
     /// # Panics
     /// When the pair is out of range.
     #[must_use]
-    pub fn loss(&self, pair: usize, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
+    pub(crate) fn loss(&self, pair: usize, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
         let local = LocalLoss::new(order, noise);
         let loss = match &self.laws {
             Laws::Capped { cap, gaps } if self.final_model == FinalToken::Published => {
@@ -224,7 +218,7 @@ impl WalkPairs {
 
     /// Mean loss of the pairs: a statement about these pairs alone.
     #[must_use]
-    pub fn mean(&self, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
+    fn mean(&self, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
         let losses = self.all(|pair| self.loss(pair, order, noise).into_value());
         let rounding = 1.0 + (losses.len() + 2) as f64 * f64::EPSILON;
         UpperBound::new(losses.iter().sum::<f64>() / losses.len() as f64 * rounding)
