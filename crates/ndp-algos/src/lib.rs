@@ -239,7 +239,7 @@
 //! use ndp_algos::{LinearProtocol, gossip::SynchronousGossip};
 //! use ndp_graph::{GossipMatrix, generators::path_graph};
 //! let matrix = GossipMatrix::metropolis(&path_graph(3)?);
-//! let printed = theorem1_towards(&matrix, 2, 2, Powers::FromZero)?;
+//! let printed = theorem1_towards((&matrix, 2), &[2], Powers::FromZero)?;
 //! let truth = SynchronousGossip::new(matrix, 2).coalition_loss(&[2])?;
 //! assert!((printed.value().unit[0] - 1.0 / 3.0).abs() < 1e-12); // the theorem says a third
 //! assert!((truth.unit(0)?.get() - 1.0).abs() < 1e-9); // and all is lost

@@ -8,6 +8,7 @@ use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::accountant::baselines::LocalAveraging;
 use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
 use ndp_algos::gossip::table1::MeanBudget;
+use ndp_algos::gossip::utility::Convergence;
 use ndp_dp::{Measure, Order, RandomizedResponse, Sensitivity};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -61,7 +62,7 @@ fn mean_budget(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("mean budget", class(sensitivity)));
     let (Ok(order), Ok(delta)) = (Order::new(alpha), Sensitivity::new(sensitivity)) else { return outcome };
     let budget = MeanBudget { nodes, order, sensitivity: delta, epsilon, spread };
-    let Ok(found) = budget.coalition(gap, degree) else { return outcome };
+    let Ok(found) = budget.calibrate(Convergence::Accelerated(gap), degree as f64) else { return outcome };
     let exact = Quotient::from_f64;
     let square = |x: f64| exact(x).times(&exact(x));
     let loss = exact(alpha)
@@ -74,7 +75,8 @@ fn mean_budget(rng: &mut ChaCha8Rng) -> Outcome {
             "use ndp_dp::{{Order, Sensitivity}};\n\
              let budget = ndp_algos::gossip::table1::MeanBudget {{\n    nodes: {nodes},\n    order: Order::new({})?,\n    \
              sensitivity: Sensitivity::new({})?,\n    epsilon: {epsilon:?},\n    spread: {},\n}};\n\
-             let found = budget.coalition({gap:?}, {degree})?;",
+             let convergence = ndp_algos::gossip::utility::Convergence::Accelerated({gap:?});\n\
+             let found = budget.calibrate(convergence, {degree}.0)?;",
             literal(alpha),
             literal(sensitivity),
             literal(spread)

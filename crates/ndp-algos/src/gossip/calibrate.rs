@@ -15,13 +15,16 @@ use ndp_graph::memory::require_dense;
 use rayon::prelude::*;
 
 /// Noise and rounds that meet a target, and what they cost.
+///
+/// # Examples
+/// Found by [`calibrate()`] and by [`MeanBudget::calibrate`](super::table1::MeanBudget::calibrate).
 #[derive(Clone, Debug, PartialEq)]
 pub struct GossipPlan {
     /// Standard deviation of the noise of each node.
     pub sigma: Sigma,
     /// Number of rounds `T`.
     pub rounds: usize,
-    /// What the observers learn in `T` rounds.
+    /// What the observers learn in `T` rounds; empty where their mean is bounded by the number of messages.
     pub losses: Vec<LossReport>,
     /// The error `(1/n) Σ_v E (x_v^T - x̄)²`, at most.
     pub error: UpperBound<f64>,
@@ -74,7 +77,7 @@ pub fn calibrate(
     let at = |rounds: usize| -> Result<(Sigma, Vec<LossReport>), Error> {
         let losses: Vec<LossReport> = observers
             .par_iter()
-            .map(|&v| exact_loss(matrix, v, rounds, options))
+            .map(|&v| exact_loss((matrix, rounds), &[v], options))
             .collect::<Result<_, Error>>()?;
         Ok((needed(&losses, target, sensitivity)?, losses))
     };
@@ -169,7 +172,7 @@ mod tests {
                 for rounds in 2..40 {
                     let losses: Vec<LossReport> = all
                         .iter()
-                        .map(|&v| exact_loss(&matrix, v, rounds, ExactOptions::default()))
+                        .map(|&v| exact_loss((&matrix, rounds), &[v], ExactOptions::default()))
                         .collect::<Result<_, Error>>()?;
                     let least = needed(&losses, &target, sensitivity)?;
                     let content = least_content(
@@ -200,7 +203,11 @@ mod tests {
             let budget =
                 super::super::table1::MeanBudget { nodes: n, order, sensitivity, epsilon: 1.0, spread: 0.25 };
             let degree = (0..n).map(|v| graph.degree(v)).max().expect("a node");
-            assert!(plan.sigma.get() <= budget.synchronous(gap, degree)?.sigma.get() * (1.0 + 1e-12));
+            assert!(
+                plan.sigma.get()
+                    <= budget.calibrate(Convergence::Accelerated(gap), degree as f64)?.sigma.get()
+                        * (1.0 + 1e-12)
+            );
             for report in &plan.losses {
                 assert!(*report.mean().value() <= plan.sigma.get().powi(2) * (1.0 + 1e-12));
             }

@@ -73,12 +73,12 @@ impl Round {
     /// Those of [`exact_loss`](crate::gossip::exact_loss); [`Error::Shape`].
     pub(crate) fn of_gossip(protocol: &SynchronousGossip, observer: usize) -> Result<Self, Error> {
         let options = ExactOptions::default();
-        let view = view_basis(protocol.matrix(), &[observer], protocol.rounds(), options)?;
-        let graph = protocol.matrix().graph();
+        let view = view_basis(&protocol.matrix, &[observer], protocol.rounds, options)?;
+        let graph = protocol.matrix.graph();
         let widest = (0..graph.node_count()).map(|u| graph.degree(u)).max().unwrap_or(0);
         // Each step rounds states of length at most √n by (degree + 8) units; a rounding is carried on by at most as many
         // times as there are steps after it (the fundamental solution of the accelerated recursion; 1 for plain steps).
-        let steps = protocol.rounds() as f64 + 1.0;
+        let steps = protocol.rounds as f64 + 1.0;
         let units = 4.0 * (widest as f64 + 8.0) * f64::EPSILON;
         let error = steps * steps * units * (graph.node_count() as f64).sqrt();
         Self::new(&view, &protocol.operator()?, error)

@@ -26,6 +26,9 @@ use ndp_graph::{GossipMatrix, Graph};
 use rayon::prelude::*;
 
 /// What is bounded.
+///
+/// # Examples
+/// See [`Pairs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {
     /// The mean of `L_uv` over the pairs.
@@ -34,40 +37,47 @@ pub enum Over {
     Worst,
 }
 
-/// The pairs whose losses count: for each observer, its sources.
+/// The pairs whose losses count: for each observer all sources some hops away.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::fresh::Pairs;
-/// use ndp_graph::generators::cycle_graph;
-/// let far = Pairs::at_least(&cycle_graph(8)?, 2, &[0])?;
-/// assert_eq!(far, Pairs::at_least(&cycle_graph(8)?, 2, &[0])?);
+/// use ndp_algos::gossip::fresh::{Over, Pairs, Stopping, optimize};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
+/// let far = Pairs { distance: 2, observers: vec![0] };
+/// let found = optimize(&matrix, 4, &far, (Over::Mean, 0.1), 1.0, Stopping::default())?;
+/// assert!(found.error <= 1.01 * found.error_lower_bound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pairs(Vec<(usize, Vec<usize>)>);
+pub struct Pairs {
+    /// The fewest hops between source and observer.
+    pub distance: u32,
+    /// The observers.
+    pub observers: Vec<usize>,
+}
 
-impl Pairs {
-    /// All sources at least `distance` hops from each of the given observers.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`], [`Error::InvalidParameter`] when no pair is that far apart.
-    pub fn at_least(graph: &Graph, distance: u32, observers: &[usize]) -> Result<Self, Error> {
+/// For each observer, its sources.
+struct Sources(Vec<(usize, Vec<usize>)>);
+
+impl Sources {
+    fn of(pairs: &Pairs, graph: &Graph) -> Result<Self, Error> {
         let nodes = graph.node_count();
-        let mut pairs = Vec::with_capacity(observers.len());
-        for &node in observers {
+        let mut found = Vec::with_capacity(pairs.observers.len());
+        for &node in &pairs.observers {
             if node >= nodes {
                 return Err(Error::NodeOutOfRange { node, nodes });
             }
             let hops = graph.distances(node);
-            let far = |&u: &usize| u != node && hops[u].is_none_or(|d| d >= distance);
+            let far = |&u: &usize| u != node && hops[u].is_none_or(|d| d >= pairs.distance);
             let sources: Vec<usize> = (0..nodes).filter(far).collect();
             if !sources.is_empty() {
-                pairs.push((node, sources));
+                found.push((node, sources));
             }
         }
-        ensure(!pairs.is_empty(), "the distance of pairs", "leave at least one pair", f64::from(distance))?;
-        Ok(Self(pairs))
+        let distance = f64::from(pairs.distance);
+        ensure(!found.is_empty(), "the distance of pairs", "leave at least one pair", distance)?;
+        Ok(Self(found))
     }
 
     fn count(&self) -> usize {
@@ -113,7 +123,7 @@ impl Default for Stopping {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds, a target that is not positive and finite, a floor that
-/// is negative, infinite or NaN; a matrix too large to be dense.
+/// is negative, infinite or NaN, and where no pair is that far apart; [`Error::NodeOutOfRange`]; a matrix too large to be dense.
 pub fn optimize(
     matrix: &GossipMatrix,
     rounds: usize,
@@ -130,6 +140,7 @@ pub fn optimize(
         "be nonnegative and finite",
         floor,
     )?;
+    let pairs = Sources::of(pairs, matrix.graph())?;
     let costs = FreshNoiseGossip::error_weights(matrix, rounds)?;
     let observers = pairs
         .0

@@ -42,7 +42,7 @@ fn schedules_of_fresh_noise() -> Outcome {
             let before = optimize(
                 &matrix,
                 rounds,
-                &Pairs::at_least(&graph, 2, &observers)?,
+                &Pairs { distance: 2, observers: observers.clone() },
                 (target, allowed),
                 1.0,
                 stopping,

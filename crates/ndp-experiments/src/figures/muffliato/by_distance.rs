@@ -61,7 +61,7 @@ pub struct Curves {
 /// # Errors
 /// Those of [`exact_loss`].
 pub fn curves(matrix: &GossipMatrix, node: usize, rounds: usize) -> Result<Curves, Error> {
-    let report = exact_loss(matrix, node, rounds, ExactOptions::default())?;
+    let report = exact_loss((matrix, rounds), &[node], ExactOptions::default())?;
     let distances = matrix.graph().distances(node);
     let by_distance = |series: Series, losses: &[f64], own: bool| {
         let pairs = distances.iter().zip(losses).enumerate();
@@ -69,7 +69,7 @@ pub fn curves(matrix: &GossipMatrix, node: usize, rounds: usize) -> Result<Curve
         series.by_class(kept.filter_map(|(_, (&distance, &loss))| Some((f64::from(distance?), loss))))
     };
     let from = |powers| theorem1_from(matrix, node, rounds, powers).map(ndp_dp::Printed::into_value);
-    let towards = theorem1_towards(matrix, node, rounds, Powers::FromZero)?;
+    let towards = theorem1_towards((matrix, rounds), &[node], Powers::FromZero)?;
     let farthest = distances.iter().flatten().max().copied().unwrap_or(0);
     let series = vec![
         by_distance(Series::new(SOUND, report.loss.grade()), &report.loss.value().unit, false),
