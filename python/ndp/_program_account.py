@@ -251,8 +251,8 @@ class ProgramAccount(Account):
         """What contributions were taken to depend on: ``"fixed"``, ``"checked"``, ``"assumed"`` or ``"revealed"``."""
         return self._facts().facts()[3]
 
-    def witnesses(self, node: Hashable, change: Iterable[Number] | None = None) -> tuple[Attack, NoiseShift] | None:
-        """The best attack on a change of a node's uses, and the shift of noises that matches it: both prove the same number.
+    def witnesses(self, node: Hashable, change: Iterable[Number] | None = None) -> tuple[Attack, NoiseShift]:
+        """An attack on a change of a node's uses, and a shift of noises that looks like it: the loss lies between what they prove.
 
         Parameters
         ----------
@@ -263,8 +263,14 @@ class ProgramAccount(Account):
 
         Returns
         -------
-        tuple or None
-            None where the view is too large for exact elimination, or nothing is learned.
+        tuple
+            Up to 160 messages both prove the same number, beyond perhaps numbers a little apart. Both are empty where nothing is learned.
+
+        Raises
+        ------
+        NdpError
+            Where the change is seen without noise, where the account shows the observer values that it does not have,
+            and where exact numbers would be too long.
 
         Examples
         --------
@@ -277,7 +283,5 @@ class ProgramAccount(Account):
         u = self.protocol._index(node)
         weights = [1] * self._stated._program.uses(u) if change is None else [_number(x) for x in change]
         found = self._facts().witnesses(u, weights)
-        if found is None:
-            return None
         exact = [Fraction(x) for x in weights]
         return Attack(node, exact, _fractions(found[0])), NoiseShift(node, exact, _fractions(found[1]))

@@ -100,11 +100,11 @@ impl ProgramAccount {
         py: Python<'_>,
         source: usize,
         change: Vec<Number>,
-    ) -> Result<Option<(Terms, Terms)>, Fault> {
+    ) -> Result<(Terms, Terms), Fault> {
         let (account, change) = (Arc::clone(&self.account), weights(change)?);
         run(py, move || {
-            let found = account.witnesses(source, &change)?;
-            Ok(found.map(|(attack, shift)| (terms(&attack.combination.terms), terms(&shift.noises))))
+            let (attack, shift) = account.witnesses(source, &change)?;
+            Ok((terms(&attack.combination.terms), terms(&shift.noises)))
         })
     }
 }

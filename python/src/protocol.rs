@@ -17,7 +17,7 @@ use ndp_algos::gossip::{
     SynchronousGossip,
 };
 use ndp_algos::registry::{self, Parameters};
-use ndp_algos::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk, Path, SumOnPath};
+use ndp_algos::walk::complete::{Caps, CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
 use ndp_algos::walk::graph::{Action, Steps, TokenAveraging, WalkPath};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
@@ -160,10 +160,10 @@ impl Protocol {
         visits: Option<usize>,
         edge_uses: Option<usize>,
     ) -> Result<Self, Fault> {
-        let walk = complete_walk(nodes, holders.len(), published)?;
+        let walk = complete_walk(nodes, holders.len(), published)?.with_caps(Caps { visits, edge_uses })?;
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise).with_caps(caps(visits, edge_uses)?);
-        Ok(Self::named_as(SumOnPath::new(sum, Path::from_holders(nodes, &holders)?)?))
+        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        Ok(Self::named_as(SumOnPath::new(sum, walk.path(&holders)?)?))
     }
 
     /// A token that averages along a given path.

@@ -1,6 +1,6 @@
 //! Sparse square matrices in compressed rows with 32-bit column indices.
 
-use crate::{Error, memory::require_dense};
+use crate::{Error, memory::require_dense, progress::checkpoint};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -131,6 +131,7 @@ impl Csr {
     }
 
     fn check_lengths(&self, x: usize, y: usize) {
+        checkpoint();
         assert_eq!(x, self.node_count(), "x has one entry per column");
         assert_eq!(y, self.node_count(), "y has one entry per row");
     }

@@ -22,7 +22,7 @@ mod pair_laws;
 pub use pair_laws::PairLaws;
 
 use crate::memory::require_dense;
-use crate::progress::{Counter, Progress, Silent};
+use crate::progress::{Counter, Progress, Silent, checkpoint};
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -428,6 +428,7 @@ impl<const K: usize> Lanes<K> {
 
     /// `law ← law · W`, keeping the law before the step in `previous`.
     fn step(&mut self, incoming: &Csr) {
+        checkpoint();
         std::mem::swap(&mut self.law, &mut self.previous);
         let (columns, weights) = (incoming.columns(), incoming.weights());
         for (out, bounds) in self.law.iter_mut().zip(incoming.starts().windows(2)) {

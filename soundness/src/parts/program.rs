@@ -323,13 +323,18 @@ fn node(
         }
     }
     let change: Vec<Weight> = (0..k).map(|_| Weight::from(1)).collect();
-    if let Ok(Some((attack, shift))) = account.witnesses(u, &change) {
-        let expected = ratio(&truth.along(&ones));
-        let attacked = twin.program.check_attack(account.observer(), &attack);
-        let shifted = twin.program.check_shift(account.observer(), &shift);
-        outcome.check(attacked == Ok(AttackBound::AtLeast(expected.clone())), || {
-            violation("attack", format!("node {u}: {attacked:?}"))
-        });
-        outcome.check(shifted == Ok(expected), || violation("shift", format!("node {u}: {shifted:?}")));
-    }
+    let (attack, shift) = match account.witnesses(u, &change) {
+        Ok(pair) => pair,
+        Err(error) => {
+            outcome.check(false, || violation("no witnesses", format!("node {u}: {error}")));
+            return;
+        }
+    };
+    let expected = ratio(&truth.along(&ones));
+    let attacked = twin.program.check_attack(account.observer(), &attack);
+    let shifted = twin.program.check_shift(account.observer(), &shift);
+    outcome.check(attacked == Ok(AttackBound::AtLeast(expected.clone())), || {
+        violation("attack", format!("node {u}: {attacked:?}"))
+    });
+    outcome.check(shifted == Ok(expected), || violation("shift", format!("node {u}: {shifted:?}")));
 }

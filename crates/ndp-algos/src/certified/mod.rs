@@ -27,7 +27,7 @@ pub(crate) mod decisions;
 pub(crate) mod dyadic;
 mod elimination;
 pub(crate) mod enclosure;
-mod field;
+pub(crate) mod field;
 mod fixed;
 pub(crate) mod gram;
 pub(crate) mod krylov;

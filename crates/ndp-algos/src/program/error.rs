@@ -192,6 +192,19 @@ pub enum ProgramError {
     /// A witness that proves nothing.
     #[error("the witness is refused: {0}")]
     Witness(String),
+    /// Witnesses of an account that shows the observer values which it does not have: they would be those of another view.
+    #[error(
+        "the account shows the observer values that it does not have: there is no attack with what it has"
+    )]
+    WitnessOfRevealed,
+    /// Witnesses whose exact numbers would be too long.
+    #[error("no witnesses: {rank} messages share their noises, and exact solutions have up to {bits} bits")]
+    WitnessTooLong {
+        /// Independent messages, at most.
+        rank: usize,
+        /// Bits of a number; 0 where the messages are too many for elimination.
+        bits: u64,
+    },
     /// What is not linear Gaussian.
     #[error("{0} is not linear Gaussian: state a public realisation, or the worst pattern")]
     NotLinear(String),

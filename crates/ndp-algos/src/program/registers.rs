@@ -62,13 +62,18 @@ pub(super) enum Primitive {
 }
 
 /// A ratio that is not reduced: on a walk through many steps the greatest common divisors would be most of the work.
-struct Unreduced {
-    numerator: BigInt,
-    denominator: BigInt,
+#[derive(Clone, Debug)]
+pub(super) struct Unreduced {
+    pub(super) numerator: BigInt,
+    pub(super) denominator: BigInt,
 }
 
 impl Unreduced {
-    fn add(&mut self, numerator: BigInt, denominator: &BigInt) {
+    pub(super) fn zero() -> Self {
+        Self { numerator: BigInt::zero(), denominator: BigInt::one() }
+    }
+
+    pub(super) fn add(&mut self, numerator: BigInt, denominator: &BigInt) {
         if self.denominator == *denominator {
             self.numerator += numerator;
         } else if (denominator % &self.denominator).is_zero() {
@@ -83,7 +88,22 @@ impl Unreduced {
         }
     }
 
-    fn reduced(self) -> BigRational {
+    /// Divides by the greatest common divisor; quick where the denominator is short.
+    pub(super) fn shorten(&mut self) {
+        if self.denominator.is_one() {
+            return;
+        }
+        // One division makes both numbers short.
+        let rest = &self.numerator % &self.denominator;
+        let short = BigRational::new(rest, self.denominator.clone());
+        if short.denom() != &self.denominator {
+            let by = &self.denominator / short.denom();
+            self.numerator /= by;
+            self.denominator = short.denom().clone();
+        }
+    }
+
+    pub(super) fn reduced(self) -> BigRational {
         if self.denominator.is_one() {
             return BigRational::new_raw(self.numerator, self.denominator);
         }
@@ -91,11 +111,19 @@ impl Unreduced {
     }
 }
 
-/// The coefficients of `value` over contributions and noises, ascending, none of them 0: a walk back in time from the value
-/// to what it is made of.
+/// The coefficients of `value` over contributions and noises, ascending, none of them 0.
 pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRational)> {
     let one = Unreduced { numerator: BigInt::one(), denominator: BigInt::one() };
-    let mut open: BTreeMap<usize, Unreduced> = BTreeMap::from([(value, one)]);
+    let found = combined(values, BTreeMap::from([(value, one)]));
+    found.into_iter().map(|(primitive, x)| (primitive, x.reduced())).collect()
+}
+
+/// The coefficients of a combination of values over contributions and noises, ascending, none of them 0: a walk back in time from
+/// the values to what they are made of.
+pub(super) fn combined(
+    values: &[Definition],
+    mut open: BTreeMap<usize, Unreduced>,
+) -> Vec<(Primitive, Unreduced)> {
     let mut found = Vec::new();
     let add =
         |open: &mut BTreeMap<usize, Unreduced>, term: usize, numerator: BigInt, denominator: &BigInt| {
@@ -111,8 +139,8 @@ pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRa
             continue;
         }
         match &values[at] {
-            Definition::Contribution(k) => found.push((Primitive::Contribution(*k), weight.reduced())),
-            Definition::Noise(k) => found.push((Primitive::Noise(*k), weight.reduced())),
+            Definition::Contribution(k) => found.push((Primitive::Contribution(*k), weight)),
+            Definition::Noise(k) => found.push((Primitive::Noise(*k), weight)),
             Definition::Sum(terms) => {
                 for (term, factor) in terms {
                     if factor.denom().is_one() {

@@ -151,11 +151,14 @@ impl Statistic {
         };
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
-        let terms = match r <= MAX_EXACT || account.adaptivity() == Dependence::Revealed {
-            true => account.witnesses(source, &exact)?.map(|(attack, _)| {
+        // Where nothing is learned there is nothing to weigh: all scores are 0.
+        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT || account.adaptivity() == Dependence::Revealed {
+            true if account.adaptivity() == Dependence::Revealed => Vec::new(),
+            true => {
+                let (attack, _) = account.witnesses(source, &exact)?;
                 let terms = attack.combination.terms.iter();
-                terms.map(|(value, weight)| (value.index(), weight.to_f64())).collect::<Vec<_>>()
-            }),
+                terms.map(|(value, weight)| (value.index(), weight.to_f64())).collect()
+            }
             false => {
                 let mut covariance = Array2::<f64>::zeros((r, r));
                 for i in 0..r {
@@ -176,11 +179,9 @@ impl Statistic {
                 covariance.diag_mut().iter_mut().for_each(|x| *x += ridge);
                 let b = Array2::from_shape_fn((r, 1), |(k, _)| shifts[k]);
                 let y = cholesky(covariance.view())?.solve(b.view())?;
-                Some(rows.iter().zip(y.iter()).map(|(row, &y)| (row.value, y)).collect())
+                rows.iter().zip(y.iter()).map(|(row, &y)| (row.value, y)).collect()
             }
         };
-        // Where nothing is learned there is nothing to weigh: all scores are 0.
-        let terms = terms.unwrap_or_default();
         let mut known = BTreeMap::new();
         for (k, c) in account.program.contributions.iter().enumerate() {
             known.insert(Primitive::Contribution(k), account.seen.members[c.node]);

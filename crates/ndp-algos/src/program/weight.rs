@@ -219,3 +219,15 @@ pub(super) fn least_common_multiple(a: &BigInt, b: &BigInt) -> BigInt {
     // A reduced ratio has lost the greatest common divisor.
     a * BigRational::new(a.clone(), b.clone()).denom()
 }
+
+/// A ratio; a long one is left as it is, since the greatest common divisor would be most of the work.
+pub(super) fn over(a: BigInt, b: &BigInt) -> BigRational {
+    if a.bits() + b.bits() <= REDUCED {
+        BigRational::new(a, b.clone())
+    } else {
+        BigRational::new_raw(a, b.clone())
+    }
+}
+
+/// Bits up to which ratios are reduced.
+const REDUCED: u64 = 1 << 15;

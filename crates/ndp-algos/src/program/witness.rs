@@ -12,15 +12,18 @@
 use super::account::ProgramAccount;
 use super::adaptivity::Dependence;
 use super::build::{Program, Value};
+use super::exact::multiple;
 use super::noiseless::{Combination, shift_of};
 use super::observers::Seen;
 use super::options::AccountOptions;
-use super::registers::Primitive;
-use super::{ProgramError, Weight, pivots, sparse};
+use super::registers::{Definition, Primitive, Unreduced, combined};
+use super::weight::over;
+use super::{ProgramError, Weight, exact, sparse, sweep};
 use crate::Error;
 use crate::accountant::Observer;
+use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::Zero;
+use num_traits::{One, Zero};
 use std::collections::BTreeMap;
 
 /// A combination of messages that tells a change of a node's uses from none.
@@ -46,45 +49,60 @@ pub struct NoiseShift {
 }
 
 impl Program {
-    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly.
+    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. An attack without messages proves 0.
     ///
     /// # Errors
     /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change; a bad observer.
+    ///
+    /// # Complexity
+    /// One walk back through what the messages are made of.
     pub fn check_attack(&self, observer: &Observer, attack: &AttackWitness) -> Result<AttackBound, Error> {
-        let seen = Seen::new(self, observer, &BTreeMap::new())?;
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, attack.source, &attack.change)?;
-        let mut form: BTreeMap<Primitive, BigRational> = BTreeMap::new();
+        if attack.combination.terms.is_empty() {
+            return Ok(AttackBound::AtLeast(Weight::of(BigRational::zero())));
+        }
+        // A common factor of all weights has no effect.
+        let mut common = BigInt::one();
         for (value, weight) in &attack.combination.terms {
             let number = self.check(*value)?;
             if seen.known_from[number].is_none() {
                 return Err(refused(format!("value {number} is not seen")));
             }
-            let weight = weight.exact("a weight")?;
-            for (primitive, x) in self.form(number) {
-                *form.entry(primitive).or_insert_with(BigRational::zero) += weight * x;
-            }
+            common = multiple(common, weight.exact("a weight")?.denom());
         }
-        let (mut shift, mut variance) = (BigRational::zero(), BigRational::zero());
-        for (primitive, x) in &form {
+        let mut open: BTreeMap<usize, Unreduced> = BTreeMap::new();
+        for (value, weight) in &attack.combination.terms {
+            let weight = weight.exact("a weight")?;
+            let sum = open.entry(value.index()).or_insert_with(Unreduced::zero);
+            sum.add(weight.numer() * (&common / weight.denom()), &BigInt::one());
+        }
+        let (mut shift, mut variances) = (Unreduced::zero(), Sums::default());
+        for (primitive, x) in combined(&self.values, open) {
             match primitive {
                 Primitive::Contribution(k) => {
-                    if let Some(delta) = change.get(k) {
-                        shift += x * delta;
+                    if let Some(delta) = change.get(&k).filter(|delta| !delta.is_zero()) {
+                        shift.add(x.numerator * delta.numer(), &(x.denominator * delta.denom()));
                     }
                 }
-                Primitive::Noise(k) if seen.known_from[self.noises[*k].value].is_none() => {
-                    variance += x * x * &self.noises[*k].variance;
+                Primitive::Noise(k) if seen.known_from[self.noises[k].value].is_none() => {
+                    let v = &self.noises[k].variance;
+                    let squares = (&x.numerator * &x.numerator, &x.denominator * &x.denominator);
+                    variances.add(squares.0 * v.numer(), squares.1 * v.denom());
                 }
                 Primitive::Noise(_) => {}
             }
         }
-        if shift.is_zero() {
+        let variance = variances.total();
+        if shift.numerator.is_zero() {
             return Err(refused("the combination does not show the change".to_owned()));
         }
-        if variance.is_zero() {
+        if variance.numerator.is_zero() {
             return Ok(AttackBound::Noiseless);
         }
-        Ok(AttackBound::AtLeast(Weight::of(&shift * &shift / variance)))
+        let above = &shift.numerator * &shift.numerator * variance.denominator;
+        let below = &shift.denominator * &shift.denominator * variance.numerator;
+        Ok(AttackBound::AtLeast(Weight::of(over(above, &below))))
     }
 
     /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
@@ -92,51 +110,85 @@ impl Program {
     /// # Errors
     /// [`ProgramError::Witness`] when the shift and the change look different in some row, or a noise is shifted that the
     /// observer knows; a bad observer.
+    ///
+    /// # Complexity
+    /// One walk on through the program: every value moves by the change less the shift, and what is seen must not move.
     pub fn check_shift(&self, observer: &Observer, shift: &NoiseShift) -> Result<Weight, Error> {
-        let seen = Seen::new(self, observer, &BTreeMap::new())?;
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, shift.source, &shift.change)?;
-        let numbers: BTreeMap<usize, usize> =
-            self.noises.iter().enumerate().map(|(k, noise)| (noise.value, k)).collect();
-        let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
-        let mut price = BigRational::zero();
+        let mut moved: BTreeMap<usize, &BigRational> = BTreeMap::new();
+        // All shifts over one denominator, so that values have those of the program's weights.
+        let mut common = change.values().fold(BigInt::one(), |d, x| multiple(d, x.denom()));
+        let mut price = Sums::default();
         for (value, by) in &shift.noises {
             let number = self.check(*value)?;
             let by = by.exact("a weight")?;
-            let noise = numbers.get(&number);
-            let noise = *noise.ok_or_else(|| refused(format!("value {number} is no noise")))?;
-            let variance = &self.noises[noise].variance;
+            let Definition::Noise(noise) = self.values[number] else {
+                return Err(refused(format!("value {number} is no noise")));
+            };
             if by.is_zero() {
                 continue;
             }
-            if seen.known_from[number].is_some() || variance.is_zero() {
+            if seen.known_from[number].is_some() {
                 return Err(refused(format!("the observer knows noise {number}")));
             }
-            if moved.insert(noise, by.clone()).is_some() {
+            if moved.insert(noise, by).is_some() {
                 return Err(refused(format!("noise {number} is shifted twice")));
             }
-            price += by * by / variance;
+            common = multiple(common, by.denom());
         }
-        for row in &seen.rows {
-            let mut rest = BigRational::zero();
-            for (primitive, x) in &row.form {
-                match primitive {
-                    Primitive::Contribution(k) => {
-                        if let Some(delta) = change.get(k) {
-                            rest += x * delta;
-                        }
-                    }
-                    Primitive::Noise(k) => {
-                        if let Some(by) = moved.get(k) {
-                            rest -= x * by;
-                        }
-                    }
+        let whole = |x: &BigRational| x.numer() * (&common / x.denom());
+        for (k, by) in &moved {
+            let (x, v) = (whole(by), &self.noises[*k].variance);
+            price.add(&x * &x * v.denom(), v.numer().clone());
+        }
+        let mut is_row = vec![false; self.values.len()];
+        seen.rows.iter().for_each(|row| is_row[row.value] = true);
+        let mut moves: Vec<Option<Box<Unreduced>>> = vec![None; self.values.len()];
+        for (number, definition) in self.values.iter().enumerate() {
+            // What is known otherwise follows from rows, and moves as little.
+            if seen.known_from[number].is_some() && !is_row[number] {
+                continue;
+            }
+            let mut sum = Unreduced::zero();
+            match definition {
+                Definition::Contribution(k) => {
+                    change.get(k).into_iter().for_each(|delta| sum.numerator = whole(delta));
                 }
+                Definition::Noise(k) => moved.get(k).into_iter().for_each(|by| sum.numerator = -whole(by)),
+                Definition::Sum(_) | Definition::Mixed { .. } => definition.each_term(|term, weight| {
+                    if let Some(x) = &moves[term] {
+                        sum.add(&x.numerator * weight.numer(), &(&x.denominator * weight.denom()));
+                    }
+                }),
             }
-            if !rest.is_zero() {
-                return Err(refused(format!("value {} shows the change", row.value)));
+            if sum.numerator.is_zero() {
+                continue;
             }
+            if is_row[number] {
+                return Err(refused(format!("value {number} shows the change")));
+            }
+            sum.shorten();
+            moves[number] = Some(Box::new(sum));
         }
-        Ok(Weight::of(price))
+        let price = price.total();
+        Ok(Weight::of(over(price.numerator, &(price.denominator * &common * &common))))
+    }
+}
+
+/// Sums of ratios, one for each denominator.
+#[derive(Default)]
+struct Sums(BTreeMap<BigInt, BigInt>);
+
+impl Sums {
+    fn add(&mut self, numerator: BigInt, denominator: BigInt) {
+        *self.0.entry(denominator).or_insert_with(BigInt::zero) += numerator;
+    }
+
+    fn total(self) -> Unreduced {
+        let mut sum = Unreduced::zero();
+        self.0.into_iter().for_each(|(denominator, numerator)| sum.add(numerator, &denominator));
+        sum
     }
 }
 
@@ -150,96 +202,83 @@ pub enum AttackBound {
 }
 
 impl ProgramAccount {
-    /// The best attack on a change of the uses of `source` and the noise shift that matches it: exact solutions, so that both
-    /// prove the same number. Views of more than 160 rows that all bring a noise which no row before them has get witnesses between
-    /// which the loss lies, a little apart; what they prove is exact. `None` for other large views, where nothing is learned, or where the account
-    /// shows the observer values that it does not have.
+    /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change: the loss lies between
+    /// what they prove, and what they prove is exact. Where nothing is learned both are empty.
+    ///
+    /// Up to 160 messages the pair is the best there is, and both prove the same number. Beyond, where every message brings a noise
+    /// that no message before it has, attack and shift come from `f64` and are completed exactly: they are a little apart. Other
+    /// large views are solved in exact arithmetic again, as long as the numbers are.
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`]; [`ProgramError::NotFinite`];
-    /// [`Error::NoiselessView`] where the change is seen without noise.
+    /// [`Error::NoiselessView`] where the change is seen without noise; [`ProgramError::WitnessOfRevealed`] where the account
+    /// shows the observer values that it does not have; [`ProgramError::WitnessTooLong`] where exact numbers would be too long,
+    /// [`ndp_graph::Error::TooLarge`] where memory does not suffice.
     ///
     /// # Complexity
-    /// `O(r³)` operations on rationals for `r` rows, at most 160.
-    pub fn witnesses(
-        &self,
-        source: usize,
-        change: &[Weight],
-    ) -> Result<Option<(AttackWitness, NoiseShift)>, Error> {
+    /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words. Otherwise that of the account.
+    pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(AttackWitness, NoiseShift), Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
-        let seen = &*self.completed()?;
-        let rows = &seen.rows;
         // Values that were shown to the observer it does not have.
         if self.adaptivity() == Dependence::Revealed {
-            return Ok(None);
+            return Err(ProgramError::WitnessOfRevealed.into());
         }
-        let shifts: Vec<BigRational> = rows.iter().map(|row| shift_of(&row.form, &by_use)).collect();
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
-        if rows.len() > MAX_EXACT {
-            if shifts.iter().all(BigRational::is_zero) {
-                return Ok(None);
-            }
-            let memory = AccountOptions::default().memory_limit;
-            let found = match sparse::witness(program, seen, &shifts, memory)? {
-                Some(found) => Some(found),
-                None => pivots::witness(program, seen, &shifts, memory)?,
-            };
-            return Ok(found.map(|(attack, moved)| {
-                let terms =
-                    attack.into_iter().map(|(r, y)| (value(rows[r].value), Weight::from(y))).collect();
-                let noises = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
-                let (change, noises) = (change.to_vec(), noises.collect());
-                (
-                    AttackWitness { source, change: change.clone(), combination: Combination { terms } },
-                    NoiseShift { source, change, noises },
-                )
-            }));
-        }
-        let noise_part = |r: usize| -> BTreeMap<usize, BigRational> {
-            let noises = rows[r].form.iter().filter_map(|(primitive, x)| match primitive {
-                Primitive::Noise(k) => Some((*k, x.clone())),
-                Primitive::Contribution(_) => None,
-            });
-            noises.collect()
+        let pair = |attack: Vec<(usize, Weight)>, moved: Vec<(usize, BigRational)>| {
+            let terms = attack.into_iter().map(|(number, y)| (value(number), y)).collect();
+            let noises = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
+            let (change, noises) = (change.to_vec(), noises.collect());
+            let combination = Combination { terms };
+            (
+                AttackWitness { source, change: change.clone(), combination },
+                NoiseShift { source, change, noises },
+            )
         };
-        let noises: Vec<BTreeMap<usize, BigRational>> = (0..rows.len()).map(noise_part).collect();
-        // S y = b by elimination; rows of S that vanish must have no shift left.
-        let r = rows.len();
-        let mut matrix: Vec<Vec<BigRational>> = vec![vec![BigRational::zero(); r + 1]; r];
-        for i in 0..r {
-            for j in 0..=i {
-                let mut sum = BigRational::zero();
-                for (k, x) in &noises[i] {
-                    if let Some(y) = noises[j].get(k) {
-                        sum += x * y * &program.noises[*k].variance;
-                    }
+        let memory = AccountOptions::default().memory_limit;
+        let large = self.seen.rows.len() > MAX_EXACT;
+        let mut swept = None;
+        if large && !self.seen.is_complete() {
+            // Rows that are not written out.
+            swept = sweep::witness(program, &self.seen, &by_use, memory)?;
+            if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
+                return Ok(pair(found.attack, found.moved));
+            }
+        }
+        let seen = match self.completed() {
+            Ok(seen) => seen,
+            Err(error) => return swept.map(|found| pair(found.attack, found.moved)).ok_or(error),
+        };
+        let seen = &*seen;
+        let number = |r: usize| seen.rows[r].value;
+        let shifts: Vec<BigRational> = seen.rows.iter().map(|row| shift_of(&row.form, &by_use)).collect();
+        if shifts.iter().all(BigRational::is_zero) {
+            return Ok(pair(Vec::new(), Vec::new()));
+        }
+        if large {
+            if let Some((attack, moved)) = sparse::witness(program, seen, &shifts, memory)? {
+                let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::from(y)));
+                return Ok(pair(attack.collect(), moved.into_iter().collect()));
+            }
+            if self.seen.is_complete() {
+                swept = sweep::witness(program, seen, &by_use, memory)?;
+                if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
+                    return Ok(pair(found.attack, found.moved));
                 }
-                matrix[i][j] = sum.clone();
-                matrix[j][i] = sum;
-            }
-            matrix[i][r] = shifts[i].clone();
-        }
-        let Some(solution) = solve(matrix) else { return Err(Error::NoiselessView(source)) };
-        let used = |x: &BigRational| !x.is_zero();
-        let mut moved: BTreeMap<usize, BigRational> = BTreeMap::new();
-        for (y, row) in solution.iter().zip(&noises).filter(|(y, _)| used(y)) {
-            for (k, x) in row {
-                *moved.entry(*k).or_insert_with(BigRational::zero) += y * x * &program.noises[*k].variance;
             }
         }
-        if moved.values().all(BigRational::is_zero) {
-            return Ok(None);
+        match (exact::witness(program, seen, &shifts), swept) {
+            (exact::Outcome::Found(attack, moved), _) => {
+                let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::of(y)));
+                Ok(pair(attack.collect(), moved.into_iter().collect()))
+            }
+            (exact::Outcome::Shown, _) => Err(Error::NoiselessView(source)),
+            // A pair that is not close is one.
+            (exact::Outcome::TooLong { .. }, Some(found)) => Ok(pair(found.attack, found.moved)),
+            (exact::Outcome::TooLong { rank, bits }, None) => {
+                Err(ProgramError::WitnessTooLong { rank, bits }.into())
+            }
         }
-        let terms = solution.into_iter().zip(rows).filter(|(y, _)| used(y));
-        let terms = terms.map(|(y, row)| (value(row.value), Weight::of(y))).collect();
-        let noises = moved.into_iter().filter(|(_, x)| used(x));
-        let noises = noises.map(|(k, x)| (value(program.noises[k].value), Weight::of(x))).collect();
-        let change = change.to_vec();
-        Ok(Some((
-            AttackWitness { source, change: change.clone(), combination: Combination { terms } },
-            NoiseShift { source, change, noises },
-        )))
     }
 }
 
@@ -247,38 +286,7 @@ fn refused(why: String) -> Error {
     ProgramError::Witness(why).into()
 }
 
-/// A solution of a consistent system given by its augmented rows; free unknowns are 0.
-fn solve(mut rows: Vec<Vec<BigRational>>) -> Option<Vec<BigRational>> {
-    let n = rows.len();
-    let mut pivots: Vec<(usize, usize)> = Vec::new();
-    let mut next = 0;
-    for column in 0..n {
-        let Some(found) = (next..n).find(|&i| !rows[i][column].is_zero()) else { continue };
-        rows.swap(next, found);
-        let inverse = rows[next][column].recip();
-        rows[next].iter_mut().skip(column).for_each(|x| *x *= &inverse);
-        let pivot = rows[next].clone();
-        for (i, row) in rows.iter_mut().enumerate() {
-            if i == next || row[column].is_zero() {
-                continue;
-            }
-            let factor = row[column].clone();
-            for (x, y) in row.iter_mut().zip(&pivot).skip(column).filter(|(_, y)| !y.is_zero()) {
-                *x -= &factor * y;
-            }
-        }
-        pivots.push((next, column));
-        next += 1;
-    }
-    if rows[next..].iter().any(|row| !row[n].is_zero()) {
-        return None;
-    }
-    let mut solution = vec![BigRational::zero(); n];
-    for (row, column) in pivots {
-        solution[column] = rows[row][n].clone();
-    }
-    Some(solution)
-}
-
-/// Rows up to which witnesses are found in exact arithmetic.
+/// Rows up to which witnesses are exact solutions.
 const MAX_EXACT: usize = 160;
+/// How far apart witnesses in `f64` may be before exact ones are tried, relative to the loss.
+const CLOSE: f64 = 1e-9;

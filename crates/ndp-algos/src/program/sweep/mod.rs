@@ -16,6 +16,7 @@
 //! What the observer has seen moves nothing (its shift is 0): it is left out of all sums, and only hidden values are swept. For
 //! decentralized SGD these are the hidden motions of the other nodes, and `S` has `(degree · steps)²` entries.
 
+mod absorb;
 mod dense;
 mod tape;
 
@@ -29,6 +30,7 @@ use super::weight::float;
 use crate::Error;
 use crate::certified::account::WIDTH;
 use crate::certified::enclosure::width;
+pub(super) use absorb::witness;
 use dense::{Whitening, whitening};
 use ndarray::Array2;
 use ndp_graph::linalg::gram_difference;
@@ -90,17 +92,7 @@ pub(super) fn grams(
         }
     }
     let uses = Uses::new(program, &tape, directions, options);
-    let lanes = (tape.slots + tape.variances.len().max(uses.contributions.len())) as u128;
-    let kept: usize = uses.nodes.iter().filter(|node| node.whole).map(|node| node.end - node.start).sum();
-    let squares: u128 =
-        uses.nodes.iter().filter(|x| x.whole).map(|x| ((x.end - x.start) as u128).pow(2)).sum();
-    let bytes = 8
-        * (6 * (n * n) as u128 + (LANES * TOGETHER) as u128 * lanes + (kept * n) as u128 + 2 * squares)
-        + 32 * (tape.steps.len() as u128);
-    if bytes > options.memory_limit.into() {
-        let (what, limit) = ("sweeps through a program", options.memory_limit.into());
-        return Err(ndp_graph::Error::TooLarge { what, bytes, limit }.into());
-    }
+    memory(&tape, &uses, n, options.memory_limit)?;
     let first = covariance(&tape, &uses, n);
     let relative = roundings(tape.back + tape.on + 8);
     let Some(white) =
@@ -119,6 +111,22 @@ pub(super) fn grams(
         .flatten()
         .all(|gram| gram.diagonal.iter().chain(gram.directions.iter().map(|known| &known.ends)).all(near));
     Ok(Some(Found { grams, rank: n, assumed, narrow }))
+}
+
+/// Refuses what would not fit.
+fn memory(tape: &Tape, uses: &Uses<'_>, n: usize, limit: u64) -> Result<(), Error> {
+    let lanes = (tape.slots + tape.variances.len().max(uses.contributions.len())) as u128;
+    let kept: usize = uses.nodes.iter().filter(|node| node.whole).map(|node| node.end - node.start).sum();
+    let squares: u128 =
+        uses.nodes.iter().filter(|x| x.whole).map(|x| ((x.end - x.start) as u128).pow(2)).sum();
+    let bytes = 8
+        * (6 * (n * n) as u128 + (LANES * TOGETHER) as u128 * lanes + (kept * n) as u128 + 2 * squares)
+        + 40 * (tape.steps.len() as u128);
+    if bytes > limit.into() {
+        let (what, limit) = ("sweeps through a program", limit.into());
+        return Err(ndp_graph::Error::TooLarge { what, bytes, limit }.into());
+    }
+    Ok(())
 }
 
 impl<'a> Uses<'a> {

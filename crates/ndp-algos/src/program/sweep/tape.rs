@@ -29,6 +29,8 @@ pub(super) struct Step {
     pub(super) number: u32,
     /// Where it is kept; of no meaning for a row.
     pub(super) slot: u32,
+    /// Whether it is a term of one step only.
+    pub(super) once: bool,
     start: u32,
     end: u32,
 }
@@ -36,6 +38,8 @@ pub(super) struct Step {
 /// Steps in an order in which every value stands before what is made of it, and not long before.
 pub(super) struct Tape {
     pub(super) steps: Vec<Step>,
+    /// The value of every step.
+    pub(super) values: Vec<u32>,
     /// Slots and weights of the terms of every step.
     terms: Vec<(u32, f64)>,
     /// Number of slots.
@@ -106,6 +110,7 @@ impl Tape {
         }
         let mut tape = Self {
             steps: Vec::with_capacity(order.len()),
+            values: order.iter().map(|x| x.1).collect(),
             terms: Vec::new(),
             slots: 0,
             rows: Vec::with_capacity(seen.rows.len()),
@@ -154,8 +159,9 @@ impl Tape {
                 Definition::Sum(_) | Definition::Mixed { .. } => (Kind::Hidden, at as usize + 1),
             };
             let number = u32::try_from(number - 1).ok()?;
-            tape.steps.push(Step { kind, number, slot: 0, start, end });
+            tape.steps.push(Step { kind, number, slot: 0, once: false, start, end });
         }
+        tape.steps.iter_mut().zip(&consumers).for_each(|(step, count)| step.once = *count == 1);
         drop(place);
         if !fine || !tape.in_range(&consumers) {
             return None;
@@ -237,7 +243,7 @@ impl Tape {
         self.slots = slots as usize;
     }
 
-    fn terms(&self, step: &Step) -> &[(u32, f64)] {
+    pub(super) fn terms(&self, step: &Step) -> &[(u32, f64)] {
         &self.terms[step.start as usize..step.end as usize]
     }
 

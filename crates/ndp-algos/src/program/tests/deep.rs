@@ -291,12 +291,10 @@ fn long_chains_are_swept() -> Outcome {
             let account = program.account_with(&observer, &options)?;
             for gram in found.iter().flatten() {
                 let change = vec![Weight::from(1); gram.uses];
-                let truth = match account.witnesses(gram.node, &change)? {
-                    Some((attack, _)) => match program.check_attack(&observer, &attack)? {
-                        AttackBound::AtLeast(loss) => loss.0.expect("exact"),
-                        AttackBound::Noiseless => panic!("noise is seen"),
-                    },
-                    None => BigRational::zero(),
+                let (attack, _) = account.witnesses(gram.node, &change)?;
+                let truth = match program.check_attack(&observer, &attack)? {
+                    AttackBound::AtLeast(loss) => loss.0.expect("exact"),
+                    AttackBound::Noiseless => panic!("noise is seen"),
                 };
                 let ends = match gram.directions.first() {
                     Some(known) => known.ends,

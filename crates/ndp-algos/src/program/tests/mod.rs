@@ -11,6 +11,7 @@ mod protocols;
 mod reductions;
 mod reference;
 mod sets;
+mod witnesses;
 
 use super::*;
 

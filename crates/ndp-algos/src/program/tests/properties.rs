@@ -70,34 +70,35 @@ fn witnesses_meet_in_the_loss() -> Outcome {
             for change in changes {
                 let exact: Vec<Weight> = change.iter().map(|&x| x.into()).collect();
                 match account.verdict(u, &SensitivitySet::Along(change.clone())) {
-                    Ok(NodeVerdict::Bounded(loss)) => match account.witnesses(u, &exact)? {
-                        None => assert_eq!(loss.value(), 0.0),
-                        Some((attack, shift)) => {
-                            let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
-                                panic!("noise is seen");
-                            };
-                            let high = program.check_shift(&observer, &shift)?;
-                            assert_eq!(low, high);
-                            assert!(
-                                loss.lower <= low.to_f64() * (1.0 + 1e-15)
-                                    && low.to_f64() <= loss.value() * (1.0 + 1e-15)
-                            );
-                            assert_eq!(loss.grade(), Grade::Exact);
-                            bounded += 1;
-                            let mut wrong = shift.clone();
-                            wrong.noises[0].1 = Weight::from(wrong.noises[0].1.to_f64() + 0.5);
-                            let outcome = program.check_shift(&observer, &wrong);
-                            // A noise that occurs in no row can be shifted freely, at its price.
-                            assert!(outcome.is_err() || outcome.is_ok_and(|price| price != high));
-                            let mut wrong = attack.clone();
-                            wrong.combination.terms[0].1 =
-                                Weight::from(0.25 + wrong.combination.terms[0].1.to_f64() * 3.0);
-                            if let Ok(AttackBound::AtLeast(weaker)) = program.check_attack(&observer, &wrong)
-                            {
-                                assert!(weaker.to_f64() <= low.to_f64() * (1.0 + 1e-12));
-                            }
+                    Ok(NodeVerdict::Bounded(loss)) => {
+                        let (attack, shift) = account.witnesses(u, &exact)?;
+                        let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
+                            panic!("noise is seen");
+                        };
+                        let high = program.check_shift(&observer, &shift)?;
+                        assert_eq!(low, high);
+                        assert!(
+                            loss.lower <= low.to_f64() * (1.0 + 1e-15)
+                                && low.to_f64() <= loss.value() * (1.0 + 1e-15)
+                        );
+                        assert_eq!(loss.grade(), Grade::Exact);
+                        if attack.combination.terms.is_empty() {
+                            assert!(loss.value() == 0.0 && shift.noises.is_empty());
+                            continue;
                         }
-                    },
+                        bounded += 1;
+                        let mut wrong = shift.clone();
+                        wrong.noises[0].1 = Weight::from(wrong.noises[0].1.to_f64() + 0.5);
+                        let outcome = program.check_shift(&observer, &wrong);
+                        // A noise that occurs in no row can be shifted freely, at its price.
+                        assert!(outcome.is_err() || outcome.is_ok_and(|price| price != high));
+                        let mut wrong = attack.clone();
+                        wrong.combination.terms[0].1 =
+                            Weight::from(0.25 + wrong.combination.terms[0].1.to_f64() * 3.0);
+                        if let Ok(AttackBound::AtLeast(weaker)) = program.check_attack(&observer, &wrong) {
+                            assert!(weaker.to_f64() <= low.to_f64() * (1.0 + 1e-12));
+                        }
+                    }
                     Ok(NodeVerdict::Noiseless { combination, .. }) => {
                         let combination = combination.expect("a small view");
                         let attack = AttackWitness { source: u, change: exact, combination };
