@@ -29,7 +29,7 @@ fn main() -> Result<(), Error> {
     let users = Users::deal(&train, 1024, Deal::Mixed(0.3), rng)?;
     let graph = generators::hypercube_graph(10)?;
     let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&graph));
-    let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, 12);
+    let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, Some(12));
 
     // The noise at which none of 50 users learns more than (10, 1e-6) about user 0, from what all users promise of their rows.
     let objective = Linear::new(Logistic);

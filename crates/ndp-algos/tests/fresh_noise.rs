@@ -3,7 +3,8 @@
 use approx::assert_relative_eq;
 use ndarray::{Array2, Axis};
 use ndp_algos::gossip::GossipProtocol;
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Over, Pairs, Stopping, optimize};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, optimize};
+use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, gossip, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -323,8 +324,8 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
     for (graph, v, rounds, value, schedule, [one_shot, flat]) in cases {
         let matrix = GossipMatrix::metropolis(&graph);
         let pairs = Pairs { distance: 1, observers: vec![v] };
-        let stopping = Stopping { tolerance: 1e-10, iterations: 20_000 };
-        let found = optimize(&matrix, rounds, &pairs, (Over::Mean, value), 0.0, stopping)?;
+        let stopping = DesignStopping { tolerance: 1e-10, steps: 20_000 };
+        let found = optimize(&matrix, rounds, &pairs, Limit::Mean(value), 0.0, stopping)?;
         assert_relative_eq!(found.error, 1.0, max_relative = 1e-8);
         assert!(found.error_lower_bound <= 1.0 + 1e-9 && found.error_lower_bound > 1.0 - 1e-8);
         assert!(found.loss <= value * (1.0 + 1e-12));
@@ -354,8 +355,8 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
     let rounds = 5;
     let pairs = Pairs { distance: 2, observers: vec![0] };
     let mut rng = ChaCha8Rng::seed_from_u64(21);
-    for target in [Over::Mean, Over::Worst] {
-        let found = optimize(&matrix, rounds, &pairs, (target, 0.2), 1.0, Stopping::default())?;
+    for limit in [Limit::Mean(0.2), Limit::Worst(0.2)] {
+        let found = optimize(&matrix, rounds, &pairs, limit, 1.0, DesignStopping::default())?;
         assert!(found.error_lower_bound <= found.error * (1.0 + 1e-12));
         assert!(found.error <= 1.02 * found.error_lower_bound, "{found:?}");
         assert!(found.schedule.variances()[0] >= 1.0 - 1e-12);
@@ -364,9 +365,9 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
             let units: Vec<f64> = (2..9)
                 .map(|u| Ok(report.unit(u)?.get() / schedule.variances()[0]))
                 .collect::<Result<_, Error>>()?;
-            Ok(match target {
-                Over::Mean => units.iter().sum::<f64>() / 7.0,
-                Over::Worst => units.iter().copied().fold(0.0, f64::max),
+            Ok(match limit {
+                Limit::Mean(_) => units.iter().sum::<f64>() / 7.0,
+                Limit::Worst(_) => units.iter().copied().fold(0.0, f64::max),
             })
         };
         assert!(loss_of(&found.schedule)? <= 0.2 * (1.0 + 1e-9));
@@ -402,11 +403,11 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let pairs = Pairs { distance: 2, observers: vec![0] };
     let matrix = &protocol.matrix;
     for pairs in [Pairs { distance: 9, ..pairs.clone() }, Pairs { observers: vec![4], ..pairs.clone() }] {
-        assert!(optimize(matrix, 2, &pairs, (Over::Mean, 0.1), 1.0, Stopping::default()).is_err());
+        assert!(optimize(matrix, 2, &pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).is_err());
     }
     for (target, floor) in [(0.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::NAN)] {
-        assert!(optimize(matrix, 2, &pairs, (Over::Mean, target), floor, Stopping::default()).is_err());
+        assert!(optimize(matrix, 2, &pairs, Limit::Mean(target), floor, DesignStopping::default()).is_err());
     }
-    assert!(optimize(matrix, 0, &pairs, (Over::Mean, 0.1), 1.0, Stopping::default()).is_err());
+    assert!(optimize(matrix, 0, &pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).is_err());
     Ok(())
 }

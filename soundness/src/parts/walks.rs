@@ -180,7 +180,7 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let (sigma, delta) = (pick(rng, &[0.5, 1.0, 4.0]), pick(rng, &[1e-5, 1e-3, 1e-8, 0.01]));
     let colluders = rng.random_range(1..users.min(4));
     let mut outcome = Outcome::new(Stratum::new(users, steps));
-    let walk = WalkSgd { start, cap, ..WalkSgd::new(Route::Complete, steps, 0.1, 1) };
+    let walk = WalkSgd { start, cap, ..WalkSgd::new(Route::Complete, steps, 0.1, Some(1)) };
     let constants = Constants { lipschitz: 0.5, sensitivity: 1.0, smoothness: 1.0, strong_convexity: 0.0 };
     let (Ok(noise), Ok(allowed)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
     // It may be refused.
@@ -198,7 +198,7 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
         let code = format!(
             "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Accountant, Statement}};\n\
              use ndp_algos::sgd::walk::{{Route, Start, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
-             let walk = WalkSgd {{ start: Start::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, 1) }};\n\
+             let walk = WalkSgd {{ start: Start::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
              let constants = {constants:?};\n\
              let accountant = Accountant::CompleteWalk {{ walk: &walk, colluders: {colluders} }};\n\
              let statement =\n    accountant.statement(&constants, {users}, Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"

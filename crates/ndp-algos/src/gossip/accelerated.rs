@@ -95,12 +95,6 @@ impl Momentum {
         }
         Ok(self)
     }
-
-    /// The step `γ`.
-    #[must_use]
-    pub fn push(&self) -> f64 {
-        self.push
-    }
 }
 
 /// An edge that rings, and the time since the one before.

@@ -16,8 +16,22 @@ use rayon::prelude::*;
 
 /// Noise and rounds that meet a target, and what they cost.
 ///
-/// # Examples
 /// Found by [`calibrate()`] and by [`MeanBudget::calibrate`](super::table1::MeanBudget::calibrate).
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::Target;
+/// use ndp_algos::gossip::{ExactOptions, GossipPlan, calibrate, utility::Convergence};
+/// use ndp_dp::{Measure, Sensitivity};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph, spectrum::gap_abs};
+/// let matrix = GossipMatrix::metropolis(&complete_graph(8)?);
+/// let rule = (Convergence::Plain(gap_abs(&matrix)?.min(1.0)), 0.25);
+/// let target = Target::mean(Measure::Gaussian, 1.0);
+/// let asked = (&target, Sensitivity::new(1.0)?);
+/// let GossipPlan { rounds, losses, .. } = calibrate(&matrix, &[0], rule, ExactOptions::default(), asked)?;
+/// assert!(rounds >= 1 && losses.len() == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GossipPlan {
     /// Standard deviation of the noise of each node.

@@ -46,6 +46,18 @@ pub struct RandomGraph {
 }
 
 /// Which bound on the loss of a node that is not adjacent to the observers.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+/// use ndp_dp::{Order, Sensitivity, Sigma};
+/// // With little noise only the sharp form has an answer.
+/// let setting = RandomGraph { nodes: 200, observers: 1, degree: 6, rounds: 10 };
+/// let (order, sensitivity, sigma) = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(0.5)?);
+/// assert!(setting.loss(HiddenBound::Sharp, order, sensitivity, sigma).is_ok());
+/// assert!(setting.loss(HiddenBound::WeaklyConvex, order, sensitivity, sigma).is_err());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HiddenBound {
     /// The sharp form, valid for every `σ`: `ln(1 + m (e^{(α-1) c₀} - 1)) / (α - 1)`.

@@ -5,6 +5,13 @@ use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
 
 /// What is known of an objective over all examples and all models it may meet.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Constants, Domain, Linear, Logistic, Objective};
+/// let constants: Constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// assert_eq!((constants.sensitivity, constants.smoothness), (2.0, 0.25));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     /// Largest norm of a gradient, `L`; infinite where the domain does not bound it.
@@ -44,6 +51,15 @@ impl Constants {
 }
 
 /// Where models live.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Domain, Linear, Objective, Squared};
+/// // The gradients of least squares are bounded on a ball alone.
+/// let objective = Linear::new(Squared);
+/// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, f64::INFINITY);
+/// assert_eq!(objective.constants(1.0, 1.0, Domain::Ball(2.0)).sensitivity, 6.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
     /// All of `R^d`.

@@ -8,6 +8,15 @@ use rand::{Rng, RngExt};
 use std::io::BufRead;
 
 /// Examples (rows) with features (columns) and one label each, all finite.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::Dataset;
+/// let table = "age,visits,bought\n20,3,-1\n50,1,1\n";
+/// let data = Dataset::from_csv(table.as_bytes(), "bought")?.standardized()?.with_unit_rows();
+/// assert_eq!((data.features().dim(), data.labels()), ((2, 2), &[-1.0, 1.0][..]));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     features: Array2<f64>,
@@ -228,6 +237,17 @@ impl Dataset {
 }
 
 /// How examples are dealt out to users.
+///
+/// # Examples
+/// ```
+/// use ndarray::Array2;
+/// use ndp_algos::sgd::{Dataset, Deal, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// assert_eq!(Users::deal(&data, 5, Deal::Mixed(0.5), rng)?.count(), 5);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deal {
     /// At random: all users alike.
@@ -240,6 +260,17 @@ pub enum Deal {
 }
 
 /// A data set dealt out to users, the same number of examples to each.
+///
+/// # Examples
+/// ```
+/// use ndarray::Array2;
+/// use ndp_algos::sgd::{Dataset, Deal, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// assert_eq!(Users::deal(&data, 5, Deal::Random, rng)?.count(), Users::consecutive(&data, 5)?.count());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Users {
     data: Dataset,

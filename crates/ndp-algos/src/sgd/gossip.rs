@@ -19,6 +19,15 @@ use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 /// How the nodes mix their models in one round.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::gossip::Mixing;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let mixing = Mixing::Plain { matrix: GossipMatrix::metropolis(&cycle_graph(8)?), steps: 5 };
+/// assert_ne!(mixing, Mixing::Server);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mixing {
     /// `K` steps `x ← W x`.
@@ -166,6 +175,12 @@ fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f6
 const ROWS: usize = 256;
 
 /// Which examples a node's gradient uses.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::gossip::Batch;
+/// assert_ne!(Batch::Full, Batch::Sample(10));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batch {
     /// All of them: gradient descent.
@@ -175,6 +190,22 @@ pub enum Batch {
 }
 
 /// A run of Muffliato-SGD, noise and mixing left open.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::walk::Update;
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let sgd =
+///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+/// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
+/// assert_eq!(run.models, arr2(&[[2.0], [2.0]]));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuffliatoSgd {
     /// Number of rounds `T`.
@@ -191,6 +222,22 @@ pub struct MuffliatoSgd {
 }
 
 /// What a run of Muffliato-SGD leaves.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::walk::Update;
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let sgd =
+///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+/// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
+/// assert!(run.models.nrows() == 2 && run.history.steps.is_empty());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MuffliatoRun {
     /// The last models, one row per node.

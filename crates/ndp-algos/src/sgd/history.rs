@@ -119,6 +119,12 @@ impl Evaluation {
 }
 
 /// Measurements along a run.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::History;
+/// assert!(History::default().accuracy.is_empty()); // nothing was measured
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct History {
     /// Steps (or rounds) at which something was measured.

@@ -19,6 +19,27 @@ pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
 ///
 /// Implement it for an objective of your own: every trainer and accountant takes it from there.
 /// What [`constants`](Self::constants) claims is what the guarantees rest on.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Constants, Domain, Objective};
+/// /// `|θ - x|`, smoothed: the median.
+/// struct Median;
+/// impl Objective for Median {
+///     fn value(&self, model: &[f64], x: &[f64], _: f64) -> f64 {
+///         (1.0 + (model[0] - x[0]).powi(2)).sqrt()
+///     }
+///
+///     fn add_gradient(&self, model: &[f64], x: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
+///         gradient[0] += weight * (model[0] - x[0]) / self.value(model, x, label);
+///     }
+///
+///     fn constants(&self, _: f64, _: f64, _: Domain) -> Constants {
+///         Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 1.0, strong_convexity: 0.0 }
+///     }
+/// }
+/// assert_eq!(Median.value(&[1.0], &[1.0], 0.0), 1.0);
+/// ```
 pub trait Objective: Sync {
     /// Length of a model for examples with `features` features.
     fn dimension(&self, features: usize) -> usize {
@@ -62,6 +83,12 @@ pub trait Objective: Sync {
 }
 
 /// A loss of the product `s = θ·x` alone: `ℓ = φ(s, y)`, convex in `s`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{LinearLoss, Logistic};
+/// assert_eq!(Logistic.derivative(0.0, 1.0), -0.5);
+/// ```
 pub trait LinearLoss: Sync {
     /// `φ(s, y)`.
     fn value(&self, product: f64, label: f64) -> f64;
@@ -89,6 +116,12 @@ pub trait LinearLoss: Sync {
 }
 
 /// `φ(s, y) = ln(1 + e^{-ys})` for labels `y = ±1`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Linear, Logistic, Objective};
+/// assert_eq!(Linear::new(Logistic).value(&[0.0], &[3.0], 1.0), 2f64.ln());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Logistic;
 
@@ -124,6 +157,12 @@ impl LinearLoss for Logistic {
 }
 
 /// `φ(s, y) = (s - y)² / 2`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Linear, Objective, Squared};
+/// assert_eq!(Linear::new(Squared).value(&[2.0], &[3.0], 4.0), 2.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Squared;
 
@@ -307,6 +346,12 @@ impl<F: LinearLoss> Objective for Linear<F> {
 }
 
 /// Mean estimation: `ℓ(θ; x) = ‖θ - x‖²/2`, whose minimiser is the mean; labels are ignored.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{MeanEstimation, Objective};
+/// assert_eq!(MeanEstimation.value(&[0.0, 1.0], &[3.0, 5.0], 0.0), 12.5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanEstimation;
 

@@ -267,12 +267,14 @@ fn history(problem: &Problem, noise: Option<Sigma>, rng: &mut ChaCha8Rng) -> Res
         Ok(walk.run(objective, users, noise, Some(&every(walk.steps)?), rng)?.history)
     };
     match training {
-        &Training::Central { steps, step_size } => walk(WalkSgd::central(steps, step_size), rng),
+        &Training::Central { steps, step_size } => {
+            walk(WalkSgd::new(Route::Complete, steps, step_size, None), rng)
+        }
         &Training::Walk { steps, step_size, cap } => {
-            walk(WalkSgd::new(Route::Complete, steps, step_size, cap), rng)
+            walk(WalkSgd::new(Route::Complete, steps, step_size, Some(cap)), rng)
         }
         Training::WalkOnGraph { matrix, steps, step_size, cap } => {
-            walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap), rng)
+            walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap)), rng)
         }
         Training::Federated(run) => {
             let rounds = users.count() / run.batch.max(1);

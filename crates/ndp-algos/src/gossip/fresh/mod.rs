@@ -12,6 +12,6 @@ pub mod optimize;
 mod protocol;
 mod schedule;
 
-pub use optimize::{Optimized, Over, Pairs, Stopping, optimize};
+pub use optimize::{Optimized, Pairs, optimize};
 pub use protocol::FreshNoiseGossip;
 pub use schedule::NoiseSchedule;

@@ -20,32 +20,22 @@ use crate::Error;
 use crate::error::ensure;
 use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
+use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
 use ndp_graph::linalg::cholesky;
 use ndp_graph::{GossipMatrix, Graph};
 use rayon::prelude::*;
 
-/// What is bounded.
-///
-/// # Examples
-/// See [`Pairs`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    /// The mean of `L_uv` over the pairs.
-    Mean,
-    /// The largest `L_uv` among the pairs.
-    Worst,
-}
-
 /// The pairs whose losses count: for each observer all sources some hops away.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::fresh::{Over, Pairs, Stopping, optimize};
+/// use ndp_algos::gossip::fresh::{Pairs, optimize};
+/// use ndp_algos::program::design::{DesignStopping, Limit};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
 /// let far = Pairs { distance: 2, observers: vec![0] };
-/// let found = optimize(&matrix, 4, &far, (Over::Mean, 0.1), 1.0, Stopping::default())?;
+/// let found = optimize(&matrix, 4, &far, Limit::Mean(0.1), 1.0, DesignStopping::default())?;
 /// assert!(found.error <= 1.01 * found.error_lower_bound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -86,6 +76,17 @@ impl Sources {
 }
 
 /// The schedule found, and how good it is.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::fresh::{Pairs, optimize};
+/// use ndp_algos::program::design::{DesignStopping, Limit};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let (matrix, pairs) = (GossipMatrix::metropolis(&path_graph(6)?), Pairs { distance: 2, observers: vec![0] });
+/// let found = optimize(&matrix, 3, &pairs, Limit::Worst(0.5), 1.0, DesignStopping::default())?;
+/// assert!(found.loss <= 0.5 * (1.0 + 1e-12) && found.schedule.variances().len() == 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
     /// The noise of every round; it meets target and floor.
@@ -100,22 +101,7 @@ pub struct Optimized {
     pub iterations: usize,
 }
 
-/// When to stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stopping {
-    /// Stop when the error is within this factor (minus 1) of its lower bound.
-    pub tolerance: f64,
-    /// Stop after this many steps in any case.
-    pub iterations: usize,
-}
-
-impl Default for Stopping {
-    fn default() -> Self {
-        Self { tolerance: 1e-3, iterations: 300 }
-    }
-}
-
-/// The schedule of `rounds` rounds with the least noise error whose losses meet `target`
+/// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` meet `limit`
 /// (in units of `μ²/Δ²`; an RDP loss is `α Δ²/2` times it) and whose first variance is at least `floor`.
 ///
 /// A local loss of at most `ε` for neighbors needs `floor = α Δ² / (2ε)`; only pure means over *all*
@@ -128,11 +114,11 @@ pub fn optimize(
     matrix: &GossipMatrix,
     rounds: usize,
     pairs: &Pairs,
-    target: (Over, f64),
+    limit: Limit,
     floor: f64,
-    stopping: Stopping,
+    stopping: DesignStopping,
 ) -> Result<Optimized, Error> {
-    let (kind, bound) = target;
+    let (Limit::Mean(bound) | Limit::Worst(bound)) = limit;
     ensure(0.0 < bound && bound.is_finite(), "the target loss", "be positive and finite", bound)?;
     ensure(
         0.0 <= floor && floor.is_finite(),
@@ -155,12 +141,12 @@ pub fn optimize(
     let mut weights = vec![1.0 / pairs.count() as f64; pairs.count()];
     let mut best: Option<Optimized> = None;
     let mut lower: f64 = costs[0] * floor;
-    for iteration in 1..=stopping.iterations.max(1) {
+    for iteration in 1..=stopping.steps.max(1) {
         let (losses, slopes) = evaluate(&observers, &variances, &weights)?;
         let mean: f64 = losses.iter().zip(&weights).map(|(l, w)| l * w).sum();
-        let attained = match kind {
-            Over::Mean => mean,
-            Over::Worst => losses.iter().fold(0.0, |m, &l| l.max(m)),
+        let attained = match limit {
+            Limit::Mean(_) => mean,
+            Limit::Worst(_) => losses.iter().fold(0.0, |m, &l| l.max(m)),
         };
         // L is homogeneous of degree -1, so this scale meets the target; it must keep the floor.
         let scale = (attained / bound).max(floor / variances[0]);
@@ -181,7 +167,7 @@ pub fn optimize(
         }
         let pull: Vec<f64> = variances.iter().zip(&slopes).map(|(s, g)| s * s * g).collect();
         variances = majorised_step(&pull, &costs, bound, floor);
-        if kind == Over::Worst {
+        if let Limit::Worst(_) = limit {
             for (weight, loss) in weights.iter_mut().zip(&losses) {
                 *weight *= loss / attained;
             }

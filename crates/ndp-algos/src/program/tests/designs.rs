@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::accountant::Protocol;
-use crate::gossip::fresh::{Over, Pairs, Stopping, optimize};
+use crate::gossip::fresh::{Pairs, optimize};
 use crate::program::constructors::{Dsgd, decor, dsgd, fresh_noise};
 use crate::program::design::{Design, DesignStopping, Limit};
 use ndp_dp::NoiseMultiplier;
@@ -35,15 +35,13 @@ fn schedules_of_fresh_noise() -> Outcome {
         };
         let pairs: Vec<(Observer, Vec<usize>)> =
             observers.iter().map(|&v| (Observer::node(v), far(v))).collect();
-        for (limit, target, allowed) in
-            [(Limit::Mean(0.1), Over::Mean, 0.1), (Limit::Worst(0.2), Over::Worst, 0.2)]
-        {
-            let stopping = Stopping { tolerance: 0.002, iterations: 2000 };
+        for (limit, allowed) in [(Limit::Mean(0.1), 0.1), (Limit::Worst(0.2), 0.2)] {
+            let stopping = DesignStopping { tolerance: 0.002, steps: 2000 };
             let before = optimize(
                 &matrix,
                 rounds,
                 &Pairs { distance: 2, observers: observers.clone() },
-                (target, allowed),
+                limit,
                 1.0,
                 stopping,
             )?;

@@ -31,7 +31,7 @@ pub(crate) fn local(
     })
 }
 
-/// Centralized DP-SGD ([`WalkSgd::central`]): a trusted curator draws one of `users` users uniformly in every step and
+/// Centralized DP-SGD: a trusted curator draws one of `users` users uniformly in every step and
 /// releases every noisy gradient. An `UpperBound` by subsampling.
 ///
 /// # Errors

@@ -70,7 +70,7 @@ fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
     let constants = logistic();
     let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::Ball(1.0), initial: None };
-    let curator = WalkSgd::central(20_000, 0.034);
+    let curator = WalkSgd::new(Route::Complete, 20_000, 0.034, None);
     type Accountant<'a> = Box<dyn Fn(Sigma) -> Result<Statement, Error> + 'a>;
     let accountants: [(Accountant<'_>, Option<f64>); 4] = [
         (Box::new(|s| complete_walk(&FIG2, &constants, 2000, 1, s, delta)), Some(1.178)),
@@ -165,7 +165,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
-    let curator = WalkSgd::central(100, 0.034);
+    let curator = WalkSgd::new(Route::Complete, 100, 0.034, None);
     assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
     let matrix = ring(40)?;
     for run in [
@@ -292,8 +292,7 @@ fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
 fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     let star = TransitionMatrix::simple_random_walk(&generators::star_graph(4)?)?;
     let walk = WalkSgd { route: Route::Graph(&star), steps: 30, ..FIG2 };
-    assert_eq!(WalkSgd::new(Route::Complete, 1, 0.1, 12).cap, Some(12));
-    assert_eq!(WalkSgd::central(1, 0.1).cap, None);
+    assert_eq!(WalkSgd::new(Route::Complete, 1, 0.1, Some(12)).cap, Some(12));
     let refused = |walk: &WalkSgd<'_>| {
         WalkPairs::new(walk, &logistic(), &[(0, 1)], FinalToken::Withheld, 10).map(|_| ()).unwrap_err()
     };

@@ -118,6 +118,28 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 /// is `N ε_gap` ([`contribution::capped`]), without one it is that of the [`renewal`] accountant. Both hold
 /// whatever `v` knows of the path, and need convex losses, steps short enough and a
 /// constant step.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective, Statement, WalkPairs};
+/// use ndp_algos::walk::FinalToken;
+/// use ndp_dp::{Delta, Sigma};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph};
+/// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(8)?));
+/// let walk = WalkSgd::new(Route::Graph(&matrix), 80, 0.1, Some(4));
+/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let statement = |pair| {
+///     let account = WalkPairs::new(&walk, &constants, &[pair], FinalToken::Withheld, 80)?;
+///     account.statement(Sigma::new(4.0)?, Delta::new(1e-5)?)
+/// };
+/// // A neighbor learns more than the opposite node.
+/// let (near, far) = (statement((0, 1))?, statement((0, 4))?);
+/// let Statement::Guaranteed { privacy: near, .. } = near else { unreachable!() };
+/// let Statement::Guaranteed { privacy: far, .. } = far else { unreachable!() };
+/// assert!(far.value().epsilon() < near.value().epsilon());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WalkPairs {
     pairs: Vec<(usize, usize)>,

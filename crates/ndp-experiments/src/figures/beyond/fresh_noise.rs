@@ -9,8 +9,9 @@ use anyhow::Result;
 use ndarray::Array2;
 use ndp_algos::LinearProtocol;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Over, Pairs, Stopping, optimize};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, optimize};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, exact_loss};
+use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
@@ -155,11 +156,11 @@ fn optimal_curve(
     scale: Scale,
 ) -> Result<(Vec<(f64, f64)>, f64)> {
     let pairs = Pairs { distance: 2, observers: observers.to_vec() };
-    let stopping = Stopping { tolerance: 0.01, iterations: scale.pick(120, 30) };
+    let stopping = DesignStopping { tolerance: 0.01, steps: scale.pick(120, 30) };
     let mut points = Vec::new();
     let mut gap: f64 = 1.0;
     for target in TARGETS {
-        let found = optimize(matrix, rounds, &pairs, (Over::Mean, target), FLOOR, stopping)?;
+        let found = optimize(matrix, rounds, &pairs, Limit::Mean(target), FLOOR, stopping)?;
         gap = gap.max(found.error / found.error_lower_bound);
         points.push((found.loss, found.error));
     }

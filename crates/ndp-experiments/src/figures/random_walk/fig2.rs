@@ -149,7 +149,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 calibrate(epsilon, |sigma| accountant.statement(&constants, users, sigma, delta))
             };
             let sigma = match k {
-                0 => noise(Accountant::Central(&WalkSgd::central(steps, 1.0)))?,
+                0 => noise(Accountant::Central(&WalkSgd::new(Route::Complete, steps, 1.0, None)))?,
                 1 => noise(Accountant::Local { contributions: CAP })?,
                 2 => {
                     let walk = &sgd(k, &grounds, steps, 1.0, Update::Sound);

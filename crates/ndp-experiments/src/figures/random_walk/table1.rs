@@ -246,7 +246,7 @@ fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2
 
 /// The walk of the table.
 fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
-    WalkSgd::new(route, 10 * users, WALK_STEP, CAP)
+    WalkSgd::new(route, 10 * users, WALK_STEP, Some(CAP))
 }
 
 /// Last accuracies of gossip, mean over nodes.
