@@ -54,7 +54,7 @@ fn exact_hypercube(c: &mut Criterion) {
 /// A triad in L2 that moves as many bytes as the printed sum gathers: every non-zero of the matrix reads one
 /// number of each of the 2048 columns in each of the 100 steps.
 fn l2_triad(c: &mut Criterion) {
-    let gathered = hypercube().csr().weights().len() * 2048 * 100 * 8;
+    let gathered = hypercube().csr().parts().2.len() * 2048 * 100 * 8;
     let n = 12 << 10;
     let (mut x, y, z) = (vec![0.0; n], vec![1.0; n], vec![2.0; n]);
     let repetitions = gathered / (3 * 8 * n);

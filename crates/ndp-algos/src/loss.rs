@@ -161,7 +161,7 @@ pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
 ///
 /// # Complexity
 /// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the view needs.
-pub fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
+pub(crate) fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {
         Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, options.budget())?,

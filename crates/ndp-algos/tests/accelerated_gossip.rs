@@ -84,7 +84,7 @@ fn transcripts_satisfy_their_views_and_keep_the_mean() -> Result<(), Error> {
         let view = protocol.coalition_view(&coalition)?;
         let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
         let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
-        assert_eq!(received.dim(), (view.row_count(), 3));
+        assert_eq!(received.dim(), (view.inputs().nrows(), 3));
         received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-10));
     }
     Ok(())

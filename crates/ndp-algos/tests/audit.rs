@@ -189,7 +189,7 @@ fn a_loss_of_one_is_exact_reconstruction() -> Result<(), Error> {
     ] {
         let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&graph), rounds);
         let attack = Attack::optimal(&protocol.view(v)?, u)?;
-        assert!((attack.unit() - 1.0).abs() < 1e-9);
+        assert!((attack.unit - 1.0).abs() < 1e-9);
         let values = Array2::from_shape_fn((graph.node_count(), 3), |(w, j)| (w + j) as f64);
         let sent = &values + &protocol.run(values.view(), sigma, &mut rng(5))?.noise;
         let seen = protocol.observe(values.view(), sigma, &[v], &mut rng(5))?;

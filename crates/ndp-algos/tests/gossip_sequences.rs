@@ -201,7 +201,7 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
             let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
-            assert_eq!(received.dim(), (view.row_count(), 2));
+            assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }
         let before = (&values + &run.noise).sum_axis(ndarray::Axis(0));

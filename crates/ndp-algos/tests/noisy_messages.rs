@@ -101,7 +101,7 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&noises);
             let received = protocol.received(&run, sigma, &coalition)?;
-            assert_eq!(received.dim(), (view.row_count(), 2));
+            assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }
     }

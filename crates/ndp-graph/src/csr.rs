@@ -63,25 +63,12 @@ impl Csr {
         (&self.columns[range.clone()], &self.weights[range])
     }
 
-    /// Where each row starts: `node_count() + 1` offsets into [`columns`](Self::columns).
+    /// The three arrays: where each row starts, `node_count() + 1` offsets into the other two; the columns of all entries, row by row;
+    /// their weights.
     #[must_use]
     #[inline]
-    pub fn starts(&self) -> &[usize] {
-        &self.starts
-    }
-
-    /// All stored columns, row by row.
-    #[must_use]
-    #[inline]
-    pub fn columns(&self) -> &[u32] {
-        &self.columns
-    }
-
-    /// All stored weights, row by row.
-    #[must_use]
-    #[inline]
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
+    pub fn parts(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.starts, &self.columns, &self.weights)
     }
 
     /// The entry at `(row, column)`, zero where none is stored.
@@ -241,7 +228,7 @@ mod tests {
     #[test]
     fn entries_are_found() {
         let matrix = Csr::from_rows(3, [vec![(0, 1.0), (2, 2.0)], vec![], vec![(1, 3.0)]]);
-        assert_eq!((matrix.node_count(), matrix.weights().len()), (3, 3));
+        assert_eq!((matrix.node_count(), matrix.parts().2.len()), (3, 3));
         assert_eq!(matrix.row(0), (&[0, 2][..], &[1.0, 2.0][..]));
         assert_eq!(matrix.row(1), (&[][..], &[][..]));
         assert_eq!([matrix.get(0, 2), matrix.get(0, 1), matrix.get(0, usize::MAX)], [2.0, 0.0, 0.0]);

@@ -430,8 +430,8 @@ impl<const K: usize> Lanes<K> {
     fn step(&mut self, incoming: &Csr) {
         checkpoint();
         std::mem::swap(&mut self.law, &mut self.previous);
-        let (columns, weights) = (incoming.columns(), incoming.weights());
-        for (out, bounds) in self.law.iter_mut().zip(incoming.starts().windows(2)) {
+        let (starts, columns, weights) = incoming.parts();
+        for (out, bounds) in self.law.iter_mut().zip(starts.windows(2)) {
             let range = bounds[0]..bounds[1];
             let mut sum = [0.0; K];
             for (&i, &w) in columns[range.clone()].iter().zip(&weights[range]) {

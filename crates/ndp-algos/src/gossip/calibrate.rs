@@ -63,11 +63,11 @@ pub struct GossipPlan {
 /// use ndp_algos::accountant::Target;
 /// use ndp_algos::gossip::{ExactOptions, calibrate, utility::Convergence};
 /// use ndp_dp::{Measure, Order, Sensitivity};
-/// use ndp_graph::{GossipMatrix, generators, spectrum::gap_abs};
+/// use ndp_graph::{GossipMatrix, generators, spectrum::extremes};
 /// let matrix = GossipMatrix::metropolis(&generators::hypercube_graph(5)?);
 /// let far = |u: usize, v: usize| if (u ^ v).count_ones() == 2 { 0.5 } else { f64::INFINITY };
 /// let target = Target::pairs(Measure::Renyi(Order::new(2.0)?), far);
-/// let rule = (Convergence::Accelerated(gap_abs(&matrix)?), 0.25);
+/// let rule = (Convergence::Accelerated(extremes(&matrix)?.gap_abs()?), 0.25);
 /// let plan = calibrate(&matrix, &[0], rule, ExactOptions::default(), (&target, Sensitivity::new(1.0)?))?;
 /// // Half of the local loss 1/σ² at distance 2: σ = 1.
 /// assert!((plan.sigma.get() - 1.0).abs() < 1e-12);
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::accountant::check;
     use ndp_dp::{Measure, Order};
-    use ndp_graph::spectrum::gap_abs;
+    use ndp_graph::spectrum::extremes;
     use ndp_graph::{Graph, generators};
 
     fn graphs() -> Result<Vec<Graph>, Error> {
@@ -170,7 +170,7 @@ mod tests {
             let matrix = GossipMatrix::metropolis(&graph);
             let n = graph.node_count();
             let all: Vec<usize> = (0..n).collect();
-            let rule = (Convergence::Accelerated(gap_abs(&matrix)?), 0.25);
+            let rule = (Convergence::Accelerated(extremes(&matrix)?.gap_abs()?), 0.25);
             for target in [0.01, 1.0, 40.0] {
                 let around = graph.clone();
                 let f = move |u: usize, v: usize| {
@@ -209,7 +209,7 @@ mod tests {
         let (order, sensitivity) = (Order::new(2.0)?, Sensitivity::new(1.0)?);
         for graph in graphs()? {
             let matrix = GossipMatrix::metropolis(&graph);
-            let (n, gap) = (graph.node_count(), gap_abs(&matrix)?);
+            let (n, gap) = (graph.node_count(), extremes(&matrix)?.gap_abs()?);
             let all: Vec<usize> = (0..n).collect();
             let rule = (Convergence::Accelerated(gap), 0.25);
             let target = Target::mean(Measure::Renyi(order), 1.0);

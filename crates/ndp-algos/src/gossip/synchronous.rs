@@ -294,7 +294,7 @@ mod tests {
                 let view = protocol.coalition_view(&coalition)?;
                 let received = protocol.received(&run, sigma, &coalition)?;
                 let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-                assert_eq!(received.dim(), (view.row_count(), 3));
+                assert_eq!(received.dim(), (view.noises().nrows(), 3));
                 assert_close(received.iter(), predicted.iter());
             }
         }

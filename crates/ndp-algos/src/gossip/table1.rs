@@ -139,7 +139,7 @@ mod tests {
     use approx::assert_relative_eq;
     use ndarray::Array2;
     use ndp_graph::chebyshev::Chebyshev;
-    use ndp_graph::spectrum::gap_abs;
+    use ndp_graph::spectrum::extremes;
     use ndp_graph::{GossipMatrix, generators};
 
     fn budget(nodes: usize, epsilon: f64) -> Result<MeanBudget, Error> {
@@ -157,7 +157,7 @@ mod tests {
         ] {
             let (n, d) = (graph.node_count(), graph.degree(0));
             let matrix = GossipMatrix::metropolis(&graph);
-            let gap = gap_abs(&matrix)?;
+            let gap = extremes(&matrix)?.gap_abs()?;
             let budget = budget(n, epsilon)?;
             let found = budget.calibrate(Convergence::Accelerated(gap), d as f64)?;
             let mean_loss = |sigma: f64, rounds: usize| (d * rounds) as f64 / (sigma * sigma * n as f64);

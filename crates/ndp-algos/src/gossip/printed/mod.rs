@@ -248,7 +248,7 @@ fn step<const B: usize, const SUM: bool>(
 
 /// Nothing if the powers of all rounds can be applied to so many columns, a panel at a time.
 fn require_rounds_of(matrix: &GossipMatrix, columns: usize, rounds: usize) -> Result<(), Error> {
-    require_rounds(rounds, matrix.csr().columns().len().saturating_mul(columns.div_ceil(PANEL)))
+    require_rounds(rounds, matrix.csr().parts().1.len().saturating_mul(columns.div_ceil(PANEL)))
 }
 
 #[derive(Clone, Copy)]

@@ -9,7 +9,7 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_algos::{Error, LossReport};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::GossipMatrix;
-use ndp_graph::spectrum::gap_abs;
+use ndp_graph::spectrum::extremes;
 use ndp_report::figure::{Axis, Check, Series};
 
 /// Name of Theorem 1 from the node to all others.
@@ -41,7 +41,7 @@ pub fn check() -> Check {
 /// # Errors
 /// Those of [`gap_abs`] and [`stopping_rounds`].
 pub fn rounds(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
-    let convergence = Convergence::Accelerated(gap_abs(matrix)?);
+    let convergence = Convergence::Accelerated(extremes(matrix)?.gap_abs()?);
     stopping_rounds(matrix.node_count(), convergence, Sigma::new(sigma)?, SPREAD)
 }
 
