@@ -6,7 +6,7 @@ use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::kind::{Averaging, Kind};
 use crate::losses::Reports;
-use crate::question::{Who, caps, final_token, generator, noise, observer};
+use crate::question::{Who, final_token, generator, noise, observer};
 use crate::worker::{run, run_each, run_watched};
 use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Observer};
