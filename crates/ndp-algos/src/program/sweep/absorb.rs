@@ -2,7 +2,8 @@
 //!
 //! The attack `y` solves `S y = b` in `f64`; whatever it is, it is one. The shift that goes with it, `V Rᵀ y`, is nearly one. It is
 //! made exact on a walk through the program: a hidden value moves by what `f64` says it does, and a noise that is met there for
-//! the first time makes it so; a message does not move, and its pivot makes it so. So no number grows along the walk.
+//! the first time makes it so; a message does not move, and its pivot makes it so. So numbers do not grow from value to value; with
+//! noise over time they grow as the entries of the inverse of its matrix do.
 
 use super::tape::{Kind, Sign, Tape, ZERO};
 use super::{MAX_ROWS, Uses, covariance, memory};
