@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{Dataset, Domain, Evaluation, Linear, Logistic, Users};
+use ndp_algos::sgd::{Dataset, Domain, Evaluation, Linear, Logistic, Synthetic, Users};
 use ndp_dp::Sigma;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -10,8 +10,10 @@ use rand_chacha::ChaCha8Rng;
 fn walk(c: &mut Criterion) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let model = [2.0, -1.0, 0.5, 0.0, 1.5, -2.0, 0.3, 1.0];
-    let train = Dataset::synthetic_logistic(16_512, &model, &mut rng).expect("valid sizes");
-    let test = Dataset::synthetic_logistic(4_128, &model, &mut rng).expect("valid sizes");
+    let train =
+        Dataset::synthetic(Synthetic::Logistic { rows: 16_512 }, &model, &mut rng).expect("valid sizes");
+    let test =
+        Dataset::synthetic(Synthetic::Logistic { rows: 4_128 }, &model, &mut rng).expect("valid sizes");
     let users = Users::consecutive(&train, 2_048).expect("8 rows for each user");
     let evaluation = Evaluation::new(100, &test).expect("a positive interval");
     let noise = Sigma::new(1.2).expect("positive");

@@ -3,9 +3,9 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_algos::Error;
 use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses, path_units};
-use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, Path};
-use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses, path_units};
+use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+use ndp_algos::walk::{Bounds, Path, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,7 @@ fn figure_1b(c: &mut Criterion) {
         for (name, size) in [("as_released", CycleSize::Length), ("foreign", CycleSize::Foreign)] {
             group.bench_function(BenchmarkId::new(name, n), |b| {
                 b.iter(|| -> Result<f64, Error> {
-                    let slack = Slack::PerCycle(Delta::new(1e-7)?);
+                    let slack = Delta::new(1e-7)?;
                     let losses = pairwise_losses(black_box(&path), size, slack, |m| 0.1 / (m as f64).sqrt())?;
                     Ok(losses.value().sum())
                 });
@@ -57,7 +57,9 @@ fn averaged(c: &mut Criterion) {
             });
         });
         if n == 100 {
-            group.bench_function(BenchmarkId::new("log_mgf", n), |b| b.iter(|| walk.log_mgf(black_box(1.0))));
+            group.bench_function(BenchmarkId::new("log_mgf", n), |b| {
+                b.iter(|| walk.log_mgf(black_box(1.0), None))
+            });
             group.bench_function(BenchmarkId::new("epsilon", n), |b| {
                 b.iter(|| -> Result<f64, Error> {
                     Ok(profile(black_box(0.02))?.epsilon(Delta::new(1e-6)?)?.into_value().epsilon())

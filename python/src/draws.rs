@@ -78,12 +78,12 @@ pub(crate) fn draw_rings(
     let nodes = graph.0.node_count();
     let drawn = AcceleratedGossip::drawn(&law, nodes, time, momentum, &mut generator(seed))?;
     let rings = drawn.rings().iter().map(|ring| (ring.wait, ring.edge.0, ring.edge.1)).collect();
-    Ok((rings, momentum.mixing(), momentum.push()))
+    Ok((rings, momentum.mixing, momentum.push))
 }
 
 fn momentum(law: &EdgeActivations, mixing: Option<f64>, push: Option<f64>) -> Result<Momentum, Fault> {
     Ok(match (mixing, push) {
-        (Some(mixing), Some(push)) => Momentum::new(mixing, push)?,
+        (Some(mixing), Some(push)) => Momentum { mixing, push },
         (None, None) => Momentum::of(law)?,
         _ => return Err(Fault::new("mixing and push go together: give both or none")),
     })

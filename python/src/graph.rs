@@ -135,16 +135,17 @@ impl Matrix {
     /// The matrix in compressed rows: starts, columns, entries.
     fn rows<'py>(&self, py: Python<'py>) -> Compressed<'py> {
         let csr = self.0.csr();
-        let starts = csr.starts().iter().map(|&i| i as i64).collect();
-        let columns = csr.columns().iter().map(|&j| i64::from(j)).collect();
-        let entries = csr.weights().to_vec();
+        let (starts, columns, weights) = csr.parts();
+        let starts = starts.iter().map(|&i| i as i64).collect();
+        let columns = columns.iter().map(|&j| i64::from(j)).collect();
+        let entries = weights.to_vec();
         (PyArray1::from_vec(py, starts), PyArray1::from_vec(py, columns), PyArray1::from_vec(py, entries))
     }
 
     /// The spectral gap `1 - max |λ|` over the eigenvalues other than the first.
     fn gap(&self, py: Python<'_>) -> Result<f64, Fault> {
         let matrix = self.0.clone();
-        crate::worker::run(py, move || Ok(ndp_graph::spectrum::gap_abs(&matrix)?))
+        crate::worker::run(py, move || Ok(ndp_graph::spectrum::extremes(&matrix)?.gap_abs()?))
     }
 }
 

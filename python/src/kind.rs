@@ -5,9 +5,7 @@ use crate::grades::Number;
 use crate::question::generator;
 use ndarray::{Array2, ArrayView2};
 use ndp_algos::accountant;
-use ndp_algos::gossip::{
-    AcceleratedGossip, FreshNoiseGossip, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
-};
+use ndp_algos::gossip::GossipProtocol;
 use ndp_algos::protocol::Observation;
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{AveragingOnPath, TokenAveraging, WalkPath};
@@ -15,13 +13,9 @@ use ndp_algos::{LinearProtocol, LossReport, View};
 use ndp_dp::Sigma;
 use rand::Rng;
 
-/// A protocol of one of several types.
+/// A gossip, or a protocol of any kind.
 pub(crate) enum Kind {
-    Synchronous(SynchronousGossip),
-    Sequence(SequenceGossip),
-    Accelerated(AcceleratedGossip),
-    Noisy(NoisyMessageGossip),
-    Fresh(FreshNoiseGossip),
+    Gossip(Box<dyn GossipProtocol>),
     Named(Box<dyn accountant::Protocol>),
 }
 
@@ -29,11 +23,7 @@ impl Kind {
     /// The protocol as accountants and auditors see it.
     pub(crate) fn protocol(&self) -> &dyn accountant::Protocol {
         match self {
-            Self::Synchronous(protocol) => protocol,
-            Self::Sequence(protocol) => protocol,
-            Self::Accelerated(protocol) => protocol,
-            Self::Noisy(protocol) => protocol,
-            Self::Fresh(protocol) => protocol,
+            Self::Gossip(protocol) => protocol,
             Self::Named(protocol) => protocol.as_ref(),
         }
     }
@@ -89,46 +79,17 @@ impl Kind {
         seed: u64,
     ) -> Result<Ran, Fault> {
         let rng = &mut generator(seed);
-        let transcript = match self {
-            Self::Synchronous(gossip) => gossip.run(values, sigma, rng)?,
-            Self::Sequence(gossip) => gossip.run(values, sigma, rng)?,
-            Self::Accelerated(gossip) => gossip.run(values, sigma, rng)?,
-            Self::Noisy(gossip) => gossip.run(values, sigma, rng)?.transcript,
-            Self::Fresh(gossip) => gossip.scaled(sigma)?.run(values, rng)?.transcript,
-            Self::Named(_) => {
-                return Err(Fault::new("only gossip is run here: a walk has a run of its own"));
-            }
+        let Self::Gossip(gossip) = self else {
+            return Err(Fault::new("only gossip is run here: a walk has a run of its own"));
         };
+        let transcript = gossip.run(values, sigma, rng)?;
         Ok((transcript.output, transcript.noise, transcript.messages))
     }
 
     pub(crate) fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Number, Fault> {
-        let what = "mean squared error";
-        Ok(match self {
-            Self::Synchronous(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Sequence(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Accelerated(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Noisy(gossip) => Number::new(gossip.error(values, sigma)?, what),
-            Self::Fresh(gossip) => {
-                let error = gossip.scaled(sigma)?.mean_squared_error(values)?;
-                Number::new(ndp_dp::Exact::new(error), what)
-            }
-            Self::Named(_) => {
-                return Err(Fault::new(
-                    "only gossip has an exact error here: error_bound answers for others",
-                ));
-            }
-        })
-    }
-}
-
-/// The protocol with all noises scaled.
-trait Scaled: Sized {
-    fn scaled(&self, sigma: Sigma) -> Result<Self, Fault>;
-}
-
-impl Scaled for FreshNoiseGossip {
-    fn scaled(&self, sigma: Sigma) -> Result<Self, Fault> {
-        Ok(Self::new(self.matrix().clone(), self.schedule().scaled_to(sigma)?))
+        let Self::Gossip(gossip) = self else {
+            return Err(Fault::new("only gossip has an exact error here: error_bound answers for others"));
+        };
+        Ok(Number::new(gossip.mean_squared_error(values, sigma)?, "mean squared error"))
     }
 }

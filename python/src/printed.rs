@@ -5,7 +5,8 @@ use crate::grades::Number;
 use crate::graph::{Graph, Matrix};
 use crate::question::noise;
 use crate::worker::run;
-use ndp_algos::gossip::printed::{self as gossip, Powers, RandomGraph};
+use ndp_algos::gossip::printed::{self as gossip, Powers};
+use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_algos::sgd::privacy::printed as sgd;
 use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed as walk;
@@ -31,7 +32,7 @@ pub(crate) fn theorem1_towards(
 ) -> Result<Number, Fault> {
     let matrix = matrix.0.clone();
     run(py, move || {
-        let loss = gossip::theorem1_towards(&matrix, observer, rounds, powers(from_one))?;
+        let loss = gossip::theorem1_towards((&matrix, rounds), &[observer], powers(from_one))?;
         Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
     })
 }
@@ -64,7 +65,7 @@ pub(crate) fn theorem12_towards(
 ) -> Result<Number, Fault> {
     let matrix = matrix.0.clone();
     run(py, move || {
-        let loss = gossip::theorem12_towards(&matrix, &coalition, rounds, powers(from_one))?;
+        let loss = gossip::theorem1_towards((&matrix, rounds), &coalition, powers(from_one))?;
         Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
     })
 }
@@ -72,7 +73,7 @@ pub(crate) fn theorem12_towards(
 /// Corollary 1 of Muffliato towards an observer.
 #[pyfunction]
 pub(crate) fn corollary1_towards(matrix: &Matrix, observer: usize, rounds: usize) -> Result<Number, Fault> {
-    let loss = gossip::corollary1_towards(&matrix.0, observer, rounds)?;
+    let loss = gossip::corollary1_towards(&matrix.0, &[observer], rounds)?;
     Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn corollary3_towards(
     coalition: Vec<usize>,
     rounds: usize,
 ) -> Result<Number, Fault> {
-    let loss = gossip::corollary3_towards(&matrix.0, &coalition, rounds)?;
+    let loss = gossip::corollary1_towards(&matrix.0, &coalition, rounds)?;
     Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
 }
 

@@ -276,7 +276,7 @@ impl Program {
                     if let Some(sends) = groups.first().and_then(|group| group.first()) {
                         options.sends = *sends;
                     }
-                    constructors::dsgd(&matrix, &options)?
+                    constructors::dsgd(&matrix, options)?
                 }
                 "secure_neighbor_sums" => constructors::secure_neighbor_sums(&matrix, count)?,
                 "hierarchical" => {

@@ -231,7 +231,7 @@ struct SoFar {
 impl SoFar {
     /// Takes over what was made since the last time.
     fn follow(&mut self, program: &Inner, run: &Run) {
-        while let Some(row) = program.value(self.made).and_then(|value| run.value(value)) {
+        while let Some(row) = program.values().nth(self.made).and_then(|value| run.value(value)) {
             self.values.extend(row);
             self.made += 1;
         }

@@ -17,7 +17,7 @@ use ndp_algos::gossip::{
     SynchronousGossip,
 };
 use ndp_algos::registry::{self, Parameters};
-use ndp_algos::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk, Path, SumOnPath};
+use ndp_algos::walk::complete::{Caps, CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
 use ndp_algos::walk::graph::{Action, Steps, TokenAveraging, WalkPath};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
@@ -41,7 +41,7 @@ impl Protocol {
         if let Some(parameter) = chebyshev {
             gossip = gossip.accelerated(parameter)?;
         }
-        Ok(Self::of(Kind::Synchronous(gossip)))
+        Ok(Self::of(Kind::Gossip(Box::new(gossip))))
     }
 
     /// Gossip over given pairs, one pair a step.
@@ -76,9 +76,9 @@ impl Protocol {
         momentum: (f64, f64),
     ) -> Result<Self, Fault> {
         let rings = rings.into_iter().map(|(wait, u, v)| ActiveEdge { wait, edge: (u, v) }).collect();
-        let momentum = Momentum::new(momentum.0, momentum.1)?;
+        let momentum = Momentum { mixing: momentum.0, push: momentum.1 };
         let gossip = AcceleratedGossip::given(&graph.0, rings, rest, momentum)?;
-        Ok(Self::of(Kind::Accelerated(gossip)))
+        Ok(Self::of(Kind::Gossip(Box::new(gossip))))
     }
 
     /// Gossip whose messages carry noise of `ratio` times that of the values.
@@ -96,14 +96,14 @@ impl Protocol {
             }
         };
         let gossip = NoisyMessageGossip::new(matrix.0.clone(), rounds, ratio, kind)?;
-        Ok(Self::of(Kind::Noisy(gossip)))
+        Ok(Self::of(Kind::Gossip(Box::new(gossip))))
     }
 
     /// Gossip with fresh noise of these variances, one a round.
     #[staticmethod]
     fn fresh(matrix: &Matrix, variances: Vec<f64>) -> Result<Self, Fault> {
         let gossip = FreshNoiseGossip::new(matrix.0.clone(), NoiseSchedule::new(variances)?);
-        Ok(Self::of(Kind::Fresh(gossip)))
+        Ok(Self::of(Kind::Gossip(Box::new(gossip))))
     }
 
     /// A protocol by its name in the registry, its parameters as data.
@@ -160,10 +160,10 @@ impl Protocol {
         visits: Option<usize>,
         edge_uses: Option<usize>,
     ) -> Result<Self, Fault> {
-        let walk = complete_walk(nodes, holders.len(), published)?;
+        let walk = complete_walk(nodes, holders.len(), published)?.with_caps(Caps { visits, edge_uses })?;
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise).with_caps(caps(visits, edge_uses)?);
-        Ok(Self::named_as(SumOnPath::new(sum, Path::from_holders(nodes, &holders)?)?))
+        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        Ok(Self::named_as(SumOnPath::new(sum, walk.path(&holders)?)?))
     }
 
     /// A token that averages along a given path.
@@ -299,7 +299,7 @@ impl Protocol {
     }
 
     fn sequence(sequence: GossipSequence) -> Self {
-        Self::of(Kind::Sequence(SequenceGossip::new(sequence)))
+        Self::of(Kind::Gossip(Box::new(SequenceGossip::new(sequence))))
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::errors::Fault;
 use ndp_algos::accountant::Observer;
 use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::complete::Caps;
 use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -50,15 +49,4 @@ pub(crate) fn final_token(word: &str) -> Result<FinalToken, Fault> {
 /// A generator of the seed given: trial 0 of that seed.
 pub(crate) fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
-}
-
-pub(crate) fn caps(visits: Option<usize>, edge_uses: Option<usize>) -> Result<Caps, Fault> {
-    let mut caps = Caps::none();
-    if let Some(visits) = visits {
-        caps = caps.with_visits(visits)?;
-    }
-    if let Some(uses) = edge_uses {
-        caps = caps.with_edge_uses(uses)?;
-    }
-    Ok(caps)
 }

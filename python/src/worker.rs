@@ -1,7 +1,7 @@
 //! Long calls: away from the interpreter lock, on a thread of their own, while this one listens for Ctrl-C.
 
 use crate::errors::Fault;
-use ndp_graph::progress::Progress;
+use ndp_graph::progress::{Progress, watch};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -13,8 +13,8 @@ use std::time::Duration;
 /// How long a signal may wait.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread ends when its
-/// work does, and its answer is dropped.
+/// Runs `work` without the interpreter lock. When Python is interrupted the call returns at once; the thread ends soon after, between
+/// two steps of its work.
 pub(crate) fn run<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
@@ -102,11 +102,14 @@ fn answer<T: Send + 'static>(
 ) -> Result<T, Fault> {
     let place = Arc::new(Mutex::new(None));
     let inside = Arc::clone(&place);
+    let stop = Arc::new(AtomicBool::new(false));
+    let watched = Arc::clone(&stop);
     let done = start(Box::new(move || {
+        watch(watched);
         let result = work();
         *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     }))?;
-    wait(py, done, meanwhile)?;
+    wait(py, done, meanwhile).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
     let result = place.lock().unwrap_or_else(PoisonError::into_inner).take();
     result.unwrap_or(Err(Fault::Panicked))
 }

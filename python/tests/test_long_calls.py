@@ -49,6 +49,30 @@ def test_an_interrupt_ends_a_long_call(call):
     assert waited < 2.0
 
 
+def interrupt(_number, _frame):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupted_account_computes_no_further():
+    # A view of thousands of rows: minutes of work.
+    p = ndp.gossip(nx.random_regular_graph(4, 3000, seed=1), rounds=200)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            p.losses(observer=0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    for _ in range(100):
+        used = time.process_time()
+        time.sleep(0.3)
+        if time.process_time() - used < 0.03:
+            return
+    pytest.fail("the account goes on")
+
+
 def test_other_threads_run_meanwhile():
     p = ndp.gossip(nx.random_regular_graph(4, 300, seed=1), rounds=30)
     ticks = []

@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
 use ndp_algos::Error;
-use ndp_algos::sgd::privacy::{Trained, calibrate};
+use ndp_algos::sgd::privacy::{Accountant, Trained, calibrate};
 use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::sgd::{
     DataBounds, Dataset, Deal, Domain, Evaluation, Linear, Logistic, Objective, Users, WalkPairs,
@@ -23,24 +23,25 @@ fn main() -> Result<(), Error> {
         table.push_str(&format!("{age},{visits},{bought}\n"));
     }
     let data = Dataset::from_csv(table.as_bytes(), "bought")?.standardized()?.with_unit_rows();
-    data.require_binary()?;
     let (train, test) = data.stratified_split(4000, rng)?;
 
     // 1024 users on a hypercube, some with more buyers than others, each with at most 12 contributions.
     let users = Users::deal(&train, 1024, Deal::Mixed(0.3), rng)?;
     let graph = generators::hypercube_graph(10)?;
     let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&graph));
-    let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, 12);
+    let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, Some(12));
 
     // The noise at which none of 50 users learns more than (10, 1e-6) about user 0, from what all users promise of their rows.
     let objective = Linear::new(Logistic);
-    let bounds = DataBounds::UNIT;
+    objective.check(&data)?;
+    let bounds = DataBounds::default();
     let constants = objective.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let pairs: Vec<(usize, usize)> = (1..=50).map(|v| (0, v)).collect();
     let account = WalkPairs::new(&walk, &constants, &pairs, FinalToken::Withheld, 500)?;
     let delta = Delta::new(1e-6)?;
     let sigma = account.noise_for(10.0, delta)?;
-    let alone = calibrate(10.0, |sigma| ndp_algos::sgd::privacy::local(&constants, 12, sigma, delta))?;
+    let local = Accountant::Local { contributions: 12 };
+    let alone = calibrate(10.0, |sigma| local.statement(&constants, 1024, sigma, delta))?;
     println!("noise {:.3}; local DP would need {:.3}", sigma.get(), alone.get());
 
     let evaluation = Evaluation::new(1000, &test)?;
@@ -48,7 +49,7 @@ fn main() -> Result<(), Error> {
     let trained = Trained::train(&bounds, &train, statement, || {
         walk.run(&objective, &users, Some(sigma), Some(&evaluation), rng)
     })?;
-    println!("accuracy {:?}", trained.run().history.last_accuracy);
-    println!("{}", trained.statement());
+    println!("accuracy {:?}", trained.run.history.last_accuracy);
+    println!("{}", trained.statement);
     Ok(())
 }

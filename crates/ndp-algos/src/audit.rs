@@ -27,19 +27,20 @@ use serde::Serialize;
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let view = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2).view(2)?;
-/// assert!((Attack::optimal(&view, 0)?.unit() - 1.0).abs() < 1e-9);
+/// assert!((Attack::optimal(&view, 0)?.unit - 1.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attack {
     source: usize,
-    /// Weights of the received values.
-    weights: Array1<f64>,
+    /// Weights of the received values in the statistic.
+    pub weights: Array1<f64>,
     /// What the known noises contribute to the weighted sum.
     known_weights: Array1<f64>,
     /// What every input contributes to the weighted sum.
     input_weights: Array1<f64>,
-    unit: f64,
+    /// The statistic's own unit loss `bᵀ (R Rᵀ)⁺ b`: no view of this shape leaks more.
+    pub unit: f64,
 }
 
 impl Attack {
@@ -111,18 +112,6 @@ impl Attack {
         let known_weights = view.noises().select(Axis(1), view.known_noises()).t().dot(&weights);
         let input_weights = view.inputs().t().dot(&weights);
         Ok(Self { source, weights, known_weights, input_weights, unit })
-    }
-
-    /// The statistic's own unit loss `bᵀ (R Rᵀ)⁺ b`: no view of this shape leaks more.
-    #[must_use]
-    pub fn unit(&self) -> f64 {
-        self.unit
-    }
-
-    /// Weights of the received values in the statistic.
-    #[must_use]
-    pub fn weights(&self) -> &Array1<f64> {
-        &self.weights
     }
 
     /// The estimate of the source's input, one per coordinate, by an observer who knows the inputs

@@ -7,6 +7,7 @@
 #![allow(unsafe_code)]
 
 use ndp_graph::Csr;
+use ndp_graph::progress::checkpoint;
 
 /// `B` numbers that fill whole cache lines: one row of a panel of `B` interleaved columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,10 +53,11 @@ macro_rules! multiversion {
 multiversion! {
     /// The first `K` lanes of rows `first..` of `Y = W X`.
     fn multiply_rows<const K: usize>(w: &Csr, first: usize, x: &[Lanes<16>], y: &mut [Lanes<16>]) {
-        for (range, out) in w.starts()[first..].windows(2).zip(y) {
+        let (starts, columns, weights) = w.parts();
+        for (range, out) in starts[first..].windows(2).zip(y) {
             let range = range[0]..range[1];
             let mut sums = [0.0; K];
-            for (&j, &weight) in w.columns()[range.clone()].iter().zip(&w.weights()[range]) {
+            for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
                 for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
                     *sum += weight * value;
                 }
@@ -70,10 +72,11 @@ multiversion! {
     fn multiply_models<const K: usize>(w: &Csr, first: usize, x: &[f64], y: &mut [f64]) {
         let (x, _) = x.as_chunks::<K>();
         let (y, _) = y.as_chunks_mut::<K>();
-        for (range, out) in w.starts()[first..].windows(2).zip(y) {
+        let (starts, columns, weights) = w.parts();
+        for (range, out) in starts[first..].windows(2).zip(y) {
             let range = range[0]..range[1];
             let mut sums = [0.0; K];
-            for (&j, &weight) in w.columns()[range.clone()].iter().zip(&w.weights()[range]) {
+            for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
                 for (sum, value) in sums.iter_mut().zip(&x[j as usize]) {
                     *sum += weight * value;
                 }
@@ -85,6 +88,7 @@ multiversion! {
 
 /// Rows `first..` of `Y = W X` for `width` numbers to a row, as many rows as fit in `y`.
 pub(crate) fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut [f64]) {
+    checkpoint();
     match width {
         8 => multiply_models::<8>(w, first, x, y),
         9 => multiply_models::<9>(w, first, x, y),
@@ -147,11 +151,12 @@ multiversion! {
     ) {
         let stride = if SUM { 1 } else { B };
         let mut norms = [0.0; B];
-        let rows = w.starts()[first..].windows(2).zip(&x[first..]);
+        let (starts, columns, weights) = w.parts();
+        let rows = starts[first..].windows(2).zip(&x[first..]);
         for (((range, charged), out), share) in rows.zip(y).zip(shares.chunks_exact_mut(stride)) {
             let range = range[0]..range[1];
             let mut sums = [0.0; B];
-            for (&j, &weight) in w.columns()[range.clone()].iter().zip(&w.weights()[range]) {
+            for (&j, &weight) in columns[range.clone()].iter().zip(&weights[range]) {
                 for (sum, value) in sums.iter_mut().zip(&x[j as usize].0) {
                     *sum += weight * value;
                 }
@@ -203,6 +208,7 @@ fn add_shares<const B: usize, const SUM: bool>(x: &Lanes<B>, scale: &[f64; B], s
 
 /// The first `width` lanes of rows `first..` of `Y = W X`.
 pub(crate) fn multiply(w: &Csr, first: usize, x: &[Lanes<16>], width: usize, y: &mut [Lanes<16>]) {
+    checkpoint();
     match width.div_ceil(4) {
         1 => multiply_rows::<4>(w, first, x, y),
         2 => multiply_rows::<8>(w, first, x, y),

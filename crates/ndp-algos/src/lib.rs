@@ -173,7 +173,7 @@
 //! let delta = Delta::new(1e-6)?;
 //! let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 //! let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-//! assert!((ring.worst_unit()?.value().get() - 3.0).abs() < 1e-9); // three releases, whatever the length of the ring
+//! assert!((ring.unit(5, &[0])?.value().get() - 3.0).abs() < 1e-9); // three releases, whatever the length of the ring
 //! let target = Target::worst(Measure::Approx(delta), 1.0);
 //! assert!(least_noise(&[ring.account(&Observer::node(0))?], &target)?.noise.get() < 8.0);
 //! // A walk on a hypercube: who is far away learns less.
@@ -239,7 +239,7 @@
 //! use ndp_algos::{LinearProtocol, gossip::SynchronousGossip};
 //! use ndp_graph::{GossipMatrix, generators::path_graph};
 //! let matrix = GossipMatrix::metropolis(&path_graph(3)?);
-//! let printed = theorem1_towards(&matrix, 2, 2, Powers::FromZero)?;
+//! let printed = theorem1_towards((&matrix, 2), &[2], Powers::FromZero)?;
 //! let truth = SynchronousGossip::new(matrix, 2).coalition_loss(&[2])?;
 //! assert!((printed.value().unit[0] - 1.0 / 3.0).abs() < 1e-12); // the theorem says a third
 //! assert!((truth.unit(0)?.get() - 1.0).abs() < 1e-9); // and all is lost

@@ -61,7 +61,7 @@ pub struct LossReport {
 impl LossReport {
     /// Losses that follow from a formula, without a view: `rank` is the dimension of what is seen.
     #[must_use]
-    pub fn of_formula(coalition: Vec<usize>, loss: Guarantee<ObserverLoss>, rank: usize) -> Self {
+    pub(crate) fn of_formula(coalition: Vec<usize>, loss: Guarantee<ObserverLoss>, rank: usize) -> Self {
         let lower = match &loss {
             Guarantee::Exact(loss) => loss.value().unit.clone(),
             Guarantee::UpperBound(loss) => vec![0.0; loss.value().unit.len()],
@@ -161,7 +161,7 @@ pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
 ///
 /// # Complexity
 /// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the view needs.
-pub fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
+pub(crate) fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {
         Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, options.budget())?,

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
 /// let weaker = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
-/// let unit = |options| exact_loss(&matrix, 0, 2, options)?.unit(2).map(|unit| unit.get());
+/// let unit = |options| exact_loss((&matrix, 2), &[0], options)?.unit(2).map(|unit| unit.get());
 /// assert!(unit(weaker)? <= unit(ExactOptions::default())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

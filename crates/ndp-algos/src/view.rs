@@ -119,7 +119,7 @@ impl View {
 
     /// The noises whose values the coalition knows, ascending.
     #[must_use]
-    pub fn known_noises(&self) -> &[usize] {
+    pub(crate) fn known_noises(&self) -> &[usize] {
         &self.known
     }
 
@@ -127,12 +127,6 @@ impl View {
     #[must_use]
     pub fn node_count(&self) -> usize {
         self.inputs.ncols()
-    }
-
-    /// Number of observed values (messages).
-    #[must_use]
-    pub fn row_count(&self) -> usize {
-        self.inputs.nrows()
     }
 }
 

@@ -5,7 +5,7 @@ use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{Attack, Audit, AuditPlan, audit};
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule};
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
-use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_coalition_loss, exact_loss};
+use ndp_algos::gossip::{ExactOptions, GossipProtocol, SynchronousGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, LossReport};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::random::{connected_erdos_renyi, connected_random_geometric};
@@ -45,7 +45,7 @@ fn plain(
     rounds: usize,
 ) -> Result<Setting, Error> {
     let matrix = GossipMatrix::metropolis(graph);
-    let report = exact_coalition_loss(&matrix, v, rounds, ExactOptions::default())?;
+    let report = exact_loss((&matrix, rounds), v, ExactOptions::default())?;
     let protocol = Box::new(SynchronousGossip::new(matrix, rounds));
     Ok(Setting { name, protocol, coalition: v.to_vec(), source, report })
 }
@@ -162,8 +162,8 @@ fn printed_bounds_are_violated_by_attacks() -> Result<(), Error> {
     ];
     for (name, graph, v, u, rounds) in cases {
         let matrix = GossipMatrix::metropolis(&graph);
-        let printed = theorem1_towards(&matrix, v, rounds, Powers::FromZero)?.into_value().unit[u];
-        let exact = exact_loss(&matrix, v, rounds, ExactOptions::default())?.unit(u)?.get();
+        let printed = theorem1_towards((&matrix, rounds), &[v], Powers::FromZero)?.into_value().unit[u];
+        let exact = exact_loss((&matrix, rounds), &[v], ExactOptions::default())?.unit(u)?.get();
         let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
         let protocol = SynchronousGossip::new(matrix, rounds);
         let measured =
@@ -189,7 +189,7 @@ fn a_loss_of_one_is_exact_reconstruction() -> Result<(), Error> {
     ] {
         let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&graph), rounds);
         let attack = Attack::optimal(&protocol.view(v)?, u)?;
-        assert!((attack.unit() - 1.0).abs() < 1e-9);
+        assert!((attack.unit - 1.0).abs() < 1e-9);
         let values = Array2::from_shape_fn((graph.node_count(), 3), |(w, j)| (w + j) as f64);
         let sent = &values + &protocol.run(values.view(), sigma, &mut rng(5))?.noise;
         let seen = protocol.observe(values.view(), sigma, &[v], &mut rng(5))?;

@@ -5,9 +5,8 @@ use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
-    AcceleratedGossip, ExactOptions, FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip,
-    SequenceGossip, SynchronousGossip, exact_coalition_loss, exact_loss, exact_sequence_loss,
-    mean_loss_by_step,
+    AcceleratedGossip, ExactOptions, FreshNoiseGossip, GossipProtocol, MessageNoise, NoiseSchedule,
+    NoisyMessageGossip, SequenceGossip, SynchronousGossip, exact_loss, mean_loss_by_step,
 };
 use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::Grade;
@@ -76,12 +75,12 @@ fn tiny_weights_count() -> Result<(), Error> {
     let path = generators::path_graph(3)?;
     for tiny in [7e-11, 1e-300, 5e-324] {
         let matrix = GossipMatrix::from_edge_weights(&path, |u, _| if u == 0 { tiny } else { 0.5 })?;
-        assert_all_lost(&exact_loss(&matrix, 2, 3, default())?)?;
-        assert_all_lost(&exact_sequence_loss(&GossipSequence::constant(&matrix, 3), 2, default())?)?;
+        assert_all_lost(&exact_loss((&matrix, 3), &[2], default())?)?;
+        assert_all_lost(&exact_loss(&GossipSequence::constant(&matrix, 3), &[2], default())?)?;
     }
     let path = generators::path_graph(4)?;
     let matrix = GossipMatrix::from_edge_weights(&path, |u, _| if u == 1 { 1e-11 } else { 0.3 })?;
-    assert_all_lost(&exact_loss(&matrix, 3, 6, default())?)
+    assert_all_lost(&exact_loss((&matrix, 6), &[3], default())?)
 }
 
 #[test]
@@ -92,7 +91,7 @@ fn nearly_equal_weights_are_told_apart() -> Result<(), Error> {
         let weight = |u, v| if (u, v) == changed { 0.2 + 1e-12 } else { 0.2 };
         let matrix = GossipMatrix::from_edge_weights(&graph, weight)?;
         let truth = if changed.0 == 0 { 0.5 } else { 1.0 };
-        assert_exact(&exact_loss(&matrix, 0, 5, default())?, &[(3, truth), (4, truth)])?;
+        assert_exact(&exact_loss((&matrix, 5), &[0], default())?, &[(3, truth), (4, truth)])?;
     }
     Ok(())
 }
@@ -106,15 +105,15 @@ fn the_karate_club_through_constant_sequences() -> Result<(), Error> {
         (GossipMatrix::sum_degree(&club), 0.472_279_147_274_113),
     ] {
         let sequence = GossipSequence::constant(&matrix, 24);
-        let report = exact_sequence_loss(&sequence, 11, default())?;
+        let report = exact_loss(&sequence, &[11], default())?;
         assert_exact(&report, &[(28, truth)])?;
         assert_eq!(report.rank, 25);
         // The fixed matrix is the same protocol by another engine, and so is the view.
-        let fixed = exact_loss(&matrix, 11, 24, default())?;
+        let fixed = exact_loss((&matrix, 24), &[11], default())?;
         assert_exact(&fixed, &[(28, truth)])?;
         // In 24 rounds no row is old, so that nothing rests on primes; in 36 some are.
         assert_eq!(fixed.failure, 0.0);
-        let longer = exact_loss(&matrix, 11, 36, default())?.failure;
+        let longer = exact_loss((&matrix, 36), &[11], default())?.failure;
         assert!(0.0 < longer && longer < 2f64.powi(-80), "{longer:e}");
         let view = SynchronousGossip::new(matrix.clone(), 24).view(11)?;
         assert_eq!(loss::exact_loss(&view)?, fixed);
@@ -134,9 +133,9 @@ fn the_karate_club_through_constant_sequences() -> Result<(), Error> {
 #[test]
 fn paths_tell_everything() -> Result<(), Error> {
     let thirds = GossipMatrix::from_edge_weights(&generators::path_graph(26)?, |_, _| 1.0 / 3.0)?;
-    assert_all_lost(&exact_sequence_loss(&GossipSequence::constant(&thirds, 26), 25, default())?)?;
+    assert_all_lost(&exact_loss(&GossipSequence::constant(&thirds, 26), &[25], default())?)?;
     let small = GossipMatrix::from_edge_weights(&generators::path_graph(8)?, |_, _| 0.01)?;
-    assert_all_lost(&exact_sequence_loss(&GossipSequence::constant(&small, 8), 7, default())?)?;
+    assert_all_lost(&exact_loss(&GossipSequence::constant(&small, 8), &[7], default())?)?;
     let metropolis = GossipMatrix::metropolis(&generators::path_graph(40)?);
     let view = SynchronousGossip::new(metropolis, 40).coalition_view(&[39])?;
     assert_all_lost(&loss::exact_loss(&view)?)
@@ -147,7 +146,7 @@ fn accelerated_gossip_on_a_path_tells_everything() -> Result<(), Error> {
     let path = generators::path_graph(30)?;
     let sweep = (0..29).map(|u| ActiveEdge { wait: 0.3, edge: (u, u + 1) });
     let rings: Vec<ActiveEdge> = (0..30).flat_map(|_| sweep.clone()).collect();
-    let gossip = AcceleratedGossip::given(&path, rings, 0.0, Momentum::new(0.05, 1.0)?)?;
+    let gossip = AcceleratedGossip::given(&path, rings, 0.0, Momentum { mixing: 0.05, push: 1.0 })?;
     assert_all_lost(&gossip.coalition_loss(&[29])?)
 }
 
@@ -158,7 +157,7 @@ fn almost_no_mixing_is_mixing() -> Result<(), Error> {
     assert_exact(&fresh.coalition_loss(&[2])?, &[(0, 1.0)])?;
     let clean = NoisyMessageGossip::new(matrix.clone(), 3, 0.0, MessageNoise::Broadcast)?;
     assert_all_lost(&clean.coalition_loss(&[2])?)?;
-    assert_all_lost(&exact_loss(&matrix, 2, 3, default())?)
+    assert_all_lost(&exact_loss((&matrix, 3), &[2], default())?)
 }
 
 #[test]
@@ -200,7 +199,7 @@ fn a_sequence_that_fixed_primes_get_wrong() -> Result<(), Error> {
     };
     let steps = lists.iter().enumerate().map(step).collect::<Result<_, _>>()?;
     let sequence = GossipSequence::new(6, steps)?;
-    let report = exact_sequence_loss(&sequence, 5, default())?;
+    let report = exact_loss(&sequence, &[5], default())?;
     assert_eq!(report.rank, 6);
     assert_all_lost(&report)?;
     assert_eq!(report.mean().grade(), Grade::Exact);
@@ -219,12 +218,12 @@ fn long_thin_graphs_tell_everything_at_full_rank() -> Result<(), Error> {
     for n in [40, 60, 80] {
         let path = generators::path_graph(n)?;
         let lazy = GossipMatrix::metropolis(&path).lazy(1.0 - 1e-10)?;
-        assert_all_lost(&exact_loss(&lazy, n - 1, n, default())?)?;
+        assert_all_lost(&exact_loss((&lazy, n), &[n - 1], default())?)?;
         for back in [3, 8] {
             let parents: Vec<(usize, usize)> =
                 (1..n).map(|v| (v - rng.random_range(1..=back.min(v)), v)).collect();
             let tree = GossipMatrix::metropolis(&Graph::from_edges(n, parents)?);
-            let report = exact_loss(&tree, n - 1, n, default())?;
+            let report = exact_loss((&tree, n), &[n - 1], default())?;
             assert_eq!(report.loss.grade(), Grade::Exact);
             let sum: f64 = report.loss.value().unit.iter().sum();
             // Losses add up to the rank.
@@ -233,11 +232,11 @@ fn long_thin_graphs_tell_everything_at_full_rank() -> Result<(), Error> {
     }
     // Changing matrices have no directions to propagate: rows are taken as they are, with more bits.
     let sequence = GossipSequence::constant(&GossipMatrix::metropolis(&generators::path_graph(40)?), 39);
-    let report = exact_sequence_loss(&sequence, 39, default())?;
+    let report = exact_loss(&sequence, &[39], default())?;
     assert_all_lost(&report)?;
     let tooth = GossipSequence::constant(&GossipMatrix::metropolis(&comb(12)?), 24);
-    let report = exact_sequence_loss(&tooth, 23, default())?;
-    let fixed = exact_loss(&GossipMatrix::metropolis(&comb(12)?), 23, 24, default())?;
+    let report = exact_loss(&tooth, &[23], default())?;
+    let fixed = exact_loss((&GossipMatrix::metropolis(&comb(12)?), 24), &[23], default())?;
     assert_eq!((report.rank, report.loss.grade()), (fixed.rank, Grade::Exact));
     Ok(())
 }
@@ -258,11 +257,11 @@ fn extreme_views_stay_honest() -> Result<(), Error> {
     // Too little memory, too few bits: an error, or what is known without numerics.
     let matrix = GossipMatrix::metropolis(&comb(10)?);
     let rough = ExactOptions { precision_limit: 64, ..default() };
-    let report = exact_loss(&matrix, 19, 9, rough)?;
+    let report = exact_loss((&matrix, 9), &[19], rough)?;
     assert_eq!(report.loss.grade(), Grade::UpperBound);
     assert!(report.loss.value().unit.iter().all(|&unit| unit == 1.0 || unit == 0.0));
     let tight = ExactOptions { memory_limit: 1000, ..default() };
-    assert!(matches!(exact_coalition_loss(&matrix, &[3, 4], 5, tight), Err(Error::TooLarge { .. })));
+    assert!(matches!(exact_loss((&matrix, 5), &[3, 4], tight), Err(Error::TooLarge { .. })));
     Ok(())
 }
 
@@ -289,7 +288,7 @@ fn what_the_search_found_in_the_certified_core() -> Result<(), Error> {
     let weights = |_, v| if v == 1 { 0.399_771_957_284_086_2 } else { 0.310_389_399_875_677_04 };
     let matrix = GossipMatrix::from_edge_weights(&star, weights)?;
     let unknown = ExactOptions { own_noise: OwnNoise::Unknown, ..default() };
-    assert_exact(&exact_loss(&matrix, 2, 2, unknown)?, &[(1, 0.623_899_588_465_552_2)])?;
+    assert_exact(&exact_loss((&matrix, 2), &[2], unknown)?, &[(1, 0.623_899_588_465_552_2)])?;
     let silent = View::new(&[1], array![[1.0, 1.0]], array![[0.0]], &[])?;
     assert_eq!(loss::exact_loss(&silent), Err(Error::NoiselessView(0)));
     let own = View::new(&[1], array![[0.0, 1.0]], array![[0.0]], &[])?;

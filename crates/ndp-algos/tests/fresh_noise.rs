@@ -2,7 +2,9 @@
 
 use approx::assert_relative_eq;
 use ndarray::{Array2, Axis};
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Over, Pairs, Stopping, optimize};
+use ndp_algos::gossip::GossipProtocol;
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, optimize};
+use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, gossip, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -125,10 +127,10 @@ fn losses_match_the_reference_table() -> Result<(), Error> {
     for (graph, v, rounds, u, values) in reference()? {
         for (tau2, (known, unknown)) in [0.01, 0.1, 1.0].into_iter().zip(values) {
             let protocol = constant(&graph, rounds, tau2)?;
-            let report = protocol.loss(v)?;
+            let report = protocol.coalition_loss(&[v])?;
             assert_eq!(report.loss.grade(), Grade::Exact);
             assert_relative_eq!(report.unit(u)?.get(), known, max_relative = 1e-12);
-            let report = protocol.with_own_noise(OwnNoise::Unknown).loss(v)?;
+            let report = protocol.with_own_noise(OwnNoise::Unknown).coalition_loss(&[v])?;
             assert_relative_eq!(report.unit(u)?.get(), unknown, max_relative = 1e-11);
         }
     }
@@ -168,9 +170,9 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
         let filter = protocol.coalition_loss(&coalition)?;
         let stacked = loss::exact_loss(&protocol.coalition_view(&coalition)?)?;
         let unknown = protocol.clone().with_own_noise(OwnNoise::Unknown).coalition_loss(&coalition)?;
-        let plain = gossip::exact_coalition_loss(protocol.matrix(), &coalition, rounds, Default::default())?;
+        let plain = gossip::exact_loss((&protocol.matrix, rounds), &coalition, Default::default())?;
         let more = variances.iter().map(|s| 1.5 * s).collect();
-        let louder = FreshNoiseGossip::new(protocol.matrix().clone(), NoiseSchedule::new(more)?);
+        let louder = FreshNoiseGossip::new(protocol.matrix.clone(), NoiseSchedule::new(more)?);
         let louder = louder.coalition_loss(&coalition)?;
         for u in (0..n).filter(|u| !coalition.contains(u)) {
             let unit = filter.unit(u)?.get();
@@ -194,29 +196,55 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
 #[test]
 fn one_shot_noise_is_plain_gossip() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
-    let schedule = NoiseSchedule::one_shot(Sigma::new(2.0)?, 2)?;
-    let report = FreshNoiseGossip::new(matrix, schedule).loss(2)?;
+    let schedule = NoiseSchedule::flat(Sigma::new(2.0)?, 2, 0.0)?;
+    let report = FreshNoiseGossip::new(matrix, schedule).coalition_loss(&[2])?;
     assert_eq!(report.unit(0)?.get(), 1.0);
     Ok(())
 }
 
+/// `m_t = ‖W^{T-t}‖_F² / n`, what a unit of variance in round `t` adds to the mean squared error, by dense powers.
+fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
+    let dense = matrix.to_dense()?;
+    let powers = std::iter::successors(Some(dense.clone()), |power| Some(power.dot(&dense))).take(rounds);
+    let mut weights: Vec<f64> =
+        powers.map(|power| power.iter().map(|x| x * x).sum::<f64>() / dense.nrows() as f64).collect();
+    weights.reverse();
+    Ok(weights)
+}
+
+/// The share of each round in the error of the output: constant inputs have no bias.
 #[test]
-fn error_weights_match_the_references() -> Result<(), Error> {
-    let weights =
-        |graph: &Graph, rounds| FreshNoiseGossip::error_weights(&GossipMatrix::metropolis(graph), rounds);
-    let check = |got: Vec<f64>, expected: &[f64]| {
-        assert_eq!(got.len(), expected.len());
-        for (g, e) in got.iter().zip(expected) {
-            assert_relative_eq!(*g, *e, max_relative = 1e-12);
+fn errors_of_rounds_match_the_references() -> Result<(), Error> {
+    let check = |graph: Graph, expected: &[f64]| -> Result<(), Error> {
+        let (matrix, n, rounds) = (GossipMatrix::metropolis(&graph), graph.node_count(), expected.len());
+        let weights = error_weights(&matrix, rounds)?;
+        for (t, (weight, expected)) in weights.iter().zip(expected).enumerate() {
+            assert_relative_eq!(*weight, *expected, max_relative = 1e-12);
+            let schedule = (0..rounds)
+                .map(|r| {
+                    if r == t {
+                        2.0
+                    } else if r == 0 {
+                        1.0
+                    } else {
+                        0.0
+                    }
+                })
+                .collect();
+            let gossip = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::new(schedule)?);
+            let first = Sigma::new(gossip.schedule.variances()[0].sqrt())?;
+            let error = gossip.mean_squared_error(Array2::ones((n, 1)).view(), first)?.into_value();
+            let others = if t == 0 { 0.0 } else { weights[0] };
+            assert_relative_eq!(error, 2.0 * expected + others, max_relative = 1e-12);
         }
+        Ok(())
     };
-    check(weights(&generators::path_graph(3)?, 2)?, &[97.0 / 243.0, 13.0 / 27.0]);
+    check(generators::path_graph(3)?, &[97.0 / 243.0, 13.0 / 27.0])?;
     check(
-        weights(&generators::cycle_graph(8)?, 4)?,
+        generators::cycle_graph(8)?,
         &[0.169_029_111_415_943, 0.193_415_637_860_082, 0.234_567_901_234_568, 1.0 / 3.0],
-    );
-    check(weights(&generators::hypercube_graph(3)?, 4)?, &[0.126_953_125, 0.132_812_5, 0.156_25, 0.25]);
-    Ok(())
+    )?;
+    check(generators::hypercube_graph(3)?, &[0.126_953_125, 0.132_812_5, 0.156_25, 0.25])
 }
 
 /// Simulated mean squared error against the exact formula, within 4 standard errors.
@@ -225,13 +253,14 @@ fn simulated_error_is_the_exact_one() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(3, 3)?);
     let protocol = FreshNoiseGossip::new(matrix, NoiseSchedule::new(vec![0.5, 0.2, 0.0, 0.1])?);
     let values = Array2::from_shape_fn((9, 2), |(v, j)| (v * (j + 1)) as f64 / 4.0);
-    let exact = protocol.mean_squared_error(values.view())?;
+    let sigma = Sigma::new(0.5f64.sqrt())?;
+    let exact = protocol.mean_squared_error(values.view(), sigma)?.into_value();
     let mean = values.mean_axis(Axis(0)).expect("nine rows");
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let runs = 20_000;
     let mut errors = Vec::with_capacity(runs);
     for _ in 0..runs {
-        let output = protocol.run(values.view(), &mut rng)?.transcript.output;
+        let output = protocol.run(values.view(), sigma, &mut rng)?.output;
         errors.push((output - &mean).mapv(|x| x * x).sum() / 9.0);
     }
     let average = errors.iter().sum::<f64>() / runs as f64;
@@ -248,15 +277,15 @@ fn transcripts_follow_the_view() -> Result<(), Error> {
     let protocol =
         FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), NoiseSchedule::new(variances.clone())?);
     let values = Array2::from_shape_fn((5, 1), |(v, _)| v as f64);
-    let run = protocol.run(values.view(), &mut ChaCha8Rng::seed_from_u64(9))?;
+    let run = protocol.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(9))?;
     let view = protocol.view(1)?;
     // Noise columns are in units of τ_0 = 1: strength is in the coefficient.
-    let mut noises = run.transcript.noise.clone();
+    let mut noises = run.noise.clone();
     for (noise, s) in run.later_noises.iter().zip(&variances[1..]) {
         noises.append(Axis(0), (noise / s.sqrt()).view()).expect("one column each");
     }
     let expected = view.inputs().dot(&values) + view.noises().dot(&noises);
-    let received = run.transcript.received(&graph, &[1])?;
+    let received = protocol.received(&run, Sigma::new(1.0)?, &[1])?;
     assert!((expected - received).iter().all(|x| x.abs() < 1e-12));
     Ok(())
 }
@@ -294,9 +323,9 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
     ];
     for (graph, v, rounds, value, schedule, [one_shot, flat]) in cases {
         let matrix = GossipMatrix::metropolis(&graph);
-        let pairs = Pairs::at_least(&graph, 1, &[v])?;
-        let stopping = Stopping { tolerance: 1e-10, iterations: 20_000 };
-        let found = optimize(&matrix, rounds, &pairs, (Over::Mean, value), 0.0, stopping)?;
+        let pairs = Pairs { distance: 1, observers: vec![v] };
+        let stopping = DesignStopping { tolerance: 1e-10, steps: 20_000 };
+        let found = optimize(&matrix, rounds, &pairs, Limit::Mean(value), 0.0, stopping)?;
         assert_relative_eq!(found.error, 1.0, max_relative = 1e-8);
         assert!(found.error_lower_bound <= 1.0 + 1e-9 && found.error_lower_bound > 1.0 - 1e-8);
         assert!(found.loss <= value * (1.0 + 1e-12));
@@ -304,11 +333,11 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
             assert_relative_eq!(*got, *expected, max_relative = 1e-4);
         }
         // What the same error buys with all noise in round 0, and with a tenth of it spread evenly.
-        let weights = FreshNoiseGossip::error_weights(&matrix, rounds)?;
+        let weights = error_weights(&matrix, rounds)?;
         for (rho, expected) in [(0.0, one_shot), (0.1, flat)] {
             let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, rho)?;
             let error: f64 = weights.iter().zip(schedule.variances()).map(|(m, s)| m * s).sum();
-            let report = FreshNoiseGossip::new(matrix.clone(), schedule).loss(v)?;
+            let report = FreshNoiseGossip::new(matrix.clone(), schedule).coalition_loss(&[v])?;
             let n = graph.node_count() as f64;
             let mean = report.mean().value() * n / (n - 1.0) * error;
             assert_relative_eq!(mean, expected, max_relative = 1e-10);
@@ -324,28 +353,29 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
     let graph = generators::cycle_graph(10)?;
     let matrix = GossipMatrix::metropolis(&graph);
     let rounds = 5;
-    let pairs = Pairs::at_least(&graph, 2, &[0])?;
+    let pairs = Pairs { distance: 2, observers: vec![0] };
     let mut rng = ChaCha8Rng::seed_from_u64(21);
-    for target in [Over::Mean, Over::Worst] {
-        let found = optimize(&matrix, rounds, &pairs, (target, 0.2), 1.0, Stopping::default())?;
+    for limit in [Limit::Mean(0.2), Limit::Worst(0.2)] {
+        let found = optimize(&matrix, rounds, &pairs, limit, 1.0, DesignStopping::default())?;
         assert!(found.error_lower_bound <= found.error * (1.0 + 1e-12));
         assert!(found.error <= 1.02 * found.error_lower_bound, "{found:?}");
-        assert!(found.schedule.first() >= 1.0 - 1e-12);
+        assert!(found.schedule.variances()[0] >= 1.0 - 1e-12);
         let loss_of = |schedule: &NoiseSchedule| -> Result<f64, Error> {
-            let report = FreshNoiseGossip::new(matrix.clone(), schedule.clone()).loss(0)?;
-            let units: Vec<f64> =
-                (2..9).map(|u| Ok(report.unit(u)?.get() / schedule.first())).collect::<Result<_, Error>>()?;
-            Ok(match target {
-                Over::Mean => units.iter().sum::<f64>() / 7.0,
-                Over::Worst => units.iter().copied().fold(0.0, f64::max),
+            let report = FreshNoiseGossip::new(matrix.clone(), schedule.clone()).coalition_loss(&[0])?;
+            let units: Vec<f64> = (2..9)
+                .map(|u| Ok(report.unit(u)?.get() / schedule.variances()[0]))
+                .collect::<Result<_, Error>>()?;
+            Ok(match limit {
+                Limit::Mean(_) => units.iter().sum::<f64>() / 7.0,
+                Limit::Worst(_) => units.iter().copied().fold(0.0, f64::max),
             })
         };
         assert!(loss_of(&found.schedule)? <= 0.2 * (1.0 + 1e-9));
-        let weights = FreshNoiseGossip::error_weights(&matrix, rounds)?;
+        let weights = error_weights(&matrix, rounds)?;
         for _ in 0..200 {
             let guess: Vec<f64> = (0..rounds).map(|_| 10f64.powf(rng.random_range(-2.0..1.0))).collect();
             let guess = NoiseSchedule::new(guess)?;
-            let scale = (loss_of(&guess)? / 0.2).max(1.0 / guess.first());
+            let scale = (loss_of(&guess)? / 0.2).max(1.0 / guess.variances()[0]);
             let error: f64 = weights.iter().zip(guess.variances()).map(|(m, s)| m * s * scale).sum();
             assert!(
                 error >= found.error_lower_bound * (1.0 - 1e-9),
@@ -363,19 +393,21 @@ fn bad_input_is_refused() -> Result<(), Error> {
     }
     let sigma = Sigma::new(1.0)?;
     assert!(NoiseSchedule::flat(sigma, 3, f64::NAN).is_err());
-    assert!(NoiseSchedule::one_shot(sigma, 0).is_err());
+    assert!(NoiseSchedule::flat(sigma, 0, 0.0).is_err());
     let graph = generators::path_graph(4)?;
     let protocol = constant(&graph, 2, 0.1)?;
-    assert_eq!(protocol.loss(4).map(|_| ()), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
+    assert_eq!(protocol.coalition_loss(&[4]).map(|_| ()), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
     assert!(protocol.coalition_loss(&[]).is_err());
     assert!(protocol.coalition_loss(&[1, 1]).is_err());
-    assert!(protocol.run(Array2::zeros((4, 0)).view(), &mut ChaCha8Rng::seed_from_u64(1)).is_err());
-    assert!(Pairs::at_least(&graph, 9, &[0]).is_err());
-    let pairs = Pairs::at_least(&graph, 2, &[0])?;
-    let matrix = protocol.matrix();
-    for (target, floor) in [(0.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::NAN)] {
-        assert!(optimize(matrix, 2, &pairs, (Over::Mean, target), floor, Stopping::default()).is_err());
+    assert!(protocol.run(Array2::zeros((4, 0)).view(), sigma, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
+    let pairs = Pairs { distance: 2, observers: vec![0] };
+    let matrix = &protocol.matrix;
+    for pairs in [Pairs { distance: 9, ..pairs.clone() }, Pairs { observers: vec![4], ..pairs.clone() }] {
+        assert!(optimize(matrix, 2, &pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).is_err());
     }
-    assert!(optimize(matrix, 0, &pairs, (Over::Mean, 0.1), 1.0, Stopping::default()).is_err());
+    for (target, floor) in [(0.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::NAN)] {
+        assert!(optimize(matrix, 2, &pairs, Limit::Mean(target), floor, DesignStopping::default()).is_err());
+    }
+    assert!(optimize(matrix, 0, &pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).is_err());
     Ok(())
 }

@@ -1,10 +1,7 @@
 //! What holds for every graph, every observer and every number of rounds.
 
-use ndp_algos::OwnNoise;
-use ndp_algos::gossip::{
-    ExactOptions, FreshNoiseGossip, NoiseSchedule, exact_coalition_loss, exact_loss,
-    exact_sequence_coalition_loss, exact_sequence_loss, hop_bound,
-};
+use ndp_algos::gossip::{ExactOptions, FreshNoiseGossip, NoiseSchedule, exact_loss};
+use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
 use proptest::prelude::*;
@@ -42,7 +39,7 @@ proptest! {
         let v = v % graph.node_count();
         let w = scheme(&graph, which);
         for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {
-            let report = exact_loss(&w, v, rounds, options(own_noise)).expect("valid input");
+            let report = exact_loss((&w, rounds), &[v], options(own_noise)).expect("valid input");
             prop_assert_eq!(report.loss.grade(), Grade::Exact);
             let units = &report.loss.value().unit;
             prop_assert!(units.iter().all(|unit| (0.0..=1.0).contains(unit)));
@@ -57,9 +54,9 @@ proptest! {
                 let mean = (report.rank - 1) as f64 / graph.node_count() as f64;
                 prop_assert!((report.mean().value() - mean).abs() < 1e-10);
             }
-            let bound = hop_bound(&graph, v, rounds).expect("valid input");
-            for (unit, bound) in units.iter().zip(&bound.value().unit) {
-                prop_assert!(*unit <= *bound);
+            // Nothing arrives from beyond as many hops as rounds.
+            for (unit, hops) in units.iter().zip(graph.distances(v)) {
+                prop_assert!(*unit == 0.0 || hops.is_some_and(|hops| hops as usize <= rounds));
             }
         }
     }
@@ -70,7 +67,7 @@ proptest! {
         let (v, other) = (v % n, u % n);
         let w = scheme(&graph, which);
         let loss = |rounds, own_noise| {
-            exact_loss(&w, v, rounds, options(own_noise)).expect("valid input").loss.into_value().unit
+            exact_loss((&w, rounds), &[v], options(own_noise)).expect("valid input").loss.into_value().unit
         };
         let base = loss(rounds, OwnNoise::Known);
         let longer = loss(rounds + 1, OwnNoise::Known);
@@ -80,7 +77,7 @@ proptest! {
             prop_assert!(forgetful[u] <= base[u] + 1e-9);
         }
         if other != v {
-            let both = exact_coalition_loss(&w, &[v, other], rounds, ExactOptions::default()).expect("valid input");
+            let both = exact_loss((&w, rounds), &[v, other], ExactOptions::default()).expect("valid input");
             for u in (0..n).filter(|&u| u != v && u != other) {
                 prop_assert!(base[u] <= both.loss.value().unit[u] + 1e-9);
             }
@@ -100,7 +97,7 @@ proptest! {
         let early = GossipSequence::new(n, steps[..cut.min(steps.len())].to_vec()).expect("pairs of nodes");
         let whole = GossipSequence::new(n, steps).expect("pairs of nodes");
         let loss = |sequence: &GossipSequence, own_noise| {
-            exact_sequence_loss(sequence, v, options(own_noise)).expect("valid input")
+            exact_loss(sequence, &[v], options(own_noise)).expect("valid input")
         };
         for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {
             let report = loss(&whole, own_noise);
@@ -112,7 +109,7 @@ proptest! {
         }
         let (all, forgetful) = (loss(&whole, OwnNoise::Known), loss(&whole, OwnNoise::Unknown));
         let before = loss(&early, OwnNoise::Known);
-        let both = exact_sequence_coalition_loss(&whole, &[v, other], ExactOptions::default()).expect("valid input");
+        let both = exact_loss(&whole, &[v, other], ExactOptions::default()).expect("valid input");
         for u in (0..n).filter(|&u| u != v) {
             prop_assert!(forgetful.loss.value().unit[u] <= all.loss.value().unit[u] + 1e-9);
             prop_assert!(before.loss.value().unit[u] <= all.loss.value().unit[u] + 1e-9);
@@ -132,10 +129,10 @@ proptest! {
         let losses = |later: &[f64]| {
             let variances = std::iter::once(first).chain(later.iter().copied()).collect();
             let schedule = NoiseSchedule::new(variances).expect("positive variances");
-            FreshNoiseGossip::new(matrix.clone(), schedule).loss(v).expect("valid input").loss.into_value().unit
+            FreshNoiseGossip::new(matrix.clone(), schedule).coalition_loss(&[v]).expect("valid input").loss.into_value().unit
         };
         let base = losses(&later);
-        let plain = exact_loss(&matrix, v, rounds, ExactOptions::default()).expect("valid input");
+        let plain = exact_loss((&matrix, rounds), &[v], ExactOptions::default()).expect("valid input");
         // Twice the noise in any one later round.
         for t in 0..later.len() {
             let mut louder = later.clone();

@@ -89,7 +89,7 @@ fn compare(graph: &Graph, v: usize, rounds: usize) -> Result<(), Error> {
     for (matrix, w) in &schemes {
         for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {
             let options = ExactOptions { own_noise, ..ExactOptions::default() };
-            let report = exact_loss(matrix, v, rounds, options)?;
+            let report = exact_loss((matrix, rounds), &[v], options)?;
             let (expected, rank) = oracle(graph, w, v, rounds, own_noise);
             assert_eq!(report.rank, rank, "{graph:?} observer {v} rounds {rounds}");
             assert_eq!(report.loss.grade(), Grade::Exact);

@@ -2,10 +2,9 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::Array2;
-use ndp_algos::gossip::printed::{self, Orientation, Powers};
+use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::{
-    ExactOptions, SequenceGossip, closed_form, exact_coalition_loss, exact_loss,
-    exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step,
+    ExactOptions, GossipProtocol, SequenceGossip, closed_form, exact_loss, mean_loss_by_step,
 };
 use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sigma};
@@ -33,16 +32,16 @@ fn reference_of_randomized_gossip() -> Result<(), Error> {
     let graph = generators::path_graph(4)?;
     let edges = [(0, 1), (1, 2), (2, 3), (1, 2), (2, 3)];
     let sequence = GossipSequence::given_activations(&graph, &edges)?;
-    let message = printed::sequence_towards(&sequence, &[3], Orientation::Message)?.into_value().unit;
+    let message = printed::theorem1_towards(&sequence, &[3], Powers::FromZero)?.into_value().unit;
     let expected =
         [0.295_238_095_238_095, 0.295_238_095_238_095, 1.180_952_380_952_38, 0.228_571_428_571_429];
     assert_units(&message, &expected, 1e-14);
-    let transposed = printed::sequence_towards(&sequence, &[3], Orientation::AsPrinted)?.into_value().unit;
+    let transposed = printed::theorem1_towards(&sequence, &[3], Powers::Transposed)?.into_value().unit;
     assert_eq!(transposed[0], 0.0);
     assert_relative_eq!(transposed[1], 1.180_952_380_952_38, max_relative = 1e-13);
     assert_relative_eq!(transposed[1], transposed[2], max_relative = 1e-13);
     for options in [ExactOptions::default(), unknown()] {
-        let report = exact_sequence_loss(&sequence, 3, options)?;
+        let report = exact_loss(&sequence, &[3], options)?;
         assert_eq!((report.rank, report.loss.grade()), (2, Grade::Exact));
         let sixth = 1.0 / 6.0;
         assert_units(&report.loss.value().unit, &[sixth, sixth, 4.0 * sixth, 1.0], 1e-13);
@@ -59,17 +58,19 @@ fn one_peer_hypercube() -> Result<(), Error> {
         let sequence = GossipSequence::one_peer_hypercube(m)?;
         let v = (1usize << m) / 3;
         let law = closed_form::one_peer_hypercube(m, v)?.into_value().unit;
-        let report = exact_sequence_loss(&sequence, v, ExactOptions::default())?;
+        let report = exact_loss(&sequence, &[v], ExactOptions::default())?;
         assert_eq!((report.rank, report.loss.grade()), (m as usize + 1, Grade::Exact));
         // The upper end of an enclosure, some roundings above.
         assert_units(&report.loss.value().unit, &law, 1e-12);
-        let printed = printed::sequence_towards(&sequence, &[v], Orientation::Message)?.into_value().unit;
+        let printed = printed::theorem1_towards(&sequence, &[v], Powers::FromZero)?.into_value().unit;
         for (u, unit) in printed.iter().enumerate().filter(|&(u, _)| u != v) {
             assert_relative_eq!(*unit, law[u], max_relative = 1e-14);
         }
         let n = 1usize << m;
-        let operator = SequenceGossip::new(sequence).operator()?;
-        operator.iter().for_each(|&x| assert_relative_eq!(x, 1.0 / n as f64, max_relative = 1e-14));
+        // Consensus: of the noise alone there is left that of a mean.
+        let error = SequenceGossip::new(sequence)
+            .mean_squared_error(Array2::ones((n, 1)).view(), Sigma::new(1.0)?)?;
+        assert_relative_eq!(*error.value(), 1.0 / n as f64, max_relative = 1e-13);
     }
     Ok(())
 }
@@ -82,21 +83,23 @@ fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
         for rounds in [0, 1, 4] {
             let sequence = GossipSequence::constant(&matrix, rounds);
             for v in [0, 5] {
-                let changing = exact_sequence_loss(&sequence, v, ExactOptions::default())?;
-                let fixed = exact_loss(&matrix, v, rounds, ExactOptions::default())?;
+                let changing = exact_loss(&sequence, &[v], ExactOptions::default())?;
+                let fixed = exact_loss((&matrix, rounds), &[v], ExactOptions::default())?;
                 assert_eq!((changing.rank, changing.loss.grade()), (fixed.rank, Grade::Exact));
                 // Reports are upper ends of enclosures of at most 1e-9.
                 assert_units(&changing.loss.value().unit, &fixed.loss.value().unit, 1e-9);
-                let printed = printed::theorem1_towards(&matrix, v, rounds, Powers::FromZero)?.into_value();
-                let message = printed::sequence_towards(&sequence, &[v], Orientation::Message)?.into_value();
+                let printed =
+                    printed::theorem1_towards((&matrix, rounds), &[v], Powers::FromZero)?.into_value();
+                let message = printed::theorem1_towards(&sequence, &[v], Powers::FromZero)?.into_value();
                 assert_units(&message.unit, &printed.unit, 1e-12);
-                let from = printed::sequence_from(&sequence, v)?.into_value();
-                assert_eq!(from.dim(), (rounds, 12));
+                let means = printed::sequence_mean_from(&sequence, v)?;
+                assert_eq!(means.len(), rounds);
                 let fixed = printed::theorem1_from(&matrix, v, rounds, Powers::FromZero)?.into_value();
-                assert_units(from.sum_axis(ndarray::Axis(0)).as_slice().expect("a row"), &fixed, 1e-12);
+                let last = means.last().map_or(0.0, |mean| *mean.value());
+                assert_abs_diff_eq!(last, fixed.iter().sum::<f64>() / 12.0, epsilon = 1e-12);
             }
-            let both = exact_sequence_coalition_loss(&sequence, &[6, 1], ExactOptions::default())?;
-            let fixed = exact_coalition_loss(&matrix, &[1, 6], rounds, ExactOptions::default())?;
+            let both = exact_loss(&sequence, &[6, 1], ExactOptions::default())?;
+            let fixed = exact_loss((&matrix, rounds), &[1, 6], ExactOptions::default())?;
             assert_eq!((both.rank, &both.coalition), (fixed.rank, &fixed.coalition));
             assert_units(&both.loss.value().unit, &fixed.loss.value().unit, 1e-9);
         }
@@ -168,7 +171,7 @@ fn random_sequences_agree_with_fractions() -> Result<(), Error> {
                 .with_node_dropout(0.3, &mut rng)?,
         };
         let (expected, rank) = oracle(&sequence, 1);
-        let report = exact_sequence_loss(&sequence, 1, ExactOptions::default())?;
+        let report = exact_loss(&sequence, &[1], ExactOptions::default())?;
         assert_eq!((report.rank, report.loss.grade()), (rank, Grade::Exact));
         assert_units(&report.loss.value().unit, &expected, 1e-10);
         let means = mean_loss_by_step(&sequence, 1)?;
@@ -197,8 +200,8 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
         for coalition in [vec![2], vec![5, 0]] {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-            let received = protocol.received(&run, &coalition)?;
-            assert_eq!(received.dim(), (view.row_count(), 2));
+            let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
+            assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }
         let before = (&values + &run.noise).sum_axis(ndarray::Axis(0));
@@ -218,19 +221,19 @@ fn given_entries_are_what_they_store() -> Result<(), Error> {
     let given = GossipMatrix::from_edge_weights(&graph, |u, v| {
         if (u, v) == (0, 1) { (1.0f64 / 3.0).next_up() } else { 1.0 / 3.0 }
     })?;
-    let alike = exact_sequence_loss(&GossipSequence::constant(&metropolis, 6), 0, ExactOptions::default())?;
+    let alike = exact_loss(&GossipSequence::constant(&metropolis, 6), &[0], ExactOptions::default())?;
     assert_eq!((alike.loss.grade(), alike.rank), (Grade::Exact, 6));
     let graph = generators::star_graph(3)?;
     let alike = GossipMatrix::metropolis(&graph);
     let apart = GossipMatrix::from_edge_weights(&graph, |_, v| if v == 1 { 0.25 + 1e-12 } else { 0.25 })?;
     for (matrix, rank, twins) in [(alike, 3, 0.5), (apart, 4, 1.0)] {
-        let report = exact_sequence_loss(&GossipSequence::constant(&matrix, 6), 3, ExactOptions::default())?;
+        let report = exact_loss(&GossipSequence::constant(&matrix, 6), &[3], ExactOptions::default())?;
         assert_eq!((report.loss.grade(), report.rank), (Grade::Exact, rank));
         assert_units(&report.loss.value().unit, &[1.0, twins, twins, 1.0], 1e-9);
         let means = mean_loss_by_step(&GossipSequence::constant(&matrix, 6), 3)?;
         assert_eq!(means.by_step.last().map(|mean| *mean.value()), Some((rank - 1) as f64 / 4.0));
     }
-    let given = exact_sequence_loss(&GossipSequence::constant(&given, 6), 0, ExactOptions::default())?;
+    let given = exact_loss(&GossipSequence::constant(&given, 6), &[0], ExactOptions::default())?;
     assert_eq!((given.loss.grade(), given.rank), (Grade::Exact, 6));
     Ok(())
 }
@@ -238,24 +241,19 @@ fn given_entries_are_what_they_store() -> Result<(), Error> {
 #[test]
 fn bad_input_is_refused() -> Result<(), Error> {
     let sequence = GossipSequence::one_peer_hypercube(3)?;
-    assert!(exact_sequence_loss(&sequence, 8, ExactOptions::default()).is_err());
-    assert_eq!(
-        exact_sequence_coalition_loss(&sequence, &[], ExactOptions::default()),
-        Err(Error::EmptyCoalition)
-    );
-    assert_eq!(
-        exact_sequence_coalition_loss(&sequence, &[1, 1], ExactOptions::default()),
-        Err(Error::RepeatedMember(1))
-    );
+    assert!(exact_loss(&sequence, &[8], ExactOptions::default()).is_err());
+    assert_eq!(exact_loss(&sequence, &[], ExactOptions::default()), Err(Error::EmptyCoalition));
+    assert_eq!(exact_loss(&sequence, &[1, 1], ExactOptions::default()), Err(Error::RepeatedMember(1)));
     let tight = ExactOptions { memory_limit: 100, ..ExactOptions::default() };
-    assert!(matches!(exact_sequence_loss(&sequence, 0, tight), Err(Error::TooLarge { .. })));
+    assert!(matches!(exact_loss(&sequence, &[0], tight), Err(Error::TooLarge { .. })));
     assert!(matches!(
-        exact_loss(&GossipMatrix::metropolis(&generators::cycle_graph(5)?), 0, 3, tight),
+        exact_loss((&GossipMatrix::metropolis(&generators::cycle_graph(5)?), 3), &[0], tight),
         Err(Error::TooLarge { .. })
     ));
-    let report = exact_sequence_coalition_loss(&sequence, &[1, 2], ExactOptions::default())?;
+    let report = exact_loss(&sequence, &[1, 2], ExactOptions::default())?;
     assert_eq!(report.unit(2), Err(Error::SourceIsObserver(2)));
-    assert!(printed::sequence_towards(&sequence, &[9], Orientation::Message).is_err());
-    assert!(printed::sequence_from(&sequence, 9).is_err());
+    assert!(printed::theorem1_towards(&sequence, &[9], Powers::FromZero).is_err());
+    assert!(printed::sequence_mean_from(&sequence, 9).is_err());
+    assert!(printed::theorem1_towards(&sequence, &[1], Powers::FromOne).is_err());
     Ok(())
 }

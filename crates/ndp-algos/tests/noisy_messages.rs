@@ -4,7 +4,7 @@ use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, Axis, concatenate};
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
-use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip, exact_loss};
+use ndp_algos::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -22,13 +22,13 @@ fn gossip(graph: &Graph, rounds: usize, ratio: f64, kind: MessageNoise) -> Resul
 #[test]
 fn adding_noise_to_clean_messages_is_no_bound() -> Result<(), Error> {
     let graph = Graph::from_edges(4, [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)])?;
-    let formula = gossip(&graph, 2, 0.3, MessageNoise::Overheard)?.loss(1)?.unit(3)?.get();
+    let formula = gossip(&graph, 2, 0.3, MessageNoise::Overheard)?.coalition_loss(&[1])?.unit(3)?.get();
     assert_relative_eq!(formula, 0.530_465_252_092_661, max_relative = 1e-13);
-    let truth = gossip(&graph, 2, 0.3, MessageNoise::Broadcast)?.loss(1)?;
+    let truth = gossip(&graph, 2, 0.3, MessageNoise::Broadcast)?.coalition_loss(&[1])?;
     assert_eq!(truth.loss.grade(), Grade::Exact);
     assert_relative_eq!(truth.unit(3)?.get(), 10_900.0 / 20_179.0, max_relative = 1e-13);
     // By the same elimination in fractions, a noise for every link.
-    let links = gossip(&graph, 2, 0.3, MessageNoise::PerLink)?.loss(1)?.unit(3)?.get();
+    let links = gossip(&graph, 2, 0.3, MessageNoise::PerLink)?.coalition_loss(&[1])?.unit(3)?.get();
     assert_relative_eq!(links, 10_900.0 / 21_529.0, max_relative = 1e-13);
     Ok(())
 }
@@ -37,7 +37,7 @@ fn adding_noise_to_clean_messages_is_no_bound() -> Result<(), Error> {
 fn a_listener_on_the_path() -> Result<(), Error> {
     let path = generators::path_graph(3)?;
     for (ratio, expected) in [(0.01, 0.999_001), (0.1, 0.909_173), (1.0, 0.095_238_1)] {
-        let report = gossip(&path, 2, ratio, MessageNoise::Overheard)?.loss(2)?;
+        let report = gossip(&path, 2, ratio, MessageNoise::Overheard)?.coalition_loss(&[2])?;
         assert_eq!(report.loss.grade(), Grade::Exact);
         assert_abs_diff_eq!(report.unit(0)?.get(), expected, epsilon = 6e-7);
     }
@@ -58,7 +58,7 @@ fn solves_agree_on_random_systems() -> Result<(), Error> {
         let (rounds, ratio) = (rng.random_range(1..5), 10f64.powf(rng.random_range(-1.5..0.5)));
         let v = rng.random_range(0..n);
         let coalition = if trial % 3 == 0 { vec![v, (v + 1) % n] } else { vec![v] };
-        let clean = exact_loss(&GossipMatrix::metropolis(&graph), v, rounds, Default::default())?;
+        let clean = exact_loss((&GossipMatrix::metropolis(&graph), rounds), &[v], Default::default())?;
         for kind in KINDS {
             for own in [OwnNoise::Known, OwnNoise::Unknown] {
                 let protocol = gossip(&graph, rounds, ratio, kind)?.with_own_noise(own);
@@ -73,8 +73,8 @@ fn solves_agree_on_random_systems() -> Result<(), Error> {
                 }
             }
             // Without noise on the messages all three are Muffliato; hardly any noise goes the careful way.
-            let silent = gossip(&graph, rounds, 0.0, kind)?.loss(v)?;
-            let faint = gossip(&graph, rounds, 1e-4, kind)?.loss(v)?;
+            let silent = gossip(&graph, rounds, 0.0, kind)?.coalition_loss(&[v])?;
+            let faint = gossip(&graph, rounds, 1e-4, kind)?.coalition_loss(&[v])?;
             for u in (0..n).filter(|&u| u != v) {
                 assert_abs_diff_eq!(silent.unit(u)?.get(), clean.unit(u)?.get(), epsilon = 1e-8);
                 assert!(faint.unit(u)?.get() <= clean.unit(u)?.get() + 1e-8);
@@ -92,8 +92,8 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     for kind in KINDS {
         let protocol = gossip(&graph, 3, 0.4, kind)?;
         let run = protocol.run(values.view(), sigma, &mut ChaCha8Rng::seed_from_u64(2))?;
-        let scaled: Vec<Array2<f64>> = std::iter::once(run.transcript.noise.clone())
-            .chain(run.message_noises.iter().map(|drawn| drawn * 0.6))
+        let scaled: Vec<Array2<f64>> = std::iter::once(run.noise.clone())
+            .chain(run.later_noises.iter().map(|drawn| drawn * 0.6))
             .collect();
         let parts: Vec<_> = scaled.iter().map(|part| part.view()).collect();
         let noises = concatenate(Axis(0), &parts).expect("two columns each");
@@ -101,7 +101,7 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&noises);
             let received = protocol.received(&run, sigma, &coalition)?;
-            assert_eq!(received.dim(), (view.row_count(), 2));
+            assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }
     }
@@ -117,10 +117,10 @@ fn simulated_error_is_the_exact_one() -> Result<(), Error> {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     for kind in KINDS {
         let protocol = gossip(&graph, 4, 0.7, kind)?;
-        let exact = *protocol.error(values.view(), sigma)?.value();
+        let exact = *protocol.mean_squared_error(values.view(), sigma)?.value();
         let errors: Vec<f64> = (0..4000)
             .map(|_| {
-                let output = protocol.run(values.view(), sigma, &mut rng)?.transcript.output;
+                let output = protocol.run(values.view(), sigma, &mut rng)?.output;
                 Ok((&output - &mean).iter().map(|x| x * x).sum::<f64>() / 9.0)
             })
             .collect::<Result<_, Error>>()?;
@@ -142,7 +142,7 @@ fn attacks_meet_the_exact_loss() -> Result<(), Error> {
     let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
     for (kind, seed) in KINDS.into_iter().zip(1..) {
         let protocol = gossip(&graph, 4, 0.3, kind)?;
-        let mu = protocol.loss(4)?.unit(2)?.gdp(scales.0, scales.1).mu();
+        let mu = protocol.coalition_loss(&[4])?.unit(2)?.gdp(scales.0, scales.1).mu();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let measured =
             audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng)?
@@ -163,15 +163,18 @@ fn bad_input_is_refused() -> Result<(), Error> {
         ));
     }
     let protocol = gossip(&graph, 2, 0.1, MessageNoise::PerLink)?;
-    assert!(matches!(protocol.loss(4), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
+    assert!(matches!(protocol.coalition_loss(&[4]), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
     assert_eq!(protocol.coalition_loss(&[]), Err(Error::EmptyCoalition));
-    assert_eq!(protocol.loss(1)?.unit(1), Err(Error::SourceIsObserver(1)));
+    assert_eq!(protocol.coalition_loss(&[1])?.unit(1), Err(Error::SourceIsObserver(1)));
     let sigma = Sigma::new(1.0)?;
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     assert!(matches!(protocol.run(Array2::zeros((4, 0)).view(), sigma, &mut rng), Err(Error::Shape { .. })));
-    assert!(matches!(protocol.error(Array2::zeros((3, 1)).view(), sigma), Err(Error::Shape { .. })));
+    assert!(matches!(
+        protocol.mean_squared_error(Array2::zeros((3, 1)).view(), sigma),
+        Err(Error::Shape { .. })
+    ));
     // No rounds, nothing is heard.
-    let silent = gossip(&graph, 0, 0.1, MessageNoise::Broadcast)?.loss(2)?;
+    let silent = gossip(&graph, 0, 0.1, MessageNoise::Broadcast)?.coalition_loss(&[2])?;
     assert_eq!(silent.loss.value().unit, [0.0, 0.0, 1.0, 0.0]);
     Ok(())
 }

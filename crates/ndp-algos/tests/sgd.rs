@@ -3,12 +3,12 @@
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
 use ndp_algos::sgd::federated::FederatedSgd;
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd, steps_per_round};
+use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{
     Constants, Dataset, Deal, Domain, Evaluation, Linear, Logistic, MeanEstimation, Objective,
 };
-use ndp_algos::sgd::{Squared, Users};
+use ndp_algos::sgd::{Squared, Synthetic, Users};
 use ndp_algos::walk::graph::averaging_error::limit_of_mean_squared_error;
 use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
@@ -42,7 +42,7 @@ const DESCENT: MuffliatoSgd = MuffliatoSgd {
 /// with the trainers.
 fn newton_logistic(data: &Dataset, l2: f64) -> Array1<f64> {
     let d = data.features().ncols();
-    let n = data.len() as f64;
+    let n = data.labels().len() as f64;
     let mut theta = Array1::<f64>::zeros(d);
     for _ in 0..50 {
         let mut gradient = &theta * l2;
@@ -89,8 +89,8 @@ fn assert_near(model: &[f64], optimum: &Array1<f64>) {
 
 #[test]
 fn full_gradients_reach_newtons_minimiser() -> Result<(), Error> {
-    let data = Dataset::synthetic_logistic(64, &[2.0, -1.0, 0.5], &mut rng(1))?;
-    let objective = Linear::new(Logistic).with_ridge(0.1)?;
+    let data = Dataset::synthetic(Synthetic::Logistic { rows: 64 }, &[2.0, -1.0, 0.5], &mut rng(1))?;
+    let objective = Linear { l2: 0.1, ..Linear::new(Logistic) };
     let optimum = newton_logistic(&data, 0.1);
 
     // One node.
@@ -114,10 +114,10 @@ fn full_gradients_reach_newtons_minimiser() -> Result<(), Error> {
 /// With the same data at every node no consensus is needed: the walk descends the common objective.
 #[test]
 fn identical_data_make_the_walk_gradient_descent() -> Result<(), Error> {
-    let part = Dataset::synthetic_logistic(20, &[1.0, 1.0], &mut rng(5))?;
+    let part = Dataset::synthetic(Synthetic::Logistic { rows: 20 }, &[1.0, 1.0], &mut rng(5))?;
     let copies: Vec<usize> = (0..6).flat_map(|_| 0..20).collect();
     let users = Users::consecutive(&part.select(&copies)?, 6)?;
-    let objective = Linear::new(Logistic).with_ridge(0.2)?;
+    let objective = Linear { l2: 0.2, ..Linear::new(Logistic) };
     let ring = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(6)?));
     let walk = WalkSgd { route: Route::Graph(&ring), steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
     assert_near(&walk.run(&objective, &users, None, None, &mut rng(6))?.model, &newton_logistic(&part, 0.2));
@@ -131,12 +131,12 @@ fn ridge_regression_reaches_the_normal_equations() -> Result<(), Error> {
     let data = Dataset::new(features.clone(), labels.clone())?;
     let gram = features.t().dot(&features) / 12.0 + Array2::<f64>::eye(2) * 0.05;
     let optimum = solve(gram, features.t().dot(&Array1::from(labels)) / 12.0);
-    let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(100.0)?, initial: None };
+    let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(100.0), initial: None };
     // Federated rounds see every user once: descend by giving 300 users the same data.
     let many = data.select(&(0..12 * 300).map(|i| i % 12).collect::<Vec<_>>())?;
-    let objective = Linear::new(Squared).with_ridge(0.05)?;
+    let objective = Linear { l2: 0.05, ..Linear::new(Squared) };
     let run = server.run(&objective, &Users::consecutive(&many, 300)?, None, None, &mut rng(7))?;
-    assert_eq!(run.rounds, 300);
+    assert_eq!(run.contributions, [1; 300]);
     assert_near(&run.model, &optimum);
     Ok(())
 }
@@ -226,8 +226,8 @@ fn stationary_errors_are_the_predicted_ones() -> Result<(), Error> {
 fn known_minimisers_are_reached() -> Result<(), Error> {
     let model = [1.0, -0.5, 0.25];
     let optimum = Array1::from(model.to_vec());
-    let logistic = Dataset::logistic_with_minimiser(24, &model, &mut rng(21))?;
-    let linear = Dataset::linear_with_minimiser(48, &model, 0.2, &mut rng(22))?;
+    let logistic = Dataset::synthetic(Synthetic::ExactLogistic { groups: 24 }, &model, &mut rng(21))?;
+    let linear = Dataset::synthetic(Synthetic::ExactLinear { pairs: 48, noise: 0.2 }, &model, &mut rng(22))?;
     let descent = MuffliatoSgd { rounds: 4000, step_size: 1.0, ..DESCENT };
     let average = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::Server);
     let users = Users::deal(&logistic, 8, Deal::Mixed(0.5), &mut rng(23))?;
@@ -244,7 +244,7 @@ fn known_minimisers_are_reached() -> Result<(), Error> {
 fn models_stay_in_their_ball() -> Result<(), Error> {
     let data = Dataset::new(Array2::from_shape_fn((4, 2), |(_, j)| 3.0 + j as f64), vec![0.0; 4])?;
     let users = Users::consecutive(&data, 4)?;
-    let walk = WalkSgd { steps: 100, step_size: StepSize::Constant(0.5), domain: Domain::ball(2.0)?, ..WALK };
+    let walk = WalkSgd { steps: 100, step_size: StepSize::Constant(0.5), domain: Domain::Ball(2.0), ..WALK };
     let model = walk.run(&MeanEstimation, &users, None, None, &mut rng(1))?.model;
     assert_near(&model, &(Array1::from(vec![3.0, 4.0]) * 0.4));
     let noisy = walk.run(&MeanEstimation, &users, Some(Sigma::new(50.0)?), None, &mut rng(2))?.model;
@@ -272,7 +272,7 @@ fn node_clipping_comes_before_the_noise() -> Result<(), Error> {
 /// Each round may have a graph of its own; the mean over every third node is that of the nodes measured.
 #[test]
 fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
-    let data = Dataset::synthetic_logistic(70, &[2.0, -1.0], &mut rng(1))?;
+    let data = Dataset::synthetic(Synthetic::Logistic { rows: 70 }, &[2.0, -1.0], &mut rng(1))?;
     let users = Users::consecutive(&data, 7)?;
     let sgd = MuffliatoSgd { rounds: 3, ..DESCENT };
     let mut asked = Vec::new();
@@ -281,7 +281,8 @@ fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
         let graph = ndp_graph::random::connected_erdos_renyi(7, 0.5, 1000, rng)?;
         Ok(Mixing::Plain { matrix: GossipMatrix::metropolis(&graph), steps: 2 })
     };
-    let evaluation = Evaluation::new(1, &data)?.with_objective(data.clone()).on_every_node(3)?;
+    let mut evaluation = Evaluation::new(1, &data)?;
+    (evaluation.stride, evaluation.objective) = (3, Some(data.clone()));
     let objective = Linear::new(Logistic);
     let run = sgd.run(&objective, &users, None, mixing, Some(&evaluation), &mut rng(2))?;
     assert_eq!(asked, [0, 1, 2]);
@@ -293,7 +294,11 @@ fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
     let model = run.models.row(0);
     let right = (0..70).filter(|&i| (data.features().row(i).dot(&model) > 0.0) == (data.labels()[i] > 0.0));
     assert_eq!(own(0), right.count() as f64 / 70.0);
-    assert!(Evaluation::new(1, &data)?.on_every_node(0).is_err());
+    let none = {
+        evaluation.stride = 0;
+        evaluation
+    };
+    assert!(sgd.run(&objective, &users, None, |_, _| Ok(Mixing::Server), Some(&none), &mut rng(2)).is_err());
     Ok(())
 }
 
@@ -318,7 +323,7 @@ fn noise_has_its_variance() -> Result<(), Error> {
     check(&run.models.row(0).to_vec(), 0.25 * 2.25);
     // Averaging a batch of 4 divides the variance by 4.
     let four = Users::consecutive(&Dataset::new(Array2::zeros((4, 2000)), vec![0.0; 4])?, 4)?;
-    let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::ball(1e6)?, initial: None };
+    let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::Ball(1e6), initial: None };
     check(&server.run(&MeanEstimation, &four, Some(sigma), None, &mut rng(11))?.model, 0.25 * 2.25 / 4.0);
     Ok(())
 }
@@ -347,23 +352,9 @@ fn gossip_keeps_the_mean_and_the_released_recursion_does_not() -> Result<(), Err
     Ok(())
 }
 
-/// `⌈l^{-1/2} ln max(n, ζ²/(σ² + ρ²))⌉`, by hand.
-#[test]
-fn gossip_steps_of_a_round_follow_their_rule() -> Result<(), Error> {
-    assert_eq!(steps_per_round(8, 0.195_262_145_875_635, 0.0, 1.0)?.into_value(), 5);
-    assert_eq!(steps_per_round(100, 0.25, 5.0, 1e-3)?.into_value(), 18);
-    assert_eq!(steps_per_round(1, 1.0, 0.0, 1.0)?.into_value(), 1);
-    for (gap, zeta, noise) in
-        [(0.0, 0.0, 1.0), (1.5, 0.0, 1.0), (0.5, -1.0, 1.0), (0.5, 0.0, 0.0), (0.5, 0.0, f64::NAN)]
-    {
-        assert!(matches!(steps_per_round(8, gap, zeta, noise), Err(Error::InvalidParameter { .. })));
-    }
-    Ok(())
-}
-
 #[test]
 fn caps_hold_and_what_happens_beyond_them_differs() -> Result<(), Error> {
-    let data = Dataset::synthetic_logistic(40, &[1.0, 0.0], &mut rng(1))?;
+    let data = Dataset::synthetic(Synthetic::Logistic { rows: 40 }, &[1.0, 0.0], &mut rng(1))?;
     let users = Users::consecutive(&data, 4)?;
     let objective = Linear::new(Logistic);
     let capped = WalkSgd { steps: 200, step_size: StepSize::Constant(0.1), cap: Some(3), ..WALK };
@@ -381,10 +372,11 @@ fn caps_hold_and_what_happens_beyond_them_differs() -> Result<(), Error> {
 
 #[test]
 fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
-    let data = Dataset::synthetic_logistic(400, &[4.0, -4.0], &mut rng(1))?;
+    let data = Dataset::synthetic(Synthetic::Logistic { rows: 400 }, &[4.0, -4.0], &mut rng(1))?;
     let users = Users::consecutive(&data, 4)?;
     let objective = Linear::new(Logistic);
-    let evaluation = Evaluation::new(50, &data)?.with_objective(data.clone());
+    let mut evaluation = Evaluation::new(50, &data)?;
+    evaluation.objective = Some(data.clone());
     let walk = WalkSgd { steps: 200, step_size: StepSize::Constant(1.0), ..WALK };
     let history = walk.run(&objective, &users, None, Some(&evaluation), &mut rng(2))?.history;
     assert_eq!(history.steps, [0, 50, 100, 150]);
@@ -393,7 +385,10 @@ fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
     // The accuracy recorded at step 150 is that of the model after 151 updates.
     let last = WalkSgd { steps: 151, ..walk }.run(&objective, &users, None, None, &mut rng(2))?.model;
     let right = (0..400)
-        .filter(|&i| (data.row(i)[0] * last[0] + data.row(i)[1] * last[1] > 0.0) == (data.labels()[i] > 0.0))
+        .filter(|&i| {
+            (data.features()[(i, 0)] * last[0] + data.features()[(i, 1)] * last[1] > 0.0)
+                == (data.labels()[i] > 0.0)
+        })
         .count();
     assert!((right as f64 / 400.0 - history.accuracy[3]).abs() < 1e-12);
     let stopped =
@@ -434,7 +429,7 @@ fn an_objective_of_ones_own_trains() -> Result<(), Error> {
 
 #[test]
 fn bad_input_is_refused() -> Result<(), Error> {
-    let data = Dataset::synthetic_logistic(40, &[1.0, 0.0], &mut rng(1))?;
+    let data = Dataset::synthetic(Synthetic::Logistic { rows: 40 }, &[1.0, 0.0], &mut rng(1))?;
     let users = Users::consecutive(&data, 4)?;
     let objective = Linear::new(Logistic);
     let fails = |walk: WalkSgd<'_>| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
@@ -460,13 +455,13 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let sampled = MuffliatoSgd { batch: Batch::Sample(0), ..DESCENT };
     assert!(sampled.run(&objective, &users, None, peers, None, &mut rng(1)).is_err());
     for batch in [0, 5] {
-        let server = FederatedSgd { batch, step_size: 1.0, domain: Domain::ball(1.0)?, initial: None };
+        let server = FederatedSgd { batch, step_size: 1.0, domain: Domain::Ball(1.0), initial: None };
         assert!(server.run(&objective, &users, None, None, &mut rng(1)).is_err());
     }
     // Labels that a classifier is not made for, test examples of another kind, domains that are none.
     let wrong = Dataset::new(Array2::ones((4, 2)), vec![0.0, 1.0, 1.0, 0.0])?;
     let one_class = Dataset::new(Array2::ones((4, 2)), vec![1.0; 4])?;
-    let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(1.0)?, initial: None };
+    let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(1.0), initial: None };
     for (data, error) in
         [(wrong, Error::InvalidLabel { row: 0, label: 0.0 }), (one_class, Error::OneClass(1.0))]
     {
@@ -485,9 +480,15 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert_eq!(refused, Err(Error::Shape { what: "features of the test examples", expected: 2, got: 3 }));
     assert!(fails(WalkSgd { domain: Domain::Ball(f64::NAN), ..WALK }));
     let initial = Some(vec![1.0, 1.0]);
-    let outside = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::ball(1.0)?, initial };
+    let outside = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(1.0), initial };
     assert!(outside.run(&objective, &users, None, None, &mut rng(1)).is_err());
-    assert!(objective.with_example_clipping(-1.0).is_err());
-    assert!(objective.with_ridge(f64::INFINITY).is_err());
+    for bad in [
+        Linear { clip: Some(-1.0), ..objective },
+        Linear { l2: f64::INFINITY, ..objective },
+        Linear { l2: -1.0, ..objective },
+    ] {
+        assert!(WALK.run(&bad, &users, None, None, &mut rng(1)).is_err());
+        assert_eq!(bad.constants(1.0, 1.0, Domain::Unbounded).sensitivity, f64::INFINITY);
+    }
     Ok(())
 }

@@ -44,7 +44,9 @@ fn account_a_ring_sum() -> Result<(), Box<dyn Error>> {
     assert!(profile.epsilon(delta)?.value().epsilon() <= epsilon + 1e-9);
     let target = Target::worst(Measure::Approx(delta), 1.0);
     let needed = least_noise(&[account], &target)?.noise.sigma(Sensitivity::new(1.0)?)?;
-    assert!(*ring.with_gaussian_noise(needed).epsilon(delta)?.value() <= 1.0 + 1e-9);
+    let least =
+        RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(needed), Placement::Counter)?;
+    assert!(*least.epsilon(delta)?.value() <= 1.0 + 1e-9);
     Ok(())
 }
 

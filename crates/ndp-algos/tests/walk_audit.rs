@@ -31,7 +31,7 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
         let unit = ring.unit(source, &coalition)?;
         // The noise that puts the loss where two normal laws are told apart best.
         let sigma = Sigma::new(unit.value().get().sqrt() / 1.5)?;
-        let mu = ring.with_gaussian_noise(sigma).mu(unit)?.value().mu();
+        let mu = unit.value().get().sqrt() / sigma.get();
         let scales = (Sensitivity::new(1.0)?, sigma);
         let measured = *audit(
             &ring,
@@ -54,10 +54,12 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
 fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(22);
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-    for walk in [CompleteWalk::new(4, 24)?, CompleteWalk::new(6, 40)?.published()] {
-        let protocol =
-            SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), walk.sample(rng))?;
-        let units = path_units(protocol.path(), walk.is_published())?.into_value();
+    for (walk, published) in
+        [(CompleteWalk::new(4, 24)?, false), (CompleteWalk::new(6, 40)?.published(), true)]
+    {
+        let path = walk.sample(rng);
+        let units = path_units(&path, published)?.into_value();
+        let protocol = SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), path)?;
         let (v, u) =
             (0, (1..LinearProtocol::node_count(&protocol)).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
         let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
@@ -86,16 +88,16 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
                 let run = sum.run(|u, _| f64::from(u8::from(u == 1)), rng)?;
                 let view = run.view(0)?;
                 let (mut start, mut before, mut ratio) = (0, 0.0, 0.0);
-                let last = view.published.map(|token| (walk.step_count(), token));
+                let last = view.published.map(|token| (20, token));
                 for (step, token) in view.received.into_iter().chain(last) {
                     let m = (step - start) as f64;
-                    let k = (start..step).filter(|&t| run.path().holder(t) == 1).count() as f64;
+                    let k = (start..step).filter(|&t| run.path.holders[t] == 1).count() as f64;
                     if m > 0.0 {
                         let shown: f64 = token - before;
                         ratio += (k * shown - k * k / 2.0) / (m * sigma * sigma);
                     }
                     // Its own step, noise and contribution of 0 included, is known to the observer.
-                    (start, before) = (step + 1, *run.tokens().get(step).unwrap_or(&0.0));
+                    (start, before) = (step + 1, *run.tokens.get(step).unwrap_or(&0.0));
                 }
                 divergence += (1.0 - (epsilon - ratio).exp()).max(0.0) / f64::from(runs);
             }
@@ -116,7 +118,9 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
 fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
     let (n, steps, mu) = (3usize, 7usize, 0.8);
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-    for walk in [CompleteWalk::new(n, steps)?, CompleteWalk::new(n, steps)?.published()] {
+    for published in [false, true] {
+        let walk = CompleteWalk::new(n, steps)?;
+        let walk = if published { walk.published() } else { walk };
         let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
         for delta in [1e-2, 1e-4, 1e-6] {
             let account = sum.account(&Observer::node(n - 1))?;
@@ -136,7 +140,7 @@ fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
                         k += f64::from(u8::from(holder == 0));
                     }
                 }
-                if walk.is_published() && m > 0.0 {
+                if published && m > 0.0 {
                     unit += k * k / m;
                 }
                 exact +=

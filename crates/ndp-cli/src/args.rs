@@ -212,6 +212,9 @@ pub(crate) struct Audit {
 pub(crate) struct Plan {
     #[command(flatten)]
     pub(crate) graph: GraphInput,
+    /// Only these protocols; all where none is given.
+    #[arg(long = "protocol", value_name = "NAME")]
+    pub(crate) protocols: Vec<String>,
     #[command(flatten)]
     pub(crate) observers: Observers,
     #[command(flatten)]

@@ -156,9 +156,28 @@ pub(crate) fn csv(path: &Path, seed: u64, header: &[&str], rows: &[Vec<String>])
     write_with_record(path, &bytes, seed)
 }
 
+/// The array as a file of NumPy: 64-bit floats, little-endian, row after row.
+fn npy_bytes(array: ndarray::ArrayView2<'_, f64>) -> Vec<u8> {
+    let (rows, columns) = array.dim();
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
+    // Magic, version and length take 10 bytes; the whole is a multiple of 64 and ends with a line feed.
+    while (10 + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    let mut bytes = b"\x93NUMPY".to_vec();
+    bytes.extend([1, 0]);
+    bytes.extend(u16::try_from(header.len()).unwrap_or(u16::MAX).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    for value in array {
+        bytes.extend(value.to_le_bytes());
+    }
+    bytes
+}
+
 /// Writes an array as a file of NumPy.
 pub(crate) fn npy(path: &Path, seed: u64, values: ndarray::ArrayView2<'_, f64>) -> Result<(), Failure> {
-    write_with_record(path, &ndp_graph::graph_file::write_npy(values), seed)
+    write_with_record(path, &npy_bytes(values), seed)
 }
 
 /// Writes a page.

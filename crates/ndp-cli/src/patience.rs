@@ -5,10 +5,12 @@ use ndp_algos::registry::{Entry, Parameters};
 use ndp_algos::{Error, LossReport, Protocol};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
+use ndp_graph::progress::watch;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A protocol whose accounts are not waited for beyond a time, all observers together.
@@ -78,17 +80,22 @@ impl Patient {
 
     /// What an observer sees; or the bound, and why.
     pub(crate) fn look(&self, observer: &Observer) -> Result<(Box<dyn Account>, Option<String>), Error> {
+        let mut until = self.until;
         if self.seconds == 0 {
-            return self.bound(observer, Error::Cancelled);
+            match self.bound(observer, Error::Cancelled) {
+                // What is known by a formula is no bound of noisy values, and takes no time either.
+                Err(error) if was_out(&error) => until = deadline(Some(LEAST_TO_ANSWER)),
+                bound => return bound,
+            }
         }
         let (protocol, asked) = (self.protocol, observer.clone());
-        match within(self.until, move || protocol.account(&asked)) {
+        match within(until, move || protocol.account(&asked)) {
             None => self.bound(observer, Error::Cancelled),
             Some(Err(error)) if is_too_large(&error) => self.bound(observer, error),
             Some(Err(error)) => Err(error),
             Some(Ok(account)) => {
                 let bound = self.protocol.local_bound(observer).ok();
-                let (until, every_pair, used) = (self.until, self.every_pair, Arc::clone(&self.pairs));
+                let (every_pair, used) = (self.every_pair, Arc::clone(&self.pairs));
                 let account = account.into();
                 Ok((Box::new(PatientAccount { account, until, bound, every_pair, used }), None))
             }
@@ -135,6 +142,9 @@ impl Budget {
         if left.is_zero() { 0 } else { share.as_secs().max(1) }
     }
 }
+
+/// Seconds for an answer without which there is none.
+const LEAST_TO_ANSWER: u64 = 2;
 
 /// Seconds for choosing the parameters of a protocol, and for its error.
 const LEAST_TO_BUILD: u64 = 10;
@@ -325,14 +335,26 @@ pub(crate) fn was_out(error: &Error) -> bool {
 
 /// The result of some work; `None` where it is not there in time, and is no longer waited for.
 fn within<T: Send + 'static>(until: Option<Instant>, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (Some(until), Some(workers)) = (until, workers()) else { return Some(work()) };
+    let Some(until) = until else { return Some(work()) };
+    let Some(crew) = Crew::idle() else { return Some(work()) };
     let left = until.checked_duration_since(Instant::now())?;
     let (send, receive) = channel();
-    workers.spawn(move || {
+    crew.pool.spawn(move || {
+        // Work that nobody waits for any more ends by unwinding; so does a mistake, which has said so by then.
+        let found = catch_unwind(AssertUnwindSafe(work));
         // Nobody may wait for it any more.
-        let _ = send.send(work());
+        let _ = send.send(found);
     });
-    receive.recv_timeout(left).ok()
+    match receive.recv_timeout(left) {
+        Ok(found) => {
+            crew.rest();
+            found.map_or_else(|mistake| resume_unwind(mistake), Some)
+        }
+        Err(_) => {
+            crew.stop.store(true, Ordering::Relaxed);
+            None
+        }
+    }
 }
 
 fn is_too_large(error: &Error) -> bool {
@@ -342,9 +364,63 @@ fn is_too_large(error: &Error) -> bool {
     )
 }
 
-/// Threads for accounts that may be abandoned: the others must not wait for them.
-fn workers() -> Option<&'static ThreadPool> {
-    static WORKERS: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    let build = || ThreadPoolBuilder::new().num_threads(rayon::current_num_threads()).build().ok();
-    WORKERS.get_or_init(build).as_ref()
+/// Threads of their own for work that may be abandoned, all of which end when told to.
+struct Crew {
+    pool: ThreadPool,
+    stop: Arc<AtomicBool>,
+}
+
+/// Crews without work.
+static IDLE: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
+
+impl Crew {
+    fn idle() -> Option<Self> {
+        if let Some(crew) = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return Some(crew);
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let watched = Arc::clone(&stop);
+        let threads = ThreadPoolBuilder::new()
+            .num_threads(rayon::current_num_threads())
+            .start_handler(move |_| watch(Arc::clone(&watched)));
+        Some(Self { pool: threads.build().ok()?, stop })
+    }
+
+    fn rest(self) {
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_graph::progress::checkpoint;
+    use rayon::prelude::*;
+
+    /// Says so when it is dropped, also by unwinding.
+    struct Said(std::sync::mpsc::Sender<()>);
+
+    impl Drop for Said {
+        fn drop(&mut self) {
+            let _ = self.0.send(());
+        }
+    }
+
+    #[test]
+    fn abandoned_work_ends_and_the_next_question_finds_threads() {
+        let (send, ended) = channel();
+        let soon = || Instant::now().checked_add(Duration::from_millis(50));
+        let endless = move || {
+            let _said = Said(send);
+            (0..4).into_par_iter().for_each(|_| {
+                loop {
+                    checkpoint();
+                }
+            });
+        };
+        assert!(within(soon(), endless).is_none());
+        assert!(ended.recv_timeout(Duration::from_secs(60)).is_ok(), "the work goes on");
+        let late = Instant::now().checked_add(Duration::from_secs(60));
+        assert_eq!(within(late, || (0..100u64).into_par_iter().sum::<u64>()), Some(4950));
+    }
 }

@@ -5,10 +5,11 @@ use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::patience::Patient;
 use ndp_algos::Protocol;
-use ndp_algos::accountant::{Allowed, HopDistances, Observer, Target};
+use ndp_algos::accountant::{Allowed, Observer, Target};
 use ndp_algos::program::{Declared, Program, SensitivitySet};
 use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
+use ndp_graph::memory::require_dense;
 use ndp_graph::{GossipMatrix, Graph};
 use rand::SeedableRng;
 use rand::seq::index;
@@ -201,9 +202,11 @@ fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure
             Ok(Target::pairs(measure, move |u, v| by_pair.get(&(u, v)).copied().unwrap_or(f64::INFINITY)))
         }
         (true, false) => {
-            let hops = HopDistances::new(graph)?;
+            let n = graph.node_count();
+            require_dense("the distances of all pairs", n, n)?;
+            let hops: Vec<_> = (0..n).map(|u| graph.distances(u)).collect();
             Ok(Target::pairs(measure, move |u, v| {
-                let below = hops.get(u, v).and_then(|hops| by_hops.range(..=hops).next_back());
+                let below = hops[u][v].and_then(|hops| by_hops.range(..=hops).next_back());
                 below.map_or(f64::INFINITY, |(_, &loss)| loss)
             }))
         }

@@ -9,14 +9,13 @@
 //!   AISTATS 2019, arXiv:1808.00087: Theorem 9 (sampling without replacement, replace-one).
 
 use crate::calibration::{self, Calibrated};
-use crate::composition::advanced_epsilon;
 use crate::error::check_probability;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian::{self, check_epsilon};
 use crate::gdp::half_square;
 use crate::{
     ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
-    conversion, search,
+    conversion,
 };
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 use ndp_numeric::rounding::{Interval, up, up_by, whole};
@@ -41,21 +40,8 @@ pub fn local_sigma(
     Ok(Exact::new(Sigma::new((moved / Interval::new(mu)).high())?))
 }
 
-/// The noise of local SGD by advanced composition, as it is often published: sound, larger than [`local_sigma`]. `δ₀ = δ/(2N)`, `δ' = δ/2`, the largest `ε₀` whose `N`-fold advanced
-/// composition at `δ'` is at most `ε`, then `σ = 2L √(2 ln(1.25/δ₀))/ε₀`.
-///
-/// # Errors
-/// As [`local_sigma`], and [`Error::InvalidParameter`] unless `0 < ε₀ < 1`, which the classic Gaussian mechanism needs.
-pub fn local_sigma_advanced(
-    contributions: u64,
-    lipschitz: f64,
-    epsilon: f64,
-    delta: Delta,
-) -> Result<UpperBound<Sigma>, Error> {
-    Ok(advanced_local(contributions, lipschitz, epsilon, delta)?.map(|(_, sigma)| sigma))
-}
-
 /// [`local_sigma_advanced`] with the `ε₀` of one contribution.
+#[cfg(test)]
 fn advanced_local(
     contributions: u64,
     lipschitz: f64,
@@ -65,8 +51,9 @@ fn advanced_local(
     check_local(contributions, lipschitz)?;
     check_epsilon(epsilon)?;
     let slack = Delta::new(delta.get() / 2.0)?;
-    let single =
-        search::largest(0.0, f64::MAX, |single| advanced_epsilon(single, contributions, slack) <= epsilon);
+    let single = crate::search::largest(0.0, f64::MAX, |single| {
+        crate::composition::advanced_epsilon(single, contributions, slack) <= epsilon
+    });
     let single = single.unwrap_or(0.0);
     let sensitivity = Sensitivity::new(2.0 * lipschitz)?;
     let own = Interval::new(delta.get()) / (Interval::new(2.0) * Interval::count(contributions));

@@ -40,7 +40,8 @@ pub struct Converted {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`.
-pub fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn mironov_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
     check_rho(rho)?;
     let tail = -Interval::new(delta.get()).ln() / excess(order);
     Ok(UpperBound::new((Interval::new(rho) + tail).high()))

@@ -6,7 +6,7 @@
 //! `D_α ≤ ln(Σ w_i e^{(α−1)D_i})/(α − 1)`
 //!
 //! always, with equality when the part is visible ([`log_mean_exp`]). The papers use the weak convexity
-//! `D_α ≤ (1 + c) Σ w_i D_i` instead, which needs `c = (α − 1) max D_i ≤ 1` and is never smaller ([`weak_convexity`]).
+//! `D_α ≤ (1 + c) Σ w_i D_i` instead, which needs `c = (α − 1) max D_i ≤ 1` and is never smaller.
 //!
 //! # References
 //! - Feldman, Mironov, Talwar and Thakurta, *Privacy amplification by iteration*, 2018, arXiv:1808.06651:
@@ -87,7 +87,8 @@ pub fn log_mean_exp(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Err
 ///
 /// # Errors
 /// As [`log_mean_exp`], and [`Error::InvalidParameter`] unless `c ≤ 1`.
-pub fn weak_convexity(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn weak_convexity(order: Order, parts: &[Part]) -> Result<UpperBound<f64>, Error> {
     let (total, largest) = check_parts(parts)?;
     let c = (Interval::new(order.get()) - Interval::ONE) * Interval::new(largest);
     ensure(c.high() <= 1.0, "(α − 1) times the largest loss", "be at most 1 for weak convexity", c.high())?;

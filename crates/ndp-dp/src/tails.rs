@@ -9,10 +9,13 @@
 //! - Mitzenmacher and Upfal, *Probability and computing*, 2005: Theorem 4.4(2), the Chernoff bound, which
 //!   needs a relative deviation of at most 1.
 
-use crate::error::ensure;
-use crate::{Delta, Error, Exact, UpperBound};
+use crate::{Delta, Error, Exact};
+#[cfg(test)]
+use crate::{UpperBound, error::ensure};
 use ndp_numeric::binomial::{TAIL_ERROR, check, log_tail};
-use ndp_numeric::rounding::{Interval, down_log, log_down, whole};
+#[cfg(test)]
+use ndp_numeric::rounding::Interval;
+use ndp_numeric::rounding::{down_log, log_down, whole};
 use ndp_numeric::special::normal_quantile;
 
 /// The least `N` with `P(Bin(trials, p) > N) ≤ δ̂`: exact (a tie within the error of the tail goes up).
@@ -74,7 +77,8 @@ pub fn n_exact(trials: u64, p: f64, delta_hat: Delta) -> Result<Exact<u64>, Erro
 ///
 /// # Errors
 /// As [`n_exact`].
-pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     check(trials, p)?;
     let mean = Interval::count(trials) * Interval::new(p);
     let l = -Interval::new(delta_hat.get()).ln();
@@ -86,6 +90,7 @@ pub fn n_bernstein(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f
 ///
 /// # Errors
 /// As [`n_exact`].
+#[cfg(test)]
 pub(crate) fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<bool, Error> {
     check(trials, p)?;
     let mean = Interval::count(trials) * Interval::new(p);
@@ -97,7 +102,8 @@ pub(crate) fn n_chernoff_valid(trials: u64, p: f64, delta_hat: Delta) -> Result<
 /// # Errors
 /// [`Error::InvalidParameter`] outside its range `Tp ≥ 3 ln(1/δ̂)`, a relative deviation of at most 1, where the formula is false: at `T = n = 1000`,
 /// `δ̂ = 1e-6` it gives 7.438, but `P(X ≥ 8) = 1.003e-5`. Otherwise as [`n_exact`].
-pub fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn n_chernoff(trials: u64, p: f64, delta_hat: Delta) -> Result<UpperBound<f64>, Error> {
     let mean = trials as f64 * p;
     let valid = n_chernoff_valid(trials, p, delta_hat)?;
     ensure(valid, "the mean of a Chernoff count", "be at least 3 ln(1/delta)", mean)?;

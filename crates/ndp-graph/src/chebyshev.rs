@@ -65,7 +65,7 @@ impl Chebyshev {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `gap` lies in `(0, 1]`. A signed gap may exceed 1; take
-    /// [`gap_abs`](fn@crate::spectrum::gap_abs).
+    /// [`gap_abs`](crate::spectrum::Extremes::gap_abs).
     ///
     /// # References
     /// - arXiv:2206.05091, Algorithm 1.
@@ -162,10 +162,10 @@ impl Chebyshev {
     ///
     /// # Examples
     /// ```
-    /// use ndp_graph::{GossipMatrix, chebyshev::Chebyshev, generators::grid_2d_graph, spectrum::gap_abs};
+    /// use ndp_graph::{GossipMatrix, chebyshev::Chebyshev, generators::grid_2d_graph, spectrum::extremes};
     /// let w = GossipMatrix::metropolis(&grid_2d_graph(8, 8)?);
     /// let x: Vec<f64> = (0..64).map(f64::from).collect();
-    /// let averaged = Chebyshev::optimal(gap_abs(&w)?)?.apply_vector(&w, &x, 60)?;
+    /// let averaged = Chebyshev::optimal(extremes(&w)?.gap_abs()?)?.apply_vector(&w, &x, 60)?;
     /// assert!(averaged.iter().all(|value| (value - 31.5).abs() < 1e-3));
     /// # Ok::<(), ndp_graph::Error>(())
     /// ```
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::generators::{cycle_graph, grid_2d_graph};
     use crate::linalg::gemm;
-    use crate::spectrum::{Spectrum, gap_abs};
+    use crate::spectrum::{Spectrum, extremes};
     use approx::{assert_abs_diff_eq, assert_relative_eq};
 
     const GAPS: [f64; 9] = [1e-9, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99, 1.0];
@@ -330,9 +330,10 @@ mod tests {
             let spectrum = Spectrum::new(&matrix)?;
             let n = graph.node_count();
             let x = Array2::from_shape_fn((n, 3), |(i, j)| ((i * i + 3 * j) % 7) as f64);
-            for parameter in
-                [Chebyshev::published(gap_abs(&matrix)?)?, Chebyshev::optimal(gap_abs(&matrix)?)?]
-            {
+            for parameter in [
+                Chebyshev::published(extremes(&matrix)?.gap_abs()?)?,
+                Chebyshev::optimal(extremes(&matrix)?.gap_abs()?)?,
+            ] {
                 for t in [0, 1, 2, 3, 20] {
                     let values = spectrum.values().mapv(|value| parameter.evaluate(t, value));
                     let filtered = &spectrum.vectors() * &values.insert_axis(Axis(0));

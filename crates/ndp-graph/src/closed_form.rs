@@ -12,7 +12,6 @@
 
 use crate::gossip_matrix::Weights;
 use crate::spectrum::Extremes;
-use crate::walk_sums::{harmonic_number, power_sum};
 use crate::{Error, GossipMatrix, Graph, generators};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -112,7 +111,8 @@ impl ClosedForm {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`.
-    pub fn lazy(mut self, laziness: f64) -> Result<Self, Error> {
+    #[cfg(test)]
+    pub(crate) fn lazy(mut self, laziness: f64) -> Result<Self, Error> {
         if !(0.0..1.0).contains(&laziness) {
             let (name, condition) = ("laziness", "lie in [0, 1)");
             return Err(Error::InvalidParameter { name, condition, value: laziness });
@@ -156,6 +156,7 @@ impl ClosedForm {
     /// # Complexity
     /// One evaluation of `f` per distinct pair of eigenvalue and index: up to `n` on cycles, paths
     /// and tori, `m` on hypercubes, at most 2 on stars and complete graphs.
+    #[cfg(test)]
     pub(crate) fn entry(
         &self,
         u: usize,
@@ -182,16 +183,20 @@ impl ClosedForm {
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`], and [`Error::InvalidParameter`] beyond `10^7` steps.
-    pub fn walk_sum(&self, u: usize, v: usize, steps: usize) -> Result<f64, Error> {
+    #[cfg(test)]
+    pub(crate) fn walk_sum(&self, u: usize, v: usize, steps: usize) -> Result<f64, Error> {
         crate::walk_sums::check_steps(steps)?;
-        self.entry(u, v, harmonic_number(steps), |gap| power_sum(1.0 - gap, steps))
+        self.entry(u, v, crate::walk_sums::harmonic_number(steps), |gap| {
+            crate::walk_sums::power_sum(1.0 - gap, steps)
+        })
     }
 
     /// `(-ln(I - W + 11ᵀ/n))_uv`, where the eigenvalue 1 of `W` is mapped to 0.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`].
-    pub fn log_matrix_entry(&self, u: usize, v: usize) -> Result<f64, Error> {
+    #[cfg(test)]
+    pub(crate) fn log_matrix_entry(&self, u: usize, v: usize) -> Result<f64, Error> {
         self.entry(u, v, 0.0, |gap| -gap.ln())
     }
 
@@ -224,6 +229,7 @@ impl ClosedForm {
 
     /// Calls `visit` with eigenvalues `ℓ ≠ 0` of the Laplacian and entries `(u, v)` of projectors
     /// on orthogonal parts of their eigenspaces.
+    #[cfg(test)]
     fn each_projector(&self, u: usize, v: usize, mut visit: impl FnMut(f64, f64)) {
         let n = self.nodes as f64;
         let same = if u == v { 1.0 } else { 0.0 };
@@ -284,6 +290,7 @@ fn cycle_eigenvalue(k: usize, n: usize) -> f64 {
 }
 
 /// The Fourier basis of a product of cycles, indices in row-major order.
+#[cfg(test)]
 fn each_torus_projector(sides: &[usize], u: usize, v: usize, mut visit: impl FnMut(f64, f64)) {
     let n: usize = sides.iter().product();
     // Real parts suffice: the sines of k and -k cancel, but only in the full product of
@@ -315,6 +322,7 @@ fn binomial(n: u32, k: u32) -> i64 {
 
 /// `K_j(d) = Σ_i (-1)^i C(d, i) C(m - d, j - i)`: the sum of `(-1)^{|x ∧ y|}` over `|x| = j`, for
 /// any `y` with `|y| = d`.
+#[cfg(test)]
 fn krawtchouk(m: u32, j: u32, d: u32) -> i64 {
     (0..=j.min(d)).map(|i| (1 - 2 * i64::from(i % 2)) * binomial(d, i) * binomial(m - d, j - i)).sum()
 }

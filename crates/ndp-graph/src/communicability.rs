@@ -26,7 +26,8 @@ pub fn communicability(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
 /// # Errors
 /// [`Error::InvalidParameter`] unless `-1 < a < 1`, where the series converges;
 /// [`Error::Disconnected`], [`Error::TooLarge`].
-pub fn resolvent_communicability(spectrum: &Spectrum, a: f64) -> Result<Array2<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn resolvent_communicability(spectrum: &Spectrum, a: f64) -> Result<Array2<f64>, Error> {
     if !(-1.0 < a && a < 1.0) {
         let (name, condition) = ("the attenuation of a walk", "lie in (-1, 1)");
         return Err(Error::InvalidParameter { name, condition, value: a });

@@ -1,6 +1,6 @@
 //! Sparse square matrices in compressed rows with 32-bit column indices.
 
-use crate::{Error, memory::require_dense};
+use crate::{Error, memory::require_dense, progress::checkpoint};
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -63,25 +63,12 @@ impl Csr {
         (&self.columns[range.clone()], &self.weights[range])
     }
 
-    /// Where each row starts: `node_count() + 1` offsets into [`columns`](Self::columns).
+    /// The three arrays: where each row starts, `node_count() + 1` offsets into the other two; the columns of all entries, row by row;
+    /// their weights.
     #[must_use]
     #[inline]
-    pub fn starts(&self) -> &[usize] {
-        &self.starts
-    }
-
-    /// All stored columns, row by row.
-    #[must_use]
-    #[inline]
-    pub fn columns(&self) -> &[u32] {
-        &self.columns
-    }
-
-    /// All stored weights, row by row.
-    #[must_use]
-    #[inline]
-    pub fn weights(&self) -> &[f64] {
-        &self.weights
+    pub fn parts(&self) -> (&[usize], &[u32], &[f64]) {
+        (&self.starts, &self.columns, &self.weights)
     }
 
     /// The entry at `(row, column)`, zero where none is stored.
@@ -131,6 +118,7 @@ impl Csr {
     }
 
     fn check_lengths(&self, x: usize, y: usize) {
+        checkpoint();
         assert_eq!(x, self.node_count(), "x has one entry per column");
         assert_eq!(y, self.node_count(), "y has one entry per row");
     }
@@ -240,7 +228,7 @@ mod tests {
     #[test]
     fn entries_are_found() {
         let matrix = Csr::from_rows(3, [vec![(0, 1.0), (2, 2.0)], vec![], vec![(1, 3.0)]]);
-        assert_eq!((matrix.node_count(), matrix.weights().len()), (3, 3));
+        assert_eq!((matrix.node_count(), matrix.parts().2.len()), (3, 3));
         assert_eq!(matrix.row(0), (&[0, 2][..], &[1.0, 2.0][..]));
         assert_eq!(matrix.row(1), (&[][..], &[][..]));
         assert_eq!([matrix.get(0, 2), matrix.get(0, 1), matrix.get(0, usize::MAX)], [2.0, 0.0, 0.0]);

@@ -22,16 +22,27 @@ pub struct Extremes {
 }
 
 impl Extremes {
-    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`.
+    /// `1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`: the rate at which `x ← W x` reaches consensus,
+    /// `‖W^t x - x̄‖ ≤ (1 - gap_abs)^t ‖x - x̄‖`.
     ///
     /// # Errors
-    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding.
+    /// [`Error::DoesNotMix`] when one of the two is 1 in absolute value up to rounding: for connected graphs exactly when the graph is
+    /// bipartite and the diagonal of `W` is zero. Take metropolis or lazy weights then.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::extremes};
+    /// let w = GossipMatrix::metropolis(&cycle_graph(8)?);
+    /// assert!((extremes(&w)?.gap_abs()? - 0.195262145875635).abs() < 1e-12);
+    /// assert!(extremes(&GossipMatrix::max_degree(&cycle_graph(8)?))?.gap_abs().is_err());
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
     pub fn gap_abs(self) -> Result<f64, Error> {
         let eigenvalue = if self.second.abs() >= self.last.abs() { self.second } else { self.last };
         gap(eigenvalue, eigenvalue.abs())
     }
 
-    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0`.
+    /// `1 - λ_2`, positive, above 1 when `λ_2 < 0` (complete graph with `max_degree` weights).
     ///
     /// # Errors
     /// [`Error::DoesNotMix`] when `λ_2` is 1 up to rounding.

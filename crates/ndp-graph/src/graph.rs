@@ -242,7 +242,7 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Disconnected`] with the number of components.
-    pub fn require_connected(&self) -> Result<(), Error> {
+    pub(crate) fn require_connected(&self) -> Result<(), Error> {
         match self.component_count() {
             1 => Ok(()),
             count => Err(Error::Disconnected(count)),

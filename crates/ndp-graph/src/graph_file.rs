@@ -14,8 +14,6 @@ mod graphml;
 mod matrix_market;
 mod npy;
 
-pub use npy::write_npy;
-
 use crate::edge_list::{self, Arcs, EdgeListOptions, ExtraFields, SelfLoops};
 use crate::{Error, Graph};
 use serde::{Deserialize, Serialize};

@@ -22,7 +22,7 @@ mod pair_laws;
 pub use pair_laws::PairLaws;
 
 use crate::memory::require_dense;
-use crate::progress::{Counter, Progress, Silent};
+use crate::progress::{Counter, Progress, Silent, checkpoint};
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -428,9 +428,10 @@ impl<const K: usize> Lanes<K> {
 
     /// `law ← law · W`, keeping the law before the step in `previous`.
     fn step(&mut self, incoming: &Csr) {
+        checkpoint();
         std::mem::swap(&mut self.law, &mut self.previous);
-        let (columns, weights) = (incoming.columns(), incoming.weights());
-        for (out, bounds) in self.law.iter_mut().zip(incoming.starts().windows(2)) {
+        let (starts, columns, weights) = incoming.parts();
+        for (out, bounds) in self.law.iter_mut().zip(starts.windows(2)) {
             let range = bounds[0]..bounds[1];
             let mut sum = [0.0; K];
             for (&i, &w) in columns[range.clone()].iter().zip(&weights[range]) {

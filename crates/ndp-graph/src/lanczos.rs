@@ -44,7 +44,7 @@ pub struct LanczosExtremes {
 
 /// `λ_2` and `λ_n`, each within `tolerance` of an eigenvalue, of a gossip matrix whose positive entries connect all
 /// its nodes; that is not checked here, but by [`spectrum::extremes`](crate::spectrum::extremes), which
-/// takes [`TOLERANCE`].
+/// takes `5e-13`.
 ///
 /// The residual bound says that there *is* an eigenvalue so close. That it is the extreme one
 /// needs a start vector that is not orthogonal to its eigenvectors, which holds for every matrix
@@ -319,7 +319,7 @@ fn dot_sequential(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// The tolerance of [`spectrum::extremes`](crate::spectrum::extremes).
-pub const TOLERANCE: f64 = 5e-13;
+pub(crate) const TOLERANCE: f64 = 5e-13;
 
 /// The most bytes that the basis may take: 4 GiB, which is 536 steps for a million nodes.
 pub(crate) const BASIS_LIMIT: usize = 4 << 30;

@@ -74,10 +74,10 @@
 //! ```
 //! use ndp_graph::closed_form::{ClosedForm, Family};
 //! use ndp_graph::gossip_matrix::Weights;
-//! use ndp_graph::{GossipMatrix, Spectrum, generators::cycle_graph, spectrum::gap_abs};
+//! use ndp_graph::{GossipMatrix, Spectrum, generators::cycle_graph, spectrum::extremes};
 //! let ring = GossipMatrix::metropolis(&cycle_graph(12)?);
 //! let on_paper = ClosedForm::new(Family::Cycle(12), Weights::Metropolis)?;
-//! assert!((gap_abs(&ring)? - on_paper.extremes()?.gap_abs()?).abs() < 1e-12);
+//! assert!((extremes(&ring)?.gap_abs()? - on_paper.extremes()?.gap_abs()?).abs() < 1e-12);
 //! assert!((Spectrum::new(&ring)?.values().sum() - 4.0).abs() < 1e-12); // the trace
 //! // A million nodes on a ring: after how many rounds is a tenth of the deviation left?
 //! let gap = ClosedForm::new(Family::Cycle(1_000_000), Weights::Metropolis)?.extremes()?.gap_abs()?;
@@ -94,19 +94,19 @@
 //! ```
 //! use ndp_graph::chebyshev::Chebyshev;
 //! use ndp_graph::generators::{grid_2d_graph, hypercube_graph};
-//! use ndp_graph::{GossipMatrix, GossipSequence, spectrum::gap_abs};
+//! use ndp_graph::{GossipMatrix, GossipSequence, spectrum::extremes};
 //!
 //! // How much slower than a hypercube is a grid of as many nodes, and what does acceleration save?
 //! let grid = GossipMatrix::metropolis(&grid_2d_graph(16, 16)?);
 //! let cube = GossipMatrix::metropolis(&hypercube_graph(8)?);
-//! assert!((gap_abs(&cube)? - 2.0 / 9.0).abs() < 1e-12);
-//! assert!(gap_abs(&cube)? > 25.0 * gap_abs(&grid)?);
+//! assert!((extremes(&cube)?.gap_abs()? - 2.0 / 9.0).abs() < 1e-12);
+//! assert!(extremes(&cube)?.gap_abs()? > 25.0 * extremes(&grid)?.gap_abs()?);
 //!
 //! // A thousand on one node, averaged: plain gossip against Chebyshev polynomials of the same degree.
 //! let mut x = vec![0.0; 256];
 //! x[0] = 1000.0;
 //! let farthest = |x: &[f64]| x.iter().map(|value| (value - 1000.0 / 256.0).abs()).fold(0.0, f64::max);
-//! let accelerated = Chebyshev::published(gap_abs(&grid)?)?.apply_vector(&grid, &x, 100)?;
+//! let accelerated = Chebyshev::published(extremes(&grid)?.gap_abs()?)?.apply_vector(&grid, &x, 100)?;
 //! let mut next = x.clone();
 //! for _ in 0..100 {
 //!     grid.csr().multiply(&x, &mut next);

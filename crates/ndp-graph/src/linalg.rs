@@ -14,7 +14,7 @@ mod lapack;
 #[cfg(not(feature = "lapack"))]
 mod portable;
 
-use crate::{Error, memory::require_dense};
+use crate::{Error, memory::require_dense, progress::checkpoint};
 use faer::linalg::matmul::{self, triangular::BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 #[cfg(feature = "lapack")]
@@ -130,6 +130,7 @@ pub fn sym_eigenvalues(matrix: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error
 pub fn gemm(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
     require_shape("rows of the right factor", a.ncols(), b.nrows())?;
     require_dense("the product", a.nrows(), b.ncols())?;
+    checkpoint();
     let mut product = Array2::zeros((a.nrows(), b.ncols()).f());
     // With a row-major right factor the backend takes twice as long as with a column-major one.
     let (a, b) = (contiguous(a), if b.t().is_standard_layout() { b.into() } else { column_major(b).into() });
@@ -151,6 +152,7 @@ pub fn gram_difference(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Result
     let n = a.nrows();
     require_shape("rows of the second factor", n, b.nrows())?;
     require_dense("the product", n, n)?;
+    checkpoint();
     let mut product = Array2::zeros((n, n).f());
     for (factor, sign) in [(a, 1.0), (b, -1.0)] {
         // Row-major, so that the right factor, its transpose, is column-major: twice as fast.
@@ -253,6 +255,7 @@ fn column_major(matrix: ArrayView2<'_, f64>) -> Array2<f64> {
 }
 
 fn require_symmetric(matrix: ArrayView2<'_, f64>) -> Result<(), Error> {
+    checkpoint();
     require_square(matrix)?;
     require_finite(matrix)?;
     let scale = matrix.iter().fold(0.0f64, |max, value| max.max(value.abs()));

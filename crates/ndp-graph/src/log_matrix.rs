@@ -34,7 +34,7 @@ pub fn log_matrix(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
 /// `-ln(1 - λ) = -ln 2 - ln(1 - (1 + λ)/2)`. Entries are accurate to `1e-15` and rounding.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`]; those of [`gap_signed`](fn@spectrum::gap_signed), as the stopping rule
+/// [`Error::NodeOutOfRange`]; those of [`spectrum::extremes`], as the stopping rule
 /// needs the gap; [`Error::NoConvergence`] when more than `10^7` powers would be summed (gaps below `1e-5`).
 ///
 /// # Complexity
@@ -76,7 +76,7 @@ fn gap_signed(matrix: &GossipMatrix) -> Result<f64, Error> {
     let gap = |found: LanczosExtremes| 1.0 - found.extremes.second - found.residual;
     match lanczos_extremes(matrix, 1e-8) {
         Ok(found) if gap(found) > found.residual => Ok(gap(found)),
-        _ => spectrum::gap_signed(matrix),
+        _ => spectrum::extremes(matrix)?.gap_signed(),
     }
 }
 

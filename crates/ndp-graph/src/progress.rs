@@ -15,8 +15,10 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Takes reports of a long call, from any of its threads.
 ///
@@ -115,6 +117,44 @@ impl<'a> Counter<'a> {
     }
 }
 
+thread_local! {
+    static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// From now on whatever this thread computes ends at its next [`checkpoint`] once `stop` is set.
+///
+/// For answers that somebody may no longer want, on threads that were made for them: all threads of a pool must watch the same flag.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::progress::{Cancelled, watch};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::extremes};
+/// use std::sync::{Arc, atomic::AtomicBool};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(50)?);
+/// let asked = std::thread::spawn(move || {
+///     watch(Arc::new(AtomicBool::new(true)));
+///     extremes(&matrix)
+/// });
+/// assert!(asked.join().unwrap_err().is::<Cancelled>());
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
+pub fn watch(stop: Arc<AtomicBool>) {
+    STOP.set(Some(stop));
+}
+
+/// Ends the work of this thread when the flag that it [`watch`]es is set; a thread that watches none never ends.
+///
+/// Long computations of these crates call it now and then, between steps, where nothing is half done.
+///
+/// # Panics
+/// With [`Cancelled`] as its payload and without a message, when the flag is set: catch it where the thread was started.
+#[inline]
+pub fn checkpoint() {
+    if STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))) {
+        std::panic::resume_unwind(Box::new(Cancelled));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,6 +174,31 @@ mod tests {
         let watched = walk.first_visits_with(&Start::Node(1), &[0, 3], 20, &watch)?;
         assert_eq!(watched, walk.first_visits(&Start::Node(1), &[0, 3], 20)?);
         assert_eq!(*seen.lock().unwrap(), (1..=20).map(|done| (done, 20)).collect::<Vec<_>>());
+        Ok(())
+    }
+
+    #[test]
+    fn all_threads_of_a_pool_end_at_a_checkpoint() -> Result<(), Error> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let watched = Arc::clone(&stop);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .start_handler(move |_| watch(Arc::clone(&watched)));
+        let pool = pool.build().unwrap();
+        let matrix = GossipMatrix::metropolis(&cycle_graph(4_096)?);
+        // Nobody asked to stop.
+        let one_step = |x: &[f64]| {
+            let mut y = vec![0.0; x.len()];
+            matrix.csr().par_multiply(x, &mut y);
+            y
+        };
+        let x = vec![1.0; 4_096];
+        assert_eq!(pool.install(|| one_step(&x)).len(), 4_096);
+        stop.store(true, Ordering::Relaxed);
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| pool.install(|| one_step(&x))));
+        assert!(ended.unwrap_err().is::<Cancelled>());
+        // Threads outside of the pool go on.
+        assert_eq!(one_step(&x).len(), 4_096);
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use ndarray::{ArrayView1, ArrayView2};
 /// ```
 /// use ndp_graph::{GossipMatrix, Spectrum, generators::complete_graph};
 /// let spectrum = Spectrum::new(&GossipMatrix::metropolis(&complete_graph(5)?))?;
-/// assert!((spectrum.extremes()?.gap_abs()? - 1.0).abs() < 1e-12); // one round is enough
+/// assert!(spectrum.values()[3].abs() < 1e-12); // all but the last are 0: one round is enough
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ impl Spectrum {
 
     /// Orthonormal eigenvectors, `n` by `n`; column `k` belongs to `values()[k]`.
     #[must_use]
-    pub fn vectors(&self) -> ArrayView2<'_, f64> {
+    pub(crate) fn vectors(&self) -> ArrayView2<'_, f64> {
         self.eigen.vectors.view()
     }
 
@@ -64,7 +64,7 @@ impl Spectrum {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`].
-    pub fn extremes(&self) -> Result<Extremes, Error> {
+    pub(crate) fn extremes(&self) -> Result<Extremes, Error> {
         self.mixing.require_connected(self.node_count())?;
         Ok(self.mixing.extremes(self.eigen.values[self.node_count() - 2], self.eigen.values[0]))
     }
@@ -89,33 +89,6 @@ pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
     }
     let values = sym_eigenvalues(matrix.to_dense()?.view())?;
     Ok(mixing.extremes(values[n - 2], values[0]))
-}
-
-/// `gap_abs = 1 - max(|λ_2|, |λ_n|)`, in `(0, 1]`: the rate at which `x ← W x` reaches consensus,
-/// `‖W^t x - x̄‖ ≤ (1 - gap_abs)^t ‖x - x̄‖`.
-///
-/// # Errors
-/// Those of [`extremes`], and [`Error::DoesNotMix`] when the gap is zero: for connected graphs exactly when
-/// the graph is bipartite and the diagonal of `W` is zero. Take metropolis or lazy weights then.
-///
-/// # Examples
-/// ```
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::gap_abs};
-/// let w = GossipMatrix::metropolis(&cycle_graph(8)?);
-/// assert!((gap_abs(&w)? - 0.195262145875635).abs() < 1e-12);
-/// assert!(gap_abs(&GossipMatrix::max_degree(&cycle_graph(8)?)).is_err());
-/// # Ok::<(), ndp_graph::Error>(())
-/// ```
-pub fn gap_abs(matrix: &GossipMatrix) -> Result<f64, Error> {
-    extremes(matrix)?.gap_abs()
-}
-
-/// `gap_signed = 1 - λ_2`, positive, above 1 when `λ_2 < 0` (complete graph with `max_degree` weights).
-///
-/// # Errors
-/// Those of [`extremes`], and [`Error::DoesNotMix`] when `λ_2` is 1 up to rounding.
-pub fn gap_signed(matrix: &GossipMatrix) -> Result<f64, Error> {
-    extremes(matrix)?.gap_signed()
 }
 
 /// What the positive entries of a symmetric stochastic matrix say about its eigenvalues 1 and -1,

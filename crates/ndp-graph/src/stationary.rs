@@ -53,7 +53,7 @@ impl TransitionMatrix {
     ///
     /// # Errors
     /// [`Error::Reducible`].
-    pub fn period(&self) -> Result<usize, Error> {
+    pub(crate) fn period(&self) -> Result<usize, Error> {
         self.require_irreducible()?;
         // With levels of a search from node 0, the period divides level(u) + 1 - level(v) for every
         // arrow u → v, and is their greatest common divisor.

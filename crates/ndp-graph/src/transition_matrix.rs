@@ -138,7 +138,7 @@ mod tests {
     fn given_matrices_are_checked() -> Result<(), Error> {
         let w = arr2(&[[0.25, 0.75], [1.0, 0.0]]);
         let matrix = TransitionMatrix::from_dense(w.view())?;
-        assert_eq!((matrix.node_count(), matrix.csr().weights().len()), (2, 3));
+        assert_eq!((matrix.node_count(), matrix.csr().parts().2.len()), (2, 3));
         assert_eq!(matrix.to_dense()?, w);
         assert_eq!(TransitionMatrix::from_dense(arr2(&[[1.0]]).view())?.node_count(), 1);
 

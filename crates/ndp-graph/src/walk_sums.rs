@@ -8,7 +8,7 @@
 //!   ICML 2024, arXiv:2402.07471: Theorem 3 and equation (15), which prints `ln T` for the harmonic
 //!   number `H_T`; `H_T` is larger, and is what stands here.
 
-use crate::{Error, GossipMatrix, Spectrum, TransitionMatrix};
+use crate::{Error, GossipMatrix, Spectrum};
 use ndarray::Array2;
 
 /// The most steps a sum may have: ten million.
@@ -53,7 +53,12 @@ pub fn walk_sum_row(matrix: &GossipMatrix, u: usize, steps: usize) -> Result<Vec
 ///
 /// # Complexity
 /// `O(T nnz)`.
-pub fn walk_sum_row_of_chain(walk: &TransitionMatrix, u: usize, steps: usize) -> Result<Vec<f64>, Error> {
+#[cfg(test)]
+pub(crate) fn walk_sum_row_of_chain(
+    walk: &crate::TransitionMatrix,
+    u: usize,
+    steps: usize,
+) -> Result<Vec<f64>, Error> {
     check_steps(steps)?;
     let n = walk.node_count();
     let mut law = unit_vector(n, u)?;
@@ -84,7 +89,7 @@ pub fn walk_sums(spectrum: &Spectrum, steps: usize) -> Result<Array2<f64>, Error
 
 /// The harmonic number `H_T = 1 + 1/2 + … + 1/T`, to a few units in the last place.
 #[must_use]
-pub fn harmonic_number(steps: usize) -> f64 {
+pub(crate) fn harmonic_number(steps: usize) -> f64 {
     if steps <= 256 {
         return (1..=steps).rev().map(|t| 1.0 / t as f64).sum();
     }

@@ -71,11 +71,7 @@ pub(crate) fn fixed(
     own_noise: OwnNoise,
 ) -> Result<Reported, Error> {
     let options = ExactOptions { own_noise, ..ExactOptions::default() };
-    match coalition {
-        &[observer] => gossip::exact_loss(matrix, observer, rounds, options),
-        _ => gossip::exact_coalition_loss(matrix, coalition, rounds, options),
-    }
-    .map(Reported::from)
+    gossip::exact_loss((matrix, rounds), coalition, options).map(Reported::from)
 }
 
 /// Of gossip over changing connections.
@@ -85,11 +81,7 @@ pub(crate) fn sequence(
     own_noise: OwnNoise,
 ) -> Result<Reported, Error> {
     let options = ExactOptions { own_noise, ..ExactOptions::default() };
-    match coalition {
-        &[observer] => gossip::exact_sequence_loss(sequence, observer, options),
-        _ => gossip::exact_sequence_coalition_loss(sequence, coalition, options),
-    }
-    .map(Reported::from)
+    gossip::exact_loss(sequence, coalition, options).map(Reported::from)
 }
 
 /// The mean loss after each step.

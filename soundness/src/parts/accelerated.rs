@@ -8,6 +8,7 @@ use crate::draw::numbers::{coalition, literal, pick};
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
+use ndp_algos::gossip::GossipProtocol;
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -51,12 +52,12 @@ impl Part for Accelerated {
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let listed: Vec<String> = rings
             .iter()
-            .map(|ring| format!("Ring {{ wait: {}, edge: {:?} }}", literal(ring.wait), ring.edge))
+            .map(|ring| format!("ActiveEdge {{ wait: {}, edge: {:?} }}", literal(ring.wait), ring.edge))
             .collect();
         let code = format!(
-            "use ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, ActiveEdge}};\n\
+            "use ndp_algos::gossip::GossipProtocol;\nuse ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, ActiveEdge}};\n\
              use ndp_algos::{{OwnNoise, LinearProtocol}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
-             let rings = vec![{}];\nlet momentum = Momentum::new({}, {})?;\n\
+             let rings = vec![{}];\nlet momentum = Momentum {{ mixing: {}, push: {} }};\n\
              let protocol = AcceleratedGossip::given(&graph, rings, 0.0, momentum)?.with_own_noise(OwnNoise::{own_noise:?});\n\
              let report = protocol.coalition_loss(&{members:?})?;",
             graphs::code(&graph),
@@ -67,8 +68,7 @@ impl Part for Accelerated {
         let case = Case { size: [n as u64, count as u64, members.len() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, count / edges.len().max(1)));
         let exact = gossip::accelerated(n, &rings, mixing, push, &members, known);
-        let made = Momentum::new(mixing, push)
-            .and_then(|momentum| AcceleratedGossip::given(&graph, rings, 0.0, momentum));
+        let made = AcceleratedGossip::given(&graph, rings, 0.0, Momentum { mixing, push });
         let reported =
             made.and_then(|protocol| losses::protocol(&protocol.with_own_noise(own_noise), &members));
         compare(&mut outcome, &case, &exact, &reported, Some(if known { members.len() } else { 0 }));

@@ -120,13 +120,13 @@ fn ring_noises(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         }
         since += 1;
     }
-    let count = on_ring::noise_count(n, rounds).ok()?;
-    let call = format!("*ndp_algos::walk::ring::printed::noise_count({n}, {rounds})?.value() as f64");
+    let printed = on_ring::theorem1(n, rounds, 1.0).ok()?.into_value();
+    let call =
+        format!("ndp_algos::walk::ring::printed::theorem1({n}, {rounds}, 1.0)?.value().noise_count as f64");
     let size = [n as u64, rounds as u64, 0];
-    compare(outcome, RING_NOISES, size, (*count.value() as f64, call), noises as f64);
-    let share = *on_ring::remark1_share(n, 1.0).ok()?.value();
-    let call = format!("*ndp_algos::walk::ring::printed::remark1_share({n}, 1.0)?.value()");
-    compare(outcome, RING_SHARE, [n as u64, 0, 0], (share, call), 1.0 / ((n - 1) as f64).sqrt());
+    compare(outcome, RING_NOISES, size, (printed.noise_count as f64, call), noises as f64);
+    let call = format!("ndp_algos::walk::ring::printed::theorem1({n}, {rounds}, 1.0)?.value().share");
+    compare(outcome, RING_SHARE, [n as u64, 0, 0], (printed.share, call), 1.0 / ((n - 1) as f64).sqrt());
     Some(())
 }
 

@@ -59,19 +59,16 @@ impl Part for Complete {
         let moment = truth.excess(theta).ln_1p();
         let look = rng.random_range(1..=steps);
         for (value, call) in [
-            (walk.log_mgf(theta).map(|x| *x.value()), "*walk.log_mgf({})?.value()"),
-            (
-                walk.log_mgf_with_looks(theta, look).map(|x| *x.value()),
-                "*walk.log_mgf_with_looks({}, LOOK)?.value()",
-            ),
+            (walk.log_mgf(theta, None), "*walk.log_mgf({}, None)?.value()"),
+            (walk.log_mgf(theta, Some(look)), "*walk.log_mgf({}, Some(LOOK))?.value()"),
         ] {
             let call = call.replace("{}", &literal(theta)).replace("LOOK", &look.to_string());
-            let value = value.unwrap_or(f64::NAN);
+            let value = value.map_or(f64::NAN, |x| *x.value());
             outcome.check(value >= moment * (1.0 - 1e-12), || {
                 fail("moment below the truth", &call, value, moment)
             });
         }
-        let exact = walk.log_mgf(theta).map_or(f64::NAN, |x| *x.value());
+        let exact = walk.log_mgf(theta, None).map_or(f64::NAN, |x| *x.value());
         // Where the excess is large, ln_1p of it is as good as the excess.
         outcome.check(exact <= moment * (1.0 + 1e-9) + 1e-300, || {
             fail("exact moment above the truth", "walk.log_mgf", exact, moment)
@@ -152,11 +149,12 @@ impl Part for Complete {
         }
         // Every contribution seen alone, whoever looks.
         let cap = rng.random_range(1..=steps + 1);
-        for caps in [Caps::none().with_visits(cap).unwrap_or_default(), Caps::none()] {
+        for caps in [Caps { visits: Some(cap), edge_uses: None }, Caps::default()] {
             let all = Walk { colluders: n - 1, published: true, ..truth };
-            let limit = caps.visits().map_or(f64::INFINITY, |cap| cap as f64);
+            let limit = caps.visits.map_or(f64::INFINITY, |cap| cap as f64);
             // With everybody else observing, every contribution costs 1.
-            let bound = sum.with_caps(caps);
+            let Ok(capped) = walk.with_caps(caps) else { continue };
+            let bound = CompleteSum::new(capped, bounds, TokenNoise::gaussian(one));
             let local = bound
                 .local_bound(&observer)
                 .and_then(|account| Ok(account.profile(0, noise)?.epsilon(target)?));

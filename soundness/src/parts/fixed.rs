@@ -7,7 +7,7 @@ use crate::draw::numbers::coalition;
 use crate::draw::weights;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::SynchronousGossip;
+use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::Graph;
 use rand::RngExt;
@@ -47,18 +47,11 @@ impl Part for Fixed {
             1 => (losses::protocol(&protocol, &members), format!("protocol.coalition_loss(&{members:?})")),
             _ => (
                 losses::fixed(&weighted.matrix, &members, rounds, own_noise),
-                match members[..] {
-                    [observer] => format!(
-                        "ndp_algos::gossip::exact_loss(protocol.matrix(), {observer}, {rounds}, options)"
-                    ),
-                    _ => format!(
-                        "ndp_algos::gossip::exact_coalition_loss(protocol.matrix(), &{members:?}, {rounds}, options)"
-                    ),
-                },
+                format!("ndp_algos::gossip::exact_loss((&protocol.matrix, {rounds}), &{members:?}, options)"),
             ),
         };
         let code = format!(
-            "use ndp_algos::gossip::{{ExactOptions, SynchronousGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{ExactOptions, GossipProtocol, SynchronousGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\n\
              let graph = {};\nlet matrix = {};\n\
              let options = ExactOptions {{ own_noise: OwnNoise::{own_noise:?}, ..ExactOptions::default() }};\n\

@@ -9,7 +9,7 @@ use crate::draw::weights;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule};
+use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol, NoiseSchedule};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -56,7 +56,7 @@ impl Part for Fresh {
             .collect();
         let listed: Vec<String> = variances.iter().map(|&s| literal(s)).collect();
         let code = format!(
-            "use ndp_algos::gossip::{{FreshNoiseGossip, NoiseSchedule}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{FreshNoiseGossip, GossipProtocol, NoiseSchedule}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
              let schedule = NoiseSchedule::new(vec![{}])?;\n\
              let protocol = FreshNoiseGossip::new(matrix, schedule).with_own_noise(OwnNoise::{own_noise:?});\n\

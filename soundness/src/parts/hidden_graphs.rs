@@ -8,10 +8,7 @@ use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::printed::RandomGraph;
-use ndp_algos::gossip::random_graph::{
-    drawn_case_loss, hidden_graph_loss, published_loss, weakly_convex_loss,
-};
+use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph, drawn_case_loss};
 use ndp_dp::{Order, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use rand::RngExt;
@@ -77,33 +74,29 @@ fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
     let exact = local.times(unit);
     let setting = RandomGraph { nodes: n, observers, degree, rounds };
     let code = format!(
-        "use ndp_algos::gossip::{{printed::RandomGraph, random_graph::*}};\nuse ndp_dp::{{Order, Sensitivity, Sigma}};\n\
+        "use ndp_algos::gossip::random_graph::*;\nuse ndp_dp::{{Order, Sensitivity, Sigma}};\n\
          // The law: metropolis weights on {}, hidden nodes in any order.\n\
          let setting = {setting:?};\n\
          let (order, sensitivity, sigma) = (Order::new({alpha:?})?, Sensitivity::new(1.0)?, Sigma::new({sigma:?})?);",
         graphs::code(&graph)
     );
     let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
-    for (name, loss) in [
-        ("published_loss", published_loss(setting, order, sensitivity, deviation)),
-        ("weakly_convex_loss", weakly_convex_loss(setting, order, sensitivity, deviation)),
-        ("hidden_graph_loss", hidden_graph_loss(setting, order, sensitivity, deviation)),
-    ] {
+    for bound in [HiddenBound::Published, HiddenBound::WeaklyConvex, HiddenBound::Sharp] {
         // Refused where weak convexity asks for more noise.
-        let Ok(loss) = loss else { continue };
+        let Ok(loss) = setting.loss(bound, order, sensitivity, deviation) else { continue };
         let loss = *loss.value();
         outcome.check(exact.compare(loss) != Ordering::Greater, || {
             let near = exact.to_f64();
-            let kind = match (name, loss < near * (1.0 - 1e-9)) {
+            let kind = match (bound, loss < near * (1.0 - 1e-9)) {
                 (_, false) => "hidden graph: below the truth by rounding",
-                ("published_loss", _) => "published loss below the truth",
+                (HiddenBound::Published, _) => "published loss below the truth",
                 _ => "loss of a hidden graph below the truth",
             };
             let assertion = format!(
-                "assert!(*{name}(setting, order, sensitivity, sigma)?.value() >= {:?});",
+                "assert!(*setting.loss(HiddenBound::{bound:?}, order, sensitivity, sigma)?.value() >= {:?});",
                 exact.below()
             );
-            case.violation(kind, format!("{name} {loss:e}, true {near:e}"), &assertion)
+            case.violation(kind, format!("{bound:?} {loss:e}, true {near:e}"), &assertion)
         });
     }
     outcome

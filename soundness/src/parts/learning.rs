@@ -5,7 +5,7 @@ use crate::oracle::walk::{PROFILE_ERROR, Walk};
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use ndp_algos::sgd::objective::{Constants, Domain};
-use ndp_algos::sgd::privacy::{GossipObserver, complete_walk};
+use ndp_algos::sgd::privacy::{Accountant, GossipObserver, Statement};
 use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_dp::{Delta, Sigma};
 use rand::RngExt;
@@ -63,8 +63,11 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
     let constants = Constants { lipschitz: 1.0, sensitivity, smoothness: 0.25, strong_convexity: 0.0 };
     let mut outcome = Outcome::new(Stratum::new(n, steps));
     let (Ok(noise), Ok(target)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
-    let Ok(statement) = complete_walk(&run, &constants, n, colluders, noise, target) else { return outcome };
-    let epsilon = statement.epsilon();
+    let accountant = Accountant::CompleteWalk { walk: &run, colluders };
+    let Ok(Statement::Guaranteed { privacy, .. }) = accountant.statement(&constants, n, noise, target) else {
+        return outcome;
+    };
+    let epsilon = privacy.value().epsilon();
     // The worst user of a given start is who starts.
     let truth = Walk {
         n,
@@ -74,23 +77,29 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         from_exposed: start != FirstUser::Uniform,
         cap: cap.unwrap_or(usize::MAX),
     };
-    let least = truth.delta(sensitivity / sigma, epsilon, |t| step_size.at(t));
+    let size = |t: usize| match step_size {
+        StepSize::Constant(step) => step,
+        StepSize::InverseRoot(step) => step / ((t + 1) as f64).sqrt(),
+    };
+    let least = truth.delta(sensitivity / sigma, epsilon, size);
     outcome.check(least <= delta + PROFILE_ERROR, || Violation {
         kind: match start {
             FirstUser::Uniform => "statement below the truth",
             FirstUser::User(_) => "statement below the truth, given start",
         },
         size: [steps as u64, n as u64, colluders as u64],
-        what: format!("complete_walk of {run:?}, n = {n}, c = {colluders}, sigma = {sigma}: epsilon {epsilon} at delta {delta:e}, where {least:e} is true"),
+        what: format!("statement on {run:?}, n = {n}, c = {colluders}, sigma = {sigma}: epsilon {epsilon} at delta {delta:e}, where {least:e} is true"),
         test: format!(
-            "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::complete_walk;\n\
+            "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::{{Accountant, Statement}};\n\
              use ndp_algos::sgd::walk::{{OverCap, Route, FirstUser, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
              let run = WalkSgd {{\n    route: Route::Complete,\n    start: FirstUser::{start:?},\n    steps: {steps},\n    \
              step_size: StepSize::{step_size:?},\n    domain: Domain::Unbounded,\n    cap: {cap:?},\n    \
              over_cap: OverCap::NoiseOnly,\n    update: Update::Sound,\n}};\n\
              let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0 }};\n\
-             let stated = complete_walk(&run, &constants, {n}, {colluders}, Sigma::new({})?, Delta::new({})?)?;\n\
-             // At this epsilon the true delta is {least:e}.\nassert!(stated.epsilon() > {});",
+             let accountant = Accountant::CompleteWalk {{ walk: &run, colluders: {colluders} }};\n\
+             let stated = accountant.statement(&constants, {n}, Sigma::new({})?, Delta::new({})?)?;\n\
+             let Statement::Guaranteed {{ privacy, .. }} = stated else {{ return Ok(()) }};\n\
+             // At this epsilon the true delta is {least:e}.\nassert!(privacy.value().epsilon() > {});",
             literal(sensitivity), literal(sigma), literal(delta), literal(epsilon)
         ),
     });

@@ -9,7 +9,7 @@ use crate::draw::weights;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
+use ndp_algos::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -41,7 +41,7 @@ impl Part for Messages {
         let rounds = depth.rounds(rng, n);
         let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
         let code = format!(
-            "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{GossipProtocol, MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
              let protocol = NoisyMessageGossip::new(matrix, {rounds}, {}, MessageNoise::{kind:?})?\n    \
              .with_own_noise(OwnNoise::{own_noise:?});\nlet report = protocol.coalition_loss(&{members:?})?;",

@@ -9,8 +9,7 @@ use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::Error;
 use ndp_algos::gossip::printed::{
-    self, Orientation, Powers, corollary1_towards, corollary4_variance, proposition1_neighbors,
-    sequence_towards, theorem12_towards,
+    self, Powers, corollary1_towards, corollary4_variance, proposition1_neighbors, theorem1_towards,
 };
 use ndp_dp::{ObserverLoss, Order, Printed};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
@@ -60,19 +59,20 @@ impl Part for PrintedGossip {
             2 => corollary_4(&mut outcome, &case, &matrix, &members, rounds),
             3 if members.len() == 1 => {
                 let known = gossip::fixed(&matrix, rounds, &members, true);
-                let printed = corollary1_towards(&matrix, members[0], rounds);
-                let call = format!("corollary1_towards(&matrix, {}, {rounds})", members[0]);
+                let printed = corollary1_towards(&matrix, &[members[0]], rounds);
+                let call = format!("corollary1_towards(&matrix, &[{}], {rounds})", members[0]);
                 refute(&mut outcome, COROLLARY_1, &case, &known, &printed, &call);
                 let unknown = gossip::fixed(&matrix, rounds, &members, false);
-                let printed = printed::theorem1_towards(&matrix, members[0], rounds, Powers::FromZero);
-                let call = format!("theorem1_towards(&matrix, {}, {rounds}, Powers::FromZero)", members[0]);
+                let printed = printed::theorem1_towards((&matrix, rounds), &[members[0]], Powers::FromZero);
+                let call =
+                    format!("theorem1_towards((&matrix, {rounds}), &[{}], Powers::FromZero)", members[0]);
                 refute(&mut outcome, THEOREM_1_UNKNOWN, &case, &unknown, &printed, &call);
             }
             _ => {
                 let view = gossip::fixed(&matrix, rounds, &members, true);
                 let claim = if members.len() == 1 { THEOREM_1 } else { THEOREM_12 };
-                let printed = theorem12_towards(&matrix, &members, rounds, Powers::FromZero);
-                let call = format!("theorem12_towards(&matrix, &{members:?}, {rounds}, Powers::FromZero)");
+                let printed = theorem1_towards((&matrix, rounds), &members, Powers::FromZero);
+                let call = format!("theorem1_towards((&matrix, {rounds}), &{members:?}, Powers::FromZero)");
                 refute(&mut outcome, claim, &case, &view, &printed, &call);
             }
         }
@@ -128,8 +128,8 @@ fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha
     );
     let case = Case { size: [n as u64, rings.len() as u64, edges.len() as u64], code: &code };
     let view = gossip::sequence(&sequence, &[observer], true);
-    let printed = sequence_towards(&sequence, &[observer], Orientation::AsPrinted);
-    let call = format!("sequence_towards(&sequence, &[{observer}], Orientation::AsPrinted)");
+    let printed = theorem1_towards(&sequence, &[observer], Powers::Transposed);
+    let call = format!("theorem1_towards(&sequence, &[{observer}], Powers::Transposed)");
     refute(outcome, COROLLARY_2, &case, &view, &printed, &call);
 }
 

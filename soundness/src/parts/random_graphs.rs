@@ -5,10 +5,9 @@ use crate::draw::numbers::pick;
 use crate::oracle::gossip;
 use crate::oracle::linear::Loss;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::Error;
-use ndp_algos::gossip::printed::{self, RandomGraph};
-use ndp_algos::gossip::random_graph::{hidden_graph_loss, local_loss, published_loss, weakly_convex_loss};
-use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
+use ndp_algos::gossip::printed;
+use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+use ndp_dp::{Order, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -62,7 +61,7 @@ impl Part for RandomGraphs {
         let members: Vec<usize> = (0..observers).collect();
         let (mut sum, mut count) = (0.0, 0.0);
         let excess = alpha - 1.0;
-        let local = local_loss(order, sensitivity, sigma).into_value();
+        let local = alpha / 2.0 * (sensitivity.get() / sigma.get()).powi(2);
         for mask in (0..1u32 << pairs.len()).filter(|mask| mask.count_ones() as usize == edges) {
             let drawn = (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]);
             let Ok(graph) = Graph::from_edges(n, drawn.chain(known.iter().copied())) else { return outcome };
@@ -77,7 +76,7 @@ impl Part for RandomGraphs {
         let truth = f64::ln_1p(sum / count) / excess;
         let setting = RandomGraph { nodes: n, observers, degree, rounds };
         let code = format!(
-            "use ndp_algos::gossip::printed::{{RandomGraph, theorem4}};\nuse ndp_algos::gossip::random_graph::*;\n\
+            "use ndp_algos::gossip::printed::theorem4;\nuse ndp_algos::gossip::random_graph::*;\n\
              let setting = RandomGraph {{ nodes: {n}, observers: {observers}, degree: {degree}, rounds: {rounds} }};\n\
              let order = ndp_dp::Order::new({alpha:?})?;\nlet sensitivity = ndp_dp::Sensitivity::new(1.0)?;\n\
              let sigma = ndp_dp::Sigma::new({:?})?;",
@@ -87,22 +86,16 @@ impl Part for RandomGraphs {
         let what = |found: f64, of: &str| {
             format!("{of}: {found:e}, true {truth:e} with {known:?} and {edges} of {pairs:?}")
         };
-        type Bound = fn(RandomGraph, Order, Sensitivity, Sigma) -> Result<UpperBound<f64>, Error>;
-        let bounds: [(&str, Bound); 3] = [
-            ("hidden_graph_loss", hidden_graph_loss),
-            ("weakly_convex_loss", weakly_convex_loss),
-            ("published_loss", published_loss),
-        ];
-        for (name, bound) in bounds {
+        for bound in [HiddenBound::Sharp, HiddenBound::WeaklyConvex, HiddenBound::Published] {
             // The last two have a condition on sigma.
-            let Ok(found) = bound(setting, order, sensitivity, sigma) else { continue };
+            let Ok(found) = setting.loss(bound, order, sensitivity, sigma) else { continue };
             let found = found.into_value();
             outcome.check(truth <= found * (1.0 + ERROR), || {
                 let assertion = format!(
-                    "assert!(*{name}(setting, order, sensitivity, sigma)?.value() >= {:?});",
+                    "assert!(*setting.loss(HiddenBound::{bound:?}, order, sensitivity, sigma)?.value() >= {:?});",
                     truth * (1.0 - ERROR)
                 );
-                case.violation("upper bound below the truth", what(found, name), &assertion)
+                case.violation("upper bound below the truth", what(found, &format!("{bound:?}")), &assertion)
             });
         }
         if observers > 1

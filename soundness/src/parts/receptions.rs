@@ -106,7 +106,8 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     let drawn = most * rng.random::<f64>();
     let epsilon = pick(rng, &[0.0, drawn, most * (1.0 - 1e-9)]);
     let found = histogram.cycle_delta(epsilon, 1).map_or(f64::NAN, |x| *x.value());
-    let gamma = Quotient::from_f64(histogram.response().gamma());
+    let Ok(response) = RandomizedResponse::with_epsilon(labels, local) else { return outcome };
+    let gamma = Quotient::from_f64(response.gamma());
     let one = Quotient::from_f64(1.0);
     let wrong = gamma.by(&Quotient::from_f64(f64::from(labels)));
     let share = Quotient::new(BigInt::from(1), BigInt::from(n - 1));
@@ -149,7 +150,8 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     let claimed = ApproxDp::new(level, each)
         .and_then(|each| composition::optimal_delta(each, receptions as u64, epsilon))
         .map_or(f64::NAN, |x| *x.value());
-    let keep = 1.0 - histogram.response().gamma() / 2.0;
+    let Ok(response) = RandomizedResponse::with_epsilon(2, local) else { return outcome };
+    let keep = 1.0 - response.gamma() / 2.0;
     for change in 0..=receptions {
         let changing = |first: u32| {
             data::taken(

@@ -10,7 +10,7 @@ use crate::oracle::gossip;
 use crate::oracle::linear::Linear;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::SequenceGossip;
+use ndp_algos::gossip::{GossipProtocol, SequenceGossip};
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::{GossipSequence, Step};
 use num_bigint::BigInt;
@@ -54,19 +54,12 @@ impl Part for Sequences {
             }
             _ => (losses::sequence(&sequence, &members, own_noise), {
                 let options = "ExactOptions { own_noise, ..ExactOptions::default() }";
-                match members[..] {
-                    [v] => {
-                        format!("ndp_algos::gossip::exact_sequence_loss(protocol.sequence(), {v}, {options})")
-                    }
-                    _ => format!(
-                        "ndp_algos::gossip::exact_sequence_coalition_loss(protocol.sequence(), &{members:?}, {options})"
-                    ),
-                }
+                format!("ndp_algos::gossip::exact_loss(&protocol.sequence, &{members:?}, {options})")
             }),
         };
         write!(
             code,
-            "use ndp_algos::gossip::{{ExactOptions, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{ExactOptions, GossipProtocol, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              let own_noise = OwnNoise::{own_noise:?};\n\
              let sequence = ndp_graph::GossipSequence::new({n}, steps)?;\n\
              let protocol = SequenceGossip::new(sequence).with_own_noise(own_noise);\nlet report = {call}?;"
@@ -99,7 +92,7 @@ fn means(outcome: &mut Outcome, case: &Case<'_>, sequence: &GossipSequence, obse
                 let view: Linear = gossip::sequence(&shorter, &[observer], true);
                 let truth = Quotient::new(BigInt::from(view.kept().rows.len()), BigInt::from(n));
                 let of = format!(
-                    "*ndp_algos::gossip::mean_loss_by_step(protocol.sequence(), {observer})?[{t}].value()"
+                    "*ndp_algos::gossip::mean_loss_by_step(&protocol.sequence, {observer})?.by_step[{t}].value()"
                 );
                 check_upper(outcome, case, &truth, &Claim { upper: value, exact, of: &of });
             }

@@ -5,10 +5,13 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::accountant::baselines::LocalAveraging;
-use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
+use ndp_algos::accountant::{Observer, Target, least_noise};
 use ndp_algos::gossip::table1::MeanBudget;
+use ndp_algos::gossip::utility::Convergence;
+use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Measure, Order, RandomizedResponse, Sensitivity};
+use ndp_graph::GossipMatrix;
+use ndp_graph::generators::path_graph;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -61,7 +64,7 @@ fn mean_budget(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("mean budget", class(sensitivity)));
     let (Ok(order), Ok(delta)) = (Order::new(alpha), Sensitivity::new(sensitivity)) else { return outcome };
     let budget = MeanBudget { nodes, order, sensitivity: delta, epsilon, spread };
-    let Ok(found) = budget.coalition(gap, degree) else { return outcome };
+    let Ok(found) = budget.calibrate(Convergence::Accelerated(gap), degree as f64) else { return outcome };
     let exact = Quotient::from_f64;
     let square = |x: f64| exact(x).times(&exact(x));
     let loss = exact(alpha)
@@ -74,7 +77,8 @@ fn mean_budget(rng: &mut ChaCha8Rng) -> Outcome {
             "use ndp_dp::{{Order, Sensitivity}};\n\
              let budget = ndp_algos::gossip::table1::MeanBudget {{\n    nodes: {nodes},\n    order: Order::new({})?,\n    \
              sensitivity: Sensitivity::new({})?,\n    epsilon: {epsilon:?},\n    spread: {},\n}};\n\
-             let found = budget.coalition({gap:?}, {degree})?;",
+             let convergence = ndp_algos::gossip::utility::Convergence::Accelerated({gap:?});\n\
+             let found = budget.calibrate(convergence, {degree}.0)?;",
             literal(alpha),
             literal(sensitivity),
             literal(spread)
@@ -99,7 +103,9 @@ fn local(rng: &mut ChaCha8Rng) -> Outcome {
     let mut outcome = Outcome::new(Stratum::named("local loss", class(sensitivity)));
     let (Ok(order), Ok(delta)) = (Order::new(alpha), Sensitivity::new(sensitivity)) else { return outcome };
     let target = Target::worst(Measure::Renyi(order), allowed);
-    let Ok(everybody) = LocalAveraging::new(2) else { return outcome };
+    let Ok(pair) = path_graph(2).map(|graph| GossipMatrix::metropolis(&graph)) else { return outcome };
+    let everybody = registry::find("local").and_then(|local| local.build(&pair, &Parameters::default()));
+    let Ok(everybody) = everybody else { return outcome };
     let Ok(account) = everybody.account(&Observer::node(0)) else { return outcome };
     let Ok(Ok(sigma)) = least_noise(&[account], &target).map(|least| least.noise.sigma(delta)) else {
         return outcome;
@@ -109,10 +115,12 @@ fn local(rng: &mut ChaCha8Rng) -> Outcome {
     let loss = exact(alpha).times(&square(sensitivity)).by(&exact(2.0).times(&square(sigma.get())));
     outcome.check(loss.compare(allowed) != Ordering::Greater, || {
         let code = format!(
-            "use ndp_algos::accountant::{{Observer, Protocol, Target, baselines::LocalAveraging, least_noise}};\n\
+            "use ndp_algos::accountant::{{Observer, Target, least_noise}};\nuse ndp_algos::registry;\n\
              use ndp_dp::{{Measure, Order, Sensitivity}};\n\
              let target = Target::worst(Measure::Renyi(Order::new({})?), {});\n\
-             let account = [LocalAveraging::new(2)?.account(&Observer::node(0))?];\n\
+             let pair = ndp_graph::GossipMatrix::metropolis(&ndp_graph::generators::path_graph(2)?);\n\
+             let local = registry::find(\"local\")?.build(&pair, &\"\".parse()?)?;\n\
+             let account = [local.account(&Observer::node(0))?];\n\
              let sigma = least_noise(&account, &target)?.noise.sigma(Sensitivity::new({})?)?;",
             literal(alpha),
             literal(allowed),

@@ -6,7 +6,7 @@ use crate::draw::numbers::pick;
 use crate::oracle::linear::{Linear, Loss};
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::sgd::constants::Constants;
-use ndp_algos::sgd::privacy::{Statement, complete_walk};
+use ndp_algos::sgd::privacy::{Accountant, Statement};
 use ndp_algos::sgd::walk::{FirstUser, Route, WalkSgd};
 use ndp_algos::walk::graph::{LocalLoss, pendant};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
@@ -180,11 +180,12 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let (sigma, delta) = (pick(rng, &[0.5, 1.0, 4.0]), pick(rng, &[1e-5, 1e-3, 1e-8, 0.01]));
     let colluders = rng.random_range(1..users.min(4));
     let mut outcome = Outcome::new(Stratum::new(users, steps));
-    let walk = WalkSgd { start, cap, ..WalkSgd::new(Route::Complete, steps, 0.1, 1) };
+    let walk = WalkSgd { start, cap, ..WalkSgd::new(Route::Complete, steps, 0.1, Some(1)) };
     let constants = Constants { lipschitz: 0.5, sensitivity: 1.0, smoothness: 1.0, strong_convexity: 0.0 };
     let (Ok(noise), Ok(allowed)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
     // It may be refused.
-    let Ok(statement) = complete_walk(&walk, &constants, users, colluders, noise, allowed) else {
+    let accountant = Accountant::CompleteWalk { walk: &walk, colluders };
+    let Ok(statement) = accountant.statement(&constants, users, noise, allowed) else {
         outcome.compared += 1;
         return outcome;
     };
@@ -195,11 +196,12 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let truth = certain * gaussian_delta(1.0 / (sigma * (steps as f64).sqrt()), epsilon);
     outcome.check(truth * (1.0 - 1e-9) - 1e-15 <= delta, || {
         let code = format!(
-            "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Statement, complete_walk}};\n\
+            "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Accountant, Statement}};\n\
              use ndp_algos::sgd::walk::{{Route, Start, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
-             let walk = WalkSgd {{ start: Start::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, 1) }};\n\
+             let walk = WalkSgd {{ start: Start::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
              let constants = {constants:?};\n\
-             let statement =\n    complete_walk(&walk, &constants, {users}, {colluders}, Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"
+             let accountant = Accountant::CompleteWalk {{ walk: &walk, colluders: {colluders} }};\n\
+             let statement =\n    accountant.statement(&constants, {users}, Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"
         );
         let case = Case { size: [users as u64, steps as u64, cap.unwrap_or(0) as u64], code: &code };
         let what = format!("({epsilon}, {delta:e}) reported, true delta at least {truth:e}");

@@ -9,7 +9,7 @@ use ndp_dp::{Exact, NoiseMultiplier, ObserverLoss};
 ///
 /// What anybody learns about `u` is one release: `μ = 1/noise`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LocalAveraging {
+pub(crate) struct LocalAveraging {
     nodes: usize,
 }
 
@@ -17,7 +17,7 @@ pub struct LocalAveraging {
 ///
 /// The guarantee does not protect against the curator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CentralAveraging {
+pub(crate) struct CentralAveraging {
     nodes: usize,
 }
 
@@ -26,7 +26,7 @@ impl LocalAveraging {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for fewer than two.
-    pub fn new(nodes: usize) -> Result<Self, Error> {
+    pub(crate) fn new(nodes: usize) -> Result<Self, Error> {
         at_least_two(nodes).map(|nodes| Self { nodes })
     }
 }
@@ -36,7 +36,7 @@ impl CentralAveraging {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for fewer than two.
-    pub fn new(nodes: usize) -> Result<Self, Error> {
+    pub(crate) fn new(nodes: usize) -> Result<Self, Error> {
         at_least_two(nodes).map(|nodes| Self { nodes })
     }
 }
@@ -103,5 +103,26 @@ impl LinearProtocol for CentralAveraging {
 
     fn message_count(&self) -> Result<f64, Error> {
         Ok(2.0 * self.nodes as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Published values need no view, however many there are; the formula is what the view says.
+    #[test]
+    fn a_million_published_values_cost_one_release_each() -> Result<(), Error> {
+        let local = LocalAveraging::new(6)?;
+        let formula = local.coalition_loss(&[1, 4])?;
+        let view = crate::loss::exact_loss(&local.coalition_view(&[1, 4])?)?;
+        assert_eq!(formula.loss.grade(), view.loss.grade());
+        for (a, b) in formula.loss.value().unit.iter().zip(&view.loss.value().unit) {
+            assert!((a - b).abs() < 1e-12);
+        }
+        assert_eq!(formula.rank, view.rank);
+        let many = LocalAveraging::new(1_000_000)?;
+        assert_eq!(many.coalition_loss(&[0])?.loss.value().unit[999_999], 1.0);
+        Ok(())
     }
 }

@@ -203,7 +203,7 @@ impl<P: LinearProtocol> Attacker for LikelihoodRatio<'_, P> {
     }
 
     fn shown_mu(&self) -> Option<f64> {
-        Some(self.attack.unit().sqrt() / self.noise.get())
+        Some(self.attack.unit.sqrt() / self.noise.get())
     }
 
     fn is_symmetric(&self) -> bool {

@@ -39,7 +39,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod baselines;
+pub(crate) mod baselines;
 mod compare;
 mod ledger;
 mod linear;
@@ -52,7 +52,7 @@ pub use ledger::PairLedgers;
 pub(crate) use linear::{bound_of_releases, local_bound};
 pub use observer::{Observer, Senders};
 pub(crate) use search::of_pair as search_of_pair;
-pub use target::{Allowed, Check, HopDistances, LeastNoise, Pair, Target, check, least_noise};
+pub use target::{Allowed, Check, LeastNoise, Pair, Target, check, least_noise};
 
 use crate::{Error, LossReport};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};

@@ -13,8 +13,6 @@ use crate::Error;
 use crate::error::ensure;
 use ndp_dp::conversion::optimal_epsilon;
 use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, Verdict};
-use ndp_graph::Graph;
-use ndp_graph::memory::require_dense;
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -380,29 +378,4 @@ fn tightest(uses: &[Used]) -> Option<&Used> {
         }
         _ => Some(used),
     })
-}
-
-/// Hop distances between all nodes, for targets that depend on them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HopDistances(Vec<Vec<Option<u32>>>);
-
-impl HopDistances {
-    /// Of all pairs of `graph`.
-    ///
-    /// # Errors
-    /// [`ndp_graph::Error::TooLarge`] when `n²` distances do not fit in memory.
-    pub fn new(graph: &Graph) -> Result<Self, Error> {
-        let n = graph.node_count();
-        require_dense("the distances of all pairs", n, n)?;
-        Ok(Self((0..n).map(|u| graph.distances(u)).collect()))
-    }
-
-    /// Hops between `u` and `v`; `None` when no path joins them.
-    ///
-    /// # Panics
-    /// When a node is out of range.
-    #[must_use]
-    pub fn get(&self, u: usize, v: usize) -> Option<u32> {
-        self.0[u][v]
-    }
 }

@@ -9,6 +9,7 @@ use super::fixed::{self, Fixed, Sums, TERMS, Wide};
 use super::magnitude::{Magnitude, times_power};
 use crate::kernel;
 use crate::numeric::{floor, integer};
+use ndp_graph::progress::checkpoint;
 use rayon::prelude::*;
 
 /// Why combinations cannot go on at this precision.
@@ -128,6 +129,7 @@ impl<const L: usize> Combinations<L> {
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
+        checkpoint();
         let (candidate, length, error) = self.orthogonal(candidate, gamma, from)?;
         let (scaled, error) = self.scaled(&candidate, length, error)?;
         self.keep(scaled, error)
@@ -185,6 +187,7 @@ impl<const L: usize> Combinations<L> {
         gamma: Magnitude,
         from: usize,
     ) -> Result<(), Lost> {
+        checkpoint();
         let n = self.noises;
         // Digits below the error of the candidate, and some more for the sum, say nothing.
         let spare = (gamma.log2() - (n as f64).log2() - 6.0).max(0.0);

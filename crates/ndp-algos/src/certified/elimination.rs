@@ -1,6 +1,7 @@
 //! Which rows are new: Gaussian elimination modulo a prime.
 
 use super::field::Field;
+use ndp_graph::progress::checkpoint;
 use rayon::prelude::*;
 
 /// What a row adds to those before it, modulo one prime.
@@ -36,6 +37,7 @@ impl Table {
 
     /// Takes a row (residues in the field's form) and says what it adds.
     pub(crate) fn add(&mut self, mut row: Vec<u64>) -> Newness {
+        checkpoint();
         let field = self.field;
         // The factors of all rows, by substitution at the pivots alone.
         let mut factors: Vec<u64> = Vec::with_capacity(self.rank());
@@ -69,6 +71,7 @@ impl Basis {
     /// Takes away what the rows span of a row, and adds what is left; whether anything is. `None` when that is orthogonal to
     /// itself.
     pub(crate) fn absorb(&mut self, mut row: Vec<u64>) -> Option<bool> {
+        checkpoint();
         let field = self.field;
         let product = |a: &[u64], b: &[u64]| sum_of_products(field, a.iter().zip(b));
         let factor = |(before, &inverse): (&Vec<u64>, &u64)| field.times(product(&row, before), inverse);

@@ -17,6 +17,7 @@ use crate::numeric::id;
 use crate::tasks::for_tasks;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
+use ndp_graph::progress::checkpoint;
 
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,6 +226,7 @@ impl ExactMatrix {
 
     /// `W x` in fixed point; every coordinate is off by less than [`units`](Self::units) more than `‖W‖` times `x`'s own error.
     pub(crate) fn apply<const L: usize>(&self, x: &[Fixed<L>]) -> Vec<Fixed<L>> {
+        checkpoint();
         let mut y = vec![[0; L]; x.len()];
         for_tasks(&mut y, |first, y| match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors } => {

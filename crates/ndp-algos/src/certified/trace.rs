@@ -14,6 +14,7 @@ use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, ModularMatrix};
 use crate::numeric::integer;
 use ndarray::Array2;
+use ndp_graph::progress::checkpoint;
 use std::sync::Arc;
 
 /// One step of a protocol on its registers, in order of time.
@@ -203,6 +204,7 @@ impl Trace {
 
     /// Walks back from message `k`.
     fn walk<A: Arithmetic>(&self, k: usize, arithmetic: &mut A) -> Vec<A::Number> {
+        checkpoint();
         let message = &self.messages[k];
         let zero = arithmetic.zero();
         let mut row = vec![zero; self.layout.coordinates];

@@ -24,7 +24,8 @@
 
 use super::exact::ExactOptions;
 use super::operator::{require_operator, worst_of_operator};
-use super::synchronous::{Transcript, check_values};
+use super::protocol::{GossipProtocol, Transcript};
+use super::synchronous::check_values;
 use super::utility::operator_error;
 use crate::certified::account;
 use crate::certified::ball::Ball;
@@ -54,27 +55,19 @@ use std::sync::Arc;
 /// use ndp_algos::gossip::accelerated::Momentum;
 /// use ndp_graph::{generators::cycle_graph, sequences::EdgeActivations};
 /// let momentum = Momentum::of(&EdgeActivations::uniform(&cycle_graph(8)?)?)?;
-/// assert!(momentum.mixing() > 0.0 && Momentum::new(-1.0, 1.0).is_err());
+/// assert!(momentum.mixing > 0.0 && momentum.push > 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Momentum {
-    mixing: f64,
-    push: f64,
+    /// The rate `η` of mixing, nonnegative and finite; 0 is plain randomized gossip. It is the rate of
+    /// [`Convergence::AcceleratedRandomized`](super::utility::Convergence::AcceleratedRandomized).
+    pub mixing: f64,
+    /// The step `γ`, nonnegative and finite.
+    pub push: f64,
 }
 
 impl Momentum {
-    /// The rate `η` of mixing (0 is plain randomized gossip) and the step `γ`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless both are finite and nonnegative.
-    pub fn new(mixing: f64, push: f64) -> Result<Self, Error> {
-        for (name, value) in [("the mixing rate", mixing), ("the step of the momentum", push)] {
-            ensure((0.0..f64::INFINITY).contains(&value), name, "be nonnegative and finite", value)?;
-        }
-        Ok(Self { mixing, push })
-    }
-
     /// The parameters with the proven rate: `η = √(μ / (2R))`, `γ = η / μ`.
     ///
     /// # Errors
@@ -93,19 +86,14 @@ impl Momentum {
         let largest = law.edges().iter().map(resistance).fold(0.0, f64::max);
         let second = laplacian[n - 2];
         let mixing = (second / (2.0 * largest)).sqrt();
-        Self::new(mixing, mixing / second)
+        Self { mixing, push: mixing / second }.checked()
     }
 
-    /// The rate `η`, for [`Convergence::AcceleratedRandomized`](super::utility::Convergence::AcceleratedRandomized).
-    #[must_use]
-    pub fn mixing(&self) -> f64 {
-        self.mixing
-    }
-
-    /// The step `γ`.
-    #[must_use]
-    pub fn push(&self) -> f64 {
-        self.push
+    fn checked(self) -> Result<Self, Error> {
+        for (name, value) in [("the mixing rate", self.mixing), ("the step of the momentum", self.push)] {
+            ensure((0.0..f64::INFINITY).contains(&value), name, "be nonnegative and finite", value)?;
+        }
+        Ok(self)
     }
 }
 
@@ -137,7 +125,7 @@ pub struct ActiveEdge {
 /// use ndp_graph::generators::path_graph;
 /// // Nodes 0 and 1 meet, then 1 and 2.
 /// let rings = [(0, 1), (1, 2)].map(|edge| ActiveEdge { wait: 1.0, edge }).into();
-/// let gossip = AcceleratedGossip::given(&path_graph(3)?, rings, 0.0, Momentum::new(0.1, 1.0)?)?;
+/// let gossip = AcceleratedGossip::given(&path_graph(3)?, rings, 0.0, Momentum { mixing: 0.1, push: 1.0 })?;
 /// assert!(gossip.coalition_loss(&[2])?.unit(0)?.get() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -156,13 +144,14 @@ impl AcceleratedGossip {
     ///
     /// # Errors
     /// [`ndp_graph::Error::NotAnEdge`], [`ndp_graph::Error::NodeOutOfRange`];
-    /// [`Error::InvalidParameter`] for a time that is negative or not finite.
+    /// [`Error::InvalidParameter`] for a time or a momentum that is negative or not finite.
     pub fn given(
         graph: &Graph,
         rings: Vec<ActiveEdge>,
         rest: f64,
         momentum: Momentum,
     ) -> Result<Self, Error> {
+        momentum.checked()?;
         let nodes = graph.node_count();
         for ring in &rings {
             let (u, v) = ring.edge;
@@ -185,7 +174,8 @@ impl AcceleratedGossip {
     /// Rings drawn for a span of `time`: about as many as steps of randomized gossip.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`.
+    /// [`Error::InvalidParameter`] for a time that is negative, not finite or above `1e8`, or a momentum that is negative or not
+    /// finite.
     pub fn drawn(
         law: &EdgeActivations,
         nodes: usize,
@@ -193,6 +183,7 @@ impl AcceleratedGossip {
         momentum: Momentum,
         rng: &mut impl Rng,
     ) -> Result<Self, Error> {
+        momentum.checked()?;
         ensure((0.0..=1e8).contains(&time), "the time of a run", "lie in [0, 1e8]", time)?;
         let (mut rings, mut now, mut last) = (Vec::new(), 0.0, 0.0);
         loop {
@@ -212,75 +203,19 @@ impl AcceleratedGossip {
         Ok(Self { nodes, rings, rest: time - last, momentum, own_noise: OwnNoise::Known })
     }
 
-    /// The same with observers that use, or throw away, the noise they drew.
-    #[must_use]
-    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
-    }
-
     /// The rings, in order of time.
     #[must_use]
     pub fn rings(&self) -> &[ActiveEdge] {
         &self.rings
     }
 
-    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
-    /// coordinate. Message `k` of the transcript is the state of all nodes just before ring `k`.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
-    /// that is not finite.
-    pub fn run(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        rng: &mut impl Rng,
-    ) -> Result<Transcript, Error> {
-        check_values(values, self.nodes)?;
-        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
-            let z: f64 = StandardNormal.sample(rng);
-            sigma.get() * z
-        });
-        let mut messages = Vec::with_capacity(self.rings.len());
-        let output = self.follow(&values + &noise, |state| {
-            let mut sent = state.clone();
-            (0..self.nodes).for_each(|v| sent.catch_up(v));
-            messages.push(sent.x);
-        });
-        Ok(Transcript { noise, messages, output })
-    }
-
-    /// The messages of a run that `coalition` received, in the order of the rows of its view.
-    ///
-    /// # Errors
-    /// An invalid coalition.
-    pub fn received(&self, transcript: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.nodes)?;
-        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
-        let mut values = Array2::zeros((senders.len(), transcript.output.ncols()));
-        for (mut row, (k, sender)) in values.rows_mut().into_iter().zip(senders) {
-            row.assign(&transcript.messages[k].row(sender));
-        }
-        Ok(values)
-    }
-
     /// The operator `P` of the output `P (x + η)`, given the rings: `n` by `n`.
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`].
-    pub fn operator(&self) -> Result<Array2<f64>, Error> {
+    pub(super) fn operator(&self) -> Result<Array2<f64>, Error> {
         require_dense("the operator of a gossip protocol", self.nodes, 2 * self.nodes)?;
         Ok(self.follow(Array2::eye(self.nodes), |_| {}))
-    }
-
-    /// The exact error `(1/n) Σ_v E ‖x_v - x̄‖²` on these values, given the rings.
-    ///
-    /// # Errors
-    /// Those of [`operator_error`] and of [`operator`](Self::operator).
-    pub fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
-        check_values(values, self.nodes)?;
-        operator_error(self.operator()?.view(), values, sigma)
     }
 
     /// The rings at which a member hears from outside, and from whom.
@@ -394,6 +329,43 @@ fn mixed_share(mixing: f64, time: f64) -> f64 {
     -0.5 * (-2.0 * mixing * time).exp_m1()
 }
 
+impl GossipProtocol for AcceleratedGossip {
+    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
+        check_values(values, self.nodes)?;
+        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
+            let z: f64 = StandardNormal.sample(rng);
+            sigma.get() * z
+        });
+        let mut messages = Vec::with_capacity(self.rings.len());
+        let output = self.follow(&values + &noise, |state| {
+            let mut sent = state.clone();
+            (0..self.nodes).for_each(|v| sent.catch_up(v));
+            messages.push(sent.x);
+        });
+        Ok(Transcript { noise, messages, output, later_noises: Vec::new() })
+    }
+
+    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
+        let mut values = Array2::zeros((senders.len(), run.output.ncols()));
+        for (mut row, (k, sender)) in values.rows_mut().into_iter().zip(senders) {
+            row.assign(&run.messages[k].row(sender));
+        }
+        Ok(values)
+    }
+
+    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        check_values(values, self.nodes)?;
+        operator_error(self.operator()?.view(), values, sigma)
+    }
+}
+
 impl LinearProtocol for AcceleratedGossip {
     fn node_count(&self) -> usize {
         self.nodes
@@ -437,8 +409,8 @@ impl LinearProtocol for AcceleratedGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, &mut &mut *rng)?;
-        let received = self.received(&transcript, coalition)?;
+        let transcript = self.run(values, sigma, rng)?;
+        let received = self.received(&transcript, sigma, coalition)?;
         let known = match self.own_noise {
             OwnNoise::Known => checked_coalition(coalition, self.nodes)?,
             OwnNoise::Unknown => Vec::new(),

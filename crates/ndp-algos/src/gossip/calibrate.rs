@@ -15,13 +15,30 @@ use ndp_graph::memory::require_dense;
 use rayon::prelude::*;
 
 /// Noise and rounds that meet a target, and what they cost.
+///
+/// Found by [`calibrate()`] and by [`MeanBudget::calibrate`](super::table1::MeanBudget::calibrate).
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::Target;
+/// use ndp_algos::gossip::{ExactOptions, GossipPlan, calibrate, utility::Convergence};
+/// use ndp_dp::{Measure, Sensitivity};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph, spectrum::gap_abs};
+/// let matrix = GossipMatrix::metropolis(&complete_graph(8)?);
+/// let rule = (Convergence::Plain(gap_abs(&matrix)?.min(1.0)), 0.25);
+/// let target = Target::mean(Measure::Gaussian, 1.0);
+/// let asked = (&target, Sensitivity::new(1.0)?);
+/// let GossipPlan { rounds, losses, .. } = calibrate(&matrix, &[0], rule, ExactOptions::default(), asked)?;
+/// assert!(rounds >= 1 && losses.len() == 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct GossipPlan {
     /// Standard deviation of the noise of each node.
     pub sigma: Sigma,
     /// Number of rounds `T`.
     pub rounds: usize,
-    /// What the observers learn in `T` rounds.
+    /// What the observers learn in `T` rounds; empty where their mean is bounded by the number of messages.
     pub losses: Vec<LossReport>,
     /// The error `(1/n) Σ_v E (x_v^T - x̄)²`, at most.
     pub error: UpperBound<f64>,
@@ -46,11 +63,11 @@ pub struct GossipPlan {
 /// use ndp_algos::accountant::Target;
 /// use ndp_algos::gossip::{ExactOptions, calibrate, utility::Convergence};
 /// use ndp_dp::{Measure, Order, Sensitivity};
-/// use ndp_graph::{GossipMatrix, generators, spectrum::gap_abs};
+/// use ndp_graph::{GossipMatrix, generators, spectrum::extremes};
 /// let matrix = GossipMatrix::metropolis(&generators::hypercube_graph(5)?);
 /// let far = |u: usize, v: usize| if (u ^ v).count_ones() == 2 { 0.5 } else { f64::INFINITY };
 /// let target = Target::pairs(Measure::Renyi(Order::new(2.0)?), far);
-/// let rule = (Convergence::Accelerated(gap_abs(&matrix)?), 0.25);
+/// let rule = (Convergence::Accelerated(extremes(&matrix)?.gap_abs()?), 0.25);
 /// let plan = calibrate(&matrix, &[0], rule, ExactOptions::default(), (&target, Sensitivity::new(1.0)?))?;
 /// // Half of the local loss 1/σ² at distance 2: σ = 1.
 /// assert!((plan.sigma.get() - 1.0).abs() < 1e-12);
@@ -74,7 +91,7 @@ pub fn calibrate(
     let at = |rounds: usize| -> Result<(Sigma, Vec<LossReport>), Error> {
         let losses: Vec<LossReport> = observers
             .par_iter()
-            .map(|&v| exact_loss(matrix, v, rounds, options))
+            .map(|&v| exact_loss((matrix, rounds), &[v], options))
             .collect::<Result<_, Error>>()?;
         Ok((needed(&losses, target, sensitivity)?, losses))
     };
@@ -134,7 +151,7 @@ mod tests {
     use super::*;
     use crate::accountant::check;
     use ndp_dp::{Measure, Order};
-    use ndp_graph::spectrum::gap_abs;
+    use ndp_graph::spectrum::extremes;
     use ndp_graph::{Graph, generators};
 
     fn graphs() -> Result<Vec<Graph>, Error> {
@@ -153,7 +170,7 @@ mod tests {
             let matrix = GossipMatrix::metropolis(&graph);
             let n = graph.node_count();
             let all: Vec<usize> = (0..n).collect();
-            let rule = (Convergence::Accelerated(gap_abs(&matrix)?), 0.25);
+            let rule = (Convergence::Accelerated(extremes(&matrix)?.gap_abs()?), 0.25);
             for target in [0.01, 1.0, 40.0] {
                 let around = graph.clone();
                 let f = move |u: usize, v: usize| {
@@ -169,7 +186,7 @@ mod tests {
                 for rounds in 2..40 {
                     let losses: Vec<LossReport> = all
                         .iter()
-                        .map(|&v| exact_loss(&matrix, v, rounds, ExactOptions::default()))
+                        .map(|&v| exact_loss((&matrix, rounds), &[v], ExactOptions::default()))
                         .collect::<Result<_, Error>>()?;
                     let least = needed(&losses, &target, sensitivity)?;
                     let content = least_content(
@@ -192,7 +209,7 @@ mod tests {
         let (order, sensitivity) = (Order::new(2.0)?, Sensitivity::new(1.0)?);
         for graph in graphs()? {
             let matrix = GossipMatrix::metropolis(&graph);
-            let (n, gap) = (graph.node_count(), gap_abs(&matrix)?);
+            let (n, gap) = (graph.node_count(), extremes(&matrix)?.gap_abs()?);
             let all: Vec<usize> = (0..n).collect();
             let rule = (Convergence::Accelerated(gap), 0.25);
             let target = Target::mean(Measure::Renyi(order), 1.0);
@@ -200,7 +217,11 @@ mod tests {
             let budget =
                 super::super::table1::MeanBudget { nodes: n, order, sensitivity, epsilon: 1.0, spread: 0.25 };
             let degree = (0..n).map(|v| graph.degree(v)).max().expect("a node");
-            assert!(plan.sigma.get() <= budget.synchronous(gap, degree)?.sigma.get() * (1.0 + 1e-12));
+            assert!(
+                plan.sigma.get()
+                    <= budget.calibrate(Convergence::Accelerated(gap), degree as f64)?.sigma.get()
+                        * (1.0 + 1e-12)
+            );
             for report in &plan.losses {
                 assert!(*report.mean().value() <= plan.sigma.get().powi(2) * (1.0 + 1e-12));
             }

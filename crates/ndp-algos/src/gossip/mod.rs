@@ -10,7 +10,6 @@
 //!   Decentralized Optimization and Averaging*, NeurIPS 2022, arXiv:2206.05091.
 
 pub mod accelerated;
-pub mod activity;
 mod block;
 pub mod calibrate;
 pub mod closed_form;
@@ -20,6 +19,7 @@ mod messages;
 pub mod noisy_messages;
 pub(crate) mod operator;
 pub mod printed;
+mod protocol;
 pub mod random_graph;
 pub mod sequence;
 pub mod synchronous;
@@ -28,12 +28,11 @@ pub mod utility;
 
 pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
-pub use exact::{ExactOptions, exact_coalition_loss, exact_loss, exact_losses, exact_losses_with, hop_bound};
-pub(crate) use exact::{ViewBasis, view_basis};
+pub use exact::{Connections, ExactOptions, MeanLosses, exact_loss, mean_loss_by_step};
+pub(crate) use exact::{ViewBasis, sequence_basis, view_basis};
 pub use fresh::{FreshNoiseGossip, NoiseSchedule};
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
-pub use sequence::{
-    MeanLosses, SequenceGossip, exact_sequence_coalition_loss, exact_sequence_loss, mean_loss_by_step,
-};
-pub(crate) use sequence::{advance, sequence_basis};
-pub use synchronous::{Acceleration, SynchronousGossip, Transcript};
+pub use protocol::{GossipProtocol, Transcript};
+pub use sequence::SequenceGossip;
+pub(crate) use sequence::advance;
+pub use synchronous::SynchronousGossip;

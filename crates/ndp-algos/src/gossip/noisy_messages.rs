@@ -12,7 +12,8 @@
 
 use super::exact::{ExactOptions, outside_neighbors};
 use super::operator::{require_operator, worst_bias};
-use super::synchronous::{SynchronousGossip, Transcript, apply, check_values};
+use super::protocol::{GossipProtocol, Transcript};
+use super::synchronous::{SynchronousGossip, apply, check_values};
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::matrix::{ExactMatrix, Laziness};
@@ -81,29 +82,6 @@ pub struct NoisyMessageGossip {
     own_noise: OwnNoise,
 }
 
-/// What happened in one run.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
-/// use ndp_dp::Sigma;
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = NoisyMessageGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 3, 1.0, MessageNoise::Broadcast)?;
-/// let run = gossip.run(arr2(&[[1.0], [2.0]]).view(), Sigma::new(0.1)?, &mut ChaCha8Rng::seed_from_u64(1))?;
-/// assert_eq!((run.transcript.messages.len(), run.message_noises.len()), (3, 3));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct NoisyTranscript {
-    /// The first noise, the states `x^0, …, x^{T-1}` (without the noise of messages) and the output.
-    pub transcript: Transcript,
-    /// The noises of the messages of each round, in units of `ratio · σ`: one row per node, or per directed
-    /// link `w → a` in the order of `a`, then of `w`.
-    pub message_noises: Vec<Array2<f64>>,
-}
-
 impl NoisyMessageGossip {
     /// Gossip with `matrix` for `rounds` rounds; message noise is `ratio` times that of the values.
     ///
@@ -119,124 +97,6 @@ impl NoisyMessageGossip {
         )?;
         require_dense("the steps of gossip with noisy messages", rounds, 64)?;
         Ok(Self { matrix, rounds, ratio, kind, own_noise: OwnNoise::Known })
-    }
-
-    /// The same with observers that use, or throw away, the noises they drew.
-    #[must_use]
-    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
-    }
-
-    /// The gossip matrix `W`.
-    #[must_use]
-    pub fn matrix(&self) -> &GossipMatrix {
-        &self.matrix
-    }
-
-    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
-    /// coordinate on the values.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
-    /// that is not finite.
-    pub fn run(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        rng: &mut impl Rng,
-    ) -> Result<NoisyTranscript, Error> {
-        check_values(values, self.matrix.node_count())?;
-        let mut normal = |rows: usize, scale: f64| {
-            Array2::from_shape_fn((rows, values.ncols()), |_| {
-                let z: f64 = StandardNormal.sample(rng);
-                scale * z
-            })
-        };
-        let noise = normal(values.nrows(), sigma.get());
-        let scale = self.ratio * sigma.get();
-        let mut state = &values + &noise;
-        let (mut messages, mut message_noises) = (Vec::new(), Vec::new());
-        for _ in 0..self.rounds {
-            let drawn = normal(self.noises_per_round(), 1.0);
-            let mut next = apply(self.matrix.csr(), state.view());
-            for (a, w, weight, k) in self.links() {
-                let from = match self.kind {
-                    MessageNoise::Broadcast => w,
-                    MessageNoise::PerLink => k,
-                    MessageNoise::Overheard => continue,
-                };
-                next.row_mut(a).scaled_add(weight * scale, &drawn.row(from));
-            }
-            messages.push(std::mem::replace(&mut state, next));
-            message_noises.push(drawn);
-        }
-        Ok(NoisyTranscript { transcript: Transcript { noise, messages, output: state }, message_noises })
-    }
-
-    /// The messages of a run that `coalition` received, in the order of the rows of its view.
-    ///
-    /// # Errors
-    /// An invalid coalition.
-    pub fn received(
-        &self,
-        run: &NoisyTranscript,
-        sigma: Sigma,
-        coalition: &[usize],
-    ) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.node_count())?;
-        let heard = self.heard(&coalition);
-        let mut received = Array2::zeros((0, run.transcript.output.ncols()));
-        for (state, drawn) in run.transcript.messages.iter().zip(&run.message_noises) {
-            for &(sender, noise) in &heard {
-                let mut message = state.row(sender).to_owned();
-                message.scaled_add(self.ratio * sigma.get(), &drawn.row(noise));
-                received.push_row(message.view()).expect("one value per coordinate");
-            }
-        }
-        Ok(received)
-    }
-
-    /// What `observer` learns about every node.
-    ///
-    /// # Errors
-    /// Those of [`LinearProtocol::coalition_loss`].
-    pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
-        self.coalition_loss(&[observer])
-    }
-
-    /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run), and a matrix too large to be dense.
-    pub fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
-        let n = self.node_count();
-        let clean = SynchronousGossip::new(self.matrix.clone(), self.rounds).error(values, sigma)?;
-        if self.kind == MessageNoise::Overheard {
-            return Ok(clean);
-        }
-        // Columns of W^k O, or of W^k scaled by the links at their receiver.
-        let mut spread = match self.kind {
-            MessageNoise::PerLink => {
-                let mut squares = vec![0.0; n];
-                self.links().for_each(|(a, _, weight, _)| squares[a] += weight * weight);
-                Array2::from_shape_fn((n, n), |(i, j)| if i == j { f64::sqrt(squares[i]) } else { 0.0 })
-            }
-            _ => {
-                let mut off = self.matrix.to_dense()?;
-                off.diag_mut().fill(0.0);
-                off
-            }
-        };
-        let mut sum = 0.0;
-        for round in 0..self.rounds {
-            if round > 0 {
-                spread = apply(self.matrix.csr(), spread.view());
-            }
-            sum += spread.iter().map(|x| x * x).sum::<f64>();
-        }
-        let variance = (self.ratio * sigma.get()).powi(2) * values.ncols() as f64;
-        Ok(Exact::new(clean.value() + variance * sum / n as f64))
     }
 
     fn noises_per_round(&self) -> usize {
@@ -365,6 +225,87 @@ impl NoisyMessageGossip {
     }
 }
 
+impl GossipProtocol for NoisyMessageGossip {
+    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let mut normal = |rows: usize, scale: f64| {
+            Array2::from_shape_fn((rows, values.ncols()), |_| {
+                let z: f64 = StandardNormal.sample(rng);
+                scale * z
+            })
+        };
+        let noise = normal(values.nrows(), sigma.get());
+        let scale = self.ratio * sigma.get();
+        let mut state = &values + &noise;
+        let (mut messages, mut message_noises) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            let drawn = normal(self.noises_per_round(), 1.0);
+            let mut next = apply(self.matrix.csr(), state.view());
+            for (a, w, weight, k) in self.links() {
+                let from = match self.kind {
+                    MessageNoise::Broadcast => w,
+                    MessageNoise::PerLink => k,
+                    MessageNoise::Overheard => continue,
+                };
+                next.row_mut(a).scaled_add(weight * scale, &drawn.row(from));
+            }
+            messages.push(std::mem::replace(&mut state, next));
+            message_noises.push(drawn);
+        }
+        Ok(Transcript { noise, messages, output: state, later_noises: message_noises })
+    }
+
+    fn received(&self, run: &Transcript, sigma: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let heard = self.heard(&coalition);
+        let mut received = Array2::zeros((0, run.output.ncols()));
+        for (state, drawn) in run.messages.iter().zip(&run.later_noises) {
+            for &(sender, noise) in &heard {
+                let mut message = state.row(sender).to_owned();
+                message.scaled_add(self.ratio * sigma.get(), &drawn.row(noise));
+                received.push_row(message.view()).expect("one value per coordinate");
+            }
+        }
+        Ok(received)
+    }
+
+    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        let n = self.node_count();
+        let clean =
+            SynchronousGossip::new(self.matrix.clone(), self.rounds).mean_squared_error(values, sigma)?;
+        if self.kind == MessageNoise::Overheard {
+            return Ok(clean);
+        }
+        // Columns of W^k O, or of W^k scaled by the links at their receiver.
+        let mut spread = match self.kind {
+            MessageNoise::PerLink => {
+                let mut squares = vec![0.0; n];
+                self.links().for_each(|(a, _, weight, _)| squares[a] += weight * weight);
+                Array2::from_shape_fn((n, n), |(i, j)| if i == j { f64::sqrt(squares[i]) } else { 0.0 })
+            }
+            _ => {
+                let mut off = self.matrix.to_dense()?;
+                off.diag_mut().fill(0.0);
+                off
+            }
+        };
+        let mut sum = 0.0;
+        for round in 0..self.rounds {
+            if round > 0 {
+                spread = apply(self.matrix.csr(), spread.view());
+            }
+            sum += spread.iter().map(|x| x * x).sum::<f64>();
+        }
+        let variance = (self.ratio * sigma.get()).powi(2) * values.ncols() as f64;
+        Ok(Exact::new(clean.value() + variance * sum / n as f64))
+    }
+}
+
 impl LinearProtocol for NoisyMessageGossip {
     fn node_count(&self) -> usize {
         self.matrix.node_count()
@@ -433,12 +374,12 @@ impl LinearProtocol for NoisyMessageGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let run = self.run(values, sigma, &mut &mut *rng)?;
+        let run = self.run(values, sigma, rng)?;
         let received = self.received(&run, sigma, coalition)?;
         let coalition = checked_coalition(coalition, self.node_count())?;
         // The view's columns are in units of σ times their own factor.
-        let scaled = run.message_noises.iter().map(|drawn| drawn * sigma.get());
-        let all: Vec<Array2<f64>> = std::iter::once(run.transcript.noise.clone()).chain(scaled).collect();
+        let scaled = run.later_noises.iter().map(|drawn| drawn * sigma.get());
+        let all: Vec<Array2<f64>> = std::iter::once(run.noise.clone()).chain(scaled).collect();
         let all: Vec<_> = all.iter().map(|part| part.view()).collect();
         let stacked = concatenate(Axis(0), &all).expect("one column per coordinate");
         Ok(Observation { received, known_noises: stacked.select(Axis(0), &self.drawn_by(&coalition)) })
@@ -451,7 +392,8 @@ impl LinearProtocol for NoisyMessageGossip {
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         let n = LinearProtocol::node_count(self);
         require_operator(n)?;
-        let noisy = self.error(Array2::zeros((n, 1)).view(), noise.sigma(Sensitivity::new(1.0)?)?)?;
+        let noisy =
+            self.mean_squared_error(Array2::zeros((n, 1)).view(), noise.sigma(Sensitivity::new(1.0)?)?)?;
         let plain = SynchronousGossip::new(self.matrix.clone(), self.rounds).operator()?;
         Ok((noisy.into_value() + worst_bias(plain.view())).sqrt())
     }

@@ -1,6 +1,8 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
+use super::protocol::{GossipProtocol, Transcript};
+use super::utility::operator_error;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
@@ -9,27 +11,14 @@ use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::{NoiseMultiplier, Sigma};
+use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::{Csr, GossipMatrix};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 /// How the states are combined from round to round.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::LinearProtocol;
-/// use ndp_algos::gossip::SynchronousGossip;
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// // Acceleration changes the messages and not what they show.
-/// let plain = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(8)?), 3);
-/// let accelerated = plain.clone().accelerated(1.3)?;
-/// let unit = |gossip: &SynchronousGossip| gossip.coalition_loss(&[0])?.unit(3).map(|unit| unit.get());
-/// assert!((unit(&plain)? - unit(&accelerated)?).abs() < 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Acceleration {
+pub(super) enum Acceleration {
     /// `x^{t+1} = W x^t`.
     Plain,
     /// `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this `g`.
@@ -55,8 +44,10 @@ pub enum Acceleration {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SynchronousGossip {
-    matrix: GossipMatrix,
-    rounds: usize,
+    /// The gossip matrix `W`.
+    pub matrix: GossipMatrix,
+    /// The number of rounds `T`.
+    pub rounds: usize,
     acceleration: Acceleration,
     own_noise: OwnNoise,
 }
@@ -68,7 +59,9 @@ impl SynchronousGossip {
         Self { matrix, rounds, acceleration: Acceleration::Plain, own_noise: OwnNoise::Known }
     }
 
-    /// The same with Chebyshev acceleration.
+    /// The same with Chebyshev acceleration: `x^1 = W x^0`, then `x^{t+1} = g W x^t + (1 - g) x^{t-1}` with this `g`.
+    ///
+    /// It changes the messages and not what they show.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `parameter` lies in `[1, 2)`.
@@ -76,56 +69,6 @@ impl SynchronousGossip {
         ensure((1.0..2.0).contains(&parameter), "the Chebyshev parameter", "lie in [1, 2)", parameter)?;
         self.acceleration = Acceleration::Chebyshev(parameter);
         Ok(self)
-    }
-
-    /// The same with observers that use, or throw away, the noise they drew.
-    #[must_use]
-    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
-    }
-
-    /// What `observer` learns about every node: [`exact_loss`](super::exact_loss) with the protocol's
-    /// own-noise rule. Acceleration changes nothing.
-    ///
-    /// # Errors
-    /// Those of [`exact_loss`](super::exact_loss).
-    pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
-        self.coalition_loss(&[observer])
-    }
-
-    /// The gossip matrix `W`.
-    #[must_use]
-    pub fn matrix(&self) -> &GossipMatrix {
-        &self.matrix
-    }
-
-    /// The number of rounds `T`.
-    #[must_use]
-    pub fn rounds(&self) -> usize {
-        self.rounds
-    }
-
-    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard
-    /// deviation `sigma` per coordinate.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there is one row per node and at least one column;
-    /// [`Error::InvalidParameter`] for a value that is not finite.
-    pub fn run(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        rng: &mut impl Rng,
-    ) -> Result<Transcript, Error> {
-        check_values(values, self.matrix.node_count())?;
-        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
-            let z: f64 = StandardNormal.sample(rng);
-            sigma.get() * z
-        });
-        let mut states = self.propagate(&values + &noise);
-        let output = states.pop().expect("the start is a state");
-        Ok(Transcript { noise, messages: states, output })
     }
 
     /// `x^0, …, x^T` from a given start: every state is a polynomial in `W` applied to the start.
@@ -161,6 +104,33 @@ impl SynchronousGossip {
 
     fn senders(&self, coalition: &[usize]) -> Vec<usize> {
         outside_neighbors(self.matrix.graph(), coalition)
+    }
+}
+
+impl GossipProtocol for SynchronousGossip {
+    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
+            let z: f64 = StandardNormal.sample(rng);
+            sigma.get() * z
+        });
+        let mut states = self.propagate(&values + &noise);
+        let output = states.pop().expect("the start is a state");
+        Ok(Transcript { noise, messages: states, output, later_noises: Vec::new() })
+    }
+
+    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        run.received(self.matrix.graph(), coalition)
+    }
+
+    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
+        check_values(values, self.node_count())?;
+        operator_error(self.operator()?.view(), values, sigma)
     }
 }
 
@@ -218,8 +188,8 @@ impl LinearProtocol for SynchronousGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, &mut &mut *rng)?;
-        let received = transcript.received(self.matrix.graph(), coalition)?;
+        let transcript = self.run(values, sigma, rng)?;
+        let received = self.received(&transcript, sigma, coalition)?;
         let known = match self.own_noise {
             OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
             OwnNoise::Unknown => Vec::new(),
@@ -241,38 +211,17 @@ impl LinearProtocol for SynchronousGossip {
     }
 }
 
-/// Everything that was drawn and sent in one run.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::gossip::SynchronousGossip;
-/// use ndp_dp::Sigma;
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 5);
-/// let values = arr2(&[[0.0], [3.0], [6.0]]);
-/// let run = gossip.run(values.view(), Sigma::new(1e-9)?, &mut ChaCha8Rng::seed_from_u64(1))?;
-/// assert!(run.messages.len() == 5 && (run.output[(1, 0)] - 3.0).abs() < 1e-6);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transcript {
-    /// The noise each node drew: `n` by `d`.
-    pub noise: Array2<f64>,
-    /// The states sent in rounds `0..T`, each `n` by `d`.
-    pub messages: Vec<Array2<f64>>,
-    /// The final state of every node: `n` by `d`.
-    pub output: Array2<f64>,
-}
-
 impl Transcript {
     /// What `coalition` received on `graph`, one row per message in the order of the rows of
     /// [`LinearProtocol::coalition_view`]: `rows` by `d`.
     ///
     /// # Errors
     /// As [`LinearProtocol::coalition_view`].
-    pub fn received(&self, graph: &ndp_graph::Graph, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+    pub(super) fn received(
+        &self,
+        graph: &ndp_graph::Graph,
+        coalition: &[usize],
+    ) -> Result<Array2<f64>, Error> {
         let coalition = checked_coalition(coalition, self.output.nrows())?;
         let senders = outside_neighbors(graph, &coalition);
         let mut rows = Array2::zeros((self.messages.len() * senders.len(), self.output.ncols()));
@@ -343,9 +292,9 @@ mod tests {
             let run = protocol.run(values.view(), sigma, &mut rng)?;
             for coalition in [vec![5], vec![0, 6]] {
                 let view = protocol.coalition_view(&coalition)?;
-                let received = run.received(protocol.matrix().graph(), &coalition)?;
+                let received = protocol.received(&run, sigma, &coalition)?;
                 let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-                assert_eq!(received.dim(), (view.row_count(), 3));
+                assert_eq!(received.dim(), (view.noises().nrows(), 3));
                 assert_close(received.iter(), predicted.iter());
             }
         }

@@ -3,6 +3,7 @@
 //! The mean loss `(1/n) Σ_u ε(u → v)` of gossip is at most `c₀ T_v / n` with `T_v` messages received, which is true
 //! of the exact loss. Setting it to `ε` gives the noise, and the stopping rule the number of rounds.
 
+use super::calibrate::GossipPlan;
 use super::utility::{Convergence, stopping_rounds};
 use crate::Error;
 use crate::error::ensure;
@@ -10,6 +11,19 @@ use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 
 /// The privacy asked for, on `n` nodes.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::table1::MeanBudget;
+/// use ndp_algos::gossip::utility::Convergence;
+/// use ndp_dp::{Order, Sensitivity};
+/// let (order, sensitivity) = (Order::new(2.0)?, Sensitivity::new(1.0)?);
+/// let budget = MeanBudget { nodes: 64, order, sensitivity, epsilon: 1.0, spread: 0.25 };
+/// // Between a trusted curator and everyone alone.
+/// let error = budget.calibrate(Convergence::Accelerated(2.0 / 7.0), 6.0)?.error.into_value();
+/// assert!(budget.local_error()? / 64.0 < error);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanBudget {
     /// Number of nodes `n`.
@@ -24,69 +38,45 @@ pub struct MeanBudget {
     pub spread: f64,
 }
 
-/// Noise and rounds within a budget, and the error they lead to.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Calibration {
-    /// Standard deviation of the noise of each node.
-    pub sigma: Sigma,
-    /// Number of rounds `T`.
-    pub rounds: usize,
-    /// The error `(1/n) Σ_v E (x_v^T - x̄)²`, at most.
-    pub error: UpperBound<f64>,
-}
-
 impl MeanBudget {
-    /// Algorithm 1, accelerated, with a matrix of absolute gap `gap` on a graph of largest degree `degree`:
-    /// `σ² = α Δ² d T / (2 n ε)`, error at most `6 σ²/n`.
+    /// Noise and rounds within the budget: `σ² = α Δ² m T / (2 n ε)` where an observer receives `m` messages in a round.
+    ///
+    /// * Algorithm 1, accelerated, on a graph of largest degree `d`: [`Convergence::Accelerated`] and `m = d`, the error is at most
+    ///   `6 σ²/n`. Against a coalition with `d` neighbors outside the mean over the nodes outside is at most `ε` (Corollary 4 with
+    ///   the variance that its proof needs).
+    /// * Algorithm 2 where every node takes part in a step with probability at most `m`: [`Convergence::Randomized`]; the mean loss
+    ///   is then at most `ε` in expectation over the edges drawn, the error at most `4 σ²/n`.
+    ///
+    /// Plain gossip has an error of at most `3 σ²/n`, accelerated randomized gossip one of `5 σ²/n`. Losses are not computed here:
+    /// those of the plan are empty.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a budget that is not positive and finite, and those of
-    /// [`stopping_rounds`].
-    pub fn synchronous(&self, gap: f64, degree: usize) -> Result<Calibration, Error> {
-        self.calibrate(Convergence::Accelerated(gap), degree as f64, 6.0)
-    }
-
-    /// Algorithm 1 against a coalition with `degree` neighbors outside: the mean over the nodes outside is at most
-    /// `ε` (Corollary 4 with the variance that its proof needs).
-    ///
-    /// # Errors
-    /// As [`synchronous`](Self::synchronous).
-    pub fn coalition(&self, gap: f64, degree: usize) -> Result<Calibration, Error> {
-        self.synchronous(gap, degree)
-    }
-
-    /// Algorithm 2 where every node takes part in a step with probability at most `participation` and the weighted
-    /// Laplacian has second eigenvalue `second`: `σ² = α Δ² E[T_v] / (2 n ε)`, error at most `4 σ²/n`.
-    ///
-    /// The mean loss is then at most `ε` in expectation over the edges drawn.
-    ///
-    /// # Errors
-    /// As [`synchronous`](Self::synchronous).
-    pub fn randomized(&self, second: f64, participation: f64) -> Result<Calibration, Error> {
+    /// [`Error::InvalidParameter`] for a budget or a number of messages that is not positive and finite, for a probability above 1,
+    /// and those of [`stopping_rounds`].
+    pub fn calibrate(&self, convergence: Convergence, messages: f64) -> Result<GossipPlan, Error> {
+        let (most, factor) = match convergence {
+            Convergence::Accelerated(_) => (f64::MAX, 6.0),
+            Convergence::Plain(_) => (f64::MAX, 3.0),
+            Convergence::Randomized(_) => (1.0, 4.0),
+            Convergence::AcceleratedRandomized(_) => (1.0, 5.0),
+        };
         ensure(
-            0.0 < participation && participation <= 1.0,
-            "the probability to take part in a step",
-            "lie in (0, 1]",
-            participation,
+            0.0 < messages && messages <= most,
+            "the number of messages of a round",
+            "be positive, and at most 1 for a probability to take part in a step",
+            messages,
         )?;
-        self.calibrate(Convergence::Randomized(second), participation, 4.0)
+        self.crossing(convergence, messages, factor)
     }
 
-    /// Error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`.
+    /// Error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`. That of a trusted
+    /// curator who releases the noisy mean is the `n`-th part of it.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a budget that is not positive and finite.
     pub fn local_error(&self) -> Result<f64, Error> {
         let delta = Interval::new(self.sensitivity.get());
         Ok((self.release_variance()? * delta * delta / Interval::count(self.nodes as u64)).high())
-    }
-
-    /// Error of a trusted curator who releases the noisy mean: `α Δ² / (2 n² ε)`.
-    ///
-    /// # Errors
-    /// As [`local_error`](Self::local_error).
-    pub fn central_error(&self) -> Result<f64, Error> {
-        Ok(self.local_error()? / self.nodes as f64)
     }
 
     /// `α / (2 ε)`: the variance of one release at loss `ε`, in units of `Δ²`, whose square may be no float.
@@ -103,12 +93,12 @@ impl MeanBudget {
 
     /// The least variance with `variance ≥ per_round · T(variance)`: the right side does not increase, so there
     /// is one crossing, and the upper end of the search is on the safe side.
-    fn calibrate(
+    fn crossing(
         &self,
         convergence: Convergence,
         messages_per_round: f64,
         factor: f64,
-    ) -> Result<Calibration, Error> {
+    ) -> Result<GossipPlan, Error> {
         let nodes = Interval::count(self.nodes as u64);
         let per_round = self.release_variance()? * Interval::new(messages_per_round) / nodes;
         let delta = Interval::new(self.sensitivity.get());
@@ -137,18 +127,19 @@ impl MeanBudget {
         }
         let sigma = noise(high)?;
         let error = Interval::new(factor) * (Interval::new(sigma.get()) * Interval::new(sigma.get())) / nodes;
-        Ok(Calibration { sigma, rounds: needed(high)?.1, error: UpperBound::new(error.high()) })
+        let rounds = needed(high)?.1;
+        Ok(GossipPlan { sigma, rounds, losses: Vec::new(), error: UpperBound::new(error.high()) })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gossip::SynchronousGossip;
+    use crate::gossip::{GossipProtocol, SynchronousGossip};
     use approx::assert_relative_eq;
     use ndarray::Array2;
     use ndp_graph::chebyshev::Chebyshev;
-    use ndp_graph::spectrum::gap_abs;
+    use ndp_graph::spectrum::extremes;
     use ndp_graph::{GossipMatrix, generators};
 
     fn budget(nodes: usize, epsilon: f64) -> Result<MeanBudget, Error> {
@@ -166,9 +157,9 @@ mod tests {
         ] {
             let (n, d) = (graph.node_count(), graph.degree(0));
             let matrix = GossipMatrix::metropolis(&graph);
-            let gap = gap_abs(&matrix)?;
+            let gap = extremes(&matrix)?.gap_abs()?;
             let budget = budget(n, epsilon)?;
-            let found = budget.synchronous(gap, d)?;
+            let found = budget.calibrate(Convergence::Accelerated(gap), d as f64)?;
             let mean_loss = |sigma: f64, rounds: usize| (d * rounds) as f64 / (sigma * sigma * n as f64);
             assert!(mean_loss(found.sigma.get(), found.rounds) <= epsilon);
             let less = Sigma::new(found.sigma.get() * (1.0 - 1e-9))?;
@@ -178,8 +169,8 @@ mod tests {
             let values = Array2::from_shape_fn((n, 1), |(v, _)| f64::from(u8::from(2 * v < n)));
             let gossip = SynchronousGossip::new(matrix, found.rounds);
             let gossip = gossip.accelerated(Chebyshev::published(gap)?.g())?;
-            assert!(gossip.error(values.view(), found.sigma)?.value() <= found.error.value());
-            assert!(budget.central_error()? < *found.error.value());
+            assert!(gossip.mean_squared_error(values.view(), found.sigma)?.value() <= found.error.value());
+            assert!(budget.local_error()? / (budget.nodes as f64) < *found.error.value());
         }
         Ok(())
     }
@@ -191,9 +182,9 @@ mod tests {
         for scale in [1e-165, 1e-160, 1e-150, 1e-10, 1.0, 1e150] {
             for (nodes, degree, epsilon) in [(64, 6, 1.0), (7, 2, 0.3), (1000, 3, 1e-5)] {
                 let budget = MeanBudget { sensitivity: Sensitivity::new(scale)?, ..budget(nodes, epsilon)? };
-                let found = budget.synchronous(0.2, degree)?;
+                let found = budget.calibrate(Convergence::Accelerated(0.2), f64::from(degree))?;
                 let multiplier = found.sigma.get() / scale;
-                let loss = (degree * found.rounds) as f64 / (multiplier * multiplier * nodes as f64);
+                let loss = f64::from(degree) * found.rounds as f64 / (multiplier * multiplier * nodes as f64);
                 assert!(
                     loss <= epsilon * (1.0 + 4.0 * f64::EPSILON),
                     "{scale} {nodes}: {loss} above {epsilon}"
@@ -208,21 +199,21 @@ mod tests {
     fn baselines() -> Result<(), Error> {
         let budget = budget(64, 1.0)?;
         assert_relative_eq!(budget.local_error()?, 1.0 / 64.0);
-        assert_relative_eq!(budget.central_error()?, 1.0 / 4096.0);
-        let randomized = budget.randomized(2.0 / 64.0, 2.0 / 64.0)?;
-        assert!(*randomized.error.value() > budget.central_error()?);
+        assert_relative_eq!(budget.local_error()? / budget.nodes as f64, 1.0 / 4096.0);
+        let randomized = budget.calibrate(Convergence::Randomized(2.0 / 64.0), 2.0 / 64.0)?;
+        assert!(*randomized.error.value() > budget.local_error()? / budget.nodes as f64);
         Ok(())
     }
 
     #[test]
     fn bad_budgets_are_refused() -> Result<(), Error> {
         for epsilon in [0.0, -1.0, f64::INFINITY, f64::NAN] {
-            assert!(budget(64, epsilon)?.synchronous(0.5, 3).is_err());
+            assert!(budget(64, epsilon)?.calibrate(Convergence::Accelerated(0.5), 3.0).is_err());
         }
         assert!(budget(1, 1.0)?.local_error().is_err());
-        assert!(budget(64, 1.0)?.synchronous(0.0, 3).is_err());
+        assert!(budget(64, 1.0)?.calibrate(Convergence::Accelerated(0.0), 3.0).is_err());
         for participation in [0.0, 1.5, f64::NAN] {
-            assert!(budget(64, 1.0)?.randomized(0.5, participation).is_err());
+            assert!(budget(64, 1.0)?.calibrate(Convergence::Randomized(0.5), participation).is_err());
         }
         Ok(())
     }

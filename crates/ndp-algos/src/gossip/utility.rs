@@ -71,7 +71,7 @@ impl Convergence {
 /// # Errors
 /// [`Error::Shape`] unless the operator is square and there is one row of values per node;
 /// [`Error::InvalidParameter`] for a number that is not finite.
-pub fn operator_error(
+pub(crate) fn operator_error(
     operator: ArrayView2<'_, f64>,
     values: ArrayView2<'_, f64>,
     sigma: Sigma,
@@ -133,20 +133,11 @@ impl SynchronousGossip {
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`]; [`Error::InvalidParameter`] for more rounds than can be gone through.
-    pub fn operator(&self) -> Result<Array2<f64>, Error> {
+    pub(crate) fn operator(&self) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         require_dense("the operator of a gossip protocol", n, 4 * n)?;
-        require_rounds(self.rounds(), n.saturating_mul(self.matrix().csr().columns().len()))?;
+        require_rounds(self.rounds, n.saturating_mul(self.matrix.csr().parts().1.len()))?;
         Ok(self.output_of(Array2::eye(n)))
-    }
-
-    /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values.
-    ///
-    /// # Errors
-    /// Those of [`operator_error`] and of [`operator`](Self::operator).
-    pub fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
-        check_values(values, self.node_count())?;
-        operator_error(self.operator()?.view(), values, sigma)
     }
 }
 
@@ -155,19 +146,10 @@ impl SequenceGossip {
     ///
     /// # Errors
     /// [`ndp_graph::Error::TooLarge`].
-    pub fn operator(&self) -> Result<Array2<f64>, Error> {
+    pub(crate) fn operator(&self) -> Result<Array2<f64>, Error> {
         let n = self.node_count();
         require_dense("the operator of a gossip protocol", n, 2 * n)?;
-        Ok(self.sequence().steps().iter().fold(Array2::eye(n), |state, step| advance(step, &state)))
-    }
-
-    /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values, given the steps.
-    ///
-    /// # Errors
-    /// Those of [`operator_error`] and of [`operator`](Self::operator).
-    pub fn error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
-        check_values(values, self.node_count())?;
-        operator_error(self.operator()?.view(), values, sigma)
+        Ok(self.sequence.steps().iter().fold(Array2::eye(n), |state, step| advance(step, &state)))
     }
 }
 
@@ -240,11 +222,12 @@ fn check_setting(nodes: usize, spread: f64) -> Result<(), Error> {
 mod tests {
     use super::*;
     use crate::gossip::fresh::{FreshNoiseGossip, NoiseSchedule};
+    use crate::gossip::protocol::GossipProtocol;
     use approx::assert_relative_eq;
     use ndarray::array;
     use ndp_graph::chebyshev::Chebyshev;
     use ndp_graph::sequences::EdgeActivations;
-    use ndp_graph::spectrum::{gap_abs, gap_signed};
+    use ndp_graph::spectrum::extremes;
     use ndp_graph::{GossipMatrix, GossipSequence, generators};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -290,13 +273,13 @@ mod tests {
                 Ok::<_, Error>(())
             };
         for protocol in [plain.clone(), plain.accelerated(1.3)?] {
-            let exact = *protocol.error(values.view(), sigma)?.value();
+            let exact = *protocol.mean_squared_error(values.view(), sigma)?.value();
             check(9, exact, &mut |rng| Ok(protocol.run(values.view(), sigma, rng)?.output))?;
         }
-        let exact = *sequence.error(values.view(), sigma)?.value();
+        let exact = *sequence.mean_squared_error(values.view(), sigma)?.value();
         check(9, exact, &mut |rng| Ok(sequence.run(values.view(), sigma, rng)?.output))?;
         let eight = values.slice(ndarray::s![..8, ..]);
-        let exact = *one_peer.error(eight, sigma)?.value();
+        let exact = *one_peer.mean_squared_error(eight, sigma)?.value();
         // Exact consensus: only the noise of the mean is left, for each of the two coordinates.
         assert_relative_eq!(exact, 2.0 * 0.64 / 8.0, max_relative = 1e-12);
         check(8, exact, &mut |rng| Ok(one_peer.run(eight, sigma, rng)?.output))
@@ -307,7 +290,8 @@ mod tests {
     fn worst_inputs_attain_the_worst_error() -> Result<(), Error> {
         let w = GossipMatrix::metropolis(&generators::path_graph(5)?);
         let eigen = ndp_graph::linalg::sym_eigen(w.to_dense()?.view())?;
-        let (sigma, spread, chebyshev) = (Sigma::new(0.7)?, 0.25, Chebyshev::published(gap_abs(&w)?)?);
+        let (sigma, spread, chebyshev) =
+            (Sigma::new(0.7)?, 0.25, Chebyshev::published(extremes(&w)?.gap_abs()?)?);
         for rounds in [0, 1, 6] {
             let gossip = SynchronousGossip::new(w.clone(), rounds).accelerated(chebyshev.g())?;
             let polynomial = |x: f64| chebyshev.evaluate(rounds, x);
@@ -317,7 +301,7 @@ mod tests {
             for k in 0..4 {
                 // An eigenvector has squares that sum to 1.
                 let input = eigen.vectors.slice(ndarray::s![.., k..=k]).mapv(|x| x * (5.0 * spread).sqrt());
-                let error = *gossip.error(input.view(), sigma)?.value();
+                let error = *gossip.mean_squared_error(input.view(), sigma)?.value();
                 assert!(error <= worst * (1.0 + 1e-12));
                 most = most.max(error);
             }
@@ -337,13 +321,14 @@ mod tests {
             let matrix = GossipMatrix::metropolis(&graph);
             let values = values(graph.node_count());
             let plain = SynchronousGossip::new(matrix.clone(), rounds);
-            let plain = *plain.error(values.view(), sigma)?.value();
+            let plain = *plain.mean_squared_error(values.view(), sigma)?.value();
             let schedule = NoiseSchedule::flat(sigma, rounds, 0.0)?;
-            let fresh = FreshNoiseGossip::new(matrix.clone(), schedule).mean_squared_error(values.view())?;
+            let fresh = FreshNoiseGossip::new(matrix.clone(), schedule);
+            let fresh = *fresh.mean_squared_error(values.view(), sigma)?.value();
             assert_relative_eq!(plain, fresh, max_relative = 1e-13);
             let steps = std::iter::repeat_n(ndp_graph::Step::Matrix(matrix.clone()), rounds);
             let sequence = SequenceGossip::new(GossipSequence::new(graph.node_count(), steps.collect())?);
-            let sequence = *sequence.error(values.view(), sigma)?.value();
+            let sequence = *sequence.mean_squared_error(values.view(), sigma)?.value();
             assert_relative_eq!(plain, sequence, max_relative = 1e-13);
             // By the definition, from the operator.
             let operator = SynchronousGossip::new(matrix, rounds).operator()?;
@@ -362,14 +347,14 @@ mod tests {
             let (x, sigma) = (values(n), Sigma::new(0.5)?);
             // Two coordinates: twice the variance in the bounds.
             let doubled = Sigma::new(0.5 * 2f64.sqrt())?;
-            let gap = gap_abs(&w)?;
+            let gap = extremes(&w)?.gap_abs()?;
             for rounds in [0, 1, 3, 10, 40] {
                 let plain = SynchronousGossip::new(w.clone(), rounds);
                 let bound = error_bound(rounds, n, Convergence::Plain(gap), doubled, spread(&x))?;
-                assert!(plain.error(x.view(), sigma)?.value() <= bound.value());
+                assert!(plain.mean_squared_error(x.view(), sigma)?.value() <= bound.value());
                 let fast = plain.accelerated(Chebyshev::published(gap)?.g())?;
                 let bound = error_bound(rounds, n, Convergence::Accelerated(gap), doubled, spread(&x))?;
-                assert!(fast.error(x.view(), sigma)?.value() <= bound.value());
+                assert!(fast.mean_squared_error(x.view(), sigma)?.value() <= bound.value());
             }
             let convergence = Convergence::Accelerated(gap);
             let rounds = stopping_rounds(n, convergence, doubled, spread(&x))?;
@@ -384,7 +369,7 @@ mod tests {
     fn randomized_gossip_is_half_as_fast_as_printed() -> Result<(), Error> {
         let triangle = generators::complete_graph(3)?;
         let law = EdgeActivations::uniform(&triangle)?;
-        let second = 2.0 * gap_signed(&law.mean_matrix()?)?;
+        let second = 2.0 * extremes(&law.mean_matrix()?)?.gap_signed()?;
         assert_relative_eq!(second, 1.0, max_relative = 1e-12);
         let (x, sigma) = (array![[1.0], [-1.0], [0.0]], Sigma::new(1e-9)?);
         for (rounds, printed) in [(4, 0.0244), (10, 6.06e-5)] {
@@ -401,9 +386,11 @@ mod tests {
             let rounds = rounds as usize;
             let bound = error_bound(rounds, 3, Convergence::Randomized(second), sigma, 2.0 / 3.0)?;
             assert!(truth <= *bound.value() && *bound.value() <= truth * (1.0 + 1e-9));
-            let claim = super::super::printed::randomized_error(rounds, second, 3, sigma, 2.0 / 3.0);
-            assert_relative_eq!(*claim.value(), printed, max_relative = 5e-3);
-            assert!(truth > *claim.value());
+            // As printed, times two for the whole squared error: 2 ((D + σ²) e^{-T λ₂} + σ²/n).
+            let variance = sigma.get() * sigma.get();
+            let claim = 2.0 * ((2.0 / 3.0 + variance) * (-(rounds as f64) * second).exp() + variance / 3.0);
+            assert_relative_eq!(claim, printed, max_relative = 5e-3);
+            assert!(truth > claim);
         }
         Ok(())
     }

@@ -41,6 +41,22 @@ pub enum Limit {
     Mean(f64),
 }
 
+/// When a search for strengths stops.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DesignStopping {
+    /// When the error is within this factor (minus 1) of its lower bound.
+    pub tolerance: f64,
+    /// After this many steps in any case.
+    pub steps: usize,
+}
+
+impl Default for DesignStopping {
+    /// Within a thousandth, or 300 steps.
+    fn default() -> Self {
+        Self { tolerance: 1e-3, steps: 300 }
+    }
+}
+
 /// A program whose noises have free strengths.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
@@ -54,10 +70,6 @@ pub struct Design {
     pub prices: Vec<f64>,
     /// A least value for each strength; 0 at first.
     pub floors: Vec<f64>,
-    /// The search stops when the error is within this factor (minus 1) of its lower bound; a thousandth at first.
-    pub tolerance: f64,
-    /// The search stops after this many steps in any case; 300 at first.
-    pub steps: usize,
 }
 
 /// The strengths found, and how good they are.
@@ -123,7 +135,7 @@ impl Design {
         }
         let none = vec![0.0; groups.len()];
         let (prices, floors) = (none.clone(), none);
-        Ok(Self { program: program.clone(), of_noise, shares, prices, floors, tolerance: 1e-3, steps: 300 })
+        Ok(Self { program: program.clone(), of_noise, shares, prices, floors })
     }
 
     /// The strengths of least cost such that what the observers learn about their sources stays within the limit, up to the
@@ -139,6 +151,7 @@ impl Design {
         pairs: &[(Observer, Vec<usize>)],
         set: &SensitivitySet,
         limit: Limit,
+        stopping: DesignStopping,
     ) -> Result<Designed, Error> {
         let refuse = |problem: &str| Error::from(ProgramError::Design(problem.to_owned()));
         let (Limit::Worst(allowed) | Limit::Mean(allowed)) = limit;
@@ -176,7 +189,7 @@ impl Design {
         let mut known = f64::INFINITY;
         let (mut lower, mut steps) = (0.0_f64, 0);
         let mut at = best.clone();
-        for step in 0..=self.steps {
+        for step in 0..=stopping.steps {
             steps = step;
             let cuts: Vec<Cut> =
                 seen.par_iter().map(|seen| seen.cuts(&at)).collect::<Result<Vec<_>, Error>>()?.concat();
@@ -211,7 +224,7 @@ impl Design {
             }
             let (strengths, bound) = program.solve();
             lower = lower.max(bound);
-            if known <= lower * (1.0 + self.tolerance) || known == 0.0 {
+            if known <= lower * (1.0 + stopping.tolerance) || known == 0.0 {
                 break;
             }
             // Between the two, away from where strengths vanish.

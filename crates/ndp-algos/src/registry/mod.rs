@@ -273,9 +273,11 @@ fn stopping_rounds(matrix: &GossipMatrix) -> Result<f64, Error> {
 /// say: at least the gap, so that gossip may be slower than the choice expects.
 fn gap(matrix: &GossipMatrix) -> Result<f64, Error> {
     if matrix.node_count() <= MAX_SPECTRUM {
-        return Ok(ndp_graph::spectrum::gap_abs(matrix)?);
+        return Ok(ndp_graph::spectrum::extremes(matrix)?.gap_abs()?);
     }
-    matrix.graph().require_connected()?;
+    if !matrix.graph().is_connected() {
+        return Err(ndp_graph::Error::Disconnected(matrix.graph().component_count()).into());
+    }
     Ok(ndp_graph::lanczos::lanczos_extremes(matrix, 1e-3)?.extremes.gap_abs()?)
 }
 

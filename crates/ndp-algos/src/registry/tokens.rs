@@ -3,9 +3,8 @@
 use super::{Entry, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::TokenWalk;
-use crate::walk::noise::{DiscreteLaplaceLaw, LaplaceLaw};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
-use crate::walk::{Bounds, FinalToken, NoiseLaw, ReleasedSum, TokenNoise};
+use crate::walk::{Bounds, DiscreteLaplaceLaw, FinalToken, LaplaceLaw, NoiseLaw, ReleasedSum, TokenNoise};
 use crate::{Error, Protocol};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::TransitionMatrix;

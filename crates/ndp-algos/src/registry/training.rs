@@ -83,10 +83,12 @@ fn central(setting: &Setting<'_>) -> Result<Training, Error> {
 }
 
 fn federated(setting: &Setting<'_>) -> Result<Training, Error> {
+    let domain = Domain::Ball(setting.number("radius"));
+    domain.check()?;
     Ok(Training::Federated(FederatedSgd {
         batch: setting.count("batch")?,
         step_size: setting.number("step-size"),
-        domain: Domain::ball(setting.number("radius"))?,
+        domain,
         initial: None,
     }))
 }

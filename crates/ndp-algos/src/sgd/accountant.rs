@@ -21,6 +21,13 @@ use rand_distr::StandardNormal;
 use std::sync::Arc;
 
 /// A way to train privately.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::Training;
+/// let training = Training::Central { steps: 100, step_size: 0.1 };
+/// assert!(matches!(training, Training::Central { steps: 100, .. }));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Training {
@@ -68,6 +75,19 @@ pub enum Training {
 }
 
 /// A [`Training`] of some users with an objective of which these constants are known.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective, PrivateTraining, Training};
+/// use ndp_dp::{Delta, NoiseMultiplier};
+/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let training = PrivateTraining::new(2000, constants, Training::Walk { steps: 20_000, step_size: 0.034, cap: 12 })?;
+/// let account = training.account(&Observer::node(0))?;
+/// let profile = account.profile(1, NoiseMultiplier::new(0.6)?)?;
+/// assert!(profile.epsilon(Delta::new(1e-6)?)?.value().epsilon() < 12.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PrivateTraining {
     users: usize,
@@ -90,19 +110,13 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
         let domain = match &training {
             Training::Federated(run) => run.domain,
             _ => Domain::Unbounded,
         };
         let constants = MeanEstimation.constants(0.5, 0.0, domain);
         Self::new(users, constants, training)
-    }
-
-    /// The training.
-    #[must_use]
-    pub const fn training(&self) -> &Training {
-        &self.training
     }
 
     /// The noise `σ` in the unit of gradients, rounded down.
@@ -133,7 +147,7 @@ impl PrivateTraining {
                 Profile::gaussian(Exact::new(Gdp::new(mu.high())?).into(), &against)
             }
             &Training::Central { steps, step_size } => self.stated(&against, move |delta| {
-                let run = WalkSgd::central(steps, step_size);
+                let run = WalkSgd::new(Route::Complete, steps, step_size, None);
                 privacy::central(&run, &this.constants, users, sigma, delta)
             }),
             Training::Federated(run) => {
@@ -145,7 +159,7 @@ impl PrivateTraining {
             &Training::Walk { steps, step_size, cap } => {
                 let colluders = account.observer.members().len();
                 self.stated(&against, move |delta| {
-                    let run = WalkSgd::new(Route::Complete, steps, step_size, cap);
+                    let run = WalkSgd::new(Route::Complete, steps, step_size, Some(cap));
                     privacy::complete_walk(&run, &this.constants, users, colluders, sigma, delta)
                 })
             }
@@ -171,7 +185,7 @@ impl PrivateTraining {
         let Training::WalkOnGraph { matrix, steps, step_size, cap } = &self.training else {
             return Err(Error::NotOffered("only a walk on a graph has pairs"));
         };
-        let run = WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap);
+        let run = WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap));
         let pairs = WalkPairs::new(&run, &self.constants, &[(u, v)], FinalToken::Published, HORIZON)?;
         Ok(Arc::new(pairs))
     }
@@ -346,13 +360,15 @@ impl Attacker for LastModel<'_> {
                             .map(|_| number + self.sigma.get() * rng.sample::<f64, _>(StandardNormal))
                             .sum()
                     }
-                    &Training::Central { steps, step_size } => walk(WalkSgd::central(steps, step_size), rng)?,
+                    &Training::Central { steps, step_size } => {
+                        walk(WalkSgd::new(Route::Complete, steps, step_size, None), rng)?
+                    }
                     Training::Federated(run) => run.run(&MeanEstimation, &users, noise, None, rng)?.model[0],
                     &Training::Walk { steps, step_size, cap } => {
-                        walk(WalkSgd::new(Route::Complete, steps, step_size, cap), rng)?
+                        walk(WalkSgd::new(Route::Complete, steps, step_size, Some(cap)), rng)?
                     }
                     Training::WalkOnGraph { matrix, steps, step_size, cap } => {
-                        walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap), rng)?
+                        walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap)), rng)?
                     }
                     Training::Gossip { sgd, mixing } => {
                         let mix = |_, _: &mut &mut dyn Rng| Ok(mixing.as_ref().clone());

@@ -5,6 +5,13 @@ use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
 
 /// What is known of an objective over all examples and all models it may meet.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Constants, Domain, Linear, Logistic, Objective};
+/// let constants: Constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// assert_eq!((constants.sensitivity, constants.smoothness), (2.0, 0.25));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constants {
     /// Largest norm of a gradient, `L`; infinite where the domain does not bound it.
@@ -38,35 +45,35 @@ impl Constants {
 
     /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`.
     #[must_use]
-    pub fn contraction(&self, step: f64) -> f64 {
+    pub(crate) fn contraction(&self, step: f64) -> f64 {
         (1.0 - step * self.strong_convexity).abs().max((1.0 - step * self.smoothness).abs())
     }
 }
 
 /// Where models live.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Domain, Linear, Objective, Squared};
+/// // The gradients of least squares are bounded on a ball alone.
+/// let objective = Linear::new(Squared);
+/// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, f64::INFINITY);
+/// assert_eq!(objective.constants(1.0, 1.0, Domain::Ball(2.0)).sensitivity, 6.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
     /// All of `R^d`.
     Unbounded,
-    /// The ball of this radius around the origin, on which iterates are projected.
+    /// The ball of this radius, positive and finite, around the origin, on which iterates are projected.
     Ball(f64),
 }
 
 impl Domain {
-    /// The ball of the given radius.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless the radius is positive and finite.
-    pub fn ball(radius: f64) -> Result<Self, Error> {
-        positive("the radius", radius)?;
-        Ok(Self::Ball(radius))
-    }
-
     /// Nothing if a ball has a positive, finite radius.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`].
-    pub fn check(self) -> Result<(), Error> {
+    pub(crate) fn check(self) -> Result<(), Error> {
         match self {
             Self::Unbounded => Ok(()),
             Self::Ball(radius) => positive("the radius", radius),

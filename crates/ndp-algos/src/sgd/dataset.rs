@@ -8,6 +8,15 @@ use rand::{Rng, RngExt};
 use std::io::BufRead;
 
 /// Examples (rows) with features (columns) and one label each, all finite.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::Dataset;
+/// let table = "age,visits,bought\n20,3,-1\n50,1,1\n";
+/// let data = Dataset::from_csv(table.as_bytes(), "bought")?.standardized()?.with_unit_rows();
+/// assert_eq!((data.features().dim(), data.labels()), ((2, 2), &[-1.0, 1.0][..]));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
     features: Array2<f64>,
@@ -90,14 +99,8 @@ impl Dataset {
 
     /// Number of examples.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.labels.len()
-    }
-
-    /// Never true: a data set has at least one example.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
     }
 
     /// Number of features.
@@ -117,7 +120,7 @@ impl Dataset {
     /// # Panics
     /// When the row is out of range.
     #[must_use]
-    pub fn row(&self, row: usize) -> &[f64] {
+    pub(crate) fn row(&self, row: usize) -> &[f64] {
         let width = self.features.ncols();
         let all = self.features.as_slice().expect("features are stored in standard layout");
         &all[row * width..][..width]
@@ -128,7 +131,7 @@ impl Dataset {
     /// # Panics
     /// When the rows are out of range.
     #[must_use]
-    pub fn rows(&self, rows: std::ops::Range<usize>) -> &[f64] {
+    pub(crate) fn rows(&self, rows: std::ops::Range<usize>) -> &[f64] {
         let width = self.features.ncols();
         let all = self.features.as_slice().expect("features are stored in standard layout");
         &all[rows.start * width..rows.end * width]
@@ -144,7 +147,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Error::InvalidLabel`] naming the row, [`Error::OneClass`].
-    pub fn require_binary(&self) -> Result<(), Error> {
+    pub(crate) fn require_binary(&self) -> Result<(), Error> {
         if let Some(row) = self.labels.iter().position(|&y| y != 1.0 && y != -1.0) {
             return Err(Error::InvalidLabel { row, label: self.labels[row] });
         }
@@ -156,7 +159,7 @@ impl Dataset {
 
     /// Largest norm of a row, and largest size of a label.
     #[must_use]
-    pub fn bounds(&self) -> (f64, f64) {
+    pub(crate) fn bounds(&self) -> (f64, f64) {
         let norm = (0..self.len()).map(|i| dot(self.row(i), self.row(i)).sqrt()).fold(0.0, f64::max);
         (norm, self.labels.iter().fold(0.0, |m, y| y.abs().max(m)))
     }
@@ -234,6 +237,17 @@ impl Dataset {
 }
 
 /// How examples are dealt out to users.
+///
+/// # Examples
+/// ```
+/// use ndarray::Array2;
+/// use ndp_algos::sgd::{Dataset, Deal, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// assert_eq!(Users::deal(&data, 5, Deal::Mixed(0.5), rng)?.count(), 5);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deal {
     /// At random: all users alike.
@@ -246,6 +260,17 @@ pub enum Deal {
 }
 
 /// A data set dealt out to users, the same number of examples to each.
+///
+/// # Examples
+/// ```
+/// use ndarray::Array2;
+/// use ndp_algos::sgd::{Dataset, Deal, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// assert_eq!(Users::deal(&data, 5, Deal::Random, rng)?.count(), Users::consecutive(&data, 5)?.count());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Users {
     data: Dataset,
@@ -310,19 +335,19 @@ impl Users {
 
     /// Number of examples of every user.
     #[must_use]
-    pub fn per_user(&self) -> usize {
+    pub(crate) fn per_user(&self) -> usize {
         self.per_user
     }
 
     /// All examples, those of user `u` at rows `u * per_user()..(u + 1) * per_user()`.
     #[must_use]
-    pub fn data(&self) -> &Dataset {
+    pub(crate) fn data(&self) -> &Dataset {
         &self.data
     }
 
     /// The rows of user `u`.
     #[must_use]
-    pub fn rows(&self, u: usize) -> std::ops::Range<usize> {
+    pub(crate) fn rows(&self, u: usize) -> std::ops::Range<usize> {
         u * self.per_user..(u + 1) * self.per_user
     }
 }

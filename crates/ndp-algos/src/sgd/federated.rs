@@ -13,6 +13,7 @@ use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
 use crate::sgd::history::{Evaluation, History};
 use crate::sgd::objective::{Domain, Objective};
+use crate::sgd::walk::ModelRun;
 use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;
@@ -20,6 +21,20 @@ use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
 /// A run of federated SGD, noise left open.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// use ndp_algos::sgd::federated::FederatedSgd;
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let server = FederatedSgd { batch: 2, step_size: 1.0, domain: Domain::Ball(10.0), initial: None };
+/// // One round of everybody, without noise: the mean.
+/// assert_eq!(server.run(&MeanEstimation, &users, None, None, rng)?.model, [2.0]);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FederatedSgd {
     /// Users per batch, `m`.
@@ -32,19 +47,8 @@ pub struct FederatedSgd {
     pub initial: Option<Vec<f64>>,
 }
 
-/// What a run leaves: only the last model is released.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FederatedRun {
-    /// The released model.
-    pub model: Vec<f64>,
-    /// Measurements along the run, for the aggregator's eyes: releasing them voids the bound.
-    pub history: History,
-    /// Number of rounds `⌊n/m⌋`.
-    pub rounds: usize,
-}
-
 impl FederatedSgd {
-    /// Runs all rounds. `noise` is the standard deviation per coordinate and user, `None` for no
+    /// Runs all `⌊n/m⌋` rounds; only the model is released. `noise` is the standard deviation per coordinate and user, `None` for no
     /// noise (and no privacy).
     ///
     /// # Errors
@@ -58,7 +62,7 @@ impl FederatedSgd {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<FederatedRun, Error> {
+    ) -> Result<ModelRun, Error> {
         let n = users.count();
         let data = users.data();
         check_problem(objective, data, self.domain, evaluation)?;
@@ -70,7 +74,7 @@ impl FederatedSgd {
         let share = 1.0 / (self.batch * users.per_user()) as f64;
         let mut history = History::default();
         let mut gradient = vec![0.0; dimension];
-        let rounds = n / self.batch;
+        let mut contributions = vec![0; n];
         for (t, batch) in order.chunks_exact(self.batch).enumerate() {
             let due = evaluation.filter(|e| e.is_due(t));
             if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
@@ -78,6 +82,7 @@ impl FederatedSgd {
             }
             gradient.fill(0.0);
             for &user in batch {
+                contributions[user] += 1;
                 for row in users.rows(user) {
                     objective.add_gradient(&model, data.row(row), data.labels()[row], share, &mut gradient);
                 }
@@ -97,7 +102,7 @@ impl FederatedSgd {
             }
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(FederatedRun { model, history, rounds })
+        Ok(ModelRun { model, history, contributions })
     }
 
     fn first_model(&self, users: usize, dimension: usize) -> Result<Vec<f64>, Error> {

@@ -5,7 +5,6 @@
 //! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
 use crate::Error;
-use crate::error::ensure;
 use crate::gossip::advance;
 use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
@@ -14,12 +13,21 @@ use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::walk::Update;
 use crate::sgd::{check_problem, positive};
 use ndarray::{Array2, Axis};
-use ndp_dp::{Estimate, Sigma};
+use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 /// How the nodes mix their models in one round.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::gossip::Mixing;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let mixing = Mixing::Plain { matrix: GossipMatrix::metropolis(&cycle_graph(8)?), steps: 5 };
+/// assert_ne!(mixing, Mixing::Server);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mixing {
     /// `K` steps `x ← W x`.
@@ -61,7 +69,7 @@ impl Mixing {
     /// # Errors
     /// [`Error::Shape`] for a matrix on other nodes; [`Error::InvalidParameter`] for a one-peer hypercube on a
     /// number of nodes that is not a power of two, or a parameter outside `[1, 2)`.
-    pub fn check(&self, nodes: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, nodes: usize) -> Result<(), Error> {
         let refuse = |name, condition, value| Err(Error::InvalidParameter { name, condition, value });
         match self {
             Self::Accelerated { parameter, .. } | Self::AsReleased { parameter, .. }
@@ -166,36 +174,13 @@ fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f6
 /// Rows of a product that one task computes.
 const ROWS: usize = 256;
 
-/// Gossip steps per round that the convergence theorem asks for, `K = ⌈l^{-1/2} ln max(n, ζ²/(σ² + ρ²))⌉`, at least 1.
-///
-/// `gap` is `l` (the smallest over the rounds), `heterogeneity` is `ζ²`, the mean over nodes of `‖∇φ_v(θ*) - ∇φ(θ*)‖²`,
-/// `variance` is `σ² + ρ²`, that of noise and sampling. Grade: an estimate, for the theorem hides its constants.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `0 < l ≤ 1`, `ζ² ≥ 0`, `σ² + ρ² > 0`, all finite, and there is a node.
-///
-/// # References
-/// - *Muffliato*, Theorem 10.
-pub fn steps_per_round(
-    nodes: usize,
-    gap: f64,
-    heterogeneity: f64,
-    variance: f64,
-) -> Result<Estimate<usize>, Error> {
-    positive("the number of nodes", nodes as f64)?;
-    positive("the variance of noise and sampling", variance)?;
-    ensure(0.0 < gap && gap <= 1.0, "the gap", "lie in (0, 1]", gap)?;
-    ensure(
-        0.0 <= heterogeneity && heterogeneity.is_finite(),
-        "the heterogeneity",
-        "be nonnegative and finite",
-        heterogeneity,
-    )?;
-    let target = (nodes as f64).max(heterogeneity / variance);
-    Ok(Estimate::new(crate::numeric::floor((target.ln() / gap.sqrt()).ceil()).max(1)))
-}
-
 /// Which examples a node's gradient uses.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::gossip::Batch;
+/// assert_ne!(Batch::Full, Batch::Sample(10));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Batch {
     /// All of them: gradient descent.
@@ -205,6 +190,22 @@ pub enum Batch {
 }
 
 /// A run of Muffliato-SGD, noise and mixing left open.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::walk::Update;
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let sgd =
+///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+/// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
+/// assert_eq!(run.models, arr2(&[[2.0], [2.0]]));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuffliatoSgd {
     /// Number of rounds `T`.
@@ -221,6 +222,22 @@ pub struct MuffliatoSgd {
 }
 
 /// What a run of Muffliato-SGD leaves.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::walk::Update;
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let sgd =
+///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+/// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
+/// assert!(run.models.nrows() == 2 && run.history.steps.is_empty());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MuffliatoRun {
     /// The last models, one row per node.
@@ -330,7 +347,7 @@ fn record<O: Objective>(
 
 /// The models on which something is measured.
 fn measured(models: &Array2<f64>, evaluation: &Evaluation) -> Vec<Vec<f64>> {
-    models.rows().into_iter().step_by(evaluation.stride()).map(|row| row.to_vec()).collect()
+    models.rows().into_iter().step_by(evaluation.stride).map(|row| row.to_vec()).collect()
 }
 
 fn mean_accuracy(models: &[Vec<f64>], evaluation: &Evaluation) -> f64 {

@@ -8,14 +8,26 @@ use crate::sgd::objective::Objective;
 use serde::Serialize;
 
 /// What to measure, on which examples, how often, on which nodes.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::{Dataset, Evaluation};
+/// let test = Dataset::new(arr2(&[[1.0], [-2.0]]), vec![1.0, -1.0])?;
+/// let mut evaluation = Evaluation::new(10, &test)?;
+/// evaluation.objective = Some(test);
+/// assert_eq!(evaluation.accuracy(&[0.5]), 1.0);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// Steps between two measurements, at least 1.
     every: usize,
-    /// Of a model per node, every so-many-th is measured.
-    stride: usize,
-    /// Examples on which the objective is averaged, if it is measured.
-    objective: Option<Dataset>,
+    /// For protocols with a model per node: every `stride`-th is measured, from the first, and their mean stands for that of
+    /// all; at least 1.
+    pub stride: usize,
+    /// Examples on which the objective is averaged as well, if it is to be measured.
+    pub objective: Option<Dataset>,
     features: usize,
     test_examples: usize,
     /// Test features in blocks of examples, one block per feature.
@@ -26,7 +38,7 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Measures accuracy on `test` every `every` steps.
+    /// Measures accuracy on `test` every `every` steps, on every node, and no objective.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for `every = 0`.
@@ -55,33 +67,12 @@ impl Evaluation {
         })
     }
 
-    /// The same, for protocols with a model per node, on every `stride`-th of them only, from the first: their
-    /// mean stands for that of all.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a stride of 0.
-    pub fn on_every_node(self, stride: usize) -> Result<Self, Error> {
-        ensure(stride != 0, "the stride between nodes", "be at least 1", 0.0)?;
-        Ok(Self { stride, ..self })
-    }
-
-    /// Of a model per node, every so-many-th is measured.
-    #[must_use]
-    pub fn stride(&self) -> usize {
-        self.stride
-    }
-
-    /// Measures the mean objective over `examples` as well.
-    #[must_use]
-    pub fn with_objective(self, examples: Dataset) -> Self {
-        Self { objective: Some(examples), ..self }
-    }
-
     /// Nothing if the test examples have so many features, and models of length `dimension` a weight for each.
     ///
     /// # Errors
-    /// [`Error::Shape`].
-    pub fn check(&self, features: usize, dimension: usize) -> Result<(), Error> {
+    /// [`Error::Shape`]; [`Error::InvalidParameter`] for a stride of 0.
+    pub(crate) fn check(&self, features: usize, dimension: usize) -> Result<(), Error> {
+        ensure(self.stride != 0, "the stride between nodes", "be at least 1", 0.0)?;
         if self.features != features {
             return Err(Error::Shape {
                 what: "features of the test examples",
@@ -119,7 +110,7 @@ impl Evaluation {
     }
 
     /// Mean of the objective over its examples; `None` if it is not measured.
-    pub fn objective(&self, objective: &impl Objective, model: &[f64]) -> Option<f64> {
+    pub(crate) fn objective(&self, objective: &impl Objective, model: &[f64]) -> Option<f64> {
         let examples = self.objective.as_ref()?;
         let total: f64 =
             (0..examples.len()).map(|i| objective.value(model, examples.row(i), examples.labels()[i])).sum();
@@ -128,6 +119,12 @@ impl Evaluation {
 }
 
 /// Measurements along a run.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::History;
+/// assert!(History::default().accuracy.is_empty()); // nothing was measured
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct History {
     /// Steps (or rounds) at which something was measured.

@@ -8,7 +8,7 @@ pub mod gossip;
 pub mod history;
 pub mod objective;
 pub mod privacy;
-pub mod rounds;
+mod rounds;
 mod synthetic;
 pub mod walk;
 
@@ -16,7 +16,8 @@ pub use accountant::{PrivateTraining, Training};
 pub use dataset::{Dataset, Deal, Users};
 pub use history::{Evaluation, History};
 pub use objective::{Constants, Domain, Linear, LinearLoss, Logistic, MeanEstimation, Objective, Squared};
-pub use privacy::{DataBounds, GossipObserver, Statement, Trained, WalkPairs};
+pub use privacy::{Accountant, DataBounds, GossipObserver, Statement, Trained, WalkPairs};
+pub use synthetic::Synthetic;
 
 use crate::Error;
 

@@ -1,6 +1,7 @@
 //! Objectives: the loss of one example, its gradient, and the constants that privacy rests on.
 
 use crate::Error;
+use crate::error::ensure;
 pub use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::dataset::{Dataset, dot};
 use crate::sgd::positive;
@@ -18,6 +19,27 @@ pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
 ///
 /// Implement it for an objective of your own: every trainer and accountant takes it from there.
 /// What [`constants`](Self::constants) claims is what the guarantees rest on.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Constants, Domain, Objective};
+/// /// `|θ - x|`, smoothed: the median.
+/// struct Median;
+/// impl Objective for Median {
+///     fn value(&self, model: &[f64], x: &[f64], _: f64) -> f64 {
+///         (1.0 + (model[0] - x[0]).powi(2)).sqrt()
+///     }
+///
+///     fn add_gradient(&self, model: &[f64], x: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
+///         gradient[0] += weight * (model[0] - x[0]) / self.value(model, x, label);
+///     }
+///
+///     fn constants(&self, _: f64, _: f64, _: Domain) -> Constants {
+///         Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 1.0, strong_convexity: 0.0 }
+///     }
+/// }
+/// assert_eq!(Median.value(&[1.0], &[1.0], 0.0), 1.0);
+/// ```
 pub trait Objective: Sync {
     /// Length of a model for examples with `features` features.
     fn dimension(&self, features: usize) -> usize {
@@ -61,6 +83,12 @@ pub trait Objective: Sync {
 }
 
 /// A loss of the product `s = θ·x` alone: `ℓ = φ(s, y)`, convex in `s`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{LinearLoss, Logistic};
+/// assert_eq!(Logistic.derivative(0.0, 1.0), -0.5);
+/// ```
 pub trait LinearLoss: Sync {
     /// `φ(s, y)`.
     fn value(&self, product: f64, label: f64) -> f64;
@@ -88,6 +116,12 @@ pub trait LinearLoss: Sync {
 }
 
 /// `φ(s, y) = ln(1 + e^{-ys})` for labels `y = ±1`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Linear, Logistic, Objective};
+/// assert_eq!(Linear::new(Logistic).value(&[0.0], &[3.0], 1.0), 2f64.ln());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Logistic;
 
@@ -123,6 +157,12 @@ impl LinearLoss for Logistic {
 }
 
 /// `φ(s, y) = (s - y)² / 2`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Linear, Objective, Squared};
+/// assert_eq!(Linear::new(Squared).value(&[2.0], &[3.0], 4.0), 2.0);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Squared;
 
@@ -153,6 +193,17 @@ impl LinearLoss for Squared {
 /// A linear model: `ℓ(θ; x, y) = φ(θ·x, y) + l2 ‖θ‖²/2`, perhaps with an intercept (a last
 /// feature that is always 1) and perhaps with clipped example gradients.
 ///
+/// A ridge that is negative or not finite and a clipping norm that is not positive and finite are refused by [`Objective::check`];
+/// [`Objective::constants`] has no finite sensitivity for them.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective};
+/// // Gradients clipped to norm 0.5 for every example differ by at most 1.
+/// let objective = Linear { intercept: true, clip: Some(0.5), ..Linear::new(Logistic) };
+/// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, 1.0);
+/// ```
+///
 /// Clipping the gradient of every *example* to norm `c` replaces `φ` by its Huberised form, linear
 /// where `|φ'| ‖x‖` would exceed `c`: still convex and no less smooth, so a clipped step is
 /// non-expansive as before, and every gradient is at most `c` (before the `l2` term).
@@ -161,11 +212,11 @@ impl LinearLoss for Squared {
 pub struct Linear<F> {
     /// The loss `φ` of the product.
     pub loss: F,
-    /// Weight of the ridge `‖θ‖²/2`.
+    /// Weight of the ridge `‖θ‖²/2`, nonnegative.
     pub l2: f64,
     /// Whether the model ends with an intercept.
     pub intercept: bool,
-    /// Norm to which the gradient of every example is clipped.
+    /// Norm to which the gradient of every example is clipped, positive.
     pub clip: Option<f64>,
 }
 
@@ -175,40 +226,15 @@ impl<F: LinearLoss> Linear<F> {
         Self { loss, l2: 0.0, intercept: false, clip: None }
     }
 
-    /// The same with a ridge.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `l2` is nonnegative and finite.
-    pub fn with_ridge(self, l2: f64) -> Result<Self, Error> {
-        if 0.0 <= l2 && l2.is_finite() {
-            Ok(Self { l2, ..self })
-        } else {
-            Err(Error::InvalidParameter {
-                name: "the ridge",
-                condition: "be nonnegative and finite",
-                value: l2,
-            })
-        }
-    }
-
-    /// The same with an intercept.
-    #[must_use]
-    pub fn with_intercept(self) -> Self {
-        Self { intercept: true, ..self }
-    }
-
-    /// The same with the gradient of every example clipped to norm `clip`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `clip` is positive and finite.
-    pub fn with_example_clipping(self, clip: f64) -> Result<Self, Error> {
-        positive("the clipping norm", clip)?;
-        Ok(Self { clip: Some(clip), ..self })
+    /// Nothing if ridge and clipping norm are what they must be.
+    fn check_options(&self) -> Result<(), Error> {
+        ensure(0.0 <= self.l2 && self.l2.is_finite(), "the ridge", "be nonnegative and finite", self.l2)?;
+        self.clip.map_or(Ok(()), |clip| positive("the clipping norm", clip))
     }
 
     /// `θ·x`, the intercept included.
     #[inline]
-    pub fn product(&self, model: &[f64], features: &[f64]) -> f64 {
+    fn product(&self, model: &[f64], features: &[f64]) -> f64 {
         let product = dot(&model[..features.len()], features);
         if self.intercept { product + model[features.len()] } else { product }
     }
@@ -252,6 +278,7 @@ impl<F: LinearLoss> Linear<F> {
 
 impl<F: LinearLoss> Objective for Linear<F> {
     fn check(&self, data: &Dataset) -> Result<(), Error> {
+        self.check_options()?;
         self.loss.check(data)
     }
 
@@ -300,6 +327,10 @@ impl<F: LinearLoss> Objective for Linear<F> {
     }
 
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants {
+        if self.check_options().is_err() {
+            let [lipschitz, sensitivity, smoothness] = [f64::INFINITY; 3];
+            return Constants { lipschitz, sensitivity, smoothness, strong_convexity: 0.0 };
+        }
         let norm = if self.intercept { feature_norm.hypot(1.0) } else { feature_norm };
         let unclipped = norm * self.loss.slope(norm * domain.radius(), label_size);
         let fit = self.clip.map_or(unclipped, |clip| clip.min(unclipped));
@@ -315,6 +346,12 @@ impl<F: LinearLoss> Objective for Linear<F> {
 }
 
 /// Mean estimation: `ℓ(θ; x) = ‖θ - x‖²/2`, whose minimiser is the mean; labels are ignored.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{MeanEstimation, Objective};
+/// assert_eq!(MeanEstimation.value(&[0.0, 1.0], &[3.0, 5.0], 0.0), 12.5);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanEstimation;
 
@@ -365,11 +402,21 @@ mod tests {
             for scale in [0.1, 1.0, 5.0] {
                 let model = [0.4 * scale, -0.9 * scale, 0.2 * scale];
                 let with_intercept = [model[0], model[1], model[2], -0.3 * scale];
-                check_gradient(&Linear::new(Logistic).with_ridge(0.2)?, &model, &features, label);
-                check_gradient(&Linear::new(Squared).with_ridge(0.1)?, &model, &features, label);
-                check_gradient(&Linear::new(Logistic).with_example_clipping(0.3)?, &model, &features, label);
-                check_gradient(&Linear::new(Squared).with_example_clipping(0.5)?, &model, &features, label);
-                check_gradient(&Linear::new(Logistic).with_intercept(), &with_intercept, &features, label);
+                check_gradient(&Linear { l2: 0.2, ..Linear::new(Logistic) }, &model, &features, label);
+                check_gradient(&Linear { l2: 0.1, ..Linear::new(Squared) }, &model, &features, label);
+                check_gradient(
+                    &Linear { clip: Some(0.3), ..Linear::new(Logistic) },
+                    &model,
+                    &features,
+                    label,
+                );
+                check_gradient(&Linear { clip: Some(0.5), ..Linear::new(Squared) }, &model, &features, label);
+                check_gradient(
+                    &Linear { intercept: true, ..Linear::new(Logistic) },
+                    &with_intercept,
+                    &features,
+                    label,
+                );
                 check_gradient(&MeanEstimation, &model, &features, label);
             }
         }
@@ -378,7 +425,7 @@ mod tests {
 
     #[test]
     fn clipped_gradients_are_short_and_their_steps_stay_nonexpansive() -> Result<(), Error> {
-        let objective = Linear::new(Squared).with_example_clipping(0.5)?;
+        let objective = Linear { clip: Some(0.5), ..Linear::new(Squared) };
         let features = [0.6, 0.8];
         let constants = objective.constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!(constants.lipschitz, 0.5);
@@ -404,13 +451,13 @@ mod tests {
     fn constants_know_when_they_are_infinite() -> Result<(), Error> {
         let ridge = Linear::new(Squared);
         assert_eq!(ridge.constants(1.0, 1.0, Domain::Unbounded).require_bounded(), Err(Error::Unbounded));
-        let bounded = ridge.constants(2.0, 1.0, Domain::ball(3.0)?);
+        let bounded = ridge.constants(2.0, 1.0, Domain::Ball(3.0));
         assert_eq!(bounded.lipschitz, 2.0 * (2.0 * 3.0 + 1.0));
         assert_eq!(bounded.smoothness, 4.0);
         let logistic = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!((logistic.lipschitz, logistic.sensitivity, logistic.smoothness), (1.0, 2.0, 0.25));
         assert_eq!(logistic.require_nonexpansive(8.1), Err(Error::StepTooLong { step: 8.1, limit: 8.0 }));
-        assert!(Domain::ball(f64::NAN).is_err());
+        assert!(Domain::Ball(f64::NAN).check().is_err());
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use ndp_graph::GossipSequence;
 
 /// One round as an observer sees it: `ψ ↦ A ψ` is what it receives, `C ψ` the next models.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Round {
+pub(crate) struct Round {
     /// At least `|P|`, entrywise, `P` the projector on the rows of `A`.
     seen: Array2<f64>,
     /// At least `N = |C (I - P)|`, entrywise: how unseen shifts spread to the next models.
@@ -71,14 +71,14 @@ impl Round {
     ///
     /// # Errors
     /// Those of [`exact_loss`](crate::gossip::exact_loss); [`Error::Shape`].
-    pub fn of_gossip(protocol: &SynchronousGossip, observer: usize) -> Result<Self, Error> {
+    pub(crate) fn of_gossip(protocol: &SynchronousGossip, observer: usize) -> Result<Self, Error> {
         let options = ExactOptions::default();
-        let view = view_basis(protocol.matrix(), &[observer], protocol.rounds(), options)?;
-        let graph = protocol.matrix().graph();
+        let view = view_basis(&protocol.matrix, &[observer], protocol.rounds, options)?;
+        let graph = protocol.matrix.graph();
         let widest = (0..graph.node_count()).map(|u| graph.degree(u)).max().unwrap_or(0);
         // Each step rounds states of length at most √n by (degree + 8) units; a rounding is carried on by at most as many
         // times as there are steps after it (the fundamental solution of the accelerated recursion; 1 for plain steps).
-        let steps = protocol.rounds() as f64 + 1.0;
+        let steps = protocol.rounds as f64 + 1.0;
         let units = 4.0 * (widest as f64 + 8.0) * f64::EPSILON;
         let error = steps * steps * units * (graph.node_count() as f64).sqrt();
         Self::new(&view, &protocol.operator()?, error)
@@ -87,9 +87,8 @@ impl Round {
     /// A round whose connections change from step to step, as `observer` sees it, its own noise known.
     ///
     /// # Errors
-    /// Those of [`exact_sequence_loss`](crate::gossip::exact_sequence_loss), [`Error::NotCertified`] and those of
-    /// [`Error::Shape`].
-    pub fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
+    /// Those of [`exact_loss`](crate::gossip::exact_loss), [`Error::NotCertified`] and [`Error::Shape`].
+    pub(crate) fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
         let view = sequence_basis(sequence, observer)?;
         let n = sequence.node_count();
         // Products of nonnegative matrices of norm 1: each step rounds by at most (n + 8) units.
@@ -99,13 +98,13 @@ impl Round {
 
     /// Probability, over primes drawn from a hash of the view, that the observer sees more than this round says; at most.
     #[must_use]
-    pub fn failure(&self) -> f64 {
+    pub(crate) fn failure(&self) -> f64 {
         self.failure
     }
 
     /// Number of nodes.
     #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(crate) fn node_count(&self) -> usize {
         self.seen.nrows()
     }
 }
@@ -128,7 +127,11 @@ impl Round {
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds or a negative or NaN contraction, [`Error::Shape`],
 /// [`Error::NodeOutOfRange`].
-pub fn shift_loss(rounds: &[&Round], u: usize, contraction: &[f64]) -> Result<UpperBound<UnitLoss>, Error> {
+pub(crate) fn shift_loss(
+    rounds: &[&Round],
+    u: usize,
+    contraction: &[f64],
+) -> Result<UpperBound<UnitLoss>, Error> {
     let charges = shift_charges(rounds, u, contraction)?;
     let total = charges.iter().sum::<f64>().min(rounds.len() as f64);
     Ok(UpperBound::new(UnitLoss::of_releases(total)?))
@@ -189,7 +192,7 @@ pub(crate) fn shift_charges(rounds: &[&Round], u: usize, contraction: &[f64]) ->
 /// node's model at the start of each round, so the rounds compose. Attained when the gradients
 /// differ by `Δ_φ` in every round.
 #[must_use]
-pub fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<UnitLoss> {
+pub(crate) fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<UnitLoss> {
     UpperBound::new(one_round.repeat(rounds.into()))
 }
 

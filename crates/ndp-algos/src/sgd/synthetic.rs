@@ -9,13 +9,60 @@ use ndarray::Array2;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 
-impl Dataset {
+/// A problem of which it is known which model solves it.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::{Dataset, Synthetic};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// // Least squares on ten pairs of rows, solved by (1, -2) exactly.
+/// let problem = Synthetic::ExactLinear { pairs: 10, noise: 0.1 };
+/// let data = Dataset::synthetic(problem, &[1.0, -2.0], &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert_eq!(data.features().dim(), (20, 2));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Synthetic {
     /// Features uniform on the unit sphere, labels `+1` with the probability `1/(1 + e^{-θ·x})` of logistic
-    /// regression: `model` is the minimiser in the limit of many rows, for finitely many only nearly.
+    /// regression: the model `θ` is the minimiser in the limit of many rows, for finitely many only nearly.
+    Logistic {
+        /// Number of rows.
+        rows: usize,
+    },
+    /// Logistic regression without ridge whose minimiser is exactly the model `θ`: in each group of
+    /// four rows the features are the same, `θ·x = ±ln 3`, and one label of four has the other sign, as `θ` predicts.
+    ///
+    /// The minimiser is the only one once the features span the space, as they almost surely do from as many groups as
+    /// there are features.
+    ExactLogistic {
+        /// Number of groups of four rows.
+        groups: usize,
+    },
+    /// Least squares whose minimiser is exactly the model `θ`: in each pair of rows the features are the same
+    /// unit vector and the labels are `θ·x ± r`, `r` normal.
+    ExactLinear {
+        /// Number of pairs of rows.
+        pairs: usize,
+        /// Standard deviation of `r`.
+        noise: f64,
+    },
+}
+
+impl Dataset {
+    /// Examples of a problem that `model` solves.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new).
-    pub fn synthetic_logistic(rows: usize, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
+    /// [`Error::InvalidParameter`] for no rows, an [`ExactLogistic`](Synthetic::ExactLogistic) model of norm 0, and noise of
+    /// labels that is negative or not finite.
+    pub fn synthetic(problem: Synthetic, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
+        match problem {
+            Synthetic::Logistic { rows } => Self::synthetic_logistic(rows, model, rng),
+            Synthetic::ExactLogistic { groups } => Self::logistic_with_minimiser(groups, model, rng),
+            Synthetic::ExactLinear { pairs, noise } => Self::linear_with_minimiser(pairs, model, noise, rng),
+        }
+    }
+
+    fn synthetic_logistic(rows: usize, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
         let mut features = Array2::zeros((rows, model.len()));
         let mut labels = Vec::with_capacity(rows);
         for mut row in features.rows_mut() {
@@ -27,16 +74,7 @@ impl Dataset {
         Self::new(features, labels)
     }
 
-    /// Logistic regression without ridge whose minimiser is exactly `model`: in each of `groups` groups of
-    /// four rows the features are the same, `θ·x = ±ln 3`, and one label of four has the other sign, as
-    /// `model` predicts.
-    ///
-    /// The minimiser is the only one once the features span the space, as they almost surely do from as many groups as
-    /// there are features.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a model of norm 0, those of [`new`](Self::new).
-    pub fn logistic_with_minimiser(groups: usize, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
+    fn logistic_with_minimiser(groups: usize, model: &[f64], rng: &mut impl Rng) -> Result<Self, Error> {
         let square = dot(model, model);
         positive("the squared norm of the model", square)?;
         let mut features = Vec::new();
@@ -54,12 +92,7 @@ impl Dataset {
         Self::from_rows(features, model.len(), labels)
     }
 
-    /// Least squares whose minimiser is exactly `model`: in each of `pairs` pairs of rows the features are the same
-    /// unit vector and the labels are `θ·x ± r`, `r` normal of standard deviation `noise`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `noise` is nonnegative and finite, those of [`new`](Self::new).
-    pub fn linear_with_minimiser(
+    fn linear_with_minimiser(
         pairs: usize,
         model: &[f64],
         noise: f64,

@@ -19,6 +19,15 @@ use rand_distr::StandardNormal;
 use serde::{Deserialize, Serialize};
 
 /// Where the token goes next.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph};
+/// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(8)?));
+/// assert_eq!(WalkSgd::new(Route::Graph(&matrix), 80, 0.1, Some(20)).steps, 80);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Route<'a> {
     /// To a user drawn uniformly from all, the holder included: the complete graph.
@@ -54,6 +63,13 @@ impl Route<'_> {
 }
 
 /// Who holds the token first.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{FirstUser, Route, WalkSgd};
+/// let walk = WalkSgd { start: FirstUser::User(3), ..WalkSgd::new(Route::Complete, 80, 0.1, Some(20)) };
+/// assert_eq!(walk.start, FirstUser::User(3));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FirstUser {
@@ -64,6 +80,13 @@ pub enum FirstUser {
 }
 
 /// What a user does whose contributions are used up.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{OverCap, Route, WalkSgd};
+/// let walk = WalkSgd { over_cap: OverCap::ForwardUnchanged, ..WalkSgd::new(Route::Complete, 80, 0.1, Some(20)) };
+/// assert_eq!(walk.over_cap, OverCap::ForwardUnchanged); // no accountant of walks takes it
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverCap {
@@ -74,6 +97,13 @@ pub enum OverCap {
 }
 
 /// The order of noise and clipping.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{Update, Route, WalkSgd};
+/// let walk = WalkSgd { update: Update::NodeClipped { clip: 1.0 }, ..WalkSgd::new(Route::Complete, 80, 0.1, Some(20)) };
+/// assert_ne!(walk.update, Update::Sound);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Update {
     /// Noise is added to the gradient, nothing is clipped afterwards (clip examples in the
@@ -81,7 +111,7 @@ pub enum Update {
     Sound,
     /// A user's whole gradient is clipped to this norm before noise is added. That bounds what it reveals, but
     /// the clipped gradient is not that of a convex function: no amplification by iteration covers it. Clip
-    /// examples in the objective instead ([`Linear::with_example_clipping`](crate::sgd::Linear::with_example_clipping)).
+    /// examples in the objective instead (the field `clip` of [`Linear`](crate::sgd::Linear)).
     NodeClipped {
         /// Norm to which the gradient is clipped.
         clip: f64,
@@ -97,7 +127,7 @@ pub enum Update {
 impl Update {
     /// The constants of what noise is added to: clipping a user's gradient bounds its size, and costs convexity.
     #[must_use]
-    pub fn constants(self, objective: &Constants) -> Constants {
+    pub(crate) fn constants(self, objective: &Constants) -> Constants {
         match self {
             Self::NodeClipped { clip } => Constants {
                 lipschitz: objective.lipschitz.min(clip),
@@ -133,6 +163,13 @@ impl Update {
 }
 
 /// The step size `η_t` of step `t = 0, 1, …`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{StepSize, Route, WalkSgd};
+/// let walk = WalkSgd { step_size: StepSize::InverseRoot(0.5), ..WalkSgd::new(Route::Complete, 80, 0.1, Some(20)) };
+/// assert_ne!(walk.step_size, StepSize::Constant(0.5));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepSize {
     /// `η_t = η`.
@@ -144,7 +181,7 @@ pub enum StepSize {
 impl StepSize {
     /// The first and longest step.
     #[must_use]
-    pub fn longest(self) -> f64 {
+    pub(crate) fn longest(self) -> f64 {
         match self {
             Self::Constant(step) | Self::InverseRoot(step) => step,
         }
@@ -152,7 +189,7 @@ impl StepSize {
 
     /// The size of step `t`.
     #[must_use]
-    pub fn at(self, t: usize) -> f64 {
+    pub(crate) fn at(self, t: usize) -> f64 {
         match self {
             Self::Constant(step) => step,
             Self::InverseRoot(step) => step / ((t + 1) as f64).sqrt(),
@@ -161,6 +198,20 @@ impl StepSize {
 }
 
 /// A run of walk SGD, noise left open.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let walk = WalkSgd::new(Route::Complete, 50, 0.1, Some(25));
+/// let model = walk.run(&MeanEstimation, &users, None, None, rng)?.model;
+/// assert!((1.0..3.0).contains(&model[0]));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WalkSgd<'a> {
     /// Where the token goes.
@@ -181,12 +232,25 @@ pub struct WalkSgd<'a> {
     pub update: Update,
 }
 
-/// What a run of walk SGD leaves.
+/// What a training of one model leaves.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let walk = WalkSgd::new(Route::Complete, 8, 0.5, Some(3));
+/// let run = walk.run(&MeanEstimation, &Users::consecutive(&data, 2)?, None, None, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert!(run.model.len() == 1 && run.contributions.iter().all(|&gradients| gradients <= 3));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct WalkRun {
+pub struct ModelRun {
     /// The last model.
     pub model: Vec<f64>,
-    /// Measurements along the run.
+    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids the bound.
     pub history: History,
     /// Gradients added by each user.
     pub contributions: Vec<usize>,
@@ -195,32 +259,21 @@ pub struct WalkRun {
 impl<'a> WalkSgd<'a> {
     /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every user
     /// contributes at most `cap` gradients and only noise afterwards.
+    ///
+    /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user in every step and adds
+    /// the noise: its account is [`Accountant::Central`](crate::sgd::privacy::Accountant::Central).
     #[must_use]
-    pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: usize) -> Self {
+    pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: Option<usize>) -> Self {
         Self {
             route,
             start: FirstUser::Uniform,
             steps,
             step_size: StepSize::Constant(step_size),
             domain: Domain::Unbounded,
-            cap: Some(cap),
+            cap,
             over_cap: OverCap::NoiseOnly,
             update: Update::Sound,
         }
-    }
-
-    /// Local DP-SGD: as the walk on the complete graph, but nobody's noise is meant to protect anybody else, so that users
-    /// beyond their cap send the model on untouched. Its account is [`local`](crate::sgd::privacy::local).
-    #[must_use]
-    pub const fn local(steps: usize, step_size: f64, cap: usize) -> Self {
-        Self { over_cap: OverCap::ForwardUnchanged, ..Self::new(Route::Complete, steps, step_size, cap) }
-    }
-
-    /// Centralized DP-SGD: a trusted curator draws a user in every step and adds the noise. Its account is
-    /// [`central`](crate::sgd::privacy::central).
-    #[must_use]
-    pub const fn central(steps: usize, step_size: f64) -> Self {
-        Self { cap: None, ..Self::new(Route::Complete, steps, step_size, 0) }
     }
 }
 
@@ -239,7 +292,7 @@ impl WalkSgd<'_> {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<WalkRun, Error> {
+    ) -> Result<ModelRun, Error> {
         self.check(users.count())?;
         let n = users.count();
         let data = users.data();
@@ -284,7 +337,7 @@ impl WalkSgd<'_> {
             holder = self.route.next(holder, n, rng);
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(WalkRun { model, history, contributions })
+        Ok(ModelRun { model, history, contributions })
     }
 
     fn check(&self, users: usize) -> Result<(), Error> {

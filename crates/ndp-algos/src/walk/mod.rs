@@ -17,16 +17,23 @@
 
 pub mod complete;
 pub mod graph;
+mod histogram;
 mod level;
-pub mod noise;
+mod noise;
+mod path;
 mod released;
 pub mod ring;
-pub mod tally;
+mod run;
 
-pub use noise::{Bounds, LAWS, NoiseLaw, TokenNoise};
+pub use histogram::HistogramEstimator;
+#[cfg(test)]
+pub(crate) use noise::LAWS;
+pub use noise::{Bounds, NoiseLaw, TokenNoise};
+pub(crate) use noise::{DiscreteLaplaceLaw, LaplaceLaw};
+pub use path::Path;
 pub use released::ReleasedSum;
+pub use run::{HistogramRun, SumRun, TokenView};
 use serde::{Deserialize, Serialize};
-pub use tally::{Dense, HistogramEstimator, Sparse, Tally};
 
 /// What becomes of the token after the last step.
 ///

@@ -1,14 +1,15 @@
 //! The noise a node adds to a real token, and the interval its contributions come from.
 //!
 //! A [`NoiseLaw`] says how to draw and what one contribution behind one draw costs; every walk takes its noise as a
-//! [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait and a line in [`LAWS`]; a law
+//! [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait and a line in `LAWS`; a law
 //! of another crate is used by [`TokenNoise::of`].
 
 mod continuous;
 mod discrete_laplace;
 
-pub use continuous::{GaussianLaw, LaplaceLaw};
-pub use discrete_laplace::DiscreteLaplaceLaw;
+use continuous::GaussianLaw;
+pub(crate) use continuous::LaplaceLaw;
+pub(crate) use discrete_laplace::DiscreteLaplaceLaw;
 
 use crate::Error;
 use ndp_dp::{Mechanism, Sensitivity, Sigma};
@@ -18,9 +19,38 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Every law of this crate, found by its name.
-pub const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &DiscreteLaplaceLaw];
+pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &DiscreteLaplaceLaw];
 
 /// A family of additive noises that do not depend on the data, one for each standard deviation.
+///
+/// # Examples
+/// A law of one's own, uniform noise, reaches every walk; it gives no guarantee, and every account says so.
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+/// use ndp_algos::walk::{Bounds, NoiseLaw, ReleasedSum, TokenNoise};
+/// use ndp_algos::Error;
+/// use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Sensitivity, Sigma};
+/// use rand::{Rng, RngExt};
+/// #[derive(Debug)]
+/// struct Uniform;
+/// impl NoiseLaw for Uniform {
+///     fn name(&self) -> &'static str {
+///         "uniform"
+///     }
+///     fn sample(&self, sigma: Sigma, rng: &mut dyn Rng) -> Result<f64, Error> {
+///         Ok(12f64.sqrt() * sigma.get() * (rng.random::<f64>() - 0.5))
+///     }
+///     fn release(&self, _: Sigma, _: Sensitivity) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
+///         Err(Error::NoGuarantee("uniform noise shows when data are at an end of their range"))
+///     }
+/// }
+/// let noise = TokenNoise::of(&Uniform, Sigma::new(1.0)?);
+/// let sum = ReleasedSum::from(CompleteSum::new(CompleteWalk::new(5, 20)?, Bounds::new(0.0, 1.0)?, noise));
+/// let account = sum.account(&Observer::node(0))?;
+/// assert!(matches!(account.profile(1, NoiseMultiplier::new(2.0)?), Err(Error::NoGuarantee(_))));
+/// # Ok::<(), Error>(())
+/// ```
 pub trait NoiseLaw: fmt::Debug + Send + Sync {
     /// Its name, unique among the laws: lower case, words joined by hyphens.
     fn name(&self) -> &'static str;
@@ -67,7 +97,6 @@ pub trait NoiseLaw: fmt::Debug + Send + Sync {
 /// let noise = TokenNoise::named("discrete-laplace", Sigma::new(2.0)?)?;
 /// assert_eq!(noise.to_string(), "discrete-laplace(2)");
 /// assert_eq!("discrete-laplace(2)".parse::<TokenNoise>()?, noise);
-/// assert!(noise.gaussian_sigma().is_none());
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -90,13 +119,7 @@ impl TokenNoise {
         Self::of(&GaussianLaw, sigma)
     }
 
-    /// Laplace noise of standard deviation `σ`, that is of scale `σ/√2`.
-    #[must_use]
-    pub const fn laplace(sigma: Sigma) -> Self {
-        Self::of(&LaplaceLaw, sigma)
-    }
-
-    /// Noise of the law of that name in [`LAWS`].
+    /// Noise of the law of that name: `gaussian`, `laplace` (of scale `σ/√2`), `discrete-laplace`.
     ///
     /// # Errors
     /// [`ndp_dp::Error::UnknownName`].
@@ -107,20 +130,17 @@ impl TokenNoise {
     }
 
     /// The law.
-    #[must_use]
-    pub const fn law(self) -> &'static dyn NoiseLaw {
+    pub(crate) const fn law(self) -> &'static dyn NoiseLaw {
         self.law
     }
 
     /// The standard deviation `σ`, in the unit of the contributions.
-    #[must_use]
-    pub const fn std(self) -> f64 {
+    pub(crate) const fn std(self) -> f64 {
         self.sigma.get()
     }
 
     /// The standard deviation, of normal noise only: what exact accounts of Gaussian views start from.
-    #[must_use]
-    pub fn gaussian_sigma(self) -> Option<Sigma> {
+    pub(crate) fn gaussian_sigma(self) -> Option<Sigma> {
         self.law.is_gaussian().then_some(self.sigma)
     }
 
@@ -128,7 +148,7 @@ impl TokenNoise {
     ///
     /// # Errors
     /// As [`NoiseLaw::sample`].
-    pub fn sample(self, rng: &mut impl Rng) -> Result<f64, Error> {
+    pub(crate) fn sample(self, rng: &mut impl Rng) -> Result<f64, Error> {
         self.law.sample(self.sigma, rng)
     }
 
@@ -136,7 +156,7 @@ impl TokenNoise {
     ///
     /// # Errors
     /// As [`NoiseLaw::release`].
-    pub fn release(self, sensitivity: Sensitivity) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
+    pub(crate) fn release(self, sensitivity: Sensitivity) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         self.law.release(self.sigma, sensitivity)
     }
 
@@ -144,7 +164,7 @@ impl TokenNoise {
     ///
     /// # Errors
     /// As [`Bounds::check`]; [`Error::InvalidParameter`] where the law does not admit it.
-    pub fn check(self, bounds: Bounds, node: usize, x: f64) -> Result<f64, Error> {
+    pub(crate) fn check(self, bounds: Bounds, node: usize, x: f64) -> Result<f64, Error> {
         let x = bounds.check(node, x)?;
         if self.law.admits(x) {
             Ok(x)
@@ -200,7 +220,7 @@ impl FromStr for TokenNoise {
 /// # Examples
 /// ```
 /// use ndp_algos::walk::Bounds;
-/// assert_eq!(Bounds::new(-1.0, 1.0)?.sensitivity()?.get(), 2.0);
+/// assert_eq!(<(f64, f64)>::from(Bounds::new(-1.0, 1.0)?), (-1.0, 1.0));
 /// assert!(Bounds::new(1.0, -1.0).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -243,14 +263,12 @@ impl Bounds {
     }
 
     /// The lower end.
-    #[must_use]
-    pub const fn low(self) -> f64 {
+    pub(crate) const fn low(self) -> f64 {
         self.low
     }
 
     /// The upper end.
-    #[must_use]
-    pub const fn high(self) -> f64 {
+    pub(crate) const fn high(self) -> f64 {
         self.high
     }
 
@@ -258,7 +276,7 @@ impl Bounds {
     ///
     /// # Errors
     /// None in practice: the length was checked at construction.
-    pub fn sensitivity(self) -> Result<Sensitivity, Error> {
+    pub(crate) fn sensitivity(self) -> Result<Sensitivity, Error> {
         Ok(Sensitivity::new(self.high - self.low)?)
     }
 
@@ -266,7 +284,7 @@ impl Bounds {
     ///
     /// # Errors
     /// [`Error::ContributionOutOfBounds`] otherwise, NaN included.
-    pub fn check(self, node: usize, x: f64) -> Result<f64, Error> {
+    pub(crate) fn check(self, node: usize, x: f64) -> Result<f64, Error> {
         if self.low <= x && x <= self.high {
             Ok(x)
         } else {
@@ -287,7 +305,9 @@ mod tests {
     fn noises_have_their_moments() -> Result<(), Error> {
         let sigma = Sigma::new(1.5)?;
         let rng = &mut ChaCha8Rng::seed_from_u64(11);
-        for (noise, kurtosis) in [(TokenNoise::gaussian(sigma), 3.0), (TokenNoise::laplace(sigma), 6.0)] {
+        for (noise, kurtosis) in
+            [(TokenNoise::gaussian(sigma), 3.0), (TokenNoise::named("laplace", sigma)?, 6.0)]
+        {
             let draws: Vec<f64> =
                 (0..200_000).map(|_| Ok(noise.sample(rng)? / noise.std())).collect::<Result<_, Error>>()?;
             let moment = |p: i32| draws.iter().map(|x| x.powi(p)).sum::<f64>() / draws.len() as f64;
@@ -327,7 +347,7 @@ mod tests {
 
     #[test]
     fn noises_and_bounds_come_back_from_files() -> Result<(), Box<dyn std::error::Error>> {
-        let noise = TokenNoise::laplace(Sigma::new(0.1)?);
+        let noise = TokenNoise::named("laplace", Sigma::new(0.1)?)?;
         assert_eq!(serde_json::to_string(&noise)?, "\"laplace(0.1)\"");
         assert_eq!(serde_json::from_str::<TokenNoise>("\"laplace(0.1)\"")?, noise);
         let bounds = Bounds::new(-0.1, 1.0)?;

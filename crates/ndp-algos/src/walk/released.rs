@@ -13,7 +13,7 @@ use ndp_dp::{
 use rand::Rng;
 use std::sync::Arc;
 
-/// A sum carried by a token whose noise has any law of [`LAWS`](super::LAWS): every contribution counts as a release of its own
+/// A sum carried by a token whose noise has any law that [`TokenNoise`] knows: every contribution counts as a release of its own
 /// behind one full noise, and all those of a node compose.
 ///
 /// For Gaussian noise [`RingSum`] and [`CompleteSum`] know more. The noise of a question is the standard deviation in units of the
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// use ndp_dp::{Delta, NoiseMultiplier, Sigma};
 /// // Laplace noise of scale 2: one contribution is (1/2, 0)-DP.
 /// let noise = NoiseMultiplier::new(2.0 * 2f64.sqrt())?;
-/// let ring = RingSum::new(8, 1, Bounds::new(0.0, 1.0)?, TokenNoise::laplace(Sigma::new(1.0)?), Placement::Counter)?;
+/// let ring = RingSum::new(8, 1, Bounds::new(0.0, 1.0)?, TokenNoise::named("laplace", Sigma::new(1.0)?)?, Placement::Counter)?;
 /// let profile = ReleasedSum::from(ring).account(&Observer::node(0))?.profile(3, noise)?;
 /// assert!((profile.delta(0.4)?.value().delta() - (1.0 - (-0.05f64).exp())).abs() < 1e-9);
 /// assert!(profile.epsilon(Delta::new(1e-9)?)?.value().epsilon() < 0.5 + 1e-9);
@@ -88,7 +88,7 @@ impl ReleasedSum {
     fn contributions(&self, delta: Delta) -> Result<(u64, f64), Error> {
         match &self.sum {
             Sum::Ring(ring) => Ok((ring.rounds() as u64, 0.0)),
-            Sum::Complete(sum) => sum.walk().visit_count(sum.caps().contributions_of_a_node(delta)?),
+            Sum::Complete(sum) => sum.walk().visit_count(sum.walk().caps().contributions_of_a_node(delta)?),
         }
     }
 
@@ -288,7 +288,7 @@ impl Attacker for LastToken {
                     let shape = (ring.rounds(), ring.node_count());
                     let values = Array2::from_shape_fn(shape, |(_, v)| of(ring.bounds(), v));
                     let view = ring.with_noise(self.noise).run(values.view(), rng)?.view(self.observer)?;
-                    Ok(view.published.or(view.received.last().copied()).unwrap_or(0.0))
+                    Ok(view.published.or(view.received.last().map(|&(_, token)| token)).unwrap_or(0.0))
                 }
                 Sum::Complete(sum) => {
                     let run = sum.with_noise(self.noise).run(|v, _| of(sum.bounds(), v), rng)?;
@@ -414,7 +414,8 @@ mod tests {
         assert!(sum.account(&Observer::node(0))?.profile(0, NoiseMultiplier::new(1.0)?).is_err());
         // Pairs of a walk may collude, and caps bound what one of its nodes gives away.
         let plain = walk(6, 200, "laplace")?;
-        let capped = ReleasedSum::from(plain.with_caps(Caps::none().with_visits(3)?));
+        let walk = plain.walk().with_caps(Caps { visits: Some(3), edge_uses: None })?;
+        let capped = ReleasedSum::from(CompleteSum::new(walk, plain.bounds(), plain.noise()));
         let at = |sum: &ReleasedSum| -> Result<f64, Error> {
             Ok(profile(sum, 3.0)?.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
         };

@@ -106,10 +106,16 @@ impl Asked<'_> {
     }
 }
 
-fn candidates(graph: &Graph) -> Result<Vec<Candidate>, Failure> {
+fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure> {
+    for name in only {
+        registry::find(name)?;
+    }
     let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis))? as f64;
     let mut candidates = Vec::new();
     for entry in PROTOCOLS {
+        if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
+            continue;
+        }
         // Baselines need trust or give none; training and histograms have no mean to compare.
         if ["central", "local"].contains(&entry.name)
             || entry.name.contains("sgd")
@@ -130,6 +136,11 @@ fn candidates(graph: &Graph) -> Result<Vec<Candidate>, Failure> {
             }
         }
     }
+    // What is quickly known comes first, so that it is known whatever the patience.
+    let rounds = |candidate: &Candidate| {
+        candidate.parameters.iter().find(|(name, _)| *name == "rounds").map_or(0.0, |(_, rounds)| rounds)
+    };
+    candidates.sort_by(|a, b| rounds(a).total_cmp(&rounds(b)));
     Ok(candidates)
 }
 
@@ -138,7 +149,12 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     let target = asked.target.required(&graph)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let question = Asked { target: &target, chosen: &chosen };
-    let candidates = candidates(&graph)?;
+    let candidates = candidates(&graph, &asked.protocols)?;
+    if candidates.is_empty() {
+        return Err(Failure::Refused(
+            "plans are for protocols that find a mean: trainings, histograms, local and central are compared by `ndp compare`".into(),
+        ));
+    }
     let progress = Progress::new(candidates.len() as u64, "candidates", quiet);
     let mut found = Vec::new();
     let mut budget = Budget::new(asked.effort.patience, candidates.len());

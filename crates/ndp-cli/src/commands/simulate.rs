@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::input;
 use crate::output::{csv, json, number};
 use ndarray::Array2;
-use ndp_algos::gossip::SynchronousGossip;
+use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
 use ndp_dp::Sigma;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

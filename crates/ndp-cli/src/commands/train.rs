@@ -31,6 +31,8 @@ const POINTS: usize = 100;
 struct Problem {
     objective: Linear<Logistic>,
     users: Users,
+    /// Examples of every user.
+    per_user: usize,
     test: Dataset,
     training: Training,
     domain: Domain,
@@ -55,11 +57,8 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     let measure = Measure::Approx(delta);
     let (graph, problem) = problem(asked)?;
     let count = problem.users.count();
-    let constants = problem.objective.constants(
-        DataBounds::UNIT.feature_norm,
-        DataBounds::UNIT.label_size,
-        problem.domain,
-    );
+    let bounds = DataBounds::default();
+    let constants = problem.objective.constants(bounds.feature_norm, bounds.label_size, problem.domain);
     let protocol = PrivateTraining::new(count, constants, problem.training.clone())?;
     let messages = protocol.message_count();
     let protocol = Patient::new(Box::new(protocol), Some(asked.effort.patience)).for_every_pair();
@@ -86,9 +85,9 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         ("protocol", asked.protocol.clone()),
         (
             "examples",
-            format!("{} for training, {} for testing", problem.users.data().len(), problem.test.len()),
+            format!("{} for training, {} for testing", problem.per_user * count, problem.test.labels().len()),
         ),
-        ("users", format!("{count}, {} examples each", problem.users.per_user())),
+        ("users", format!("{count}, {} examples each", problem.per_user)),
         ("label", format!("{}: {} against {}", asked.label, problem.classes[0], problem.classes[1])),
         ("observed by", chosen.description.clone()),
         (
@@ -148,7 +147,7 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     }
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.seed);
     let (train, test) = data
-        .stratified_split(super::count((asked.test * data.len() as f64).round()), rng)
+        .stratified_split(super::count((asked.test * data.labels().len() as f64).round()), rng)
         .map_err(refused)?;
     let graph = match &asked.graph {
         Some(file) => {
@@ -156,9 +155,10 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
             input::graph(&GraphInput { largest_component: asked.largest_component, ..of_file })?
         }
         // Without a network the users are only counted.
-        None => generators::path_graph(asked.users.unwrap_or((train.len() / 10).clamp(2, 1000)))?,
+        None => generators::path_graph(asked.users.unwrap_or((train.labels().len() / 10).clamp(2, 1000)))?,
     };
     let users = Users::deal(&train, graph.node_count(), Deal::Random, rng).map_err(refused)?;
+    let per_user = train.labels().len() / users.count();
     let (name, parameters) = asked.protocol.split_once(':').unwrap_or((&asked.protocol, ""));
     let parameters: Parameters = parameters.parse()?;
     let matrix: GossipMatrix = input::matrix(&graph, Weights::Metropolis);
@@ -173,12 +173,12 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
         Training::Federated(run) => run.domain,
         _ => Domain::Unbounded,
     };
-    let objective = Linear::new(Logistic).with_ridge(asked.ridge)?;
-    let objective = if asked.intercept { objective.with_intercept() } else { objective };
-    let bounds = DataBounds::UNIT;
+    let objective = Linear { l2: asked.ridge, intercept: asked.intercept, ..Linear::new(Logistic) };
+    objective.check(&train)?;
+    let bounds = DataBounds::default();
     let sensitivity = objective.constants(bounds.feature_norm, bounds.label_size, domain).sensitivity;
-    bounds.check(users.data())?;
-    Ok((graph, Problem { objective, users, test, training, domain, sensitivity, classes }))
+    bounds.check(&train)?;
+    Ok((graph, Problem { objective, users, per_user, test, training, domain, sensitivity, classes }))
 }
 
 /// The same examples with labels -1 and 1, and what they were.
@@ -267,12 +267,14 @@ fn history(problem: &Problem, noise: Option<Sigma>, rng: &mut ChaCha8Rng) -> Res
         Ok(walk.run(objective, users, noise, Some(&every(walk.steps)?), rng)?.history)
     };
     match training {
-        &Training::Central { steps, step_size } => walk(WalkSgd::central(steps, step_size), rng),
+        &Training::Central { steps, step_size } => {
+            walk(WalkSgd::new(Route::Complete, steps, step_size, None), rng)
+        }
         &Training::Walk { steps, step_size, cap } => {
-            walk(WalkSgd::new(Route::Complete, steps, step_size, cap), rng)
+            walk(WalkSgd::new(Route::Complete, steps, step_size, Some(cap)), rng)
         }
         Training::WalkOnGraph { matrix, steps, step_size, cap } => {
-            walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, *cap), rng)
+            walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap)), rng)
         }
         Training::Federated(run) => {
             let rounds = users.count() / run.batch.max(1);

@@ -1,7 +1,7 @@
 //! Private descent by a walk on the complete graph, with a cap on contributions.
 
+use super::NoisyStep;
 use super::geometric::Geometric;
-use super::{LastIterate, NoisyStep};
 use crate::error::ensure;
 use crate::{Error, Guarantee, Mechanism, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
@@ -58,7 +58,8 @@ impl CappedWalk {
     /// # Errors
     /// [`Error::InvalidParameter`] unless `θ ≤ 1`.
     #[doc(alias = "gap_rdp_closed")]
-    pub fn rdp_closed(&self, order: Order) -> Result<UpperBound<f64>, Error> {
+    #[cfg(test)]
+    pub(crate) fn rdp_closed(&self, order: Order) -> Result<UpperBound<f64>, Error> {
         let theta = self.step.theta(order);
         ensure(theta <= 1.0, "theta = 2α(α−1)L²/σ²", "be at most 1 for the closed form", theta)?;
         let (theta, mean) = (Interval::new(theta), Interval::new(self.gap.inverse_mean().into_value()));
@@ -98,8 +99,9 @@ impl CappedWalk {
     /// still choose uniformly: `N ln φ` becomes `θ + (N − 1) ln φ` if the final token is published, since a colluder
     /// can steer the last contribution to the end.
     #[must_use]
-    pub fn rdp_biased(&self, order: Order, last_iterate: LastIterate) -> UpperBound<f64> {
-        if self.contributions == 0 || last_iterate == LastIterate::Withheld {
+    #[cfg(test)]
+    pub(crate) fn rdp_biased(&self, order: Order, last_iterate: super::LastIterate) -> UpperBound<f64> {
+        if self.contributions == 0 || last_iterate == super::LastIterate::Withheld {
             return self.rdp(order).into();
         }
         let theta = self.step.theta(order);
@@ -186,7 +188,12 @@ mod tests {
     #[test]
     fn limits_are_right() {
         assert_eq!(*walk(0, 1.0, 1e-150, 10, 1).rdp(order(1e10)).value(), 0.0);
-        assert_eq!(*walk(0, 1.0, 1.0, 10, 1).rdp_biased(order(2.0), LastIterate::Published).value(), 0.0);
+        assert_eq!(
+            *walk(0, 1.0, 1.0, 10, 1)
+                .rdp_biased(order(2.0), crate::iteration::LastIterate::Published)
+                .value(),
+            0.0
+        );
         // Everyone else colludes: every contribution is seen at once.
         assert_relative_eq!(*walk(3, 1.0, 1.0, 4, 3).rdp(order(2.0)).value(), 12.0, max_relative = 1e-15);
         assert_eq!(*walk(1, 1.0, 1e-300, 10, 1).rdp(order(1e10)).value(), f64::INFINITY);
@@ -212,7 +219,7 @@ mod tests {
             // At most N contributions seen at once.
             let alone = contributions as f64 * half_square(order.get(), here.step.ratio());
             prop_assert!(loss <= alone * slack);
-            prop_assert!(loss <= here.rdp_biased(order, LastIterate::Published).value() * slack);
+            prop_assert!(loss <= here.rdp_biased(order, crate::iteration::LastIterate::Published).value() * slack);
             if let Ok(closed) = here.rdp_closed(order) {
                 prop_assert!(loss <= closed.value() * slack);
             }

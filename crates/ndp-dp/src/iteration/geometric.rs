@@ -3,11 +3,10 @@
 //! On the complete graph the number of steps `G ∈ {1, 2, …}` until the token next meets one of `k` given users out
 //! of `n` is geometric with parameter `p = k/n`.
 
+use crate::Error;
 #[cfg(test)]
 use crate::UpperBound;
 use crate::error::ensure;
-use crate::{Error, Exact};
-use ndp_numeric::rounding::up;
 use serde::Serialize;
 
 /// The geometric law on `{1, 2, …}`: `P(G = g) = p (1 − p)^{g−1}`.
@@ -75,10 +74,15 @@ impl Geometric {
     /// `ln n/n`.
     #[doc(alias = "geometric_inverse_mean")]
     #[must_use]
-    pub(crate) fn inverse_mean(self) -> Exact<f64> {
+    #[cfg(test)]
+    pub(crate) fn inverse_mean(self) -> crate::Exact<f64> {
         // Two parameters, a logarithm and two operations, each with at most one epsilon; the logarithm has the error of its
         // argument, relative, only where it is small, and is then taken from q.
-        Exact::new(if self.q == 0.0 { 1.0 } else { up(-self.p * self.log_p() / self.q, 8.0).min(1.0) })
+        crate::Exact::new(if self.q == 0.0 {
+            1.0
+        } else {
+            ndp_numeric::rounding::up(-self.p * self.log_p() / self.q, 8.0).min(1.0)
+        })
     }
 
     /// `ln E[e^{θ/G}]`, rounded up: the exponent of the Rényi loss of one contribution.
@@ -144,6 +148,7 @@ impl Geometric {
         (log_phi * ROUNDING).min(theta)
     }
 
+    #[cfg(test)]
     fn log_p(self) -> f64 {
         if self.q < 0.5 { libm::log1p(-self.q) } else { libm::log(self.p) }
     }

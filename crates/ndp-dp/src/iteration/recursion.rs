@@ -46,6 +46,7 @@ impl Backward {
         &self.event[t + 1..][..count]
     }
 
+    #[cfg(test)]
     pub(super) fn nothing_pending(&self, t: usize) -> f64 {
         self.nothing[t]
     }

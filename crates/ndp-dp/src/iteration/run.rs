@@ -139,7 +139,8 @@ impl UncappedWalk {
     /// # Complexity
     /// `O(T · min(T, longest))` time, `O(T)` memory.
     #[doc(alias = "sgd_total_logmgf")]
-    pub fn total_log_mgf(&self, theta: f64, longest: u64) -> Result<UpperBound<f64>, Error> {
+    #[cfg(test)]
+    pub(crate) fn total_log_mgf(&self, theta: f64, longest: u64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         ensure_longest(longest)?;
         self.check_cost(longest)?;
@@ -173,7 +174,8 @@ impl UncappedWalk {
         Ok(backward.log_value(theta))
     }
 
-    /// [`Self::total_log_mgf`] for given step sizes `η₁, …, η_T`: `g` is replaced by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²`.
+    /// `ln E` of the cost, rounded up, when every contribution is charged until the next event in {the user acts, an observer
+    /// receives}, for given step sizes `η₁, …, η_T`: after `g` steps a displacement is hidden by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²` noises.
     ///
     /// The only form for decreasing step sizes, whose later noise hides less.
     ///
@@ -223,13 +225,14 @@ impl UncappedWalk {
     }
 
     /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up: tighter than
-    /// [`Self::total_log_mgf`]; `∞` for `θ > 600`.
+    /// charging every one until the next event; `∞` for `θ > 600`, where the order is of no use.
     ///
     /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign steps in a
     /// row, which costs more. With `longest > T` nothing is cut.
     ///
     /// # Errors
-    /// As [`Self::total_log_mgf`].
+    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and `longest ≥ 2`, and when the `T · min(T, longest)` operations
+    /// exceed 4·10⁹, some seconds.
     ///
     /// # Complexity
     /// `O(T · min(T, longest))` time, `O(T)` memory.

@@ -2,7 +2,6 @@
 
 use crate::error::{ensure, ensure_positive};
 use crate::federated::ContractionFactor;
-use crate::gaussian::hypot_up;
 use crate::{Error, Gdp, Order, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::Serialize;
@@ -100,7 +99,8 @@ impl NoisyStep {
     /// # References
     /// Shamir and Zhang, *Stochastic gradient descent for non-smooth optimization*, 2013, arXiv:1212.1824: Theorem 2.
     #[doc(alias = "prop1")]
-    pub fn expected_error(
+    #[cfg(test)]
+    pub(crate) fn expected_error(
         &self,
         dimension: u64,
         diameter: f64,
@@ -115,9 +115,10 @@ impl NoisyStep {
     }
 
     /// `√(L² + dσ²)`, a bound on the root mean square of the noisy gradients.
+    #[cfg(test)]
     fn gradient(&self, dimension: u64) -> f64 {
         let noise = (Interval::count(dimension).sqrt() * Interval::new(self.sigma.get())).high();
-        hypot_up(self.lipschitz, noise)
+        crate::gaussian::hypot_up(self.lipschitz, noise)
     }
 }
 

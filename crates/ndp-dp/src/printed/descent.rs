@@ -86,32 +86,19 @@ pub fn theorem4(
 }
 
 /// The smallest `ε` that Lemma 1 and Mironov's conversion give, and the order that gives it.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Delta, Sigma, iteration::NoisyStep, printed::network_epsilon};
-/// let step = NoisyStep::new(1.0, Sigma::new(10.0)?)?;
-/// let claimed = network_epsilon(20.0, &step, 1000.0, Delta::new(1e-6)?)?.into_value();
-/// assert!(claimed.epsilon > 0.0 && claimed.order > 1.0);
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NetworkEpsilon {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct NetworkEpsilon {
     /// `αA + ln(1/δ)/(α − 1)`, `A = 4NL² ln n/(σ² n)`.
-    #[serde(with = "crate::lossless")]
-    pub epsilon: f64,
+    pub(crate) epsilon: f64,
     /// `α = min(1 + √(ln(1/δ)/A), limit of Lemma 1)`.
-    #[serde(with = "crate::lossless")]
-    pub order: f64,
+    pub(crate) order: f64,
 }
 
 /// Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5). As unproved as [`lemma1_rdp`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite.
-#[doc(alias = "net_eps_printed")]
-pub fn network_epsilon(
+pub(crate) fn network_epsilon(
     contributions: f64,
     step: &NoisyStep,
     users: f64,
@@ -121,7 +108,7 @@ pub fn network_epsilon(
     Ok(Printed::new(converted(slope, step, delta)))
 }
 
-/// The smallest `σ` for which [`network_epsilon`] is at most `epsilon`, for Lipschitz constant `lipschitz`. As unproved as
+/// The smallest `σ` for which Lemma 1 for `contributions` contributions, converted at `δ` (Remark 5), is at most `epsilon`, for Lipschitz constant `lipschitz`. As unproved as
 /// [`lemma1_rdp`].
 ///
 /// # Errors

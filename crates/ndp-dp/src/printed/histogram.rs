@@ -1,10 +1,8 @@
 //! The printed bounds for histograms: Theorem 2 (ring) and Theorem 6 (complete graph).
 
+use super::Theorem3;
 use super::sum::{composed, small_cycle_chance};
-use super::{Theorem3, check_users};
 use crate::error::ensure;
-use crate::gaussian::check_epsilon;
-use crate::randomized_response::check_labels;
 use crate::{Delta, Error, Printed};
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +15,16 @@ use serde::{Deserialize, Serialize};
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.
 #[doc(alias = "thm2_gamma_printed")]
-pub fn theorem2_gamma(labels: u32, epsilon: f64, delta: Delta, users: f64) -> Result<Printed<f64>, Error> {
-    check_labels(labels)?;
-    check_epsilon(epsilon)?;
-    check_users(users)?;
+#[cfg(test)]
+pub(crate) fn theorem2_gamma(
+    labels: u32,
+    epsilon: f64,
+    delta: Delta,
+    users: f64,
+) -> Result<Printed<f64>, Error> {
+    crate::randomized_response::check_labels(labels)?;
+    crate::gaussian::check_epsilon(epsilon)?;
+    super::check_users(users)?;
     let exponent = 12.0 * epsilon * libm::sqrt(-libm::log(delta.get()) / users);
     let labels = f64::from(labels);
     Ok(Printed::new(labels / (libm::expm1(exponent) + labels)))

@@ -13,11 +13,12 @@ mod histogram;
 mod spotted;
 mod sum;
 
-pub use descent::{
-    NetworkEpsilon, Theorem4, central_sigma, lemma1_order_limit, lemma1_rdp, network_epsilon, network_sigma,
-    theorem4,
-};
-pub use histogram::{Theorem6, theorem2_gamma};
+#[cfg(test)]
+pub(crate) use descent::network_epsilon;
+pub use descent::{Theorem4, central_sigma, lemma1_order_limit, lemma1_rdp, network_sigma, theorem4};
+pub use histogram::Theorem6;
+#[cfg(test)]
+pub(crate) use histogram::theorem2_gamma;
 pub use spotted::{SpottedLoss, spotted};
 #[cfg(test)]
 pub(crate) use sum::gamma_n;

@@ -5,7 +5,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::WalkSgd;
-use ndp_algos::sgd::{DataBounds, Dataset, Evaluation, History, Linear, Logistic, Users};
+use ndp_algos::sgd::{DataBounds, Dataset, Evaluation, History, Linear, Logistic, Objective, Users};
 use ndp_dp::{Grade, Sigma};
 use ndp_report::figure::{Kind, Provenance, Series};
 use rand::RngExt;
@@ -21,8 +21,8 @@ pub(super) const TEST_ROWS: usize = 4128;
 pub(super) fn houses(data: &Data) -> Result<(Dataset, Provenance)> {
     let loaded = data.houses()?;
     let rows = Dataset::new(loaded.value.features, loaded.value.labels)?.standardized()?.with_unit_rows();
-    rows.require_binary()?;
-    DataBounds::UNIT.check(&rows)?;
+    Linear::new(Logistic).check(&rows)?;
+    DataBounds::default().check(&rows)?;
     Ok((rows, loaded.source))
 }
 
@@ -176,10 +176,12 @@ impl Runs {
     pub(super) fn prepare(houses: &Dataset, setting: Setting, seed: Seed) -> Result<Self> {
         let split = |rng: &mut ChaCha8Rng| {
             let (train, test) = houses.stratified_split(setting.test_rows, rng)?;
-            let rows: Vec<usize> = (0..OBJECTIVE_ROWS).map(|_| rng.random_range(0..train.len())).collect();
-            let mut evaluation = Evaluation::new(setting.every, &test)?.on_every_node(setting.stride)?;
+            let rows: Vec<usize> =
+                (0..OBJECTIVE_ROWS).map(|_| rng.random_range(0..train.labels().len())).collect();
+            let mut evaluation = Evaluation::new(setting.every, &test)?;
+            evaluation.stride = setting.stride;
             if setting.objective {
-                evaluation = evaluation.with_objective(train.select(&rows)?);
+                evaluation.objective = Some(train.select(&rows)?);
             }
             Ok((Users::consecutive(&train, setting.users)?, evaluation))
         };

@@ -19,7 +19,7 @@ use ndp_algos::Error;
 use ndp_algos::walk::graph::convergence::walk_length;
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
-use ndp_graph::spectrum::gap_signed;
+use ndp_graph::spectrum::extremes;
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[
@@ -36,6 +36,7 @@ pub const FIGURES: &[Entry] = &[
 
 /// The length of the walk in the authors' programs: a rule of thumb for the precision that gossip reaches.
 fn walk_steps(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
-    let length = walk_length(matrix.node_count(), gap_signed(matrix)?, NoiseMultiplier::new(sigma)?)?;
+    let length =
+        walk_length(matrix.node_count(), extremes(matrix)?.gap_signed()?, NoiseMultiplier::new(sigma)?)?;
     Ok(usize::try_from(length.into_value().max(1)).unwrap_or(usize::MAX))
 }

@@ -3,30 +3,9 @@
 use super::{Format, Found, malformed, numbered};
 use crate::Error;
 use crate::edge_list::Arcs;
-use ndarray::ArrayView2;
 use std::io::BufRead;
 
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
-
-/// The array as a file of NumPy: 64-bit floats, little-endian, row after row.
-#[must_use]
-pub fn write_npy(array: ArrayView2<'_, f64>) -> Vec<u8> {
-    let (rows, columns) = array.dim();
-    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    // Magic, version and length take 10 bytes; the whole is a multiple of 64 and ends with a line feed.
-    while (10 + header.len() + 1) % 64 != 0 {
-        header.push(' ');
-    }
-    header.push('\n');
-    let mut bytes = MAGIC.to_vec();
-    bytes.extend([1, 0]);
-    bytes.extend(u16::try_from(header.len()).unwrap_or(u16::MAX).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    for value in array {
-        bytes.extend(value.to_le_bytes());
-    }
-    bytes
-}
 
 pub(super) fn read(mut reader: impl BufRead) -> Result<Found, Error> {
     let fail = |problem: &str| malformed(Format::Npy, None, problem);

@@ -20,54 +20,54 @@ use crate::Error;
 use crate::error::ensure;
 use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
+use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
 use ndp_graph::linalg::cholesky;
 use ndp_graph::{GossipMatrix, Graph};
 use rayon::prelude::*;
 
-/// What is bounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
-    /// The mean of `L_uv` over the pairs.
-    Mean,
-    /// The largest `L_uv` among the pairs.
-    Worst,
-}
-
-/// The pairs whose losses count: for each observer, its sources.
+/// The pairs whose losses count: for each observer all sources some hops away.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::fresh::Pairs;
-/// use ndp_graph::generators::cycle_graph;
-/// let far = Pairs::at_least(&cycle_graph(8)?, 2, &[0])?;
-/// assert_eq!(far, Pairs::at_least(&cycle_graph(8)?, 2, &[0])?);
+/// use ndp_algos::gossip::fresh::{Pairs, optimize};
+/// use ndp_algos::program::design::{DesignStopping, Limit};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
+/// let far = Pairs { distance: 2, observers: vec![0] };
+/// let found = optimize(&matrix, 4, &far, Limit::Mean(0.1), 1.0, DesignStopping::default())?;
+/// assert!(found.error <= 1.01 * found.error_lower_bound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pairs(Vec<(usize, Vec<usize>)>);
+pub struct Pairs {
+    /// The fewest hops between source and observer.
+    pub distance: u32,
+    /// The observers.
+    pub observers: Vec<usize>,
+}
 
-impl Pairs {
-    /// All sources at least `distance` hops from each of the given observers.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`], [`Error::InvalidParameter`] when no pair is that far apart.
-    pub fn at_least(graph: &Graph, distance: u32, observers: &[usize]) -> Result<Self, Error> {
+/// For each observer, its sources.
+struct Sources(Vec<(usize, Vec<usize>)>);
+
+impl Sources {
+    fn of(pairs: &Pairs, graph: &Graph) -> Result<Self, Error> {
         let nodes = graph.node_count();
-        let mut pairs = Vec::with_capacity(observers.len());
-        for &node in observers {
+        let mut found = Vec::with_capacity(pairs.observers.len());
+        for &node in &pairs.observers {
             if node >= nodes {
                 return Err(Error::NodeOutOfRange { node, nodes });
             }
             let hops = graph.distances(node);
-            let far = |&u: &usize| u != node && hops[u].is_none_or(|d| d >= distance);
+            let far = |&u: &usize| u != node && hops[u].is_none_or(|d| d >= pairs.distance);
             let sources: Vec<usize> = (0..nodes).filter(far).collect();
             if !sources.is_empty() {
-                pairs.push((node, sources));
+                found.push((node, sources));
             }
         }
-        ensure(!pairs.is_empty(), "the distance of pairs", "leave at least one pair", f64::from(distance))?;
-        Ok(Self(pairs))
+        let distance = f64::from(pairs.distance);
+        ensure(!found.is_empty(), "the distance of pairs", "leave at least one pair", distance)?;
+        Ok(Self(found))
     }
 
     fn count(&self) -> usize {
@@ -76,6 +76,17 @@ impl Pairs {
 }
 
 /// The schedule found, and how good it is.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::fresh::{Pairs, optimize};
+/// use ndp_algos::program::design::{DesignStopping, Limit};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let (matrix, pairs) = (GossipMatrix::metropolis(&path_graph(6)?), Pairs { distance: 2, observers: vec![0] });
+/// let found = optimize(&matrix, 3, &pairs, Limit::Worst(0.5), 1.0, DesignStopping::default())?;
+/// assert!(found.loss <= 0.5 * (1.0 + 1e-12) && found.schedule.variances().len() == 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
     /// The noise of every round; it meets target and floor.
@@ -90,22 +101,7 @@ pub struct Optimized {
     pub iterations: usize,
 }
 
-/// When to stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stopping {
-    /// Stop when the error is within this factor (minus 1) of its lower bound.
-    pub tolerance: f64,
-    /// Stop after this many steps in any case.
-    pub iterations: usize,
-}
-
-impl Default for Stopping {
-    fn default() -> Self {
-        Self { tolerance: 1e-3, iterations: 300 }
-    }
-}
-
-/// The schedule of `rounds` rounds with the least noise error whose losses meet `target`
+/// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` meet `limit`
 /// (in units of `μ²/Δ²`; an RDP loss is `α Δ²/2` times it) and whose first variance is at least `floor`.
 ///
 /// A local loss of at most `ε` for neighbors needs `floor = α Δ² / (2ε)`; only pure means over *all*
@@ -113,16 +109,16 @@ impl Default for Stopping {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds, a target that is not positive and finite, a floor that
-/// is negative, infinite or NaN; a matrix too large to be dense.
+/// is negative, infinite or NaN, and where no pair is that far apart; [`Error::NodeOutOfRange`]; a matrix too large to be dense.
 pub fn optimize(
     matrix: &GossipMatrix,
     rounds: usize,
     pairs: &Pairs,
-    target: (Over, f64),
+    limit: Limit,
     floor: f64,
-    stopping: Stopping,
+    stopping: DesignStopping,
 ) -> Result<Optimized, Error> {
-    let (kind, bound) = target;
+    let (Limit::Mean(bound) | Limit::Worst(bound)) = limit;
     ensure(0.0 < bound && bound.is_finite(), "the target loss", "be positive and finite", bound)?;
     ensure(
         0.0 <= floor && floor.is_finite(),
@@ -130,6 +126,7 @@ pub fn optimize(
         "be nonnegative and finite",
         floor,
     )?;
+    let pairs = Sources::of(pairs, matrix.graph())?;
     let costs = FreshNoiseGossip::error_weights(matrix, rounds)?;
     let observers = pairs
         .0
@@ -144,12 +141,12 @@ pub fn optimize(
     let mut weights = vec![1.0 / pairs.count() as f64; pairs.count()];
     let mut best: Option<Optimized> = None;
     let mut lower: f64 = costs[0] * floor;
-    for iteration in 1..=stopping.iterations.max(1) {
+    for iteration in 1..=stopping.steps.max(1) {
         let (losses, slopes) = evaluate(&observers, &variances, &weights)?;
         let mean: f64 = losses.iter().zip(&weights).map(|(l, w)| l * w).sum();
-        let attained = match kind {
-            Over::Mean => mean,
-            Over::Worst => losses.iter().fold(0.0, |m, &l| l.max(m)),
+        let attained = match limit {
+            Limit::Mean(_) => mean,
+            Limit::Worst(_) => losses.iter().fold(0.0, |m, &l| l.max(m)),
         };
         // L is homogeneous of degree -1, so this scale meets the target; it must keep the floor.
         let scale = (attained / bound).max(floor / variances[0]);
@@ -170,7 +167,7 @@ pub fn optimize(
         }
         let pull: Vec<f64> = variances.iter().zip(&slopes).map(|(s, g)| s * s * g).collect();
         variances = majorised_step(&pull, &costs, bound, floor);
-        if kind == Over::Worst {
+        if let Limit::Worst(_) = limit {
             for (weight, loss) in weights.iter_mut().zip(&losses) {
                 *weight *= loss / attained;
             }

@@ -10,7 +10,8 @@ use crate::certified::rows::{Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
 use crate::gossip::operator::{require_operator, worst_bias};
-use crate::gossip::synchronous::{SynchronousGossip, Transcript, apply, check_values};
+use crate::gossip::protocol::{GossipProtocol, Transcript};
+use crate::gossip::synchronous::{SynchronousGossip, apply, check_values};
 use crate::loss::LossReport;
 use crate::numeric::id;
 use crate::protocol::Observation;
@@ -19,7 +20,7 @@ use crate::view::checked_coalition;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, s};
-use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -41,31 +42,11 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FreshNoiseGossip {
-    matrix: GossipMatrix,
-    schedule: NoiseSchedule,
+    /// The gossip matrix `W`.
+    pub matrix: GossipMatrix,
+    /// The noises of all rounds.
+    pub schedule: NoiseSchedule,
     own_noise: OwnNoise,
-}
-
-/// What happened in one run.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule};
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let schedule = NoiseSchedule::new(vec![0.01, 0.01, 0.01])?;
-/// let gossip = FreshNoiseGossip::new(GossipMatrix::metropolis(&path_graph(2)?), schedule);
-/// let run = gossip.run(arr2(&[[1.0], [2.0]]).view(), &mut ChaCha8Rng::seed_from_u64(1))?;
-/// assert_eq!((run.transcript.noise.dim(), run.later_noises.len()), ((2, 1), 2));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct FreshTranscript {
-    /// The first noise, all messages and the output.
-    pub transcript: Transcript,
-    /// The noises of rounds `1..T`, each `n` by `d`.
-    pub later_noises: Vec<Array2<f64>>,
 }
 
 impl FreshNoiseGossip {
@@ -73,64 +54,6 @@ impl FreshNoiseGossip {
     #[must_use]
     pub fn new(matrix: GossipMatrix, schedule: NoiseSchedule) -> Self {
         Self { matrix, schedule, own_noise: OwnNoise::Known }
-    }
-
-    /// The same, observed by nodes that use or throw away the noise they drew.
-    #[must_use]
-    pub fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
-    }
-
-    /// The gossip matrix `W`.
-    #[must_use]
-    pub fn matrix(&self) -> &GossipMatrix {
-        &self.matrix
-    }
-
-    /// The noises of all rounds.
-    #[must_use]
-    pub fn schedule(&self) -> &NoiseSchedule {
-        &self.schedule
-    }
-
-    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`).
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there is one row per node and at least one column;
-    /// [`Error::InvalidParameter`] for a value that is not finite.
-    pub fn run(&self, values: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<FreshTranscript, Error> {
-        check_values(values, self.matrix.node_count())?;
-        let mut noises = Vec::with_capacity(self.schedule.rounds());
-        let mut messages: Vec<Array2<f64>> = Vec::with_capacity(self.schedule.rounds());
-        for (t, variance) in self.schedule.variances().iter().enumerate() {
-            let tau = variance.sqrt();
-            let noise: Array2<f64> = Array2::from_shape_fn(values.raw_dim(), |_| {
-                let z: f64 = StandardNormal.sample(rng);
-                tau * z
-            });
-            let before = match t {
-                0 => values.to_owned(),
-                _ => apply(self.matrix.csr(), messages[t - 1].view()),
-            };
-            messages.push(before + &noise);
-            noises.push(noise);
-        }
-        let output = apply(self.matrix.csr(), messages[messages.len() - 1].view());
-        let later_noises = noises.split_off(1);
-        let noise = noises.remove(0);
-        Ok(FreshTranscript { transcript: Transcript { noise, messages, output }, later_noises })
-    }
-
-    /// What the observer learns about every node, as a fraction of the local loss
-    /// `c₀ = α Δ² / (2 s_0)`: `s_0 bᵀ Σ⁻¹ b`, `b` the mean shift and `Σ` the covariance of its view.
-    ///
-    /// Direct neighbors have 1, nodes beyond `T` hops 0.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`], or a view or matrix too large to write down.
-    pub fn loss(&self, observer: usize) -> Result<LossReport, Error> {
-        self.coalition_loss(&[observer])
     }
 
     /// What a coalition (ascending) hears as rows with exact entries, on the nodes within reach; noises of variance 0, and those
@@ -186,7 +109,7 @@ impl FreshNoiseGossip {
     ///
     /// # Errors
     /// A matrix too large to be dense.
-    pub fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
+    pub(super) fn error_weights(matrix: &GossipMatrix, rounds: usize) -> Result<Vec<f64>, Error> {
         let n = matrix.node_count();
         let mut power = matrix.to_dense()?;
         let mut weights = Vec::with_capacity(rounds);
@@ -205,26 +128,57 @@ impl FreshNoiseGossip {
     ///
     /// # Errors
     /// A matrix too large to be dense.
-    pub fn noise_error(&self) -> Result<f64, Error> {
-        let weights = Self::error_weights(&self.matrix, self.schedule.rounds())?;
+    fn noise_error(&self) -> Result<f64, Error> {
+        let weights = Self::error_weights(&self.matrix, self.schedule.variances().len())?;
         Ok(weights.iter().zip(self.schedule.variances()).map(|(m, s)| m * s).sum())
     }
+}
 
-    /// The mean squared error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on the given values (`n` by `d`), exact:
-    /// `(1/n) ‖W^T x - x̄ 1‖² + d Σ_t s_t m_t`.
-    ///
-    /// # Errors
-    /// Those of [`run`](Self::run), and a matrix too large to be dense.
-    pub fn mean_squared_error(&self, values: ArrayView2<'_, f64>) -> Result<f64, Error> {
+impl GossipProtocol for FreshNoiseGossip {
+    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
+        self.own_noise = own_noise;
+        self
+    }
+
+    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
+        check_values(values, self.matrix.node_count())?;
+        let schedule = self.schedule.scaled_to(sigma)?;
+        let mut noises = Vec::with_capacity(schedule.variances().len());
+        let mut messages: Vec<Array2<f64>> = Vec::with_capacity(schedule.variances().len());
+        for (t, variance) in schedule.variances().iter().enumerate() {
+            let tau = variance.sqrt();
+            let noise: Array2<f64> = Array2::from_shape_fn(values.raw_dim(), |_| {
+                let z: f64 = StandardNormal.sample(rng);
+                tau * z
+            });
+            let before = match t {
+                0 => values.to_owned(),
+                _ => apply(self.matrix.csr(), messages[t - 1].view()),
+            };
+            messages.push(before + &noise);
+            noises.push(noise);
+        }
+        let output = apply(self.matrix.csr(), messages[messages.len() - 1].view());
+        let later_noises = noises.split_off(1);
+        let noise = noises.remove(0);
+        Ok(Transcript { noise, messages, output, later_noises })
+    }
+
+    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        run.received(self.matrix.graph(), coalition)
+    }
+
+    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
         check_values(values, self.matrix.node_count())?;
         let n = values.nrows() as f64;
         let mean = values.sum_axis(ndarray::Axis(0)) / n;
         let mut state = values.to_owned();
-        for _ in 0..self.schedule.rounds() {
+        for _ in 0..self.schedule.variances().len() {
             state = apply(self.matrix.csr(), state.view());
         }
         let bias: f64 = (state - &mean).iter().map(|x| x * x).sum::<f64>() / n;
-        Ok(bias + values.ncols() as f64 * self.noise_error()?)
+        let noisy = Self { schedule: self.schedule.scaled_to(sigma)?, ..self.clone() };
+        Ok(Exact::new(bias + values.ncols() as f64 * noisy.noise_error()?))
     }
 }
 
@@ -243,7 +197,7 @@ impl LinearProtocol for FreshNoiseGossip {
     /// ascending order. Noise `r n + w` is that of node `w` in round `r`; the unit is `σ = τ_0`.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         let n = self.node_count();
-        let rounds = self.schedule.rounds();
+        let rounds = self.schedule.variances().len();
         let coalition = checked_coalition(coalition, n)?;
         let senders = outside_neighbors(self.matrix.graph(), &coalition);
         let rows = senders.len() * rounds;
@@ -282,7 +236,7 @@ impl LinearProtocol for FreshNoiseGossip {
         let coalition = checked_coalition(coalition, self.node_count())?;
         let options = ExactOptions { own_noise: self.own_noise, ..ExactOptions::default() };
         if self.schedule.variances()[1..].iter().all(|&s| s == 0.0) {
-            return account(&self.matrix, coalition, self.schedule.rounds(), options);
+            return account(&self.matrix, coalition, self.schedule.variances().len(), options);
         }
         let certificate = account::of_rows(&self.exact_rows(&coalition), options.budget())?;
         Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
@@ -296,13 +250,12 @@ impl LinearProtocol for FreshNoiseGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let run =
-            Self { schedule: self.schedule.scaled_to(sigma)?, ..self.clone() }.run(values, &mut &mut *rng)?;
-        let received = run.transcript.received(self.matrix.graph(), coalition)?;
+        let run = self.run(values, sigma, rng)?;
+        let received = self.received(&run, sigma, coalition)?;
         let coalition = checked_coalition(coalition, self.node_count())?;
         let mut known_noises = Array2::zeros((0, values.ncols()));
         if self.own_noise == OwnNoise::Known {
-            for (t, noise) in std::iter::once(&run.transcript.noise).chain(&run.later_noises).enumerate() {
+            for (t, noise) in std::iter::once(&run.noise).chain(&run.later_noises).enumerate() {
                 // The view's columns carry the factor τ_t/τ_0.
                 let factor = (self.schedule.variances()[t] / self.schedule.first()).sqrt();
                 for &v in &coalition {
@@ -321,13 +274,13 @@ impl LinearProtocol for FreshNoiseGossip {
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         require_operator(LinearProtocol::node_count(self))?;
         let schedule = self.schedule.scaled_to(noise.sigma(Sensitivity::new(1.0)?)?)?;
-        let plain = SynchronousGossip::new(self.matrix.clone(), schedule.rounds()).operator()?;
+        let plain = SynchronousGossip::new(self.matrix.clone(), schedule.variances().len()).operator()?;
         let noisy = Self { schedule, ..self.clone() }.noise_error()?;
         Ok((noisy + worst_bias(plain.view())).sqrt())
     }
 
     fn message_count(&self) -> Result<f64, Error> {
-        Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.schedule.rounds() as f64)
+        Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.schedule.variances().len() as f64)
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use ndp_algos::gossip::NoiseSchedule;
 /// let schedule = NoiseSchedule::new(vec![1.0, 0.5, 0.25])?;
-/// assert_eq!(schedule.rounds(), 3);
+/// assert_eq!(schedule.variances().len(), 3);
 /// assert!(NoiseSchedule::new(vec![0.0, 1.0]).is_err()); // the first message would show everything
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,15 +50,8 @@ impl NoiseSchedule {
         }
     }
 
-    /// All noise in round 0: Muffliato itself.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for no rounds.
-    pub fn one_shot(sigma: Sigma, rounds: usize) -> Result<Self, Error> {
-        Self::flat(sigma, rounds, 0.0)
-    }
-
-    /// `s_0 = σ²` and `s_t = ρσ²/(T-1)` after it: the variance of the average grows by `1 + ρ`.
+    /// `s_0 = σ²` and `s_t = ρσ²/(T-1)` after it: the variance of the average grows by `1 + ρ`. With `ρ = 0` all noise is in round 0:
+    /// Muffliato itself.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for no rounds, or a `ρ` that is negative, infinite or NaN; [`ndp_graph::Error::TooLarge`].
@@ -70,21 +63,15 @@ impl NoiseSchedule {
         Self::new((0..rounds).map(|t| if t == 0 { variance } else { later }).collect())
     }
 
-    /// The variances `s_0, …, s_{T-1}`.
+    /// The variances `s_0, …, s_{T-1}` of the `T ≥ 1` rounds; the first sets the local loss `c₀ = α Δ² / (2 s_0)`.
     #[must_use]
     pub fn variances(&self) -> &[f64] {
         &self.0
     }
 
-    /// The number of rounds `T`, at least 1.
-    #[must_use]
-    pub fn rounds(&self) -> usize {
-        self.0.len()
-    }
-
     /// The variance `s_0` of the first noise, which sets the local loss `c₀ = α Δ² / (2 s_0)`.
     #[must_use]
-    pub fn first(&self) -> f64 {
+    pub(super) fn first(&self) -> f64 {
         self.0[0]
     }
 
@@ -93,7 +80,7 @@ impl NoiseSchedule {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] when a variance overflows.
-    pub fn scaled_to(&self, sigma: Sigma) -> Result<Self, Error> {
+    pub(super) fn scaled_to(&self, sigma: Sigma) -> Result<Self, Error> {
         let factor = sigma.get() / self.0[0].sqrt();
         Self::new(self.0.iter().map(|s| s * factor * factor).collect())
     }

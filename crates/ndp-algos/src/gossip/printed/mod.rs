@@ -15,13 +15,10 @@
 mod formulas;
 mod sequences;
 
-pub use formulas::{
-    RandomGraph, Table1Family, corollary4_variance, proposition1, proposition1_neighbors, randomized_error,
-    randomized_mean_loss, table1_exponent, theorem4,
-};
-pub use sequences::{Orientation, sequence_from, sequence_mean_from, sequence_towards};
+pub use formulas::{Table1Family, corollary4_variance, proposition1_neighbors, table1_exponent, theorem4};
+pub use sequences::sequence_mean_from;
 
-use super::exact::outside_neighbors;
+use super::exact::{Connections, outside_neighbors};
 use super::operator::require_rounds;
 use crate::Error;
 use crate::kernel::{self, Lanes};
@@ -32,14 +29,14 @@ use ndp_graph::memory::require_dense;
 use ndp_graph::{Csr, GossipMatrix};
 use rayon::prelude::*;
 
-/// Which powers of `W` the sum runs over.
+/// Which powers of `W`, and which of their entries, the sum runs over.
 ///
 /// # Examples
 /// ```
 /// use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
-/// let [printed, programmed] = [Powers::FromZero, Powers::FromOne].map(|powers| theorem1_towards(&matrix, 0, 2, powers));
+/// let [printed, programmed] = [Powers::FromZero, Powers::FromOne].map(|powers| theorem1_towards((&matrix, 2), &[0], powers));
 /// assert_ne!(printed?, programmed?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -50,6 +47,9 @@ pub enum Powers {
     FromZero,
     /// `1..=T`, as the authors' program does: the most revealing message is left out.
     FromOne,
+    /// `0..T`, a message of `w` being charged the entry `(W_{0:t})_{uw}` of the running product, as Corollary 2 writes, and not
+    /// `(W_{0:t})_{wu}`, how much of `u`'s value it holds. They differ where the product is not symmetric: never with a fixed matrix.
+    Transposed,
 }
 
 /// Theorem 1 from `source` to every node: entry `v` is `f(source, v) / c₀`.
@@ -81,27 +81,29 @@ pub fn theorem1_from(
     Ok(Printed::new((0..matrix.node_count()).map(towards).collect()))
 }
 
-/// Theorem 1 from every node to `observer`: entry `u` is `f(u, observer) / c₀`.
+/// Theorem 1 from every node to one observer, entry `u` is `f(u, v) / c₀`, and Theorem 12 to a coalition: the sum over the messages
+/// received from outside.
+///
+/// Over a sequence it is `Σ_t Σ_w (W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²`, given the steps, and with one edge per step Corollary 2.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`].
+/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`Error::NotOffered`] for
+/// [`Powers::FromOne`] over a sequence.
 ///
 /// # Complexity
-/// `O(T d_v nnz(W))` time, `O(n)` memory.
-pub fn theorem1_towards(
-    matrix: &GossipMatrix,
-    observer: usize,
-    rounds: usize,
+/// With a fixed matrix `O(T d_v nnz(W))` time, `O(n)` memory.
+pub fn theorem1_towards<'a>(
+    connections: impl Into<Connections<'a>>,
+    coalition: &[usize],
     powers: Powers,
 ) -> Result<Printed<ObserverLoss>, Error> {
-    theorem12_towards(matrix, &[observer], rounds, powers)
+    match connections.into() {
+        Connections::Fixed { matrix, rounds } => fixed_towards(matrix, coalition, rounds, powers),
+        Connections::Sequence(sequence) => sequences::towards(sequence, coalition, powers),
+    }
 }
 
-/// Theorem 12, the sum of Theorem 1 towards a coalition: over the messages of its neighbors outside.
-///
-/// # Errors
-/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`].
-pub fn theorem12_towards(
+fn fixed_towards(
     matrix: &GossipMatrix,
     coalition: &[usize],
     rounds: usize,
@@ -160,25 +162,15 @@ pub fn theorem1_all_pairs(
     Ok(Printed::new(PairwiseLoss::from_rows(n, unit)?))
 }
 
-/// Corollary 1 from every node to `observer`:
+/// Corollary 1 from every node to one observer:
 /// `n max_{w ∈ N(v)} W_{vw}⁻² Σ_{t=1..T} (Wᵗ)_{vu}²`, infinite when an edge at `v` has weight 0.
 ///
-/// # Errors
-/// [`Error::NodeOutOfRange`].
-pub fn corollary1_towards(
-    matrix: &GossipMatrix,
-    observer: usize,
-    rounds: usize,
-) -> Result<Printed<ObserverLoss>, Error> {
-    corollary3_towards(matrix, &[observer], rounds)
-}
-
-/// Corollary 3 from every node to a coalition `V`, with the `Δ²` that its print leaves out:
+/// To a coalition `V` it is Corollary 3, with the `Δ²` that its print leaves out:
 /// `n max_{v ∈ V, w ∈ N(v) \ V} W_{vw}⁻² Σ_{t=1..T} (Σ_{v ∈ V} (Wᵗ)_{vu})²`.
 ///
 /// # Errors
 /// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`].
-pub fn corollary3_towards(
+pub fn corollary1_towards(
     matrix: &GossipMatrix,
     coalition: &[usize],
     rounds: usize,
@@ -256,7 +248,7 @@ fn step<const B: usize, const SUM: bool>(
 
 /// Nothing if the powers of all rounds can be applied to so many columns, a panel at a time.
 fn require_rounds_of(matrix: &GossipMatrix, columns: usize, rounds: usize) -> Result<(), Error> {
-    require_rounds(rounds, matrix.csr().columns().len().saturating_mul(columns.div_ceil(PANEL)))
+    require_rounds(rounds, matrix.csr().parts().1.len().saturating_mul(columns.div_ceil(PANEL)))
 }
 
 #[derive(Clone, Copy)]
@@ -325,7 +317,7 @@ mod tests {
                 let all = theorem1_all_pairs(&matrix, rounds, powers)?.into_value();
                 for v in 0..graph.node_count() {
                     let from = theorem1_from(&matrix, v, rounds, powers)?.into_value();
-                    let towards = theorem1_towards(&matrix, v, rounds, powers)?.into_value();
+                    let towards = theorem1_towards((&matrix, rounds), &[v], powers)?.into_value();
                     for u in 0..graph.node_count() {
                         assert_relative_eq!(all.get(u, v), expected[(u, v)], max_relative = 1e-12);
                         assert_relative_eq!(towards.unit[u], expected[(u, v)], max_relative = 1e-12);
@@ -343,11 +335,11 @@ mod tests {
     #[test]
     fn coalitions_are_charged_for_messages_from_outside() -> Result<(), Error> {
         let matrix = GossipMatrix::metropolis(&generators::path_graph(4)?);
-        let both = theorem12_towards(&matrix, &[2, 1], 3, Powers::FromZero)?.into_value();
+        let both = theorem1_towards((&matrix, 3), &[2, 1], Powers::FromZero)?.into_value();
         assert_relative_eq!(both.unit.iter().sum::<f64>(), 6.0, max_relative = 1e-13);
-        let all = theorem12_towards(&matrix, &[0, 1, 2, 3], 3, Powers::FromZero)?.into_value();
+        let all = theorem1_towards((&matrix, 3), &[0, 1, 2, 3], Powers::FromZero)?.into_value();
         assert_eq!(all.unit, [0.0; 4]);
-        assert_eq!(corollary3_towards(&matrix, &[0, 1, 2, 3], 3)?.into_value().unit, [0.0; 4]);
+        assert_eq!(corollary1_towards(&matrix, &[0, 1, 2, 3], 3)?.into_value().unit, [0.0; 4]);
         Ok(())
     }
 
@@ -356,15 +348,15 @@ mod tests {
     fn corollary_1_relaxes_theorem_1() -> Result<(), Error> {
         for graph in graphs()? {
             let matrix = GossipMatrix::metropolis(&graph);
-            let theorem = theorem1_towards(&matrix, 1, 4, Powers::FromZero)?.into_value();
-            let corollary = corollary1_towards(&matrix, 1, 4)?.into_value();
+            let theorem = theorem1_towards((&matrix, 4), &[1], Powers::FromZero)?.into_value();
+            let corollary = corollary1_towards(&matrix, &[1], 4)?.into_value();
             for (theorem, corollary) in theorem.unit.iter().zip(&corollary.unit) {
                 assert!(*corollary >= theorem - 1e-12);
             }
         }
         let path = generators::path_graph(3)?;
         let idle = GossipMatrix::from_dense(&path, Array2::eye(3).view())?;
-        assert_eq!(corollary1_towards(&idle, 0, 2)?.into_value().unit, [f64::INFINITY, 0.0, 0.0]);
+        assert_eq!(corollary1_towards(&idle, &[0], 2)?.into_value().unit, [f64::INFINITY, 0.0, 0.0]);
         Ok(())
     }
 
@@ -375,7 +367,7 @@ mod tests {
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| {
-                let column = theorem1_towards(&matrix, 4555, 8, Powers::FromZero)?.into_value();
+                let column = theorem1_towards((&matrix, 8), &[4555], Powers::FromZero)?.into_value();
                 let pairs = theorem1_all_pairs(&small, 8, Powers::FromOne)?.into_value();
                 Ok::<_, Error>((column, pairs))
             })

@@ -2,6 +2,7 @@
 
 use super::super::block::{Block, WIDTH};
 use super::super::messages::{Message, received, rows};
+use super::Powers;
 use crate::Error;
 use crate::view::checked_coalition;
 use ndarray::Array2;
@@ -10,26 +11,17 @@ use ndp_graph::memory::require_dense;
 use ndp_graph::{GossipSequence, Step};
 use rayon::prelude::*;
 
-/// Which entry of the running product is charged to a message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Orientation {
-    /// `(W_{0:t})_{wu}`: how much of `u`'s value the message of `w` holds.
-    #[default]
-    Message,
-    /// `(W_{0:t})_{uw}`, as the paper writes. It differs where the product is not symmetric.
-    AsPrinted,
-}
-
-/// Theorem 1 (one observer) or 12 (a coalition), and with one edge per step Corollary 2, given the
-/// steps: `Σ_t Σ_w (W_{0:t})_{wu}² / ‖(W_{0:t})_w‖²` over the messages received from outside.
-///
-/// # Errors
-/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`].
-pub fn sequence_towards(
+/// Theorem 1 or 12 over a sequence.
+pub(super) fn towards(
     sequence: &GossipSequence,
     coalition: &[usize],
-    orientation: Orientation,
+    powers: Powers,
 ) -> Result<Printed<ObserverLoss>, Error> {
+    if powers == Powers::FromOne {
+        return Err(Error::NotOffered(
+            "the authors' program sums over the powers of one matrix, not over a sequence",
+        ));
+    }
     let coalition = checked_coalition(coalition, sequence.node_count())?;
     let mut unit = vec![0.0; sequence.node_count()];
     for messages in received(sequence, &coalition).chunks(WIDTH) {
@@ -37,14 +29,12 @@ pub fn sequence_towards(
         let lengths = squares(&rows);
         for (lane, &message) in messages.iter().enumerate() {
             let column;
-            let charged = match orientation {
-                Orientation::Message => &rows,
-                Orientation::AsPrinted => {
-                    column = columns(sequence, message);
-                    &column
-                }
+            let (charged, from) = if powers == Powers::Transposed {
+                column = columns(sequence, message);
+                (&column, 0)
+            } else {
+                (&rows, lane)
             };
-            let from = if orientation == Orientation::Message { lane } else { 0 };
             for (unit, row) in unit.iter_mut().zip(charged.rows()) {
                 *unit += row.0[from] * row.0[from] / lengths[lane];
             }
@@ -61,7 +51,7 @@ pub fn sequence_towards(
 ///
 /// # Complexity
 /// `O(n Σ_t nnz(W_t))`: the lengths of all rows of all products are needed.
-pub fn sequence_from(sequence: &GossipSequence, source: usize) -> Result<Printed<Array2<f64>>, Error> {
+pub(super) fn sequence_from(sequence: &GossipSequence, source: usize) -> Result<Printed<Array2<f64>>, Error> {
     let (n, steps) = (sequence.node_count(), sequence.steps());
     checked_coalition(&[source], n)?;
     // One table for the lengths, one for the result, and one for each panel at work.
@@ -96,7 +86,10 @@ pub fn sequence_from(sequence: &GossipSequence, source: usize) -> Result<Printed
 /// The mean over all observers of Theorem 1's `f(source, v) / c₀`, after each of the steps.
 ///
 /// # Errors
-/// Those of [`sequence_from`].
+/// [`Error::NodeOutOfRange`]; [`ndp_graph::Error::TooLarge`].
+///
+/// # Complexity
+/// `O(n Σ_t nnz(W_t))`: the lengths of all rows of all products are needed.
 pub fn sequence_mean_from(sequence: &GossipSequence, source: usize) -> Result<Vec<Printed<f64>>, Error> {
     let n = sequence.node_count() as f64;
     let added = sequence_from(sequence, source)?.into_value();

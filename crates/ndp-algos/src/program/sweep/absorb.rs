@@ -16,6 +16,7 @@ use crate::program::registers::Definition;
 use crate::program::weight::float;
 use ndarray::Array2;
 use ndp_graph::linalg::cholesky;
+use ndp_graph::progress::checkpoint;
 use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::BTreeMap;
@@ -155,6 +156,9 @@ fn completed(
     let mut noises = vec![0; shift.len()];
     let mut row = 0;
     for (at, (step, &value)) in tape.steps.iter().zip(&tape.values).enumerate() {
+        if at % 1024 == 0 {
+            checkpoint();
+        }
         let (number, value) = (step.number as usize, value as usize);
         row += usize::from(tape.rows[row].1 == at);
         let mut motion = still.clone();

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::accountant::Protocol;
-use crate::gossip::fresh::{Over, Pairs, Stopping, optimize};
+use crate::gossip::fresh::{Pairs, optimize};
 use crate::program::constructors::{decor, dsgd, fresh_noise};
-use crate::program::design::{Design, Limit};
+use crate::program::design::{Design, DesignStopping, Limit};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph};
 use ndp_graph::{GossipMatrix, Graph};
@@ -28,7 +28,7 @@ fn schedules_of_fresh_noise() -> Outcome {
         let mut floors = vec![0.0; rounds];
         floors[0] = 1.0;
         let mut design = Design::new(&program, &groups)?;
-        (design.floors, design.steps) = (floors, 400);
+        design.floors = floors;
         let observers: Vec<usize> = (0..n).collect();
         let far = |v: usize| {
             let hops = graph.distances(v);
@@ -36,19 +36,18 @@ fn schedules_of_fresh_noise() -> Outcome {
         };
         let pairs: Vec<(Observer, Vec<usize>)> =
             observers.iter().map(|&v| (Observer::node(v), far(v))).collect();
-        for (limit, target, allowed) in
-            [(Limit::Mean(0.1), Over::Mean, 0.1), (Limit::Worst(0.2), Over::Worst, 0.2)]
-        {
-            let stopping = Stopping { tolerance: 0.002, iterations: 2000 };
+        for (limit, allowed) in [(Limit::Mean(0.1), 0.1), (Limit::Worst(0.2), 0.2)] {
+            let stopping = DesignStopping { tolerance: 0.002, steps: 2000 };
             let before = optimize(
                 &matrix,
                 rounds,
-                &Pairs::at_least(&graph, 2, &observers)?,
-                (target, allowed),
+                &Pairs { distance: 2, observers: observers.clone() },
+                limit,
                 1.0,
                 stopping,
             )?;
-            let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit)?;
+            let stopping = DesignStopping { tolerance: 1e-3, steps: 400 };
+            let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit, stopping)?;
             assert!(found.cost <= found.lower_bound * 1.0011, "{limit:?}: {}", found.cost);
             assert!(found.loss <= allowed && found.loss > 0.99 * allowed, "{}", found.loss);
             assert!(found.cost >= before.error_lower_bound * (1.0 - 1e-9), "{} {before:?}", found.cost);
@@ -66,7 +65,7 @@ fn one_strength_is_the_least_noise() -> Outcome {
     let program = decor(&cycle_graph(6)?, 1, 2, 1)?;
     let design = Design::new(&program, &[program.noises()])?;
     let limit = Limit::Worst(0.25);
-    let found = design.solve(&everybody(6), &SensitivitySet::UseLevel, limit)?;
+    let found = design.solve(&everybody(6), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
     let losses = program.pairwise_losses(&SensitivitySet::UseLevel)?;
     let pairs = (0..36).map(|k| losses.value().get(k / 6, k % 6));
     let worst = pairs.fold(0.0, f64::max);
@@ -86,11 +85,11 @@ fn masks_take_over() -> Outcome {
     let design = Design::new(&program, &[own.clone(), masks.clone()])?;
     let pairs = everybody(n);
     let limit = Limit::Worst(1.0);
-    let free = design.solve(&pairs, &SensitivitySet::UseLevel, limit);
+    let free = design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default());
     assert!(matches!(free, Err(crate::Error::Program(ProgramError::Design(_)))));
     let mut priced = Design::new(&program, &[own, masks])?;
     priced.prices = vec![0.0, 1e-6];
-    let found = priced.solve(&pairs, &SensitivitySet::UseLevel, limit)?;
+    let found = priced.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
     // Own noise of 1/(n-1), against 1 without masks.
     assert!((found.strengths[0] - 0.2).abs() < 0.01 && found.strengths[1] > 1.0, "{:?}", found.strengths);
     assert!(found.cost <= found.lower_bound * 1.0011, "{} {}", found.cost, found.lower_bound);
@@ -117,7 +116,8 @@ fn zero_sum_shares() -> Outcome {
         let mut design = Design::new(&program, &[own, share])?;
         design.prices = vec![0.0, price];
         let limit = Limit::Worst(1.0);
-        let found = design.solve(&everybody(n), &SensitivitySet::UseLevel, limit)?;
+        let found =
+            design.solve(&everybody(n), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
         assert!(found.cost <= found.lower_bound * 1.0011 && found.loss <= 1.0, "{found:?}");
         let h = (n - 1) as f64;
         let (a, b) = (found.strengths[0], found.strengths[1]);
@@ -144,7 +144,7 @@ fn noise_between_steps() -> Outcome {
     let set = SensitivitySet::UseLevel;
     let pairs = everybody(n);
     let independent = Design::new(&plain, &[plain.noises()])?;
-    let before = independent.solve(&pairs, &set, Limit::Worst(1.0))?;
+    let before = independent.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default())?;
     // Own noise in every step, and noise shared by two steps.
     let mut program = Program::new(n)?;
     let mixing = MixingMatrix::from(&matrix);
@@ -169,8 +169,9 @@ fn noise_between_steps() -> Outcome {
     // What is taken back cancels in the mean of all, where it costs nothing.
     let prices: Vec<f64> = (0..groups.len()).map(|k| if k < steps { 0.0 } else { 1e-3 }).collect();
     let mut design = Design::new(&program, &groups)?;
-    (design.prices, design.tolerance, design.steps) = (prices, 5e-3, 600);
-    let found = design.solve(&pairs, &set, Limit::Worst(1.0))?;
+    design.prices = prices;
+    let found =
+        design.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping { tolerance: 5e-3, steps: 600 })?;
     assert!(found.cost < 0.8 * before.cost, "{} {}", found.cost, before.cost);
     assert!(found.cost >= found.lower_bound, "{} {}", found.cost, found.lower_bound);
     let declared = Declared::new(found.program, set);
@@ -190,14 +191,18 @@ fn bad_designs_are_refused() -> Outcome {
     let (pairs, set) = (everybody(4), SensitivitySet::UseLevel);
     let mut wrong = design.clone();
     wrong.floors = vec![1.0, 1.0];
-    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0)).is_err());
+    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()).is_err());
     let mut wrong = design.clone();
     wrong.prices = vec![f64::NAN];
-    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0)).is_err());
+    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()).is_err());
     for limit in [Limit::Worst(0.0), Limit::Mean(f64::INFINITY), Limit::Worst(f64::NAN)] {
-        assert!(design.solve(&pairs, &SensitivitySet::UseLevel, limit).is_err());
+        assert!(design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default()).is_err());
     }
-    assert!(design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0)).is_err());
-    assert!(design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0)).is_err());
+    assert!(
+        design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0), DesignStopping::default()).is_err()
+    );
+    assert!(
+        design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0), DesignStopping::default()).is_err()
+    );
     Ok(())
 }

@@ -23,6 +23,19 @@ use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound
 ///   does not compose over rounds.
 ///
 /// The last models of *other* nodes are not part of the view.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::{Domain, GossipObserver, Linear, Logistic, Objective, walk::Update};
+/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let sgd =
+///     MuffliatoSgd { rounds: 10, step_size: 0.5, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+/// // Ten rounds of a one-peer hypercube: nodes that differ in the last bit alone lose most.
+/// let observer = GossipObserver::new(&sgd, &[Mixing::OnePeerHypercube], &constants, 8, 0)?;
+/// assert_eq!((observer.loss(1)?.value().get(), observer.loss(4)?.value().get()), (10.0, 2.5));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct GossipObserver {
     observer: usize,
@@ -148,7 +161,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub fn mean(&self) -> Result<UpperBound<UnitLoss>, Error> {
+    pub(super) fn mean(&self) -> Result<UpperBound<UnitLoss>, Error> {
         let sources = (0..self.users).filter(|&u| u != self.observer);
         let losses = sources.map(|u| self.loss(u).map(|loss| loss.into_value().get()));
         let total = losses.sum::<Result<f64, Error>>()?;

@@ -1,28 +1,8 @@
 //! Published noise levels, kept to reproduce published curves. None of them is a guarantee.
 
-use super::Statement;
 use crate::Error;
 use crate::sgd::positive;
-use crate::sgd::walk::Update;
-use ndp_dp::{ApproxDp, Delta, NoiseMultiplier, Order, Printed};
-
-/// The statement of a run whose noise follows a published formula at the stated `epsilon`: `Printed`, with the
-/// reason why it is no guarantee.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite.
-pub fn as_released(update: Update, epsilon: f64, delta: Delta) -> Result<Statement, Error> {
-    positive("epsilon", epsilon)?;
-    Ok(Statement::Printed {
-        privacy: Printed::new(ApproxDp::new(epsilon, delta.get())?),
-        reason: match update {
-            Update::AsReleased { .. } => {
-                "the gradient was not clipped before noise was added, and gradient plus noise were clipped together"
-            }
-            _ => "the noise follows a published formula that is false or unproved",
-        },
-    })
-}
+use ndp_dp::{NoiseMultiplier, Order, Printed};
 
 /// The noise, in units of the sensitivity, at which the published mean loss of a walk of `steps` steps is `target`:
 /// `σ² = α T ln T / (n² · target)`.

@@ -16,7 +16,7 @@ use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
 ///
 /// # Errors
 /// [`Error::Unbounded`], [`Error::InvalidParameter`] for a user without contributions.
-pub fn local(
+pub(crate) fn local(
     constants: &Constants,
     contributions: usize,
     sigma: Sigma,
@@ -31,13 +31,13 @@ pub fn local(
     })
 }
 
-/// Centralized DP-SGD ([`WalkSgd::central`]): a trusted curator draws one of `users` users uniformly in every step and
+/// Centralized DP-SGD: a trusted curator draws one of `users` users uniformly in every step and
 /// releases every noisy gradient. An `UpperBound` by subsampling.
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a given start, or a
 /// cap, under which a step depends on earlier draws; [`Error::Unbounded`], [`Error::InvalidParameter`].
-pub fn central(
+pub(crate) fn central(
     run: &WalkSgd<'_>,
     constants: &Constants,
     users: usize,
@@ -72,7 +72,7 @@ pub fn central(
 /// # Errors
 /// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`], [`Error::StepTooLong`],
 /// [`Error::InvalidParameter`].
-pub fn federated(
+pub(crate) fn federated(
     run: &FederatedSgd,
     constants: &Constants,
     users: usize,

@@ -3,12 +3,12 @@
 use super::*;
 use crate::audit::clopper_pearson_upper;
 use crate::gossip::SynchronousGossip;
-use crate::sgd::Users;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 use crate::sgd::objective::{Constants, Domain, Linear, Logistic, Objective, Squared};
 use crate::sgd::rounds::{Round, shift_loss};
 use crate::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
+use crate::sgd::{Synthetic, Users};
 use crate::walk::FinalToken;
 use ndp_dp::{Delta, Gdp, Mechanism};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
@@ -69,8 +69,8 @@ fn printed_noise_levels_of_the_experiment() -> Result<(), Error> {
 fn calibrated_noise_meets_its_target() -> Result<(), Error> {
     let delta = Delta::new(1e-6)?;
     let constants = logistic();
-    let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::ball(1.0)?, initial: None };
-    let curator = WalkSgd::central(20_000, 0.034);
+    let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::Ball(1.0), initial: None };
+    let curator = WalkSgd::new(Route::Complete, 20_000, 0.034, None);
     type Accountant<'a> = Box<dyn Fn(Sigma) -> Result<Statement, Error> + 'a>;
     let accountants: [(Accountant<'_>, Option<f64>); 4] = [
         (Box::new(|s| complete_walk(&FIG2, &constants, 2000, 1, s, delta)), Some(1.178)),
@@ -165,7 +165,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
-    let curator = WalkSgd::central(100, 0.034);
+    let curator = WalkSgd::new(Route::Complete, 100, 0.034, None);
     assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
     let matrix = ring(40)?;
     for run in [
@@ -179,7 +179,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::Unbounded, initial: None };
     let last = |server: &FederatedSgd| federated(server, &logistic(), 40, sigma, delta).map(|_| ());
     assert!(matches!(last(&server), Err(Error::NoGuarantee(why)) if why.contains("ball")));
-    let long = FederatedSgd { step_size: 8.5, domain: Domain::ball(1.0)?, ..server };
+    let long = FederatedSgd { step_size: 8.5, domain: Domain::Ball(1.0), ..server };
     assert_eq!(last(&long), Err(Error::StepTooLong { step: 8.5, limit: 8.0 }));
     assert!(local(&logistic(), 0, sigma, delta).is_err());
     Ok(())
@@ -188,7 +188,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
 #[test]
 fn a_result_is_never_shown_without_its_statement() -> Result<(), Error> {
     let statement = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?;
-    let shown = Trained::new("a model", statement).to_string();
+    let shown = Trained { run: "a model", statement }.to_string();
     assert!(shown.contains("privacy: (1.0000, 1.0e-6)-differentially private against everybody"), "{shown}");
     assert!(shown.contains("[exact]"), "{shown}");
     let printed =
@@ -236,7 +236,7 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
 #[test]
 fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     // Far labels and clipped examples: every gradient is ±1/2, so the first user's whole sensitivity shows.
-    let objective = Linear::new(Squared).with_example_clipping(0.5)?;
+    let objective = Linear { clip: Some(0.5), ..Linear::new(Squared) };
     let constants = objective.constants(1.0, 100.0, Domain::Unbounded);
     let world = |label: f64| {
         let labels = vec![label, 100.0, -100.0, 100.0];
@@ -244,7 +244,7 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     };
     let (delta, sigma, runs) = (Delta::new(0.05)?, Sigma::new(1.0)?, 20_000);
     let walk = WalkSgd { steps: 6, step_size: StepSize::Constant(0.5), cap: Some(3), ..FIG2 };
-    let server = FederatedSgd { batch: 2, step_size: 0.5, domain: Domain::ball(50.0)?, initial: None };
+    let server = FederatedSgd { batch: 2, step_size: 0.5, domain: Domain::Ball(50.0), initial: None };
     let stated = [
         epsilon(&complete_walk(&walk, &constants, 4, 1, sigma, delta)?),
         epsilon(&federated(&server, &constants, 4, sigma, delta)?),
@@ -292,14 +292,16 @@ fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
 fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     let star = TransitionMatrix::simple_random_walk(&generators::star_graph(4)?)?;
     let walk = WalkSgd { route: Route::Graph(&star), steps: 30, ..FIG2 };
-    assert_eq!(WalkSgd::new(Route::Complete, 1, 0.1, 12).cap, Some(12));
-    assert_eq!(WalkSgd::central(1, 0.1).cap, None);
-    assert_eq!(WalkSgd::local(1, 0.1, 3).over_cap, OverCap::ForwardUnchanged);
+    assert_eq!(WalkSgd::new(Route::Complete, 1, 0.1, Some(12)).cap, Some(12));
     let refused = |walk: &WalkSgd<'_>| {
         WalkPairs::new(walk, &logistic(), &[(0, 1)], FinalToken::Withheld, 10).map(|_| ()).unwrap_err()
     };
     assert!(matches!(refused(&walk), Error::NonUniform { node: 0, sum } if (sum - 4.0).abs() < 1e-12));
-    let data = Dataset::synthetic_logistic(50, &[1.0, -1.0], &mut ChaCha8Rng::seed_from_u64(1))?;
+    let data = Dataset::synthetic(
+        Synthetic::Logistic { rows: 50 },
+        &[1.0, -1.0],
+        &mut ChaCha8Rng::seed_from_u64(1),
+    )?;
     let users = Users::consecutive(&data, 5)?;
     let noise = Some(Sigma::new(0.1)?);
     let run = walk.run(&Linear::new(Logistic), &users, noise, None, &mut ChaCha8Rng::seed_from_u64(2))?;
@@ -433,12 +435,11 @@ fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
 
 #[test]
 fn released_settings_are_printed_and_promises_are_checked() -> Result<(), Error> {
-    let delta = Delta::new(1e-6)?;
-    let statement = as_released(Update::AsReleased { clip: 0.4 }, 10.0, delta)?;
+    let reason = "gradient plus noise were clipped together";
+    let statement = Statement::Printed { privacy: Printed::new(ApproxDp::new(10.0, 1e-6)?), reason };
     assert_eq!(statement.epsilon(), f64::INFINITY);
     assert!(statement.to_string().contains("published as (10.0000, 1.0e-6), which is no guarantee"));
-    assert!(as_released(Update::Sound, 1.0, delta)?.to_string().contains("false or unproved"));
-    assert!(as_released(Update::Sound, 0.0, delta).is_err());
+    assert!(matches!(calibrate(1.0, |_| Ok(statement)), Err(Error::NoGuarantee(_))));
     // Table 1: T ln T / n² at order 2, and K d / n per round.
     let order = Order::new(2.0)?;
     let walk = printed::walk_noise_for_mean_loss(1.0, order, 2048, 20_480)?.into_value();
@@ -449,11 +450,12 @@ fn released_settings_are_printed_and_promises_are_checked() -> Result<(), Error>
     assert!((capped.get().powi(2) - 20.0).abs() < 1e-12);
     assert!(printed::walk_noise_for_mean_loss(1.0, order, 10, 1).is_err());
 
-    let data = Dataset::synthetic_logistic(8, &[1.0, -1.0], &mut ChaCha8Rng::seed_from_u64(1))?;
-    let trained = Trained::train(&DataBounds::UNIT, &data, statement, || Ok("a model"))?;
-    assert_eq!(trained.run(), &"a model");
+    let data =
+        Dataset::synthetic(Synthetic::Logistic { rows: 8 }, &[1.0, -1.0], &mut ChaCha8Rng::seed_from_u64(1))?;
+    let trained = Trained::train(&DataBounds::default(), &data, statement, || Ok("a model"))?;
+    assert_eq!(trained.run, "a model");
     let long = Dataset::new(ndarray::array![[3.0, 4.0], [0.0, 1.0]], vec![1.0, -1.0])?;
-    let refused = Trained::train(&DataBounds::UNIT, &long, statement, || Ok("a model"));
+    let refused = Trained::train(&DataBounds::default(), &long, statement, || Ok("a model"));
     assert!(matches!(refused, Err(Error::InvalidParameter { value: 5.0, .. })));
     Ok(())
 }

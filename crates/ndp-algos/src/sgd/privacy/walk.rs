@@ -31,7 +31,7 @@ use rayon::prelude::*;
 /// [`Error::NoGuarantee`] naming the condition that fails: another route than the complete graph,
 /// clipping after noise, or forwarding without noise beyond the cap; [`Error::Unbounded`],
 /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
-pub fn complete_walk(
+pub(crate) fn complete_walk(
     walk: &WalkSgd<'_>,
     constants: &Constants,
     users: usize,
@@ -118,6 +118,28 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 /// is `N ε_gap` ([`contribution::capped`]), without one it is that of the [`renewal`] accountant. Both hold
 /// whatever `v` knows of the path, and need convex losses, steps short enough and a
 /// constant step.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective, Statement, WalkPairs};
+/// use ndp_algos::walk::FinalToken;
+/// use ndp_dp::{Delta, Sigma};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph};
+/// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(8)?));
+/// let walk = WalkSgd::new(Route::Graph(&matrix), 80, 0.1, Some(4));
+/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let statement = |pair| {
+///     let account = WalkPairs::new(&walk, &constants, &[pair], FinalToken::Withheld, 80)?;
+///     account.statement(Sigma::new(4.0)?, Delta::new(1e-5)?)
+/// };
+/// // A neighbor learns more than the opposite node.
+/// let (near, far) = (statement((0, 1))?, statement((0, 4))?);
+/// let Statement::Guaranteed { privacy: near, .. } = near else { unreachable!() };
+/// let Statement::Guaranteed { privacy: far, .. } = far else { unreachable!() };
+/// assert!(far.value().epsilon() < near.value().epsilon());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct WalkPairs {
     pairs: Vec<(usize, usize)>,
@@ -197,18 +219,12 @@ impl WalkPairs {
         Ok(Self { pairs: pairs.to_vec(), laws, steps, final_model, sensitivity: constants.sensitivity })
     }
 
-    /// The pairs, in the order given.
-    #[must_use]
-    pub fn pairs(&self) -> &[(usize, usize)] {
-        &self.pairs
-    }
-
     /// Rényi loss of a pair, in nats; `noise` is in units of the sensitivity.
     ///
     /// # Panics
     /// When the pair is out of range.
     #[must_use]
-    pub fn loss(&self, pair: usize, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
+    pub(crate) fn loss(&self, pair: usize, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
         let local = LocalLoss::new(order, noise);
         let loss = match &self.laws {
             Laws::Capped { cap, gaps } if self.final_model == FinalToken::Published => {
@@ -224,7 +240,7 @@ impl WalkPairs {
 
     /// Mean loss of the pairs: a statement about these pairs alone.
     #[must_use]
-    pub fn mean(&self, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
+    fn mean(&self, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
         let losses = self.all(|pair| self.loss(pair, order, noise).into_value());
         let rounding = 1.0 + (losses.len() + 2) as f64 * f64::EPSILON;
         UpperBound::new(losses.iter().sum::<f64>() / losses.len() as f64 * rounding)

@@ -6,8 +6,8 @@ use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol, Senders};
+use crate::walk::TokenNoise;
 use crate::walk::graph::log_likelihood_ratio;
-use crate::walk::{Dense, Tally, TokenNoise};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
     Sensitivity, UpperBound,
@@ -104,7 +104,7 @@ impl Protocol for CompleteSum {
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
         let walk = towards(self.walk(), observer)?;
-        if self.caps().may_bind(walk.step_count()) {
+        if walk.caps().may_bind(walk.step_count()) {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
         let secrecy = self.has_constant_data().then(|| observer.senders());
@@ -142,7 +142,7 @@ impl Protocol for CompleteSum {
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
         let walk = towards(self.walk(), observer)?;
-        let caps = self.caps();
+        let caps = walk.caps();
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let mu = (1.0 / noise.get()).next_up();
             let epsilon = move |delta: Delta| {
@@ -241,9 +241,8 @@ struct OnPaths<'a> {
 impl Attacker for OnPaths<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
         let sigma = self.noise.sigma(Sensitivity::new(1.0)?)?;
-        let sum = self.sum.with_noise(TokenNoise::gaussian(sigma));
         let bounds = crate::walk::Bounds::new(0.0, 1.0)?;
-        let sum = CompleteSum::new(sum.walk(), bounds, TokenNoise::gaussian(sigma)).with_caps(sum.caps());
+        let sum = CompleteSum::new(self.sum.walk(), bounds, TokenNoise::gaussian(sigma));
         (0..runs)
             .map(|_| {
                 let path = sum.walk().sample(&mut &mut *rng);
@@ -277,7 +276,7 @@ impl Protocol for CompleteHistogram {
             let epsilon = move |delta: Delta| bound(epsilon_of(&histogram, delta)?, delta);
             Ok(Profile::of_epsilon(epsilon, against))
         };
-        let plain = !self.caps().may_bind(self.walk().step_count());
+        let plain = !self.walk().caps().may_bind(self.walk().step_count());
         let least = move |target: ApproxDp| {
             let local = histogram.calibrated_local(target, epsilon_of)?;
             if local == 0.0 {
@@ -303,7 +302,7 @@ impl Protocol for CompleteHistogram {
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
             let epsilon = move |delta: Delta| {
-                let visits = histogram.caps().contributions_of_a_node(delta)?;
+                let visits = histogram.walk().caps().contributions_of_a_node(delta)?;
                 bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)
             };
             Ok(Profile::of_epsilon(epsilon, against))
@@ -357,14 +356,15 @@ impl Attacker for Counting {
         (0..runs)
             .map(|_| {
                 let run = self.histogram.run(|v| u32::from(higher && v == self.u), &mut &mut *rng)?;
-                let view = run.view::<Dense>(self.observer)?;
-                let ones: Vec<f64> = view.received.iter().map(|(_, token)| token.count(1) as f64).collect();
-                let zeros: Vec<f64> = view.received.iter().map(|(_, token)| token.count(0) as f64).collect();
+                let view = run.view(self.observer)?;
                 // What separates the worlds most is how many more reports of 1 there are than chance explains.
-                let last = |counts: &[f64]| counts.last().copied().unwrap_or(0.0);
-                let reports = last(&ones) + last(&zeros);
+                let last = view.received.last();
+                let count = |label: u32| {
+                    last.and_then(|(_, token)| token.get(&label)).map_or(0.0, |&count| count as f64)
+                };
+                let reports = count(0) + count(1);
                 let drawn = self.histogram.response().gamma() / f64::from(self.histogram.response().labels());
-                Ok(last(&ones) - drawn * reports)
+                Ok(count(1) - drawn * reports)
             })
             .collect()
     }
@@ -436,7 +436,8 @@ mod tests {
     #[test]
     fn caps_lower_the_local_bound() -> Result<(), Error> {
         let (plain, observer) = (sum(20, 400)?, Observer::node(0));
-        let capped = plain.with_caps(Caps::none().with_visits(5)?);
+        let walk = plain.walk().with_caps(Caps { visits: Some(5), edge_uses: None })?;
+        let capped = CompleteSum::new(walk, plain.bounds(), plain.noise());
         let bound = |sum: &CompleteSum| epsilon(sum.local_bound(&observer)?.as_ref(), 10.0);
         assert!(bound(&capped)? < bound(&plain)?);
         assert!(matches!(capped.account(&observer), Err(Error::NotOffered(_))));

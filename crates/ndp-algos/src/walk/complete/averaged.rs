@@ -18,7 +18,7 @@
 //! times may be known. Contributions beyond a cap, when replaced by noise alone, only lower the loss; contributions may differ
 //! from visit to visit.
 //!
-//! Whom it protects against: [`CompleteWalk::colluders`] nodes that see the tokens they receive (and the final
+//! Whom it protects against: the colluders ([`CompleteWalk::with_colluders`]), nodes that see the tokens they receive (and the final
 //! one if it is published); replace-one neighbors, all contributions of the exposed node may change.
 
 use super::CompleteWalk;
@@ -26,66 +26,58 @@ use super::segment::SegmentMoments;
 use crate::Error;
 use crate::error::ensure;
 use crate::numeric::{Total, up};
-use ndp_dp::{Exact, Order, UpperBound};
+use ndp_dp::{Exact, Guarantee, Order, UpperBound};
 use rayon::prelude::*;
 
 impl CompleteWalk {
-    /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in 1e11 at most.
-    /// `theta ≥ 0`.
+    /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in 1e11 at most. With
+    /// `look`, an upper bound that lets the observer also see the token after every `look` consecutive foreign steps: more
+    /// information, so never below the exact moment; infinite where it is useless.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`, for walks of more than 100 000 steps, and where no
-    /// bound on the segment moments is known (`θ` of several times `ln n` on a long walk).
+    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`. Without a look, for walks of more than 100 000 steps, and where no
+    /// bound on the segment moments is known (`θ` of several times `ln n` on a long walk); with one, unless
+    /// `1 ≤ look ≤ T` and `T · look ≤ 10^10`.
     ///
     /// # Complexity
-    /// `O(T²)`.
+    /// `O(T²)`, with a look `O(T · look)`.
     ///
     /// # Examples
     /// ```
     /// use ndp_algos::walk::complete::CompleteWalk;
     /// // One observer, one other node, one step: it acted with probability 1/2, and is seen if published.
     /// let walk = CompleteWalk::new(2, 1)?.published();
-    /// assert!((walk.log_mgf(1.0)?.value() - ((1.0 + 1f64.exp()) / 2.0).ln()).abs() < 1e-12);
+    /// assert!((walk.log_mgf(1.0, None)?.value() - ((1.0 + 1f64.exp()) / 2.0).ln()).abs() < 1e-12);
     /// # Ok::<(), ndp_algos::Error>(())
     /// ```
-    pub fn log_mgf(&self, theta: f64) -> Result<Exact<f64>, Error> {
+    pub fn log_mgf(&self, theta: f64, look: Option<usize>) -> Result<Guarantee<f64>, Error> {
         check_theta(theta)?;
-        ensure(
-            self.step_count() <= MAX_EXACT_STEPS,
-            "the number of steps of the exact recursion",
-            "be at most 100000; use the bound for any length",
-            self.step_count() as f64,
-        )?;
-        let value = ln_1p_exp(self.ln_excess(theta, None, Effort::Thorough));
-        if value.is_finite() {
-            Ok(Exact::new(value))
-        } else {
-            Err(Error::InvalidParameter {
-                name: "theta",
-                condition: "be small enough for the moments of long segments to be summed",
-                value: theta,
-            })
-        }
-    }
-
-    /// A bound on `ln E` that lets the observer also see the token after every `look` consecutive foreign
-    /// steps: more information, so never below [`Self::log_mgf`]. Infinite where it is useless.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`, `1 ≤ look ≤ T` and `T · look ≤ 10^10`.
-    ///
-    /// # Complexity
-    /// `O(T · look)`.
-    pub fn log_mgf_with_looks(&self, theta: f64, look: usize) -> Result<UpperBound<f64>, Error> {
-        check_theta(theta)?;
+        let Some(look) = look else { return self.exact_log_mgf(theta).map(Into::into) };
         self.check_look(look)?;
         ensure(
             self.step_count() as f64 * look as f64 <= 1e10,
             "the number of steps times the look",
-            "be at most 1e10; use the bound for any length",
+            "be at most 1e10; ask the account of a sum",
             self.step_count() as f64 * look as f64,
         )?;
-        Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, Some(look), Effort::Quick))))
+        Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, Some(look), Effort::Quick))).into())
+    }
+
+    fn exact_log_mgf(&self, theta: f64) -> Result<Exact<f64>, Error> {
+        ensure(
+            self.step_count() <= MAX_EXACT_STEPS,
+            "the number of steps of the exact recursion",
+            "be at most 100000; ask the account of a sum",
+            self.step_count() as f64,
+        )?;
+        let value = ln_1p_exp(self.ln_excess(theta, None, Effort::Thorough));
+        ensure(
+            value.is_finite(),
+            "theta",
+            "be small enough for the moments of long segments to be summed",
+            theta,
+        )?;
+        Ok(Exact::new(value))
     }
 
     /// A bound on `ln E` for walks of any length: the smaller of two, both from the growth rate `λ`, the root of the renewal
@@ -457,7 +449,7 @@ mod tests {
 
     /// `ln E` by definition: every one of the `n^T` walks. Node 0 is exposed, the last `c` nodes observe.
     fn enumerated(walk: &CompleteWalk, theta: f64) -> f64 {
-        let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders());
+        let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders);
         let cost = |k: i32, m: i32| if m == 0 { 0.0 } else { f64::from(k * k) / f64::from(m) };
         let mut sum = 0.0;
         for mut code in 0..n.pow(steps as u32) {
@@ -483,15 +475,23 @@ mod tests {
 
     #[test]
     fn recursion_equals_the_enumeration_of_all_walks() -> Result<(), Error> {
-        assert_relative_eq!(*walk(3, 6, 1, false)?.log_mgf(0.5)?.value(), 0.534_522, max_relative = 1e-6);
-        assert_relative_eq!(*walk(3, 6, 1, true)?.log_mgf(0.5)?.value(), 0.892_517, max_relative = 1e-6);
+        assert_relative_eq!(
+            *walk(3, 6, 1, false)?.log_mgf(0.5, None)?.value(),
+            0.534_522,
+            max_relative = 1e-6
+        );
+        assert_relative_eq!(
+            *walk(3, 6, 1, true)?.log_mgf(0.5, None)?.value(),
+            0.892_517,
+            max_relative = 1e-6
+        );
         for (n, steps) in [(2, 10), (3, 8), (4, 7), (5, 6)] {
             for c in 1..n {
                 for published in [false, true] {
                     for theta in [0.0, 1e-3, 0.5, 3.0, 30.0] {
                         let walk = walk(n, steps, c, published)?;
                         let slow = enumerated(&walk, theta);
-                        let fast = *walk.log_mgf(theta)?.value();
+                        let fast = *walk.log_mgf(theta, None)?.value();
                         assert_relative_eq!(fast, slow, max_relative = 1e-11, epsilon = 1e-12);
                         assert!(*walk.log_mgf_bound(theta)?.value() >= slow - 1e-12);
                     }
@@ -518,11 +518,11 @@ mod tests {
     #[test]
     fn looks_bound_the_exact_value() -> Result<(), Error> {
         let walk = walk(6, 40, 1, false)?;
-        let exact = *walk.log_mgf(0.3)?.value();
+        let exact = *walk.log_mgf(0.3, None)?.value();
         assert_relative_eq!(exact, 0.680, epsilon = 5e-4);
         let mut previous = f64::INFINITY;
         for (look, reference) in [(3, 1.137), (6, 0.857), (12, 0.728)] {
-            let bound = *walk.log_mgf_with_looks(0.3, look)?.value();
+            let bound = *walk.log_mgf(0.3, Some(look))?.value();
             assert_relative_eq!(bound, reference, epsilon = 5e-4);
             assert!(exact <= bound && bound <= previous);
             assert!(bound <= *walk.log_mgf_any_length(0.3, look)?.value());
@@ -540,7 +540,7 @@ mod tests {
             (20, 2000, 2.0, 1, false, 32.514_781, 32.5957, 1600),
         ] {
             let walk = walk(n, steps, c, published)?;
-            let value = *walk.log_mgf(theta)?.value();
+            let value = *walk.log_mgf(theta, None)?.value();
             assert_relative_eq!(value, exact, max_relative = 1e-6);
             let above = *walk.log_mgf_any_length(theta, look)?.value();
             assert!(value <= above && above <= bound + 1e-4, "{above} against {bound}");
@@ -578,7 +578,7 @@ mod tests {
 
     /// `E − 1` by definition, over every walk; exact costs, so that it keeps all digits.
     fn enumerated_excess(walk: &CompleteWalk, theta: f64) -> f64 {
-        let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders());
+        let (n, steps, c) = (walk.node_count(), walk.step_count(), walk.colluders);
         let cost = |k: i32, m: i32| if m == 0 { 0.0 } else { f64::from(k * k) / f64::from(m) };
         let mut sum = Total::default();
         // Exposed node, observer, other: classes of holders and their numbers.
@@ -617,9 +617,9 @@ mod tests {
                     for theta in [1.03e-18, 1e-12, 1e-6, 1e-3, 0.3] {
                         let truth = enumerated_excess(&walk, theta).ln_1p();
                         let values = [
-                            *walk.log_mgf(theta)?.value(),
+                            *walk.log_mgf(theta, None)?.value(),
                             *walk.log_mgf_bound(theta)?.value(),
-                            *walk.log_mgf_with_looks(theta, steps)?.value(),
+                            *walk.log_mgf(theta, Some(steps))?.value(),
                         ];
                         for value in values {
                             // The enumeration itself is off by some roundings.
@@ -634,10 +634,10 @@ mod tests {
                             assert!(bound >= truth * (1.0 - 1e-13), "{walk:?} {theta:e} {look}: {bound:e}");
                         }
                     }
-                    assert_eq!(*walk.log_mgf(0.0)?.value(), 0.0);
+                    assert_eq!(*walk.log_mgf(0.0, None)?.value(), 0.0);
                     let seen = published || steps > 1;
                     for theta in [5e-324, 1e-310, 1e-250] {
-                        assert_eq!(*walk.log_mgf(theta)?.value() > 0.0, seen, "{walk:?} {theta:e}");
+                        assert_eq!(*walk.log_mgf(theta, None)?.value() > 0.0, seen, "{walk:?} {theta:e}");
                     }
                 }
             }
@@ -646,7 +646,7 @@ mod tests {
         for published in [false, true] {
             let walk = walk(30, 20_000, 1, published)?;
             for theta in [1e-18, 1e-9] {
-                let exact = *walk.log_mgf(theta)?.value();
+                let exact = *walk.log_mgf(theta, None)?.value();
                 let bound = *walk.log_mgf_bound(theta)?.value();
                 assert!(exact <= bound && bound <= 1.05 * exact, "{exact:e} {bound:e}");
             }
@@ -656,8 +656,9 @@ mod tests {
 
     #[test]
     fn loss_grows_with_the_coalition_and_publication() -> Result<(), Error> {
-        let value =
-            |c, published| -> Result<f64, Error> { Ok(*walk(8, 50, c, published)?.log_mgf(0.4)?.value()) };
+        let value = |c, published| -> Result<f64, Error> {
+            Ok(*walk(8, 50, c, published)?.log_mgf(0.4, None)?.value())
+        };
         for c in 1..7 {
             assert!(value(c, false)? < value(c + 1, false)?);
             assert!(value(c, false)? < value(c, true)?);
@@ -672,14 +673,14 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let walk = walk(5, 20, 1, false)?;
         for theta in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(walk.log_mgf(theta).is_err() && walk.log_mgf_bound(theta).is_err());
+            assert!(walk.log_mgf(theta, None).is_err() && walk.log_mgf_bound(theta).is_err());
         }
-        assert!(walk.log_mgf_with_looks(0.1, 0).is_err() && walk.log_mgf_with_looks(0.1, 21).is_err());
+        assert!(walk.log_mgf(0.1, Some(0)).is_err() && walk.log_mgf(0.1, Some(21)).is_err());
         assert!(walk.log_mgf_any_length(0.1, 0).is_err() && walk.log_mgf_any_length(0.1, 21).is_err());
         assert!(walk.rdp_bound(Order::new(2.0)?, f64::INFINITY).is_err());
-        assert!(CompleteWalk::new(5, 100_001)?.log_mgf(0.1).is_err());
+        assert!(CompleteWalk::new(5, 100_001)?.log_mgf(0.1, None).is_err());
         // An enormous θ is answered, exactly or by infinity.
-        assert!(*walk.log_mgf(1e6)?.value() > 1e6);
+        assert!(*walk.log_mgf(1e6, None)?.value() > 1e6);
         let long = CompleteWalk::new(1000, 1_000_000)?;
         assert_eq!(*long.log_mgf_bound(50.0)?.value(), f64::INFINITY);
         Ok(())

@@ -1,8 +1,8 @@
 //! Caps on contributions: beyond them a node adds noise alone, and never leaves the noise out.
 
-use super::Path;
 use super::guarantee::Visits;
 use crate::Error;
+use crate::error::ensure;
 use ndp_dp::Delta;
 use std::collections::BTreeMap;
 
@@ -13,56 +13,33 @@ use std::collections::BTreeMap;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::walk::complete::Caps;
-/// assert_ne!(Caps::none().with_visits(20)?, Caps::none());
+/// use ndp_algos::walk::complete::{Caps, CompleteWalk};
+/// let walk = CompleteWalk::new(50, 5000)?.with_caps(Caps { visits: Some(120), edge_uses: None })?;
+/// assert!(CompleteWalk::new(50, 5000)?.with_caps(Caps { visits: Some(0), ..Caps::default() }).is_err());
+/// # let _ = walk;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Caps {
-    visits: Option<usize>,
-    edge_uses: Option<usize>,
+    /// Each node contributes its data on so many of its first visits only; `None` for no cap.
+    pub visits: Option<usize>,
+    /// A node contributes its data at most so many times just after any given other node, and as many times just before it.
+    /// It draws the next hop before it decides whether to contribute. `None` for no cap.
+    pub edge_uses: Option<usize>,
 }
 
 impl Caps {
-    /// No caps.
-    #[must_use]
-    pub const fn none() -> Self {
-        Self { visits: None, edge_uses: None }
-    }
-
-    /// Each node contributes its data on its first `visits` visits only.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for 0.
-    pub fn with_visits(self, visits: usize) -> Result<Self, Error> {
-        at_least_one("the cap on contributions", visits)?;
-        Ok(Self { visits: Some(visits), ..self })
-    }
-
-    /// A node contributes its data at most `uses` times just after any given other node, and at most `uses`
-    /// times just before it. It draws the next hop before it decides whether to contribute.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for 0.
-    pub fn with_edge_uses(self, uses: usize) -> Result<Self, Error> {
-        at_least_one("the cap on the uses of an edge", uses)?;
-        Ok(Self { edge_uses: Some(uses), ..self })
-    }
-
-    /// The cap on contributions.
-    #[must_use]
-    pub const fn visits(&self) -> Option<usize> {
-        self.visits
-    }
-
-    /// The cap on the uses of an edge, in each direction.
-    #[must_use]
-    pub const fn edge_uses(&self) -> Option<usize> {
-        self.edge_uses
+    /// These caps, once none of them is 0.
+    pub(crate) fn checked(self) -> Result<Self, Error> {
+        for (name, cap) in
+            [("the cap on contributions", self.visits), ("the cap on the uses of an edge", self.edge_uses)]
+        {
+            ensure(cap != Some(0), name, "be at least 1", 0.0)?;
+        }
+        Ok(self)
     }
 
     /// Whether a cap may keep a node from contributing in a walk of `steps` steps.
-    #[must_use]
     pub(crate) fn may_bind(&self, steps: usize) -> bool {
         self.visits.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
     }
@@ -75,34 +52,35 @@ impl Caps {
         }
     }
 
-    /// For each step of `path`, which of its contributions the holder makes there (from 0), or `None` where
-    /// it adds noise alone.
-    #[must_use]
-    pub fn contributions(&self, path: &Path) -> Vec<Option<usize>> {
+    /// For each step of a path, whether the holder contributes or adds noise alone.
+    pub(crate) fn contributions(&self, holders: &[usize]) -> Vec<bool> {
+        if *self == Self::default() {
+            return vec![true; holders.len()];
+        }
         // Counters for the nodes of the path only: there may be many more.
-        let mut visited = path.holders().to_vec();
+        let mut visited = holders.to_vec();
         visited.sort_unstable();
         visited.dedup();
         let mut made = vec![0; visited.len()];
         let mut after: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut before: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        (0..path.step_count())
+        (0..holders.len())
             .map(|step| {
-                let holder = path.holder(step);
-                let counter = visited.partition_point(|&node| (node as usize) < holder);
+                let holder = holders[step];
+                let counter = visited.partition_point(|&node| node < holder);
                 if self.visits.is_some_and(|cap| made[counter] >= cap) {
-                    return None;
+                    return false;
                 }
                 if let Some(cap) = self.edge_uses {
                     // A node needs no protection against itself.
                     let other = |node: usize| (node != holder).then_some((holder, node));
-                    let previous = step.checked_sub(1).and_then(|s| other(path.holder(s)));
-                    let next = path.holders().get(step + 1).and_then(|&node| other(node as usize));
+                    let previous = step.checked_sub(1).and_then(|s| other(holders[s]));
+                    let next = holders.get(step + 1).and_then(|&node| other(node));
                     let spent = |uses: &BTreeMap<_, usize>, edge: Option<_>| {
                         edge.and_then(|edge| uses.get(&edge).copied()).unwrap_or(0) >= cap
                     };
                     if spent(&after, previous) || spent(&before, next) {
-                        return None;
+                        return false;
                     }
                     for (uses, edge) in [(&mut after, previous), (&mut before, next)] {
                         if let Some(edge) = edge {
@@ -111,17 +89,9 @@ impl Caps {
                     }
                 }
                 made[counter] += 1;
-                Some(made[counter] - 1)
+                true
             })
             .collect()
-    }
-}
-
-fn at_least_one(name: &'static str, value: usize) -> Result<(), Error> {
-    if value >= 1 {
-        Ok(())
-    } else {
-        Err(Error::InvalidParameter { name, condition: "be at least 1", value: value as f64 })
     }
 }
 
@@ -137,18 +107,17 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         for _ in 0..20 {
             let path = CompleteWalk::new(4, 200)?.sample(rng);
-            let caps = Caps::none().with_visits(13)?.with_edge_uses(3)?;
-            let contributions = caps.contributions(&path);
+            let caps = Caps { visits: Some(13), edge_uses: Some(3) };
+            let contributions = caps.contributions(&path.holders);
             for u in 0..4 {
-                let made: Vec<usize> =
-                    (0..200).filter(|&t| path.holder(t) == u).filter_map(|t| contributions[t]).collect();
-                assert!(made.len() <= 13 && made.iter().copied().eq(0..made.len()));
+                let made = (0..200).filter(|&t| path.holders[t] == u && contributions[t]).count();
+                assert!(0 < made && made <= 13);
                 for v in (0..4).filter(|&v| v != u) {
                     let spotted = |offset: isize| {
                         (0..200usize)
-                            .filter(|&t| path.holder(t) == u && contributions[t].is_some())
+                            .filter(|&t| path.holders[t] == u && contributions[t])
                             .filter_map(|t| t.checked_add_signed(offset))
-                            .filter(|&t| t < 200 && path.holder(t) == v)
+                            .filter(|&t| t < 200 && path.holders[t] == v)
                             .count()
                     };
                     assert!(spotted(-1) <= 3 && spotted(1) <= 3);
@@ -160,12 +129,14 @@ mod tests {
 
     #[test]
     fn without_caps_everybody_contributes() -> Result<(), Error> {
-        let path = Path::from_holders(3, &[0, 2, 0, 0])?;
-        assert_eq!(Caps::none().contributions(&path), [Some(0), Some(0), Some(1), Some(2)]);
-        assert_eq!(Caps::none().with_visits(1)?.contributions(&path), [Some(0), Some(0), None, None]);
-        assert!(!Caps::none().may_bind(9) && !Caps::none().with_visits(9)?.may_bind(9));
-        assert!(Caps::none().with_visits(8)?.may_bind(9) && Caps::none().with_edge_uses(1)?.may_bind(9));
-        assert!(Caps::none().with_visits(0).is_err() && Caps::none().with_edge_uses(0).is_err());
+        let path = [0, 2, 0, 0];
+        let visits = |visits: usize| Caps { visits: Some(visits), edge_uses: None };
+        let edges = |uses: usize| Caps { visits: None, edge_uses: Some(uses) };
+        assert_eq!(Caps::default().contributions(&path), [true; 4]);
+        assert_eq!(visits(1).contributions(&path), [true, true, false, false]);
+        assert!(!Caps::default().may_bind(9) && !visits(9).may_bind(9));
+        assert!(visits(8).may_bind(9) && edges(1).may_bind(9));
+        assert!(visits(0).checked().is_err() && edges(0).checked().is_err() && edges(1).checked().is_ok());
         Ok(())
     }
 }

@@ -9,7 +9,7 @@
 //!
 //! The loss averaged over the walk ([`CompleteWalk::epsilon`]) and the local guarantee need none of this.
 
-use super::{Caps, CompleteWalk};
+use super::CompleteWalk;
 use crate::Error;
 
 /// A uniform walk on which every node contributes the same data at each of its visits, without a cap: the walks for which
@@ -21,7 +21,7 @@ pub(crate) struct ConstantWalk {
 
 impl CompleteWalk {
     /// The same walk, for protocols whose data are constant per node: whoever calls this answers for the data, as
-    /// [`CompleteSum::run_constant`](super::CompleteSum::run_constant) and
+    /// [`CompleteSum::with_constant_data`](super::CompleteSum::with_constant_data) and
     /// [`CompleteHistogram::run`](super::CompleteHistogram::run) do.
     #[must_use]
     pub(crate) const fn with_constant_data(self) -> ConstantWalk {
@@ -38,8 +38,8 @@ impl ConstantWalk {
 }
 
 /// Nothing unless a cap may keep a node of `walk` from contributing.
-pub(crate) fn require_no_caps(caps: Caps, walk: CompleteWalk) -> Result<(), Error> {
-    if caps.may_bind(walk.step_count()) {
+pub(crate) fn require_no_caps(walk: CompleteWalk) -> Result<(), Error> {
+    if walk.caps().may_bind(walk.step_count()) {
         Err(Error::NoGuarantee(
             "a cap makes contributions depend on earlier visits, which the secrecy of the path does not cover",
         ))

@@ -1,19 +1,33 @@
 //! Histograms on the complete graph (Algorithm 5): every holder of the token adds a randomized response.
 
-use super::{Caps, CompleteWalk, Path, TokenView};
+use super::CompleteWalk;
 use crate::Error;
-use crate::walk::{HistogramEstimator, Tally};
+use crate::walk::histogram::count_one;
+use crate::walk::{HistogramEstimator, HistogramRun};
 use ndp_dp::RandomizedResponse;
 use rand::{Rng, RngExt};
+use std::collections::BTreeMap;
 
 /// A histogram of labels reported along a uniform walk. The token starts empty.
 ///
-/// Where a cap keeps a node from reporting, it adds a uniform label.
+/// Where a cap of the walk keeps a node from reporting, it adds a uniform label.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
+/// use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
+/// let histogram = CompleteHistogram::new(CompleteWalk::new(100, 100)?, RandomizedResponse::new(4, 0.5)?)?;
+/// // The noise of a question is 1/ε₀ of a report.
+/// let account = histogram.account(&Observer::node(0).with_hidden_senders())?;
+/// let epsilon = account.profile(1, NoiseMultiplier::new(2.0)?)?.epsilon(Delta::new(1e-5)?)?;
+/// assert!(epsilon.value().epsilon() < 3.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompleteHistogram {
     walk: CompleteWalk,
     response: RandomizedResponse,
-    caps: Caps,
     exact_reports: u64,
 }
 
@@ -27,13 +41,7 @@ impl CompleteHistogram {
     /// [`Error::InvalidParameter`] for `γ = 1`.
     pub fn new(walk: CompleteWalk, response: RandomizedResponse) -> Result<Self, Error> {
         HistogramEstimator::new(response, 0, 0)?;
-        Ok(Self { walk, response, caps: Caps::none(), exact_reports: EXACT_REPORTS })
-    }
-
-    /// The same protocol with caps on reports; steps beyond them add a uniform label.
-    #[must_use]
-    pub const fn with_caps(self, caps: Caps) -> Self {
-        Self { caps, ..self }
+        Ok(Self { walk, response, exact_reports: EXACT_REPORTS })
     }
 
     /// The same protocol, accounted for with another effort: segments of up to `reports` reports, 200 by default, are bounded by
@@ -61,21 +69,13 @@ impl CompleteHistogram {
     }
 
     /// The walk.
-    #[must_use]
-    pub const fn walk(&self) -> CompleteWalk {
+    pub(crate) const fn walk(&self) -> CompleteWalk {
         self.walk
     }
 
     /// How a node reports.
-    #[must_use]
-    pub const fn response(&self) -> RandomizedResponse {
+    pub(crate) const fn response(&self) -> RandomizedResponse {
         self.response
-    }
-
-    /// The caps.
-    #[must_use]
-    pub const fn caps(&self) -> Caps {
-        self.caps
     }
 
     /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at each of its
@@ -83,106 +83,36 @@ impl CompleteHistogram {
     ///
     /// # Errors
     /// [`Error::LabelOutOfRange`].
-    pub fn run(
-        &self,
-        label: impl Fn(usize) -> u32,
-        rng: &mut impl Rng,
-    ) -> Result<CompleteHistogramRun, Error> {
+    pub fn run(&self, label: impl Fn(usize) -> u32, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         let path = self.walk.sample(rng);
-        let contributions = self.caps.contributions(&path);
         let domain = self.response.labels();
-        let mut reports = Vec::with_capacity(path.step_count());
-        for (step, made) in contributions.iter().enumerate() {
-            reports.push(match *made {
-                Some(_) => {
-                    let node = path.holder(step);
-                    let label = label(node);
-                    if label >= domain {
-                        return Err(Error::LabelOutOfRange { node, label, labels: domain });
-                    }
-                    self.response.sample(label, rng)?
+        let mut reports = Vec::with_capacity(path.steps());
+        let mut token = BTreeMap::new();
+        for (&node, &contributes) in path.holders.iter().zip(&path.contributes) {
+            let report = if contributes {
+                let label = label(node);
+                if label >= domain {
+                    return Err(Error::LabelOutOfRange { node, label, labels: domain });
                 }
-                None => rng.random_range(0..domain),
-            });
+                self.response.sample(label, rng)?
+            } else {
+                rng.random_range(0..domain)
+            };
+            count_one(&mut token, report);
+            reports.push(report);
         }
-        Ok(CompleteHistogramRun { histogram: *self, path, contributions, reports })
-    }
-}
-
-/// A run of [`CompleteHistogram`]: the path and the report of each step.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CompleteHistogramRun {
-    histogram: CompleteHistogram,
-    path: Path,
-    contributions: Vec<Option<usize>>,
-    reports: Vec<u32>,
-}
-
-impl CompleteHistogramRun {
-    /// The path of the token.
-    #[must_use]
-    pub const fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// For each step, which of its labels the holder reported, `None` for a uniform label.
-    #[must_use]
-    pub fn contributions(&self) -> &[Option<usize>] {
-        &self.contributions
-    }
-
-    /// The report added at each step. No node sees all of this: it is for tests.
-    #[must_use]
-    pub fn reports(&self) -> &[u32] {
-        &self.reports
-    }
-
-    /// The final token as a `T`: [`Dense`](crate::walk::Dense) for few labels, [`Sparse`](crate::walk::Sparse)
-    /// for many.
-    #[must_use]
-    pub fn token<T: Tally>(&self) -> T {
-        let mut token = T::empty(self.histogram.response.labels());
-        for &report in &self.reports {
-            token.add(report);
-        }
-        token
-    }
-
-    /// How to read the final token.
-    ///
-    /// # Errors
-    /// None for a histogram that was constructed.
-    pub fn estimator(&self) -> Result<HistogramEstimator, Error> {
-        let made = self.contributions.iter().flatten().count();
-        let uniform = self.contributions.len() - made;
-        HistogramEstimator::new(self.histogram.response, made as u64, uniform as u64)
-    }
-
-    /// What node `v` sees: the token each time it receives it, and the final one if it is published.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view<T: Tally>(&self, v: usize) -> Result<TokenView<T>, Error> {
-        let nodes = self.path.node_count();
-        if v >= nodes {
-            return Err(Error::NodeOutOfRange { node: v, nodes });
-        }
-        let mut token = T::empty(self.histogram.response.labels());
-        let mut received = Vec::new();
-        for (step, &report) in self.reports.iter().enumerate() {
-            if self.path.holder(step) == v {
-                received.push((step, token.clone()));
-            }
-            token.add(report);
-        }
-        Ok(TokenView { received, published: self.histogram.walk.is_published().then_some(token) })
+        let made = path.contributes.iter().filter(|&&contributes| contributes).count();
+        let uniform = path.steps() - made;
+        let estimator = HistogramEstimator::new(self.response, made as u64, uniform as u64)?;
+        let (initial, published) = (BTreeMap::new(), self.walk.is_published());
+        Ok(HistogramRun { path, reports, initial, token, published, estimator })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::{Dense, Sparse};
+    use crate::walk::complete::Caps;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -192,18 +122,16 @@ mod tests {
     fn estimate_is_unbiased_with_the_stated_variance() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let walk = CompleteWalk::new(5, 60)?;
-        let histogram = CompleteHistogram::new(walk, RandomizedResponse::new(3, 0.3)?)?;
         let label = |u: usize| (u % 3) as u32;
-        for caps in [Caps::none(), Caps::none().with_visits(8)?] {
-            let histogram = histogram.with_caps(caps);
+        for walk in [walk, walk.with_caps(Caps { visits: Some(8), edge_uses: None })?] {
+            let histogram = CompleteHistogram::new(walk, RandomizedResponse::new(3, 0.3)?)?;
             let (runs, mut mean, mut squares, mut variance) = (20_000, 0.0, 0.0, 0.0);
             for _ in 0..runs {
                 let run = histogram.run(label, rng)?;
-                let steps = run.path().holders().iter().zip(run.contributions());
-                let truth =
-                    steps.filter(|(u, made)| made.is_some() && label(**u as usize) == 1).count() as u64;
-                let reader = run.estimator()?;
-                let error = reader.estimate(run.token::<Dense>().count(1)) - truth as f64;
+                let steps = run.path.holders.iter().zip(&run.path.contributes);
+                let truth = steps.filter(|(u, made)| **made && label(**u) == 1).count() as u64;
+                let reader = run.estimator;
+                let error = reader.estimate(run.token.get(&1).copied().unwrap_or(0)) - truth as f64;
                 mean += error / f64::from(runs);
                 squares += error * error / f64::from(runs);
                 variance += reader.variance(truth)? / f64::from(runs);
@@ -220,11 +148,11 @@ mod tests {
         let response = RandomizedResponse::new(3, 0.3)?;
         let histogram = CompleteHistogram::new(CompleteWalk::new(4, 30)?.published(), response)?;
         let run = histogram.run(|_| 2, rng)?;
-        let view = run.view::<Sparse>(1)?;
-        let total = |token: &Sparse| token.iter().map(|(_, count)| count as usize).sum::<usize>();
+        let view = run.view(1)?;
+        let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>() as usize;
         assert!(view.received.iter().all(|(step, token)| total(token) == *step));
         assert_eq!(view.published.as_ref().map(total), Some(30));
-        assert!(run.view::<Dense>(4).is_err());
+        assert!(run.view(4).is_err());
         assert!(matches!(histogram.run(|_| 3, rng), Err(Error::LabelOutOfRange { label: 3, .. })));
         assert!(CompleteHistogram::new(histogram.walk(), RandomizedResponse::new(3, 1.0)?).is_err());
         Ok(())

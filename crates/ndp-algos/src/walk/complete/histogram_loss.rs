@@ -164,7 +164,7 @@ impl CompleteHistogram {
 
     /// The walk of a protocol in which nothing depends on the number of a visit.
     fn constant(&self) -> Result<ConstantWalk, Error> {
-        require_no_caps(self.caps(), self.walk())?;
+        require_no_caps(self.walk())?;
         Ok(self.walk().with_constant_data())
     }
 
@@ -182,7 +182,7 @@ impl CompleteHistogram {
     fn report_count(&self, visits: Visits) -> Result<(u64, f64), Error> {
         if let Visits::Capped(cap) = visits
             && cap < self.walk().step_count() as u64
-            && self.caps().visits().is_none_or(|own| own as u64 > cap)
+            && self.walk().caps().visits.is_none_or(|own| own as u64 > cap)
         {
             return Err(Error::NoGuarantee("the protocol does not cap the reports of a node at this number"));
         }
@@ -538,7 +538,7 @@ mod tests {
         assert!(hidden <= epsilon(known));
         let refused = public.known_epsilon(visits, failure, delta);
         assert!(matches!(refused, Err(Error::NoGuarantee(_))));
-        let capped = plain.with_caps(Caps::none().with_visits(3)?);
+        let capped = plain.along(plain.walk().with_caps(Caps { visits: Some(3), edge_uses: None })?);
         assert!(capped.local_epsilon(Visits::Capped(3), delta)?.value() <= &0.6);
         // A cap that the protocol does not have bounds nothing.
         for (histogram, cap) in [(plain, 3), (capped, 2)] {

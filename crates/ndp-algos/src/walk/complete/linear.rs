@@ -1,10 +1,10 @@
 //! A sum along a given path as a linear Gaussian protocol: what an observer who knows the path faces.
 
-use super::{CompleteSum, Path};
+use super::CompleteSum;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
-use crate::walk::TokenNoise;
+use crate::walk::{Path, TokenNoise};
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Sigma;
@@ -18,32 +18,24 @@ use rand::Rng;
 pub struct SumOnPath {
     sum: CompleteSum,
     path: Path,
-    contributes: Vec<bool>,
 }
 
 impl SumOnPath {
     /// The protocol `sum` once its token took `path`.
     ///
     /// # Errors
-    /// [`Error::Shape`] for a path on another number of nodes or steps; [`Error::NoGuarantee`] unless the noise
-    /// is Gaussian.
+    /// [`Error::Shape`] for a path on another number of nodes or steps, [`Error::NodeOutOfRange`]; [`Error::NoGuarantee`]
+    /// unless the noise is Gaussian.
     pub fn new(sum: CompleteSum, path: Path) -> Result<Self, Error> {
         sum.walk().check_path(&path)?;
         sum.mu()?;
-        let contributes = sum.caps().contributions(&path).iter().map(Option::is_some).collect();
-        Ok(Self { sum, path, contributes })
-    }
-
-    /// The path.
-    #[must_use]
-    pub const fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { sum, path })
     }
 
     /// The number of steps behind every token the members see: at their receptions, then at publication.
     fn observed_after(&self, members: &[usize]) -> Vec<usize> {
-        let steps = self.path.step_count();
-        let received = (0..steps).filter(|&step| members.contains(&self.path.holder(step)));
+        let steps = self.path.steps();
+        let received = (0..steps).filter(|&step| members.contains(&self.path.holders[step]));
         received.chain(self.sum.walk().is_published().then_some(steps)).collect()
     }
 }
@@ -51,7 +43,7 @@ impl SumOnPath {
 /// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`.
 impl LinearProtocol for SumOnPath {
     fn node_count(&self) -> usize {
-        self.path.node_count()
+        self.path.nodes
     }
 
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
@@ -59,15 +51,15 @@ impl LinearProtocol for SumOnPath {
         let rows = self.observed_after(&members);
         let mut inputs = Array2::zeros((rows.len(), self.node_count()));
         for (row, &seen) in rows.iter().enumerate() {
-            for step in (0..seen).filter(|&step| self.contributes[step]) {
-                inputs[(row, self.path.holder(step))] += 1.0;
+            for step in (0..seen).filter(|&step| self.path.contributes[step]) {
+                inputs[(row, self.path.holders[step])] += 1.0;
             }
         }
-        let steps = self.path.step_count();
+        let steps = self.path.steps();
         let noises =
             Array2::from_shape_fn((rows.len(), steps), |(row, step)| f64::from(u8::from(step < rows[row])));
         let known: Vec<usize> =
-            (0..steps).filter(|&step| members.contains(&self.path.holder(step))).collect();
+            (0..steps).filter(|&step| members.contains(&self.path.holders[step])).collect();
         View::new(&members, inputs, noises, &known)
     }
 
@@ -83,7 +75,7 @@ impl LinearProtocol for SumOnPath {
         let sum = self.sum.with_noise(TokenNoise::gaussian(sigma));
         let rows = self.observed_after(&members);
         let known: Vec<usize> =
-            (0..self.path.step_count()).filter(|&step| members.contains(&self.path.holder(step))).collect();
+            (0..self.path.steps()).filter(|&step| members.contains(&self.path.holders[step])).collect();
         let runs = values.ncols();
         let mut seen = Observation {
             received: Array2::zeros((rows.len(), runs)),
@@ -92,10 +84,10 @@ impl LinearProtocol for SumOnPath {
         for (column, values) in values.columns().into_iter().enumerate() {
             let run = sum.run_along(self.path.clone(), |u, _| values[u], &mut &mut *rng)?;
             for (row, &steps) in rows.iter().enumerate() {
-                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens()[steps - 1] };
+                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens[steps - 1] };
             }
             for (row, &step) in known.iter().enumerate() {
-                seen.known_noises[(row, column)] = run.noises()[step];
+                seen.known_noises[(row, column)] = run.noises[step];
             }
         }
         Ok(seen)
@@ -124,7 +116,7 @@ mod tests {
                 let walk = if published { walk.published() } else { walk };
                 let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
                 let protocol = SumOnPath::new(sum, walk.sample(rng))?;
-                let units = path_units(protocol.path(), published)?.into_value();
+                let units = path_units(&protocol.path, published)?.into_value();
                 for v in 0..n {
                     let report = exact_loss(&protocol.view(v)?)?;
                     for u in (0..n).filter(|&u| u != v) {
@@ -140,13 +132,14 @@ mod tests {
     #[test]
     fn capped_steps_hide_and_do_not_show() -> Result<(), Error> {
         let noise = TokenNoise::gaussian(Sigma::new(3.0)?);
-        let sum = CompleteSum::new(CompleteWalk::new(3, 4)?, Bounds::new(0.0, 1.0)?, noise)
-            .with_caps(Caps::none().with_visits(1)?);
+        let walk = CompleteWalk::new(3, 4)?.with_caps(Caps { visits: Some(1), edge_uses: None })?;
+        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
         // Node 0 contributes once; its second visit only adds noise.
-        let protocol = SumOnPath::new(sum, Path::from_holders(3, &[0, 0, 1, 2])?)?;
+        let protocol = SumOnPath::new(sum, walk.path(&[0, 0, 1, 2])?)?;
+        assert_relative_eq!(path_units(&protocol.path, false)?.value()[(0, 1)], 0.5, max_relative = 1e-12);
         let report = exact_loss(&protocol.view(1)?)?;
         assert_relative_eq!(report.loss.value().unit[0], 0.5, max_relative = 1e-12);
-        assert!(SumOnPath::new(sum, Path::from_holders(3, &[0, 0, 1])?).is_err());
+        assert!(SumOnPath::new(sum, CompleteWalk::new(3, 3)?.path(&[0, 0, 1])?).is_err());
         Ok(())
     }
 }

@@ -15,7 +15,7 @@
 //! | from a histogram? | [`CompleteHistogram`] as a protocol, senders hidden or known | upper bound |
 //! | if every contribution were seen alone? | [`Protocol::local_bound`](crate::Protocol::local_bound) | upper bound |
 //! | along a path that was taken? | [`SumOnPath`], all pairs [`realised::path_units`] | exact; an estimate over paths |
-//! | moments of the walk by themselves | [`CompleteWalk::log_mgf`], [`CompleteWalk::log_mgf_with_looks`] | exact, upper bound |
+//! | moments of the walk by themselves | [`CompleteWalk::log_mgf`] | exact, or an upper bound |
 //!
 //! [`Observer::with_hidden_senders`]: crate::accountant::Observer::with_hidden_senders
 //!
@@ -48,17 +48,16 @@ mod guarantee;
 mod histogram;
 mod histogram_loss;
 mod linear;
-pub mod masses;
-mod path;
 pub mod realised;
 mod segment;
 mod spotted;
 mod subsampled;
 mod sum;
+mod walk;
 
 pub(in crate::walk) use accountant::response_of;
 pub use caps::Caps;
-pub use histogram::{CompleteHistogram, CompleteHistogramRun};
+pub use histogram::CompleteHistogram;
 pub use linear::SumOnPath;
-pub use path::{CompleteWalk, Path};
-pub use sum::{CompleteSum, CompleteSumRun, TokenView};
+pub use sum::CompleteSum;
+pub use walk::CompleteWalk;

@@ -12,13 +12,22 @@
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326:
 //! Section 5.1, Figures 1b and 3.
 
-use super::Path;
 use crate::Error;
 use crate::error::ensure;
+use crate::walk::Path;
 use ndarray::Array2;
 use ndp_dp::{Delta, Estimate};
 
 /// What counts as the size `m` of a cycle.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::{CompleteWalk, realised::{CycleSize, pairwise_losses}};
+/// let path = CompleteWalk::new(3, 6)?.path(&[0, 2, 1, 0, 2, 1])?;
+/// let losses = |size| pairwise_losses(&path, size, ndp_dp::Delta::new(1e-7)?, |m| 0.1 / (m as f64).sqrt());
+/// assert!(losses(CycleSize::Foreign)?.value()[(0, 1)] > losses(CycleSize::Length)?.value()[(0, 1)]);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleSize {
     /// The number of foreign contributions, which is what hides one of them; `p = 1/(n−1)`. Without any the
@@ -31,34 +40,38 @@ pub enum CycleSize {
     Length,
 }
 
-/// The failure probability given to the composition of a pair's cycles.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Slack {
-    /// The same for every pair.
-    Fixed(Delta),
-    /// This much for each cycle, as the authors' program has it.
-    PerCycle(Delta),
-}
-
 /// Loss of every ordered pair in a realised walk, in nats: entry `[u, v]` is what `v` learns about `u`, the
 /// diagonal is 0.
 ///
 /// `mass(m)` is the loss of one contribution among `m`, asked once for each size that occurs: `ε₀/√m` for the
-/// sum as the paper has it, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms.
+/// sum as the paper has it, a Gaussian `ε` at `μ/√m`, or a shuffling bound for histograms. The composition of a pair may fail
+/// with probability `slack` for each cycle, as the authors' program has it.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for a mass that is negative or not a number, and for more than 10 000 nodes.
+/// [`Error::InvalidParameter`] for a mass that is negative or not a number, and for more than 10 000 nodes;
+/// [`Error::NodeOutOfRange`] for a holder that is no node.
 ///
 /// # Complexity
 /// `O(T + n²)` besides the masses.
 pub fn pairwise_losses(
     path: &Path,
     size: CycleSize,
-    slack: Slack,
+    slack: Delta,
     mass: impl Fn(usize) -> f64,
 ) -> Result<Estimate<Array2<f64>>, Error> {
+    let losses = composed_losses(path, size, |cycles| slack.get() * f64::from(cycles), mass)?;
+    Ok(Estimate::new(losses))
+}
+
+/// As [`pairwise_losses`], `failure` the slack of a pair with so many cycles.
+fn composed_losses(
+    path: &Path,
+    size: CycleSize,
+    failure: impl Fn(u32) -> f64,
+    mass: impl Fn(usize) -> f64,
+) -> Result<Array2<f64>, Error> {
     path.check_nodes("be at most 10000 for a table of all pairs", MAX_NODES)?;
-    let n = path.node_count();
+    let n = path.nodes;
     let mut costs = Costs::new(n, size, mass);
     let mut ledger = Ledger { common: vec![Charge::NONE; n], own: Array2::from_elem((n, n), Charge::NONE) };
     let mut cycles = vec![0u32; n];
@@ -69,44 +82,52 @@ pub fn pairwise_losses(
     let mut losses = Array2::zeros((n, n));
     for ((u, v), loss) in losses.indexed_iter_mut() {
         if u != v {
-            let failure = match slack {
-                Slack::Fixed(delta) => delta.get(),
-                Slack::PerCycle(delta) => delta.get() * f64::from(cycles[v]),
-            };
-            *loss = ledger.common[v].plus(ledger.own[(u, v)]).composed(failure);
+            *loss = ledger.common[v].plus(ledger.own[(u, v)]).composed(failure(cycles[v]));
         }
     }
-    Ok(Estimate::new(losses))
+    Ok(losses)
 }
 
-/// Sum over the segments of `k²/m`, `k` the contributions of `u` among the `m` foreign ones before a
+/// Sum over the segments of `k²/m`, `k` the contributions of `u` among the `m` foreign steps before a
 /// reception by `v` (and before publication, if `published`): entry `[u, v]`, diagonal 0.
 ///
 /// Given this path, `v` sees a Gaussian release of parameter `μ √(Σ k²/m)`, exactly; as one walk out of many
 /// it is an estimate.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for more than 10 000 nodes.
+/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is no node.
 ///
 /// # Complexity
 /// `O(n T)`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::{CompleteWalk, realised::path_units};
+/// // Two contributions of node 0, then one of node 2, before node 1 sees the token.
+/// let path = CompleteWalk::new(3, 4)?.path(&[0, 2, 0, 1])?;
+/// let units = path_units(&path, false)?;
+/// assert!((units.value()[(0, 1)] - 4.0 / 3.0).abs() < 1e-12 && (units.value()[(2, 1)] - 1.0 / 3.0).abs() < 1e-12);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 pub fn path_units(path: &Path, published: bool) -> Result<Estimate<Array2<f64>>, Error> {
     path.check_nodes("be at most 10000 for a table of all pairs", MAX_NODES)?;
-    let n = path.node_count();
+    let n = path.nodes;
     let mut units = Array2::zeros((n, n));
     let mut counts = vec![0u32; n];
     for (v, receptions) in path.receptions()?.iter().enumerate() {
         let mut start = 0;
-        let end = published.then_some(path.step_count());
+        let end = published.then_some(path.holders.len());
         for stop in receptions.iter().copied().chain(end) {
-            let segment = &path.holders()[start.min(stop)..stop];
-            for &u in segment {
+            let segment = start.min(stop)..stop;
+            let noises = segment.len() as f64;
+            for step in segment.clone().filter(|&step| path.contributes.get(step) == Some(&true)) {
                 // (k+1)² − k² = 2k + 1.
-                units[(u as usize, v)] += f64::from(2 * counts[u as usize] + 1) / segment.len() as f64;
-                counts[u as usize] += 1;
+                let u = path.holders[step];
+                units[(u, v)] += f64::from(2 * counts[u] + 1) / noises;
+                counts[u] += 1;
             }
-            for &u in segment {
-                counts[u as usize] = 0;
+            for step in segment {
+                counts[path.holders[step]] = 0;
             }
             start = stop + 1;
         }
@@ -124,16 +145,16 @@ fn charge_foreign<F: Fn(usize) -> f64>(
     ledger: &mut Ledger,
     cycles: &mut [u32],
 ) -> Result<(), Error> {
-    let mut last_reception: Vec<Option<usize>> = vec![None; path.node_count()];
-    for step in 0..path.step_count() {
-        let v = path.holder(step);
+    let mut last_reception: Vec<Option<usize>> = vec![None; path.nodes];
+    for step in 0..path.holders.len() {
+        let v = path.holders[step];
         let start = last_reception[v].map_or(0, |reception| reception + 1);
         if start < step {
             let cost = costs.of(step - start)?;
             ledger.common[v] = ledger.common[v].plus(cost.hidden);
             // Before its first reception v has sent to nobody.
-            let first = last_reception[v].map(|_| path.holder(start));
-            let last = path.holder(step - 1);
+            let first = last_reception[v].map(|_| path.holders[start]);
+            let last = path.holders[step - 1];
             match first {
                 Some(first) if step - start > 1 => ledger.reveal(v, first, last, cost),
                 _ => ledger.add(last, v, cost.once.minus(cost.hidden)),
@@ -152,11 +173,11 @@ fn charge_as_released<F: Fn(usize) -> f64>(
     ledger: &mut Ledger,
     cycles: &mut [u32],
 ) -> Result<(), Error> {
-    let mut last_reception = vec![0; path.node_count()];
-    let mut last_sent_to = vec![0; path.node_count()];
+    let mut last_reception = vec![0; path.nodes];
+    let mut last_sent_to = vec![0; path.nodes];
     let mut sender = 0;
-    for step in 1..=path.step_count() {
-        let v = path.holder(step - 1);
+    for step in 1..=path.holders.len() {
+        let v = path.holders[step - 1];
         let cost = costs.of(step - last_reception[v])?;
         ledger.common[v] = ledger.common[v].plus(cost.hidden);
         ledger.reveal(v, last_sent_to[v], sender, cost);
@@ -277,8 +298,10 @@ impl<F: Fn(usize) -> f64> Costs<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::{CompleteWalk, masses};
+    use crate::walk::complete::CompleteWalk;
     use approx::assert_relative_eq;
+    use ndp_dp::shuffling::{Bound, Reports};
+    use ndp_dp::{ApproxDp, composition};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -294,7 +317,7 @@ mod tests {
     fn authors_walk() -> Result<Path, Error> {
         let digits: Vec<usize> =
             WALK.chars().filter_map(|digit| digit.to_digit(10)).map(|digit| digit as usize).collect();
-        Path::from_holders(5, &digits)
+        CompleteWalk::new(5, digits.len())?.path(&digits)
     }
 
     fn spread(losses: &Array2<f64>) -> (f64, f64, f64) {
@@ -311,7 +334,7 @@ mod tests {
     /// that reproduces all its published means.
     #[test]
     fn as_released_matches_the_authors_program() -> Result<(), Error> {
-        let slack = Slack::PerCycle(Delta::new(1e-7)?);
+        let slack = Delta::new(1e-7)?;
         for (epsilon, mean, low, high) in [
             (0.1, 2.458_341_015_843_085, 1.957_816_043_724_635_7, 2.966_368_305_137_523_4),
             (0.4, 11.736_119_077_104_751, 9.235_900_922_803_918, 14.377_052_062_034_982),
@@ -326,23 +349,58 @@ mod tests {
         Ok(())
     }
 
+    /// The `ε` at `δ` of one of `m` shuffled reports as Figure 3 has it: the best of the blanket bounds by Hoeffding and by
+    /// Bennett and of the closed bound, never above `ε₀`.
+    fn shuffle_mass(local_epsilon: f64, m: usize, delta: Delta) -> Result<f64, Error> {
+        let (count, reports) = (m as u64, Reports { local_epsilon, labels: None });
+        let mut best = least(local_epsilon, delta, |epsilon| {
+            Ok(reports.delta_by(Bound::Hoeffding, epsilon, count)?.into_value())
+        })?;
+        let bennett =
+            least(best, delta, |epsilon| Ok(reports.delta_by(Bound::Bennett, epsilon, count)?.into_value()))?;
+        best = best.min(bennett);
+        // Outside its range of validity the closed bound says nothing.
+        if let Ok(closed) = reports.epsilon_by(Bound::Efmrtt, count, delta) {
+            best = best.min(closed.into_value());
+        }
+        Ok(best)
+    }
+
+    /// The least `ε` in `[0, high]` at which a non-increasing bound is at most `δ`, `high` if none is.
+    fn least(high: f64, delta: Delta, bound: impl Fn(f64) -> Result<f64, Error>) -> Result<f64, Error> {
+        let (mut fails, mut holds) = (0.0, high);
+        // Sixty halvings exhaust the digits of any answer above a billionth of the bracket.
+        for _ in 0..60 {
+            let middle = 0.5 * (fails + holds);
+            if bound(middle)? <= delta.get() { holds = middle } else { fails = middle }
+        }
+        Ok(holds)
+    }
+
     /// Figure 3: mean over all pairs of the authors' program for this walk, histogram masses; its search
     /// for the mass ends within 1e-12 of it.
     #[test]
     fn as_released_histogram_matches_the_authors_program() -> Result<(), Error> {
         let delta = Delta::new(1e-7)?;
-        let losses = pairwise_losses(&authors_walk()?, CycleSize::Length, Slack::PerCycle(delta), |m| {
-            masses::shuffle_mass(0.1, m, delta).unwrap_or(f64::NAN)
+        let losses = pairwise_losses(&authors_walk()?, CycleSize::Length, delta, |m| {
+            shuffle_mass(0.1, m, delta).unwrap_or(f64::NAN)
         })?;
         assert_relative_eq!(spread(losses.value()).0, 4.792_844_259_833_401, max_relative = 1e-10);
-        let local = masses::local_losses(&authors_walk()?, 0.1, delta)?.into_value();
-        assert_relative_eq!(local.iter().sum::<f64>() / 5.0, 6.712_590_272_452_168, max_relative = 1e-12);
+        let release = ApproxDp::new(0.1, 0.0)?;
+        let loss = |visits: &Vec<usize>| {
+            composition::advanced(release, visits.len() as u64, delta).into_value().epsilon()
+        };
+        assert_relative_eq!(
+            authors_walk()?.receptions()?.iter().map(loss).sum::<f64>() / 5.0,
+            6.712_590_272_452_168,
+            max_relative = 1e-12
+        );
         Ok(())
     }
 
     /// The same accounting with a list of losses per pair and nothing shared.
     fn by_lists(path: &Path, epsilon: f64, slack: f64) -> Array2<f64> {
-        let n = path.node_count();
+        let n = path.nodes;
         Array2::from_shape_fn((n, n), |(u, v)| {
             if u == v {
                 return 0.0;
@@ -350,9 +408,9 @@ mod tests {
             let mut losses: Vec<f64> = Vec::new();
             let mut segment: Vec<usize> = Vec::new();
             let mut sent = false;
-            for step in 0..path.step_count() {
-                if path.holder(step) != v {
-                    segment.push(path.holder(step));
+            for step in 0..path.holders.len() {
+                if path.holders[step] != v {
+                    segment.push(path.holders[step]);
                     continue;
                 }
                 let m = segment.len();
@@ -384,11 +442,9 @@ mod tests {
             let path = CompleteWalk::new(n, steps)?.sample(rng);
             for epsilon in [0.1, 1.5] {
                 let fast =
-                    pairwise_losses(&path, CycleSize::Foreign, Slack::Fixed(Delta::new(1e-6)?), |m| {
-                        epsilon / (m as f64).sqrt()
-                    })?;
+                    composed_losses(&path, CycleSize::Foreign, |_| 1e-6, |m| epsilon / (m as f64).sqrt())?;
                 let slow = by_lists(&path, epsilon, 1e-6);
-                for (fast, slow) in fast.value().iter().zip(&slow) {
+                for (fast, slow) in fast.iter().zip(&slow) {
                     assert_relative_eq!(fast, slow, max_relative = 1e-11, epsilon = 1e-13);
                 }
             }
@@ -415,7 +471,7 @@ mod tests {
     /// By hand: the walk 0 2 1 | 1 0 2 0 0 1 seen by 1 has segments {0, 2}, {}, {0, 2, 0, 0}.
     #[test]
     fn path_units_add_squares() -> Result<(), Error> {
-        let path = Path::from_holders(3, &[0, 2, 1, 1, 0, 2, 0, 0, 1, 2])?;
+        let path = CompleteWalk::new(3, 10)?.path(&[0, 2, 1, 1, 0, 2, 0, 0, 1, 2])?;
         let units = path_units(&path, false)?.into_value();
         assert_relative_eq!(units[(0, 1)], 0.5 + 9.0 / 4.0, max_relative = 1e-15);
         assert_relative_eq!(units[(2, 1)], 0.5 + 0.25, max_relative = 1e-15);
@@ -432,18 +488,18 @@ mod tests {
         }
         let mean = values.iter().sum::<f64>() / runs as f64;
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / runs as f64;
-        let exact = walk.log_mgf(theta)?.value().exp();
+        let exact = walk.log_mgf(theta, None)?.value().exp();
         assert!((mean - exact).abs() < 5.0 * (variance / runs as f64).sqrt(), "{mean} against {exact}");
         Ok(())
     }
 
     #[test]
     fn bad_masses_are_refused() -> Result<(), Error> {
-        let slack = Slack::Fixed(Delta::new(1e-6)?);
+        let slack = Delta::new(1e-6)?;
         for bad in [f64::NAN, -1.0, f64::INFINITY] {
             assert!(pairwise_losses(&authors_walk()?, CycleSize::Foreign, slack, |_| bad).is_err());
         }
-        let huge = Path::from_holders(1 << 31, &[0, 1])?;
+        let huge = CompleteWalk::new(1 << 31, 2)?.path(&[0, 1])?;
         assert!(pairwise_losses(&huge, CycleSize::Foreign, slack, |_| 0.1).is_err());
         assert!(path_units(&huge, false).is_err());
         Ok(())

@@ -142,12 +142,11 @@ mod tests {
             let (runs, mut exceeded) = (10_000, 0);
             for _ in 0..runs {
                 let path = walk.sample(rng);
-                let made = Caps::none().with_visits(cap as usize)?.contributions(&path);
-                let observes = |step: Option<usize>| {
-                    step.and_then(|s| path.holders().get(s)).is_some_and(|&h| h as usize >= n - c)
-                };
+                let made = Caps { visits: Some(cap as usize), edge_uses: None }.contributions(&path.holders);
+                let observes =
+                    |step: Option<usize>| step.and_then(|s| path.holders.get(s)).is_some_and(|&h| h >= n - c);
                 let spotted = (0..60usize)
-                    .filter(|&t| path.holder(t) == 0 && made[t].is_some())
+                    .filter(|&t| path.holders[t] == 0 && made[t])
                     .filter(|&t| observes(t.checked_sub(1)) || observes(Some(t + 1)))
                     .count() as u64;
                 exceeded += u32::from(spotted > bound);

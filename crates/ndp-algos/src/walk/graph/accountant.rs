@@ -234,5 +234,5 @@ pub(in crate::walk) fn log_likelihood_ratio(
     let sigma = noise.sigma(Sensitivity::new(1.0)?)?;
     let seen = protocol.observe(values.view(), sigma, members, rng)?;
     let estimate = attack.estimate(&seen, Array2::zeros(values.raw_dim()).view())?[0];
-    Ok((estimate - 0.5) * attack.unit() / noise.get() / noise.get())
+    Ok((estimate - 0.5) * attack.unit / noise.get() / noise.get())
 }

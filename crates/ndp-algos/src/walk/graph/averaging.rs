@@ -559,7 +559,7 @@ mod tests {
             for averaging in [&running, &constant] {
                 let protocol =
                     AveragingOnPath { averaging, path, nodes: 5, final_token: FinalToken::Withheld };
-                let unit = Attack::optimal(&protocol.view(*v)?, *u)?.unit();
+                let unit = Attack::optimal(&protocol.view(*v)?, *u)?.unit;
                 assert!(unit > 0.0 && unit <= read(path, *u, &[*v]).cost().value() + 1e-9);
                 // The noise at which two normal laws are told apart best.
                 let mu = 1.5;
@@ -583,7 +583,7 @@ mod tests {
             nodes: 4,
             final_token: FinalToken::Withheld,
         };
-        assert_relative_eq!(Attack::optimal(&leaf.view(0)?, 1)?.unit(), 3.0, max_relative = 1e-12);
+        assert_relative_eq!(Attack::optimal(&leaf.view(0)?, 1)?.unit, 3.0, max_relative = 1e-12);
         Ok(())
     }
 

@@ -45,11 +45,11 @@ pub fn ergodic_average(
     ensure(0.0 < p && p < 1.0, "the probability p of failure", "lie in (0, 1)", p)?;
     let mean = values.iter().sum::<f64>() / n as f64;
     let variance = values.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / n as f64;
-    let gap = spectrum::gap_signed(matrix)?;
+    let gap = spectrum::extremes(matrix)?.gap_signed()?;
     let burn_in = if n <= EXACT_MIXING {
         mixing_time(&TransitionMatrix::from(matrix), p / 2.0)?
     } else {
-        mixing_time_bound(spectrum::gap_abs(matrix)?, 1.0 / n as f64, p / 2.0)?
+        mixing_time_bound(spectrum::extremes(matrix)?.gap_abs()?, 1.0 / n as f64, p / 2.0)?
     };
     // The gap is known to rounding; a million ulps of slack are not noticed.
     let steps = 4.0 * variance / (eta * eta * p * gap) * (1.0 + 1e-9);
@@ -186,7 +186,7 @@ mod tests {
     fn the_programs_walk_lengths() -> Result<(), Error> {
         let one = NoiseMultiplier::new(1.0).unwrap();
         let w = GossipMatrix::metropolis(&hypercube_graph(11)?);
-        let gap = spectrum::gap_signed(&w)?;
+        let gap = spectrum::extremes(&w)?.gap_signed()?;
         assert_eq!(*walk_length(2048, gap, one)?.value(), 1150);
         // The gaps the authors' programs found on their graphs of figure 1.
         for (nodes, gap, expected) in [

@@ -226,7 +226,7 @@ impl TokenWalk {
         for _ in 0..self.burn_in {
             holder = self.matrix.csr().row(holder).0[self.draw_slot(holder, rng)] as usize;
         }
-        let mut uses = vec![0usize; self.matrix.csr().weights().len()];
+        let mut uses = vec![0usize; self.matrix.csr().parts().2.len()];
         let limit = match self.edges {
             EdgeRule::Unlimited => usize::MAX,
             EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) => uses,
@@ -238,7 +238,7 @@ impl TokenWalk {
         for t in 0..self.steps {
             let slot = self.draw_slot(holder, rng);
             let mut next = self.matrix.csr().row(holder).0[slot] as usize;
-            let edge = &mut uses[self.matrix.csr().starts()[holder] + slot];
+            let edge = &mut uses[self.matrix.csr().parts().0[holder] + slot];
             let beyond = next != holder && *edge >= limit;
             if beyond && matches!(self.edges, EdgeRule::Dismiss(_)) {
                 next = holder;

@@ -8,7 +8,7 @@ use rand_distr::StandardNormal;
 
 /// Normal noise.
 #[derive(Clone, Copy, Debug)]
-pub struct GaussianLaw;
+pub(crate) struct GaussianLaw;
 
 impl NoiseLaw for GaussianLaw {
     fn name(&self) -> &'static str {
@@ -34,7 +34,7 @@ impl NoiseLaw for GaussianLaw {
 
 /// Laplace noise, of scale `σ/√2`.
 #[derive(Clone, Copy, Debug)]
-pub struct LaplaceLaw;
+pub(crate) struct LaplaceLaw;
 
 impl NoiseLaw for LaplaceLaw {
     fn name(&self) -> &'static str {

@@ -10,7 +10,7 @@ use rand::Rng;
 ///
 /// Whole numbers keep the support of the token the same whatever was contributed; a fraction would show. It is refused.
 #[derive(Clone, Copy, Debug)]
-pub struct DiscreteLaplaceLaw;
+pub(crate) struct DiscreteLaplaceLaw;
 
 impl NoiseLaw for DiscreteLaplaceLaw {
     fn name(&self) -> &'static str {

@@ -4,7 +4,6 @@ use super::RingHistogram;
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol};
 use crate::walk::complete::response_of;
-use crate::walk::{Dense, Tally};
 use ndarray::Array2;
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use rand::Rng;
@@ -103,10 +102,10 @@ impl Attacker for Counting {
         let labels = Array2::from_shape_fn(shape, |(_, v)| u32::from(higher && v == self.u));
         (0..runs)
             .map(|_| {
-                let run = self.histogram.run::<Dense>(labels.view(), &mut &mut *rng)?;
+                let run = self.histogram.run(labels.view(), &mut &mut *rng)?;
                 let view = run.view(self.observer)?;
-                let last = view.published.as_ref().or(view.received.last());
-                Ok(last.map_or(0.0, |token| token.count(1) as f64))
+                let last = view.published.as_ref().or(view.received.last().map(|(_, token)| token));
+                Ok(last.and_then(|token| token.get(&1)).map_or(0.0, |&count| count as f64))
             })
             .collect()
     }

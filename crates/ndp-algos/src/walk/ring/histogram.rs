@@ -1,16 +1,30 @@
 //! Histograms on the ring (Algorithm 2): each node adds a randomized response to the token.
 
-use super::sum::{check_node, check_ring, check_shape};
+use super::sum::{check_ring, check_shape, path_of};
 use crate::Error;
-use crate::walk::{FinalToken, HistogramEstimator, Tally};
+use crate::walk::histogram::count_one;
+use crate::walk::{FinalToken, HistogramEstimator, HistogramRun};
 use ndarray::ArrayView2;
 use ndp_dp::RandomizedResponse;
 use rand::{Rng, RngExt};
+use std::collections::BTreeMap;
 
 /// A histogram of `K n` labels on a ring of `n` nodes in `K` rounds.
 ///
 /// Node 0 starts the token with `M₀ = ⌈γ n⌉` uniform labels. With [`FinalToken::Masked`] node `n − 1` adds as
 /// many after its last report, which hide the reports made after an observer's last reception.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_algos::walk::{FinalToken, ring::RingHistogram};
+/// use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
+/// let ring = RingHistogram::new(500, 1, RandomizedResponse::new(4, 0.8)?, FinalToken::Withheld)?;
+/// // The noise of a question is 1/ε₀ of a report: here reports of ε₀ = 1, hidden by shuffling.
+/// let profile = ring.account(&Observer::node(7))?.profile(1, NoiseMultiplier::new(1.0)?)?;
+/// assert!(profile.epsilon(Delta::new(1e-6)?)?.value().epsilon() < 0.5);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RingHistogram {
     n: usize,
@@ -36,26 +50,22 @@ impl RingHistogram {
     }
 
     /// Number of nodes `n`.
-    #[must_use]
-    pub const fn node_count(&self) -> usize {
+    pub(crate) const fn node_count(&self) -> usize {
         self.n
     }
 
     /// Number of rounds `K`.
-    #[must_use]
-    pub const fn rounds(&self) -> usize {
+    pub(crate) const fn rounds(&self) -> usize {
         self.rounds
     }
 
     /// How a node reports.
-    #[must_use]
-    pub const fn response(&self) -> RandomizedResponse {
+    pub(crate) const fn response(&self) -> RandomizedResponse {
         self.response
     }
 
     /// What becomes of the final token.
-    #[must_use]
-    pub const fn final_token(&self) -> FinalToken {
+    pub(crate) const fn final_token(&self) -> FinalToken {
         self.final_token
     }
 
@@ -83,21 +93,16 @@ impl RingHistogram {
         HistogramEstimator::new(self.response, (self.n * self.rounds) as u64, uniform)
     }
 
-    /// Runs the protocol on `labels`, `K` by `n`: row `k` is a round, column `u` a node; the token is a `T`:
-    /// [`Dense`](crate::walk::Dense) for few labels, [`Sparse`](crate::walk::Sparse) for many.
+    /// Runs the protocol on `labels`, `K` by `n`: row `k` is a round, column `u` a node.
     ///
     /// # Errors
     /// [`Error::Shape`] for another shape, [`Error::LabelOutOfRange`].
-    pub fn run<T: Tally>(
-        &self,
-        labels: ArrayView2<'_, u32>,
-        rng: &mut impl Rng,
-    ) -> Result<RingHistogramRun<T>, Error> {
+    pub fn run(&self, labels: ArrayView2<'_, u32>, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         check_shape(labels.dim(), self.n, self.rounds)?;
         let domain = self.response.labels();
-        let mut token = T::empty(domain);
+        let mut token = BTreeMap::new();
         for _ in 0..self.initial_elements() {
-            token.add(rng.random_range(0..domain));
+            count_one(&mut token, rng.random_range(0..domain));
         }
         let initial = token.clone();
         let mut reports = Vec::with_capacity(labels.len());
@@ -106,74 +111,21 @@ impl RingHistogram {
                 return Err(Error::LabelOutOfRange { node: step % self.n, label, labels: domain });
             }
             let report = self.response.sample(label, rng)?;
-            token.add(report);
+            count_one(&mut token, report);
             reports.push(report);
         }
         for _ in 0..self.final_elements() {
-            token.add(rng.random_range(0..domain));
+            count_one(&mut token, rng.random_range(0..domain));
         }
-        Ok(RingHistogramRun { n: self.n, final_token: self.final_token, initial, reports, token })
+        let (path, estimator) = (path_of(self.n, labels.len()), self.estimator()?);
+        let published = self.final_token != FinalToken::Withheld;
+        Ok(HistogramRun { path, reports, initial, token, published, estimator })
     }
-}
-
-/// A run of [`RingHistogram`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct RingHistogramRun<T> {
-    n: usize,
-    final_token: FinalToken,
-    initial: T,
-    reports: Vec<u32>,
-    token: T,
-}
-
-impl<T: Tally> RingHistogramRun<T> {
-    /// The report added at each step. No node sees this: it is for tests.
-    #[must_use]
-    pub fn reports(&self) -> &[u32] {
-        &self.reports
-    }
-
-    /// The final token, masked if the protocol says so. Only node `n − 1` has it unless it is published.
-    #[must_use]
-    pub const fn token(&self) -> &T {
-        &self.token
-    }
-
-    /// What node `v` sees: the token before its own step, round by round, and the published one.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view(&self, v: usize) -> Result<TallyView<T>, Error> {
-        check_node(v, self.n)?;
-        let mut token = self.initial.clone();
-        let mut received = Vec::with_capacity(self.reports.len() / self.n);
-        for (step, &report) in self.reports.iter().enumerate() {
-            if step % self.n == v {
-                received.push(token.clone());
-            }
-            token.add(report);
-        }
-        let published = match self.final_token {
-            FinalToken::Withheld => None,
-            FinalToken::Published | FinalToken::Masked => Some(self.token.clone()),
-        };
-        Ok(TallyView { received, published })
-    }
-}
-
-/// What a node of a ring sees of a histogram.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TallyView<T> {
-    /// The token before the node's own step, round by round.
-    pub received: Vec<T>,
-    /// The final token, if it is published.
-    pub published: Option<T>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::{Dense, Sparse};
     use approx::assert_relative_eq;
     use ndarray::Array2;
     use rand::SeedableRng;
@@ -196,12 +148,12 @@ mod tests {
             let runs = 20_000;
             let (mut mean, mut squares, mut printed) = (0.0, 0.0, 0.0);
             for _ in 0..runs {
-                let run = histogram.run::<Dense>(labels.view(), rng)?;
-                let error = reader.estimate(run.token().count(0)) - 90.0;
+                let run = histogram.run(labels.view(), rng)?;
+                let count = run.token.get(&0).copied().unwrap_or(0);
+                let error = reader.estimate(count) - 90.0;
                 mean += error / f64::from(runs);
                 squares += error * error / f64::from(runs);
-                printed += *crate::walk::ring::printed::debiased(run.token().count(0), 4, 0.4)?.value()
-                    / f64::from(runs);
+                printed += *crate::walk::ring::printed::debiased(count, 4, 0.4)?.value() / f64::from(runs);
             }
             let variance = reader.variance(90)?;
             assert!(mean.abs() < 5.0 * (variance / f64::from(runs)).sqrt());
@@ -217,26 +169,29 @@ mod tests {
     fn view_is_what_arrives() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         let labels = Array2::from_shape_fn((2, 5), |(k, u)| ((k + u) % 4) as u32);
-        let run = histogram(5, 2, FinalToken::Masked)?.run::<Sparse>(labels.view(), rng)?;
+        let run = histogram(5, 2, FinalToken::Masked)?.run(labels.view(), rng)?;
         let view = run.view(3)?;
-        let total = |token: &Sparse| token.iter().map(|(_, count)| count).sum::<u64>();
+        let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>();
         // ⌈0.4 · 5⌉ = 2 elements, then 3 reports, then 5 more; 2 elements hide the last ones.
-        assert_eq!(view.received.iter().map(total).collect::<Vec<_>>(), [5, 10]);
+        assert_eq!(
+            view.received.iter().map(|(step, token)| (*step, total(token))).collect::<Vec<_>>(),
+            [(3, 5), (8, 10)]
+        );
         assert_eq!(view.published.as_ref().map(total), Some(14));
-        assert_eq!(run.reports().len(), 10);
+        assert_eq!(run.reports.len(), 10);
         assert!(run.view(5).is_err());
         Ok(())
     }
 
-    /// A domain no dense token could hold.
+    /// A domain that no table could hold.
     #[test]
-    fn sparse_tokens_hold_huge_domains() -> Result<(), Error> {
+    fn tokens_hold_huge_domains() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         let response = RandomizedResponse::with_epsilon(u32::MAX, 30.0)?;
         let histogram = RingHistogram::new(20, 1, response, FinalToken::Withheld)?;
         let labels = Array2::from_elem((1, 20), u32::MAX - 1);
-        let run = histogram.run::<Sparse>(labels.view(), rng)?;
-        let estimate = histogram.estimator()?.estimate(run.token().count(u32::MAX - 1));
+        let run = histogram.run(labels.view(), rng)?;
+        let estimate = histogram.estimator()?.estimate(run.token[&(u32::MAX - 1)]);
         assert_relative_eq!(estimate, 20.0, max_relative = 1e-3);
         Ok(())
     }
@@ -251,7 +206,7 @@ mod tests {
         assert!(RandomizedResponse::new(1, 0.4).is_err());
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         let histogram = histogram(3, 2, FinalToken::Withheld)?;
-        let run = |labels: Array2<u32>, rng: &mut ChaCha8Rng| histogram.run::<Dense>(labels.view(), rng);
+        let run = |labels: Array2<u32>, rng: &mut ChaCha8Rng| histogram.run(labels.view(), rng);
         assert!(matches!(run(Array2::zeros((2, 4)), rng), Err(Error::Shape { .. })));
         let refused = run(Array2::from_elem((2, 3), 4), rng);
         assert!(matches!(refused, Err(Error::LabelOutOfRange { node: 0, label: 4, labels: 4 })));

@@ -71,11 +71,11 @@ impl LinearProtocol for RingSum {
             let contributions = Array2::from_shape_fn((self.rounds(), values.len()), |(_, u)| values[u]);
             let run = ring.run(contributions.view(), &mut &mut *rng)?;
             for (row, &steps) in rows.iter().enumerate() {
-                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens()[steps - 1] };
+                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens[steps - 1] };
             }
             for (row, &step) in known.iter().enumerate() {
                 let factor = ring.step_std(step) / sigma.get();
-                seen.known_noises[(row, column)] = run.noises()[step] / factor;
+                seen.known_noises[(row, column)] = run.noises[step] / factor;
             }
         }
         Ok(seen)

@@ -22,6 +22,5 @@ pub mod pan_private;
 pub mod printed;
 mod sum;
 
-pub use histogram::{RingHistogram, RingHistogramRun, TallyView};
-pub use pan_private::OnlineAlgorithm;
-pub use sum::{Placement, RingSum, RingSumRun, RingView};
+pub use histogram::RingHistogram;
+pub use sum::{Placement, RingSum};

@@ -10,13 +10,44 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Appendix C; Dwork, Naor, Pitassi, Rothblum and Yekhanin,
 //! *Pan-private streaming algorithms*, ICS 2010: Definition 4 of the former, one unannounced intrusion.
 
-use super::sum::check_node;
 use crate::Error;
 use crate::walk::FinalToken;
 use ndp_dp::{ApproxDp, UpperBound};
 use rand::Rng;
 
 /// An algorithm that reads a stream once and keeps only a state.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::FinalToken;
+/// use ndp_algos::walk::ring::pan_private::{OnlineAlgorithm, guarantee, simulate};
+/// use ndp_dp::{ApproxDp, UpperBound};
+/// use rand::{Rng, RngExt};
+/// /// Counts ones, from a uniform number modulo 1000: the state shows nothing, and so does the output without it.
+/// struct Blinded;
+/// impl OnlineAlgorithm for Blinded {
+///     type Input = bool;
+///     type State = u64;
+///     type Output = u64;
+///     fn start(&self, rng: &mut impl Rng) -> u64 {
+///         rng.random_range(0..1000)
+///     }
+///     fn update(&self, state: u64, input: &bool, _rng: &mut impl Rng) -> u64 {
+///         (state + u64::from(*input)) % 1000
+///     }
+///     fn output(&self, state: &u64, _rng: &mut impl Rng) -> u64 {
+///         *state
+///     }
+/// }
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let run = simulate(&Blinded, &[true, false, true], FinalToken::Withheld, rng)?;
+/// assert_eq!((run.states[3] + 1000 - run.states[0]) % 1000, 2);
+/// // One breach and no output: nothing is learnt, in one round by one observer.
+/// let nothing = UpperBound::new(ApproxDp::new(0.0, 0.0)?);
+/// assert!(guarantee(nothing, 1, 1).is_ok() && guarantee(nothing, 2, 1).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait OnlineAlgorithm {
     /// One element of the stream: the data of one user.
     type Input;
@@ -33,12 +64,15 @@ pub trait OnlineAlgorithm {
     fn output(&self, state: &Self::State, rng: &mut impl Rng) -> Self::Output;
 }
 
-/// A run of an online algorithm around a ring.
+/// A run of an online algorithm around a ring of `n` nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PanPrivateRun<State, Output> {
-    states: Vec<State>,
-    output: Output,
-    final_token: FinalToken,
+    /// The state before each of the `n` steps, and after the last one. What node `v` sees is `states[v]`.
+    pub states: Vec<State>,
+    /// The output, which only the last node knows unless it is published.
+    pub output: Output,
+    /// Whether every node learns the output.
+    pub published: bool,
 }
 
 /// Runs `algorithm` around a ring, node `t` holding `data[t]`.
@@ -63,25 +97,7 @@ pub fn simulate<A: OnlineAlgorithm>(
         states.push(state.clone());
     }
     let output = algorithm.output(&state, rng);
-    Ok(PanPrivateRun { states, output, final_token })
-}
-
-impl<State: Clone, Output: Clone> PanPrivateRun<State, Output> {
-    /// What node `v` sees: the state it receives, and the output if it is published.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view(&self, v: usize) -> Result<(State, Option<Output>), Error> {
-        check_node(v, self.states.len() - 1)?;
-        let published = (self.final_token == FinalToken::Published).then(|| self.output.clone());
-        Ok((self.states[v].clone(), published))
-    }
-
-    /// The output, which only the last node knows unless it is published.
-    #[must_use]
-    pub const fn output(&self) -> &Output {
-        &self.output
-    }
+    Ok(PanPrivateRun { states, output, published: final_token == FinalToken::Published })
 }
 
 /// The guarantee towards each node of a ring passed `rounds` times, observed by `colluders` nodes, from the
@@ -135,15 +151,12 @@ mod tests {
     #[test]
     fn nodes_see_one_state_and_the_output() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let counter = Counter { noise: TokenNoise::laplace(Sigma::new(0.5)?) };
+        let counter = Counter { noise: TokenNoise::named("laplace", Sigma::new(0.5)?)? };
         let data = [true, false, true, true];
         let run = simulate(&counter, &data, FinalToken::Published, rng)?;
-        let (first, published) = run.view(0)?;
-        let (last, _) = run.view(3)?;
-        assert_eq!((last - first, published), (2.0, Some(*run.output())));
-        let hidden = simulate(&counter, &data, FinalToken::Withheld, rng)?;
-        assert_eq!(hidden.view(2)?.1, None);
-        assert!(matches!(hidden.view(4), Err(Error::NodeOutOfRange { .. })));
+        assert_eq!((run.states[3] - run.states[0], run.states.len()), (2.0, 5));
+        assert!(run.published && run.output != run.states[4]);
+        assert!(!simulate(&counter, &data, FinalToken::Withheld, rng)?.published);
         Ok(())
     }
 
@@ -155,7 +168,7 @@ mod tests {
             assert!(matches!(guarantee(pan_private, rounds, colluders), Err(Error::NoGuarantee(_))));
         }
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
-        let counter = Counter { noise: TokenNoise::laplace(Sigma::new(0.5)?) };
+        let counter = Counter { noise: TokenNoise::named("laplace", Sigma::new(0.5)?)? };
         assert!(simulate(&counter, &[true], FinalToken::Withheld, rng).is_err());
         assert!(simulate(&counter, &[true, true], FinalToken::Masked, rng).is_err());
         Ok(())

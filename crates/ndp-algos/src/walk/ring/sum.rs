@@ -1,7 +1,7 @@
 //! Real summation on the ring: where the noise goes, what a run looks like, what a node sees.
 
 use crate::Error;
-use crate::walk::{Bounds, FinalToken, TokenNoise};
+use crate::walk::{Bounds, FinalToken, Path, SumRun, TokenNoise};
 use ndarray::ArrayView2;
 use ndp_dp::Sigma;
 use rand::Rng;
@@ -96,50 +96,42 @@ impl RingSum {
     }
 
     /// Number of nodes `n`.
-    #[must_use]
-    pub const fn node_count(&self) -> usize {
+    pub(crate) const fn node_count(&self) -> usize {
         self.n
     }
 
     /// Number of rounds `K`.
-    #[must_use]
-    pub const fn rounds(&self) -> usize {
+    pub(crate) const fn rounds(&self) -> usize {
         self.rounds
     }
 
     /// The interval of the contributions.
-    #[must_use]
-    pub const fn bounds(&self) -> Bounds {
+    pub(crate) const fn bounds(&self) -> Bounds {
         self.bounds
     }
 
     /// The full noise.
-    #[must_use]
-    pub const fn noise(&self) -> TokenNoise {
+    pub(crate) const fn noise(&self) -> TokenNoise {
         self.noise
     }
 
     /// Where the noise goes.
-    #[must_use]
-    pub const fn placement(&self) -> Placement {
+    pub(crate) const fn placement(&self) -> Placement {
         self.placement
     }
 
     /// What becomes of the final token.
-    #[must_use]
-    pub const fn final_token(&self) -> FinalToken {
+    pub(crate) const fn final_token(&self) -> FinalToken {
         self.final_token
     }
 
     /// Number of steps `K n`.
-    #[must_use]
-    pub const fn step_count(&self) -> usize {
+    pub(crate) const fn step_count(&self) -> usize {
         self.n * self.rounds
     }
 
     /// The protocol with another full noise `sigma`.
-    #[must_use]
-    pub fn with_gaussian_noise(self, sigma: Sigma) -> Self {
+    pub(crate) fn with_gaussian_noise(self, sigma: Sigma) -> Self {
         self.with_noise(TokenNoise::gaussian(sigma))
     }
 
@@ -148,8 +140,7 @@ impl RingSum {
     }
 
     /// How many steps carry full noise under [`Placement::Counter`], masking apart: `⌈K n/(n−1)⌉`.
-    #[must_use]
-    pub const fn noise_count(&self) -> usize {
+    pub(crate) const fn noise_count(&self) -> usize {
         self.step_count().div_ceil(self.n - 1)
     }
 
@@ -159,7 +150,6 @@ impl RingSum {
     }
 
     /// Standard deviation of the noise added on step `step` (from 0), 0 for none.
-    #[must_use]
     pub(crate) fn step_std(&self, step: usize) -> f64 {
         let full = self.noise.std();
         let masked = self.final_token == FinalToken::Masked && step + 1 == self.step_count();
@@ -177,8 +167,7 @@ impl RingSum {
     ///
     /// `σ √⌈K n/(n−1)⌉` with the counter (one more noise if masked), `σ √(1 + (K n − 1)/(n−1))` distributed
     /// (when masked, the last share counts as a full noise).
-    #[must_use]
-    pub fn output_std(&self) -> f64 {
+    pub(crate) fn output_std(&self) -> f64 {
         let masked = self.final_token == FinalToken::Masked;
         let last = self.step_count() - 1;
         let shares = match self.placement {
@@ -199,83 +188,21 @@ impl RingSum {
     /// # Errors
     /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`] for a value outside the bounds,
     /// [`Error::InvalidParameter`] for one that the noise does not hide.
-    pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<RingSumRun, Error> {
+    pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<SumRun, Error> {
         check_shape(contributions.dim(), self.n, self.rounds)?;
-        let mut token = 0.0;
-        let mut tokens = Vec::with_capacity(self.step_count());
-        let mut noises = Vec::with_capacity(self.step_count());
+        let (steps, mut token, mut total) = (self.step_count(), 0.0, 0.0);
+        let (mut tokens, mut noises) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
         for (step, &x) in contributions.iter().enumerate() {
             let std = self.step_std(step);
             let noise = if std > 0.0 { std / self.noise.std() * self.noise.sample(rng)? } else { 0.0 };
             token += self.noise.check(self.bounds, step % self.n, x)? + noise;
+            total += x;
             tokens.push(token);
             noises.push(noise);
         }
-        Ok(RingSumRun { n: self.n, final_token: self.final_token, tokens, noises })
+        let published = self.final_token != FinalToken::Withheld;
+        Ok(SumRun { path: path_of(self.n, steps), tokens, noises, total, published })
     }
-}
-
-/// A run of [`RingSum`]: the token after every step, and the noise added there.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RingSumRun {
-    n: usize,
-    final_token: FinalToken,
-    tokens: Vec<f64>,
-    noises: Vec<f64>,
-}
-
-impl RingSumRun {
-    /// The token after every step. No node sees all of this: it is for tests and measures of accuracy.
-    #[must_use]
-    pub fn tokens(&self) -> &[f64] {
-        &self.tokens
-    }
-
-    /// The noise added at every step, 0 for none.
-    #[must_use]
-    pub fn noises(&self) -> &[f64] {
-        &self.noises
-    }
-
-    /// What node `v` sees.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view(&self, v: usize) -> Result<RingView, Error> {
-        check_node(v, self.n)?;
-        let received = (v..self.tokens.len())
-            .step_by(self.n)
-            .map(|step| if step == 0 { 0.0 } else { self.tokens[step - 1] })
-            .collect();
-        let own_noises = (v..self.tokens.len()).step_by(self.n).map(|step| self.noises[step]).collect();
-        let published = match self.final_token {
-            FinalToken::Withheld => None,
-            FinalToken::Published | FinalToken::Masked => self.tokens.last().copied(),
-        };
-        Ok(RingView { received, own_noises, published })
-    }
-
-    /// The final token, which every node learns when it is published.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] when the protocol withholds it.
-    pub fn published(&self) -> Result<f64, Error> {
-        match (self.final_token, self.tokens.last()) {
-            (FinalToken::Published | FinalToken::Masked, Some(&token)) => Ok(token),
-            _ => Err(Error::NoGuarantee("the protocol withholds the final token; ask for it to be masked")),
-        }
-    }
-}
-
-/// What a node of a ring sees: the token each time it receives it, and the published one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RingView {
-    /// The token before the node's own step, round by round (0 for node 0 in the first round).
-    pub received: Vec<f64>,
-    /// The noise it added itself, round by round, 0 for none: no protection against itself.
-    pub own_noises: Vec<f64>,
-    /// The final token, if it is published.
-    pub published: Option<f64>,
 }
 
 /// `n ≥ 2` nodes, `rounds ≥ 1`, and a product that fits.
@@ -294,9 +221,9 @@ pub(crate) fn check_ring(n: usize, rounds: usize) -> Result<(), Error> {
     }
 }
 
-/// Node `v` of `n`.
-pub(crate) fn check_node(v: usize, n: usize) -> Result<(), Error> {
-    if v < n { Ok(()) } else { Err(Error::NodeOutOfRange { node: v, nodes: n }) }
+/// The path of a token that is passed on for `steps` steps: nodes `0, 1, …, n − 1`, then `0` again.
+pub(crate) fn path_of(n: usize, steps: usize) -> Path {
+    Path { nodes: n, holders: (0..steps).map(|step| step % n).collect(), contributes: vec![true; steps] }
 }
 
 /// A table of `rounds` by `n`.
@@ -436,14 +363,14 @@ mod tests {
         let sigma = Sigma::new(0.7)?;
         for (noise, placement, final_token) in [
             (TokenNoise::gaussian(sigma), Placement::Counter, FinalToken::Withheld),
-            (TokenNoise::laplace(sigma), Placement::Counter, FinalToken::Masked),
+            (TokenNoise::named("laplace", sigma)?, Placement::Counter, FinalToken::Masked),
             (TokenNoise::gaussian(sigma), Placement::Distributed, FinalToken::Masked),
         ] {
             let ring = RingSum::new(6, 3, bounds, noise, placement)?.with_final_token(final_token)?;
             let runs = 20_000;
             let (mut sum, mut squares) = (0.0, 0.0);
             for _ in 0..runs {
-                let error = ring.run(data.view(), rng)?.tokens().last().copied().unwrap_or(0.0) - data.sum();
+                let error = ring.run(data.view(), rng)?.tokens.last().copied().unwrap_or(0.0) - data.sum();
                 sum += error;
                 squares += error * error;
             }
@@ -462,10 +389,10 @@ mod tests {
         let ring = unit(4, 3, Placement::Counter)?.with_final_token(FinalToken::Masked)?;
         let run = ring.run(Array2::from_elem((3, 4), 0.5).view(), rng)?;
         let view = run.view(2)?;
-        assert_eq!(view.received, [run.tokens()[1], run.tokens()[5], run.tokens()[9]]);
-        assert_eq!(view.published, Some(run.published()?));
-        assert_eq!(view.own_noises, [0.0, run.noises()[6], 0.0]);
-        assert_eq!(run.view(0)?.received[0], 0.0);
+        assert_eq!(view.received, [(2, run.tokens[1]), (6, run.tokens[5]), (10, run.tokens[9])]);
+        assert_eq!(view.published, run.tokens.last().copied());
+        assert_eq!([2, 6, 10].map(|step| run.noises[step] != 0.0), [false, true, false]);
+        assert_eq!(run.view(0)?.received[0], (0, 0.0));
         assert!(matches!(run.view(4), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
         Ok(())
     }
@@ -479,9 +406,9 @@ mod tests {
         let data = Array2::from_shape_fn((2, 3), |(k, u)| 0.1 * (3 * k + u) as f64);
         let run = ring.run(data.view(), rng)?;
         // Node 1 knows the token it sent (its own contribution and noise are its own).
-        let (sent, published) = (run.tokens()[4], run.tokens()[5]);
+        let (sent, published) = (run.tokens[4], run.tokens[5]);
         assert_relative_eq!(published - sent, data[(1, 2)], epsilon = 1e-12);
-        assert!(matches!(run.published(), Err(Error::NoGuarantee(_))));
+        assert_eq!(run.view(1)?.published, None);
         assert!(matches!(ring.with_final_token(FinalToken::Published), Err(Error::NoGuarantee(_))));
         // A noise is already scheduled on the last step iff K = 1 mod (n − 1), or n = 2.
         for n in 2..=7 {
@@ -499,7 +426,7 @@ mod tests {
         for (n, rounds) in [(1, 3), (0, 3), (3, 0), (usize::MAX, 3)] {
             assert!(matches!(unit(n, rounds, Placement::Counter), Err(Error::InvalidParameter { .. })));
         }
-        let laplace = TokenNoise::laplace(Sigma::new(1.0)?);
+        let laplace = TokenNoise::named("laplace", Sigma::new(1.0)?)?;
         let bounds = Bounds::new(0.0, 1.0)?;
         assert!(RingSum::new(3, 1, bounds, laplace, Placement::Distributed).is_err());
         let rng = &mut ChaCha8Rng::seed_from_u64(3);

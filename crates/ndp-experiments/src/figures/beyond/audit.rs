@@ -9,7 +9,7 @@ use ndp_algos::LinearProtocol;
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{Audit, AuditPlan, audit};
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, Momentum};
-use ndp_algos::gossip::printed::{Powers, theorem12_towards};
+use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{
     FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
@@ -189,7 +189,7 @@ fn synthetic(seed: Seed) -> Result<Vec<Setting>> {
 /// Plain gossip; without a source, one two hops away whose loss is partial.
 fn plain(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: usize) -> Result<Setting> {
     let matrix = GossipMatrix::metropolis(graph);
-    let printed = theorem12_towards(&matrix, v, rounds, Powers::FromZero)?;
+    let printed = theorem1_towards((&matrix, rounds), v, Powers::FromZero)?;
     let protocol = SynchronousGossip::new(matrix, rounds);
     let far = two_hops(graph, v[0]);
     let mut setting = setting(ONE_SHOT, name, Box::new(protocol), v, source, &far)?;

@@ -67,8 +67,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     for (name, graph, observer) in graphs {
         let matrix = GossipMatrix::metropolis(&graph);
         let rounds = rounds(&matrix, SIGMA)?;
-        let report = exact_loss(&matrix, observer, rounds, ExactOptions::default())?;
-        let printed = theorem1_towards(&matrix, observer, rounds, Powers::FromZero)?;
+        let report = exact_loss((&matrix, rounds), &[observer], ExactOptions::default())?;
+        let printed = theorem1_towards((&matrix, rounds), &[observer], Powers::FromZero)?;
         let distances = graph.distances(observer);
         let pairs = |losses: &[f64]| {
             let classes = distances.iter().zip(losses).filter(|(d, _)| **d != Some(0));

@@ -6,9 +6,12 @@ use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::muffliato::by_distance::rounds;
 use crate::seed::Seed;
 use anyhow::Result;
+use ndarray::Array2;
+use ndp_algos::LinearProtocol;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Over, Pairs, Stopping, optimize};
-use ndp_algos::gossip::{ExactOptions, exact_loss};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, optimize};
+use ndp_algos::gossip::{ExactOptions, GossipProtocol, exact_loss};
+use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
@@ -117,9 +120,16 @@ fn flat_curve(
     rho: f64,
 ) -> Result<Vec<(f64, f64)>> {
     let gossip = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::flat(Sigma::new(1.0)?, rounds, rho)?);
-    let mean = mean_far(matrix.graph(), observers, |v| Ok(gossip.loss(v)?.loss.into_value().unit))?;
-    let error = gossip.noise_error()?;
+    let mean =
+        mean_far(matrix.graph(), observers, |v| Ok(gossip.coalition_loss(&[v])?.loss.into_value().unit))?;
+    let error = noise_error(&gossip)?;
     Ok(SCALES.iter().map(|s| (mean / s, error * s)).collect())
+}
+
+/// The error of equal inputs at unit noise: that of the noise alone.
+fn noise_error(gossip: &FreshNoiseGossip) -> Result<f64> {
+    let inputs = Array2::zeros((gossip.matrix.node_count(), 1));
+    Ok(gossip.mean_squared_error(inputs.view(), Sigma::new(1.0)?)?.into_value())
 }
 
 /// One shot of noise at the same mean losses as the `optimal` schedules.
@@ -131,9 +141,10 @@ fn one_shot_curve(
 ) -> Result<Vec<(f64, f64)>> {
     let options = ExactOptions::default();
     let mean = mean_far(matrix.graph(), observers, |v| {
-        Ok(exact_loss(matrix, v, rounds, options)?.loss.into_value().unit)
+        Ok(exact_loss((matrix, rounds), &[v], options)?.loss.into_value().unit)
     })?;
-    let error = FreshNoiseGossip::error_weights(matrix, rounds)?[0];
+    let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, 0.0)?;
+    let error = noise_error(&FreshNoiseGossip::new(matrix.clone(), schedule))?;
     Ok(optimal.iter().map(|&(loss, _)| (loss, error * mean / loss)).collect())
 }
 
@@ -144,12 +155,12 @@ fn optimal_curve(
     observers: &[usize],
     scale: Scale,
 ) -> Result<(Vec<(f64, f64)>, f64)> {
-    let pairs = Pairs::at_least(matrix.graph(), 2, observers)?;
-    let stopping = Stopping { tolerance: 0.01, iterations: scale.pick(120, 30) };
+    let pairs = Pairs { distance: 2, observers: observers.to_vec() };
+    let stopping = DesignStopping { tolerance: 0.01, steps: scale.pick(120, 30) };
     let mut points = Vec::new();
     let mut gap: f64 = 1.0;
     for target in TARGETS {
-        let found = optimize(matrix, rounds, &pairs, (Over::Mean, target), FLOOR, stopping)?;
+        let found = optimize(matrix, rounds, &pairs, Limit::Mean(target), FLOOR, stopping)?;
         gap = gap.max(found.error / found.error_lower_bound);
         points.push((found.loss, found.error));
     }

@@ -7,7 +7,7 @@ use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_algos::accountant::{Account, Observer, Protocol, Target, least_noise};
 use ndp_algos::program::constructors::decor;
-use ndp_algos::program::design::{Design, Limit};
+use ndp_algos::program::design::{Design, DesignStopping, Limit};
 use ndp_algos::program::{Declared, SensitivitySet};
 use ndp_algos::registry::{Parameters, find};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
@@ -162,7 +162,7 @@ fn designed(graph: &Graph) -> Result<(Point, f64, f64)> {
     let pairs: Vec<(Observer, Vec<usize>)> =
         (0..n).map(|v| (Observer::node(v), (0..n).filter(|&u| u != v).collect())).collect();
     let limit = Limit::Worst(WORST * WORST);
-    let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit)?;
+    let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
     let (_, point) = at_guarantee(&Declared::new(found.program, SensitivitySet::UseLevel))?;
     Ok((point, found.cost / found.lower_bound, found.strengths[n]))
 }

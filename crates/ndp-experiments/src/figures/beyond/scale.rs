@@ -63,14 +63,15 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                     .by_class(pairs.filter_map(|(_, (d, &loss))| Some((f64::from((*d)?), loss))))
                     .shade(k, sizes.len())
             };
-            let (printed, cost) = measured(|| theorem1_towards(&matrix, observer, ROUNDS, Powers::FromZero));
+            let (printed, cost) =
+                measured(|| theorem1_towards((&matrix, ROUNDS), &[observer], Powers::FromZero));
             let printed = printed?.into_value();
             figure = with_cost(figure, &format!("{family}, n = {n}: printed"), cost);
             panel = panel
                 .with(by_distance(Series::new(format!("printed, n = {n}"), Grade::Printed), &printed.unit));
             if n <= EXACT_NODES {
                 let (report, cost) =
-                    measured(|| exact_loss(&matrix, observer, ROUNDS, ExactOptions::default()));
+                    measured(|| exact_loss((&matrix, ROUNDS), &[observer], ExactOptions::default()));
                 let report = report?;
                 figure = with_cost(figure, &format!("{family}, n = {n}: sound"), cost)
                     .note(format!("{family}, n = {n}: rank"), report.rank);

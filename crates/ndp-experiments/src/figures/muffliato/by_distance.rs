@@ -9,7 +9,7 @@ use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_algos::{Error, LossReport};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::GossipMatrix;
-use ndp_graph::spectrum::gap_abs;
+use ndp_graph::spectrum::extremes;
 use ndp_report::figure::{Axis, Check, Series};
 
 /// Name of Theorem 1 from the node to all others.
@@ -41,7 +41,7 @@ pub fn check() -> Check {
 /// # Errors
 /// Those of [`gap_abs`] and [`stopping_rounds`].
 pub fn rounds(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
-    let convergence = Convergence::Accelerated(gap_abs(matrix)?);
+    let convergence = Convergence::Accelerated(extremes(matrix)?.gap_abs()?);
     stopping_rounds(matrix.node_count(), convergence, Sigma::new(sigma)?, SPREAD)
 }
 
@@ -61,7 +61,7 @@ pub struct Curves {
 /// # Errors
 /// Those of [`exact_loss`].
 pub fn curves(matrix: &GossipMatrix, node: usize, rounds: usize) -> Result<Curves, Error> {
-    let report = exact_loss(matrix, node, rounds, ExactOptions::default())?;
+    let report = exact_loss((matrix, rounds), &[node], ExactOptions::default())?;
     let distances = matrix.graph().distances(node);
     let by_distance = |series: Series, losses: &[f64], own: bool| {
         let pairs = distances.iter().zip(losses).enumerate();
@@ -69,7 +69,7 @@ pub fn curves(matrix: &GossipMatrix, node: usize, rounds: usize) -> Result<Curve
         series.by_class(kept.filter_map(|(_, (&distance, &loss))| Some((f64::from(distance?), loss))))
     };
     let from = |powers| theorem1_from(matrix, node, rounds, powers).map(ndp_dp::Printed::into_value);
-    let towards = theorem1_towards(matrix, node, rounds, Powers::FromZero)?;
+    let towards = theorem1_towards((matrix, rounds), &[node], Powers::FromZero)?;
     let farthest = distances.iter().flatten().max().copied().unwrap_or(0);
     let series = vec![
         by_distance(Series::new(SOUND, report.loss.grade()), &report.loss.value().unit, false),

@@ -37,9 +37,9 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     let matrix = GossipMatrix::metropolis(&graph);
     let rounds = rounds(&matrix, SIGMA_SQUARED.sqrt())?;
 
-    let report = exact_loss(&matrix, node, rounds, ExactOptions::default())?;
+    let report = exact_loss((&matrix, rounds), &[node], ExactOptions::default())?;
     let printed = theorem1_from(&matrix, node, rounds, Powers::FromZero)?;
-    let towards = theorem1_towards(&matrix, node, rounds, Powers::FromZero)?;
+    let towards = theorem1_towards((&matrix, rounds), &[node], Powers::FromZero)?;
     let positions = force(&graph);
     let drawing = |name: &str, kind, values: &[f64]| {
         let mut values = values.to_vec();

@@ -107,7 +107,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let sizes = scale.pick(vec![2000, 4000], vec![200, 400]);
     let hypercube = scale.pick(2048, 256);
     let sigma = Sigma::new(NOISE)?;
-    let released_model = Linear::new(Logistic).with_intercept();
+    let released_model = Linear { intercept: true, ..Linear::new(Logistic) };
     let model = Linear::new(Logistic);
     let sound = MuffliatoSgd {
         rounds,

@@ -37,9 +37,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let ([a, b], [c, d]) = (positions[v], positions[NODE]);
         (a - c).hypot(b - d)
     };
-    let report = exact_loss(&matrix, NODE, rounds, ExactOptions::default())?;
+    let report = exact_loss((&matrix, rounds), &[NODE], ExactOptions::default())?;
     let from = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
-    let towards = theorem1_towards(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+    let towards = theorem1_towards((&matrix, rounds), &[NODE], Powers::FromZero)?.into_value();
     let curves = [
         (PRINTED, Grade::Printed, &from),
         (TOWARDS, Grade::Printed, &towards.unit),

@@ -46,8 +46,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let node = seed.fork("node").trial(u64::from(ego)).random_range(0..n);
         let matrix = GossipMatrix::metropolis(&graph);
         let rounds = rounds(&matrix, SIGMA_SQUARED.sqrt())?;
-        let report = exact_loss(&matrix, node, rounds, ExactOptions::default())?;
-        let printed = theorem1_towards(&matrix, node, rounds, Powers::FromZero)?;
+        let report = exact_loss((&matrix, rounds), &[node], ExactOptions::default())?;
+        let printed = theorem1_towards((&matrix, rounds), &[node], Powers::FromZero)?;
         let positions = force(&graph);
         figure = figure
             .computed_from(&loaded.source)

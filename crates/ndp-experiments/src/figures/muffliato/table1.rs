@@ -6,9 +6,9 @@ use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_algos::accountant::Target;
 use ndp_algos::gossip::printed::{self, table1_exponent};
-use ndp_algos::gossip::table1::{Calibration, MeanBudget};
+use ndp_algos::gossip::table1::MeanBudget;
 use ndp_algos::gossip::utility::{Convergence, worst_error};
-use ndp_algos::gossip::{ExactOptions, calibrate};
+use ndp_algos::gossip::{ExactOptions, GossipPlan, calibrate};
 use ndp_dp::{Grade, Measure, Order, Sensitivity};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::closed_form::{ClosedForm, Family};
@@ -40,7 +40,7 @@ pub const ENTRY: Entry = Entry {
 /// What one graph needs and gets by Algorithm 1.
 struct Synchronous {
     gap: f64,
-    plan: Calibration,
+    plan: GossipPlan,
     /// On the worst inputs of the spread.
     worst: f64,
     /// The variance that the exact mean loss needs, and the worst error then.
@@ -94,8 +94,10 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
             // p = 2 W / n: λ₂ = 2 gap / n, and everybody takes part with (2/n)(1 - W_vv).
             let (n, d) = (n as f64, degree as f64);
             let second = 2.0 * form.extremes()?.gap_signed()? / n;
-            randomized.push(budget(sizes[k])?.randomized(second, 2.0 / n * d / (d + 1.0))?);
-            baselines.push((budget(sizes[k])?.central_error()?, budget(sizes[k])?.local_error()?));
+            randomized
+                .push(budget(sizes[k])?.calibrate(Convergence::Randomized(second), 2.0 / n * d / (d + 1.0))?);
+            let local = budget(sizes[k])?.local_error()?;
+            baselines.push((local / n, local));
         }
         let column = |name: &str, grade: Option<Grade>, values: Vec<Option<f64>>| {
             let points = sizes.iter().zip(values).filter_map(|(&n, y)| Some((n as f64, y?)));
@@ -103,7 +105,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         };
         let of_1 = |value: fn(&Synchronous) -> Option<f64>| synchronous.iter().map(value).collect::<Vec<_>>();
         let of_2 =
-            |value: fn(&Calibration) -> f64| randomized.iter().map(|c| Some(value(c))).collect::<Vec<_>>();
+            |value: fn(&GossipPlan) -> f64| randomized.iter().map(|c| Some(value(c))).collect::<Vec<_>>();
         let base =
             |value: fn(&(f64, f64)) -> f64| baselines.iter().map(|b| Some(value(b))).collect::<Vec<_>>();
         let slopes = [
@@ -149,7 +151,7 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
 /// Noise by the number of messages and, on small graphs, by the exact mean; all these graphs look alike from every node.
 fn by_algorithm_1(form: &ClosedForm, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
     let gap = form.extremes()?.gap_abs()?.min(1.0);
-    let plan = budget.synchronous(gap, degree)?;
+    let plan = budget.calibrate(Convergence::Accelerated(gap), degree as f64)?;
     let chebyshev = Chebyshev::published(gap)?;
     let eigenvalues = form.eigenvalues();
     let worst = |sigma, rounds| worst_error(&eigenvalues, |x| chebyshev.evaluate(rounds, x), sigma, SPREAD);

@@ -5,8 +5,9 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
+use ndp_algos::walk::Path;
+use ndp_algos::walk::complete::CompleteWalk;
 use ndp_algos::walk::complete::realised::{CycleSize, path_units};
-use ndp_algos::walk::complete::{CompleteWalk, Path};
 use ndp_dp::{Delta, Gdp, Grade, Mechanism};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 

@@ -8,7 +8,7 @@ use crate::figures::learning::{
 };
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::sgd::privacy::{calibrate, central, complete_walk, local};
+use ndp_algos::sgd::privacy::{Accountant, calibrate};
 use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
 use ndp_dp::{Delta, Grade, Sigma};
@@ -71,9 +71,9 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
-    let released_model = Linear::new(Logistic).with_intercept();
+    let released_model = Linear { intercept: true, ..Linear::new(Logistic) };
     let sound_model = Linear::new(Logistic);
-    let bounds = DataBounds::UNIT;
+    let bounds = DataBounds::default();
     let constants = sound_model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let mut figure = Figure::new("Network DP, figure 2: private SGD on houses, as released and sound")
         .computed_from(&source)
@@ -109,12 +109,13 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 runs.walk(&released_model, &as_released, Sigma::new(released[k])?, forked.fork("released"))?;
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
-            let statement = |sigma: Sigma| match k {
-                0 => central(&walk(k, steps, 1.0, Update::Sound), &constants, USERS, sigma, delta),
-                1 => local(&constants, CAP, sigma, delta),
-                _ => complete_walk(&walk(k, steps, 1.0, Update::Sound), &constants, USERS, 1, sigma, delta),
+            let walked = walk(k, steps, 1.0, Update::Sound);
+            let accountant = match k {
+                0 => Accountant::Central(&walked),
+                1 => Accountant::Local { contributions: CAP },
+                _ => Accountant::CompleteWalk { walk: &walked, colluders: 1 },
             };
-            let sigma = calibrate(epsilon, statement)?;
+            let sigma = calibrate(epsilon, |sigma| accountant.statement(&constants, USERS, sigma, delta))?;
             let step = best_step(|step| {
                 tuning.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("tuning"))
             })?;

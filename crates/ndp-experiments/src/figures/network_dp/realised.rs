@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::walk::complete::realised::{CycleSize, Slack, pairwise_losses};
-use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, Path};
-use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses};
+use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+use ndp_algos::walk::{Bounds, Path, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Sigma};
 use ndp_report::figure::{Kind, Series};
 use rand::Rng;
@@ -33,7 +33,7 @@ pub(super) fn realised_curve(
 ) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for path in paths {
-        let losses = pairwise_losses(path, size, Slack::PerCycle(Delta::new(delta)?), mass)?.into_value();
+        let losses = pairwise_losses(path, size, Delta::new(delta)?, mass)?.into_value();
         values.extend(losses.indexed_iter().filter(|((u, v), _)| u != v).map(|(_, &loss)| loss));
     }
     Ok(values)

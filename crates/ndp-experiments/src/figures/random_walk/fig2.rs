@@ -9,7 +9,7 @@ use crate::figures::learning::{
 };
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::sgd::privacy::{WalkPairs, calibrate, central, complete_walk, local};
+use ndp_algos::sgd::privacy::{Accountant, WalkPairs, calibrate};
 use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
 use ndp_algos::walk::FinalToken;
@@ -84,7 +84,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
     let model = Linear::new(Logistic);
-    let bounds = DataBounds::UNIT;
+    let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let radius = scale.pick(0.07, 0.25);
     let mut grounds = Vec::new();
@@ -102,7 +102,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
         .computed_from(&source)
         .parameter("users", users)
-        .parameter("rows per user", (rows.len() - TEST_ROWS) / users)
+        .parameter("rows per user", (rows.labels().len() - TEST_ROWS) / users)
         .parameter("T", steps)
         .parameter("runs", runs.count())
         .parameter("delta", DELTA)
@@ -145,15 +145,15 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             figure = figure.parameter(format!("{name}, epsilon {epsilon}: released sigma"), sigma.get());
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
+            let noise = |accountant: Accountant<'_>| {
+                calibrate(epsilon, |sigma| accountant.statement(&constants, users, sigma, delta))
+            };
             let sigma = match k {
-                0 => {
-                    let run = WalkSgd::central(steps, 1.0);
-                    calibrate(epsilon, |sigma| central(&run, &constants, users, sigma, delta))?
-                }
-                1 => calibrate(epsilon, |sigma| local(&constants, CAP, sigma, delta))?,
+                0 => noise(Accountant::Central(&WalkSgd::new(Route::Complete, steps, 1.0, None)))?,
+                1 => noise(Accountant::Local { contributions: CAP })?,
                 2 => {
-                    let walk = sgd(k, &grounds, steps, 1.0, Update::Sound);
-                    calibrate(epsilon, |sigma| complete_walk(&walk, &constants, users, 1, sigma, delta))?
+                    let walk = &sgd(k, &grounds, steps, 1.0, Update::Sound);
+                    noise(Accountant::CompleteWalk { walk, colluders: 1 })?
                 }
                 _ => accounts[k - 3].noise_for(epsilon, delta)?,
             };
@@ -209,7 +209,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 
 /// Runs as the released program: on a graph the token starts at node 0 and moves before the first update.
 fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> Result<Curve> {
-    let model = Linear::new(Logistic).with_intercept();
+    let model = Linear { intercept: true, ..Linear::new(Logistic) };
     runs.each(seed, |_, users, evaluation, rng| {
         let start = match walk.route {
             Route::Complete => FirstUser::Uniform,

@@ -86,8 +86,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         objective: false,
         stride: STRIDE,
     };
-    let model = Linear::new(Logistic).with_example_clipping(EXAMPLE_CLIP)?;
-    let bounds = DataBounds::UNIT;
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(Logistic) };
+    let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let mut grounds =
         vec![Ground { users: n, sparse: None, runs: Runs::prepare(&rows, setting, seed.fork("splits"))? }];
@@ -246,12 +246,12 @@ fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2
 
 /// The walk of the table.
 fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
-    WalkSgd::new(route, 10 * users, WALK_STEP, CAP)
+    WalkSgd::new(route, 10 * users, WALK_STEP, Some(CAP))
 }
 
 /// Last accuracies of gossip, mean over nodes.
 fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
-    let model = Linear::new(Logistic).with_example_clipping(EXAMPLE_CLIP)?;
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(Logistic) };
     let sgd = MuffliatoSgd {
         rounds: ROUNDS,
         step_size: GOSSIP_STEP,
@@ -280,7 +280,7 @@ fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<V
 
 /// Last accuracies of the walk.
 fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
-    let model = Linear::new(Logistic).with_example_clipping(EXAMPLE_CLIP)?;
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(Logistic) };
     let route = ground.sparse.as_ref().map_or(Route::Complete, |sparse| Route::Graph(&sparse.walk));
     let sgd = sgd(route, ground.users);
     let curve = ground.runs.each(seed, |_, users, evaluation, rng| {

@@ -1,6 +1,8 @@
-//! The uniform walk: its parameters, and one realised path.
+//! The uniform walk: its parameters, and its paths.
 
+use super::Caps;
 use crate::Error;
+use crate::walk::Path;
 use rand::{Rng, RngExt};
 
 /// A uniform walk of `T` steps on `n` nodes, observed by `c` colluding ones.
@@ -10,20 +12,22 @@ use rand::{Rng, RngExt};
 /// # Examples
 /// ```
 /// use ndp_algos::walk::complete::CompleteWalk;
-/// let walk = CompleteWalk::new(100, 1000)?;
-/// assert_eq!((walk.node_count(), walk.step_count()), (100, 1000));
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let path = CompleteWalk::new(100, 1000)?.sample(&mut ChaCha8Rng::seed_from_u64(1));
+/// assert_eq!((path.nodes, path.holders.len()), (100, 1000));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompleteWalk {
     n: usize,
     steps: usize,
-    colluders: usize,
+    pub(super) colluders: usize,
     published: bool,
+    caps: Caps,
 }
 
 impl CompleteWalk {
-    /// A walk of `steps` steps on `n` nodes, one observer, the final token withheld.
+    /// A walk of `steps` steps on `n` nodes, one observer, contributions not capped, the final token withheld.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `n ≥ 2` and `steps ≥ 1`, both below `2^32`.
@@ -37,7 +41,7 @@ impl CompleteWalk {
         if !(1..=MOST).contains(&steps) {
             return refuse("the number of steps", "be at least 1 and below 2^32", steps);
         }
-        Ok(Self { n, steps, colluders: 1, published: false })
+        Ok(Self { n, steps, colluders: 1, published: false, caps: Caps::default() })
     }
 
     /// The same walk observed by `colluders` nodes that share what they see.
@@ -63,28 +67,32 @@ impl CompleteWalk {
         Self { published: true, ..self }
     }
 
+    /// The same walk with caps on contributions: steps beyond them add noise alone, or a uniform label.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a cap of 0.
+    pub fn with_caps(self, caps: Caps) -> Result<Self, Error> {
+        Ok(Self { caps: caps.checked()?, ..self })
+    }
+
     /// Number of nodes `n`.
-    #[must_use]
-    pub const fn node_count(&self) -> usize {
+    pub(crate) const fn node_count(&self) -> usize {
         self.n
     }
 
     /// Number of steps `T`.
-    #[must_use]
-    pub const fn step_count(&self) -> usize {
+    pub(crate) const fn step_count(&self) -> usize {
         self.steps
     }
 
-    /// Number of colluding observers `c`.
-    #[must_use]
-    pub const fn colluders(&self) -> usize {
-        self.colluders
+    /// Whether every node learns the final token.
+    pub(crate) const fn is_published(&self) -> bool {
+        self.published
     }
 
-    /// Whether every node learns the final token.
-    #[must_use]
-    pub const fn is_published(&self) -> bool {
-        self.published
+    /// The caps on contributions.
+    pub(crate) const fn caps(&self) -> Caps {
+        self.caps
     }
 
     /// `c/n`: the probability that a step is a reception by the coalition.
@@ -115,102 +123,38 @@ impl CompleteWalk {
         if 2 * part < self.n { (part as f64 / n).ln() } else { (-((self.n - part) as f64) / n).ln_1p() }
     }
 
-    /// A path of this walk: on as many nodes, of as many steps.
+    /// Nothing for a path of this walk: on as many nodes, of as many steps.
     pub(crate) fn check_path(&self, path: &Path) -> Result<(), Error> {
-        if path.n != self.n {
-            return Err(Error::Shape { what: "nodes of the path", expected: self.n, got: path.n });
+        if path.nodes != self.n {
+            return Err(Error::Shape { what: "nodes of the path", expected: self.n, got: path.nodes });
         }
-        if path.step_count() != self.steps {
-            let got = path.step_count();
-            return Err(Error::Shape { what: "steps of the path", expected: self.steps, got });
+        for got in [path.steps(), path.holders.len()] {
+            if got != self.steps {
+                return Err(Error::Shape { what: "steps of the path", expected: self.steps, got });
+            }
         }
-        Ok(())
+        path.check_holders()
     }
 
     /// Draws a path.
     pub fn sample(&self, rng: &mut impl Rng) -> Path {
         let n = id(self.n);
-        Path { n: self.n, holders: (0..self.steps).map(|_| rng.random_range(0..n)).collect() }
+        self.capped((0..self.steps).map(|_| rng.random_range(0..n) as usize).collect())
     }
-}
 
-/// A realised path: which node holds the token at each step.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::complete::Path;
-/// let path = Path::from_holders(3, &[0, 2, 1, 2])?;
-/// assert!(Path::from_holders(3, &[0, 7]).is_err());
-/// # let _ = path;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Path {
-    n: usize,
-    holders: Vec<u32>,
-}
-
-impl Path {
-    /// Takes the holders of the token, step by step.
+    /// The path with the given holders, step by step; who contributes follows from the caps.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `2 ≤ n < 2^32` and there is a step, [`Error::NodeOutOfRange`] for a
-    /// holder outside `0..n`.
-    pub fn from_holders(n: usize, holders: &[usize]) -> Result<Self, Error> {
-        CompleteWalk::new(n, holders.len())?;
-        if let Some(&node) = holders.iter().find(|&&holder| holder >= n) {
-            return Err(Error::NodeOutOfRange { node, nodes: n });
-        }
-        Ok(Self { n, holders: holders.iter().map(|&holder| id(holder)).collect() })
+    /// [`Error::Shape`] for another number of steps than that of the walk, [`Error::NodeOutOfRange`] for a holder outside `0..n`.
+    pub fn path(&self, holders: &[usize]) -> Result<Path, Error> {
+        let path = Path { nodes: self.n, holders: holders.to_vec(), contributes: vec![true; holders.len()] };
+        self.check_path(&path)?;
+        Ok(self.capped(path.holders))
     }
 
-    /// Number of nodes `n`.
-    #[must_use]
-    pub const fn node_count(&self) -> usize {
-        self.n
-    }
-
-    /// Number of steps `T`.
-    #[must_use]
-    pub fn step_count(&self) -> usize {
-        self.holders.len()
-    }
-
-    /// The holder of the token at step `step` (from 0).
-    ///
-    /// # Panics
-    /// When the step is out of range.
-    #[must_use]
-    pub fn holder(&self, step: usize) -> usize {
-        self.holders[step] as usize
-    }
-
-    /// The holders, step by step.
-    #[must_use]
-    pub fn holders(&self) -> &[u32] {
-        &self.holders
-    }
-
-    /// The steps at which each node holds the token: entry `v` is a list of steps from 0.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for more than ten million nodes.
-    pub fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
-        self.check_nodes("be at most 10000000 for a list per node", 10_000_000)?;
-        let mut steps = vec![Vec::new(); self.n];
-        for (step, &holder) in self.holders.iter().enumerate() {
-            steps[holder as usize].push(step);
-        }
-        Ok(steps)
-    }
-
-    /// At most `most` nodes, so that tables over nodes or pairs fit in memory.
-    pub(crate) fn check_nodes(&self, condition: &'static str, most: usize) -> Result<(), Error> {
-        if self.n <= most {
-            Ok(())
-        } else {
-            Err(Error::InvalidParameter { name: "the number of nodes", condition, value: self.n as f64 })
-        }
+    fn capped(&self, holders: Vec<usize>) -> Path {
+        let contributes = self.caps.contributions(&holders);
+        Path { nodes: self.n, holders, contributes }
     }
 }
 
@@ -237,12 +181,12 @@ mod tests {
         let path = CompleteWalk::new(n, 70_000)?.sample(rng);
         let mut single = vec![0.0; n];
         let mut pairs = vec![0.0; n * n];
-        for step in 1..path.step_count() {
-            single[path.holder(step)] += 1.0;
-            pairs[path.holder(step - 1) * n + path.holder(step)] += 1.0;
+        for step in 1..path.steps() {
+            single[path.holders[step]] += 1.0;
+            pairs[path.holders[step - 1] * n + path.holders[step]] += 1.0;
         }
         for counts in [single, pairs] {
-            let expected = (path.step_count() - 1) as f64 / counts.len() as f64;
+            let expected = (path.steps() - 1) as f64 / counts.len() as f64;
             let statistic: f64 = counts.iter().map(|c| (c - expected).powi(2) / expected).sum();
             let freedom = (counts.len() - 1) as f64;
             assert!(statistic < freedom + 6.0 * (2.0 * freedom).sqrt(), "{statistic}");
@@ -260,10 +204,9 @@ mod tests {
             assert!(matches!(walk.with_colluders(colluders), Err(Error::InvalidParameter { .. })));
         }
         assert!(walk.with_colluders(3).is_ok());
-        assert!(Path::from_holders(3, &[]).is_err());
-        assert!(Path::from_holders(1 << 31, &[0])?.receptions().is_err());
-        assert_eq!(Path::from_holders(3, &[0, 3]), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
-        assert_eq!(Path::from_holders(3, &[2, 0, 2])?.receptions()?, [vec![1], vec![], vec![0, 2]]);
+        assert!(matches!(walk.path(&[]), Err(Error::Shape { .. })));
+        assert!(matches!(walk.path(&[0, 1]), Err(Error::Shape { .. })));
+        assert_eq!(walk.path(&[0, 4, 1]), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
         Ok(())
     }
 }

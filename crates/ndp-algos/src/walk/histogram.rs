@@ -1,65 +1,28 @@
-//! The token of a histogram, a count for each of `L` labels, and what its counts say about the data.
+//! The token of a histogram, a count for each label that occurs, and what its counts say about the data.
 
 use crate::Error;
 use ndp_dp::randomized_response::RandomizedResponse;
 use std::collections::BTreeMap;
 
-/// A count for each label.
-pub trait Tally: Clone {
-    /// No counts yet, over the labels `0..labels`.
-    fn empty(labels: u32) -> Self;
-    /// Counts one more of `label`.
-    ///
-    /// # Panics
-    /// May panic for a label that is not below the number of labels.
-    fn add(&mut self, label: u32);
-    /// How many of `label` were counted.
-    ///
-    /// # Panics
-    /// As [`Self::add`].
-    fn count(&self, label: u32) -> u64;
+/// Counts one more of `label`.
+pub(super) fn count_one(token: &mut BTreeMap<u32, u64>, label: u32) {
+    *token.entry(label).or_insert(0) += 1;
 }
 
-/// One counter per label: `O(L)` memory, for few labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Dense(Vec<u64>);
-
-impl Tally for Dense {
-    fn empty(labels: u32) -> Self {
-        Self(vec![0; labels as usize])
-    }
-    fn add(&mut self, label: u32) {
-        self.0[label as usize] += 1;
-    }
-    fn count(&self, label: u32) -> u64 {
-        self.0[label as usize]
-    }
-}
-
-/// Counters of the labels seen only: memory in the number of reports, for domains of any size.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sparse(BTreeMap<u32, u64>);
-
-impl Sparse {
-    /// The labels seen and their counts, in increasing order of label.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.0.iter().map(|(&label, &count)| (label, count))
-    }
-}
-
-impl Tally for Sparse {
-    fn empty(_labels: u32) -> Self {
-        Self(BTreeMap::new())
-    }
-    fn add(&mut self, label: u32) {
-        *self.0.entry(label).or_insert(0) += 1;
-    }
-    fn count(&self, label: u32) -> u64 {
-        self.0.get(&label).copied().unwrap_or(0)
-    }
-}
-
-/// How to read a histogram made of `N` randomized responses and some uniform elements.
+/// How to read a histogram made of `N` randomized responses and some uniform elements; every
+/// [`HistogramRun`](super::HistogramRun) has one.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
+/// use ndp_dp::RandomizedResponse;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let histogram = CompleteHistogram::new(CompleteWalk::new(5, 150)?, RandomizedResponse::new(4, 0.4)?)?;
+/// let reader = histogram.run(|_| 0, &mut ChaCha8Rng::seed_from_u64(1))?.estimator;
+/// assert!((reader.estimate(105) - 150.0).abs() < 1e-9); // 15 of 150 reports are of each label by chance
+/// assert!(reader.variance(90)? > 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HistogramEstimator {
     response: RandomizedResponse,
@@ -72,7 +35,7 @@ impl HistogramEstimator {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for `γ = 1`: the answers then say nothing.
-    pub fn new(response: RandomizedResponse, reports: u64, uniform: u64) -> Result<Self, Error> {
+    pub(crate) fn new(response: RandomizedResponse, reports: u64, uniform: u64) -> Result<Self, Error> {
         if response.gamma() < 1.0 {
             Ok(Self { response, reports, uniform })
         } else {
@@ -113,31 +76,12 @@ impl HistogramEstimator {
         let counts = holders as f64 * kept * (1.0 - kept) + others as f64 * drawn * (1.0 - drawn);
         Ok((counts + self.uniform as f64 * share * (1.0 - share)) / (1.0 - gamma).powi(2))
     }
-
-    /// Expected number of random answers in the token, `M₀ + γ N`.
-    #[must_use]
-    pub fn expected_random(&self) -> f64 {
-        self.uniform as f64 + self.response.gamma() * self.reports as f64
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
-
-    #[test]
-    fn both_tallies_count_alike() {
-        let (mut dense, mut sparse) = (Dense::empty(5), Sparse::empty(5));
-        for label in [3, 0, 3, 4, 3] {
-            dense.add(label);
-            sparse.add(label);
-        }
-        for label in 0..5 {
-            assert_eq!(dense.count(label), sparse.count(label));
-        }
-        assert_eq!(sparse.iter().collect::<Vec<_>>(), [(0, 1), (3, 3), (4, 1)]);
-    }
 
     /// Table of the specification: `hist_debias` and `hist_var`.
     #[test]

@@ -1,0 +1,76 @@
+//! Orthonormal bases of what is seen, from which accountants of several rounds start.
+
+use super::{ExactOptions, seen};
+use crate::Error;
+use crate::certified::account;
+use crate::gossip::messages::{Message, exact_rows, received};
+use crate::view::checked_coalition;
+use ndarray::Array2;
+use ndp_graph::memory::require_dense;
+use ndp_graph::{GossipMatrix, GossipSequence};
+
+/// Nearly orthonormal rows that span what an observer sees, with what is proven about their distance from the space.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ViewBasis {
+    /// The rows, `rank` by `n`.
+    pub rows: Array2<f64>,
+    /// At most the spectral norm of the difference between the projector on what is seen and `QᵀQ`, `Q` these rows in exact
+    /// arithmetic.
+    pub error: f64,
+    /// Probability, over primes drawn from a hash of the view, that something is seen that these rows do not span.
+    pub failure: f64,
+}
+
+impl ViewBasis {
+    /// Rows `Q^` at distance `ε` (in Frobenius norm) from exact combinations `Q` with `‖Q Qᵀ - I‖ ≤ h`.
+    ///
+    /// The projector is `Qᵀ (Q Qᵀ)⁻¹ Q`: it differs from `QᵀQ` by at most `h`, and that from `Q^ᵀQ^` by at most
+    /// `2 ε √(1 + h) + ε²`.
+    pub(crate) fn new(rows: Array2<f64>, (h, epsilon): (f64, f64), failure: f64) -> Self {
+        let error = (h + 2.0 * epsilon * (1.0 + h).sqrt() + epsilon * epsilon) * (1.0 + 1e-12);
+        Self { rows, error, failure }
+    }
+}
+
+/// A basis of what a coalition that knows its noises sees.
+///
+/// The rows span the same space for plain and accelerated gossip; with `Q` the basis, `Qᵀ Q` is nearly the projector
+/// whose diagonal holds the unit losses. Accountants that follow what was *not* seen over several rounds
+/// start from it.
+///
+/// # Errors
+/// Those of [`exact_loss`](super::exact_loss), and [`Error::NotCertified`].
+pub(crate) fn view_basis(
+    matrix: &GossipMatrix,
+    coalition: &[usize],
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<ViewBasis, Error> {
+    let n = matrix.node_count();
+    let coalition = checked_coalition(coalition, n)?;
+    let view = seen(matrix, &coalition, rounds, &coalition);
+    require_dense("an orthonormal basis", view.rank_limit(), n)?;
+    let (certificate, combined) = account::basis_of_krylov(&view, matrix.graph(), options.budget())?;
+    let mut rows = Array2::zeros((combined.vectors.len(), n));
+    for (mut row, vector) in rows.rows_mut().into_iter().zip(&combined.vectors) {
+        view.ball().nodes().iter().zip(vector).for_each(|(&u, &x)| row[u] = x);
+    }
+    let distance = (combined.enclosure.spread, combined.enclosure.error);
+    Ok(ViewBasis::new(rows, distance, certificate.failure))
+}
+
+/// A basis of what an observer that knows its own noise sees, given the steps.
+pub(crate) fn sequence_basis(sequence: &GossipSequence, observer: usize) -> Result<ViewBasis, Error> {
+    let n = sequence.node_count();
+    let known = checked_coalition(&[observer], n)?;
+    // What it holds at the start is its own input with its own noise: the unit vector of a node that knows its noise.
+    let mut messages = vec![Message { step: 0, sender: observer }];
+    messages.extend(received(sequence, &known));
+    let rows = exact_rows(sequence, &[], &messages);
+    let (failure, combined) = account::basis_of_rows(&rows, ExactOptions::default().budget())?;
+    let mut found = Array2::zeros((combined.vectors.len(), n));
+    for (mut row, vector) in found.rows_mut().into_iter().zip(&combined.vectors) {
+        rows.layout().inputs.iter().for_each(|input| row[input.node] = vector[input.coordinate]);
+    }
+    Ok(ViewBasis::new(found, (combined.enclosure.spread, combined.enclosure.error), failure))
+}

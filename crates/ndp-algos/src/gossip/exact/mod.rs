@@ -1,0 +1,181 @@
+//! The exact loss of gossip with noise once at the start, over fixed and over changing connections.
+//!
+//! | question | item | grade |
+//! | --- | --- | --- |
+//! | what does a coalition learn about every node? | [`exact_loss`] | `Exact`, certified |
+//! | how does the mean loss grow from step to step? | [`mean_loss_by_step`] | `Exact`, from ranks alone |
+//!
+//! The view of `v` after `T` rounds is spanned by the rows `e_wᵀ Wᵗ` for its neighbors `w` and `t < T`,
+//! and by `e_v` when it uses its own noise. With `P` the projector on that span the unit loss of `u`
+//! is `‖P e_u‖²`. Plain and accelerated gossip span the same space, so they lose the same, and so do a matrix and its lazy
+//! versions.
+//!
+//! Losses are certified: see [`loss`](crate::loss). Only nodes within `T` hops of the observer are looked at, so that one observer
+//! on a large graph costs what its surroundings cost.
+
+mod basis;
+mod by_step;
+
+pub(crate) use basis::{ViewBasis, sequence_basis, view_basis};
+pub use by_step::{MeanLosses, mean_loss_by_step};
+
+use super::messages::{exact_rows, received};
+use crate::certified::account::{self, Budget};
+use crate::certified::krylov::Krylov;
+use crate::certified::rows::Rows;
+use crate::view::checked_coalition;
+use crate::{Error, LossReport, OwnNoise};
+use ndp_graph::{GossipMatrix, GossipSequence, Graph};
+
+/// How [`exact_loss`] works.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::{ExactOptions, exact_loss};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// // Refused before the work starts.
+/// let options = ExactOptions { memory_limit: 1000, ..ExactOptions::default() };
+/// assert!(exact_loss((&GossipMatrix::metropolis(&cycle_graph(50)?), 9), &[0], options).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExactOptions {
+    /// Whether the observers use the noise they drew.
+    pub own_noise: OwnNoise,
+    /// The most memory the work may take, in bytes; it is estimated before the work starts.
+    pub memory_limit: u64,
+    /// The most bits a number may take. Where they do not suffice for an enclosure of `1e-9` the report is an upper bound.
+    pub precision_limit: u32,
+}
+
+impl Default for ExactOptions {
+    /// Own noise known, at most 12 GiB, numbers of up to 4224 bits.
+    fn default() -> Self {
+        Self { own_noise: OwnNoise::Known, memory_limit: 12 << 30, precision_limit: 4224 }
+    }
+}
+
+impl ExactOptions {
+    pub(crate) fn known(self, coalition: &[usize]) -> &[usize] {
+        if self.own_noise == OwnNoise::Known { coalition } else { &[] }
+    }
+
+    pub(crate) fn budget(self) -> Budget {
+        Budget { memory: self.memory_limit, bits: self.precision_limit }
+    }
+}
+
+/// Which connections a gossip runs over: what an exact loss, or a printed one, is asked about.
+///
+/// A matrix with a number of rounds and a sequence of steps turn into one.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::{ExactOptions, exact_loss};
+/// use ndp_graph::{GossipMatrix, GossipSequence, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
+/// let fixed = exact_loss((&matrix, 2), &[0], ExactOptions::default())?;
+/// let written = exact_loss(&GossipSequence::constant(&matrix, 2), &[0], ExactOptions::default())?;
+/// assert_eq!(fixed.rank, written.rank);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Connections<'a> {
+    /// The same matrix in every round.
+    Fixed {
+        /// The gossip matrix `W`.
+        matrix: &'a GossipMatrix,
+        /// The number of rounds `T`.
+        rounds: usize,
+    },
+    /// Given steps, which may differ.
+    Sequence(&'a GossipSequence),
+}
+
+impl<'a> From<(&'a GossipMatrix, usize)> for Connections<'a> {
+    fn from((matrix, rounds): (&'a GossipMatrix, usize)) -> Self {
+        Self::Fixed { matrix, rounds }
+    }
+}
+
+impl<'a> From<&'a GossipSequence> for Connections<'a> {
+    fn from(sequence: &'a GossipSequence) -> Self {
+        Self::Sequence(sequence)
+    }
+}
+
+/// Unit loss of every node towards the nodes of `coalition` together, after gossip over these connections with noise once at the
+/// start.
+///
+/// Holds against honest-but-curious observers who see every message sent to them and know the graph, the matrix and all
+/// steps; several share all their messages and noises. Plain and accelerated gossip with a matrix lose the same. `Exact`, with
+/// both ends of every enclosure and the failure probability in the report; `UpperBound` where precision or memory end before the
+/// enclosures are tight. The rows of the running product of a sequence are exponentially dependent, so that long runs take
+/// more bits than with a fixed matrix.
+///
+/// # Errors
+/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`Error::TooLarge`] beyond the memory limit.
+///
+/// # Complexity
+/// With a fixed matrix, `n` nodes within `T` hops, of which the coalition has `d` neighbors, `O(n r² + r nnz(W) + n r d l)` time
+/// for rank `r ≤ min(n, |V| + T d)` and numbers of `l` limbs; over a sequence with `m` messages to the coalition and `n` nodes
+/// from which something arrives in time, `O(T m nnz(W) + n r²)` time per limb. `O(n r)` memory.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::{ExactOptions, exact_loss};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// // The end of a path of three nodes learns all about the other end in two rounds.
+/// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+/// let report = exact_loss((&matrix, 2), &[2], ExactOptions::default())?;
+/// assert_eq!(report.enclosure(0)?, (1.0, 1.0));
+/// assert_eq!((report.rank, report.failure), (3, 0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn exact_loss<'a>(
+    connections: impl Into<Connections<'a>>,
+    coalition: &[usize],
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    match connections.into() {
+        Connections::Fixed { matrix, rounds } => {
+            account(matrix, checked_coalition(coalition, matrix.node_count())?, rounds, options)
+        }
+        Connections::Sequence(sequence) => {
+            let coalition = checked_coalition(coalition, sequence.node_count())?;
+            let known = options.known(&coalition);
+            let rows: Rows = exact_rows(sequence, known, &received(sequence, &coalition));
+            let certificate = account::of_rows(&rows, options.budget())?;
+            let members_known = !known.is_empty();
+            Ok(LossReport::new(coalition, certificate, members_known))
+        }
+    }
+}
+
+/// The loss of a coalition (ascending) by the options' rule for its own noise.
+pub(crate) fn account(
+    matrix: &GossipMatrix,
+    coalition: Vec<usize>,
+    rounds: usize,
+    options: ExactOptions,
+) -> Result<LossReport, Error> {
+    let known = options.known(&coalition);
+    let certificate =
+        account::of_krylov(&seen(matrix, &coalition, rounds, known), matrix.graph(), options.budget())?;
+    let members_known = !known.is_empty();
+    Ok(LossReport::new(coalition, certificate, members_known))
+}
+
+/// What a coalition (ascending) that knows some noises sees.
+pub(crate) fn seen(matrix: &GossipMatrix, coalition: &[usize], rounds: usize, known: &[usize]) -> Krylov {
+    Krylov::new(matrix, coalition, &outside_neighbors(matrix.graph(), coalition), known, rounds)
+}
+
+/// The neighbors of a coalition (ascending) that are not in it, ascending.
+pub(crate) fn outside_neighbors(graph: &Graph, coalition: &[usize]) -> Vec<usize> {
+    let neighbors = coalition.iter().flat_map(|&v| graph.neighbors(v)).map(|&w| w as usize);
+    let mut outside: Vec<usize> = neighbors.filter(|w| coalition.binary_search(w).is_err()).collect();
+    outside.sort_unstable();
+    outside.dedup();
+    outside
+}

@@ -1,0 +1,83 @@
+//! What every gossip can do besides being accounted for: run, and say how far from the mean it ends.
+
+use crate::{Error, LinearProtocol, OwnNoise};
+use ndarray::{Array2, ArrayView2};
+use ndp_dp::{Exact, Sigma};
+use rand::Rng;
+
+/// A gossip protocol: it ends near the mean of the inputs, and can be run on real values.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol, NoiseSchedule, SynchronousGossip};
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+/// let schedule = NoiseSchedule::new(vec![1.0, 0.5, 0.5])?;
+/// let (plain, fresh) = (SynchronousGossip::new(matrix.clone(), 3), FreshNoiseGossip::new(matrix, schedule));
+/// let values = arr2(&[[0.0], [3.0], [6.0]]);
+/// let error = |gossip: &dyn GossipProtocol| gossip.mean_squared_error(values.view(), Sigma::new(0.1)?);
+/// // More noise is more error.
+/// assert!(error(&plain)?.value() < error(&fresh)?.value());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait GossipProtocol: LinearProtocol {
+    /// The same seen by observers that use, or throw away, the noise they drew.
+    #[must_use]
+    fn with_own_noise(self, own_noise: OwnNoise) -> Self
+    where
+        Self: Sized;
+
+    /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
+    /// coordinate on the values; all other noises are scaled with it.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
+    /// that is not finite.
+    fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error>;
+
+    /// The messages of a run with this `sigma` that `coalition` received, in the order of the rows of its
+    /// [view](LinearProtocol::coalition_view): rows by `d`.
+    ///
+    /// # Errors
+    /// Those of an invalid coalition.
+    fn received(&self, run: &Transcript, sigma: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error>;
+
+    /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values (`n` by `d`), given the connections.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run); [`ndp_graph::Error::TooLarge`] for a matrix too large to be dense;
+    /// [`Error::InvalidParameter`] for more rounds than can be gone through.
+    fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error>;
+}
+
+/// Everything that was drawn and sent in one run.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 5);
+/// let values = arr2(&[[0.0], [3.0], [6.0]]);
+/// let run = gossip.run(values.view(), Sigma::new(1e-9)?, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// assert!(run.messages.len() == 5 && (run.output[(1, 0)] - 3.0).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Transcript {
+    /// The noise each node drew at the start: `n` by `d`.
+    pub noise: Array2<f64>,
+    /// The states sent in rounds `0..T`, each `n` by `d`, without the noise of messages; of accelerated randomized gossip those just
+    /// before each ring.
+    pub messages: Vec<Array2<f64>>,
+    /// The final state of every node: `n` by `d`.
+    pub output: Array2<f64>,
+    /// What was drawn after the first noise: of fresh noise that of rounds `1..T`, each `n` by `d`; of noise on messages that of each
+    /// round in units of `ratio · σ`, one row per node, or per directed link `w → a` in the order of `a`, then of `w`; empty
+    /// where there is no more noise.
+    pub later_noises: Vec<Array2<f64>>,
+}

@@ -1,0 +1,108 @@
+//! A realised path of a token.
+
+use crate::Error;
+use crate::error::ensure;
+
+/// A realised path of `T` steps: who held the token, and who contributed.
+///
+/// At step `t = 0..T` the token is at node `holders[t]`, which adds its noise, and its data where `contributes[t]`. On a graph the
+/// token is then handed on once more, to `holders[T]`, who only receives it; on a ring and on the complete graph it stays with
+/// the last holder. Data do not influence a path: observers may know it.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::complete::{Caps, CompleteWalk};
+/// // Every node contributes at its first visit only.
+/// let walk = CompleteWalk::new(3, 4)?.with_caps(Caps { visits: Some(1), ..Caps::default() })?;
+/// let path = walk.path(&[0, 2, 0, 1])?;
+/// assert_eq!(path.contributes, [true, true, false, true]);
+/// assert_eq!(path.receptions()?[0], [0, 2]);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    /// Number of nodes `n`.
+    pub nodes: usize,
+    /// The holders, step by step; on a graph also the one after the last step.
+    pub holders: Vec<usize>,
+    /// Whether the holder of each step contributes its data. Where not, it adds noise alone (or a random report).
+    pub contributes: Vec<bool>,
+}
+
+impl Path {
+    /// The steps at which each node receives the token: entry `v` is a list of steps from 0.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for more than ten million nodes; [`Error::NodeOutOfRange`] for a holder that is no node.
+    pub fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
+        self.check_nodes("be at most 10000000 for a list per node", 10_000_000)?;
+        let mut steps = vec![Vec::new(); self.nodes];
+        for (step, &holder) in self.holders.iter().enumerate() {
+            steps[holder].push(step);
+        }
+        Ok(steps)
+    }
+
+    /// Number of steps `T`.
+    pub(crate) fn steps(&self) -> usize {
+        self.contributes.len()
+    }
+
+    /// Checks a path on a graph: of at least one step, with a holder after the last one, all holders nodes.
+    #[allow(dead_code)]
+    pub(crate) fn check_on_graph(&self) -> Result<(), Error> {
+        ensure(self.steps() > 0, "the number of steps", "be at least 1", 0.0)?;
+        if self.holders.len() != self.steps() + 1 {
+            let (expected, got) = (self.steps() + 1, self.holders.len());
+            return Err(Error::Shape { what: "holders of a path on a graph", expected, got });
+        }
+        self.check_holders()
+    }
+
+    /// Nothing where all holders are nodes.
+    pub(crate) fn check_holders(&self) -> Result<(), Error> {
+        match self.holders.iter().find(|&&holder| holder >= self.nodes) {
+            Some(&node) => Err(Error::NodeOutOfRange { node, nodes: self.nodes }),
+            None => Ok(()),
+        }
+    }
+
+    /// At most `most` nodes, so that tables over nodes or pairs fit in memory; all holders among them.
+    pub(crate) fn check_nodes(&self, condition: &'static str, most: usize) -> Result<(), Error> {
+        ensure(self.nodes <= most, "the number of nodes", condition, self.nodes as f64)?;
+        self.check_holders()
+    }
+
+    /// Number of contributions of each node.
+    #[cfg(test)]
+    #[allow(dead_code)]
+    pub(crate) fn contribution_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.nodes];
+        for (&holder, &contributes) in self.holders.iter().zip(&self.contributes) {
+            counts[holder] += usize::from(contributes);
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_path_is_refused() -> Result<(), Error> {
+        let path = |nodes: usize, holders: &[usize], steps: usize| Path {
+            nodes,
+            holders: holders.to_vec(),
+            contributes: vec![true; steps],
+        };
+        assert_eq!(path(3, &[2, 0, 2], 3).receptions()?, [vec![1], vec![], vec![0, 2]]);
+        assert_eq!(path(3, &[0, 3], 2).receptions(), Err(Error::NodeOutOfRange { node: 3, nodes: 3 }));
+        assert!(path(1 << 31, &[0], 1).receptions().is_err());
+        assert!(path(3, &[0, 1, 2], 2).check_on_graph().is_ok());
+        assert!(path(3, &[0, 1], 2).check_on_graph().is_err());
+        assert!(path(3, &[0], 0).check_on_graph().is_err());
+        assert!(path(3, &[0, 4], 1).check_on_graph().is_err());
+        Ok(())
+    }
+}
