@@ -5,9 +5,8 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_algos::Error;
-use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::coalition::{self, CoalitionLaws};
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, renewal};
+use ndp_algos::accountant::{Observer, Protocol};
+use ndp_algos::walk::graph::{LocalLoss, LongWalk, TokenWalk, renewal};
 use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::generators::{grid_2d_graph, hypercube_graph};
 use ndp_graph::hitting::{PairLaws, Start, Walk};
@@ -65,19 +64,24 @@ fn accountant(c: &mut Criterion) {
     group.finish();
 }
 
+/// From laws that the account keeps.
 fn coalitions(c: &mut Criterion) {
     let mut group = c.benchmark_group("coalition");
     group.sample_size(10);
+    let walk = || -> Result<TokenWalk, Error> {
+        TokenWalk::new(&TransitionMatrix::from(&hypercube(8)?), Start::Uniform, 2000)
+    };
+    let (Ok(walk), Ok(order), Ok(noise)) = (walk(), Order::new(2.0), NoiseMultiplier::new(2.0)) else {
+        return;
+    };
     for members in [vec![3], vec![3, 5, 6]] {
-        let bench = || -> Result<(CoalitionLaws, LocalLoss), Error> {
-            let w = TransitionMatrix::from(&hypercube(8)?);
-            let laws = CoalitionLaws::new(&Walk::from(&w), 0, &members, &Start::Uniform, 2000)?;
-            Ok((laws, local(2.0, 2.0)?))
-        };
-        let Ok((laws, local)) = bench() else { continue };
-        group.bench_function(BenchmarkId::new("n256_t2000_members", members.len()), |b| {
-            b.iter(|| coalition::loss(black_box(&laws), local, FinalToken::Withheld));
-        });
+        let Ok(account) = walk.account(&Observer::coalition(&members)) else { continue };
+        let loss = || -> Result<f64, Error> { Ok(account.profile(0, noise)?.renyi(order)?.value().epsilon) };
+        if loss().is_ok() {
+            group.bench_function(BenchmarkId::new("n256_t2000_members", members.len()), |b| {
+                b.iter(|| black_box(&loss)());
+            });
+        }
     }
     group.finish();
 }

@@ -6,7 +6,7 @@ use crate::graph::Matrix;
 use crate::question::{final_token, generator, noise};
 use crate::worker::run;
 use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk};
+use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions};
 use ndp_dp::conversion::best_epsilon;
 use ndp_dp::{Delta, Order, UpperBound};
 use ndp_graph::TransitionMatrix;
@@ -95,24 +95,18 @@ impl GraphWalk {
     fn sample<'py>(&self, py: Python<'py>, seed: u64) -> Result<Bound<'py, PyArray1<i64>>, Fault> {
         ndp_graph::memory::require_dense("the path of a token", self.steps, 4)?;
         let path = self.walk()?.sample(&mut generator(seed));
-        Ok(PyArray1::from_iter(py, path.holders().iter().map(|&v| v as i64)))
+        Ok(PyArray1::from_iter(py, path.holders.iter().map(|&v| v as i64)))
     }
 }
 
 impl GraphWalk {
     fn walk(&self) -> Result<TokenWalk, Fault> {
         let start = self.start.map_or(Start::Uniform, Start::Node);
-        let mut walk = TokenWalk::new(&self.matrix, start, self.steps)?.with_burn_in(self.burn_in);
-        if let Some(cap) = self.cap {
-            walk = walk.with_cap(cap)?;
-        }
-        if self.refractory > 0 {
-            walk = walk.with_refractory_period(self.refractory)?;
-        }
-        if let Some(uses) = self.edge_uses {
-            walk = walk.with_edge_rule(EdgeRule::NoiseOnly(uses))?;
-        }
-        Ok(walk)
+        let edges = self.edge_uses.map_or(EdgeRule::Unlimited, EdgeRule::NoiseOnly);
+        // 0 is no restriction here, as 1 is.
+        let refractory = self.refractory.max(1);
+        let options = WalkOptions { burn_in: self.burn_in, cap: self.cap, refractory, edges };
+        Ok(TokenWalk::new(&self.matrix, start, self.steps)?.with_options(options)?)
     }
 
     fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Fault> {

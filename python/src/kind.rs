@@ -7,8 +7,8 @@ use ndarray::{Array2, ArrayView2};
 use ndp_algos::accountant;
 use ndp_algos::gossip::GossipProtocol;
 use ndp_algos::protocol::Observation;
-use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::{AveragingOnPath, TokenAveraging, WalkPath};
+use ndp_algos::walk::graph::{AveragingOnPath, TokenAveraging};
+use ndp_algos::walk::{FinalToken, Path};
 use ndp_algos::{LinearProtocol, LossReport, View};
 use ndp_dp::Sigma;
 use rand::Rng;
@@ -32,21 +32,20 @@ impl Kind {
 /// A token that averages along a path, with its path.
 pub(crate) struct Averaging {
     pub(crate) averaging: TokenAveraging,
-    pub(crate) path: WalkPath,
-    pub(crate) nodes: usize,
+    pub(crate) path: Path,
     pub(crate) final_token: FinalToken,
 }
 
 impl Averaging {
     fn on_path(&self) -> AveragingOnPath<'_> {
-        let Self { averaging, path, nodes, final_token } = self;
-        AveragingOnPath { averaging, path, nodes: *nodes, final_token: *final_token }
+        let Self { averaging, path, final_token } = self;
+        AveragingOnPath { averaging, path, final_token: *final_token }
     }
 }
 
 impl LinearProtocol for Averaging {
     fn node_count(&self) -> usize {
-        self.nodes
+        self.path.nodes
     }
 
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, ndp_algos::Error> {

@@ -6,7 +6,7 @@ use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::kind::{Averaging, Kind};
 use crate::losses::Reports;
-use crate::question::{Who, caps, final_token, generator, noise, observer};
+use crate::question::{Who, final_token, generator, noise, observer};
 use crate::worker::{run, run_each, run_watched};
 use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Observer};
@@ -18,9 +18,9 @@ use ndp_algos::gossip::{
 };
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::walk::complete::{Caps, CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
-use ndp_algos::walk::graph::{Action, Steps, TokenAveraging, WalkPath};
+use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
-use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_algos::walk::{Bounds, Path, TokenNoise};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
@@ -176,11 +176,15 @@ impl Protocol {
         last: &str,
     ) -> Result<Self, Fault> {
         let steps = step.map_or(Steps::RunningAverage, Steps::Constant);
-        let action = |yes: bool| if yes { Action::Contribute } else { Action::NoiseOnly };
-        let path = WalkPath::new(holders, contributes.into_iter().map(action).collect())?;
+        let path = Path { nodes, holders, contributes };
         let averaging = TokenAveraging::new(steps, ndarray::Array1::zeros(1))?;
+        // What is no path is refused at once; a step that no guarantee covers is not.
+        match averaging.require_amplification(&path) {
+            Ok(()) | Err(ndp_algos::Error::NoGuarantee(_)) => {}
+            Err(fault) => return Err(fault.into()),
+        }
         let final_token = final_token(last)?;
-        Ok(Self::named_as(Averaging { averaging, path, nodes, final_token }))
+        Ok(Self::named_as(Averaging { averaging, path, final_token }))
     }
 
     fn node_count(&self) -> usize {

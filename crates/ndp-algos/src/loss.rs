@@ -61,7 +61,7 @@ pub struct LossReport {
 impl LossReport {
     /// Losses that follow from a formula, without a view: `rank` is the dimension of what is seen.
     #[must_use]
-    pub(crate) fn of_formula(coalition: Vec<usize>, loss: Guarantee<ObserverLoss>, rank: usize) -> Self {
+    pub fn of_formula(coalition: Vec<usize>, loss: Guarantee<ObserverLoss>, rank: usize) -> Self {
         let lower = match &loss {
             Guarantee::Exact(loss) => loss.value().unit.clone(),
             Guarantee::UpperBound(loss) => vec![0.0; loss.value().unit.len()],

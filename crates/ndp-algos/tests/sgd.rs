@@ -9,7 +9,7 @@ use ndp_algos::sgd::{
     Constants, Dataset, Deal, Domain, Evaluation, Linear, Logistic, MeanEstimation, Objective,
 };
 use ndp_algos::sgd::{Squared, Synthetic, Users};
-use ndp_algos::walk::graph::averaging_error::limit_of_mean_squared_error;
+use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
 use rand::SeedableRng;
@@ -217,7 +217,8 @@ fn stationary_errors_are_the_predicted_ones() -> Result<(), Error> {
     })?;
     let walk =
         WalkSgd { route: Route::Graph(&matrix), steps: 60, step_size: StepSize::Constant(step), ..WALK };
-    let expected = limit_of_mean_squared_error(&gossip, values.view(), (step / 2.0, sigma))?;
+    let averaging = TokenAveraging::new(Steps::Constant(step / 2.0), Array1::zeros(values.ncols()))?;
+    let expected = averaging.mean_squared_error(&gossip, values.view(), sigma, None)?;
     check(expected, 8000, &mut |rng| Ok(walk.run(&MeanEstimation, &users, Some(sigma), None, rng)?.model[0]))
 }
 

@@ -1,9 +1,10 @@
 //! Attacks on the transcripts of a token that walks on a graph, path and all.
 
 use ndarray::{Array1, Array2};
+use ndp_algos::Protocol;
 use ndp_algos::audit::clopper_pearson_upper;
 use ndp_algos::walk::graph::{
-    Action, LocalLoss, Sender, Steps, TokenAveraging, TokenWalk, Visit, WalkPath, pendant, printed,
+    LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant, printed,
 };
 use ndp_dp::{NoiseMultiplier, Order, Sigma};
 use ndp_graph::generators::{cycle_graph, star_graph};
@@ -21,27 +22,28 @@ fn local(sigma: f64) -> Outcome<LocalLoss> {
 
 /// The logarithm of the likelihood ratio between `y_u = 1` and `y_u = 0`, all other values 0, of what
 /// an observer who knows the path saw of a running average.
-fn log_ratio(view: &[Visit], path: &WalkPath, u: usize, sigma: f64) -> f64 {
+fn log_ratio(run: &WalkTranscript, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64> {
+    let path = &run.path;
     let count = |from: usize, to: usize, who: &dyn Fn(usize) -> bool| {
-        let contributes = |&t: &usize| path.actions()[t] == Action::Contribute && who(path.holders()[t]);
+        let contributes = |&t: &usize| path.contributes[t] && who(path.holders[t]);
         (from..to).filter(contributes).count() as f64
     };
     // The token times the number of contributions is a sum, in which every step has one noise.
     let sum = |token: f64, t: usize| token * count(0, t, &|_| true).max(1.0);
     let (mut known, mut since) = (0.0, 0);
     let mut ratio = 0.0;
-    for visit in view {
-        let t = visit.time;
+    for (t, received) in run.view(v)?.received {
         if t > since {
             let k = count(since, t, &|holder| holder == u);
-            let shift = sum(visit.received[0], t) - known;
+            let shift = sum(received[0], t) - known;
             ratio += k * (shift - k / 2.0) / (sigma * sigma * (t - since) as f64);
         }
-        if let Some(sent) = &visit.sent {
-            (known, since) = (sum(sent[0], t + 1), t + 1);
+        // What it passed on it knows, its own noise included.
+        if t < path.contributes.len() {
+            (known, since) = (sum(run.tokens[(t + 1, 0)], t + 1), t + 1);
         }
     }
-    ratio
+    Ok(ratio)
 }
 
 /// A lower bound, with probability `1 − error`, on the Rényi divergence of order 2 between two worlds of
@@ -67,13 +69,14 @@ fn attack(
 ) -> Outcome<Vec<[usize; 2]>> {
     let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
     let mut counts = vec![[0; 2]; thresholds.len()];
+    let nodes = Protocol::node_count(walk);
     for world in [0, 1] {
-        let mut values = Array2::zeros((walk.node_count(), 1));
+        let mut values = Array2::zeros((nodes, 1));
         values[(u, 0)] = f64::from(world as u8);
         for _ in 0..runs {
             let path = walk.sample(rng);
             let run = averaging.run(&path, values.view(), Sigma::new(sigma)?, rng)?;
-            let ratio = log_ratio(&run.view(v, Sender::Known), &path, u, sigma);
+            let ratio = log_ratio(&run, [u, v], sigma)?;
             for (count, threshold) in counts.iter_mut().zip(thresholds) {
                 count[world] += usize::from(ratio > *threshold);
             }
@@ -111,10 +114,8 @@ fn no_attack_on_transcripts_beats_the_renewal_accountant() -> Outcome<()> {
     let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(6)?));
     let mut rng = ChaCha8Rng::seed_from_u64(22);
     for (u, v, cap) in [(0, 1, None), (0, 3, None), (0, 2, Some(2))] {
-        let mut walk = TokenWalk::new(&w, Start::Uniform, 12)?;
-        if let Some(cap) = cap {
-            walk = walk.with_cap(cap)?;
-        }
+        let options = WalkOptions { cap, ..WalkOptions::default() };
+        let walk = TokenWalk::new(&w, Start::Uniform, 12)?.with_options(options)?;
         let loss = *walk.loss(u, v, local(1.0)?)?.value();
         let thresholds = [0.0, 0.1, 0.3, 1.0, 2.0];
         let runs = 20_000;

@@ -5,9 +5,8 @@
 
 use ndarray::Array2;
 use ndp_algos::Error;
-use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::path_cost::Action;
-use ndp_algos::walk::graph::{EdgeRule, LocalLoss, LongWalk, Odometer, TokenWalk, pendant};
+use ndp_algos::walk::graph::{EdgeRule, LocalLoss, LongWalk, TokenWalk, WalkOptions, pendant};
+use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::generators::path_graph;
 use ndp_graph::hitting::{Start, Walk};
@@ -25,7 +24,7 @@ struct Rules {
 }
 
 /// Who contributes on a path, by the words of the documentation of [`TokenWalk`].
-fn actions(path: &[usize], rules: Rules) -> Vec<Action> {
+fn actions(path: &[usize], rules: Rules) -> Vec<bool> {
     let mut counts = std::collections::BTreeMap::new();
     let mut last = std::collections::BTreeMap::new();
     let mut uses = std::collections::BTreeMap::new();
@@ -43,21 +42,14 @@ fn actions(path: &[usize], rules: Rules) -> Vec<Action> {
             *count += 1;
             last.insert(holder, t);
         }
-        actions.push(if contributes { Action::Contribute } else { Action::NoiseOnly });
+        actions.push(contributes);
         arrived_beyond = beyond;
     }
     actions
 }
 
 /// The cost of a path whose node `w` multiplies the token by `slopes[w]` before it adds its own part.
-fn cost(
-    path: &[usize],
-    actions: &[Action],
-    u: usize,
-    observers: &[usize],
-    slopes: &[f64],
-    seen: bool,
-) -> f64 {
+fn cost(path: &[usize], actions: &[bool], u: usize, observers: &[usize], slopes: &[f64], seen: bool) -> f64 {
     let (mut total, mut shift, mut variance) = (0.0, 0.0, 0.0);
     let mut observe = |shift: &mut f64, variance: &mut f64| {
         if *shift > 0.0 {
@@ -72,7 +64,7 @@ fn cost(
             continue;
         }
         let slope = slopes[holder];
-        shift = slope * shift + f64::from(u8::from(holder == u && *action == Action::Contribute));
+        shift = slope * shift + f64::from(u8::from(holder == u && *action));
         variance = slope * slope * variance + 1.0;
     }
     if seen || observers.contains(&path[path.len() - 1]) {
@@ -168,14 +160,10 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
         let rules = Rules { cap: pick(rng), rest: pick(rng).min(4), uses: pick(rng) };
         let rules = Rules { rest: if rules.rest == 4 { 1 } else { rules.rest }, ..rules };
         let burn_in = rng.random_range(0..3);
-        let mut token = TokenWalk::new(&w, start.clone(), steps)?.with_burn_in(burn_in);
-        token = token.with_refractory_period(rules.rest)?;
-        if rules.cap < none {
-            token = token.with_cap(rules.cap)?;
-        }
-        if rules.uses < none {
-            token = token.with_edge_rule(EdgeRule::NoiseOnly(rules.uses))?;
-        }
+        let edges = if rules.uses < none { EdgeRule::NoiseOnly(rules.uses) } else { EdgeRule::Unlimited };
+        let cap = Some(rules.cap).filter(|&cap| cap < none);
+        let options = WalkOptions { burn_in, cap, refractory: rules.rest, edges };
+        let token = TokenWalk::new(&w, start.clone(), steps)?.with_options(options)?;
         let mut law = start.law(n)?;
         for _ in 0..burn_in {
             law = (0..n).map(|x| (0..n).map(|v| law[v] * dense[(v, x)]).sum()).collect();
@@ -245,9 +233,9 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
     Ok(())
 }
 
-/// Sequences of constant gradients cost what the odometer says, and the taut string is never below any slopes.
+/// Constant gradients cost what is said of their path, and the taut string is never below any slopes.
 #[test]
-fn the_odometer_covers_all_slopes() -> Result<(), Error> {
+fn the_cost_of_a_path_covers_all_slopes() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(13);
     for _ in 0..500 {
         let (n, steps) = (rng.random_range(2..5), rng.random_range(1..12));
@@ -255,16 +243,16 @@ fn the_odometer_covers_all_slopes() -> Result<(), Error> {
         let rules =
             Rules { cap: rng.random_range(1..6), rest: rng.random_range(1..4), uses: rng.random_range(1..4) };
         let actions = actions(&path, rules);
-        let mut odometer = Odometer::new(0, &[1])?;
-        path.iter().zip(&actions).for_each(|(&holder, &action)| odometer.record(holder, action));
-        odometer.arrive(path[steps]);
+        let taken = Path { nodes: n, holders: path.clone(), contributes: actions.clone() };
+        let found = taken.cost(0, &[1], FinalToken::Withheld)?;
         let constant = cost(&path, &actions, 0, &[1], &vec![1.0; n], false);
-        assert!((odometer.constant_gradient_cost().value() - constant).abs() <= 1e-12 * constant);
+        assert!((found.constant.value() - constant).abs() <= 1e-12 * constant);
+        let shown = taken.cost(0, &[1], FinalToken::Published)?;
+        let constant = cost(&path, &actions, 0, &[1], &vec![1.0; n], true);
+        assert!((shown.constant.value() - constant).abs() <= 1e-12 * constant);
         for _ in 0..10 {
             let slopes: Vec<f64> = (0..n).map(|_| rng.random::<f64>()).collect();
-            assert!(
-                cost(&path, &actions, 0, &[1], &slopes, false) <= odometer.cost().value() * (1.0 + 1e-12)
-            );
+            assert!(cost(&path, &actions, 0, &[1], &slopes, false) <= found.adaptive.value() * (1.0 + 1e-12));
         }
     }
     Ok(())
@@ -289,7 +277,7 @@ fn long_thin_graphs() -> Result<(), Error> {
                 let here = path[path.len() - 1];
                 if here == n - 1 {
                     // What follows the first arrival is left out: it does not lower the loss.
-                    let actions = vec![Action::Contribute; path.len() - 1];
+                    let actions = vec![true; path.len() - 1];
                     let constant = cost(&path, &actions, 0, &[n - 1], &vec![1.0; n], false);
                     log_terms.push(log_p + (theta * constant).exp_m1().ln());
                     continue;
@@ -327,7 +315,10 @@ fn long_thin_graphs() -> Result<(), Error> {
             }
             let cap = 2;
             let long = *LongWalk::new(&gossip, local, steps, steps)?.capped(0, &[n - 1], cap)?.value();
-            let cut = *token.with_cap(cap)?.capped_loss_from_cut_law(0, &[n - 1], local, steps)?.value();
+            let cut = *token
+                .with_options(WalkOptions { cap: Some(cap), ..WalkOptions::default() })?
+                .capped_loss_from_cut_law(0, &[n - 1], local, steps)?
+                .value();
             assert!(cut <= long * (1.0 + 1e-9) || long >= cap as f64 * local.cost());
         }
     }

@@ -6,7 +6,7 @@ use crate::oracle::walks::{self, Path, Rules};
 use crate::part::{Outcome, Part, Stratum};
 use ndarray::Array2;
 use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, pendant};
+use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant};
 use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{Start, Walk};
@@ -80,16 +80,18 @@ struct Drawn {
 
 impl Drawn {
     fn walk(&self, w: &TransitionMatrix) -> Result<TokenWalk, ndp_algos::Error> {
-        let mut walk = TokenWalk::new(w, Start::Law(self.start.clone()), self.steps)?
-            .with_burn_in(self.burn_in)
-            .with_refractory_period(self.rules.rest)?;
-        if self.rules.cap < usize::MAX {
-            walk = walk.with_cap(self.rules.cap)?;
+        TokenWalk::new(w, Start::Law(self.start.clone()), self.steps)?.with_options(self.options())
+    }
+
+    fn options(&self) -> WalkOptions {
+        let Rules { cap, rest, uses } = self.rules;
+        let edges = if uses < usize::MAX { EdgeRule::NoiseOnly(uses) } else { EdgeRule::Unlimited };
+        WalkOptions {
+            burn_in: self.burn_in,
+            cap: Some(cap).filter(|&cap| cap < usize::MAX),
+            refractory: rest,
+            edges,
         }
-        if self.rules.uses < usize::MAX {
-            walk = walk.with_edge_rule(EdgeRule::NoiseOnly(self.rules.uses))?;
-        }
-        Ok(walk)
     }
 
     /// The walk as source code.
@@ -98,25 +100,21 @@ impl Drawn {
         let list = |values: &mut dyn Iterator<Item = f64>| values.map(literal).collect::<Vec<_>>().join(", ");
         let entries = list(&mut self.dense.iter().copied());
         let start = list(&mut self.start.iter().copied());
-        let Rules { cap, rest, uses } = self.rules;
-        let cap = if cap < usize::MAX { format!(".with_cap({cap})?") } else { String::new() };
-        let edges = match uses {
-            usize::MAX => String::new(),
-            _ => format!(".with_edge_rule(EdgeRule::NoiseOnly({uses}))?"),
-        };
+        let WalkOptions { burn_in, cap, refractory, edges } = self.options();
         format!(
-            "use ndp_algos::walk::FinalToken;\nuse ndp_algos::walk::graph::{{EdgeRule, LocalLoss, TokenWalk, pendant}};\n\
+            "use ndp_algos::walk::FinalToken;\nuse ndp_algos::walk::graph::{{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant}};\n\
              use ndp_dp::{{NoiseMultiplier, Order}};\nuse ndp_graph::TransitionMatrix;\n\
              use ndp_graph::hitting::{{Start, Walk}};\n\
              let rows = ndarray::Array2::from_shape_vec(({n}, {n}), vec![{entries}])?;\n\
              let w = TransitionMatrix::from_dense(rows.view())?;\n\
              let start = Start::Law(vec![{start}]);\n\
-             let walk = TokenWalk::new(&w, start.clone(), {})?.with_burn_in({}).with_refractory_period({rest})?{cap}{edges};\n\
+             let edges = EdgeRule::{edges:?};\n\
+             let options = WalkOptions {{ burn_in: {burn_in}, cap: {cap:?}, refractory: {refractory}, edges }};\n\
+             let walk = TokenWalk::new(&w, start.clone(), {})?.with_options(options)?;\n\
              let local = LocalLoss::new(Order::new({:?})?, NoiseMultiplier::new({:?})?);",
             self.steps,
-            self.burn_in,
-            self.local.order().get(),
-            self.local.noise().get(),
+            self.local.order.get(),
+            self.local.noise.get(),
         )
     }
 
@@ -192,7 +190,7 @@ impl Drawn {
     }
 
     fn mean(&self, paths: &[Path], observers: &[usize], slopes: &[f64], published: bool) -> f64 {
-        let excess = self.local.order().get() - 1.0;
+        let excess = self.local.order.get() - 1.0;
         walks::log_mean(paths, self.local.exponent(), self.u, observers, slopes, published) / excess
     }
 }

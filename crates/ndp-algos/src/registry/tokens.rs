@@ -2,7 +2,7 @@
 
 use super::{Entry, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
-use crate::walk::graph::TokenWalk;
+use crate::walk::graph::{TokenWalk, WalkOptions};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
 use crate::walk::{Bounds, DiscreteLaplaceLaw, FinalToken, LaplaceLaw, NoiseLaw, ReleasedSum, TokenNoise};
 use crate::{Error, Protocol};
@@ -138,6 +138,7 @@ pub(super) const WALK: Entry = Entry {
         let matrix = TransitionMatrix::from(setting.matrix);
         let walk = TokenWalk::new(&matrix, Start::Uniform, setting.count("steps")?)?;
         let capped = setting.number("cap") != f64::INFINITY;
-        Ok(Box::new(if capped { walk.with_cap(setting.count("cap")?)? } else { walk }))
+        let cap = if capped { Some(setting.count("cap")?) } else { None };
+        Ok(Box::new(walk.with_options(WalkOptions { cap, ..WalkOptions::default() })?))
     },
 };

@@ -49,7 +49,6 @@ impl Path {
     }
 
     /// Checks a path on a graph: of at least one step, with a holder after the last one, all holders nodes.
-    #[allow(dead_code)]
     pub(crate) fn check_on_graph(&self) -> Result<(), Error> {
         ensure(self.steps() > 0, "the number of steps", "be at least 1", 0.0)?;
         if self.holders.len() != self.steps() + 1 {
@@ -75,7 +74,6 @@ impl Path {
 
     /// Number of contributions of each node.
     #[cfg(test)]
-    #[allow(dead_code)]
     pub(crate) fn contribution_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.nodes];
         for (&holder, &contributes) in self.holders.iter().zip(&self.contributes) {

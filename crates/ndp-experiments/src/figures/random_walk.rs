@@ -16,7 +16,7 @@ pub mod table1;
 
 use crate::entry::Entry;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::convergence::walk_length;
+use ndp_algos::walk::graph::walk_length;
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::extremes;

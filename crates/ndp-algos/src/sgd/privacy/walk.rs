@@ -115,7 +115,7 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 /// `v` is bounded.
 ///
 /// What `v` learns from a walk on a graph differs from pair to pair. With a cap `N` on contributions the loss
-/// is `N ε_gap` ([`contribution::capped`]), without one it is that of the [`renewal`] accountant. Both hold
+/// is `N ε_gap` (as on [a graph](crate::walk::graph)), without one it is that of the [`renewal`] accountant. Both hold
 /// whatever `v` knows of the path, and need convex losses, steps short enough and a
 /// constant step.
 ///

@@ -27,6 +27,7 @@ use crate::Error;
 use crate::error::ensure;
 use crate::numeric::{Total, up};
 use ndp_dp::{Exact, Guarantee, Order, UpperBound};
+use ndp_graph::progress::checkpoint;
 use rayon::prelude::*;
 
 impl CompleteWalk {
@@ -257,6 +258,7 @@ impl CompleteWalk {
         let mut backward = vec![0.0; steps + 1];
         let mut collected = 0.0;
         for r in 1..=steps {
+            checkpoint();
             let tilt = rate * r as f64;
             collected *= decay;
             if r <= longest {

@@ -14,6 +14,20 @@ use rand::Rng;
 ///
 /// Its exact loss towards `v` is the sum over segments of `k²/m`, see
 /// [`path_units`](super::realised::path_units) for all pairs at once.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
+/// use ndp_algos::walk::{Bounds, TokenNoise};
+/// let walk = CompleteWalk::new(3, 3)?;
+/// let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(1.0)?);
+/// let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+/// // Two contributions of node 0 behind two noises, before node 1 sees the token: 2²/2.
+/// let losses = SumOnPath::new(sum, walk.path(&[0, 0, 1])?)?.coalition_loss(&[1])?;
+/// assert!((losses.unit(0)?.get() - 2.0).abs() < 1e-9);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumOnPath {
     sum: CompleteSum,

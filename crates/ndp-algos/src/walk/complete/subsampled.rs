@@ -26,6 +26,7 @@ use crate::numeric::{Total, floor, up};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
+use ndp_graph::progress::checkpoint;
 use ndp_numeric::gaussian_profile;
 use rayon::prelude::*;
 
@@ -138,6 +139,7 @@ impl CompleteWalk {
         profile: &impl GroupProfile,
         precision: Precision,
     ) -> Result<f64, Error> {
+        checkpoint();
         // Longer segments are negligibly rare; a walk has none of T foreign steps before a reception.
         let all = self.step_count() - 1;
         let longest = floor((precision.negligible.ln() / self.ln_foreign()).ceil()).min(all);

@@ -198,17 +198,12 @@ struct OnPaths<'a> {
 
 impl Attacker for OnPaths<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let nodes = TokenWalk::node_count(self.walk);
         let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
         (0..runs)
             .map(|_| {
                 let path = self.walk.sample(&mut &mut *rng);
-                let protocol = AveragingOnPath {
-                    averaging: &averaging,
-                    path: &path,
-                    nodes,
-                    final_token: FinalToken::Withheld,
-                };
+                let protocol =
+                    AveragingOnPath { averaging: &averaging, path: &path, final_token: FinalToken::Withheld };
                 log_likelihood_ratio(&protocol, &self.members, self.u, self.noise, higher, rng)
             })
             .collect()

@@ -17,8 +17,6 @@
 //!   ICML 2024: Algorithm 1 and the averaging task of section 5. Its running average has step `1/t`;
 //!   for this objective the step is `1/(2t)`.
 
-use super::path::WalkPath;
-use super::path_cost::Action;
 use crate::certified::rows::{Input, Layout, Rows};
 use crate::certified::trace::{self, Trace};
 use crate::numeric::id;
@@ -27,17 +25,24 @@ use crate::view::checked_coalition;
 
 use crate::error::ensure;
 use crate::view::Source;
-use crate::walk::FinalToken;
+use crate::walk::run::{check_node, received_by};
+use crate::walk::{FinalToken, Path, TokenView};
 use crate::{Error, LinearProtocol, View};
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView2};
 use ndp_dp::Sigma;
 use ndp_graph::memory::require_dense;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The sizes `γ_t` of the gradient steps.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::{Steps, TokenAveraging};
+/// assert!(TokenAveraging::new(Steps::Given(vec![0.5, 0.25]), ndarray::array![0.0]).is_ok());
+/// assert!(TokenAveraging::new(Steps::Constant(-0.1), ndarray::array![0.0]).is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
     /// `γ_t = γ`.
@@ -50,10 +55,29 @@ pub enum Steps {
 }
 
 /// Averaging by a token that starts at a public value.
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndp_algos::walk::graph::{Steps, TokenAveraging, TokenWalk};
+/// use ndp_dp::Sigma;
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph, hitting::Start};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(4)?));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let path = TokenWalk::new(&matrix, Start::Uniform, 4000)?.sample(rng);
+/// let averaging = TokenAveraging::new(Steps::RunningAverage, array![0.0])?;
+/// averaging.require_amplification(&path)?;
+/// let values = array![[0.0], [1.0], [2.0], [5.0]];
+/// let run = averaging.run(&path, values.view(), Sigma::new(1.0)?, rng)?;
+/// assert!((run.tokens[(4000, 0)] - 2.0).abs() < 0.5);
+/// assert_eq!(run.view(2)?.received.len(), path.receptions()?[2].len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenAveraging {
-    steps: Steps,
-    initial: Array1<f64>,
+    pub(super) steps: Steps,
+    pub(super) initial: Array1<f64>,
 }
 
 /// `x ← keep · x + add · (value + noise)` for a contribution, without the value for a noise-only step.
@@ -101,7 +125,7 @@ impl TokenAveraging {
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has.
-    pub fn require_amplification(&self, path: &WalkPath) -> Result<(), Error> {
+    pub fn require_amplification(&self, path: &Path) -> Result<(), Error> {
         let updates = self.updates(path)?;
         for pair in updates.windows(2) {
             if pair[1].keep.abs() * pair[0].add > pair[1].add * (1.0 + 1e-12) {
@@ -121,7 +145,7 @@ impl TokenAveraging {
     /// holder without a value; [`Error::InvalidParameter`] for a value that is not finite.
     pub fn run(
         &self,
-        path: &WalkPath,
+        path: &Path,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         rng: &mut impl Rng,
@@ -131,7 +155,7 @@ impl TokenAveraging {
             let expected = self.initial.len();
             return Err(Error::Shape { what: "coordinates of the values", expected, got: dimension });
         }
-        if let Some(&node) = path.holders().iter().find(|&&node| node >= nodes) {
+        if let Some(&node) = path.holders.iter().find(|&&node| node >= nodes) {
             return Err(Error::NodeOutOfRange { node, nodes });
         }
         if let Some(&value) = values.iter().find(|x| !x.is_finite()) {
@@ -146,91 +170,70 @@ impl TokenAveraging {
         for (t, update) in updates.iter().enumerate() {
             let mut next = &tokens.row(t) * update.keep;
             next.scaled_add(update.add, &noises.row(t));
-            if path.actions()[t] == Action::Contribute {
-                next.scaled_add(update.add, &values.row(path.holders()[t]));
+            if path.contributes[t] {
+                next.scaled_add(update.add, &values.row(path.holders[t]));
             }
             tokens.row_mut(t + 1).assign(&next);
         }
         Ok(WalkTranscript { path: path.clone(), tokens, noises })
     }
 
-    fn updates(&self, path: &WalkPath) -> Result<Vec<Update>, Error> {
+    fn updates(&self, path: &Path) -> Result<Vec<Update>, Error> {
+        path.check_on_graph()?;
         if let Steps::Given(sizes) = &self.steps
             && sizes.len() < path.steps()
         {
             return Err(Error::Shape { what: "step sizes", expected: path.steps(), got: sizes.len() });
         }
         let mut count = 0;
-        let update = |(t, &action): (usize, &Action)| {
+        let update = |(t, &contributes): (usize, &bool)| {
             let add = match &self.steps {
                 Steps::Constant(size) => 2.0 * size,
                 Steps::Given(sizes) => 2.0 * sizes[t],
                 Steps::RunningAverage => {
-                    count += usize::from(action == Action::Contribute);
+                    count += usize::from(contributes);
                     1.0 / count.max(1) as f64
                 }
             };
-            let keep = if action == Action::Contribute { 1.0 - add } else { 1.0 };
+            let keep = if contributes { 1.0 - add } else { 1.0 };
             Update { keep, add }
         };
-        Ok(path.actions().iter().enumerate().map(update).collect())
+        Ok(path.contributes.iter().enumerate().map(update).collect())
     }
 }
 
 /// Everything that happened in a run: the path, the token before every step and at the end, the noises.
+///
+/// No node sees all of this: it is for tests and for measures of accuracy. [`Self::view`] is what a node sees.
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndp_algos::walk::Path;
+/// use ndp_algos::walk::graph::{Steps, TokenAveraging};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let path = Path { nodes: 2, holders: vec![0, 1, 0], contributes: vec![true; 2] };
+/// let averaging = TokenAveraging::new(Steps::RunningAverage, array![0.0])?;
+/// let values = array![[1.0], [3.0]];
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let run = averaging.run(&path, values.view(), ndp_dp::Sigma::new(1.0)?, rng)?;
+/// assert!((run.tokens[(2, 0)] - 2.0 - (run.noises[(0, 0)] + run.noises[(1, 0)]) / 2.0).abs() < 1e-12);
+/// // Node 0 still has its own value before its first step, and what it passed on afterwards.
+/// assert_eq!(run.estimates(values.view(), 0)?, values);
+/// assert_eq!(run.estimates(values.view(), 1)?[(0, 0)], run.tokens[(1, 0)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct WalkTranscript {
-    path: WalkPath,
-    tokens: Array2<f64>,
-    noises: Array2<f64>,
-}
-
-/// One visit of the token.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Visit {
-    /// When.
-    pub time: usize,
-    /// The token as it arrived.
-    pub received: Array1<f64>,
-    /// The token as it was passed on, unless the walk ended here; with the node's own value it tells
-    /// the noise the node drew.
-    pub sent: Option<Array1<f64>>,
-    /// Who sent it; nothing at time 0 or when senders are hidden.
-    pub from: Option<usize>,
-    /// To whom it was passed on.
-    pub to: Option<usize>,
-}
-
-/// Whether nodes learn who sent them the token.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Sender {
-    /// They do not, as in Definition 7.
-    #[default]
-    Hidden,
-    /// They do, as in Remark 3.
-    Known,
+    /// The path of the token.
+    pub path: Path,
+    /// The token at times `0..=T`, one row each.
+    pub tokens: Array2<f64>,
+    /// The noise on a value that was drawn at each step, one row each.
+    pub noises: Array2<f64>,
 }
 
 impl WalkTranscript {
-    /// The path.
-    #[must_use]
-    pub fn path(&self) -> &WalkPath {
-        &self.path
-    }
-
-    /// The token at times `0..=T`, one row each.
-    #[must_use]
-    pub fn tokens(&self) -> ArrayView2<'_, f64> {
-        self.tokens.view()
-    }
-
-    /// The token after the last step.
-    #[must_use]
-    pub fn last(&self) -> ArrayView1<'_, f64> {
-        self.tokens.row(self.tokens.nrows() - 1)
-    }
-
     /// What every node takes for the mean at `time`, `n` by `d`: the token as the node last passed it on
     /// before, and its own row of `values` until then.
     ///
@@ -239,13 +242,14 @@ impl WalkTranscript {
     /// [`Error::InvalidParameter`] for a time after the last step.
     pub fn estimates(&self, values: ArrayView2<'_, f64>, time: usize) -> Result<Array2<f64>, Error> {
         let (nodes, dimension) = values.dim();
+        self.check()?;
         if dimension != self.tokens.ncols() {
             let expected = self.tokens.ncols();
             return Err(Error::Shape { what: "coordinates of the values", expected, got: dimension });
         }
         ensure(time <= self.path.steps(), "the time", "be at most the number of steps", time as f64)?;
         let mut estimates = values.to_owned();
-        for (t, &holder) in self.path.holders().iter().enumerate().take(time) {
+        for (t, &holder) in self.path.holders.iter().enumerate().take(time) {
             if holder >= nodes {
                 return Err(Error::NodeOutOfRange { node: holder, nodes });
             }
@@ -254,33 +258,53 @@ impl WalkTranscript {
         Ok(estimates)
     }
 
-    /// What node `v` sees: its visits, in order.
-    #[must_use]
-    pub fn view(&self, v: usize, sender: Sender) -> Vec<Visit> {
-        let holders = self.path.holders();
-        (0..holders.len())
-            .filter(|&t| holders[t] == v)
-            .map(|t| Visit {
-                time: t,
-                received: self.tokens.row(t).to_owned(),
-                sent: (t < self.path.steps()).then(|| self.tokens.row(t + 1).to_owned()),
-                from: (t > 0 && sender == Sender::Known).then(|| holders[t - 1]),
-                to: holders.get(t + 1).copied(),
-            })
-            .collect()
+    /// What node `v` sees: the token at its visits, in order. What it passed on and drew itself it knows; where senders are
+    /// known (Remark 3) it also learns who sent it the token, `path.holders[t − 1]` for a visit at `t`, and it always knows to
+    /// whom it passed it on. The final token stays with the last holder.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`].
+    pub fn view(&self, v: usize) -> Result<TokenView<Array1<f64>>, Error> {
+        self.check()?;
+        check_node(v, self.path.nodes)?;
+        let received = received_by(v, &self.path).map(|t| (t, self.tokens.row(t).to_owned())).collect();
+        Ok(TokenView { received, published: None })
+    }
+
+    /// Checks that there is a token for every holder.
+    fn check(&self) -> Result<(), Error> {
+        self.path.check_on_graph()?;
+        let (expected, got) = (self.path.holders.len(), self.tokens.nrows());
+        if expected == got {
+            Ok(())
+        } else {
+            Err(Error::Shape { what: "tokens of the transcript", expected, got })
+        }
     }
 }
 
 /// A run of [`TokenAveraging`] on a fixed path, as a linear Gaussian protocol: its exact losses given
 /// the path follow from [`exact_loss`](crate::loss::exact_loss), attacks from [`audit`](crate::audit).
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::walk::{FinalToken, Path};
+/// use ndp_algos::walk::graph::{AveragingOnPath, Steps, TokenAveraging};
+/// let averaging = TokenAveraging::new(Steps::RunningAverage, array![0.0])?;
+/// // Two contributions of node 0 behind four noises: a loss of 2²/4.
+/// let path = Path { nodes: 3, holders: vec![0, 1, 0, 1, 2], contributes: vec![true; 4] };
+/// let protocol = AveragingOnPath { averaging: &averaging, path: &path, final_token: FinalToken::Withheld };
+/// assert!((protocol.coalition_loss(&[2])?.unit(0)?.get() - 1.0).abs() < 1e-9);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AveragingOnPath<'a> {
     /// The steps of the token.
     pub averaging: &'a TokenAveraging,
     /// The path.
-    pub path: &'a WalkPath,
-    /// Number of nodes.
-    pub nodes: usize,
+    pub path: &'a Path,
     /// Whether the observers also get the final token.
     pub final_token: FinalToken,
 }
@@ -288,7 +312,8 @@ pub struct AveragingOnPath<'a> {
 impl AveragingOnPath<'_> {
     /// The times at which the members see the token, and those at which they draw the noise.
     fn seen(&self, members: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Error> {
-        let holders = self.path.holders();
+        self.path.check_on_graph()?;
+        let holders = &self.path.holders;
         let is_member = |t: &usize| members.binary_search(&holders[*t]).is_ok();
         let end = self.path.steps();
         let mut times: Vec<usize> = (1..=end).filter(is_member).collect();
@@ -315,17 +340,17 @@ impl AveragingOnPath<'_> {
         }
         let left_out = |u: usize| !own.is_empty() && members.binary_search(&u).is_ok();
         // Who never contributes loses nothing.
-        let mut gives = vec![false; self.nodes];
-        let held = self.path.holders().iter().zip(self.path.actions());
-        held.filter(|(_, action)| **action == Action::Contribute).for_each(|(&u, _)| gives[u] = true);
-        let sources: Vec<usize> = (0..self.nodes).filter(|&u| gives[u] && !left_out(u)).collect();
+        let mut gives = vec![false; self.path.nodes];
+        let held = self.path.holders.iter().zip(&self.path.contributes);
+        held.filter(|(_, contributes)| **contributes).for_each(|(&u, _)| gives[u] = true);
+        let sources: Vec<usize> = (0..self.path.nodes).filter(|&u| gives[u] && !left_out(u)).collect();
         let coordinates = noises + sources.len();
         let input = |(k, &node): (usize, &usize)| {
             let coordinate = noises + k;
             Input { node, coordinate, factor: 1.0, scale: 0, structural: None }
         };
         let layout = Layout {
-            nodes: self.nodes,
+            nodes: self.path.nodes,
             coordinates,
             noises,
             variances: Vec::new(),
@@ -339,8 +364,8 @@ impl AveragingOnPath<'_> {
         for (t, update) in updates.iter().enumerate() {
             steps.push(trace::Step::Scale(0, update.keep));
             let mut entries: Vec<(u32, u32)> = noise_of[t].map(|at| (0, at)).into_iter().collect();
-            if self.path.actions()[t] == Action::Contribute
-                && let Ok(k) = sources.binary_search(&self.path.holders()[t])
+            if self.path.contributes[t]
+                && let Ok(k) = sources.binary_search(&self.path.holders[t])
             {
                 entries.push((0, id(noises + k)));
             }
@@ -355,29 +380,26 @@ impl AveragingOnPath<'_> {
 
 impl LinearProtocol for AveragingOnPath<'_> {
     fn node_count(&self) -> usize {
-        self.nodes
+        self.path.nodes
     }
 
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-        let members = checked_coalition(coalition, self.nodes)?;
+        let members = checked_coalition(coalition, self.path.nodes)?;
         let (times, own) = self.seen(&members)?;
         let steps = self.path.steps();
-        require_dense("the view of a walk", times.len(), self.nodes + steps)?;
+        require_dense("the view of a walk", times.len(), self.path.nodes + steps)?;
         let updates = self.averaging.updates(self.path)?;
-        let mut inputs = Array2::zeros((times.len(), self.nodes));
+        let mut inputs = Array2::zeros((times.len(), self.path.nodes));
         let mut noises = Array2::zeros((times.len(), steps));
-        let mut token_inputs = Array1::<f64>::zeros(self.nodes);
+        let mut token_inputs = Array1::<f64>::zeros(self.path.nodes);
         let mut token_noises = Array1::<f64>::zeros(steps);
         let mut row = 0;
         for (t, update) in updates.iter().enumerate() {
-            let holder = self.path.holders()[t];
-            if holder >= self.nodes {
-                return Err(Error::NodeOutOfRange { node: holder, nodes: self.nodes });
-            }
+            let holder = self.path.holders[t];
             token_inputs *= update.keep;
             token_noises *= update.keep;
             token_noises[t] = update.add;
-            if self.path.actions()[t] == Action::Contribute {
+            if self.path.contributes[t] {
                 token_inputs[holder] += update.add;
             }
             if times.get(row) == Some(&(t + 1)) {
@@ -397,7 +419,7 @@ impl LinearProtocol for AveragingOnPath<'_> {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let members = checked_coalition(coalition, self.nodes)?;
+        let members = checked_coalition(coalition, self.path.nodes)?;
         let (times, own) = self.seen(&members)?;
         // Coordinates are independent runs here, all from a token at 0.
         let at_zero = TokenAveraging::new(self.averaging.steps.clone(), Array1::zeros(values.ncols()))?;
@@ -412,14 +434,14 @@ impl LinearProtocol for AveragingOnPath<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Odometer;
-    use super::super::path::TokenWalk;
+    use super::super::path::{TokenWalk, WalkOptions};
+    use super::super::path_cost::Odometer;
     use super::*;
     use crate::accountant::Observer;
     use crate::audit::{Attack, AuditPlan, audit};
     use crate::loss::exact_loss;
     use approx::assert_relative_eq;
-    use ndarray::array;
+    use ndarray::{ArrayView1, array};
     use ndp_dp::{Grade, Sensitivity};
     use ndp_graph::generators::{cycle_graph, star_graph};
     use ndp_graph::hitting::Start;
@@ -431,16 +453,24 @@ mod tests {
         TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(n).unwrap()))
     }
 
-    fn path(holders: &[usize]) -> WalkPath {
-        WalkPath::new(holders.to_vec(), vec![Action::Contribute; holders.len() - 1]).unwrap()
+    fn path(holders: &[usize]) -> Path {
+        some(holders, &vec![true; holders.len() - 1])
     }
 
-    fn read(path: &WalkPath, u: usize, observers: &[usize]) -> Odometer {
+    /// On five nodes.
+    fn some(holders: &[usize], contributes: &[bool]) -> Path {
+        Path { nodes: 5, holders: holders.to_vec(), contributes: contributes.to_vec() }
+    }
+
+    fn read(path: &Path, u: usize, observers: &[usize]) -> Odometer {
         let mut odometer = Odometer::new(u, observers).unwrap();
-        for (&holder, &action) in path.holders().iter().zip(path.actions()) {
-            odometer.record(holder, action);
+        for (&holder, &contributes) in path.holders.iter().zip(&path.contributes) {
+            odometer.record(holder, contributes);
         }
-        odometer.arrive(path.holders()[path.steps()]);
+        odometer.arrive(path.holders[path.steps()]);
+        // The public question says the same.
+        let cost = path.cost(u, observers, FinalToken::Withheld).unwrap();
+        assert_eq!((cost.adaptive, cost.constant), (odometer.cost(), odometer.constant_gradient_cost()));
         odometer
     }
 
@@ -449,27 +479,24 @@ mod tests {
         let averaging = TokenAveraging::new(Steps::RunningAverage, array![5.0, -3.0])?;
         let values = array![[1.0, 0.0], [2.0, 4.0], [6.0, 1.0]];
         let tiny = Sigma::new(1e-300).unwrap();
-        let mut actions = vec![Action::Contribute; 4];
-        actions[2] = Action::NoiseOnly;
-        let path = WalkPath::new(vec![0, 1, 1, 2, 0], actions)?;
+        let path = some(&[0, 1, 1, 2, 0], &[true, true, false, true]);
         let transcript = averaging.run(&path, values.view(), tiny, &mut ChaCha8Rng::seed_from_u64(1))?;
         let near = |seen: ArrayView1<'_, f64>, expected: Array1<f64>| {
             (&seen - &expected).iter().all(|difference| difference.abs() < 1e-12)
         };
-        assert!(near(transcript.last(), array![3.0, 5.0 / 3.0]));
+        assert!(near(transcript.tokens.row(4), array![3.0, 5.0 / 3.0]));
         // The view holds the visits and no others.
-        let view = transcript.view(1, Sender::Hidden);
-        assert_eq!(view.iter().map(|visit| visit.time).collect::<Vec<_>>(), [1, 2]);
-        assert_eq!((view[0].from, view[0].to, view[1].to), (None, Some(1), Some(2)));
-        assert!(near(view[0].received.view(), array![1.0, 0.0]));
-        assert!(view[0].sent.as_ref().is_some_and(|sent| near(sent.view(), array![1.5, 2.0])));
-        let last = &transcript.view(0, Sender::Known)[1];
-        assert_eq!((last.from, last.to, last.sent.clone()), (Some(2), None, None));
+        let view = transcript.view(1)?;
+        assert_eq!(view.received.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [1, 2]);
+        assert!(near(view.received[0].1.view(), array![1.0, 0.0]));
+        assert!(near(view.received[1].1.view(), array![1.5, 2.0]));
+        assert_eq!((transcript.view(0)?.received.len(), view.published), (2, None));
+        assert!(matches!(transcript.view(5), Err(Error::NodeOutOfRange { node: 5, nodes: 5 })));
         // Nodes know the token they passed on, before that their own value.
         let before = transcript.estimates(values.view(), 0)?;
         assert_eq!(before, values);
         let after = transcript.estimates(values.view(), 2)?;
-        assert_eq!(after.row(1), transcript.tokens().row(2));
+        assert_eq!(after.row(1), transcript.tokens.row(2));
         assert_eq!(after.row(2), values.row(2));
         assert!(matches!(transcript.estimates(values.view(), 5), Err(Error::InvalidParameter { .. })));
         let few = values.slice(ndarray::s![..2, ..]);
@@ -492,7 +519,9 @@ mod tests {
         {
             let runs = 20_000;
             let squares: Vec<f64> = (0..runs)
-                .map(|_| averaging.run(&path, values.view(), sigma, &mut rng).map(|t| t.last()[0].powi(2)))
+                .map(|_| {
+                    averaging.run(&path, values.view(), sigma, &mut rng).map(|run| run.tokens[(7, 0)].powi(2))
+                })
                 .collect::<Result<_, _>>()?;
             let mean = squares.iter().sum::<f64>() / f64::from(runs);
             // The standard deviation of the square of a Gaussian is √2 times its mean.
@@ -509,12 +538,13 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(6);
         let running = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
         for round in 0..20 {
-            let walk = TokenWalk::new(&w, Start::Uniform, 25)?.with_cap(1 + round % 4)?;
+            let walk = TokenWalk::new(&w, Start::Uniform, 25)?
+                .with_options(WalkOptions { cap: Some(1 + round % 4), ..WalkOptions::default() })?;
             let path = walk.sample(&mut rng);
             for observers in [vec![0], vec![1, 2]] {
                 let exact = |averaging: &TokenAveraging, final_token| {
                     averaging.require_amplification(&path)?;
-                    let protocol = AveragingOnPath { averaging, path: &path, nodes: 4, final_token };
+                    let protocol = AveragingOnPath { averaging, path: &path, final_token };
                     exact_loss(&protocol.coalition_view(&observers)?)
                 };
                 for u in (0..4).filter(|u| !observers.contains(u)) {
@@ -552,13 +582,18 @@ mod tests {
             (path(&[0, 1, 1, 1, 0, 2, 0]), 1, 0),
             (TokenWalk::new(&star, Start::Node(0), 30)?.sample(&mut rng), 2, 0),
             (TokenWalk::new(&ring, Start::Uniform, 40)?.sample(&mut rng), 0, 2),
-            (TokenWalk::new(&ring, Start::Uniform, 40)?.with_cap(2)?.sample(&mut rng), 0, 3),
+            (
+                TokenWalk::new(&ring, Start::Uniform, 40)?
+                    .with_options(WalkOptions { cap: Some(2), ..WalkOptions::default() })?
+                    .sample(&mut rng),
+                0,
+                3,
+            ),
         ];
         let sensitivity = Sensitivity::new(1.0).unwrap();
         for (path, u, v) in &paths {
             for averaging in [&running, &constant] {
-                let protocol =
-                    AveragingOnPath { averaging, path, nodes: 5, final_token: FinalToken::Withheld };
+                let protocol = AveragingOnPath { averaging, path, final_token: FinalToken::Withheld };
                 let unit = Attack::optimal(&protocol.view(*v)?, *u)?.unit;
                 assert!(unit > 0.0 && unit <= read(path, *u, &[*v]).cost().value() + 1e-9);
                 // The noise at which two normal laws are told apart best.
@@ -577,12 +612,8 @@ mod tests {
                 assert!((0.9 * mu..=mu).contains(&measured), "measured {measured}, exact {mu}");
             }
         }
-        let leaf = AveragingOnPath {
-            averaging: &running,
-            path: &paths[0].0,
-            nodes: 4,
-            final_token: FinalToken::Withheld,
-        };
+        let leaf =
+            AveragingOnPath { averaging: &running, path: &paths[0].0, final_token: FinalToken::Withheld };
         assert_relative_eq!(Attack::optimal(&leaf.view(0)?, 1)?.unit, 3.0, max_relative = 1e-12);
         Ok(())
     }
@@ -590,9 +621,7 @@ mod tests {
     #[test]
     fn amplification_is_refused_where_it_fails() -> Result<(), Error> {
         let all = path(&[0, 1, 2, 0, 1]);
-        let mut actions = vec![Action::Contribute; 4];
-        actions[3] = Action::NoiseOnly;
-        let some = WalkPath::new(vec![0, 1, 2, 0, 1], actions)?;
+        let some = some(&[0, 1, 2, 0, 1], &[true, true, true, false]);
         let averaging = |steps| TokenAveraging::new(steps, Array1::zeros(1));
         let halves = Steps::Given((1..=4).map(|t| 0.5 / f64::from(t)).collect());
         averaging(Steps::Constant(1.0))?.require_amplification(&some)?;
@@ -624,12 +653,8 @@ mod tests {
         assert!(matches!(run(&[0, 2], Array2::zeros((2, 1))), Error::NodeOutOfRange { .. }));
         assert!(matches!(run(&[0, 1], Array2::zeros((2, 2))), Error::Shape { .. }));
         assert!(matches!(run(&[0, 1], array![[f64::NAN], [0.0]]), Error::InvalidParameter { .. }));
-        let protocol = AveragingOnPath {
-            averaging: &averaging,
-            path: &path(&[0, 1]),
-            nodes: 2,
-            final_token: FinalToken::Masked,
-        };
+        let protocol =
+            AveragingOnPath { averaging: &averaging, path: &path(&[0, 1]), final_token: FinalToken::Masked };
         assert!(matches!(protocol.view(1), Err(Error::NoGuarantee(_))));
         Ok(())
     }

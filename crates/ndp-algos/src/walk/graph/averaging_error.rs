@@ -12,12 +12,61 @@
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
 //!   ICML 2024: the averaging task of section 5.
 
+use super::averaging::{Steps, TokenAveraging};
 use super::contribution::require_positive;
 use crate::Error;
 use crate::error::ensure;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use ndp_dp::Sigma;
 use ndp_graph::GossipMatrix;
+
+impl TokenAveraging {
+    /// `E‖x_T − ȳ‖²` after `steps` steps of a walk from a uniform start on which every visit is a contribution; of very many
+    /// steps for `None`. Exact, for a constant step and for the running average.
+    ///
+    /// `values` is `n` by `d`; `sigma` is the noise on a value, per coordinate.
+    ///
+    /// # Errors
+    /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step, or a step size outside `(0, 1]`, beyond which the token
+    /// diverges; at 1 it never forgets, and there is no limit. [`Error::NotOffered`] for other steps, and for the limit of a
+    /// running average.
+    ///
+    /// # Complexity
+    /// `O(T · nonzeros · d)`, fewer when `(1 − 2γ)^T` vanishes.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndarray::{Array2, array};
+    /// use ndp_algos::walk::graph::{Steps, TokenAveraging};
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+    /// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
+    /// let values = Array2::from_shape_fn((6, 1), |(v, _)| v as f64);
+    /// let averaging = TokenAveraging::new(Steps::Constant(0.1), array![1.0])?;
+    /// let error = |steps| averaging.mean_squared_error(&matrix, values.view(), ndp_dp::Sigma::new(0.1)?, steps);
+    /// assert!((error(Some(5000))? - error(None)?).abs() < 1e-12);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    pub fn mean_squared_error(
+        &self,
+        matrix: &GossipMatrix,
+        values: ArrayView2<'_, f64>,
+        sigma: Sigma,
+        steps: Option<usize>,
+    ) -> Result<f64, Error> {
+        match (&self.steps, steps) {
+            (&Steps::Constant(gamma), Some(steps)) => {
+                mean_squared_error(matrix, values, self.initial.view(), (gamma, sigma), steps)
+            }
+            (&Steps::Constant(gamma), None) => limit_of_mean_squared_error(matrix, values, (gamma, sigma)),
+            (Steps::RunningAverage, Some(steps)) => {
+                mean_squared_error_of_running_average(matrix, values, sigma, steps)
+            }
+            _ => Err(Error::NotOffered(
+                "the error is known for constant steps and for so many steps of a running average",
+            )),
+        }
+    }
+}
 
 /// `E‖x_T − ȳ‖²` of averaging with constant steps after `steps` steps from a uniform start.
 ///
@@ -30,7 +79,7 @@ use ndp_graph::GossipMatrix;
 ///
 /// # Complexity
 /// `O(T · nonzeros · d)`, fewer when `a^T` vanishes.
-pub fn mean_squared_error(
+fn mean_squared_error(
     matrix: &GossipMatrix,
     values: ArrayView2<'_, f64>,
     initial: ArrayView1<'_, f64>,
@@ -65,7 +114,7 @@ pub fn mean_squared_error(
 ///
 /// # Errors
 /// As [`mean_squared_error`]; a step size of 1 is refused: the token then never forgets.
-pub fn limit_of_mean_squared_error(
+fn limit_of_mean_squared_error(
     matrix: &GossipMatrix,
     values: ArrayView2<'_, f64>,
     (gamma, sigma): (f64, Sigma),
@@ -86,7 +135,7 @@ pub fn limit_of_mean_squared_error(
 ///
 /// # Errors
 /// [`Error::Shape`]; [`Error::InvalidParameter`] for no step.
-pub fn mean_squared_error_of_running_average(
+fn mean_squared_error_of_running_average(
     matrix: &GossipMatrix,
     values: ArrayView2<'_, f64>,
     sigma: Sigma,
@@ -186,7 +235,6 @@ fn require_step(gamma: f64) -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::averaging::{Steps, TokenAveraging};
     use super::super::path::TokenWalk;
     use super::*;
     use approx::assert_relative_eq;
@@ -217,6 +265,15 @@ mod tests {
         assert_relative_eq!(limit, 0.834_203_564_466_722_8, max_relative = 1e-13);
         let late = mean_squared_error(&w, y.view(), array![1.0].view(), (0.1, noise()), 5000)?;
         assert_relative_eq!(late, limit, max_relative = 1e-13);
+        // The same questions, asked of the protocol.
+        let averaging = TokenAveraging::new(Steps::Constant(0.1), array![1.0])?;
+        let ask =
+            |averaging: &TokenAveraging, steps| averaging.mean_squared_error(&w, y.view(), noise(), steps);
+        assert_eq!((ask(&averaging, Some(8))?, ask(&averaging, None)?), (error, limit));
+        let running = TokenAveraging::new(Steps::RunningAverage, array![1.0])?;
+        let expected = mean_squared_error_of_running_average(&w, y.view(), noise(), 20)?;
+        assert_eq!(ask(&running, Some(20))?, expected);
+        assert!(matches!(ask(&running, None), Err(Error::NotOffered(_))));
         Ok(())
     }
 
@@ -270,7 +327,9 @@ mod tests {
             let squares: Vec<f64> = (0..runs)
                 .map(|_| {
                     let path = walk.sample(&mut rng);
-                    averaging.run(&path, y.view(), noise(), &mut rng).map(|run| (run.last()[0] - 2.5).powi(2))
+                    averaging
+                        .run(&path, y.view(), noise(), &mut rng)
+                        .map(|run| (run.tokens[(length, 0)] - 2.5).powi(2))
                 })
                 .collect::<Result<_, _>>()?;
             let mean = squares.iter().sum::<f64>() / f64::from(runs);

@@ -19,13 +19,14 @@ use crate::error::ensure;
 use crate::walk::FinalToken;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
+use ndp_graph::progress::checkpoint;
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported.
 const MAX_EXPONENT: f64 = 300.0;
 
 /// The first visits of a walk to an exposed node and a coalition.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CoalitionLaws {
+pub(crate) struct CoalitionLaws {
     /// First visits from `u`, then from every member, to `u`, then to every member.
     from: Vec<FirstVisits>,
     /// First visits from the start, `u` and the members left out.
@@ -43,7 +44,7 @@ impl CoalitionLaws {
     ///
     /// # Complexity
     /// `O((|F| + 2) · horizon · nonzeros)`.
-    pub fn new(
+    pub(crate) fn new(
         walk: &Walk<'_>,
         u: usize,
         coalition: &[usize],
@@ -66,14 +67,12 @@ impl CoalitionLaws {
     }
 
     /// Number of steps `T`.
-    #[must_use]
-    pub fn horizon(&self) -> usize {
+    pub(crate) fn horizon(&self) -> usize {
         self.outside.horizon()
     }
 
     /// First visits of `u` and the coalition together, from `u`.
-    #[must_use]
-    pub fn gaps(&self) -> &FirstVisits {
+    pub(crate) fn gaps(&self) -> &FirstVisits {
         &self.from[0]
     }
 }
@@ -89,7 +88,7 @@ impl CoalitionLaws {
 ///
 /// # Complexity
 /// `O(|F|² T²)`.
-pub fn loss(
+pub(crate) fn loss(
     laws: &CoalitionLaws,
     local: LocalLoss,
     final_token: FinalToken,
@@ -118,7 +117,7 @@ pub fn loss(
 ///
 /// # Errors
 /// As [`loss`]; [`Error::InvalidParameter`] for a cap of 0.
-pub fn capped_loss(
+pub(crate) fn capped_loss(
     laws: &CoalitionLaws,
     local: LocalLoss,
     final_token: FinalToken,
@@ -208,6 +207,7 @@ impl<'a> Recursion<'a> {
         // excess[x][j] = (E_x(j) − 1) e^{-log_scale}.
         let mut excess = vec![vec![0.0; horizon + 1]; nodes];
         for j in 1..=horizon {
+            checkpoint();
             let scale = (-self.log_scale).exp() * (1.0 + 1e-12);
             let mut largest: f64 = 0.0;
             for x in 0..nodes {

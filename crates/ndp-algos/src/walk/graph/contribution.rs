@@ -18,21 +18,8 @@
 use super::LocalLoss;
 use super::series::up;
 use crate::Error;
-use crate::error::ensure;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
-
-/// What one contribution costs when the observers' next visit is `tau` steps later: `c₀/τ` nats.
-///
-/// Grade: upper bound given `τ`; attained by constant gradients when the observers saw the token
-/// just before the contribution.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] for `tau = 0`.
-pub fn observed_after(tau: usize, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-    require_positive("the steps until the next visit", tau)?;
-    Ok(UpperBound::new(up(local.cost() / tau as f64, 1)))
-}
 
 /// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk.
 ///
@@ -42,43 +29,11 @@ pub fn observed_after(tau: usize, local: LocalLoss) -> Result<UpperBound<f64>, E
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `steps` is 0 or beyond the horizon of the laws.
-pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<UpperBound<f64>, Error> {
+#[cfg(test)]
+pub(super) fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<UpperBound<f64>, Error> {
     require_steps(visits, steps)?;
     let excess = excess(visits, local.exponent(), steps);
     Ok(UpperBound::new(local.loss_of_log_excess(excess.ln()).min(local.cost())))
-}
-
-/// Bound by weak convexity `(1 + c) c₀ Σ_{t ≤ R} h_t/t`, `c = (α − 1) c₀`: linear in the law, at least
-/// [`sharp`].
-///
-/// # Errors
-/// As [`sharp`]; [`Error::InvalidParameter`] unless `c ≤ 1`, that is `σ² ≥ α (α − 1)/2`.
-pub fn weak_convexity(
-    visits: &FirstVisits,
-    local: LocalLoss,
-    steps: usize,
-) -> Result<UpperBound<f64>, Error> {
-    require_steps(visits, steps)?;
-    require_weak_convexity(local)?;
-    let law = visits.to_any();
-    let mean: f64 = (1..=steps).map(|t| law[t] * (1.0 + visits.relative_error(t)) / t as f64).sum();
-    Ok(UpperBound::new(up((1.0 + local.exponent()) * local.cost() * mean, steps + 4)))
-}
-
-/// Bound by occupation `2 c₀ S_T(u, v)`, `S_T = Σ_{t ≤ T} W^t/t`, for a single contribution: first passage
-/// is at most occupation. The one sound reading of the published formula.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `σ² ≥ α (α − 1)/2`, or for a negative or non-finite sum.
-pub fn occupation(occupation_sum: f64, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-    require_weak_convexity(local)?;
-    ensure(
-        0.0 <= occupation_sum && occupation_sum.is_finite(),
-        "the sum of powers over t",
-        "be finite and nonnegative",
-        occupation_sum,
-    )?;
-    Ok(UpperBound::new(up(2.0 * local.cost() * occupation_sum, 2)))
 }
 
 /// The loss `N ε_gap` of a walk of `steps` steps in which `u` contributes at most `cap` times and only
@@ -91,7 +46,7 @@ pub fn occupation(occupation_sum: f64, local: LocalLoss) -> Result<UpperBound<f6
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a cap or a number of steps of 0.
-pub fn capped(
+pub(crate) fn capped(
     visits: &FirstVisits,
     local: LocalLoss,
     steps: usize,
@@ -164,6 +119,7 @@ pub(super) fn require_positive(name: &'static str, value: usize) -> Result<(), E
     }
 }
 
+#[cfg(test)]
 fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
     require_positive("the number of steps", steps)?;
     if steps <= visits.horizon() {
@@ -173,17 +129,6 @@ fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
         name: "the number of steps",
         condition: "be at most the horizon of the laws",
         value: steps as f64,
-    })
-}
-
-fn require_weak_convexity(local: LocalLoss) -> Result<(), Error> {
-    if local.exponent() <= 1.0 {
-        return Ok(());
-    }
-    Err(Error::InvalidParameter {
-        name: "the noise multiplier sigma",
-        condition: "satisfy sigma^2 >= alpha (alpha - 1)/2 for weak convexity",
-        value: local.noise().get(),
     })
 }
 
@@ -214,10 +159,8 @@ mod tests {
             let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], 10).unwrap();
             let sharp = *sharp(&visits, local, 10).unwrap().value();
             assert_relative_eq!(sharp, sharp_loss, max_relative = 1e-12);
-            let convex = *weak_convexity(&visits, local, 10).unwrap().value();
-            assert_relative_eq!(convex, 1.25 * 0.25 * sum, max_relative = 1e-12);
-            let occupation = *occupation(occupation_sum, local).unwrap().value();
-            assert_relative_eq!(occupation, 0.5 * occupation_sum, max_relative = 1e-12);
+            // By weak convexity `(1 + c) c₀ Σ h_t/t`, `c = (α − 1) c₀`; first passage is at most occupation.
+            let (convex, occupation) = (1.25 * 0.25 * sum, 0.5 * occupation_sum);
             assert!(sharp <= convex && convex <= occupation);
         }
     }
@@ -317,13 +260,8 @@ mod tests {
         let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], 10).unwrap();
         let invalid =
             |result: Result<UpperBound<f64>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
-        assert!(invalid(observed_after(0, local(2.0, 2.0))));
         assert!(invalid(sharp(&visits, local(2.0, 2.0), 0)));
         assert!(invalid(sharp(&visits, local(2.0, 2.0), 11)));
-        assert!(invalid(weak_convexity(&visits, local(2.0, 0.99), 10)));
-        assert!(weak_convexity(&visits, local(2.0, 1.0), 10).is_ok());
-        assert!(invalid(occupation(1.0, local(2.0, 0.99))));
-        assert!(invalid(occupation(f64::NAN, local(2.0, 2.0))));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0)));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1)));
         // Absurd noise levels give the local loss or nothing, never NaN.

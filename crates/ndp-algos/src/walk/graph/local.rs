@@ -20,8 +20,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LocalLoss {
-    order: Order,
-    noise: NoiseMultiplier,
+    /// The order `α`.
+    pub order: Order,
+    /// The noise multiplier `σ`.
+    pub noise: NoiseMultiplier,
 }
 
 impl LocalLoss {
@@ -29,18 +31,6 @@ impl LocalLoss {
     #[must_use]
     pub fn new(order: Order, noise: NoiseMultiplier) -> Self {
         Self { order, noise }
-    }
-
-    /// The order `α`.
-    #[must_use]
-    pub fn order(self) -> Order {
-        self.order
-    }
-
-    /// The noise multiplier `σ`.
-    #[must_use]
-    pub fn noise(self) -> NoiseMultiplier {
-        self.noise
     }
 
     /// `c₀ = α / (2σ²)` in nats, maybe infinite for a tiny `σ`; never rounded down to 0.

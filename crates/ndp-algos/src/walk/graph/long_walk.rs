@@ -27,9 +27,24 @@ use crate::error::ensure;
 use crate::view::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::Walk;
+use ndp_graph::progress::checkpoint;
 use ndp_graph::{Csr, GossipMatrix};
 
 /// What all pairs of a long walk share.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::{LocalLoss, LongWalk};
+/// use ndp_dp::{NoiseMultiplier, Order};
+/// use ndp_graph::{GossipMatrix, generators::grid_2d_graph};
+/// let w = GossipMatrix::metropolis(&grid_2d_graph(8, 8)?);
+/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// // A hundred thousand steps, twenty contributions of a node, first visits followed for a thousand steps.
+/// let walk = LongWalk::new(&w, local, 100_000, 1000)?;
+/// let (near, far) = (walk.capped(0, &[1], 20)?, walk.capped(0, &[63], 20)?);
+/// assert!(far.value() < near.value() && *near.value() < 20.0 * local.cost());
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct LongWalk<'a> {
     matrix: &'a GossipMatrix,
@@ -146,6 +161,7 @@ impl<'a> LongWalk<'a> {
         }
         let (mut sum, mut size) = (0.0, 0.0);
         for &coefficient in &self.coefficients {
+            checkpoint();
             let term = coefficient * moments.next();
             sum += term;
             size += coefficient;
@@ -240,6 +256,7 @@ fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
     let mut next = law.clone();
     law[0] = 1.0;
     for (k, &weight) in weights.iter().enumerate() {
+        checkpoint();
         // Only every other place can be reached.
         let reached = k.min(degree);
         for j in (k % 2..=reached).step_by(2) {

@@ -1,7 +1,7 @@
 //! Slow definitions that the tests of this folder compare with: every path of a small walk, and the
 //! renewal recursion term by term.
 
-use super::path_cost::{Action, Interval, Odometer};
+use super::path_cost::{Interval, Odometer};
 use ndarray::{Array2, array};
 use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
@@ -60,7 +60,7 @@ pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odomete
     let mut odometer = Odometer::new(u, observers).unwrap();
     let (&last, steps) = path.split_last().unwrap();
     for &holder in steps {
-        odometer.record(holder, Action::Contribute);
+        odometer.record(holder, true);
     }
     odometer.arrive(last);
     odometer

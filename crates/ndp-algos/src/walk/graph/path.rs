@@ -8,20 +8,37 @@
 //! used where edges wear out.
 
 use super::contribution::require_positive;
-use super::path_cost::Action;
 use super::series::up;
 use super::{LocalLoss, coalition, contribution, renewal};
 use crate::Error;
 use crate::error::ensure;
-use crate::walk::FinalToken;
+use crate::walk::{FinalToken, Path};
 use coalition::CoalitionLaws;
 use ndp_dp::UpperBound;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{PairLaws, Start, Walk};
+use ndp_graph::progress::checkpoint;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 /// What happens to a directed edge (not a self-loop) that has been used too often.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::Error;
+/// use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions};
+/// use ndp_dp::{NoiseMultiplier, Order};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
+/// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(5)?));
+/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// let loss = |edges| {
+///     let options = WalkOptions { edges, ..WalkOptions::default() };
+///     TokenWalk::new(&w, Start::Uniform, 50)?.with_options(options)?.loss(0, 2, local)
+/// };
+/// assert!(loss(EdgeRule::NoiseOnly(3)).is_ok());
+/// assert!(matches!(loss(EdgeRule::Dismiss(3)), Err(Error::NoGuarantee(_))));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EdgeRule {
@@ -33,21 +50,50 @@ pub enum EdgeRule {
     /// gather before the steps that hide least: the cap then counts with the whole local loss of each.
     NoiseOnly(usize),
     /// The edge is no longer used: the token stays instead. The walk then depends on its past, and
-    /// only the [`Odometer`](super::Odometer) accounts for it.
+    /// only the [cost of its realised path](Path::cost) accounts for it.
     Dismiss(usize),
+}
+
+/// Limits on the contributions of a [`TokenWalk`], and what comes before it.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::WalkOptions;
+/// let options = WalkOptions { cap: Some(20), ..WalkOptions::default() };
+/// assert_eq!((options.burn_in, options.refractory), (0, 1));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WalkOptions {
+    /// The token walks untouched for so many steps before time 0: it carries a public constant then, so only the start law
+    /// changes. 0 by default.
+    pub burn_in: usize,
+    /// Each node contributes at most so many times, and only adds noise on later visits. `None`, the default, for no cap.
+    pub cap: Option<usize>,
+    /// At least so many steps between two contributions of a node, noise-only visits in between: then every charge of a
+    /// realised path is at most `1/min(refractory, time to the observer's next visit)`. 1, the default, is no restriction.
+    pub refractory: usize,
+    /// Limits on the use of edges.
+    pub edges: EdgeRule,
+}
+
+impl Default for WalkOptions {
+    fn default() -> Self {
+        Self { burn_in: 0, cap: None, refractory: 1, edges: EdgeRule::Unlimited }
+    }
 }
 
 /// A token walk of `T` steps.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::walk::graph::TokenWalk;
+/// use ndp_algos::walk::graph::{TokenWalk, WalkOptions};
 /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(5)?));
-/// let walk = TokenWalk::new(&w, Start::Uniform, 100)?.with_cap(3)?;
-/// let path = walk.sample(&mut ChaCha8Rng::seed_from_u64(1));
-/// assert!(path.contribution_counts(5).iter().all(|&count| count <= 3));
+/// let options = WalkOptions { cap: Some(3), ..WalkOptions::default() };
+/// let path = TokenWalk::new(&w, Start::Uniform, 100)?.with_options(options)?.sample(&mut ChaCha8Rng::seed_from_u64(1));
+/// assert!(path.contributes.iter().filter(|&&contributes| contributes).count() <= 15);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -55,64 +101,7 @@ pub struct TokenWalk {
     matrix: TransitionMatrix,
     start: Start,
     steps: usize,
-    burn_in: usize,
-    cap: Option<usize>,
-    refractory: usize,
-    edges: EdgeRule,
-}
-
-/// A realised path: who held the token when, and who contributed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WalkPath {
-    holders: Vec<usize>,
-    actions: Vec<Action>,
-}
-
-impl WalkPath {
-    /// The holders at times `0..=T` and what the holders at times `0..T` did.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there is one action per holder but the last;
-    /// [`Error::InvalidParameter`] for no step.
-    pub fn new(holders: Vec<usize>, actions: Vec<Action>) -> Result<Self, Error> {
-        if holders.len() < 2 {
-            return Err(no_steps());
-        }
-        if holders.len() != actions.len() + 1 {
-            return Err(Error::Shape { what: "actions", expected: holders.len() - 1, got: actions.len() });
-        }
-        Ok(Self { holders, actions })
-    }
-
-    /// The holders at times `0..=T`.
-    #[must_use]
-    pub fn holders(&self) -> &[usize] {
-        &self.holders
-    }
-
-    /// What the holders at times `0..T` did.
-    #[must_use]
-    pub fn actions(&self) -> &[Action] {
-        &self.actions
-    }
-
-    /// Number of steps `T`.
-    #[must_use]
-    pub fn steps(&self) -> usize {
-        self.actions.len()
-    }
-
-    /// Number of contributions of each of `n` nodes (holders beyond them are left out).
-    #[must_use]
-    pub fn contribution_counts(&self, n: usize) -> Vec<usize> {
-        let mut counts = vec![0; n];
-        for (&holder, &action) in self.holders.iter().zip(&self.actions) {
-            if action == Action::Contribute && holder < n {
-                counts[holder] += 1;
-            }
-        }
-        counts
-    }
+    options: WalkOptions,
 }
 
 impl TokenWalk {
@@ -128,67 +117,29 @@ impl TokenWalk {
         let n = matrix.node_count();
         ensure(n >= 2, "the number of nodes", "be at least 2 for a walk", n as f64)?;
         start.law(n)?;
-        Ok(Self {
-            matrix: matrix.clone(),
-            start,
-            steps,
-            burn_in: 0,
-            cap: None,
-            refractory: 1,
-            edges: EdgeRule::Unlimited,
-        })
+        Ok(Self { matrix: matrix.clone(), start, steps, options: WalkOptions::default() })
     }
 
-    /// Lets the token walk untouched for so many steps before time 0: it carries a public constant
-    /// then, so only the start law changes.
-    #[must_use]
-    pub fn with_burn_in(mut self, steps: usize) -> Self {
-        self.burn_in = steps;
-        self
-    }
-
-    /// At most `cap` contributions of every node, noise-only visits afterwards.
+    /// The same walk under these options.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a cap of 0.
-    pub fn with_cap(mut self, cap: usize) -> Result<Self, Error> {
-        require_positive("the cap on contributions", cap)?;
-        self.cap = Some(cap);
-        Ok(self)
-    }
-
-    /// At least `steps` steps between two contributions of a node, noise-only visits in between. Every
-    /// charge of a realised path is then at most `1/min(steps, time to the observer's next visit)`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a period of 0 (1 is no restriction).
-    pub fn with_refractory_period(mut self, steps: usize) -> Result<Self, Error> {
-        require_positive("the refractory period", steps)?;
-        self.refractory = steps;
-        Ok(self)
-    }
-
-    /// Limits the use of edges.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a limit of 0 uses.
-    pub fn with_edge_rule(mut self, rule: EdgeRule) -> Result<Self, Error> {
-        if let EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) = rule {
+    /// [`Error::InvalidParameter`] for a cap, a refractory period or a number of uses of an edge that is 0.
+    pub fn with_options(self, options: WalkOptions) -> Result<Self, Error> {
+        require_positive("the cap on contributions", options.cap.unwrap_or(1))?;
+        require_positive("the refractory period", options.refractory)?;
+        if let EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) = options.edges {
             require_positive("the uses of an edge", uses)?;
         }
-        self.edges = rule;
-        Ok(self)
+        Ok(Self { options, ..self })
     }
 
     /// Number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(crate) fn node_count(&self) -> usize {
         self.matrix.node_count()
     }
 
     /// Number of steps `T`, burn-in not counted.
-    #[must_use]
-    pub fn steps(&self) -> usize {
+    pub(super) fn steps(&self) -> usize {
         self.steps
     }
 
@@ -197,19 +148,20 @@ impl TokenWalk {
     /// # Errors
     /// [`Error::Graph`] after so long a burn-in (some `10^5` steps) that rounding may have moved it by 1e-9.
     pub(crate) fn law_at_0(&self) -> Result<Start, Error> {
-        if self.burn_in == 0 {
+        if self.options.burn_in == 0 {
             return Ok(self.start.clone());
         }
         let walk = Walk::from(&self.matrix);
         let mut law = self.start.law(self.node_count())?;
         let mut next = law.clone();
-        for _ in 0..self.burn_in {
+        for _ in 0..self.options.burn_in {
+            checkpoint();
             walk.step(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
         // Every probability is raised by what rounding may have taken from it: the loss is an average over the
         // start, so that a little too much mass is on the safe side. A start law may sum to 1 + 1e-9.
-        let error = 1.0 + (self.burn_in as f64 + 1.0) * walk.error_per_step();
+        let error = 1.0 + (self.options.burn_in as f64 + 1.0) * walk.error_per_step();
         law.iter_mut().for_each(|p| *p *= error);
         let start = Start::Law(law);
         start.law(self.node_count())?;
@@ -217,101 +169,55 @@ impl TokenWalk {
     }
 
     /// Draws a path.
-    pub fn sample(&self, rng: &mut impl Rng) -> WalkPath {
+    pub fn sample(&self, rng: &mut impl Rng) -> Path {
         let n = self.node_count();
         let mut holder = match &self.start {
             Start::Node(node) => *node,
             start => draw(&start.law(n).expect("the start was checked at construction"), rng),
         };
-        for _ in 0..self.burn_in {
+        for _ in 0..self.options.burn_in {
             holder = self.matrix.csr().row(holder).0[self.draw_slot(holder, rng)] as usize;
         }
         let mut uses = vec![0usize; self.matrix.csr().parts().2.len()];
-        let limit = match self.edges {
+        let limit = match self.options.edges {
             EdgeRule::Unlimited => usize::MAX,
             EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) => uses,
         };
         let mut counts = vec![0usize; n];
         let mut last: Vec<Option<usize>> = vec![None; n];
         let mut arrived_beyond = false;
-        let mut path = WalkPath { holders: vec![holder], actions: Vec::with_capacity(self.steps) };
+        let contributes = Vec::with_capacity(self.steps);
+        let mut path = Path { nodes: n, holders: vec![holder], contributes };
         for t in 0..self.steps {
             let slot = self.draw_slot(holder, rng);
             let mut next = self.matrix.csr().row(holder).0[slot] as usize;
             let edge = &mut uses[self.matrix.csr().parts().0[holder] + slot];
             let beyond = next != holder && *edge >= limit;
-            if beyond && matches!(self.edges, EdgeRule::Dismiss(_)) {
+            if beyond && matches!(self.options.edges, EdgeRule::Dismiss(_)) {
                 next = holder;
             } else if next != holder {
                 *edge += 1;
             }
-            let worn = matches!(self.edges, EdgeRule::NoiseOnly(_)) && (beyond || arrived_beyond);
-            let rested = last[holder].is_none_or(|last| t - last >= self.refractory);
-            let contributes = self.cap.is_none_or(|cap| counts[holder] < cap) && rested && !worn;
+            let worn = matches!(self.options.edges, EdgeRule::NoiseOnly(_)) && (beyond || arrived_beyond);
+            let rested = last[holder].is_none_or(|last| t - last >= self.options.refractory);
+            let contributes = self.options.cap.is_none_or(|cap| counts[holder] < cap) && rested && !worn;
             if contributes {
                 counts[holder] += 1;
                 last[holder] = Some(t);
             }
-            path.actions.push(if contributes { Action::Contribute } else { Action::NoiseOnly });
+            path.contributes.push(contributes);
             path.holders.push(next);
             (holder, arrived_beyond) = (next, beyond);
         }
         path
     }
 
-    /// Checks that a path given from outside is one of this walk.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for another number of steps; [`Error::NodeOutOfRange`];
-    /// [`Error::InvalidParameter`] for a step of probability 0, more contributions of a node than the
-    /// cap, or two that are closer than the refractory period.
-    pub fn check(&self, path: &WalkPath) -> Result<(), Error> {
-        let nodes = self.node_count();
-        if path.steps() != self.steps {
-            return Err(Error::Shape { what: "steps of the path", expected: self.steps, got: path.steps() });
-        }
-        if let Some(&node) = path.holders.iter().find(|&&node| node >= nodes) {
-            return Err(Error::NodeOutOfRange { node, nodes });
-        }
-        for (t, pair) in path.holders.windows(2).enumerate() {
-            let stays = pair[0] == pair[1] && matches!(self.edges, EdgeRule::Dismiss(_));
-            ensure(
-                self.matrix.csr().get(pair[0], pair[1]) > 0.0 || stays,
-                "every step of the path",
-                "have positive probability",
-                t as f64,
-            )?;
-        }
-        let cap = self.cap.unwrap_or(usize::MAX);
-        if let Some(&count) = path.contribution_counts(nodes).iter().find(|&&count| count > cap) {
-            return Err(Error::InvalidParameter {
-                name: "the number of contributions of every node",
-                condition: "be at most the cap",
-                value: count as f64,
-            });
-        }
-        let mut last: Vec<Option<usize>> = vec![None; nodes];
-        for (t, (&holder, &action)) in path.holders.iter().zip(&path.actions).enumerate() {
-            if action == Action::Contribute {
-                if let Some(gap) = last[holder].map(|last| t - last).filter(|&gap| gap < self.refractory) {
-                    return Err(Error::InvalidParameter {
-                        name: "the steps between two contributions of a node",
-                        condition: "be at least the refractory period",
-                        value: gap as f64,
-                    });
-                }
-                last[holder] = Some(t);
-            }
-        }
-        Ok(())
-    }
-
-    /// The laws of first visits of `u` and `v`, for the [`renewal`] accountant.
+    /// The laws of first visits of `u` and `v`, for the renewal accountant.
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph or too many steps;
     /// [`Error::NoGuarantee`] when edges are dismissed.
-    pub fn pair_laws(&self, u: usize, v: usize) -> Result<PairLaws, Error> {
+    pub(super) fn pair_laws(&self, u: usize, v: usize) -> Result<PairLaws, Error> {
         self.require_fixed_edges()?;
         if u == v {
             return Err(Error::SourceIsObserver(u));
@@ -326,7 +232,8 @@ impl TokenWalk {
     /// Meaning and preconditions as for [`renewal::loss`].
     ///
     /// # Errors
-    /// As [`pair_laws`](Self::pair_laws).
+    /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph or too many steps;
+    /// [`Error::NoGuarantee`] when edges are dismissed.
     pub fn loss(&self, u: usize, v: usize, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
         self.limits().loss_of_pair(&self.pair_laws(u, v)?, local)
     }
@@ -334,13 +241,15 @@ impl TokenWalk {
     /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time to the
     /// next visit after a contribution distributed as after any visit.
     fn decides_beforehand(&self) -> bool {
-        !matches!(self.edges, EdgeRule::NoiseOnly(_))
+        !matches!(self.options.edges, EdgeRule::NoiseOnly(_))
     }
 
     /// What a coalition learns about `u`, with or without the final token.
     ///
     /// # Errors
-    /// As [`CoalitionLaws::new`] and [`coalition::loss`]; [`Error::NoGuarantee`] when edges are dismissed.
+    /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph, an empty coalition or a member given twice,
+    /// or too many steps; [`Error::InvalidParameter`] for [`FinalToken::Masked`], for which there is no rule;
+    /// [`Error::NoGuarantee`] when edges are dismissed.
     pub fn coalition_loss(
         &self,
         u: usize,
@@ -359,17 +268,16 @@ impl TokenWalk {
 
     /// Contributions of a node, at most: one a step, no more than the cap, and none within the refractory period of another.
     pub(super) fn most_contributions(&self) -> usize {
-        self.cap.unwrap_or(usize::MAX).min(self.steps.div_ceil(self.refractory))
+        self.options.cap.unwrap_or(usize::MAX).min(self.steps.div_ceil(self.options.refractory))
     }
 
     /// What limits contributions, for accountants.
     pub(super) fn limits(&self) -> Limits {
-        Limits { cap: self.cap, beforehand: self.decides_beforehand() }
+        Limits { cap: self.options.cap, beforehand: self.decides_beforehand() }
     }
 
     /// The transition matrix.
-    #[must_use]
-    pub const fn matrix(&self) -> &TransitionMatrix {
+    pub(super) const fn matrix(&self) -> &TransitionMatrix {
         &self.matrix
     }
 
@@ -393,7 +301,7 @@ impl TokenWalk {
                  those of the walk",
             ));
         }
-        let Some(cap) = self.cap else {
+        let Some(cap) = self.options.cap else {
             return Err(Error::InvalidParameter {
                 name: "the cap on contributions",
                 condition: "be given for a bound of so many gaps",
@@ -410,7 +318,7 @@ impl TokenWalk {
     }
 
     pub(super) fn require_fixed_edges(&self) -> Result<(), Error> {
-        match self.edges {
+        match self.options.edges {
             EdgeRule::Dismiss(_) => Err(Error::NoGuarantee(
                 "a walk that dismisses edges depends on its past: account for the realised path",
             )),
@@ -481,8 +389,8 @@ fn no_steps() -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Odometer;
     use super::super::oracle::{expectation, intervals};
+    use super::super::path_cost::Odometer;
     use super::*;
     use approx::assert_relative_eq;
     use ndarray::Array2;
@@ -500,14 +408,33 @@ mod tests {
         TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(n).unwrap()))
     }
 
+    /// Asserts that a path is one of this walk: its steps are possible, its contributions within the limits.
+    fn check(walk: &TokenWalk, path: &Path) -> Result<(), Error> {
+        path.check_on_graph()?;
+        assert_eq!((path.nodes, path.steps()), (walk.node_count(), walk.steps));
+        let options = walk.options;
+        for pair in path.holders.windows(2) {
+            let stays = pair[0] == pair[1] && matches!(options.edges, EdgeRule::Dismiss(_));
+            assert!(walk.matrix.csr().get(pair[0], pair[1]) > 0.0 || stays, "{pair:?}");
+        }
+        let cap = options.cap.unwrap_or(usize::MAX);
+        assert!(path.contribution_counts().iter().all(|&count| count <= cap));
+        for node in 0..path.nodes {
+            let times = (0..path.steps()).filter(|&t| path.holders[t] == node && path.contributes[t]);
+            let times: Vec<usize> = times.collect();
+            assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= options.refractory), "{times:?}");
+        }
+        Ok(())
+    }
+
     #[test]
     fn a_seed_pins_the_path() -> Result<(), Error> {
         let w = ring(5);
         let walk = TokenWalk::new(&w, Start::Uniform, 12)?;
         let path = walk.sample(&mut ChaCha8Rng::seed_from_u64(7));
         assert_eq!(path, walk.sample(&mut ChaCha8Rng::seed_from_u64(7)));
-        assert_eq!(path.holders(), [0, 0, 4, 4, 3, 3, 2, 3, 3, 4, 0, 1, 1]);
-        walk.check(&path)
+        assert_eq!(path.holders, [0, 0, 4, 4, 3, 3, 2, 3, 3, 4, 0, 1, 1]);
+        check(&walk, &path)
     }
 
     /// Every transition frequency within 4.5 standard errors, and the start after a burn-in.
@@ -517,7 +444,7 @@ mod tests {
         let walk = TokenWalk::new(&w, Start::Node(1), 200_000)?;
         let path = walk.sample(&mut ChaCha8Rng::seed_from_u64(1));
         let mut counts = [[0usize; 4]; 4];
-        path.holders().windows(2).for_each(|pair| counts[pair[0]][pair[1]] += 1);
+        path.holders.windows(2).for_each(|pair| counts[pair[0]][pair[1]] += 1);
         for (u, row) in counts.iter().enumerate() {
             let visits = row.iter().sum::<usize>() as f64;
             for (v, &count) in row.iter().enumerate() {
@@ -526,12 +453,13 @@ mod tests {
                 assert!((count as f64 / visits - p).abs() <= 4.5 * error, "{u} to {v}");
             }
         }
-        let walk = TokenWalk::new(&w, Start::Node(1), 1)?.with_burn_in(3);
+        let walk = TokenWalk::new(&w, Start::Node(1), 1)?
+            .with_options(WalkOptions { burn_in: 3, ..WalkOptions::default() })?;
         let Start::Law(law) = walk.law_at_0()? else { panic!() };
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let runs = 40_000;
         let mut counts = [0usize; 4];
-        (0..runs).for_each(|_| counts[walk.sample(&mut rng).holders()[0]] += 1);
+        (0..runs).for_each(|_| counts[walk.sample(&mut rng).holders[0]] += 1);
         for (count, p) in counts.iter().zip(law) {
             let error = (p * (1.0 - p) / f64::from(runs)).sqrt();
             assert!((*count as f64 / f64::from(runs) - p).abs() <= 4.5 * error);
@@ -544,26 +472,32 @@ mod tests {
         let w = ring(6);
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for _ in 0..20 {
-            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_cap(9)?.with_refractory_period(7)?;
+            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_options(WalkOptions {
+                cap: Some(9),
+                refractory: 7,
+                ..WalkOptions::default()
+            })?;
             let path = walk.sample(&mut rng);
-            walk.check(&path)?;
-            assert!(path.contribution_counts(6).iter().all(|&count| count <= 9));
+            check(&walk, &path)?;
+            assert!(path.contribution_counts().iter().all(|&count| count <= 9));
 
             // A contribution between two uses of the edges to v by u: at most 2E are next to v.
-            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_edge_rule(EdgeRule::NoiseOnly(4))?;
+            let walk = TokenWalk::new(&w, Start::Uniform, 300)?
+                .with_options(WalkOptions { edges: EdgeRule::NoiseOnly(4), ..WalkOptions::default() })?;
             let path = walk.sample(&mut rng);
             let spotted = (0..300)
-                .filter(|&t| path.actions()[t] == Action::Contribute && path.holders()[t] == 2)
-                .filter(|&t| path.holders()[t + 1] == 3 || t > 0 && path.holders()[t - 1] == 3)
+                .filter(|&t| path.contributes[t] && path.holders[t] == 2)
+                .filter(|&t| path.holders[t + 1] == 3 || t > 0 && path.holders[t - 1] == 3)
                 .count();
             assert!(spotted <= 8);
-            assert!(path.actions().contains(&Action::NoiseOnly));
+            assert!(path.contributes.contains(&false));
 
-            let walk = TokenWalk::new(&w, Start::Uniform, 300)?.with_edge_rule(EdgeRule::Dismiss(4))?;
+            let walk = TokenWalk::new(&w, Start::Uniform, 300)?
+                .with_options(WalkOptions { edges: EdgeRule::Dismiss(4), ..WalkOptions::default() })?;
             let path = walk.sample(&mut rng);
-            walk.check(&path)?;
+            check(&walk, &path)?;
             for u in 0..6 {
-                let uses = path.holders().windows(2).filter(|pair| pair == &[u, (u + 1) % 6]).count();
+                let uses = path.holders.windows(2).filter(|pair| pair == &[u, (u + 1) % 6]).count();
                 assert!(uses <= 4);
             }
             assert!(matches!(walk.loss(0, 3, local(2.0)), Err(Error::NoGuarantee(_))));
@@ -576,16 +510,18 @@ mod tests {
     fn rules_never_raise_the_cost() -> Result<(), Error> {
         let w = ring(5);
         let mut rng = ChaCha8Rng::seed_from_u64(4);
-        let walk = TokenWalk::new(&w, Start::Uniform, 60)?
-            .with_cap(5)?
-            .with_refractory_period(4)?
-            .with_edge_rule(EdgeRule::NoiseOnly(6))?;
+        let walk = TokenWalk::new(&w, Start::Uniform, 60)?.with_options(WalkOptions {
+            cap: Some(5),
+            refractory: 4,
+            edges: EdgeRule::NoiseOnly(6),
+            ..WalkOptions::default()
+        })?;
         for _ in 0..50 {
             let path = walk.sample(&mut rng);
             let (mut with, mut without) = (Odometer::new(0, &[2])?, Odometer::new(0, &[2])?);
-            for (&holder, &action) in path.holders().iter().zip(path.actions()) {
-                with.record(holder, action);
-                without.record(holder, Action::Contribute);
+            for (&holder, &contributes) in path.holders.iter().zip(&path.contributes) {
+                with.record(holder, contributes);
+                without.record(holder, true);
             }
             assert!(with.cost().value() <= without.cost().value());
         }
@@ -598,7 +534,11 @@ mod tests {
         let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
         let dense = w.to_dense()?;
         for (cap, sigma) in [(1, 0.5), (2, 0.5), (3, 2.0)] {
-            let walk = TokenWalk::new(&w, Start::Node(0), 7)?.with_burn_in(2).with_cap(cap)?;
+            let walk = TokenWalk::new(&w, Start::Node(0), 7)?.with_options(WalkOptions {
+                burn_in: 2,
+                cap: Some(cap),
+                ..WalkOptions::default()
+            })?;
             let law = walk.law_at_0()?.law(3)?;
             let theta = local(sigma).exponent();
             let mean = expectation(&dense, &law, 7, &|path| {
@@ -665,8 +605,10 @@ mod tests {
         let w = TransitionMatrix::from_dense(rows.view())?;
         // θ = 1.
         let (steps, cap, local) = (1200, 2, local(1.0));
-        let free = TokenWalk::new(&w, Start::Node(0), steps)?.with_cap(cap)?;
-        let worn = free.clone().with_edge_rule(EdgeRule::NoiseOnly(1))?;
+        let free = TokenWalk::new(&w, Start::Node(0), steps)?
+            .with_options(WalkOptions { cap: Some(cap), ..WalkOptions::default() })?;
+        let both = WalkOptions { edges: EdgeRule::NoiseOnly(1), ..free.options };
+        let worn = free.clone().with_options(both)?;
         let truth = mean_over_worn_edges(&w, cap, steps, local.exponent()).ln();
         let gaps = *free.capped_loss_from_cut_law(0, &[1], local, steps)?.value();
         assert!((truth - 0.544).abs() < 1e-3 && (gaps - 0.401).abs() < 1e-3, "{truth}, {gaps}");
@@ -682,7 +624,8 @@ mod tests {
     #[test]
     fn a_burn_in_of_many_steps_is_a_uniform_start() -> Result<(), Error> {
         let w = ring(5);
-        let late = TokenWalk::new(&w, Start::Node(0), 40)?.with_burn_in(2000);
+        let late = TokenWalk::new(&w, Start::Node(0), 40)?
+            .with_options(WalkOptions { burn_in: 2000, ..WalkOptions::default() })?;
         let uniform = TokenWalk::new(&w, Start::Uniform, 40)?;
         let found = *late.loss(1, 3, local(2.0))?.value();
         assert_relative_eq!(found, *uniform.loss(1, 3, local(2.0))?.value(), max_relative = 1e-11);
@@ -699,29 +642,15 @@ mod tests {
         assert!(invalid(TokenWalk::new(&one, Start::Uniform, 5)));
         assert!(matches!(TokenWalk::new(&w, Start::Node(5), 5), Err(Error::Graph(_))));
         let walk = TokenWalk::new(&w, Start::Node(0), 4)?;
-        assert!(invalid(walk.clone().with_cap(0)));
-        assert!(invalid(walk.clone().with_refractory_period(0)));
-        assert!(invalid(walk.clone().with_edge_rule(EdgeRule::NoiseOnly(0))));
+        assert!(invalid(walk.clone().with_options(WalkOptions { cap: Some(0), ..WalkOptions::default() })));
+        assert!(invalid(walk.clone().with_options(WalkOptions { refractory: 0, ..WalkOptions::default() })));
+        assert!(invalid(
+            walk.clone()
+                .with_options(WalkOptions { edges: EdgeRule::NoiseOnly(0), ..WalkOptions::default() })
+        ));
         assert_eq!(walk.loss(1, 1, local(1.0)), Err(Error::SourceIsObserver(1)));
         assert!(matches!(walk.loss(1, 5, local(1.0)), Err(Error::Graph(_))));
         assert!(walk.capped_loss_from_cut_law(0, &[1], local(1.0), 3).is_err());
-
-        let path =
-            |holders: [usize; 5]| WalkPath::new(holders.to_vec(), vec![Action::Contribute; 4]).unwrap();
-        walk.check(&path([0, 1, 0, 4, 4]))?;
-        assert!(matches!(walk.check(&path([0, 2, 0, 4, 4])), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(walk.check(&path([0, 1, 0, 4, 5])), Err(Error::NodeOutOfRange { .. })));
-        let capped = walk.clone().with_cap(1)?;
-        let above = Error::InvalidParameter {
-            name: "the number of contributions of every node",
-            condition: "be at most the cap",
-            value: 2.0,
-        };
-        assert_eq!(capped.check(&path([0, 1, 0, 4, 4])), Err(above));
-        let resting = walk.with_refractory_period(3)?;
-        assert!(matches!(resting.check(&path([0, 1, 0, 4, 4])), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(WalkPath::new(vec![0], vec![]), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(WalkPath::new(vec![0, 1], vec![]), Err(Error::Shape { .. })));
         Ok(())
     }
 }

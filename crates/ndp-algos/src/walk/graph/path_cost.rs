@@ -17,24 +17,98 @@
 //! - Feldman, Mironov, Talwar, Thakurta, *Privacy amplification by iteration*, FOCS 2018,
 //!   arXiv:1808.06651: Theorem 22.
 
-use super::LocalLoss;
 use crate::Error;
 use crate::error::ensure;
+use crate::walk::{FinalToken, Path};
 use ndp_dp::{Exact, UpperBound};
 
+/// What observers have learnt about one node on a realised path, in units of the local loss `c₀` of a contribution.
+///
+/// A statement about this path, against observers who know it.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::{FinalToken, Path};
+/// // A contribution, then noise alone, then the observer.
+/// let path = Path { nodes: 2, holders: vec![0, 0, 1], contributes: vec![true, false] };
+/// let cost = path.cost(0, &[1], FinalToken::Withheld)?;
+/// assert_eq!(*cost.constant.value(), 0.5);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PathCost {
+    /// The taut string over all intervals: whatever the gradients, for non-expansive step maps. Attained by some gradients.
+    pub adaptive: UpperBound<f64>,
+    /// `Σ k²/slots`, for contributions that do not depend on the token (constant gradients, sums and running averages) and
+    /// steps that keep distances (the token is a sum): `k` contributions in an interval, `slots` its steps whose noise the
+    /// observers do not know.
+    pub constant: Exact<f64>,
+}
+
+impl Path {
+    /// What a coalition that pools what it sees (often one node) has learnt about `u` when the token took this path; the Rényi
+    /// loss in nats is the cost times [`LocalLoss::cost`](super::LocalLoss::cost).
+    ///
+    /// Contributions that no observer has seen the result of are free. With [`FinalToken::Published`] the observers see the
+    /// token after the last step, too.
+    ///
+    /// # Errors
+    /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers; [`Error::NodeOutOfRange`] and
+    /// [`Error::Shape`] for what is no path; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::{FinalToken, Path};
+    /// // Node 0 contributes at times 0, 1 and 5; the observer, node 2, sees the token at time 8.
+    /// let holders = vec![0, 0, 1, 1, 1, 0, 1, 1, 2];
+    /// let path = Path { nodes: 3, holders, contributes: vec![true; 8] };
+    /// let cost = path.cost(0, &[2], FinalToken::Withheld)?;
+    /// assert!((cost.adaptive.value() - 1.125).abs() < 1e-14);
+    /// assert_eq!(*cost.constant.value(), 9.0 / 8.0);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    pub fn cost(&self, u: usize, observers: &[usize], final_token: FinalToken) -> Result<PathCost, Error> {
+        self.check_holders()?;
+        let (got, most) = (self.holders.len(), self.steps() + 1);
+        if got != most && got + 1 != most {
+            return Err(Error::Shape { what: "holders of a path", expected: most, got });
+        }
+        if let Some(&node) = observers.iter().chain([&u]).find(|&&node| node >= self.nodes) {
+            return Err(Error::NodeOutOfRange { node, nodes: self.nodes });
+        }
+        let mut odometer = Odometer::new(u, observers)?;
+        for (&holder, &contributes) in self.holders.iter().zip(&self.contributes) {
+            odometer.record(holder, contributes);
+        }
+        if let Some(&last) = self.holders.get(self.steps()) {
+            odometer.arrive(last);
+        }
+        match final_token {
+            FinalToken::Withheld => {}
+            FinalToken::Published => odometer.observe(),
+            FinalToken::Masked => {
+                return Err(Error::NoGuarantee("there is no rule for masking the final token on a path"));
+            }
+        }
+        Ok(PathCost { adaptive: odometer.cost(), constant: odometer.constant_gradient_cost() })
+    }
+}
+
 /// The contributions of the exposed node between two visits of the observer.
+#[cfg(test)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Interval {
+pub(super) struct Interval {
     contributions: Vec<usize>,
     visit: usize,
 }
 
+#[cfg(test)]
 impl Interval {
     /// Contributions at strictly increasing times, all before the visit that closes the interval.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] naming the first time that is out of order.
-    pub fn new(contributions: Vec<usize>, visit: usize) -> Result<Self, Error> {
+    pub(super) fn new(contributions: Vec<usize>, visit: usize) -> Result<Self, Error> {
         let next = contributions.iter().skip(1).copied().chain([visit]);
         match contributions.iter().zip(next).find(|&(&now, next)| now >= next) {
             None => Ok(Self { contributions, visit }),
@@ -49,8 +123,7 @@ impl Interval {
     /// The taut string, the best bound for gradients that may depend on the token.
     ///
     /// Grade: an upper bound against an adversary who knows the path; attained by some gradients.
-    #[must_use]
-    pub fn taut(&self) -> UpperBound<f64> {
+    pub(super) fn taut(&self) -> UpperBound<f64> {
         let mut hull = Hull::default();
         for (count, &time) in self.contributions.iter().enumerate() {
             hull.push(time, count);
@@ -63,7 +136,7 @@ impl Interval {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a depth of 0.
-    pub fn mixed(&self, depth: usize) -> Result<UpperBound<f64>, Error> {
+    pub(super) fn mixed(&self, depth: usize) -> Result<UpperBound<f64>, Error> {
         ensure(depth != 0, "the depth M", "be at least 1", 0.0)?;
         let mut cost = 0.0;
         let mut next = self.visit;
@@ -79,16 +152,14 @@ impl Interval {
     }
 
     /// Every contribution costs `1/gap` to the next contribution or the visit.
-    #[must_use]
-    pub fn gaps(&self) -> UpperBound<f64> {
+    pub(super) fn gaps(&self) -> UpperBound<f64> {
         let next = self.contributions.iter().skip(1).copied().chain([self.visit]);
         let cost = self.contributions.iter().zip(next).map(|(now, next)| 1.0 / (next - now) as f64).sum();
         UpperBound::new(rounded_up(cost, self.contributions.len()))
     }
 
     /// Every contribution costs 1: no amplification.
-    #[must_use]
-    pub fn local(&self) -> UpperBound<f64> {
+    pub(super) fn local(&self) -> UpperBound<f64> {
         UpperBound::new(self.contributions.len() as f64)
     }
 }
@@ -128,35 +199,13 @@ impl Hull {
     }
 }
 
-/// What the holder of the token does with it before passing it on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
-    /// It adds its contribution and fresh noise.
-    Contribute,
-    /// It adds fresh noise alone.
-    NoiseOnly,
-}
-
 /// Follows one token and keeps count of what the observers have learned about one node.
 ///
 /// Record the holders of every step in order, the one at time 0 first; the last holder, who makes no
 /// step, only arrives. The reading is what all visits of the observers so far have cost; contributions
 /// that no observer has seen the result of are free.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::graph::{Action, Odometer};
-/// // Node 0 contributes at times 0, 1 and 5; the observer, node 2, sees the token at time 8.
-/// let mut odometer = Odometer::new(0, &[2])?;
-/// for holder in [0, 0, 1, 1, 1, 0, 1, 1] {
-///     odometer.record(holder, Action::Contribute);
-/// }
-/// odometer.arrive(2);
-/// assert!((odometer.cost().value() - 1.125).abs() < 1e-14);
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Odometer {
+pub(super) struct Odometer {
     exposed: usize,
     observers: Vec<usize>,
     time: usize,
@@ -175,7 +224,7 @@ impl Odometer {
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`]; [`Error::InvalidParameter`] without observers.
-    pub fn new(exposed: usize, observers: &[usize]) -> Result<Self, Error> {
+    pub(super) fn new(exposed: usize, observers: &[usize]) -> Result<Self, Error> {
         ensure(!observers.is_empty(), "the number of observers", "be at least 1", 0.0)?;
         if observers.contains(&exposed) {
             return Err(Error::SourceIsObserver(exposed));
@@ -193,11 +242,11 @@ impl Odometer {
         })
     }
 
-    /// The token arrives at `holder`, who then does `action` and passes it on.
-    pub fn record(&mut self, holder: usize, action: Action) {
+    /// The token arrives at `holder`, who contributes or only adds noise, and passes it on.
+    pub(super) fn record(&mut self, holder: usize, contributes: bool) {
         self.arrive(holder);
         if !self.observers.contains(&holder) {
-            if holder == self.exposed && action == Action::Contribute {
+            if holder == self.exposed && contributes {
                 self.hull.push(self.time, self.pending);
                 self.pending += 1;
             }
@@ -207,7 +256,7 @@ impl Odometer {
     }
 
     /// The token arrives at `holder`, where the walk ends.
-    pub fn arrive(&mut self, holder: usize) {
+    pub(super) fn arrive(&mut self, holder: usize) {
         if self.observers.contains(&holder) {
             self.observe();
         }
@@ -215,7 +264,7 @@ impl Odometer {
 
     /// The token, as it is now, is shown to the observers: on a visit, or because the result is
     /// published.
-    pub fn observe(&mut self) {
+    pub(super) fn observe(&mut self) {
         if self.pending > 0 {
             self.cost += std::mem::take(&mut self.hull).cost(self.time);
             self.constant_cost += (self.pending * self.pending) as f64 / self.slots as f64;
@@ -225,8 +274,8 @@ impl Odometer {
     }
 
     /// Number of contributions that no observer has seen the result of.
-    #[must_use]
-    pub fn pending(&self) -> usize {
+    #[cfg(test)]
+    pub(super) fn pending(&self) -> usize {
         self.pending
     }
 
@@ -234,15 +283,8 @@ impl Odometer {
     ///
     /// Grade: upper bound on what the observers, who may know the path, have learned, whatever the
     /// gradients, for non-expansive step maps. It is a statement about this path.
-    #[must_use]
-    pub fn cost(&self) -> UpperBound<f64> {
+    pub(super) fn cost(&self) -> UpperBound<f64> {
         UpperBound::new(rounded_up(self.cost, self.intervals))
-    }
-
-    /// Rényi loss in nats: the cost times `c₀`.
-    #[must_use]
-    pub fn loss(&self, local: LocalLoss) -> UpperBound<f64> {
-        self.cost().map(|cost| rounded_up(cost * local.cost(), 2))
     }
 
     /// `Σ k²/slots`: what observers who know the path learn when contributions do not depend on the
@@ -251,8 +293,7 @@ impl Odometer {
     ///
     /// Grade: exact for that adversary, for such contributions and steps that keep distances (the
     /// token is a sum).
-    #[must_use]
-    pub fn constant_gradient_cost(&self) -> Exact<f64> {
+    pub(super) fn constant_gradient_cost(&self) -> Exact<f64> {
         Exact::new(self.constant_cost)
     }
 }
@@ -431,7 +472,7 @@ mod tests {
             let (mut cost, mut constant) = (0.0, 0.0);
             let (mut times, mut since) = (Vec::new(), 0);
             for (t, &holder) in path.iter().enumerate() {
-                odometer.record(holder, Action::Contribute);
+                odometer.record(holder, true);
                 if holder >= 2 {
                     let k = times.len();
                     constant += if k == 0 { 0.0 } else { (k * k) as f64 / (t - since) as f64 };
@@ -451,7 +492,7 @@ mod tests {
     #[test]
     fn noise_alone_costs_nothing_and_helps() -> Result<(), Error> {
         let mut odometer = Odometer::new(0, &[1])?;
-        for (holder, action) in [(0, Action::Contribute), (0, Action::NoiseOnly), (1, Action::Contribute)] {
+        for (holder, action) in [(0, true), (0, false), (1, true)] {
             odometer.record(holder, action);
         }
         assert_relative_eq!(*odometer.cost().value(), 0.5, max_relative = 1e-14);

@@ -18,6 +18,7 @@ use crate::Error;
 use crate::error::ensure;
 use ndp_dp::Exact;
 use ndp_graph::hitting::{Start, Walk};
+use ndp_graph::progress::checkpoint;
 
 /// The loss from `u` to its only neighbor over `steps` steps, in nats at the order of `local`.
 ///
@@ -61,6 +62,7 @@ pub fn loss(
     let mut next = vec![0.0; n];
     let mut log_scale = 0.0;
     for _ in 0..steps {
+        checkpoint();
         let scale = f64::exp(-log_scale);
         let charged = pending * charge + law[u] * surcharge * scale;
         let free = std::mem::take(&mut excess[u]);
@@ -82,7 +84,7 @@ pub fn loss(
         !log_excess.is_nan() && log_excess != f64::INFINITY,
         "the noise multiplier sigma",
         "be so large that one contribution does not cost everything",
-        local.noise().get(),
+        local.noise.get(),
     )?;
     Ok(Exact::new(local.loss_of_log_excess(log_excess)))
 }

@@ -41,9 +41,10 @@ use super::series::{Factor, Products, up};
 use crate::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
+use ndp_graph::progress::checkpoint;
 
 /// The depths `M` among which the best is chosen.
-pub const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
+const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported: powers of `e^θ` would
 /// overflow, and no such loss is of any use.
@@ -52,7 +53,7 @@ const MAX_EXPONENT: f64 = 300.0;
 /// Kernels are tilted to at most this mass, so that rounding up does not push them beyond 1.
 const UNIT_MASS: f64 = 1.0 - 1e-11;
 
-/// The loss from `u` to `v` over a walk, smallest over [`DEPTHS`].
+/// The loss from `u` to `v` over a walk, smallest over several depths `M`.
 ///
 /// Rényi loss in nats at the order of `local`. Protects the data of `u` against `v`, replacing all
 /// data of `u` at once, when `v` sees the token on its visits at times `1..=T`, may know the whole
@@ -96,7 +97,8 @@ pub fn capped_loss(laws: &PairLaws, local: LocalLoss, cap: usize) -> Result<Uppe
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no depth or a depth of 0.
-pub fn loss_by_depth(
+#[cfg(test)]
+pub(super) fn loss_by_depth(
     laws: &PairLaws,
     local: LocalLoss,
     depths: &[usize],
@@ -124,6 +126,7 @@ fn losses(laws: &PairLaws, local: LocalLoss, depths: &[usize], products: &Produc
     let mut tilt = first_tilt(laws, theta);
     // One pass is enough unless the depths differ by orders of magnitude.
     for _ in 0..3 {
+        checkpoint();
         let mut largest = f64::NEG_INFINITY;
         let common = Common::new(laws, theta, tilt, products);
         for (loss, excess) in losses.iter_mut().zip(common.excesses(depths, products)) {
@@ -292,6 +295,7 @@ impl<'a> Common<'a> {
         // No more contributions than steps: beyond T all depths are the same.
         let horizon = self.laws.horizon();
         for depth in 1..=depths.iter().copied().max().unwrap_or(0).min(horizon) {
+            checkpoint();
             if depth > 1 {
                 let head = crate::numeric::floor((self.theta * (2 * depth - 1) as f64 / 2.0).ceil());
                 let moved = products.sum_of_products(&[(&more, &self.uu)], head);

@@ -27,6 +27,7 @@ use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{ApproxDp, Delta, UpperBound};
+use ndp_graph::progress::checkpoint;
 
 /// The guarantee of a ring histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,6 +103,7 @@ impl RingHistogram {
     /// One report among `reports`, by the exact blanket or, beyond its range, the best of its relaxations and of the blanket
     /// of as many as it takes, the others revealed.
     fn among_reports(&self, epsilon: f64, reports: u64) -> Result<f64, Error> {
+        checkpoint();
         let answers = Reports { local_epsilon: self.local(), labels: Some(self.response().labels()) };
         let exact = |reports: u64| -> Result<f64, Error> {
             Ok(answers.delta_by(Bound::Blanket, epsilon, reports)?.into_value())

@@ -64,7 +64,7 @@ pub trait OnlineAlgorithm {
     fn output(&self, state: &Self::State, rng: &mut impl Rng) -> Self::Output;
 }
 
-/// A run of an online algorithm around a ring of `n` nodes.
+/// A run of an online algorithm around a ring of `n` nodes, by [`simulate`]; there is an example at [`OnlineAlgorithm`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PanPrivateRun<State, Output> {
     /// The state before each of the `n` steps, and after the last one. What node `v` sees is `states[v]`.

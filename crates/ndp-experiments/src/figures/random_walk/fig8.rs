@@ -9,7 +9,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, printed, renewal};
+use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, printed, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
@@ -149,7 +149,7 @@ fn released_runs(
     let walk = TokenWalk::new(&transition, Start::Node(0), steps)?;
     Ok(seed.run(walks, |rng| {
         let path = walk.sample(rng);
-        let snapshots = as_released(&path.holders()[..steps], labels, EVERY);
+        let snapshots = as_released(&path.holders[..steps], labels, EVERY);
         snapshots.iter().map(|held| means(classes, |u, v| (held[u] - held[v]).abs())).collect()
     }))
 }
@@ -165,7 +165,8 @@ fn private_runs(
 ) -> Result<Vec<Vec<Vec<f64>>>> {
     let transition = TransitionMatrix::from(matrix);
     let steps = times.last().map_or(1, |&last| last.max(1));
-    let walk = TokenWalk::new(&transition, Start::Uniform, steps)?.with_cap(cap)?;
+    let walk = TokenWalk::new(&transition, Start::Uniform, steps)?
+        .with_options(WalkOptions { cap: Some(cap), ..WalkOptions::default() })?;
     let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
     let values = Array2::from_shape_fn((labels.len(), 1), |(u, _)| labels[u]);
     let noise = Sigma::new(SIGMA * LABEL_RANGE)?;
