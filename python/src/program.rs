@@ -45,8 +45,8 @@ impl Program {
 
 impl Stated {
     pub(crate) fn value(&self, index: usize) -> Result<Value, Fault> {
-        let count = self.program.value_count();
-        let found = self.program.value(index);
+        let count = self.program.values().len();
+        let found = self.program.values().nth(index);
         found.ok_or_else(|| Fault::new(format!("value {index} is not one of the {count} of this program")))
     }
 
@@ -101,7 +101,7 @@ impl Program {
     }
 
     fn value_count(&self) -> Result<usize, Fault> {
-        Ok(self.lock()?.program.value_count())
+        Ok(self.lock()?.program.values().len())
     }
 
     fn contribute(&self, node: usize, reads: Read) -> Result<usize, Fault> {
@@ -200,7 +200,7 @@ impl Program {
     fn publish(&self, value: usize) -> Result<(), Fault> {
         let mut stated = self.lock()?;
         let value = stated.value(value)?;
-        Ok(stated.program.publish(value)?)
+        Ok(stated.program.broadcast(None, value)?)
     }
 
     fn secure_sum(&self, to: usize, addends: Vec<(usize, Number, usize)>) -> Result<usize, Fault> {
@@ -223,7 +223,7 @@ impl Program {
     /// The program as a protocol, under a declared sensitivity.
     fn declared(&self, sensitivity: Declaration, options: Options) -> Result<Protocol, Fault> {
         let program = self.lock()?.program.clone();
-        let declared = Declared::with_options(program, sensitivity.set()?, options.options()?);
+        let declared = Declared { program, sensitivity: sensitivity.set()?, options: options.options()? };
         Ok(Protocol(Arc::new(Kind::Named(Box::new(declared)))))
     }
 
@@ -269,14 +269,14 @@ impl Program {
                     constructors::gopa(&graph, number(0)?, number(1)?, silent)?
                 }
                 "dsgd" => {
-                    let mut options = Dsgd::new(count);
+                    let mut options = Dsgd::from(count);
                     if !rows.is_empty() {
                         options.noise = rows;
                     }
                     if let Some(sends) = groups.first().and_then(|group| group.first()) {
                         options.sends = *sends;
                     }
-                    constructors::dsgd(&matrix, &options)?
+                    constructors::dsgd(&matrix, options)?
                 }
                 "secure_neighbor_sums" => constructors::secure_neighbor_sums(&matrix, count)?,
                 "hierarchical" => {

@@ -9,8 +9,8 @@ use crate::worker::run;
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    AttackBound, AttackWitness, Combination, Dependence, Moment, NodeVerdict, NoiseShift, Program as Inner,
-    ProgramAccount as Answered, Run, Value, Weight, inverse_of_lower, toeplitz,
+    AttackWitness, Dependence, Moment, NodeVerdict, NoiseShift, Program as Inner, ProgramAccount as Answered,
+    Run, Value, Weight, inverse_of_lower, toeplitz,
 };
 use ndp_dp::NoiseMultiplier;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
@@ -51,7 +51,7 @@ impl ProgramAccount {
                     (Some((grades::Number::new(loss.value, "unit loss"), loss.lower)), None)
                 }
                 NodeVerdict::Noiseless { change, combination } => {
-                    (None, Some((change, combination.map(|shown| terms(&shown.terms)))))
+                    (None, Some((change, combination.map(|shown| terms(&shown)))))
                 }
             })
         })
@@ -95,16 +95,11 @@ impl ProgramAccount {
     }
 
     /// An attack on a change of the uses of a node, and the shift of noises that matches it.
-    fn witnesses(
-        &self,
-        py: Python<'_>,
-        source: usize,
-        change: Vec<Number>,
-    ) -> Result<(Terms, Terms), Fault> {
+    fn witnesses(&self, py: Python<'_>, source: usize, change: Vec<Number>) -> Result<(Terms, Terms), Fault> {
         let (account, change) = (Arc::clone(&self.account), weights(change)?);
         run(py, move || {
             let (attack, shift) = account.witnesses(source, &change)?;
-            Ok((terms(&attack.combination.terms), terms(&shift.noises)))
+            Ok((terms(&attack.combination), terms(&shift.noises)))
         })
     }
 }
@@ -136,16 +131,11 @@ pub(crate) fn check_attack(
 ) -> Result<Option<String>, Fault> {
     let (program, attack) = {
         let stated = program.lock()?;
-        let combination = Combination { terms: given(&stated, combination)? };
+        let combination = given(&stated, combination)?;
         (stated.program.clone(), AttackWitness { source, change: weights(change)?, combination })
     };
     let who: Observer = observer(who);
-    run(py, move || {
-        Ok(match program.check_attack(&who, &attack)? {
-            AttackBound::AtLeast(loss) => Some(loss.to_string()),
-            AttackBound::Noiseless => None,
-        })
-    })
+    run(py, move || Ok(program.check_attack(&who, &attack)?.map(|loss| loss.to_string())))
 }
 
 /// The loss that a shift of noises proves at most.
@@ -178,7 +168,7 @@ pub(crate) fn run_program<'py>(
     seed: u64,
 ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
     let (program, noise) = (program.lock()?.program.clone(), NoiseMultiplier::new(sigma)?);
-    ndp_graph::memory::require_dense("the values of a run", program.value_count(), 2 * dimension)?;
+    ndp_graph::memory::require_dense("the values of a run", program.values().len(), 2 * dimension)?;
     let stopped = Stopped::default();
     let stop = Arc::clone(&stopped.0);
     let values = run(py, move || simulate(&program, dimension, noise, &contribution, seed, &stop))?;
@@ -241,7 +231,7 @@ struct SoFar {
 impl SoFar {
     /// Takes over what was made since the last time.
     fn follow(&mut self, program: &Inner, run: &Run) {
-        while let Some(row) = program.value(self.made).and_then(|value| run.value(value)) {
+        while let Some(row) = program.values().nth(self.made).and_then(|value| run.value(value)) {
             self.values.extend(row);
             self.made += 1;
         }

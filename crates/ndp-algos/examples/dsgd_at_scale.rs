@@ -17,7 +17,7 @@ fn main() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&random_regular_graph(4, 2000, &mut ChaCha8Rng::seed_from_u64(1))?);
     // Half of the noise of a step is taken back in the next.
     let noise = toeplitz(500, &[Weight::from(1), Weight::from((-1, 2))]);
-    let program = dsgd(&matrix, &Dsgd { noise, ..Dsgd::new(500) })?;
+    let program = dsgd(&matrix, Dsgd { noise, ..Dsgd::from(500) })?;
     println!("written after {:.1} s", start.elapsed().as_secs_f64());
     let account = program.account(&Observer::node(0))?;
     println!("what node 0 sees, after {:.1} s", start.elapsed().as_secs_f64());

@@ -12,8 +12,7 @@ use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::Error;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    AccountOptions, AttackBound, Dependence, NodeVerdict, ProgramAccount, ProgramError, SensitivitySet,
-    Weight,
+    AccountOptions, Dependence, NodeVerdict, ProgramAccount, ProgramError, SensitivitySet, Weight,
 };
 use ndp_dp::Grade;
 use num_bigint::BigInt;
@@ -244,19 +243,19 @@ fn compare(
     };
     outcome.check(account.adaptivity() != Dependence::Revealed, || violation("revealed", String::new()));
     for u in (0..twin.nodes).filter(|&u| !observer.contains(u) && twin.program.uses(u) > 0) {
-        node(outcome, twin, &account, u, &directions[u].1, &violation);
+        node(outcome, twin, (&account, observer), u, &directions[u].1, &violation);
     }
 }
 
 fn node(
     outcome: &mut Outcome,
     twin: &Twin,
-    account: &ProgramAccount,
+    (account, observer): (&ProgramAccount, &Observer),
     u: usize,
     direction: &[i64],
     violation: &impl Fn(&'static str, String) -> Violation,
 ) {
-    let truth = truth(twin, account.observer(), u);
+    let truth = truth(twin, observer, u);
     let k = truth.gram.len();
     let whole = |x: i64| BigRational::from_integer(x.into());
     let mut check = |set: &SensitivitySet, expected: Option<&BigRational>| {
@@ -331,9 +330,9 @@ fn node(
         }
     };
     let expected = ratio(&truth.along(&ones));
-    let attacked = twin.program.check_attack(account.observer(), &attack);
-    let shifted = twin.program.check_shift(account.observer(), &shift);
-    outcome.check(attacked == Ok(AttackBound::AtLeast(expected.clone())), || {
+    let attacked = twin.program.check_attack(observer, &attack);
+    let shifted = twin.program.check_shift(observer, &shift);
+    outcome.check(attacked == Ok(Some(expected.clone())), || {
         violation("attack", format!("node {u}: {attacked:?}"))
     });
     outcome.check(shifted == Ok(expected), || violation("shift", format!("node {u}: {shifted:?}")));

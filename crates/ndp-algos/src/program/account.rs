@@ -7,15 +7,15 @@
 //! `α` is `(α/2) max Q`. Units: sensitivity and noise are 1; for others multiply by `Δ²/σ²`.
 
 use super::adaptivity::{self, Dependence};
-use super::build::{Program, Reads};
+use super::build::{Program, Reads, Value};
 use super::columns::{self, Direction};
 use super::enclose::Ends;
 use super::gram::{KnownDirection, NodeGram};
-use super::noiseless::{self, Combination};
+use super::noiseless;
 use super::observers::Seen;
-use super::options::{AccountOptions, Delivery};
+use super::options::AccountOptions;
 use super::sensitivity::{self, Loss, SensitivitySet, Value as Found};
-use super::{ProgramError, sparse, sweep};
+use super::{ProgramError, Weight, sparse, sweep};
 use crate::Error;
 use crate::accountant::Observer;
 use crate::certified::account::Budget;
@@ -38,7 +38,7 @@ pub enum NodeVerdict {
         /// The change of the uses that is seen.
         change: Vec<f64>,
         /// The combination of messages that shows it, unless it is too long to be found exactly.
-        combination: Option<Combination>,
+        combination: Option<Vec<(Value, Weight)>>,
     },
 }
 
@@ -53,7 +53,7 @@ pub struct ProgramAccount {
     bits: u32,
     failure: f64,
     adaptivity: Dependence,
-    delivery: Delivery,
+    some_lost: bool,
 }
 
 impl Program {
@@ -99,7 +99,7 @@ impl Program {
             bits: 53,
             failure: probability.min(1.0),
             adaptivity,
-            delivery: options.delivery,
+            some_lost: options.some_lost,
         };
         let large = seen.rows.len() >= options.sparse_from;
         if let Some(found) =
@@ -175,7 +175,7 @@ impl Program {
             bits: found.bits,
             failure: (found.failure + probability).min(1.0),
             adaptivity,
-            delivery: options.delivery,
+            some_lost: options.some_lost,
         })
     }
 
@@ -216,7 +216,7 @@ impl Program {
             bits: 53,
             failure: 0.0,
             adaptivity: if found.assumed { Dependence::Assumed } else { Dependence::Fixed },
-            delivery: options.delivery,
+            some_lost: options.some_lost,
         }))
     }
 
@@ -333,7 +333,7 @@ impl ProgramAccount {
                 Err(Error::LossTooLarge(source))
             }
             Found::Ends(ends) => {
-                let exact = self.adaptivity != Dependence::Revealed && self.delivery == Delivery::All;
+                let exact = self.adaptivity != Dependence::Revealed && !self.some_lost;
                 Ok(NodeVerdict::Bounded(Loss::new(ends, exact)))
             }
             Found::Noiseless(change) => {
@@ -370,14 +370,12 @@ impl ProgramAccount {
     }
 
     /// Who looks.
-    #[must_use]
-    pub fn observer(&self) -> &Observer {
+    pub(super) fn observer(&self) -> &Observer {
         &self.observer
     }
 
     /// Number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
+    pub(super) fn node_count(&self) -> usize {
         self.grams.len()
     }
 

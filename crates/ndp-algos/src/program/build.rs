@@ -161,16 +161,10 @@ impl Program {
         self.uses.get(node).copied().unwrap_or(0)
     }
 
-    /// Number of values made so far.
-    #[must_use]
-    pub fn value_count(&self) -> usize {
-        self.values.len()
-    }
-
-    /// The value of that [number](Value::index), for programs that were read; `None` where it is not made yet.
-    #[must_use]
-    pub fn value(&self, index: usize) -> Option<Value> {
-        u32::try_from(index).ok().filter(|_| index < self.values.len()).map(Value)
+    /// The values made so far, by their [numbers](Value::index): for programs that were read.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = Value> + use<> {
+        // A number of 32 bits was checked for every value.
+        (0..u32::try_from(self.values.len()).unwrap_or(u32::MAX)).map(Value)
     }
 
     /// The next use of the data of `node`.

@@ -63,9 +63,13 @@ pub struct Design {
     program: Program,
     /// Group of every noise.
     of_noise: Vec<usize>,
-    /// What a unit of each strength costs.
-    costs: Vec<f64>,
-    floors: Vec<f64>,
+    /// What a unit of each strength costs in the mean squared error.
+    shares: Vec<f64>,
+    /// A price for a unit of each strength, beside its share in the mean squared error; 0 at first. Masks that cancel cost nothing in
+    /// the error, and without a price they would grow without end.
+    pub prices: Vec<f64>,
+    /// A least value for each strength; 0 at first.
+    pub floors: Vec<f64>,
 }
 
 /// The strengths found, and how good they are.
@@ -125,39 +129,21 @@ impl Design {
             return Err(refuse(format!("noise {z} belongs to no group")));
         }
         let of_noise: Vec<usize> = of_noise.into_iter().flatten().collect();
-        let mut costs = vec![0.0; groups.len()];
+        let mut shares = vec![0.0; groups.len()];
         for (&k, weight) in of_noise.iter().zip(program.noise_shares()?) {
-            costs[k] += weight;
+            shares[k] += weight;
         }
-        Ok(Self { program: program.clone(), of_noise, costs, floors: vec![0.0; groups.len()] })
-    }
-
-    /// The same with a price for a unit of each strength, beside its share in the mean squared error. Masks that cancel cost
-    /// nothing in the error, and without a price they would grow without end.
-    ///
-    /// # Errors
-    /// [`ProgramError::Design`] for a wrong number of prices, or one that is negative or not finite.
-    pub fn with_prices(mut self, prices: &[f64]) -> Result<Self, Error> {
-        for (cost, price) in self.costs.iter_mut().zip(self.program.checked(prices, self.floors.len())?) {
-            *cost += price;
-        }
-        Ok(self)
-    }
-
-    /// The same with a least value for each strength.
-    ///
-    /// # Errors
-    /// [`ProgramError::Design`] for a wrong number of floors, or one that is negative or not finite.
-    pub fn with_floors(mut self, floors: &[f64]) -> Result<Self, Error> {
-        self.floors = self.program.checked(floors, self.floors.len())?.to_vec();
-        Ok(self)
+        let none = vec![0.0; groups.len()];
+        let (prices, floors) = (none.clone(), none);
+        Ok(Self { program: program.clone(), of_noise, shares, prices, floors })
     }
 
     /// The strengths of least cost such that what the observers learn about their sources stays within the limit, up to the
     /// tolerance. A convex problem: the answer carries a lower bound on what any strengths cost.
     ///
     /// # Errors
-    /// [`ProgramError::Design`] where a strength costs nothing, the limit is not positive and finite, or the set is neither
+    /// [`ProgramError::Design`] for a wrong number of prices or floors, or one that is negative or not finite, where a strength
+    /// costs nothing, the limit is not positive and finite, or the set is neither
     /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`]; [`Error::NoiselessView`] where no strengths help; those of
     /// the account.
     pub fn solve(
@@ -172,7 +158,10 @@ impl Design {
         if !(0.0 < allowed && allowed.is_finite()) {
             return Err(refuse("the limit must be positive and finite"));
         }
-        if let Some(k) = self.costs.iter().position(|cost| *cost <= 0.0) {
+        let prices = self.program.checked(&self.prices, self.shares.len())?;
+        let floors = self.program.checked(&self.floors, self.shares.len())?;
+        let costs: Vec<f64> = self.shares.iter().zip(prices).map(|(share, price)| share + price).collect();
+        if let Some(k) = costs.iter().position(|cost| *cost <= 0.0) {
             return Err(refuse(&format!("strength {k} costs nothing: give it a price")));
         }
         let seen = pairs
@@ -188,15 +177,15 @@ impl Design {
         if changes == 0 {
             return Err(refuse("there is no pair to protect"));
         }
-        let mut program = packing::Packing::new(self.costs.clone());
-        for (k, &floor) in self.floors.iter().enumerate().filter(|(_, floor)| **floor > 0.0) {
-            let mut unit = vec![0.0; self.floors.len()];
+        let mut program = packing::Packing::new(costs.clone());
+        for (k, &floor) in floors.iter().enumerate().filter(|(_, floor)| **floor > 0.0) {
+            let mut unit = vec![0.0; floors.len()];
             unit[k] = 1.0 / floor;
             program.require(unit);
         }
-        let cost = |v: &[f64]| v.iter().zip(&self.costs).map(|(v, c)| v * c).sum::<f64>();
+        let cost = |v: &[f64]| v.iter().zip(&costs).map(|(v, c)| v * c).sum::<f64>();
         // The best strengths known, scaled to the limit.
-        let mut best: Vec<f64> = self.floors.iter().map(|&floor| floor.max(1.0)).collect();
+        let mut best: Vec<f64> = floors.iter().map(|&floor| floor.max(1.0)).collect();
         let mut known = f64::INFINITY;
         let (mut lower, mut steps) = (0.0_f64, 0);
         let mut at = best.clone();
@@ -225,7 +214,7 @@ impl Design {
                     }
                 }
                 Limit::Mean(_) if loss > 0.0 => {
-                    let mut sum = vec![0.0; self.costs.len()];
+                    let mut sum = vec![0.0; costs.len()];
                     for (_, share) in &cuts {
                         sum.iter_mut().zip(share).for_each(|(to, x)| *to += x / count as f64);
                     }
@@ -282,7 +271,8 @@ impl Design {
                 }
             };
             if loss <= allowed {
-                let cost = strengths.iter().zip(&self.costs).map(|(v, c)| v * c).sum();
+                let costs = self.shares.iter().zip(&self.prices);
+                let cost = strengths.iter().zip(costs).map(|(v, (share, price))| v * (share + price)).sum();
                 return Ok(Designed { program, strengths, cost, lower_bound, loss, steps });
             }
             strengths = self.scaled(&strengths, loss / allowed * (1.0 + 1e-12));

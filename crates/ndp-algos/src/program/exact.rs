@@ -10,6 +10,7 @@ use super::observers::Seen;
 use super::registers::Primitive;
 use super::weight::{least_common_multiple, over};
 use crate::certified::field::{Field, Fingerprint};
+use ndp_graph::progress::checkpoint;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -116,6 +117,7 @@ impl System {
         let mut reduced: Vec<(usize, Vec<u64>)> = Vec::new();
         let mut kept = Vec::new();
         for (r, entries) in self.rows.iter().enumerate() {
+            checkpoint();
             let mut row = vec![0; m + 1];
             entries.iter().for_each(|(column, x)| row[*column] = residue(field, x));
             row[m] = residue(field, &self.shifts[r]);
@@ -225,6 +227,7 @@ fn solve(matrix: &[Vec<BigInt>], right: &[BigInt], field: Field, bits: u64) -> O
     // One power more than a solution of this many bits needs.
     let last = bits / 60 + 2;
     for step in 1..=last {
+        checkpoint();
         let residues: Vec<u64> = rest.iter().map(|x| residue(field, x)).collect();
         let digit: Vec<u64> = inverse
             .par_iter()

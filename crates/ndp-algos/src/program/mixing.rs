@@ -7,12 +7,16 @@ use ndp_graph::gossip_matrix::Weights;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
+use std::sync::Arc;
 
 /// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values of all.
 ///
-/// It need be neither symmetric nor stochastic: a program is linear, whatever its weights.
+/// It need be neither symmetric nor stochastic: a program is linear, whatever its weights. Copies share the entries.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MixingMatrix {
+pub struct MixingMatrix(Arc<Entries>);
+
+#[derive(Debug, PartialEq)]
+struct Entries {
     rows: Vec<Vec<(u32, BigRational)>>,
     /// A denominator of all entries, unless it is long, and the entries times it.
     whole: Option<(BigInt, Vec<Vec<BigInt>>)>,
@@ -51,7 +55,7 @@ impl MixingMatrix {
     ///
     /// # Errors
     /// [`ProgramError::Shape`] unless it is square; [`ProgramError::NotFinite`].
-    pub fn from_dense(rows: &[Vec<Weight>]) -> Result<Self, ProgramError> {
+    pub(super) fn from_dense(rows: &[Vec<Weight>]) -> Result<Self, ProgramError> {
         let expected = rows.len();
         if let Some(row) = rows.iter().find(|row| row.len() != expected) {
             let what = "entries of a row of a matrix";
@@ -62,10 +66,52 @@ impl MixingMatrix {
         Self::from_rows(&rows)
     }
 
+    /// Whether two matrices have the same entries; quick for copies.
+    pub(super) fn same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self == other
+    }
+
+    fn of(rows: Vec<Vec<(u32, BigRational)>>) -> Self {
+        let mut common = BigInt::one();
+        for (_, x) in rows.iter().flatten() {
+            if !(&common % x.denom()).is_zero() {
+                common = least_common_multiple(&common, x.denom());
+            }
+            if common.bits() > LONGEST {
+                return Self(Arc::new(Entries { rows, whole: None }));
+            }
+        }
+        let times = |(_, x): &(u32, BigRational)| x.numer() * (&common / x.denom());
+        let whole = rows.iter().map(|row| row.iter().map(times).collect()).collect();
+        Self(Arc::new(Entries { rows, whole: Some((common, whole)) }))
+    }
+
+    /// A denominator of all entries, and row `u` times it; none where it is long.
+    pub(super) fn whole_row(&self, u: usize) -> Option<(&BigInt, &[BigInt])> {
+        self.0.whole.as_ref().map(|(common, rows)| (common, rows[u].as_slice()))
+    }
+
+    /// Number of rows, and of columns.
+    pub(super) fn node_count(&self) -> usize {
+        self.0.rows.len()
+    }
+
+    /// The entries of row `u` that are not 0: columns, ascending, and weights; none for a node that is not there.
+    pub(super) fn entries(&self, u: usize) -> Vec<(usize, Weight)> {
+        let row = self.0.rows.get(u).map_or(&[][..], Vec::as_slice);
+        row.iter().map(|(v, weight)| (*v as usize, Weight::of(weight.clone()))).collect()
+    }
+
+    /// Row `u`: columns and weights, ascending, none of them 0.
+    pub(super) fn row(&self, u: usize) -> &[(u32, BigRational)] {
+        &self.0.rows[u]
+    }
+}
+
+impl From<&GossipMatrix> for MixingMatrix {
     /// The exact matrix behind a gossip matrix: named weights are ratios of integers, given ones the dyadic fractions that
     /// are stored.
-    #[must_use]
-    pub fn from_gossip(matrix: &GossipMatrix) -> Self {
+    fn from(matrix: &GossipMatrix) -> Self {
         let graph = matrix.graph();
         let integer = |x: usize| BigRational::from_integer(x.into());
         // Stored weights are finite: the matrix checked them.
@@ -102,50 +148,6 @@ impl MixingMatrix {
             entries
         };
         Self::of((0..matrix.node_count()).map(row).collect())
-    }
-
-    fn of(rows: Vec<Vec<(u32, BigRational)>>) -> Self {
-        let mut common = BigInt::one();
-        for (_, x) in rows.iter().flatten() {
-            if !(&common % x.denom()).is_zero() {
-                common = least_common_multiple(&common, x.denom());
-            }
-            if common.bits() > LONGEST {
-                return Self { rows, whole: None };
-            }
-        }
-        let times = |(_, x): &(u32, BigRational)| x.numer() * (&common / x.denom());
-        let whole = rows.iter().map(|row| row.iter().map(times).collect()).collect();
-        Self { rows, whole: Some((common, whole)) }
-    }
-
-    /// A denominator of all entries, and row `u` times it; none where it is long.
-    pub(super) fn whole_row(&self, u: usize) -> Option<(&BigInt, &[BigInt])> {
-        self.whole.as_ref().map(|(common, rows)| (common, rows[u].as_slice()))
-    }
-
-    /// Number of rows, and of columns.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The entries of row `u` that are not 0: columns, ascending, and weights; none for a node that is not there.
-    #[must_use]
-    pub fn entries(&self, u: usize) -> Vec<(usize, Weight)> {
-        let row = self.rows.get(u).map_or(&[][..], Vec::as_slice);
-        row.iter().map(|(v, weight)| (*v as usize, Weight::of(weight.clone()))).collect()
-    }
-
-    /// Row `u`: columns and weights, ascending, none of them 0.
-    pub(super) fn row(&self, u: usize) -> &[(u32, BigRational)] {
-        &self.rows[u]
-    }
-}
-
-impl From<&GossipMatrix> for MixingMatrix {
-    fn from(matrix: &GossipMatrix) -> Self {
-        Self::from_gossip(matrix)
     }
 }
 

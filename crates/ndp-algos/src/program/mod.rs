@@ -11,7 +11,7 @@
 //! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
 //! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
 //! | Of messages only some coordinates are seen? | [`loss_by_coordinates`] | exact, or upper bound |
-//! | Messages may be lost? | [`Delivery`] | upper bound |
+//! | Messages may be lost? | [`AccountOptions::some_lost`] | upper bound |
 //! | Is something seen without noise? | [`ProgramAccount::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Dependence`] | checked where they say what they read |
 //! | In a file? | [`Program::read`], [`Program::write`] | |
@@ -64,14 +64,12 @@ pub use adaptivity::{Dependence, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use coordinates::loss_by_coordinates;
 pub use error::ProgramError;
-pub use format::VERSION;
 pub use mixing::MixingMatrix;
-pub use noiseless::Combination;
-pub use options::{AccountOptions, Delivery};
+pub use options::AccountOptions;
 pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, SensitivitySet};
 pub use simulate::{Moment, Run};
 pub use weight::{Weight, inverse_of_lower, toeplitz};
-pub use witness::{AttackBound, AttackWitness, NoiseShift};
+pub use witness::{AttackWitness, NoiseShift};
 
 use crate::Error;

@@ -10,11 +10,7 @@ use num_traits::{One, Zero};
 use std::collections::BTreeMap;
 
 /// A weighted sum of seen values.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Combination {
-    /// The values and their weights.
-    pub terms: Vec<(Value, Weight)>,
-}
+pub(super) type Combination = Vec<(Value, Weight)>;
 
 /// The change of a contribution, by number of contribution.
 pub(super) type Change = BTreeMap<usize, BigRational>;
@@ -86,7 +82,7 @@ pub(super) fn noiseless(
                 let value = |r: usize| u32::try_from(seen.rows[r].value).map(Value);
                 let terms = combination.into_iter().filter(|(_, x)| !x.is_zero());
                 let terms = terms.map(|(r, x)| value(r).ok().map(|v| (v, Weight::of(x))));
-                return Some(Combination { terms: terms.collect::<Option<_>>()? });
+                return terms.collect();
             }
             Some((pivot, scale)) => {
                 noises.values_mut().for_each(|x| *x *= &scale);

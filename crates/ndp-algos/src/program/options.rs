@@ -24,19 +24,9 @@ pub struct AccountOptions {
     /// Hidden values, counted for every row that they have a part in, from which on rows are not written out: sweeps through
     /// the program take their place. Both ways enclose the same.
     pub sweeps_from: usize,
-    /// Whether all messages arrive.
-    pub delivery: Delivery,
-}
-
-/// Whether all messages arrive.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Delivery {
-    /// All of them.
-    #[default]
-    All,
-    /// Some are lost in transit, independently of data and noises. What is seen then is part of what is seen when all arrive, whichever
-    /// they are: the account counts all of them, and is an upper bound.
-    SomeLost,
+    /// Whether messages may be lost in transit, independently of data and noises. What is seen then is part of what is seen when all
+    /// arrive, whichever they are: the account counts all of them, and is an upper bound.
+    pub some_lost: bool,
 }
 
 impl Default for AccountOptions {
@@ -50,7 +40,7 @@ impl Default for AccountOptions {
             nodes: None,
             sparse_from: SPARSE_FROM,
             sweeps_from: SWEEPS_FROM,
-            delivery: Delivery::All,
+            some_lost: false,
         }
     }
 }

@@ -30,34 +30,19 @@ use rand::Rng;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declared {
-    program: Program,
-    sensitivity: SensitivitySet,
-    options: AccountOptions,
+    /// The program.
+    pub program: Program,
+    /// What neighboring inputs are.
+    pub sensitivity: SensitivitySet,
+    /// How its accounts are made.
+    pub options: AccountOptions,
 }
 
 impl Declared {
-    /// The program under the sensitivity set.
+    /// The program under the sensitivity set, with the default options.
     #[must_use]
     pub fn new(program: Program, sensitivity: SensitivitySet) -> Self {
-        Self::with_options(program, sensitivity, AccountOptions::default())
-    }
-
-    /// The same, accounted for in another way.
-    #[must_use]
-    pub fn with_options(program: Program, sensitivity: SensitivitySet, options: AccountOptions) -> Self {
-        Self { program, sensitivity, options }
-    }
-
-    /// The program.
-    #[must_use]
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// What neighboring inputs are.
-    #[must_use]
-    pub fn sensitivity(&self) -> &SensitivitySet {
-        &self.sensitivity
+        Self { program, sensitivity, options: AccountOptions::default() }
     }
 }
 

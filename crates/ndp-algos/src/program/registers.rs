@@ -22,7 +22,7 @@ pub(super) enum Definition {
     /// A row of a matrix times values before it.
     Mixed {
         /// The matrix.
-        mixing: Arc<MixingMatrix>,
+        mixing: MixingMatrix,
         /// The values that it is applied to.
         inputs: Arc<Vec<usize>>,
         /// The row.

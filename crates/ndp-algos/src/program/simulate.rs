@@ -156,7 +156,7 @@ impl Statistic {
             true if account.adaptivity() == Dependence::Revealed => Vec::new(),
             true => {
                 let (attack, _) = account.witnesses(source, &exact)?;
-                let terms = attack.combination.terms.iter();
+                let terms = attack.combination.iter();
                 terms.map(|(value, weight)| (value.index(), weight.to_f64())).collect()
             }
             false => {

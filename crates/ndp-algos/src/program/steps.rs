@@ -55,7 +55,8 @@ impl Program {
         a.iter().zip(b).map(|(&a, &b)| self.add(&[a, b])).collect()
     }
 
-    /// One step of gossip: from one value of every node, `y_u = Σ_v W_uv x_v`. The matrix is kept as it is, not written out.
+    /// One step of gossip: from one value of every node, `y_u = Σ_v W_uv x_v`. The matrix is kept as it is, not written out; steps with
+    /// the same [`MixingMatrix`] share it.
     ///
     /// # Errors
     /// [`ProgramError::Shape`]; [`ProgramError::Absent`] where the matrix has a weight between a node that is absent and
@@ -65,18 +66,7 @@ impl Program {
         matrix: impl Into<MixingMatrix>,
         values: &[Value],
     ) -> Result<Vec<Value>, ProgramError> {
-        self.gossip_shared(&Arc::new(matrix.into()), values)
-    }
-
-    /// As [`gossip`](Self::gossip), with a matrix that many steps share.
-    ///
-    /// # Errors
-    /// Those of [`gossip`](Self::gossip).
-    pub fn gossip_shared(
-        &mut self,
-        matrix: &Arc<MixingMatrix>,
-        values: &[Value],
-    ) -> Result<Vec<Value>, ProgramError> {
+        let matrix = matrix.into();
         for (what, got) in [("rows of a gossip matrix", matrix.node_count()), ("values to mix", values.len())]
         {
             if got != self.nodes {
@@ -135,14 +125,18 @@ impl Program {
         Ok(())
     }
 
-    /// A message that everybody sees, outsiders included.
+    /// A value that everybody sees, outsiders included: a message of a node, or with `None` in its place what becomes public without
+    /// a sender, such as a model that is released.
     ///
     /// # Errors
     /// Those of [`send`](Self::send).
-    pub fn broadcast(&mut self, from: usize, value: Value) -> Result<(), ProgramError> {
+    pub fn broadcast(&mut self, from: impl Into<Option<usize>>, value: Value) -> Result<(), ProgramError> {
+        let from = from.into();
         self.check(value)?;
-        self.present(from, "send")?;
-        self.see(value, Seeing::Broadcast { from: Some(from) });
+        if let Some(from) = from {
+            self.present(from, "send")?;
+        }
+        self.see(value, Seeing::Broadcast { from });
         Ok(())
     }
 
@@ -162,20 +156,10 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`].
-    pub fn hold(&mut self, node: usize, value: Value) -> Result<(), ProgramError> {
+    pub(super) fn hold(&mut self, node: usize, value: Value) -> Result<(), ProgramError> {
         self.check(value)?;
         self.present(node, "hold a value")?;
         self.see(value, Seeing::Held { by: node });
-        Ok(())
-    }
-
-    /// A value that becomes public without a sender, such as a model that is released.
-    ///
-    /// # Errors
-    /// [`ProgramError::UnknownValue`].
-    pub fn publish(&mut self, value: Value) -> Result<(), ProgramError> {
-        self.check(value)?;
-        self.see(value, Seeing::Broadcast { from: None });
         Ok(())
     }
 

@@ -10,30 +10,20 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 impl Program {
-    /// What `node` ends with, as its estimate of the mean over nodes of what each contributed in all. Nobody sees more for it;
+    /// What nodes end with, each as its estimate of the mean over nodes of what each contributed in all. Nobody sees more for it;
     /// [`error`](Self::error) says how good it is.
     ///
     /// # Errors
     /// [`ProgramError::UnknownValue`], [`ProgramError::NodeOutOfRange`]; [`ProgramError::Repeated`] for a second result.
-    pub fn result(&mut self, node: usize, value: Value) -> Result<(), ProgramError> {
-        let number = self.check(value)?;
-        self.state(node)?;
-        if self.results.insert(node, number).is_some() {
-            return Err(ProgramError::Repeated { node, what: "the results" });
+    pub fn result(&mut self, ends: impl IntoIterator<Item = (usize, Value)>) -> Result<(), ProgramError> {
+        for (node, value) in ends {
+            let number = self.check(value)?;
+            self.state(node)?;
+            if self.results.insert(node, number).is_some() {
+                return Err(ProgramError::Repeated { node, what: "the results" });
+            }
         }
         Ok(())
-    }
-
-    /// What every node ends with.
-    ///
-    /// # Errors
-    /// Those of [`result`](Self::result); [`ProgramError::Shape`].
-    pub fn result_all(&mut self, values: &[Value]) -> Result<(), ProgramError> {
-        if values.len() != self.nodes {
-            let what = "results";
-            return Err(ProgramError::Shape { what, expected: self.nodes, got: values.len() });
-        }
-        values.iter().enumerate().try_for_each(|(node, &value)| self.result(node, value))
     }
 
     /// Root mean square of what noise and mixing add to the mean, over the nodes that end with a result and over runs, at most: in
@@ -154,9 +144,9 @@ mod tests {
         let mut program = Program::new(2)?;
         assert!(matches!(program.error(NoiseMultiplier::new(1.0)?), Err(Error::NotOffered(_))));
         let x = program.contribute(0, Reads::Nothing)?;
-        program.result(1, x)?;
-        assert_eq!(program.result(1, x), Err(ProgramError::Repeated { node: 1, what: "the results" }));
-        assert!(program.result(2, x).is_err() && program.result_all(&[x]).is_err());
+        program.result([(1, x)])?;
+        assert_eq!(program.result([(1, x)]), Err(ProgramError::Repeated { node: 1, what: "the results" }));
+        assert!(program.result([(2, x)]).is_err());
         // One of one contribution: the mean itself.
         assert_eq!(program.error(NoiseMultiplier::new(1.0)?)?, 0.0);
         Ok(())

@@ -13,7 +13,7 @@ use super::account::ProgramAccount;
 use super::adaptivity::Dependence;
 use super::build::{Program, Value};
 use super::exact::multiple;
-use super::noiseless::{Combination, shift_of};
+use super::noiseless::shift_of;
 use super::observers::Seen;
 use super::options::AccountOptions;
 use super::registers::{Definition, Primitive, Unreduced, combined};
@@ -33,8 +33,8 @@ pub struct AttackWitness {
     pub source: usize,
     /// How its uses change, one weight for each.
     pub change: Vec<Weight>,
-    /// The combination.
-    pub combination: Combination,
+    /// Values that are seen, and their weights.
+    pub combination: Vec<(Value, Weight)>,
 }
 
 /// A shift of noises that looks to the observer like a change of a node's uses.
@@ -49,22 +49,23 @@ pub struct NoiseShift {
 }
 
 impl Program {
-    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. An attack without messages proves 0.
+    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. `None` where the combination shows
+    /// the change without noise; 0 for an attack without messages.
     ///
     /// # Errors
     /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change; a bad observer.
     ///
     /// # Complexity
     /// One walk back through what the messages are made of.
-    pub fn check_attack(&self, observer: &Observer, attack: &AttackWitness) -> Result<AttackBound, Error> {
+    pub fn check_attack(&self, observer: &Observer, attack: &AttackWitness) -> Result<Option<Weight>, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, attack.source, &attack.change)?;
-        if attack.combination.terms.is_empty() {
-            return Ok(AttackBound::AtLeast(Weight::of(BigRational::zero())));
+        if attack.combination.is_empty() {
+            return Ok(Some(Weight::of(BigRational::zero())));
         }
         // A common factor of all weights has no effect.
         let mut common = BigInt::one();
-        for (value, weight) in &attack.combination.terms {
+        for (value, weight) in &attack.combination {
             let number = self.check(*value)?;
             if seen.known_from[number].is_none() {
                 return Err(refused(format!("value {number} is not seen")));
@@ -72,7 +73,7 @@ impl Program {
             common = multiple(common, weight.exact("a weight")?.denom());
         }
         let mut open: BTreeMap<usize, Unreduced> = BTreeMap::new();
-        for (value, weight) in &attack.combination.terms {
+        for (value, weight) in &attack.combination {
             let weight = weight.exact("a weight")?;
             let sum = open.entry(value.index()).or_insert_with(Unreduced::zero);
             sum.add(weight.numer() * (&common / weight.denom()), &BigInt::one());
@@ -98,11 +99,11 @@ impl Program {
             return Err(refused("the combination does not show the change".to_owned()));
         }
         if variance.numerator.is_zero() {
-            return Ok(AttackBound::Noiseless);
+            return Ok(None);
         }
         let above = &shift.numerator * &shift.numerator * variance.denominator;
         let below = &shift.denominator * &shift.denominator * variance.numerator;
-        Ok(AttackBound::AtLeast(Weight::of(over(above, &below))))
+        Ok(Some(Weight::of(over(above, &below))))
     }
 
     /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
@@ -192,15 +193,6 @@ impl Sums {
     }
 }
 
-/// What an attack proves.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AttackBound {
-    /// The loss is at least this.
-    AtLeast(Weight),
-    /// The combination shows the change without noise.
-    Noiseless,
-}
-
 impl ProgramAccount {
     /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change: the loss lies between
     /// what they prove, and what they prove is exact. Where nothing is learned both are empty.
@@ -226,10 +218,9 @@ impl ProgramAccount {
         }
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
         let pair = |attack: Vec<(usize, Weight)>, moved: Vec<(usize, BigRational)>| {
-            let terms = attack.into_iter().map(|(number, y)| (value(number), y)).collect();
+            let combination = attack.into_iter().map(|(number, y)| (value(number), y)).collect();
             let noises = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
             let (change, noises) = (change.to_vec(), noises.collect());
-            let combination = Combination { terms };
             (
                 AttackWitness { source, change: change.clone(), combination },
                 NoiseShift { source, change, noises },

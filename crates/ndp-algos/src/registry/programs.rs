@@ -216,10 +216,10 @@ pub(super) const DSGD: Entry = Entry {
         let (pairs, values) = (steps as u128 * steps as u128, steps as u128 * setting.nodes() as u128);
         require_memory("the noise of all steps", 64 * pairs + 512 * values)?;
         let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
-        let options = constructors::Dsgd { noise, ..constructors::Dsgd::new(steps) };
+        let options = constructors::Dsgd { noise, ..constructors::Dsgd::from(steps) };
         let matrix = setting.matrix.clone();
         later(setting.nodes(), variance_of_steps(steps, back), move || {
-            let program = constructors::dsgd(&matrix, &options)?;
+            let program = constructors::dsgd(&matrix, options.clone())?;
             Ok(Box::new(Declared::new(program, SensitivitySet::SameDirection)))
         })
     },

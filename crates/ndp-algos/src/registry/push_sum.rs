@@ -22,7 +22,7 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
         let given = graph.neighbors(v).iter().map(|&u| u as usize).chain([v]);
         rows.push(given.map(|u| (u, share(u))).collect());
     }
-    let mixing = std::sync::Arc::new(MixingMatrix::from_rows(&rows)?);
+    let mixing = MixingMatrix::from_rows(&rows)?;
     let mut program = Program::new(nodes)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
@@ -31,12 +31,12 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
     for _ in 0..rounds {
         // A share is the value times a public number.
         program.send_to_neighbors(graph, &y)?;
-        y = program.gossip_shared(&mixing, &y)?;
+        y = program.gossip(&mixing, &y)?;
         weights = rows.iter().map(|row| row.iter().map(|(u, w)| w.to_f64() * weights[*u]).sum()).collect();
     }
     for (u, (&y, weight)) in y.iter().zip(weights).enumerate() {
         let ratio = program.combine([(1.0 / weight, y)])?;
-        program.result(u, ratio)?;
+        program.result([(u, ratio)])?;
     }
     Ok(program)
 }

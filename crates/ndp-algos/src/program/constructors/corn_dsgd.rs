@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::GossipMatrix;
-use std::sync::Arc;
 
 /// Nodes add noises whose covariance across nodes is `covariance` to their values, then run `rounds` rounds of gossip: each sends
 /// what it has to all its neighbors and takes the mean.
@@ -34,16 +33,16 @@ use std::sync::Arc;
 pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usize) -> Result<Program, Error> {
     let nodes = matrix.node_count();
     let mut program = Program::new(nodes)?;
-    let mixing = Arc::new(MixingMatrix::from(matrix));
+    let mixing = MixingMatrix::from(matrix);
     let x = program.contribute_all(Reads::Nothing)?;
     let all: Vec<usize> = (0..nodes).collect();
     let c = program.correlated(&all, covariance)?;
     let mut y = program.add_all(&x, &c)?;
     for _ in 0..rounds {
         program.send_to_neighbors(matrix.graph(), &y)?;
-        y = program.gossip_shared(&mixing, &y)?;
+        y = program.gossip(&mixing, &y)?;
     }
-    program.result_all(&y)?;
+    program.result(y.into_iter().enumerate())?;
     Ok(program)
 }
 
@@ -61,7 +60,7 @@ pub fn corn_dsgd_along(
 ) -> Result<Program, Error> {
     let nodes = matrix.node_count();
     let mut program = Program::new(nodes)?;
-    let mixing = Arc::new(MixingMatrix::from(matrix));
+    let mixing = MixingMatrix::from(matrix);
     let shared = shared.into();
     let x = program.contribute_all(Reads::Nothing)?;
     let own = own.into();
@@ -83,8 +82,8 @@ pub fn corn_dsgd_along(
     }
     for _ in 0..rounds {
         program.send_to_neighbors(matrix.graph(), &y)?;
-        y = program.gossip_shared(&mixing, &y)?;
+        y = program.gossip(&mixing, &y)?;
     }
-    program.result_all(&y)?;
+    program.result(y.into_iter().enumerate())?;
     Ok(program)
 }

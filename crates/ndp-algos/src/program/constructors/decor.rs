@@ -53,6 +53,6 @@ pub fn decor(
         }
     }
     let mean = program.combine(public)?;
-    program.result_all(&vec![mean; nodes])?;
+    program.result((0..nodes).map(|u| (u, mean)))?;
     Ok(program)
 }

@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Value, Weight, toeplitz};
 use ndp_graph::GossipMatrix;
-use std::sync::Arc;
 
 /// How [`dsgd`] runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,10 +18,9 @@ pub struct Dsgd {
     pub reads: Reads,
 }
 
-impl Dsgd {
-    /// Independent noise in every step, one send a step, contributions that depend on nothing that was received.
-    #[must_use]
-    pub fn new(steps: usize) -> Self {
+/// That many steps with independent noise, one send a step, contributions that depend on nothing that was received.
+impl From<usize> for Dsgd {
+    fn from(steps: usize) -> Self {
         Self { steps, sends: 1, noise: toeplitz(steps, &[Weight::from(1)]), reads: Reads::Nothing }
     }
 }
@@ -42,21 +40,22 @@ impl Dsgd {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, SensitivitySet, constructors::{Dsgd, dsgd}};
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::dsgd};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
+/// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?;
 /// let account = program.account(&Observer::node(2))?;
 /// assert!((account.loss(0, &SensitivitySet::SameDirection)?.value() - 9.0 / 26.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn dsgd(matrix: &GossipMatrix, options: &Dsgd) -> Result<Program, Error> {
+pub fn dsgd(matrix: &GossipMatrix, options: impl Into<Dsgd>) -> Result<Program, Error> {
+    let options = options.into();
     let nodes = matrix.node_count();
     let mut program = Program::new(nodes)?;
     if options.noise.len() < options.steps {
         let (expected, got) = (options.steps, options.noise.len());
         return Err(crate::program::ProgramError::Shape { what: "rows of noise", expected, got }.into());
     }
-    let mixing = Arc::new(MixingMatrix::from(matrix));
+    let mixing = MixingMatrix::from(matrix);
     let rows = &options.noise[..options.steps];
     let noise: Vec<_> = (0..nodes).map(|u| program.noise_over_time(u, rows, 1)).collect::<Result<_, _>>()?;
     let mut model: Option<Vec<Value>> = None;
@@ -69,12 +68,12 @@ pub fn dsgd(matrix: &GossipMatrix, options: &Dsgd) -> Result<Program, Error> {
         }
         for _ in 0..options.sends {
             program.send_to_neighbors(matrix.graph(), &y)?;
-            y = program.gossip_shared(&mixing, &y)?;
+            y = program.gossip(&mixing, &y)?;
         }
         model = Some(y);
     }
     if let Some(model) = model {
-        program.result_all(&model)?;
+        program.result(model.into_iter().enumerate())?;
     }
     Ok(program)
 }

@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::GossipMatrix;
-use std::sync::Arc;
 
 /// Gossip with a fixed matrix where every node adds noise of variance `variances[t]` to what it has before it sends it in
 /// round `t`; there are as many rounds as variances.
@@ -27,14 +26,14 @@ use std::sync::Arc;
 /// ```
 pub fn fresh_noise(matrix: &GossipMatrix, variances: &[Weight]) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
-    let mixing = Arc::new(MixingMatrix::from(matrix));
+    let mixing = MixingMatrix::from(matrix);
     let mut y = program.contribute_all(Reads::Nothing)?;
     for variance in variances {
         let z = program.noise_all(variance.clone())?;
         y = program.add_all(&y, &z)?;
         program.send_to_neighbors(matrix.graph(), &y)?;
-        y = program.gossip_shared(&mixing, &y)?;
+        y = program.gossip(&mixing, &y)?;
     }
-    program.result_all(&y)?;
+    program.result(y.into_iter().enumerate())?;
     Ok(program)
 }

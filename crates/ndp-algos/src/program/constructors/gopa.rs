@@ -53,6 +53,6 @@ pub fn gopa(
     }
     let share = 1.0 / public.len().max(1) as f64;
     let mean = program.combine(public.into_iter().map(|y| (share, y)))?;
-    program.result_all(&vec![mean; nodes])?;
+    program.result((0..nodes).map(|u| (u, mean)))?;
     Ok(program)
 }

@@ -47,6 +47,6 @@ pub fn hierarchical(
     let sum = program.secure_sum(0, sums)?;
     let members = groups.iter().map(Vec::len).sum::<usize>();
     let mean = program.combine([(1.0 / members as f64, sum)])?;
-    program.result(0, mean)?;
+    program.result([(0, mean)])?;
     Ok(program)
 }

@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads};
 use ndp_graph::GossipMatrix;
-use std::sync::Arc;
 
 /// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it sends what it has to all its neighbors
 /// and takes the mean `y ← W y`.
@@ -28,14 +27,14 @@ use std::sync::Arc;
 /// ```
 pub fn muffliato(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
-    let mixing = Arc::new(MixingMatrix::from(matrix));
+    let mixing = MixingMatrix::from(matrix);
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
     let mut y = program.add_all(&x, &z)?;
     for _ in 0..rounds {
         program.send_to_neighbors(matrix.graph(), &y)?;
-        y = program.gossip_shared(&mixing, &y)?;
+        y = program.gossip(&mixing, &y)?;
     }
-    program.result_all(&y)?;
+    program.result(y.into_iter().enumerate())?;
     Ok(program)
 }

@@ -40,6 +40,6 @@ pub fn randomized_gossip(nodes: usize, rings: &[(usize, usize)]) -> Result<Progr
         let mean = program.combine([((1, 2), y[a]), ((1, 2), y[b])])?;
         (y[a], y[b]) = (mean, mean);
     }
-    program.result_all(&y)?;
+    program.result(y.into_iter().enumerate())?;
     Ok(program)
 }

@@ -3,7 +3,6 @@
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads};
 use ndp_graph::GossipMatrix;
-use std::sync::Arc;
 
 /// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w` over its neighbors by a
 /// secure sum, nothing else, and all take the mean `y ← W y`.
@@ -28,7 +27,7 @@ use std::sync::Arc;
 /// ```
 pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
     let mut program = Program::new(matrix.node_count())?;
-    let mixing = Arc::new(MixingMatrix::from(matrix));
+    let mixing = MixingMatrix::from(matrix);
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;
     let mut y = program.add_all(&x, &z)?;
@@ -44,8 +43,8 @@ pub fn secure_neighbor_sums(matrix: &GossipMatrix, rounds: usize) -> Result<Prog
                 }
             }
         }
-        y = program.gossip_shared(&mixing, &y)?;
+        y = program.gossip(&mixing, &y)?;
     }
-    program.result_all(&y)?;
+    program.result(y.into_iter().enumerate())?;
     Ok(program)
 }

@@ -52,7 +52,7 @@ pub fn zip_dl(graph: &Graph, own: impl Into<Weight>, mask: impl Into<Weight>) ->
     for (u, got) in got.into_iter().enumerate() {
         let share = 1.0 / got.len() as f64;
         let mean = program.combine(got.into_iter().map(|y| (share, y)))?;
-        program.result(u, mean)?;
+        program.result([(u, mean)])?;
     }
     Ok(program)
 }

@@ -23,4 +23,4 @@ mod read;
 mod write;
 
 /// The version of the format that is read and written.
-pub const VERSION: u64 = 1;
+const VERSION: u64 = 1;

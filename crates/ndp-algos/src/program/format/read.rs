@@ -10,7 +10,6 @@ use ndp_graph::{GossipMatrix, Graph, generators};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::io::BufRead;
-use std::sync::Arc;
 
 type Step = (usize, Map<String, Json>);
 
@@ -76,7 +75,7 @@ pub(super) struct Reader {
     pub(super) program: Program,
     pub(super) names: Names,
     graphs: BTreeMap<String, Graph>,
-    matrices: BTreeMap<String, Arc<MixingMatrix>>,
+    matrices: BTreeMap<String, MixingMatrix>,
     /// Steps done so far.
     done: usize,
 }
@@ -135,7 +134,7 @@ impl Reader {
             }
             Some("publish") => {
                 let value = self.names.one(Line::new(map, &["publish"])?.text("publish")?)?;
-                self.program.publish(value)?;
+                self.program.broadcast(None, value)?;
             }
             Some("secure-sum") => self.secure_sum(map)?,
             Some("deliver") => {
@@ -161,7 +160,7 @@ impl Reader {
                 let reference = line.text("result")?;
                 for node in self.nodes(&line)? {
                     let value = self.names.at(reference, node)?;
-                    self.program.result(node, value)?;
+                    self.program.result([(node, value)])?;
                 }
             }
             Some("leave") => {
@@ -259,13 +258,13 @@ impl Reader {
                 }
             };
             let matrix = if line.has("lazy") { matrix.lazy(line.weight("lazy")?.to_f64())? } else { matrix };
-            MixingMatrix::from_gossip(&matrix)
+            MixingMatrix::from(&matrix)
         };
-        self.matrices.insert(name, Arc::new(mixing));
+        self.matrices.insert(name, mixing);
         Ok(())
     }
 
-    pub(super) fn find_matrix(&self, name: &str) -> Result<Arc<MixingMatrix>, ProgramError> {
+    pub(super) fn find_matrix(&self, name: &str) -> Result<MixingMatrix, ProgramError> {
         self.matrices.get(name).cloned().ok_or_else(|| ProgramError::UnknownName(name.to_owned()))
     }
 
@@ -337,7 +336,7 @@ impl Reader {
                     .collect::<Result<_, _>>()?,
                 _ => of.iter().map(|name| self.names.one(name)).collect::<Result<_, _>>()?,
             };
-            let mixed = self.program.gossip_shared(&matrix, &values)?;
+            let mixed = self.program.gossip(&matrix, &values)?;
             return match names[..] {
                 [name] if of.len() == 1 => {
                     self.assign_to(verb, name, Entry::Family(mixed.into_iter().map(Some).collect()))

@@ -7,7 +7,6 @@ use crate::program::registers::Definition;
 use crate::program::{Program, Reads, Value};
 use serde_json::{Map, Value as Json, json};
 use std::io::Write;
-use std::sync::Arc;
 
 impl Program {
     /// Writes the program so that [`Program::read`] gives the same program back.
@@ -28,7 +27,7 @@ impl Program {
     pub fn write(&self, mut to: impl Write) -> std::io::Result<()> {
         writeln!(to, "{}", json!({"ndp-program": VERSION, "nodes": self.nodes}))?;
         let mut steps: Vec<(usize, Json)> = Vec::new();
-        let mut matrices: Vec<Arc<MixingMatrix>> = Vec::new();
+        let mut matrices: Vec<MixingMatrix> = Vec::new();
         for (value, definition) in self.values.iter().enumerate() {
             let step = match definition {
                 Definition::Contribution(k) => {
@@ -47,8 +46,7 @@ impl Program {
                 }
                 Definition::Mixed { row, .. } if *row > 0 => continue,
                 Definition::Mixed { mixing, inputs, .. } => {
-                    let known =
-                        matrices.iter().position(|known| Arc::ptr_eq(known, mixing) || known == mixing);
+                    let known = matrices.iter().position(|known| known.same(mixing));
                     let number = known.unwrap_or(matrices.len());
                     if known.is_none() {
                         let row = |u: usize| -> Map<String, Json> {

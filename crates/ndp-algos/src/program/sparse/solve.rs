@@ -6,6 +6,7 @@
 
 use super::{Covariance, Shift};
 use crate::program::enclose::Ends;
+use ndp_graph::progress::checkpoint;
 
 /// Right sides that are solved together.
 pub(super) const LANES: usize = 8;
@@ -56,6 +57,7 @@ impl Scratch {
         let mut open = [false; LANES];
         open.iter_mut().zip(batch).zip(&product).for_each(|((open, _), &x)| *open = x > 0.0);
         for _ in 0..MAX_STEPS {
+            checkpoint();
             if !open.contains(&true) {
                 break;
             }

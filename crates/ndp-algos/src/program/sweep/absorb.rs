@@ -2,7 +2,8 @@
 //!
 //! The attack `y` solves `S y = b` in `f64`; whatever it is, it is one. The shift that goes with it, `V Rᵀ y`, is nearly one. It is
 //! made exact on a walk through the program: a hidden value moves by what `f64` says it does, and a noise that is met there for
-//! the first time makes it so; a message does not move, and its pivot makes it so. So no number grows along the walk.
+//! the first time makes it so; a message does not move, and its pivot makes it so. So numbers do not grow from value to value; with
+//! noise over time they grow as the entries of the inverse of its matrix do.
 
 use super::tape::{Kind, Sign, Tape, ZERO};
 use super::{MAX_ROWS, Uses, covariance, memory};
@@ -15,6 +16,7 @@ use crate::program::registers::Definition;
 use crate::program::weight::float;
 use ndarray::Array2;
 use ndp_graph::linalg::cholesky;
+use ndp_graph::progress::checkpoint;
 use num_rational::BigRational;
 use num_traits::Zero;
 use std::collections::BTreeMap;
@@ -154,6 +156,9 @@ fn completed(
     let mut noises = vec![0; shift.len()];
     let mut row = 0;
     for (at, (step, &value)) in tape.steps.iter().zip(&tape.values).enumerate() {
+        if at % 1024 == 0 {
+            checkpoint();
+        }
         let (number, value) = (step.number as usize, value as usize);
         row += usize::from(tape.rows[row].1 == at);
         let mut motion = still.clone();

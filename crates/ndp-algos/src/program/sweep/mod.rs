@@ -34,6 +34,7 @@ pub(super) use absorb::witness;
 use dense::{Whitening, whitening};
 use ndarray::Array2;
 use ndp_graph::linalg::gram_difference;
+use ndp_graph::progress::checkpoint;
 use rayon::prelude::*;
 use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
 
@@ -191,6 +192,7 @@ type Partial = (Vec<f64>, Vec<Vec<f64>>);
 fn blocks<T: Send>(n: usize, work: impl Fn(usize, usize) -> T + Sync, mut take: impl FnMut(usize, usize, T)) {
     let starts: Vec<usize> = (0..n).step_by(LANES).collect();
     for together in starts.chunks(TOGETHER) {
+        checkpoint();
         let found: Vec<T> = together.par_iter().map(|&start| work(start, (start + LANES).min(n))).collect();
         for (&start, found) in together.iter().zip(found) {
             take(start, (start + LANES).min(n), found);

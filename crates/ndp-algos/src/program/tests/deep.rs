@@ -214,7 +214,7 @@ fn hidden_motions_and_blocks_are_the_account() -> Outcome {
         let matrix = GossipMatrix::metropolis(&graph);
         let v = rng.random_range(0..n);
         let steps = 3;
-        let program = dsgd(&matrix, &Dsgd::new(steps))?;
+        let program = dsgd(&matrix, steps)?;
         let observer = Observer::node(v);
         let account = program.account(&observer)?;
         let found = swept(&program, &observer)?.expect("a fresh noise in every message");
@@ -254,7 +254,7 @@ fn noise_over_time_in_blocks() -> Outcome {
             let matrix = GossipMatrix::metropolis(&graph).lazy(lazy)?;
             let v = rng.random_range(0..n);
             let rows = toeplitz(4, band);
-            let program = dsgd(&matrix, &Dsgd { noise: rows.clone(), ..Dsgd::new(4) })?;
+            let program = dsgd(&matrix, Dsgd { noise: rows.clone(), ..Dsgd::from(4) })?;
             let Some(found) = swept(&program, &Observer::node(v))? else {
                 assert!(k >= 3, "{k}");
                 continue;
@@ -283,7 +283,7 @@ fn long_chains_are_swept() -> Outcome {
         let one_shot = muffliato(&matrix, n)?;
         let tiny: Vec<Weight> = (0..8).map(|t| Weight::from(if t == 0 { 1.0 } else { 1e-9 })).collect();
         let fresh = fresh_noise(&matrix, &tiny)?;
-        let steps = dsgd(&matrix, &Dsgd::new(6))?;
+        let steps = dsgd(&matrix, 6)?;
         for program in [one_shot, fresh, steps] {
             let observer = Observer::coalition(&[v, 0]);
             let Some(found) = swept(&program, &observer)? else { continue };
@@ -293,8 +293,8 @@ fn long_chains_are_swept() -> Outcome {
                 let change = vec![Weight::from(1); gram.uses];
                 let (attack, _) = account.witnesses(gram.node, &change)?;
                 let truth = match program.check_attack(&observer, &attack)? {
-                    AttackBound::AtLeast(loss) => loss.0.expect("exact"),
-                    AttackBound::Noiseless => panic!("noise is seen"),
+                    Some(loss) => loss.0.expect("exact"),
+                    None => panic!("noise is seen"),
                 };
                 let ends = match gram.directions.first() {
                     Some(known) => known.ends,
@@ -318,7 +318,7 @@ fn deep_programs_are_accounted_for() -> Outcome {
     let (n, steps) = (60, 60);
     let graph = ndp_graph::random::random_regular_graph(4, n, &mut rng)?;
     let matrix = GossipMatrix::metropolis(&graph);
-    let program = dsgd(&matrix, &Dsgd::new(steps))?;
+    let program = dsgd(&matrix, steps)?;
     let account = program.account(&Observer::node(0))?;
     assert_eq!((account.failure(), account.bits(), account.rank()), (0.0, 53, 4 * steps));
     let (mut same, mut trace) = (0.0, 0.0);

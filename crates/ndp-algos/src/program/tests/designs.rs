@@ -3,7 +3,7 @@
 use super::*;
 use crate::accountant::Protocol;
 use crate::gossip::fresh::{Pairs, optimize};
-use crate::program::constructors::{Dsgd, decor, dsgd, fresh_noise};
+use crate::program::constructors::{decor, dsgd, fresh_noise};
 use crate::program::design::{Design, DesignStopping, Limit};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph};
@@ -27,7 +27,8 @@ fn schedules_of_fresh_noise() -> Outcome {
         let groups: Vec<Vec<Value>> = program.noises().chunks(n).map(<[Value]>::to_vec).collect();
         let mut floors = vec![0.0; rounds];
         floors[0] = 1.0;
-        let design = Design::new(&program, &groups)?.with_floors(&floors)?;
+        let mut design = Design::new(&program, &groups)?;
+        design.floors = floors;
         let observers: Vec<usize> = (0..n).collect();
         let far = |v: usize| {
             let hops = graph.distances(v);
@@ -86,7 +87,8 @@ fn masks_take_over() -> Outcome {
     let limit = Limit::Worst(1.0);
     let free = design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default());
     assert!(matches!(free, Err(crate::Error::Program(ProgramError::Design(_)))));
-    let priced = Design::new(&program, &[own, masks])?.with_prices(&[0.0, 1e-6])?;
+    let mut priced = Design::new(&program, &[own, masks])?;
+    priced.prices = vec![0.0, 1e-6];
     let found = priced.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
     // Own noise of 1/(n-1), against 1 without masks.
     assert!((found.strengths[0] - 0.2).abs() < 0.01 && found.strengths[1] > 1.0, "{:?}", found.strengths);
@@ -106,10 +108,13 @@ fn zero_sum_shares() -> Outcome {
         let share = program.zero_sum(&everyone, 1)?;
         let y: Vec<Value> =
             (0..n).map(|u| program.add(&[x[u], own[u], share[u]])).collect::<Result<_, _>>()?;
-        program.broadcast_all(&y)?;
+        for (u, &value) in y.iter().enumerate() {
+            program.broadcast(u, value)?;
+        }
         let mean = program.combine(y.iter().map(|&y| ((1, n as i64), y)))?;
-        program.result_all(&vec![mean; n])?;
-        let design = Design::new(&program, &[own, share])?.with_prices(&[0.0, price])?;
+        program.result((0..n).map(|u| (u, mean)))?;
+        let mut design = Design::new(&program, &[own, share])?;
+        design.prices = vec![0.0, price];
         let limit = Limit::Worst(1.0);
         let found =
             design.solve(&everybody(n), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
@@ -135,14 +140,14 @@ fn zero_sum_shares() -> Outcome {
 fn noise_between_steps() -> Outcome {
     let (steps, n) = (4, 3);
     let matrix = GossipMatrix::metropolis(&complete_graph(n)?);
-    let plain = dsgd(&matrix, &Dsgd::new(steps))?;
+    let plain = dsgd(&matrix, steps)?;
     let set = SensitivitySet::UseLevel;
     let pairs = everybody(n);
     let independent = Design::new(&plain, &[plain.noises()])?;
     let before = independent.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default())?;
     // Own noise in every step, and noise shared by two steps.
     let mut program = Program::new(n)?;
-    let mixing = std::sync::Arc::new(MixingMatrix::from(&matrix));
+    let mixing = MixingMatrix::from(&matrix);
     let own: Vec<Vec<Value>> = (0..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
     let between: Vec<Vec<Value>> = (1..steps).map(|_| program.noise_all(1)).collect::<Result<_, _>>()?;
     let mut model: Option<Vec<Value>> = None;
@@ -157,13 +162,14 @@ fn noise_between_steps() -> Outcome {
             y.push(program.combine(terms)?);
         }
         program.send_to_neighbors(matrix.graph(), &y)?;
-        model = Some(program.gossip_shared(&mixing, &y)?);
+        model = Some(program.gossip(&mixing, &y)?);
     }
-    program.result_all(&model.unwrap_or_default())?;
+    program.result(model.unwrap_or_default().into_iter().enumerate())?;
     let groups: Vec<Vec<Value>> = own.into_iter().chain(between).collect();
     // What is taken back cancels in the mean of all, where it costs nothing.
     let prices: Vec<f64> = (0..groups.len()).map(|k| if k < steps { 0.0 } else { 1e-3 }).collect();
-    let design = Design::new(&program, &groups)?.with_prices(&prices)?;
+    let mut design = Design::new(&program, &groups)?;
+    design.prices = prices;
     let found =
         design.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping { tolerance: 5e-3, steps: 600 })?;
     assert!(found.cost < 0.8 * before.cost, "{} {}", found.cost, before.cost);
@@ -182,14 +188,21 @@ fn bad_designs_are_refused() -> Outcome {
     assert!(Design::new(&program, &[noises[..3].to_vec()]).is_err());
     assert!(Design::new(&program, &[noises.clone(), noises[..1].to_vec()]).is_err());
     let design = Design::new(&program, &[noises])?;
-    assert!(design.clone().with_floors(&[1.0, 1.0]).is_err());
-    assert!(design.clone().with_prices(&[f64::NAN]).is_err());
-    let stopping = DesignStopping::default();
-    let pairs = everybody(4);
+    let (pairs, set) = (everybody(4), SensitivitySet::UseLevel);
+    let mut wrong = design.clone();
+    wrong.floors = vec![1.0, 1.0];
+    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()).is_err());
+    let mut wrong = design.clone();
+    wrong.prices = vec![f64::NAN];
+    assert!(wrong.solve(&pairs, &set, Limit::Worst(1.0), DesignStopping::default()).is_err());
     for limit in [Limit::Worst(0.0), Limit::Mean(f64::INFINITY), Limit::Worst(f64::NAN)] {
-        assert!(design.solve(&pairs, &SensitivitySet::UseLevel, limit, stopping).is_err());
+        assert!(design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default()).is_err());
     }
-    assert!(design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0), stopping).is_err());
-    assert!(design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0), stopping).is_err());
+    assert!(
+        design.solve(&pairs, &SensitivitySet::Signs, Limit::Worst(1.0), DesignStopping::default()).is_err()
+    );
+    assert!(
+        design.solve(&[], &SensitivitySet::UseLevel, Limit::Worst(1.0), DesignStopping::default()).is_err()
+    );
     Ok(())
 }

@@ -72,8 +72,8 @@ fn sparse_systems_agree_with_rationals() -> Outcome {
                 let change: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
                 let (attack, _) = account.witnesses(u, &change)?;
                 Ok(match program.check_attack(&observer, &attack)? {
-                    AttackBound::AtLeast(loss) => loss.to_f64(),
-                    AttackBound::Noiseless => panic!("noise is seen"),
+                    Some(loss) => loss.to_f64(),
+                    None => panic!("noise is seen"),
                 })
             };
             let k = gram.uses;
@@ -216,9 +216,7 @@ fn large_views_have_witnesses() -> Outcome {
     for u in [0, 4, 200] {
         let change = [Weight::from(1)];
         let (attack, shift) = account.witnesses(u, &change)?;
-        let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
-            panic!("noise is seen")
-        };
+        let Some(low) = program.check_attack(&observer, &attack)? else { panic!("noise is seen") };
         let high = program.check_shift(&observer, &shift)?;
         let loss = account.loss(u, &SensitivitySet::UseLevel)?;
         let (low, high) = (low.to_f64(), high.to_f64());
@@ -237,7 +235,7 @@ fn pivots_make_witnesses() -> Outcome {
     let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
     let band = [Weight::from(1), Weight::from((-1, 2))];
     let steps = 85;
-    let program = dsgd(&matrix, &Dsgd { noise: toeplitz(steps, &band), ..Dsgd::new(steps) })?;
+    let program = dsgd(&matrix, Dsgd { noise: toeplitz(steps, &band), ..Dsgd::from(steps) })?;
     let observer = Observer::node(0);
     let account = program.account(&observer)?;
     assert!(account.rank() > 160);
@@ -245,9 +243,7 @@ fn pivots_make_witnesses() -> Outcome {
     change[40] = Weight::from(1);
     for u in [1, 3] {
         let (attack, shift) = account.witnesses(u, &change)?;
-        let AttackBound::AtLeast(low) = program.check_attack(&observer, &attack)? else {
-            panic!("noise is seen")
-        };
+        let Some(low) = program.check_attack(&observer, &attack)? else { panic!("noise is seen") };
         let high = program.check_shift(&observer, &shift)?;
         let (low, high) = (low.to_f64(), high.to_f64());
         assert!(low <= high && high - low < 1e-9, "{low} {high}");

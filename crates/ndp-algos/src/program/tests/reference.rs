@@ -185,7 +185,7 @@ fn zip_dl_values() -> Outcome {
     let NodeVerdict::Noiseless { change, combination } = all.verdict(0, &USE)? else { panic!("noiseless") };
     assert_eq!(change, [1.0]);
     // The four messages, with equal weights.
-    let terms = combination.expect("found exactly").terms;
+    let terms = combination.expect("found exactly");
     assert_eq!(terms.len(), 4);
     assert!(terms.iter().all(|(_, weight)| *weight == terms[0].1));
     let own = zip_dl(&star_graph(4)?, (1, 2), 1)?;
@@ -222,7 +222,7 @@ fn secure_sums_over_neighbors() -> Outcome {
 
 #[test]
 fn dsgd_gram_matrices() -> Outcome {
-    let path = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
+    let path = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?;
     let account = path.account(&Observer::node(2))?;
     let gram = [[7.0, 3.0, 0.0], [3.0, 5.0, 0.0], [0.0, 0.0, 0.0]];
     for (i, row) in gram.iter().enumerate() {
@@ -237,7 +237,7 @@ fn dsgd_gram_matrices() -> Outcome {
     for set in [SIGNS, vectors(), SensitivitySet::Vectors { dimension: 2 }] {
         assert_loss(&account, 1, &set, 75.0 / 26.0);
     }
-    let ring = dsgd(&GossipMatrix::metropolis(&cycle_graph(5)?), &Dsgd::new(4))?;
+    let ring = dsgd(&GossipMatrix::metropolis(&cycle_graph(5)?), 4)?;
     let account = ring.account(&Observer::node(0))?;
     assert_loss(&account, 1, &SAME, 4797.0 / 1370.0);
     assert_loss(&account, 1, &SIGNS, 5157.0 / 1370.0);
@@ -252,8 +252,8 @@ fn dsgd_gram_matrices() -> Outcome {
     }
     assert_loss(&account, 2, &USE, 337.0 / 2740.0);
     // Two sends a step: each use behind its own noise.
-    let twice = Dsgd { sends: 2, ..Dsgd::new(3) };
-    let account = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &twice)?.account(&Observer::node(2))?;
+    let twice = Dsgd { sends: 2, ..Dsgd::from(3) };
+    let account = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), twice)?.account(&Observer::node(2))?;
     for u in [0, 1] {
         for (i, j) in [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)] {
             let (entry, radius) = account.gram(u, i, j)?;
@@ -261,7 +261,7 @@ fn dsgd_gram_matrices() -> Outcome {
             assert!((entry - expected).abs() <= radius && radius < 1e-9, "{u} {i} {j}: {entry}");
         }
     }
-    let club = dsgd(&GossipMatrix::metropolis(&ndp_graph::generators::karate_club_graph()?), &Dsgd::new(5))?
+    let club = dsgd(&GossipMatrix::metropolis(&ndp_graph::generators::karate_club_graph()?), 5)?
         .account(&Observer::node(11))?;
     assert_digits(&club, 33, &SAME, 0.00183652172290669);
     Ok(())
@@ -283,7 +283,7 @@ fn public(rows: &[Vec<Weight>]) -> Result<Program, ProgramError> {
 fn noise_matrices_over_time() -> Outcome {
     let outsider = Observer::outsider();
     let path = GossipMatrix::metropolis(&path_graph(3)?);
-    let on_path = |noise: Vec<Vec<Weight>>| dsgd(&path, &Dsgd { noise, ..Dsgd::new(4) });
+    let on_path = |noise: Vec<Vec<Weight>>| dsgd(&path, Dsgd { noise, ..Dsgd::from(4) });
     let banded = |band: &[(i64, i64)]| toeplitz(4, &band.iter().map(|&x| x.into()).collect::<Vec<_>>());
     // C = (1, 1/2).
     let inverse = inverse_of_lower(&banded(&[(1, 1), (1, 2)]))?;

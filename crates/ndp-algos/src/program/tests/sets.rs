@@ -122,8 +122,8 @@ fn parts_of_vectors() -> Outcome {
 /// Messages that may be lost: the account counts them all, as an upper bound.
 #[test]
 fn lost_messages_are_an_upper_bound() -> Outcome {
-    let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), &Dsgd::new(3))?;
-    let options = AccountOptions { delivery: Delivery::SomeLost, ..AccountOptions::default() };
+    let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?;
+    let options = AccountOptions { some_lost: true, ..AccountOptions::default() };
     let set = SensitivitySet::SameDirection;
     let all = program.account(&Observer::node(2))?.loss(0, &set)?;
     let some = program.account_with(&Observer::node(2), &options)?.loss(0, &set)?;

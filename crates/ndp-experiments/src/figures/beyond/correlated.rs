@@ -116,6 +116,6 @@ fn zero_sum(n: usize, masks: i32) -> Result<Program> {
     }
     program.broadcast_all(&y)?;
     let mean = program.combine(y.into_iter().map(|y| (1.0 / n as f64, y)))?;
-    program.result_all(&vec![mean; n])?;
+    program.result((0..n).map(|u| (u, mean)))?;
     Ok(program)
 }

@@ -157,7 +157,8 @@ fn designed(graph: &Graph) -> Result<(Point, f64, f64)> {
     groups.push(noises[n..].to_vec());
     let mut prices = vec![0.0; n];
     prices.push(PRICE);
-    let design = Design::new(&program, &groups)?.with_prices(&prices)?;
+    let mut design = Design::new(&program, &groups)?;
+    design.prices = prices;
     let pairs: Vec<(Observer, Vec<usize>)> =
         (0..n).map(|v| (Observer::node(v), (0..n).filter(|&u| u != v).collect())).collect();
     let limit = Limit::Worst(WORST * WORST);
