@@ -103,7 +103,7 @@ class Profile:
         >>> import ndp
         >>> account = ndp.gossip(([0], [1]), rounds=1).account(observer=0)
         >>> ndp.Profile.compose([account.profile(1, sigma=2.5), account.profile(1, sigma=10 / 3)]).mu
-        Exact(0.5, 'mu')
+        Exact(0.500001, 'mu')
         """
         kept = list(parts)
         return Profile(_ndp.compose_profiles([part._native for part in kept]), (Profile.compose, (kept,)))

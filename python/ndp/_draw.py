@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._grades import _up
 from ._graph import Graph, GraphLike
 
 
@@ -106,13 +107,13 @@ def losses_html(losses: Any, most: int = 20) -> str:
     outside = np.setdiff1d(np.arange(len(losses)), losses.coalitions[0])
     order = outside[np.argsort(-losses.unit[outside], kind="stable")]
     rows = "".join(
-        f"<tr><td>{html.escape(repr(losses.nodes[u]))}</td><td>{losses.unit[u]:.6g}</td>"
-        f"<td>{losses.lower[0, u]:.6g}</td></tr>"
+        f"<tr><td>{html.escape(repr(losses.nodes[u]))}</td><td>{_up(losses.unit[u])}</td>"
+        f"<td>{-float(_up(-losses.lower[0, u])):.6g}</td></tr>"
         for u in order[:most]
     )
     more = f"<p>and {len(order) - most} more</p>" if len(order) > most else ""
     who = ", ".join(html.escape(repr(v)) for v in losses.coalition)
-    failure = f", failure probability {losses.failure:.2g}" if losses.failure else ""
+    failure = f", failure probability {_up(losses.failure, 2)}" if losses.failure else ""
     return (
         f"<div><p><b>What {who} learns</b> ({html.escape(losses.protocol)}; {losses.grade.name}{failure})</p>"
         f"<table><thead><tr><th>node</th><th>unit loss</th><th>at least</th></tr></thead><tbody>{rows}</tbody></table>"
@@ -128,7 +129,7 @@ def pairs_html(losses: Any) -> str:
     for v in losses.observers[:20]:
         one = losses.towards(v)
         rows.append(
-            f"<tr><td>{html.escape(repr(v))}</td><td>{one.max.value:.6g}</td><td>{one.mean.value:.6g}</td></tr>"
+            f"<tr><td>{html.escape(repr(v))}</td><td>{_up(one.max.value)}</td><td>{_up(one.mean.value)}</td></tr>"
         )
     more = f"<p>and {len(losses.observers) - 20} more</p>" if len(losses.observers) > 20 else ""
     return (

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from . import _ndp
+
+
+def _up(x: float, digits: int = 6) -> str:
+    """A number in so many digits that is not below ``x``: what is guaranteed must not look smaller than it is."""
+    above = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal_from_float(float(x))
+    return f"{float(above):.{digits}g}"
 
 
 class Graded:
@@ -41,7 +48,8 @@ class Graded:
         return type(self)
 
     def __repr__(self) -> str:
-        value = f"{self.value:.6g}" if isinstance(self.value, float) else repr(self.value)
+        digits = _up if isinstance(self, Guarantee) else "{:.6g}".format
+        value = digits(self.value) if isinstance(self.value, float) else repr(self.value)
         return f"{type(self).__name__}({value}{f', {self.what!r}' if self.what else ''})"
 
     def __eq__(self, other: object) -> bool:
@@ -142,7 +150,7 @@ class Guarantee(Graded):
         --------
         >>> import ndp
         >>> ndp.Exact(1.0, "unit loss").epsilon(sigma=2.0, delta=1e-6)
-        Exact(2.25408, 'epsilon')
+        Exact(2.25409, 'epsilon')
         """
         if self.what == "epsilon":
             return self

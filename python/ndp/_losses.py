@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._draw import losses_html, pairs_html, plot_losses, plot_pairs
-from ._grades import Exact, Guarantee, UpperBound
+from ._grades import Exact, Guarantee, UpperBound, _up
 from ._graph import Graph
 from ._ndp import NdpError
 
@@ -453,8 +453,8 @@ class Losses(_Reports):
 
     def __repr__(self) -> str:
         who = f"observer={self.observer!r}" if len(self.coalitions[0]) == 1 else f"coalition={self.coalition!r}"
-        failure = f", failure={self.failure:.1g}" if self.failure else ""
-        return f"<Losses {who} of {self.protocol}: {self.grade.name}, max {self.max.value:.4g}{failure}>"
+        failure = f", failure={_up(self.failure, 1)}" if self.failure else ""
+        return f"<Losses {who} of {self.protocol}: {self.grade.name}, max {_up(self.max.value, 4)}{failure}>"
 
     def _repr_html_(self) -> str:
         return losses_html(self)
@@ -597,7 +597,7 @@ class PairwiseLosses(_Reports):
 
     def __repr__(self) -> str:
         count = f"{len(self.coalitions)} observers"
-        return f"<PairwiseLosses {count} of {self.protocol}: {self.grade.name}, max {self.max.value:.4g}>"
+        return f"<PairwiseLosses {count} of {self.protocol}: {self.grade.name}, max {_up(self.max.value, 4)}>"
 
     def _repr_html_(self) -> str:
         return pairs_html(self)

@@ -217,7 +217,7 @@ class Protocol:
         >>> import ndp
         >>> account = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).account(observer=0)
         >>> account.profile(1, sigma=2.0).epsilon(delta=1e-6)
-        Exact(2.25408, 'epsilon')
+        Exact(2.25409, 'epsilon')
         """
         return Account(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
 

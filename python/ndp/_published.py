@@ -100,7 +100,7 @@ def randomized_gossip(graph: GraphLike, pairs: Iterable[tuple[Hashable, Hashable
     >>> import ndp
     >>> p = ndp.programs.randomized_gossip(([0, 1], [1, 2]), [(0, 1), (1, 2)])
     >>> p.account(observer=2).verdict(0).loss
-    Exact(0.5, 'unit loss')
+    Exact(0.500001, 'unit loss')
     """
     network = Graph(graph)
     met = [[network.index(a), network.index(b)] for a, b in pairs]

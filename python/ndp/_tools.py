@@ -9,7 +9,7 @@ from . import _ndp
 from ._account import Profile, Who
 from ._checks import Progress, _count, _reporter, _seed
 from ._draw import plot_comparison
-from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
+from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, _up
 from ._graph import GraphLike
 from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of
 from ._ndp import NdpError
@@ -235,7 +235,7 @@ class Comparison(Sequence[dict[str, Any]]):
     def __repr__(self) -> str:
         lines = [f"{'protocol':<24} {'sigma':>11} {'error':>11} {'messages':>11}  grade"]
         for row in self.rows:
-            numbers = [f"{row[k]:11.5g}" if row.get(k) is not None else f"{'-':>11}" for k in ("sigma", "error", "messages")]
+            numbers = [f"{_up(row[k], 5):>11}" if row.get(k) is not None else f"{'-':>11}" for k in ("sigma", "error", "messages")]
             tail = row.get("reason") or row.get("grade") or ""
             lines.append(f"{row['protocol']:<24} {' '.join(numbers)}  {tail}")
         return "\n".join(lines)
@@ -247,7 +247,7 @@ class Comparison(Sequence[dict[str, Any]]):
         head = "".join(f"<th>{name}</th>" for name in names)
 
         def cell(x: Any) -> str:
-            return "" if x is None else f"{x:.5g}" if isinstance(x, float) else html.escape(str(x))
+            return "" if x is None else _up(x, 5) if isinstance(x, float) else html.escape(str(x))
 
         rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)

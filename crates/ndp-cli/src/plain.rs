@@ -1,6 +1,6 @@
 //! Answers in plain words, for whoever answers for the data.
 
-use crate::output::{command_line, number};
+use crate::output::{command_line, number, up};
 use ndp_algos::accountant::{Account, Observer};
 use ndp_algos::registry;
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
@@ -69,7 +69,7 @@ pub(crate) fn assumptions(page: Page, particular: &[String]) -> Page {
         "Every participant carries out the protocol as it is written, and draws its noise from a good source of randomness, anew in every run."
             .to_owned(),
         "Values are kept within the range that the noise was chosen for, before noise is added.".to_owned(),
-        "The protocol is run once on these data. Several runs add up: `ndp ledger` adds them.".to_owned(),
+        "The protocol is run once on these data. Several runs add up: the command “ndp ledger” adds them.".to_owned(),
         "Who takes part and who is connected with whom is public, and is not protected.".to_owned(),
         "Nothing is said about what the result itself tells people who know the rest of the data, nor about attacks on computers and networks."
             .to_owned(),
@@ -96,7 +96,8 @@ pub(crate) fn sureness(page: Page, grades: &[Grade], failure: f64, notes: &[Stri
         "The calculation itself uses no random numbers that could make it wrong.".to_owned()
     } else {
         format!(
-            "The calculation draws random numbers of its own; the probability that one of its results is too small is at most {failure:.1e}."
+            "The calculation draws random numbers of its own; the probability that one of its results is too small is at most {}.",
+            up(failure)
         )
     });
     words.extend(notes.iter().map(|note| format!("{}.", capital(note))));

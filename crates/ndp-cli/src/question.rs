@@ -3,6 +3,7 @@
 use crate::args::{Knowledge, MAX_FOR_ALL, Observers, ProtocolChoice, TargetChoice, Uses};
 use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
+use crate::output::up;
 use crate::patience::Patient;
 use ndp_algos::Protocol;
 use ndp_algos::accountant::{Allowed, Observer, Target};
@@ -152,9 +153,9 @@ pub(crate) fn words(target: &Target) -> String {
     }
 }
 
-/// A probability in a few digits.
+/// A probability, in digits that do not make it look smaller.
 pub(crate) fn probability(p: f64) -> String {
-    if p == 0.0 { "never".into() } else { format!("with probability {p:.0e} at most") }
+    if p == 0.0 { "never".into() } else { format!("with probability {} at most", up(p)) }
 }
 
 /// Limits from a file: `source observer loss` or `hops loss`, one a line.

@@ -192,7 +192,7 @@ pub(crate) fn iterated_mu(lipschitz: f64, sigma: f64, steps: u64, contraction: f
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_contraction(0.0, diameter=2.0, sigma=1.0)
-/// Exact(0.682689, 'coefficient')
+/// Exact(0.68269, 'coefficient')
 #[pyfunction]
 pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: f64) -> Result<Number, Fault> {
     let coefficient = contraction::gaussian_coefficient(epsilon, diameter, Sigma::new(sigma)?)?;

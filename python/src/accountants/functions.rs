@@ -35,7 +35,7 @@ fn word(rule: Rule) -> &'static str {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_epsilon(0.5, delta=1e-6)
-/// Exact(2.25408, 'epsilon')
+/// Exact(2.25409, 'epsilon')
 #[pyfunction]
 pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
     Ok(Number::new(Gdp::new(mu)?.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
@@ -55,7 +55,7 @@ pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_delta(0.5, epsilon=1.0)
-/// Exact(0.00682959, 'delta')
+/// Exact(0.0068296, 'delta')
 #[pyfunction]
 pub(crate) fn gaussian_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
     Ok(Number::new(Gdp::new(mu)?.delta(epsilon)?, "delta").with("epsilon", epsilon))
@@ -115,7 +115,7 @@ pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_compose([0.3, 0.4])
-/// Exact(0.5, 'mu')
+/// Exact(0.500001, 'mu')
 #[pyfunction]
 pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
     let parts = mus.into_iter().map(Gdp::new).collect::<Result<Vec<_>, _>>()?;
@@ -159,7 +159,7 @@ pub(crate) fn gaussian_trade_off(mu: f64, alpha: f64) -> Result<Number, Fault> {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.classic_sigma(0.5, delta=1e-6)
-/// UpperBound(10.5976, 'sigma')
+/// UpperBound(10.5977, 'sigma')
 #[pyfunction]
 #[pyo3(signature = (epsilon, delta, sensitivity=1.0))]
 pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Result<Number, Fault> {

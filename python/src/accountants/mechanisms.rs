@@ -22,9 +22,9 @@ mechanism! {
     /// >>> import ndp
     /// >>> release = ndp.accountants.Gaussian(sigma=2.0)
     /// >>> release.delta(epsilon=1.0)
-    /// Exact(0.00682959, 'delta')
+    /// Exact(0.0068296, 'delta')
     /// >>> release.mu
-    /// Exact(0.5, 'mu')
+    /// Exact(0.500001, 'mu')
     Gaussian(ndp_dp::Gaussian), "Gaussian",
     (sigma: f64, sensitivity: f64 = 1.0) =>
         ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? },

@@ -213,7 +213,7 @@ fn compare(
              let account = program.account(&observer)?;\n// {what}",
             twin.text(),
             observer.members(),
-            observer.tapped(),
+            observer.tapped,
         ),
     };
     let options = AccountOptions {

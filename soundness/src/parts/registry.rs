@@ -177,7 +177,7 @@ fn examined(
     found.extend(compare("more noise, more loss", exact(&louder), here));
     let joining = (0..protocol.node_count()).find(|&v| v != u && !observer.contains(v));
     // Without their own noise members do not see what they send to each other: there, more members may know less.
-    let grows = !observer.members().is_empty() && observer.own_noise() == ndp_algos::OwnNoise::Known;
+    let grows = !observer.members().is_empty() && observer.own_noise == ndp_algos::OwnNoise::Known;
     if let Some(v) = joining.filter(|_| grows) {
         let members: Vec<usize> = observer.members().iter().copied().chain([v]).collect();
         if let Ok(more) = protocol
@@ -187,7 +187,7 @@ fn examined(
             found.extend(compare("a member more, less loss", here, exact(&more)));
         }
     }
-    if observer.own_noise() == ndp_algos::OwnNoise::Unknown
+    if observer.own_noise == ndp_algos::OwnNoise::Unknown
         && let Ok(more) = protocol
             .account(&Observer::coalition(observer.members()))
             .and_then(|account| account.profile(u, multiplier))

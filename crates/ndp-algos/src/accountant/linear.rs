@@ -94,10 +94,10 @@ impl Seen<'_> {
 fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Result<Seen<'a>, Error> {
     observer.require_no_taps()?;
     observer.checked(LinearProtocol::node_count(protocol))?;
-    if observer.senders() == Senders::Hidden {
+    if observer.senders == Senders::Hidden {
         return Err(Error::NotOffered("the view of this protocol names the senders"));
     }
-    match (protocol.seen_with(observer.own_noise()), observer.own_noise()) {
+    match (protocol.seen_with(observer.own_noise), observer.own_noise) {
         (Some(other), _) => Ok(Seen::Changed(other)),
         (None, OwnNoise::Known) => Ok(Seen::AsIs),
         (None, OwnNoise::Unknown) => {

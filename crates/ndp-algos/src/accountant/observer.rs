@@ -23,9 +23,12 @@ pub enum Senders {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observer {
     members: Vec<usize>,
-    own_noise: OwnNoise,
-    senders: Senders,
-    tapped: Vec<(usize, usize)>,
+    /// Whether members use the noise that they drew.
+    pub own_noise: OwnNoise,
+    /// Whether members know from whom messages come.
+    pub senders: Senders,
+    /// The edges that are overheard, each from its first node to its second.
+    pub tapped: Vec<(usize, usize)>,
 }
 
 impl Observer {
@@ -74,24 +77,6 @@ impl Observer {
     #[must_use]
     pub fn members(&self) -> &[usize] {
         &self.members
-    }
-
-    /// Whether members use the noise that they drew.
-    #[must_use]
-    pub const fn own_noise(&self) -> OwnNoise {
-        self.own_noise
-    }
-
-    /// Whether members know from whom messages come.
-    #[must_use]
-    pub const fn senders(&self) -> Senders {
-        self.senders
-    }
-
-    /// The edges that are overheard.
-    #[must_use]
-    pub fn tapped(&self) -> &[(usize, usize)] {
-        &self.tapped
     }
 
     /// Whether `u` is a member.

@@ -21,14 +21,14 @@ use std::collections::BTreeMap;
 /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Repeated`], [`ProgramError::SameEnds`];
 /// [`Error::NotOffered`] for an observer who throws away its own noise or does not know senders.
 fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
-    let ends = observer.tapped().iter().flat_map(|&(from, to)| [from, to]);
+    let ends = observer.tapped.iter().flat_map(|&(from, to)| [from, to]);
     if let Some(node) = observer.members().iter().copied().chain(ends).find(|&node| node >= nodes) {
         return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
     }
-    if let Some(&(node, _)) = observer.tapped().iter().find(|(from, to)| from == to) {
+    if let Some(&(node, _)) = observer.tapped.iter().find(|(from, to)| from == to) {
         return Err(ProgramError::SameEnds { what: "a tapped edge", node }.into());
     }
-    if observer.own_noise() == OwnNoise::Unknown || observer.senders() == Senders::Hidden {
+    if observer.own_noise == OwnNoise::Unknown || observer.senders == Senders::Hidden {
         return Err(Error::NotOffered(
             "programs are accounted for observers who know their own noise and from whom messages come",
         ));
@@ -40,7 +40,7 @@ fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
 pub(super) fn sees(observer: &Observer, seeing: &Seeing) -> bool {
     match seeing {
         Seeing::Message { from, to } => {
-            observer.contains(*from) || observer.contains(*to) || observer.tapped().contains(&(*from, *to))
+            observer.contains(*from) || observer.contains(*to) || observer.tapped.contains(&(*from, *to))
         }
         Seeing::Broadcast { .. } => true,
         Seeing::SecureSum { to, .. } => observer.contains(*to),

@@ -173,7 +173,7 @@ pub(super) fn seen(twin: &Twin, observer: &Observer, until: usize) -> Vec<Row> {
     let width = twin.primitives.len();
     let sees = |sight: &&Sight| {
         let member = sight.by.as_ref().is_none_or(|by| by.iter().any(|u| observer.contains(*u)));
-        let tapped = sight.edge.is_some_and(|edge| observer.tapped().contains(&edge));
+        let tapped = sight.edge.is_some_and(|edge| observer.tapped.contains(&edge));
         sight.moment < until && (member || tapped)
     };
     let padded = |sight: &Sight| {

@@ -53,7 +53,7 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
     }
 
     fn class(&self) -> Option<(usize, usize)> {
-        let known = usize::from(self.observer.senders() == Senders::Known);
+        let known = usize::from(self.observer.senders == Senders::Known);
         Some((self.protocol?, 2 * self.observer.members().len() + known))
     }
 
@@ -107,7 +107,7 @@ impl Protocol for CompleteSum {
         if walk.caps().may_bind(walk.step_count()) {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
-        let secrecy = self.has_constant_data().then(|| observer.senders());
+        let secrecy = self.has_constant_data().then(|| observer.senders);
         let profile = move |noise: NoiseMultiplier, against: &str| {
             // Rounded up: the reciprocal of a multiplier.
             let mu = (1.0 / noise.get()).next_up();
@@ -262,7 +262,7 @@ impl Protocol for CompleteHistogram {
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let histogram = self.along(towards(self.walk(), observer)?);
-        let known = observer.senders() == Senders::Known;
+        let known = observer.senders == Senders::Known;
         let epsilon_of = move |histogram: &Self, delta: Delta| {
             if !known {
                 return Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon());

@@ -25,7 +25,7 @@ use rand::Rng;
 /// let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
 /// // Two contributions of node 0 behind two noises, before node 1 sees the token: 2²/2.
 /// let losses = SumOnPath::new(sum, walk.path(&[0, 0, 1])?)?.coalition_loss(&[1])?;
-/// assert!((losses.unit(0)?.get() - 2.0).abs() < 1e-9);
+/// assert!((losses.loss.value().unit[0] - 2.0).abs() < 1e-9);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -296,7 +296,7 @@ impl WalkTranscript {
 /// // Two contributions of node 0 behind four noises: a loss of 2²/4.
 /// let path = Path { nodes: 3, holders: vec![0, 1, 0, 1, 2], contributes: vec![true; 4] };
 /// let protocol = AveragingOnPath { averaging: &averaging, path: &path, final_token: FinalToken::Withheld };
-/// assert!((protocol.coalition_loss(&[2])?.unit(0)?.get() - 1.0).abs() < 1e-9);
+/// assert!((protocol.coalition_loss(&[2])?.loss.value().unit[0] - 1.0).abs() < 1e-9);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -101,8 +101,8 @@ impl<'a> LongWalk<'a> {
         })
     }
 
-    /// The loss `N ε_gap` from `u` to a coalition (often one node), at most `N c₀`: as
-    /// [`contribution::capped`](super::contribution::capped), of which this is a fast form.
+    /// The loss `N ε_gap` from `u` to a coalition (often one node), at most `N c₀`: a fast form of
+    /// [`TokenWalk::capped_loss_from_cut_law`](super::TokenWalk::capped_loss_from_cut_law) for symmetric matrices.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a cap of 0; [`Error::SourceIsObserver`], [`Error::EmptyCoalition`],
