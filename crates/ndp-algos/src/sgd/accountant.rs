@@ -110,7 +110,7 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
         let domain = match &training {
             Training::Federated(run) => run.domain,
             _ => Domain::Unbounded,
