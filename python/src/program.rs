@@ -137,7 +137,7 @@ impl Program {
 
     fn zero_sum_of(&self, node: usize, count: usize, variance: Number) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
-        let values = stated.program.zero_sum(&vec![node; count], variance.weight()?)?;
+        let values = stated.program.zero_sum_of(node, count, variance.weight()?)?;
         Ok(numbers(values))
     }
 

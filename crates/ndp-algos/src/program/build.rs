@@ -282,25 +282,38 @@ impl Program {
     }
 
     /// Noises of the nodes of a group that add up to 0: covariance `s² (I - J / m)` for `m` nodes, `J` all ones, `s²` the
-    /// `variance`. Each is known to its node alone. A group that is one node throughout has it draw them all.
+    /// `variance`. Each is known to its node alone.
     ///
     /// # Errors
-    /// [`ProgramError::SmallGroup`] below two noises; [`ProgramError::Repeated`] for a node twice beside others; those of
-    /// [`noise`](Self::noise).
+    /// [`ProgramError::SmallGroup`] below two nodes; those of [`noise`](Self::noise).
     pub fn zero_sum(
         &mut self,
         group: &[usize],
         variance: impl Into<Weight>,
     ) -> Result<Vec<Value>, ProgramError> {
+        distinct(group, "a zero-sum group")?;
+        self.zero_sum_over(group, variance.into())
+    }
+
+    /// `count` noises that add up to 0, all drawn by `node`, as in [`zero_sum`](Self::zero_sum).
+    ///
+    /// # Errors
+    /// Those of [`zero_sum`](Self::zero_sum).
+    pub fn zero_sum_of(
+        &mut self,
+        node: usize,
+        count: usize,
+        variance: impl Into<Weight>,
+    ) -> Result<Vec<Value>, ProgramError> {
+        self.zero_sum_over(&vec![node; count], variance.into())
+    }
+
+    fn zero_sum_over(&mut self, group: &[usize], variance: Weight) -> Result<Vec<Value>, ProgramError> {
         let count = group.len();
         if count < 2 {
             return Err(ProgramError::SmallGroup { what: "a zero-sum group", got: count });
         }
-        if group.iter().any(|node| *node != group[0]) {
-            distinct(group, "a zero-sum group")?;
-        }
         group.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
-        let variance = variance.into();
         // Independent noises less their mean have this covariance.
         let hidden: Vec<Value> =
             (0..count).map(|_| self.noise([], variance.clone())).collect::<Result<_, _>>()?;
