@@ -113,7 +113,7 @@ impl Program {
 
     fn shared_noise(&self, holders: Vec<usize>, variance: Number) -> Result<usize, Fault> {
         let mut stated = self.lock()?;
-        let value = stated.program.shared_noise(&holders, variance.weight()?)?;
+        let value = stated.program.noise(&holders, variance.weight()?)?;
         Ok(value.index())
     }
 

@@ -9,8 +9,8 @@ use crate::worker::run;
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    AttackWitness, Dependence, Moment, NodeVerdict, NoiseShift, Program as Inner, ProgramAccount as Answered,
-    Run, Value, Weight, inverse_of_lower, toeplitz,
+    Dependence, Moment, NodeVerdict, Program as Inner, ProgramAccount as Answered, Run, Value, Weight,
+    Witness, inverse_of_lower, toeplitz,
 };
 use ndp_dp::NoiseMultiplier;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
@@ -85,13 +85,14 @@ impl ProgramAccount {
 
     /// Rank of what is seen, bits of the arithmetic, failure probability, on what contributions were taken to depend.
     fn facts(&self) -> (usize, u32, f64, &'static str) {
-        let adaptivity = match self.account.adaptivity() {
+        let facts = self.account.facts();
+        let adaptivity = match facts.adaptivity {
             Dependence::Fixed => "fixed",
             Dependence::Checked => "checked",
             Dependence::Assumed => "assumed",
             Dependence::Revealed => "revealed",
         };
-        (self.account.rank(), self.account.bits(), self.account.failure(), adaptivity)
+        (facts.rank, facts.bits, facts.failure, adaptivity)
     }
 
     /// An attack on a change of the uses of a node, and the shift of noises that matches it.
@@ -99,7 +100,7 @@ impl ProgramAccount {
         let (account, change) = (Arc::clone(&self.account), weights(change)?);
         run(py, move || {
             let (attack, shift) = account.witnesses(source, &change)?;
-            Ok((terms(&attack.combination), terms(&shift.noises)))
+            Ok((terms(&attack.terms), terms(&shift.terms)))
         })
     }
 }
@@ -132,7 +133,7 @@ pub(crate) fn check_attack(
     let (program, attack) = {
         let stated = program.lock()?;
         let combination = given(&stated, combination)?;
-        (stated.program.clone(), AttackWitness { source, change: weights(change)?, combination })
+        (stated.program.clone(), Witness { source, change: weights(change)?, terms: combination })
     };
     let who: Observer = observer(who);
     run(py, move || Ok(program.check_attack(&who, &attack)?.map(|loss| loss.to_string())))
@@ -151,7 +152,7 @@ pub(crate) fn check_shift(
     let (program, shift) = {
         let stated = program.lock()?;
         let noises = given(&stated, noises)?;
-        (stated.program.clone(), NoiseShift { source, change: weights(change)?, noises })
+        (stated.program.clone(), Witness { source, change: weights(change)?, terms: noises })
     };
     let who: Observer = observer(who);
     run(py, move || Ok(program.check_shift(&who, &shift)?.to_string()))

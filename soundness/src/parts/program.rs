@@ -231,8 +231,9 @@ fn compare(
             return;
         }
         (Ok(account), true) => {
-            outcome
-                .check(false, || violation("hidden read not found", format!("{:?}", account.adaptivity())));
+            outcome.check(false, || {
+                violation("hidden read not found", format!("{:?}", account.facts().adaptivity))
+            });
             return;
         }
         (Ok(account), false) => account,
@@ -241,7 +242,8 @@ fn compare(
             return;
         }
     };
-    outcome.check(account.adaptivity() != Dependence::Revealed, || violation("revealed", String::new()));
+    outcome
+        .check(account.facts().adaptivity != Dependence::Revealed, || violation("revealed", String::new()));
     for u in (0..twin.nodes).filter(|&u| !observer.contains(u) && twin.program.uses(u) > 0) {
         node(outcome, twin, (&account, observer), u, &directions[u].1, &violation);
     }

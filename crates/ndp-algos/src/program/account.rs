@@ -56,6 +56,20 @@ pub struct ProgramAccount {
     some_lost: bool,
 }
 
+/// How an account was made, and what it rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccountFacts {
+    /// Number of independent rows over what the observer does not know.
+    pub rank: usize,
+    /// Bits of the arithmetic: 53 is `f64`, more is fixed point, 0 says that none was needed.
+    pub bits: u32,
+    /// Probability, over primes drawn from a hash of the view, that an upper end is too small, a leak was missed or a check of
+    /// what is read passed wrongly; at most. 0 where nothing rests on primes.
+    pub failure: f64,
+    /// What contributions were taken to depend on; part of every grade.
+    pub adaptivity: Dependence,
+}
+
 impl Program {
     /// What `observer` learns about every node, with the default options.
     ///
@@ -379,29 +393,10 @@ impl ProgramAccount {
         self.grams.len()
     }
 
-    /// Number of independent rows over what the observer does not know.
+    /// How the account was made, and what it rests on.
     #[must_use]
-    pub fn rank(&self) -> usize {
-        self.rank
-    }
-
-    /// Bits of the arithmetic: 53 is `f64`, more is fixed point, 0 says that none was needed.
-    #[must_use]
-    pub fn bits(&self) -> u32 {
-        self.bits
-    }
-
-    /// Probability, over primes drawn from a hash of the view, that an upper end is too small, a leak was missed or a check of
-    /// what is read passed wrongly; at most. 0 where nothing rests on primes.
-    #[must_use]
-    pub fn failure(&self) -> f64 {
-        self.failure
-    }
-
-    /// What contributions were taken to depend on; part of every grade.
-    #[must_use]
-    pub fn adaptivity(&self) -> Dependence {
-        self.adaptivity
+    pub fn facts(&self) -> AccountFacts {
+        AccountFacts { rank: self.rank, bits: self.bits, failure: self.failure, adaptivity: self.adaptivity }
     }
 
     /// What was seen, with the coefficients of all rows.

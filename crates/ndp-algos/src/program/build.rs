@@ -198,13 +198,25 @@ impl Program {
         (0..self.nodes).map(|node| self.contribute(node, reads.clone())).collect()
     }
 
-    /// A noise of the given variance that `node` draws, and knows.
+    /// A noise of the given variance that all of `holders` know, and nobody else: `[node]` for the noise of one, `[]` for one that
+    /// nobody knows.
     ///
     /// # Errors
-    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`], [`ProgramError::NotFinite`],
-    /// [`ProgramError::NegativeVariance`]. A variance of 0 is allowed.
-    pub fn noise(&mut self, node: usize, variance: impl Into<Weight>) -> Result<Value, ProgramError> {
-        self.shared_noise(&[node], variance)
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Absent`], [`ProgramError::NotFinite`], [`ProgramError::NegativeVariance`],
+    /// [`ProgramError::Repeated`]. A variance of 0 is allowed.
+    pub fn noise(
+        &mut self,
+        holders: impl AsRef<[usize]>,
+        variance: impl Into<Weight>,
+    ) -> Result<Value, ProgramError> {
+        let holders = holders.as_ref();
+        distinct(holders, "the holders of a noise")?;
+        holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
+        let variance = variance.into().variance()?.clone();
+        let value = self.push(Definition::Noise(self.noises.len()))?;
+        Arc::make_mut(&mut self.noises).push(Noise { variance, value: value.index() });
+        holders.iter().for_each(|&by| self.see(value, Seeing::Held { by }));
+        Ok(value)
     }
 
     /// A noise for every node, in order of nodes, each known to its node alone.
@@ -213,25 +225,7 @@ impl Program {
     /// Those of [`noise`](Self::noise).
     pub fn noise_all(&mut self, variance: impl Into<Weight>) -> Result<Vec<Value>, ProgramError> {
         let variance = variance.into();
-        (0..self.nodes).map(|node| self.noise(node, variance.clone())).collect()
-    }
-
-    /// A noise that all of `holders` know; nobody where there are none.
-    ///
-    /// # Errors
-    /// Those of [`noise`](Self::noise); [`ProgramError::Repeated`].
-    pub fn shared_noise(
-        &mut self,
-        holders: &[usize],
-        variance: impl Into<Weight>,
-    ) -> Result<Value, ProgramError> {
-        distinct(holders, "the holders of a noise")?;
-        holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
-        let variance = variance.into().variance()?.clone();
-        let value = self.push(Definition::Noise(self.noises.len()))?;
-        Arc::make_mut(&mut self.noises).push(Noise { variance, value: value.index() });
-        holders.iter().for_each(|&by| self.see(value, Seeing::Held { by }));
-        Ok(value)
+        (0..self.nodes).map(|node| self.noise([node], variance.clone())).collect()
     }
 
     /// A mask that two nodes share: `+` for the first, `-` for the second, known to both.
@@ -247,7 +241,7 @@ impl Program {
         if a == b {
             return Err(ProgramError::SameEnds { what: "a pairwise mask", node: a });
         }
-        let plus = self.shared_noise(&[a, b], variance)?;
+        let plus = self.noise([a, b], variance)?;
         let minus = self.combine([(-1, plus)])?;
         Ok((plus, minus))
     }
@@ -274,7 +268,7 @@ impl Program {
         let (lower, diagonal) = ldl(&exact)?;
         let hidden: Vec<Value> = diagonal
             .into_iter()
-            .map(|variance| self.shared_noise(&[], Weight::of(variance)))
+            .map(|variance| self.noise([], Weight::of(variance)))
             .collect::<Result<_, _>>()?;
         let mut values = Vec::with_capacity(group.len());
         for (i, &by) in group.iter().enumerate() {
@@ -298,7 +292,7 @@ impl Program {
         variance: impl Into<Weight>,
     ) -> Result<Vec<Value>, ProgramError> {
         distinct(group, "a zero-sum group")?;
-        self.zero_sum_over(group.len(), variance, |k| group.get(k).copied())
+        self.zero_sum_over(group, variance.into())
     }
 
     /// `count` noises that add up to 0, all drawn by `node`, as in [`zero_sum`](Self::zero_sum).
@@ -311,31 +305,24 @@ impl Program {
         count: usize,
         variance: impl Into<Weight>,
     ) -> Result<Vec<Value>, ProgramError> {
-        self.zero_sum_over(count, variance, |_| Some(node))
+        self.zero_sum_over(&vec![node; count], variance.into())
     }
 
-    fn zero_sum_over(
-        &mut self,
-        count: usize,
-        variance: impl Into<Weight>,
-        holder: impl Fn(usize) -> Option<usize>,
-    ) -> Result<Vec<Value>, ProgramError> {
+    fn zero_sum_over(&mut self, group: &[usize], variance: Weight) -> Result<Vec<Value>, ProgramError> {
+        let count = group.len();
         if count < 2 {
             return Err(ProgramError::SmallGroup { what: "a zero-sum group", got: count });
         }
-        (0..count).filter_map(&holder).try_for_each(|node| self.present(node, "draw a noise"))?;
-        let variance = variance.into();
+        group.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
         // Independent noises less their mean have this covariance.
         let hidden: Vec<Value> =
-            (0..count).map(|_| self.shared_noise(&[], variance.clone())).collect::<Result<_, _>>()?;
+            (0..count).map(|_| self.noise([], variance.clone())).collect::<Result<_, _>>()?;
         let share = Weight::of(BigRational::new((-1).into(), count.into()));
         let mean = self.combine(hidden.iter().map(|&z| (share.clone(), z)))?;
         let mut values = Vec::with_capacity(count);
-        for (k, &z) in hidden.iter().enumerate() {
+        for (&by, &z) in group.iter().zip(&hidden) {
             let value = self.combine([(1, z), (1, mean)])?;
-            if let Some(by) = holder(k) {
-                self.see(value, Seeing::Held { by });
-            }
+            self.see(value, Seeing::Held { by });
             values.push(value);
         }
         Ok(values)
@@ -359,7 +346,7 @@ impl Program {
         }
         let variance = variance.into();
         let own: Vec<Value> =
-            rows.iter().map(|_| self.noise(node, variance.clone())).collect::<Result<_, _>>()?;
+            rows.iter().map(|_| self.noise([node], variance.clone())).collect::<Result<_, _>>()?;
         let terms = |row: &Vec<Weight>| -> Vec<(Weight, Value)> {
             let entries = row.iter().zip(&own).filter(|(weight, _)| !weight.is_zero());
             entries.map(|(weight, &value)| (weight.clone(), value)).collect()

@@ -59,7 +59,7 @@ mod weight;
 mod witness;
 
 pub use crate::accountant::Observer;
-pub use account::{NodeVerdict, ProgramAccount};
+pub use account::{AccountFacts, NodeVerdict, ProgramAccount};
 pub use adaptivity::{Dependence, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use coordinates::loss_by_coordinates;
@@ -70,6 +70,6 @@ pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, SensitivitySet};
 pub use simulate::{Moment, Run};
 pub use weight::{Weight, inverse_of_lower, toeplitz};
-pub use witness::{AttackWitness, NoiseShift};
+pub use witness::Witness;
 
 use crate::Error;

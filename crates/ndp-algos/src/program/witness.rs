@@ -26,26 +26,16 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 use std::collections::BTreeMap;
 
-/// A combination of messages that tells a change of a node's uses from none.
+/// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that tells the change from
+/// none, or a *shift* of noises that looks to the observer like the change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AttackWitness {
+pub struct Witness {
     /// The node.
     pub source: usize,
     /// How its uses change, one weight for each.
     pub change: Vec<Weight>,
-    /// Values that are seen, and their weights.
-    pub combination: Vec<(Value, Weight)>,
-}
-
-/// A shift of noises that looks to the observer like a change of a node's uses.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NoiseShift {
-    /// The node.
-    pub source: usize,
-    /// How its uses change, one weight for each.
-    pub change: Vec<Weight>,
-    /// Noises and how far each is shifted.
-    pub noises: Vec<(Value, Weight)>,
+    /// Of an attack values that are seen and their weights, of a shift noises and how far each is shifted.
+    pub terms: Vec<(Value, Weight)>,
 }
 
 impl Program {
@@ -57,15 +47,15 @@ impl Program {
     ///
     /// # Complexity
     /// One walk back through what the messages are made of.
-    pub fn check_attack(&self, observer: &Observer, attack: &AttackWitness) -> Result<Option<Weight>, Error> {
+    pub fn check_attack(&self, observer: &Observer, attack: &Witness) -> Result<Option<Weight>, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, attack.source, &attack.change)?;
-        if attack.combination.is_empty() {
+        if attack.terms.is_empty() {
             return Ok(Some(Weight::of(BigRational::zero())));
         }
         // A common factor of all weights has no effect.
         let mut common = BigInt::one();
-        for (value, weight) in &attack.combination {
+        for (value, weight) in &attack.terms {
             let number = self.check(*value)?;
             if seen.known_from[number].is_none() {
                 return Err(refused(format!("value {number} is not seen")));
@@ -73,7 +63,7 @@ impl Program {
             common = multiple(common, weight.exact("a weight")?.denom());
         }
         let mut open: BTreeMap<usize, Unreduced> = BTreeMap::new();
-        for (value, weight) in &attack.combination {
+        for (value, weight) in &attack.terms {
             let weight = weight.exact("a weight")?;
             let sum = open.entry(value.index()).or_insert_with(Unreduced::zero);
             sum.add(weight.numer() * (&common / weight.denom()), &BigInt::one());
@@ -114,14 +104,14 @@ impl Program {
     ///
     /// # Complexity
     /// One walk on through the program: every value moves by the change less the shift, and what is seen must not move.
-    pub fn check_shift(&self, observer: &Observer, shift: &NoiseShift) -> Result<Weight, Error> {
+    pub fn check_shift(&self, observer: &Observer, shift: &Witness) -> Result<Weight, Error> {
         let seen = Seen::outline(self, observer, &BTreeMap::new())?;
         let change = self.change(&seen, shift.source, &shift.change)?;
         let mut moved: BTreeMap<usize, &BigRational> = BTreeMap::new();
         // All shifts over one denominator, so that values have those of the program's weights.
         let mut common = change.values().fold(BigInt::one(), |d, x| multiple(d, x.denom()));
         let mut price = Sums::default();
-        for (value, by) in &shift.noises {
+        for (value, by) in &shift.terms {
             let number = self.check(*value)?;
             let by = by.exact("a weight")?;
             let Definition::Noise(noise) = self.values[number] else {
@@ -209,22 +199,19 @@ impl ProgramAccount {
     ///
     /// # Complexity
     /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words. Otherwise that of the account.
-    pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(AttackWitness, NoiseShift), Error> {
+    pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(Witness, Witness), Error> {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
         // Values that were shown to the observer it does not have.
-        if self.adaptivity() == Dependence::Revealed {
+        if self.facts().adaptivity == Dependence::Revealed {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
+        let witness = |terms| Witness { source, change: change.to_vec(), terms };
         let pair = |attack: Vec<(usize, Weight)>, moved: Vec<(usize, BigRational)>| {
-            let combination = attack.into_iter().map(|(number, y)| (value(number), y)).collect();
-            let noises = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
-            let (change, noises) = (change.to_vec(), noises.collect());
-            (
-                AttackWitness { source, change: change.clone(), combination },
-                NoiseShift { source, change, noises },
-            )
+            let attack = attack.into_iter().map(|(number, y)| (value(number), y)).collect();
+            let moved = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
+            (witness(attack), witness(moved.collect()))
         };
         let memory = AccountOptions::default().memory_limit;
         let large = self.seen.rows.len() > MAX_EXACT;

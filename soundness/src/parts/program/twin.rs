@@ -91,7 +91,7 @@ impl Twin {
         variance: Weight,
         exact: BigRational,
     ) -> Result<(), Error> {
-        let value = self.program.shared_noise(holders, variance)?;
+        let value = self.program.noise(holders, variance)?;
         let (at, form) = self.unit(Primitive::Noise);
         self.covariance.push((at, at, exact));
         let value = self.push(value, form);

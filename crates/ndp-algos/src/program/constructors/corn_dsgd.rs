@@ -64,12 +64,11 @@ pub fn corn_dsgd_along(
     let shared = shared.into();
     let x = program.contribute_all(Reads::Nothing)?;
     let own = own.into();
-    let mut parts: Vec<Vec<_>> = (0..nodes)
-        .map(|_| Ok(vec![(1, program.shared_noise(&[], own.clone())?)]))
-        .collect::<Result<_, Error>>()?;
+    let mut parts: Vec<Vec<_>> =
+        (0..nodes).map(|_| Ok(vec![(1, program.noise([], own.clone())?)])).collect::<Result<_, Error>>()?;
     for u in 0..nodes {
         for (v, weight) in mixing.entries(u).into_iter().filter(|(v, _)| u < *v) {
-            let z = program.shared_noise(&[], &weight * &shared)?;
+            let z = program.noise([], &weight * &shared)?;
             parts[u].push((1, z));
             parts[v].push((-1, z));
         }

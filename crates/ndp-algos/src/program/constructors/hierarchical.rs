@@ -35,13 +35,13 @@ pub fn hierarchical(
         let mut addends = Vec::with_capacity(group.len());
         for &node in group {
             let x = program.contribute(node, Reads::Nothing)?;
-            let z = program.noise(node, own.clone())?;
+            let z = program.noise([node], own.clone())?;
             addends.push((node, 1, program.add(&[x, z])?));
         }
         let small = crate::program::ProgramError::SmallGroup { what: "a group", got: group.len() };
         let leader = *group.first().ok_or(small)?;
         let sum = program.secure_sum(leader, addends)?;
-        let z = program.noise(leader, leaders.clone())?;
+        let z = program.noise([leader], leaders.clone())?;
         sums.push((leader, 1, program.add(&[sum, z])?));
     }
     let sum = program.secure_sum(0, sums)?;

@@ -39,7 +39,7 @@ impl Reader {
         }
         let variance = line.weight("variance")?;
         if line.has("shared") {
-            let value = self.program.shared_noise(&line.nodes("shared")?, variance)?;
+            let value = self.program.noise(line.nodes("shared")?, variance)?;
             return Ok(self.names.define(name, Entry::One(value))?);
         }
         if line.has("zero-sum") {
@@ -75,8 +75,10 @@ impl Reader {
                 .names
                 .define(name, Entry::Timed(times.into_iter().map(Entry::Family).collect()))?);
         }
-        let values: Vec<Value> =
-            nodes.iter().map(|&node| self.program.noise(node, variance.clone())).collect::<Result<_, _>>()?;
+        let values: Vec<Value> = nodes
+            .iter()
+            .map(|&node| self.program.noise([node], variance.clone()))
+            .collect::<Result<_, _>>()?;
         let single = line.has("node").then(|| nodes[0]);
         self.define_family(name, family(&nodes, values), single)
     }

@@ -105,11 +105,11 @@ fn the_text_format_names_the_line() {
 fn the_builder_refuses_the_same() -> Result<(), ProgramError> {
     let mut program = Program::new(3)?;
     assert_eq!(Program::new(0), Err(ProgramError::NoNodes));
-    assert!(matches!(program.noise(0, f64::NAN), Err(ProgramError::NotFinite { .. })));
-    assert!(matches!(program.noise(0, (1, 0)), Err(ProgramError::NotFinite { .. })));
-    assert!(matches!(program.noise(0, -0.5), Err(ProgramError::NegativeVariance(_))));
+    assert!(matches!(program.noise([0], f64::NAN), Err(ProgramError::NotFinite { .. })));
+    assert!(matches!(program.noise([0], (1, 0)), Err(ProgramError::NotFinite { .. })));
+    assert!(matches!(program.noise([0], -0.5), Err(ProgramError::NegativeVariance(_))));
     assert_eq!(program.pairwise(1, 1, 1), Err(ProgramError::SameEnds { what: "a pairwise mask", node: 1 }));
-    let z = program.noise(0, 0)?;
+    let z = program.noise([0], 0)?;
     assert!(matches!(program.combine([(f64::INFINITY, z)]), Err(ProgramError::NotFinite { .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z)]), Err(ProgramError::SmallGroup { got: 1, .. })));
     assert!(matches!(program.secure_sum(0, [(1, 1, z), (1, 1, z)]), Err(ProgramError::Repeated { .. })));
@@ -150,8 +150,8 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     let mut program = Program::new(2)?;
     let x = [program.contribute(0, Reads::Nothing)?, program.contribute(0, Reads::Nothing)?];
     let other = program.contribute(1, Reads::Nothing)?;
-    let z = program.noise(0, 2)?;
-    let noise = program.noise(1, 1)?;
+    let z = program.noise([0], 2)?;
+    let noise = program.noise([1], 1)?;
     for x in x {
         let y = program.add(&[x, z])?;
         program.broadcast(0, y)?;
@@ -161,16 +161,16 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     let account = program.account(&Observer::outsider())?;
     assert_loss(&account, 0, &SensitivitySet::SameDirection, 0.5);
     assert_loss(&account, 1, &SensitivitySet::UseLevel, 1.0);
-    assert!(account.failure() > 0.0 && account.failure() < 1e-15);
+    assert!(account.facts().failure > 0.0 && account.facts().failure < 1e-15);
     for set in [SensitivitySet::UseLevel, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 3 }] {
         assert_eq!(account.loss(0, &set), Err(crate::Error::NoiselessView(0)));
         let NodeVerdict::Noiseless { change, combination } = account.verdict(0, &set)? else {
             panic!("{set:?}")
         };
-        let attack = AttackWitness {
+        let attack = Witness {
             source: 0,
             change: change.into_iter().map(Weight::from).collect(),
-            combination: combination.expect("a small view"),
+            terms: combination.expect("a small view"),
         };
         assert_eq!(program.check_attack(&Observer::outsider(), &attack)?, None);
     }

@@ -25,11 +25,11 @@ fn with_own_noise(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     }
     for _ in 0..rng.random_range(1..6) {
         let holders: Vec<usize> = (0..nodes).filter(|_| rng.random_bool(0.3)).collect();
-        parts.push(program.shared_noise(&holders, (rng.random_range(1..6i64), rng.random_range(1..6i64)))?);
+        parts.push(program.noise(&holders, (rng.random_range(1..6i64), rng.random_range(1..6i64)))?);
     }
     for _ in 0..rng.random_range(1..9) {
         let from = rng.random_range(0..nodes);
-        let own = program.noise(from, (rng.random_range(1..6i64), rng.random_range(1..6i64)))?;
+        let own = program.noise([from], (rng.random_range(1..6i64), rng.random_range(1..6i64)))?;
         let weight = (1, rng.random_range(1..4i64));
         let terms: Vec<((i64, i64), Value)> = (0..rng.random_range(1..6))
             .map(|_| (ratio(rng), parts[rng.random_range(0..parts.len())]))
@@ -178,7 +178,7 @@ fn masks_on_a_hypercube() -> Outcome {
     for u in [0, 1, 777, 1023] {
         assert_loss(&account, u, &SensitivitySet::UseLevel, expected);
     }
-    assert_eq!((account.failure(), account.rank()), (0.0, 1024));
+    assert_eq!((account.facts().failure, account.facts().rank), (0.0, 1024));
     Ok(())
 }
 
@@ -238,7 +238,7 @@ fn pivots_make_witnesses() -> Outcome {
     let program = dsgd(&matrix, Dsgd { noise: toeplitz(steps, &band), ..Dsgd::from(steps) })?;
     let observer = Observer::node(0);
     let account = program.account(&observer)?;
-    assert!(account.rank() > 160);
+    assert!(account.facts().rank > 160);
     let mut change = vec![Weight::from(0); steps];
     change[40] = Weight::from(1);
     for u in [1, 3] {
@@ -250,7 +250,7 @@ fn pivots_make_witnesses() -> Outcome {
         let (center, radius) = account.gram(u, 40, 40)?;
         assert!(low <= center + radius && center - radius <= high, "{low} {high} {center} {radius}");
         let mut wrong = shift;
-        wrong.noises[0].1 = Weight::from(0.125);
+        wrong.terms[0].1 = Weight::from(0.125);
         assert!(program.check_shift(&observer, &wrong).is_err());
     }
     Ok(())

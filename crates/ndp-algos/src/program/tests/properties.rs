@@ -23,7 +23,7 @@ fn random(rng: &mut ChaCha8Rng) -> Result<Program, ProgramError> {
     }
     for _ in 0..rng.random_range(1..6) {
         let variance = (rng.random_range(0..4i64), rng.random_range(1..4i64));
-        values.push(program.noise(rng.random_range(0..nodes), variance)?);
+        values.push(program.noise([rng.random_range(0..nodes)], variance)?);
     }
     if rng.random_bool(0.5) {
         let all: Vec<usize> = (0..nodes).collect();
@@ -82,25 +82,25 @@ fn witnesses_meet_in_the_loss() -> Outcome {
                                 && low.to_f64() <= loss.value() * (1.0 + 1e-15)
                         );
                         assert_eq!(loss.grade(), Grade::Exact);
-                        if attack.combination.is_empty() {
-                            assert!(loss.value() == 0.0 && shift.noises.is_empty());
+                        if attack.terms.is_empty() {
+                            assert!(loss.value() == 0.0 && shift.terms.is_empty());
                             continue;
                         }
                         bounded += 1;
                         let mut wrong = shift.clone();
-                        wrong.noises[0].1 = Weight::from(wrong.noises[0].1.to_f64() + 0.5);
+                        wrong.terms[0].1 = Weight::from(wrong.terms[0].1.to_f64() + 0.5);
                         let outcome = program.check_shift(&observer, &wrong);
                         // A noise that occurs in no row can be shifted freely, at its price.
                         assert!(outcome.is_err() || outcome.is_ok_and(|price| price != high));
                         let mut wrong = attack.clone();
-                        wrong.combination[0].1 = Weight::from(0.25 + wrong.combination[0].1.to_f64() * 3.0);
+                        wrong.terms[0].1 = Weight::from(0.25 + wrong.terms[0].1.to_f64() * 3.0);
                         if let Ok(Some(weaker)) = program.check_attack(&observer, &wrong) {
                             assert!(weaker.to_f64() <= low.to_f64() * (1.0 + 1e-12));
                         }
                     }
                     Ok(NodeVerdict::Noiseless { combination, .. }) => {
                         let combination = combination.expect("a small view");
-                        let attack = AttackWitness { source: u, change: exact, combination };
+                        let attack = Witness { source: u, change: exact, terms: combination };
                         assert_eq!(program.check_attack(&observer, &attack)?, None);
                         noiseless += 1;
                     }
@@ -127,7 +127,7 @@ fn sets_are_ordered() -> Outcome {
         let x: Vec<Value> =
             (0..k).map(|_| program.contribute(0, Reads::Nothing)).collect::<Result<_, _>>()?;
         for _ in 0..rng.random_range(1..6) {
-            let z = program.noise(0, 1)?;
+            let z = program.noise([0], 1)?;
             let mut terms: Vec<(i64, Value)> = x.iter().map(|&x| (rng.random_range(-3..4), x)).collect();
             terms.push((2, z));
             let y = program.combine(terms)?;
@@ -200,8 +200,8 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     // Rows z₀ and z₀ + 1e-11 z₁ + x: what is left is 1e-11 z₁.
     let mut program = Program::new(2)?;
     let x = program.contribute(0, Reads::Nothing)?;
-    let z = program.noise(0, 1)?;
-    let w = program.noise(0, 1e-12)?;
+    let z = program.noise([0], 1)?;
+    let w = program.noise([0], 1e-12)?;
     let y = program.combine([(1.0, x), (1.0, z), (1e-11, w)])?;
     program.broadcast(0, z)?;
     program.broadcast(0, y)?;
@@ -212,7 +212,7 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     // The same without publishing z, which then hides x at its own price.
     let mut program = Program::new(2)?;
     let x = program.contribute(0, Reads::Nothing)?;
-    let (z, w) = (program.noise(0, 1)?, program.noise(0, 1)?);
+    let (z, w) = (program.noise([0], 1)?, program.noise([0], 1)?);
     let y = program.combine([(1.0, x), (1.0, z)])?;
     let other = program.combine([(1.0, z), (1e-11, w)])?;
     program.broadcast(0, y)?;
@@ -241,7 +241,7 @@ fn the_sum_rule() -> Outcome {
             }
         }
         let rank = (graph.degree(v) * steps) as f64;
-        assert_eq!(account.rank(), graph.degree(v) * steps);
+        assert_eq!(account.facts().rank, graph.degree(v) * steps);
         for sum in [same, alternating, trace] {
             assert!((sum - rank).abs() < 1e-8, "{sum} instead of {rank}");
         }
@@ -266,7 +266,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
                     Some(h) => Reads::Seen(Some(vec![h[u]])),
                 };
                 let x = program.contribute(u, reads)?;
-                let z = program.noise(u, 1)?;
+                let z = program.noise([u], 1)?;
                 let parts: Vec<Value> = h.iter().map(|h| h[u]).chain([x, z]).collect();
                 y.push(program.add(&parts)?);
             }
@@ -281,7 +281,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     };
     let observer = Observer::node(2);
     let account = program(true, false)?.account(&observer)?;
-    assert_eq!(account.adaptivity(), Dependence::Checked);
+    assert_eq!(account.facts().adaptivity, Dependence::Checked);
     assert_eq!(account.loss(0, &SensitivitySet::SameDirection)?.grade(), Grade::Exact);
     let refused = program(false, false)?.account(&observer).map(|_| ());
     assert_eq!(refused, Err(ProgramError::NotSeen { node: 1, index: 1 }.into()));
@@ -302,13 +302,13 @@ fn reading_hidden_values_is_found_out() -> Outcome {
             || declared.loss(0, &SensitivitySet::UseLevel)?.lower
                 > fixed.loss(0, &SensitivitySet::UseLevel)?.value()
     );
-    assert_eq!(declared.adaptivity(), Dependence::Revealed);
+    assert_eq!(declared.facts().adaptivity, Dependence::Revealed);
     let only_exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
     let refused = program(false, true)?.account_with(&observer, &only_exact).map(|_| ());
     assert_eq!(refused, Err(ProgramError::HiddenNotExact { node: 1, index: 1 }.into()));
     // Without a list a declaration is an assumption, or gives nothing.
     let assumed = dsgd(&matrix, Dsgd { reads: Reads::Seen(None), ..Dsgd::from(2) })?.account(&observer)?;
-    assert_eq!(assumed.adaptivity(), Dependence::Assumed);
+    assert_eq!(assumed.facts().adaptivity, Dependence::Assumed);
     let nothing = dsgd(&matrix, Dsgd { reads: Reads::Hidden(None), ..Dsgd::from(2) })?.account(&observer);
     assert!(matches!(nothing, Err(crate::Error::Program(ProgramError::Hidden { .. }))));
     Ok(())
@@ -320,7 +320,7 @@ fn members_that_read_hidden_values_show_them() -> Outcome {
     let build = |reads: fn(Value) -> Reads| -> Result<Program, ProgramError> {
         let mut program = Program::new(2)?;
         let x = program.contribute(1, Reads::Nothing)?;
-        let z = program.noise(1, 1)?;
+        let z = program.noise([1], 1)?;
         let secret = program.add(&[x, z])?;
         program.contribute(0, reads(secret))?;
         Ok(program)
@@ -353,7 +353,7 @@ fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
         }
         let read = if read_noise { z[1] } else { y[0] };
         let again = program.contribute(2, Reads::Seen(Some(vec![read])))?;
-        let noise = program.noise(2, 1)?;
+        let noise = program.noise([2], 1)?;
         let last = program.add(&[again, noise])?;
         program.broadcast(2, last)?;
         program.broadcast(1, difference)?;
@@ -361,7 +361,7 @@ fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
         Ok(program)
     };
     let account = build(true, false)?.account(&Observer::outsider())?;
-    assert_eq!(account.adaptivity(), Dependence::Checked);
+    assert_eq!(account.facts().adaptivity, Dependence::Checked);
     for (before, noise) in [(false, false), (true, true)] {
         let outcome = build(before, noise)?.account(&Observer::outsider()).map(|_| ());
         assert_eq!(outcome, Err(ProgramError::NotSeen { node: 2, index: 1 }.into()));

@@ -122,7 +122,7 @@ fn noise_on_messages() -> Outcome {
                             continue;
                         }
                         let noise = match kind {
-                            MessageNoise::PerLink => program.noise(w, 1)?,
+                            MessageNoise::PerLink => program.noise([w], 1)?,
                             _ => shared[w],
                         };
                         let message = program.combine([(1.0, y[w]), (ratio, noise)])?;

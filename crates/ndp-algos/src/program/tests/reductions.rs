@@ -89,14 +89,14 @@ fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
         let variances = (rng.random_range(1..5i64), rng.random_range(1..5i64));
         let noise = if variant == 1 {
             // 5.4: noises that always go together are one noise, variances adding up.
-            let (a, b) = (program.noise(u, (variances.0, 6))?, program.noise(u, (variances.1, 6))?);
+            let (a, b) = (program.noise([u], (variances.0, 6))?, program.noise([u], (variances.1, 6))?);
             program.add(&[a, b])?
         } else {
-            program.noise(u, (variances.0 + variances.1, 6))?
+            program.noise([u], (variances.0 + variances.1, 6))?
         };
         parts.push(noise);
     }
-    let known = program.noise(0, 1)?;
+    let known = program.noise([0], 1)?;
     parts.push(known);
     if variant == 2 {
         // 5.2: node 0 knows its noise; here everybody is told.
@@ -110,7 +110,7 @@ fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
                 (weight, parts[rng.random_range(0..parts.len())])
             })
             .collect();
-        let own = program.noise(from, (1, rng.random_range(1..4i64)))?;
+        let own = program.noise([from], (1, rng.random_range(1..4i64)))?;
         sum.push(((1, 1), own));
         let value = program.combine(sum)?;
         program.broadcast(from, value)?;
@@ -123,8 +123,8 @@ fn variant(seed: u64, variant: usize) -> Result<Program, ProgramError> {
     }
     if variant == 4 {
         // 5.4: what has nothing to do with the rest does not change it.
-        let apart = program.noise(1, 3)?;
-        let other = program.noise(1, 2)?;
+        let apart = program.noise([1], 3)?;
+        let other = program.noise([1], 2)?;
         let sum = program.combine([(2, apart), (5, other)])?;
         program.broadcast(1, sum)?;
         let far = program.combine([(1, apart), (1, other)])?;

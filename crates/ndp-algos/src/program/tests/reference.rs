@@ -347,7 +347,7 @@ pub(super) fn token(nodes: usize, walk: &[usize]) -> Result<Program, ProgramErro
     let mut token: Option<Value> = None;
     for (t, &u) in walk.iter().enumerate() {
         let x = program.contribute(u, Reads::Nothing)?;
-        let z = program.noise(u, 1)?;
+        let z = program.noise([u], 1)?;
         let parts: Vec<Value> = token.into_iter().chain([x, z]).collect();
         let sum = program.add(&parts)?;
         if let Some(&next) = walk.get(t + 1).filter(|&&next| next != u) {
@@ -396,7 +396,7 @@ fn distributed_noise() -> Outcome {
 fn sensitivity_sets_differ() -> Outcome {
     let mut program = Program::new(1)?;
     let x: Vec<Value> = (0..3).map(|_| program.contribute(0, Reads::Nothing)).collect::<Result<_, _>>()?;
-    let z: Vec<Value> = (0..3).map(|_| program.noise(0, 1)).collect::<Result<_, _>>()?;
+    let z: Vec<Value> = (0..3).map(|_| program.noise([0], 1)).collect::<Result<_, _>>()?;
     let y = program.add_all(&x, &z)?;
     for (a, b) in [(0, 1), (1, 2)] {
         let difference = program.combine([(1, y[a]), (-1, y[b])])?;
@@ -417,7 +417,7 @@ fn tree_aggregation() -> Outcome {
     let mut program = Program::new(1)?;
     let x: Vec<Value> = (0..4).map(|_| program.contribute(0, Reads::Nothing)).collect::<Result<_, _>>()?;
     for part in [&x[..], &x[..2], &x[2..], &x[..1], &x[1..2], &x[2..3], &x[3..]] {
-        let z = program.noise(0, 1)?;
+        let z = program.noise([0], 1)?;
         let sum = program.add(&[part, &[z]].concat())?;
         program.broadcast(0, sum)?;
     }

@@ -36,7 +36,7 @@ fn patterns_of_participation() -> Outcome {
     let mut sparse = Program::new(1)?;
     for t in 0..4 {
         let x = sparse.contribute(0, Reads::Nothing)?;
-        let z = sparse.noise(0, 1)?;
+        let z = sparse.noise([0], 1)?;
         let y = sparse.combine([(1 + t, x), (1, z)])?;
         if t != 1 {
             sparse.broadcast(0, y)?;
@@ -62,7 +62,7 @@ fn the_worst_use_counts() -> Outcome {
     let mut program = Program::new(1)?;
     for variance in [4, 2, 1, 3] {
         let x = program.contribute(0, Reads::Nothing)?;
-        let z = program.noise(0, variance)?;
+        let z = program.noise([0], variance)?;
         let y = program.add(&[x, z])?;
         program.broadcast(0, y)?;
     }
@@ -90,7 +90,7 @@ fn parts_of_vectors() -> Outcome {
         for use_ in 0..2 {
             let x = program.contribute(0, Reads::Nothing)?;
             for _ in 0..times {
-                let z = program.noise(0, 1)?;
+                let z = program.noise([0], 1)?;
                 let y = program.add(&[x, z])?;
                 if use_ == 0 || second {
                     program.broadcast(0, y)?;
@@ -131,7 +131,7 @@ fn lost_messages_are_an_upper_bound() -> Outcome {
     // A run in which the second message is lost.
     let mut short = Program::new(1)?;
     let x = short.contribute(0, Reads::Nothing)?;
-    let (a, b) = (short.noise(0, 1)?, short.noise(0, 1)?);
+    let (a, b) = (short.noise([0], 1)?, short.noise([0], 1)?);
     let (a, b) = (short.add(&[x, a])?, short.add(&[x, b])?);
     short.broadcast(0, a)?;
     let lost = short.account(&Observer::outsider())?.loss(0, &set)?;

@@ -32,10 +32,10 @@ fn assert_enclosed(
     if apart == 0.0 {
         assert!(loss.lower <= low * room && high <= loss.value() * room, "{low} {high} {loss:?}");
     }
-    if !shift.noises.is_empty() {
+    if !shift.terms.is_empty() {
         let mut wrong = shift;
-        let by = wrong.noises[0].1.to_f64();
-        wrong.noises[0].1 = Weight::from(by + 0.5 * by.abs().max(1e-9));
+        let by = wrong.terms[0].1.to_f64();
+        wrong.terms[0].1 = Weight::from(by + 0.5 * by.abs().max(1e-9));
         assert!(program.check_shift(observer, &wrong).map_or(true, |price| price.to_f64() != high));
     }
     (low, high)
@@ -52,7 +52,7 @@ fn deep_gossip_has_exact_witnesses() -> Outcome {
         let observer = Observer::node(v);
         let account = program.account(&observer)?;
         let rows = rounds * graph.neighbors(v).len();
-        assert!(rows > 160 && account.rank() < rows, "{rows} {}", account.rank());
+        assert!(rows > 160 && account.facts().rank < rows, "{rows} {}", account.facts().rank);
         assert_enclosed(&program, &observer, &account, u, &[1.0], 0.0);
     }
     Ok(())
@@ -82,14 +82,14 @@ fn noise_over_time_has_witnesses() -> Outcome {
         let program = dsgd(&matrix, Dsgd { noise, ..Dsgd::from(steps) })?;
         for observer in [Observer::node(3), Observer::coalition(&[0, 9])] {
             let account = program.account(&observer)?;
-            assert!(account.rank() > 160);
+            assert!(account.facts().rank > 160);
             let mut change = vec![1.0; steps];
             assert_enclosed(&program, &observer, &account, 12, &change, 1e-9);
             change.iter_mut().enumerate().for_each(|(t, x)| *x = if t % 7 == 3 { -0.3 } else { 0.0 });
             assert_enclosed(&program, &observer, &account, 1, &change, 1e-9);
             let exact: Vec<Weight> = change.iter().map(|&x| x.into()).collect();
             let (_, shift) = account.witnesses(1, &exact)?;
-            let longest = shift.noises.iter().map(|(_, x)| x.to_string().len()).max();
+            let longest = shift.terms.iter().map(|(_, x)| x.to_string().len()).max();
             // A noise matrix over time adds the denominators of its inverse, step by step; independent noise adds nothing.
             assert!(longest < Some(if independent { 80 } else { 160 }), "{longest:?}");
         }
@@ -135,11 +135,11 @@ fn shared_noises_have_witnesses() -> Outcome {
 fn reasons_are_named() -> Outcome {
     let mut program = Program::new(3)?;
     let x = program.contribute(0, Reads::Nothing)?;
-    let z = program.noise(0, 1)?;
+    let z = program.noise([0], 1)?;
     let hidden = program.add(&[x, z])?;
     program.send(0, 1, hidden)?;
     let y = program.contribute(1, Reads::Hidden(Some(vec![hidden])))?;
-    let own = program.noise(1, 1)?;
+    let own = program.noise([1], 1)?;
     let sent = program.add(&[y, own])?;
     program.send(1, 2, sent)?;
     let observer = Observer::node(2);
@@ -150,7 +150,7 @@ fn reasons_are_named() -> Outcome {
     let x = program.contribute(1, Reads::Nothing)?;
     let account = program.account(&alone)?;
     let (attack, shift) = account.witnesses(1, &[1.into()])?;
-    assert!(attack.combination.is_empty() && shift.noises.is_empty());
+    assert!(attack.terms.is_empty() && shift.terms.is_empty());
     assert_eq!(program.check_attack(&alone, &attack)?, Some(0.into()));
     assert_eq!(program.check_shift(&alone, &shift)?, Weight::from(0));
     program.send(1, 0, x)?;
