@@ -101,7 +101,7 @@
 //! | a token on the complete graph | [`CompleteSum`](walk::complete::CompleteSum), [`CompleteHistogram`](walk::complete::CompleteHistogram) | `complete-sum`, `complete-histogram` |
 //! | a token on any graph | [`TokenWalk`](walk::graph::TokenWalk), [`TokenAveraging`](walk::graph::TokenAveraging) | `walk` |
 //! | training: local, central, federated, by a walk, by gossip | [`PrivateTraining`](sgd::PrivateTraining) | `local-sgd`, `central-sgd`, `federated-sgd`, `walk-sgd-complete`, `walk-sgd`, `gossip-sgd` |
-//! | no network: everybody publishes, or a curator does | [`accountant::baselines`] | `local`, `central` |
+//! | no network: everybody publishes, or a curator does | by name only | `local`, `central` |
 //!
 //! # 4. Your own matrix, your own view
 //!

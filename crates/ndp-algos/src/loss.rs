@@ -137,22 +137,12 @@ impl LossReport {
     }
 }
 
-/// The unit loss of every node towards the owner of `view`, with the default budget: see [`exact_loss_with`].
-///
-/// # Errors
-/// Those of [`exact_loss_with`].
-pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
-    exact_loss_with(view, ExactOptions::default())
-}
-
 /// The unit loss of every node towards the owner of `view`, as an enclosure that is a proof.
 ///
 /// The numbers in a [`View`] made by [`View::new`] are taken as they stand: each is the dyadic fraction that it stores. A view made
 /// by a protocol of this crate is accounted for by the protocol's own steps, of which the numbers in it are roundings.
 /// `Exact` with enclosures of at most `1e-9`; otherwise `UpperBound`, its proven upper end. Where the noise column of an
 /// input equals its input column (every input has a noise of its own) the unit loss is at most 1 and is cut there.
-///
-/// Of the options, `own_noise` has no say here: the view knows which noises are known.
 ///
 /// # Errors
 /// [`Error::NoiselessView`] when some combination of rows reveals an input outside the coalition without noise;
@@ -161,6 +151,11 @@ pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
 ///
 /// # Complexity
 /// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the view needs.
+pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
+    exact_loss_with(view, ExactOptions::default())
+}
+
+/// [`exact_loss`] with a budget; `own_noise` has no say here, as the view knows which noises are known.
 pub(crate) fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {

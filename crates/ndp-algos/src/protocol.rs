@@ -50,7 +50,7 @@ pub enum OwnNoise {
 pub struct Observation {
     /// The received values, in the order of the rows of the [`View`]: rows by coordinates.
     pub received: Array2<f64>,
-    /// The noises the coalition drew, in the order of [`View::known_noises`] and in the unit of the
+    /// The noises the coalition drew, in ascending order of their columns, and in the unit of the
     /// view's columns: known noises by coordinates.
     pub known_noises: Array2<f64>,
 }

@@ -197,8 +197,8 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     outcome.check(truth * (1.0 - 1e-9) - 1e-15 <= delta, || {
         let code = format!(
             "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Accountant, Statement}};\n\
-             use ndp_algos::sgd::walk::{{Route, Start, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
-             let walk = WalkSgd {{ start: Start::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
+             use ndp_algos::sgd::walk::{{FirstUser, Route, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+             let walk = WalkSgd {{ start: FirstUser::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
              let constants = {constants:?};\n\
              let accountant = Accountant::CompleteWalk {{ walk: &walk, colluders: {colluders} }};\n\
              let statement =\n    accountant.statement(&constants, {users}, Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"

@@ -98,8 +98,7 @@ impl System {
             let whole_row = entries.into_iter().map(|(column, x)| (column, whole(x, &scale))).collect();
             (whole_row, whole(shift, &scale), scale)
         };
-        let all: Vec<(Vec<(usize, BigInt)>, BigInt, BigInt)> =
-            seen.rows.par_iter().zip(shifts).map(scaled).collect();
+        let all: Vec<_> = seen.rows.par_iter().zip(shifts).map(scaled).collect();
         let mut system =
             Self { noises, variances, common, rows: Vec::new(), shifts: Vec::new(), scales: Vec::new() };
         for (row, shift, scale) in all {
@@ -152,7 +151,8 @@ impl System {
                     std::cmp::Ordering::Greater => drop(b.next()),
                     std::cmp::Ordering::Equal => {
                         sum += x * y * &self.variances[*k];
-                        (a.next(), b.next());
+                        a.next();
+                        b.next();
                     }
                 }
             }

@@ -147,7 +147,8 @@ fn completed(
 ) -> Option<Vec<(usize, BigRational)>> {
     // A grid fine enough for what matters, and no finer: short numbers.
     let largest = shift.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let grid = 2.0f64.powi(largest.log2().floor().clamp(-900.0, 900.0) as i32 - 60);
+    let top = crate::numeric::integer(largest.log2().floor().clamp(-900.0, 900.0));
+    let grid = 2.0f64.powi(i32::try_from(top - 60).unwrap_or(0));
     let rounded = |x: f64| BigRational::from_float((x / grid).round() * grid);
     let still = Motion { near: 0.0, known: BigRational::zero(), open: Vec::new() };
     let mut slots = vec![still.clone(); tape.slots];

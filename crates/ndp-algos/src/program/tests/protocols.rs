@@ -179,7 +179,7 @@ fn momentum() -> Outcome {
             let mean = program.combine([(0.5, x), (0.5, y)])?;
             (first[a], first[b]) = (mean, mean);
         }
-        let gossip = AcceleratedGossip::given(&graph, rings, 1.0, Momentum { mixing: mixing, push: push })?;
+        let gossip = AcceleratedGossip::given(&graph, rings, 1.0, Momentum { mixing, push })?;
         assert_agree(&gossip, &program, &members);
     }
     Ok(())

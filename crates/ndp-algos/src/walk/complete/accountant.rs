@@ -107,7 +107,7 @@ impl Protocol for CompleteSum {
         if walk.caps().may_bind(walk.step_count()) {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
-        let secrecy = self.has_constant_data().then(|| observer.senders);
+        let secrecy = self.has_constant_data().then_some(observer.senders);
         let profile = move |noise: NoiseMultiplier, against: &str| {
             // Rounded up: the reciprocal of a multiplier.
             let mu = (1.0 / noise.get()).next_up();

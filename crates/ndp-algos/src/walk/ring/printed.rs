@@ -64,7 +64,7 @@ pub fn debiased(count: u64, labels: u32, gamma: f64) -> Result<Printed<f64>, Err
 /// The guarantee of Theorem 2, advanced composition of `(ε, δ)` over the rounds, and its expected number of random answers,
 /// `γ n (K + 1)`.
 ///
-/// The paper claims it at its own `γ`, which inverts the amplification ([`ndp_dp::printed::theorem2_gamma`]), and for a token
+/// The paper claims it at its own `γ`, which inverts the amplification, and for a token
 /// that is returned; the account of a [`RingHistogram`](super::RingHistogram) has what holds.
 ///
 /// # Errors

@@ -39,7 +39,7 @@ pub fn check() -> Check {
 /// The number of rounds of the paper: accelerated gossip, `D = 0.25`.
 ///
 /// # Errors
-/// Those of [`gap_abs`] and [`stopping_rounds`].
+/// Those of [`extremes`] and [`stopping_rounds`].
 pub fn rounds(matrix: &GossipMatrix, sigma: f64) -> Result<usize, Error> {
     let convergence = Convergence::Accelerated(extremes(matrix)?.gap_abs()?);
     stopping_rounds(matrix.node_count(), convergence, Sigma::new(sigma)?, SPREAD)
