@@ -52,13 +52,15 @@ fn accountant(c: &mut Criterion) {
             let Ok(local) = local(alpha, sigma) else { continue };
             let size = format!("n{}_t{steps}_alpha{alpha}_sigma{sigma}", 1 << dimension);
             group.bench_function(BenchmarkId::new("all_depths_from_laws", &size), |b| {
-                b.iter(|| renewal::loss(black_box(&given), local));
+                b.iter(|| renewal::loss(black_box(&given), local, None));
             });
         }
         let Ok(local) = local(2.0, 2.0) else { continue };
         let size = format!("n{}_t{steps}", 1 << dimension);
         group.bench_function(BenchmarkId::new("all_depths_with_laws", &size), |b| {
-            b.iter(|| -> Result<f64, Error> { Ok(renewal::loss(&laws(&w, steps)?, local).into_value()) });
+            b.iter(|| -> Result<f64, Error> {
+                Ok(renewal::loss(&laws(&w, steps)?, local, None)?.into_value())
+            });
         });
     }
     group.finish();

@@ -104,11 +104,7 @@ pub(crate) fn walk_matrix(
     let (matrix, graph) = (matrix.0.clone(), graph.0.clone());
     run(py, move || {
         let log = log_matrix(&Spectrum::new(&matrix)?)?;
-        let losses = if known_senders {
-            walk::known_sender_matrix(log.view(), &graph, steps, local)?
-        } else {
-            walk::user_level_matrix(log.view(), steps, local)?
-        };
+        let losses = walk::user_level_matrix(log.view(), known_senders.then_some(&graph), steps, local)?;
         Ok(Number::new(losses, "Rényi loss").with("order", order))
     })
 }

@@ -182,7 +182,7 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
         let mut slopes = vec![vec![1.0; n], vec![0.0; n]];
         slopes.extend((0..3).map(|_| (0..n).map(|_| rng.random::<f64>()).collect()));
         let mean = |observers: &[usize], slopes: &[f64], seen: bool| {
-            let theta = local.exponent();
+            let theta = (local.order.get() - 1.0) * local.cost();
             let charges: Vec<(f64, f64)> = all
                 .iter()
                 .map(|(actions, path, p)| (*p, theta * cost(path, actions, u, observers, slopes, seen)))
@@ -268,7 +268,7 @@ fn long_thin_graphs() -> Result<(), Error> {
         let steps = n - 1 + more;
         for (alpha, sigma) in [(2.0, 0.5), (1.5, 3.0)] {
             let local = LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?);
-            let theta = local.exponent();
+            let theta = (local.order.get() - 1.0) * local.cost();
             // Node 0 contributes whenever it holds the token; the last node sees it. Logarithms of probabilities, as
             // they are small.
             let mut log_terms = Vec::new();

@@ -191,7 +191,7 @@ impl Drawn {
 
     fn mean(&self, paths: &[Path], observers: &[usize], slopes: &[f64], published: bool) -> f64 {
         let excess = self.local.order.get() - 1.0;
-        walks::log_mean(paths, self.local.exponent(), self.u, observers, slopes, published) / excess
+        walks::log_mean(paths, excess * self.local.cost(), self.u, observers, slopes, published) / excess
     }
 }
 

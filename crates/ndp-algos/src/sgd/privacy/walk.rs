@@ -231,7 +231,7 @@ impl WalkPairs {
                 contribution::capped_and_published(&gaps[pair], local, self.steps, *cap)
             }
             Laws::Capped { cap, gaps } => contribution::capped(&gaps[pair], local, self.steps, *cap),
-            Laws::Uncapped(laws) => Ok(renewal::loss(&laws[pair], local)),
+            Laws::Uncapped(laws) => renewal::loss(&laws[pair], local, None),
             Laws::UncappedPublished(laws) => coalition::loss(&laws[pair], local, FinalToken::Published),
         };
         // Steps, cap and final model were checked; a refusal would still be no loss of 0.

@@ -40,8 +40,7 @@ impl LocalLoss {
     }
 
     /// `θ = (α − 1) c₀`.
-    #[must_use]
-    pub fn exponent(self) -> f64 {
+    pub(crate) fn exponent(self) -> f64 {
         (self.order.get() - 1.0) * self.cost()
     }
 

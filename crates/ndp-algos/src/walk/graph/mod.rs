@@ -9,7 +9,7 @@
 //! | what has this path cost so far? | [`Path::cost`](super::Path::cost) | `UpperBound`, `Exact` for constant gradients |
 //! | what does a walk of `T` steps cost? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`]; from laws of one's own [`renewal::loss`] | `UpperBound` |
 //! | ... towards a coalition, or with the result published? | [`TokenWalk::coalition_loss`] | `UpperBound` |
-//! | ... under a cap? | [`WalkOptions::cap`], [`renewal::capped_loss`] | `UpperBound` |
+//! | ... under a cap? | [`WalkOptions::cap`] | `UpperBound` |
 //! | ... under a cap, a walk of very many steps? | [`LongWalk`], [`TokenWalk::capped_loss_from_cut_law`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |

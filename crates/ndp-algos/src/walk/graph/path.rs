@@ -344,9 +344,8 @@ impl Limits {
     /// The best of the bounds for one observer.
     pub(super) fn loss_of_pair(self, laws: &PairLaws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
         match self.cap {
-            None => Ok(renewal::loss(laws, local)),
-            Some(cap) if self.beforehand => renewal::capped_loss(laws, local, cap),
-            Some(cap) => Ok(at_most_local(renewal::loss(laws, local), local, cap)),
+            Some(cap) if !self.beforehand => Ok(at_most_local(renewal::uncapped(laws, local), local, cap)),
+            cap => renewal::loss(laws, local, cap),
         }
     }
 

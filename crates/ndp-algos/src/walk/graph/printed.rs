@@ -59,30 +59,16 @@ pub fn user_level_by_log(log_entry: f64, nodes: usize, steps: usize, local: Loca
 /// All pairs as the programs have them, `n` by `n`, row `u` the exposed node: [`user_level_by_log`] with 0
 /// on the diagonal.
 ///
-/// # Errors
-/// [`Error::Shape`] unless the log matrix is square.
-pub fn user_level_matrix(
-    log_matrix: ArrayView2<'_, f64>,
-    steps: usize,
-    local: LocalLoss,
-) -> Result<Printed<Array2<f64>>, Error> {
-    let n = require_square(log_matrix)?;
-    Ok(Printed::new(Array2::from_shape_fn((n, n), |(u, v)| {
-        if u == v { 0.0 } else { user_level_by_log(log_matrix[(u, v)], n, steps, local).into_value() }
-    })))
-}
-
-/// Remark 3, all pairs as the programs have them: the sender is known, so the entry of the log matrix is
-/// replaced by the largest towards a neighbor of `v`, `u` itself included and `v` not; 0 on the diagonal.
-///
-/// It leaves out the hop from the sender, so neighbors come out too low even for what it states.
+/// With the graph in `senders`, senders are known (Remark 3): the entry of the log matrix is replaced by the largest towards a
+/// neighbor of `v`, `u` itself included and `v` not. It leaves out the hop from the sender, so neighbors come out too low even
+/// for what it states.
 ///
 /// # Errors
 /// [`Error::Shape`] unless the log matrix is square and fits the graph; [`Error::InvalidParameter`]
 /// for a node without neighbors.
-pub fn known_sender_matrix(
+pub fn user_level_matrix(
     log_matrix: ArrayView2<'_, f64>,
-    graph: &Graph,
+    senders: Option<&Graph>,
     steps: usize,
     local: LocalLoss,
 ) -> Result<Printed<Array2<f64>>, Error> {
@@ -91,8 +77,11 @@ pub fn known_sender_matrix(
     for u in 0..n {
         let row: Vec<f64> = log_matrix.row(u).to_vec();
         for v in (0..n).filter(|&v| v != u) {
-            let worst = worst_sender(&row, graph, v)?.into_value();
-            losses[(u, v)] = user_level_by_log(worst, n, steps, local).into_value();
+            let entry = match senders {
+                Some(graph) => worst_sender(&row, graph, v)?.into_value(),
+                None => row[v],
+            };
+            losses[(u, v)] = user_level_by_log(entry, n, steps, local).into_value();
         }
     }
     Ok(Printed::new(losses))
@@ -342,8 +331,8 @@ mod tests {
         let w = GossipMatrix::metropolis(&graph);
         let logs = log_matrix::log_matrix(&Spectrum::new(&w)?)?;
         let local = local(2.0, 2.0);
-        let losses = user_level_matrix(logs.view(), 50, local)?.into_value();
-        let known = known_sender_matrix(logs.view(), &graph, 50, local)?.into_value();
+        let losses = user_level_matrix(logs.view(), None, 50, local)?.into_value();
+        let known = user_level_matrix(logs.view(), Some(&graph), 50, local)?.into_value();
         for u in 0..8 {
             assert_eq!((losses[(u, u)], known[(u, u)]), (0.0, 0.0));
             for v in (0..8).filter(|&v| v != u) {
@@ -434,7 +423,7 @@ mod tests {
         assert!(ring_log_entry(2, 0, 1).is_err());
         assert_eq!(ring_log_entry(5, 0, 5), Err(Error::NodeOutOfRange { node: 5, nodes: 5 }));
         let logs = Array2::zeros((2, 3));
-        assert!(matches!(user_level_matrix(logs.view(), 5, local), Err(Error::Shape { .. })));
+        assert!(matches!(user_level_matrix(logs.view(), None, 5, local), Err(Error::Shape { .. })));
         let graph = Graph::from_edges(3, [(0, 1)]).unwrap();
         assert!(matches!(worst_sender(&[0.0; 3], &graph, 2), Err(Error::InvalidParameter { .. })));
         assert!(matches!(worst_sender(&[0.0; 2], &graph, 1), Err(Error::Shape { .. })));

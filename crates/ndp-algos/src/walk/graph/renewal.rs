@@ -53,7 +53,9 @@ const MAX_EXPONENT: f64 = 300.0;
 /// Kernels are tilted to at most this mass, so that rounding up does not push them beyond 1.
 const UNIT_MASS: f64 = 1.0 - 1e-11;
 
-/// The loss from `u` to `v` over a walk, smallest over several depths `M`.
+/// The loss from `u` to `v` over a walk, smallest over several depths `M`. With a cap, `u` contributes at most so many times
+/// and only adds noise on its further visits: then it is the best of the recursion, which charges every visit, of `N ε_gap` and
+/// of `N c₀`.
 ///
 /// Rényi loss in nats at the order of `local`. Protects the data of `u` against `v`, replacing all
 /// data of `u` at once, when `v` sees the token on its visits at times `1..=T`, may know the whole
@@ -61,6 +63,9 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 /// non-expansive (their objectives convex and smooth, step at most `2/L`, or a plain sum), every step
 /// adds fresh noise, contributions fewer than one per visit are replaced by noise-only steps, and
 /// the final token is not handed to `v` unless the walk ends there.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for a cap of 0.
 ///
 /// # Complexity
 /// `O(M T log T)` by fast Fourier transform.
@@ -73,24 +78,25 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 /// let w = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
 /// let laws = Walk::from(&w).pair_laws(0, 3, &Start::Uniform, 20)?;
 /// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(2.0)?);
-/// let loss = renewal::loss(&laws, local);
+/// let loss = renewal::loss(&laws, local, None)?;
 /// assert!(*loss.value() < 0.2453); // less than one contribution released at once costs
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn loss(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
-    let losses = losses(laws, local, &DEPTHS, &Products::new(laws.horizon() + 1));
-    UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
+pub fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Result<UpperBound<f64>, Error> {
+    let of_gaps = match cap {
+        None => f64::INFINITY,
+        Some(cap) => {
+            require_positive("the cap on contributions", cap)?;
+            up(cap as f64 * gap_loss_of_pair(laws, local), 2)
+        }
+    };
+    Ok(uncapped(laws, local).map(|loss| loss.min(of_gaps)))
 }
 
-/// As [`loss`] when `u` contributes at most `cap` times and only adds noise on its further visits: the
-/// best of the recursion, which charges every visit, of `N ε_gap` and of `N c₀`.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] for a cap of 0.
-pub fn capped_loss(laws: &PairLaws, local: LocalLoss, cap: usize) -> Result<UpperBound<f64>, Error> {
-    require_positive("the cap on contributions", cap)?;
-    let capped = up(cap as f64 * gap_loss_of_pair(laws, local), 2);
-    Ok(loss(laws, local).map(|loss| loss.min(capped)))
+/// [`loss`] without a cap.
+pub(crate) fn uncapped(laws: &PairLaws, local: LocalLoss) -> UpperBound<f64> {
+    let losses = losses(laws, local, &DEPTHS, &Products::new(laws.horizon() + 1));
+    UpperBound::new(losses.into_iter().fold(f64::INFINITY, f64::min))
 }
 
 /// As [`loss`], for each of the given depths `M ≥ 1`; every one is an upper bound.
@@ -435,7 +441,7 @@ mod tests {
             for ((_, loss), expected) in losses.iter().zip(expected) {
                 assert_relative_eq!(*loss.value(), expected, max_relative = 1e-12);
             }
-            assert!(loss(&laws, local(2.0, 2.0)).value() <= losses[2].1.value());
+            assert!(uncapped(&laws, local(2.0, 2.0)).value() <= losses[2].1.value());
         }
     }
 

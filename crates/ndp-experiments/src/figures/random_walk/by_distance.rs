@@ -197,7 +197,7 @@ fn renewed(
     let walk = Walk::from(matrix);
     let losses = observers.par_iter().map(|&(distance, v)| {
         let laws = walk.pair_laws(NODE, v, &Start::Uniform, steps)?;
-        Ok((f64::from(distance), renewal::loss(&laws, local).into_value()))
+        Ok((f64::from(distance), renewal::loss(&laws, local, None)?.into_value()))
     });
     let losses: Vec<(f64, f64)> = losses.collect::<Result<_, Error>>()?;
     Ok(vec![Series::new(SOUND, Grade::UpperBound).by_class(losses)])

@@ -67,7 +67,8 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
         let matrix = GossipMatrix::metropolis(graph);
         let steps = walk_steps(&matrix, SIGMA)?;
         let spectrum = Spectrum::new(&matrix)?;
-        let losses = printed::user_level_matrix(log_matrix(&spectrum)?.view(), steps, local)?.into_value();
+        let losses =
+            printed::user_level_matrix(log_matrix(&spectrum)?.view(), None, steps, local)?.into_value();
         let means: Vec<f64> = (0..n).map(|v| losses.column(v).sum() / (n - 1) as f64).collect();
         let communicable = communicability(&spectrum)?;
         let pairs = || (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).filter(|(u, v)| u != v);
@@ -135,7 +136,9 @@ fn sound_losses(
         .into_par_iter()
         .map(|k| match (k / nodes, k % nodes) {
             (u, v) if u == v => Ok(0.0),
-            (u, v) => Ok(renewal::loss(&walk.pair_laws(u, v, &Start::Uniform, steps)?, local).into_value()),
+            (u, v) => {
+                Ok(renewal::loss(&walk.pair_laws(u, v, &Start::Uniform, steps)?, local, None)?.into_value())
+            }
         })
         .collect::<Result<_, Error>>()?;
     Ok(Array2::from_shape_fn((nodes, nodes), |(u, v)| losses[u * nodes + v]))

@@ -56,7 +56,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let steps = walk_steps(&matrix, SIGMA)?;
     let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
     let entries = log_matrix(&Spectrum::new(&matrix)?)?;
-    let mut losses = printed::user_level_matrix(entries.view(), steps, local)?.into_value();
+    let mut losses = printed::user_level_matrix(entries.view(), None, steps, local)?.into_value();
     losses.diag_mut().fill(f64::NAN);
     let blocks: Vec<usize> = sizes.iter().enumerate().flat_map(|(b, &size)| vec![b; size]).collect();
     let means = block_means(losses.view(), &blocks);

@@ -224,7 +224,7 @@ fn sound_losses(
     let losses = |&(class, (u, v)): &(f64, (usize, usize))| -> Result<Vec<(f64, f64)>, Error> {
         let laws = walk.pair_laws(u, v, &Start::Uniform, horizon)?;
         let at = |&time: &usize| {
-            Ok((class, renewal::capped_loss(&laws.truncated(time)?, local, cap)?.into_value()))
+            Ok((class, renewal::loss(&laws.truncated(time)?, local, Some(cap))?.into_value()))
         };
         times.iter().map(at).collect()
     };
