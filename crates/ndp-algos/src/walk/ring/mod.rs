@@ -7,16 +7,18 @@
 //!   as a [`Protocol`](crate::Protocol) it has an exact account for Gaussian noise; noise of any law is accounted for by
 //!   [`ReleasedSum`](crate::walk::ReleasedSum).
 //! - [`RingHistogram`]: counts of labels, each reported by randomized response.
+//! - [`pan_private`]: any online algorithm as a protocol of one round.
 //!
 //! # References
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,
-//! Algorithms 1 and 2, Theorems 1 and 2, Appendices A and B.
+//! Algorithms 1 and 2, Theorems 1 and 2, Appendices A to C.
 
 mod accountant;
 mod histogram;
 mod histogram_loss;
 mod linear;
 mod loss;
+pub mod pan_private;
 pub mod printed;
 mod sum;
 
