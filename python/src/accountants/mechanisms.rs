@@ -24,7 +24,7 @@ mechanism! {
     /// >>> release.delta(epsilon=1.0)
     /// Exact(0.0068296, 'delta')
     /// >>> release.mu
-    /// Exact(0.500001, 'mu')
+    /// Exact(0.5, 'mu')
     Gaussian(ndp_dp::Gaussian), "Gaussian",
     (sigma: f64, sensitivity: f64 = 1.0) =>
         ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? },
