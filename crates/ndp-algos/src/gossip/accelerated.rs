@@ -23,10 +23,9 @@
 //!   deterministic and stochastic gradient descents, and of gossip algorithms*, NeurIPS 2021: the method.
 
 use super::exact::ExactOptions;
-use super::operator::{require_operator, worst_of_operator};
+use super::operator::{check_values, operator_error, require_operator, worst_of_operator};
 use super::protocol::{GossipProtocol, Transcript};
-use super::synchronous::check_values;
-use super::utility::operator_error;
+
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::rows::{Layout, Rows};

@@ -11,9 +11,10 @@
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
 
 use super::exact::{ExactOptions, outside_neighbors};
+use super::operator::check_values;
 use super::operator::{require_operator, worst_bias};
 use super::protocol::{GossipProtocol, Transcript};
-use super::synchronous::{SynchronousGossip, apply, check_values};
+use super::synchronous::{SynchronousGossip, apply};
 use crate::certified::account;
 use crate::certified::ball::Ball;
 use crate::certified::matrix::{ExactMatrix, Laziness};

@@ -1,8 +1,8 @@
 //! What a protocol does to its inputs, as a matrix: the error of its output.
 
 use crate::Error;
-use ndarray::ArrayView2;
-use ndp_dp::NoiseMultiplier;
+use ndarray::{ArrayView2, Axis};
+use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 
 /// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at most:
 /// `√(σ² ‖P‖_F²/n + D ‖P - J‖_F²)` with the spread `D ≤ 1/4`, `J` the mean.
@@ -16,6 +16,54 @@ pub(crate) fn worst_of_operator(operator: ArrayView2<'_, f64>, noise: NoiseMulti
 pub(crate) fn worst_bias(operator: ArrayView2<'_, f64>) -> f64 {
     let mean = 1.0 / operator.nrows() as f64;
     operator.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 4.0
+}
+
+/// The exact error of the linear operator `P` (`n` by `n`, every column summing to 1):
+/// `(1/n) (Σ_k ‖P x_k - x̄_k 1‖² + d σ² ‖P‖_F²)`, the sum over the `d` columns of `values`.
+///
+/// # Errors
+/// [`Error::Shape`] unless the operator is square and there is one row of values per node;
+/// [`Error::InvalidParameter`] for a number that is not finite.
+pub(crate) fn operator_error(
+    operator: ArrayView2<'_, f64>,
+    values: ArrayView2<'_, f64>,
+    sigma: Sigma,
+) -> Result<Exact<f64>, Error> {
+    let n = operator.nrows();
+    if operator.ncols() != n {
+        return Err(Error::Shape { what: "columns of the operator", expected: n, got: operator.ncols() });
+    }
+    check_values(values, n)?;
+    if let Some(&value) = operator.iter().find(|x| !x.is_finite()) {
+        let (name, condition) = ("every entry of the operator", "be finite");
+        return Err(Error::InvalidParameter { name, condition, value });
+    }
+    let squares = operator.iter().map(|x| x * x).sum();
+    Ok(Exact::new(split_error(values, operator.dot(&values).view(), squares, sigma)))
+}
+
+/// Of the output without noise and of `‖P‖_F²`.
+fn split_error(values: ArrayView2<'_, f64>, output: ArrayView2<'_, f64>, squares: f64, sigma: Sigma) -> f64 {
+    let n = values.nrows() as f64;
+    let mean = values.mean_axis(Axis(0)).expect("there is a node");
+    let bias: f64 = (&output - &mean).iter().map(|x| x * x).sum();
+    let variance = values.ncols() as f64 * sigma.get() * sigma.get() * squares;
+    (bias + variance) / n
+}
+
+pub(crate) fn check_values(values: ArrayView2<'_, f64>, nodes: usize) -> Result<(), Error> {
+    if values.nrows() != nodes {
+        return Err(Error::Shape { what: "rows of the values", expected: nodes, got: values.nrows() });
+    }
+    if values.ncols() == 0 {
+        return Err(Error::Shape { what: "columns of the values (at least)", expected: 1, got: 0 });
+    }
+    match values.iter().find(|x| !x.is_finite()) {
+        Some(&value) => {
+            Err(Error::InvalidParameter { name: "every value to average", condition: "be finite", value })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Nothing if an `n` by `n` operator is small enough to be written down for its error.

@@ -6,10 +6,10 @@
 use super::block::WIDTH;
 use super::exact::{ExactOptions, exact_loss};
 use super::messages::{exact_rows, received, rows};
+use super::operator::{check_values, operator_error};
 use super::operator::{require_operator, worst_of_operator};
 use super::protocol::{GossipProtocol, Transcript};
-use super::synchronous::{apply, check_values};
-use super::utility::operator_error;
+use super::synchronous::apply;
 use crate::protocol::Observation;
 use crate::view::{Source, checked_coalition};
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};

@@ -1,8 +1,8 @@
 //! Synchronous gossip (Algorithm 1): all nodes average with all their neighbors in every round.
 
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
+use super::operator::{check_values, operator_error};
 use super::protocol::{GossipProtocol, Transcript};
-use super::utility::operator_error;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
@@ -230,21 +230,6 @@ impl Transcript {
             row.assign(&message);
         }
         Ok(rows)
-    }
-}
-
-pub(crate) fn check_values(values: ArrayView2<'_, f64>, nodes: usize) -> Result<(), Error> {
-    if values.nrows() != nodes {
-        return Err(Error::Shape { what: "rows of the values", expected: nodes, got: values.nrows() });
-    }
-    if values.ncols() == 0 {
-        return Err(Error::Shape { what: "columns of the values (at least)", expected: 1, got: 0 });
-    }
-    match values.iter().find(|x| !x.is_finite()) {
-        Some(&value) => {
-            Err(Error::InvalidParameter { name: "every value to average", condition: "be finite", value })
-        }
-        None => Ok(()),
     }
 }
 

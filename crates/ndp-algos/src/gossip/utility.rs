@@ -8,11 +8,10 @@
 
 use super::operator::require_rounds;
 use super::sequence::advance;
-use super::synchronous::check_values;
 use super::{SequenceGossip, SynchronousGossip};
 use crate::error::ensure;
 use crate::{Error, LinearProtocol};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::Array2;
 use ndp_dp::{Exact, Sigma, UpperBound};
 use ndp_graph::memory::require_dense;
 
@@ -65,30 +64,6 @@ impl Convergence {
     }
 }
 
-/// The exact error of the linear operator `P` (`n` by `n`, every column summing to 1):
-/// `(1/n) (Σ_k ‖P x_k - x̄_k 1‖² + d σ² ‖P‖_F²)`, the sum over the `d` columns of `values`.
-///
-/// # Errors
-/// [`Error::Shape`] unless the operator is square and there is one row of values per node;
-/// [`Error::InvalidParameter`] for a number that is not finite.
-pub(crate) fn operator_error(
-    operator: ArrayView2<'_, f64>,
-    values: ArrayView2<'_, f64>,
-    sigma: Sigma,
-) -> Result<Exact<f64>, Error> {
-    let n = operator.nrows();
-    if operator.ncols() != n {
-        return Err(Error::Shape { what: "columns of the operator", expected: n, got: operator.ncols() });
-    }
-    check_values(values, n)?;
-    if let Some(&value) = operator.iter().find(|x| !x.is_finite()) {
-        let (name, condition) = ("every entry of the operator", "be finite");
-        return Err(Error::InvalidParameter { name, condition, value });
-    }
-    let squares = operator.iter().map(|x| x * x).sum();
-    Ok(Exact::new(split_error(values, operator.dot(&values).view(), squares, sigma)))
-}
-
 /// The exact error of a polynomial `P(W)` of a fixed matrix on the worst inputs of the given spread:
 /// `D max_{k>0} P(λ_k)² + (σ²/n) Σ_k P(λ_k)²`, one coordinate.
 ///
@@ -117,15 +92,6 @@ pub fn worst_error(
     let total: f64 = others.iter().sum::<f64>() + 1.0;
     let variance = sigma.get() * sigma.get() * total / squares.len() as f64;
     Ok(Exact::new(spread * slowest + variance))
-}
-
-/// Of the output without noise and of `‖P‖_F²`.
-fn split_error(values: ArrayView2<'_, f64>, output: ArrayView2<'_, f64>, squares: f64, sigma: Sigma) -> f64 {
-    let n = values.nrows() as f64;
-    let mean = values.mean_axis(Axis(0)).expect("there is a node");
-    let bias: f64 = (&output - &mean).iter().map(|x| x * x).sum();
-    let variance = values.ncols() as f64 * sigma.get() * sigma.get() * squares;
-    (bias + variance) / n
 }
 
 impl SynchronousGossip {
@@ -224,7 +190,7 @@ mod tests {
     use crate::gossip::fresh::{FreshNoiseGossip, NoiseSchedule};
     use crate::gossip::protocol::GossipProtocol;
     use approx::assert_relative_eq;
-    use ndarray::array;
+    use ndarray::{Axis, array};
     use ndp_graph::chebyshev::Chebyshev;
     use ndp_graph::sequences::EdgeActivations;
     use ndp_graph::spectrum::extremes;
