@@ -109,7 +109,7 @@ impl Observer {
     ///
     /// # Errors
     /// [`Error::NotOffered`] for several; as [`Self::checked`].
-    pub fn single(&self, nodes: usize) -> Result<usize, Error> {
+    pub(crate) fn single(&self, nodes: usize) -> Result<usize, Error> {
         match self.checked(nodes)? {
             &[v] => Ok(v),
             _ => Err(Error::NotOffered("this protocol has no account of coalitions")),
