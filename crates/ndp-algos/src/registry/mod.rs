@@ -73,6 +73,16 @@ pub const PROTOCOLS: &[Entry] = &[
 ];
 
 /// A number that a protocol takes.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry;
+/// use ndp_graph::{GossipMatrix, generators::hypercube_graph};
+/// let rounds = registry::find("muffliato")?.parameter("rounds").ok_or("gossip has rounds")?;
+/// // Chosen by the spectral gap of the matrix where it is not given.
+/// assert!(rounds.default_on(&GossipMatrix::metropolis(&hypercube_graph(3)?))? >= 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its name: `rounds`.
@@ -197,6 +207,20 @@ impl Setting<'_> {
 }
 
 /// A protocol by name.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry;
+/// use ndp_graph::{GossipMatrix, generators::star_graph};
+/// let matrix = GossipMatrix::metropolis(&star_graph(4)?);
+/// for entry in registry::PROTOCOLS {
+///     match entry.build(&matrix, &"".parse()?) {
+///         Ok(protocol) => assert_eq!(protocol.node_count(), matrix.node_count(), "{}", entry.name),
+///         Err(reason) => println!("{}: {reason}", entry.name), // one-peer gossip needs a hypercube
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name: `muffliato`.
