@@ -345,8 +345,8 @@ mod tests {
     use crate::generators::{
         complete_graph, grid_2d_graph, hypercube_graph, path_graph, star_graph, torus_graph,
     };
-    use crate::linalg::{sym_eigen, sym_eigenvalues};
     use ndarray::Array2;
+    use ndp_linalg::{sym_eigen, sym_eigenvalues};
 
     /// Against the dense eigenvectors of the same tridiagonal matrix.
     #[test]

@@ -163,7 +163,7 @@
 //! * Nodes that matter: [`centrality`], [`communicability`].
 //! * Long calls: [`progress`] and cancellation.
 //! * Files: [`edge_list`], other formats by their first bytes in [`graph_file`], and everything by serde in [`files`].
-//! * Tools: [`linalg`] (dense, `ndarray` in and out), [`csr`] (sparse), [`memory`] (refusing what does not fit).
+//! * Inside: [`csr`], the compressed rows of every matrix here.
 //!
 //! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic, sizes that do
 //! not fit in memory give an [`Error`] naming condition and value. The documented exception is an index out of range.
@@ -199,9 +199,7 @@ pub mod graph_file;
 pub mod hitting;
 mod karate;
 pub mod lanczos;
-pub mod linalg;
 pub mod log_matrix;
-pub mod memory;
 pub mod mixing_time;
 pub mod progress;
 pub mod random;

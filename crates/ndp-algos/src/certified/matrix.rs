@@ -17,7 +17,7 @@ use crate::numeric::id;
 use crate::tasks::for_tasks;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

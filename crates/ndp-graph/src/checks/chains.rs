@@ -8,7 +8,7 @@ use crate::generators::{
 };
 use crate::mixing_time::{mixing_time, mixing_time_bound};
 use crate::random::{connected_erdos_renyi, erdos_renyi_graph};
-use crate::{Error, GossipMatrix, Graph, Spectrum, TransitionMatrix, linalg, spectrum};
+use crate::{Error, GossipMatrix, Graph, Spectrum, TransitionMatrix, spectrum};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, array};
 use rand::{Rng, RngExt};
@@ -222,7 +222,7 @@ fn katz_solves_its_equation_within_the_radius_only() -> Result<(), Error> {
     for share in [0.0, 0.5, 0.9, 0.999] {
         let x = katz_centrality(&davis, share * radius, 1.0)?;
         let matrix = Array2::eye(32) - &adjacency * (share * radius);
-        let solved = linalg::solve(matrix.view(), Array2::ones((32, 1)).view())?;
+        let solved = ndp_linalg::solve(matrix.view(), Array2::ones((32, 1)).view())?;
         for (x, y) in x.iter().zip(&solved) {
             assert_relative_eq!(*x, *y, max_relative = 1e-10);
         }

@@ -4,8 +4,8 @@
 //! - Godsil and Royle, *Algebraic graph theory*, Springer, 2001, section 7.4 and theorem 9.4.3 (spectrum).
 
 use super::{at_least, check_edges};
-use crate::memory::require_memory;
 use crate::{Error, Graph};
+use ndp_linalg::memory::require_memory;
 use std::collections::BTreeMap;
 
 /// The Kneser graph: its nodes are the sets of `k` of the numbers `0..n`, in lexicographic order, which are their labels:
@@ -90,8 +90,8 @@ mod tests {
     use super::*;
     use crate::GossipMatrix;
     use crate::generators::complete_graph;
-    use crate::linalg::sym_eigenvalues;
     use approx::assert_relative_eq;
+    use ndp_linalg::sym_eigenvalues;
 
     #[test]
     fn sets_are_joined_when_they_are_disjoint() -> Result<(), Error> {

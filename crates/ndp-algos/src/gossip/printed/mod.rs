@@ -25,8 +25,8 @@ use crate::kernel::{self, Lanes};
 use crate::tasks::for_paired_tasks;
 use crate::view::checked_coalition;
 use ndp_dp::{ObserverLoss, PairwiseLoss, Printed};
-use ndp_graph::memory::require_dense;
 use ndp_graph::{Csr, GossipMatrix};
+use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
 
 /// Which powers of `W`, and which of their entries, the sum runs over.

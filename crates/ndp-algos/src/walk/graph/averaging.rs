@@ -30,7 +30,7 @@ use crate::walk::{FinalToken, Path, TokenView};
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_dp::Sigma;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use std::sync::Arc;

@@ -27,8 +27,8 @@ use crate::error::ensure;
 use crate::view::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::Walk;
-use ndp_graph::progress::checkpoint;
 use ndp_graph::{Csr, GossipMatrix};
+use ndp_linalg::stop::checkpoint;
 
 /// What all pairs of a long walk share.
 ///
@@ -79,7 +79,7 @@ impl<'a> LongWalk<'a> {
             cut as f64,
         )?;
         let walk = Walk::from(matrix);
-        if !walk.is_symmetric() {
+        if walk.incoming() != matrix.csr() {
             return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));
         }
         let cut = cut.min(steps);

@@ -66,7 +66,8 @@ pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odomete
     odometer
 }
 
-/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops.
+/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops. Of a symmetric matrix, whose backward
+/// chain is the walk itself.
 pub(super) fn plain_recursion(
     walk: &Walk<'_>,
     [u, v]: [usize; 2],
@@ -75,10 +76,9 @@ pub(super) fn plain_recursion(
     theta: f64,
     depth: usize,
 ) -> f64 {
-    let n = walk.node_count();
-    let backward = walk.reversed().unwrap();
-    let from_u = backward.first_visits(&Start::Node(u), &[u, v], horizon).unwrap();
-    let from_v = backward.first_visits(&Start::Node(v), &[u, v], horizon).unwrap();
+    let n = walk.incoming().node_count();
+    let from_u = walk.first_visits(&Start::Node(u), &[u, v], horizon).unwrap();
+    let from_v = walk.first_visits(&Start::Node(v), &[u, v], horizon).unwrap();
     let never_u = walk.first_visits(&Start::Node(u), &[v], horizon).unwrap().none;
     let never_v = walk.first_visits(&Start::Node(v), &[v], horizon).unwrap().none;
     let e = |m: usize, t: usize| (theta * (2 * m - 1) as f64 / t as f64).exp();

@@ -13,12 +13,12 @@
 //! no amplification at all, and refutes the claim that contributions composed along the
 //! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see [`printed`](super::printed)).
 
-use super::LocalLoss;
+use super::{LocalLoss, origins};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::Exact;
 use ndp_graph::hitting::{Start, Walk};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// The loss from `u` to its only neighbor over `steps` steps, in nats at the order of `local`.
 ///
@@ -36,11 +36,11 @@ pub fn loss(
     steps: usize,
     local: LocalLoss,
 ) -> Result<Exact<f64>, Error> {
-    let n = walk.node_count();
+    let n = walk.incoming().node_count();
     let mut from_u = vec![0.0; n];
-    walk.step(&Start::Node(u).law(n)?, &mut from_u);
+    walk.incoming().multiply(&Start::Node(u).law(n)?, &mut from_u);
     let mut adjacent: Vec<bool> = from_u.iter().map(|&p| p > 0.0).collect();
-    walk.origins(u).for_each(|x| adjacent[x] = true);
+    origins(walk, u).for_each(|x| adjacent[x] = true);
     adjacent[u] = false;
     let neighbors: Vec<usize> = (0..n).filter(|&x| adjacent[x]).collect();
     let [v] = neighbors[..] else {
@@ -66,12 +66,12 @@ pub fn loss(
         let scale = f64::exp(-log_scale);
         let charged = pending * charge + law[u] * surcharge * scale;
         let free = std::mem::take(&mut excess[u]);
-        walk.step(&excess, &mut next);
+        walk.incoming().multiply(&excess, &mut next);
         std::mem::swap(&mut excess, &mut next);
         pending = stay * charged + excess[u];
         excess[u] += stay * free;
         excess[v] += leave * charged;
-        walk.step(&law, &mut next);
+        walk.incoming().multiply(&law, &mut next);
         std::mem::swap(&mut law, &mut next);
         let largest = excess.iter().copied().fold(pending, f64::max);
         if largest > 1e100 {
