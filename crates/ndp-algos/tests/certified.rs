@@ -120,7 +120,9 @@ fn the_karate_club_through_constant_sequences() -> Result<(), Error> {
         // A row that was rounded on the way is another view.
         let rounded = View::new(&[11], view.inputs().to_owned(), view.noises().to_owned(), &[11])?;
         let other = loss::exact_loss(&rounded)?;
-        assert!((other.unit(28)?.get() - truth).abs() > 1e-3 || matrix != GossipMatrix::metropolis(&club));
+        assert!(
+            (other.unit(28)?.value().get() - truth).abs() > 1e-3 || matrix != GossipMatrix::metropolis(&club)
+        );
         // Both engines enclose the same numbers.
         for u in (0..34).filter(|&u| u != 11) {
             let ((a, b), (c, d)) = (report.enclosure(u)?, fixed.enclosure(u)?);
@@ -249,7 +251,7 @@ fn extreme_views_stay_honest() -> Result<(), Error> {
     let large = one(array![[0.0, 1e200]], array![[1e-200]]);
     assert_eq!(large, Err(Error::LossTooLarge(1)));
     let small = one(array![[0.0, 1e-200]], array![[1e200]])?;
-    assert!(small.unit(1)?.get() > 0.0 && small.lower[1] == 0.0);
+    assert!(small.unit(1)?.value().get() > 0.0 && small.lower[1] == 0.0);
     let thousand = one(array![[0.0, 1e30]], array![[1.0]])?;
     let (low, high) = thousand.enclosure(1)?;
     assert!(low <= 1e60 && 1e60 <= high && high / low < 1.0 + 1e-9);

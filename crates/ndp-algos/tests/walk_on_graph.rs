@@ -2,7 +2,6 @@
 
 use ndarray::{Array1, Array2};
 use ndp_algos::Protocol;
-use ndp_algos::audit::clopper_pearson_upper;
 use ndp_algos::walk::graph::{
     LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant, printed,
 };
@@ -11,6 +10,7 @@ use ndp_graph::generators::{cycle_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::walk_sums::walk_sum_row;
 use ndp_graph::{GossipMatrix, TransitionMatrix};
+use ndp_numeric::binomial::clopper_pearson_upper;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -49,8 +49,8 @@ fn log_ratio(run: &WalkTranscript, [u, v]: [usize; 2], sigma: f64) -> Outcome<f6
 /// A lower bound, with probability `1 − error`, on the Rényi divergence of order 2 between two worlds of
 /// which `hits` and `false_hits` out of `runs` runs fell into an event: that of the event alone.
 fn measured_loss(hits: usize, false_hits: usize, runs: usize, error: f64) -> Outcome<f64> {
-    let least = 1.0 - clopper_pearson_upper(runs - hits, runs, error / 2.0)?;
-    let most = clopper_pearson_upper(false_hits, runs, error / 2.0)?;
+    let least = 1.0 - clopper_pearson_upper((runs - hits) as u64, runs as u64, error / 2.0)?;
+    let most = clopper_pearson_upper(false_hits as u64, runs as u64, error / 2.0)?;
     if least <= most {
         return Ok(0.0);
     }

@@ -125,7 +125,7 @@ pub struct ActiveEdge {
 /// // Nodes 0 and 1 meet, then 1 and 2.
 /// let rings = [(0, 1), (1, 2)].map(|edge| ActiveEdge { wait: 1.0, edge }).into();
 /// let gossip = AcceleratedGossip::given(&path_graph(3)?, rings, 0.0, Momentum { mixing: 0.1, push: 1.0 })?;
-/// assert!(gossip.coalition_loss(&[2])?.unit(0)?.get() < 1.0);
+/// assert!(gossip.coalition_loss(&[2])?.unit(0)?.value().get() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -39,7 +39,7 @@ pub(super) enum Acceleration {
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
-/// assert!((gossip.coalition_loss(&[2])?.unit(0)?.get() - 1.0).abs() < 1e-9); // the end learns all about the start
+/// assert!((gossip.coalition_loss(&[2])?.unit(0)?.value().get() - 1.0).abs() < 1e-9); // the end learns all about the start
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -137,9 +137,7 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
         }
     }
     // What is quickly known comes first, so that it is known whatever the patience.
-    let rounds = |candidate: &Candidate| {
-        candidate.parameters.iter().find(|(name, _)| *name == "rounds").map_or(0.0, |(_, rounds)| rounds)
-    };
+    let rounds = |candidate: &Candidate| candidate.parameters.0.get("rounds").copied().unwrap_or(0.0);
     candidates.sort_by(|a, b| rounds(a).total_cmp(&rounds(b)));
     Ok(candidates)
 }
@@ -277,8 +275,7 @@ fn rewired(
     found: &[Found],
     quiet: bool,
 ) -> Result<Vec<(String, String, f64)>, Failure> {
-    let rounds =
-        |found: &Found| found.candidate.parameters.iter().find(|(name, _)| *name == "rounds").map(|(_, x)| x);
+    let rounds = |found: &Found| found.candidate.parameters.0.get("rounds").copied();
     let gossip = || found.iter().filter(|found| rounds(found).is_some());
     let Some(best) = gossip().find(|found| found.error.is_some()) else {
         line(if gossip().next().is_some() {
