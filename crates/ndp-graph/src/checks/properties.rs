@@ -1,5 +1,6 @@
 //! What holds for every graph, matrix and text.
 
+use crate::Weights;
 use crate::chebyshev::Chebyshev;
 use crate::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops, Separator, read_edge_list};
 use crate::lanczos::{TOLERANCE, lanczos_extremes};
@@ -26,8 +27,8 @@ fn matrices() -> impl Strategy<Value = GossipMatrix> {
     (graphs(), 0..3, prop_oneof![Just(0.0), 0.01..0.99]).prop_map(|(graph, scheme, laziness): (_, _, f64)| {
         let matrix = match scheme {
             0 => GossipMatrix::metropolis(&graph),
-            1 => GossipMatrix::max_degree(&graph),
-            _ => GossipMatrix::sum_degree(&graph),
+            1 => GossipMatrix::new(&graph, Weights::MaxDegree).unwrap(),
+            _ => GossipMatrix::new(&graph, Weights::SumDegree).unwrap(),
         };
         matrix.lazy(laziness).expect("the laziness is in its range")
     })

@@ -89,6 +89,7 @@ fn subsets(numbers: &[usize], k: usize) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
     use crate::GossipMatrix;
+    use crate::Weights;
     use crate::generators::complete_graph;
     use approx::assert_relative_eq;
     use ndp_linalg::sym_eigenvalues;
@@ -125,7 +126,7 @@ mod tests {
                 known.extend(vec![sign * choose(n - k - i, k - i) / degree; multiplicity as usize]);
             }
             known.sort_by(f64::total_cmp);
-            let values = sym_eigenvalues(GossipMatrix::regular(&graph)?.to_dense()?.view())?;
+            let values = sym_eigenvalues(GossipMatrix::new(&graph, Weights::Regular)?.to_dense()?.view())?;
             assert_eq!(values.len(), known.len());
             for (value, expected) in values.iter().zip(known) {
                 assert_relative_eq!(*value, expected, epsilon = 1e-12);

@@ -1,6 +1,7 @@
 //! Hitting laws against enumeration and closed forms.
 
 use super::*;
+use crate::Weights;
 use crate::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
 use approx::assert_relative_eq;
 use ndarray::{Array2, array};
@@ -39,7 +40,7 @@ fn truncated_laws_are_those_of_a_shorter_walk() {
 /// Section 4 of the specification of walks, made there with exact fractions.
 #[test]
 fn first_passage_matches_the_reference_table() {
-    let star = GossipMatrix::max_degree(&star_graph(5).unwrap());
+    let star = GossipMatrix::new(&star_graph(5).unwrap(), Weights::MaxDegree).unwrap();
     let rows = [
         (
             GossipMatrix::metropolis(&path_graph(4).unwrap()),
@@ -56,7 +57,7 @@ fn first_passage_matches_the_reference_table() {
         (star, 1, 0, [0.2, 0.16, 0.128, 0.1024, 0.08192]),
         (GossipMatrix::metropolis(&complete_graph(5).unwrap()), 0, 4, [0.2, 0.16, 0.128, 0.1024, 0.08192]),
         (
-            GossipMatrix::max_degree(&hypercube_graph(3).unwrap()),
+            GossipMatrix::new(&hypercube_graph(3).unwrap(), Weights::MaxDegree).unwrap(),
             0,
             7,
             [0.0, 0.0, 2.0 / 9.0, 0.0, 14.0 / 81.0],

@@ -304,6 +304,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, star_graph};
     use ndp_graph::hitting::Start;
 
@@ -328,8 +329,8 @@ mod tests {
     fn agrees_with_following_first_visits_step_by_step() -> Result<(), Error> {
         let walks = [
             GossipMatrix::metropolis(&grid_2d_graph(7, 8)?),
-            GossipMatrix::max_degree(&hypercube_graph(5)?),
-            GossipMatrix::max_degree(&star_graph(9)?),
+            GossipMatrix::new(&hypercube_graph(5)?, Weights::MaxDegree)?,
+            GossipMatrix::new(&star_graph(9)?, Weights::MaxDegree)?,
             GossipMatrix::metropolis(&cycle_graph(31)?),
             GossipMatrix::metropolis(&complete_graph(5)?),
         ];
