@@ -8,12 +8,13 @@
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
 use crate::accountant::Observer;
+use crate::counter::Counter;
 use crate::error::ensure;
 use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use ndp_dp::{Estimate, Gdp, Guarantee, NoiseMultiplier, Profile, UpperBound};
-use ndp_graph::progress::{Counter, Progress, Silent};
+use ndp_graph::progress::{Progress, Silent};
 use ndp_numeric::{binomial, special};
 use rand::Rng;
 use serde::Serialize;

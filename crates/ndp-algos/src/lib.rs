@@ -272,6 +272,7 @@
 pub mod accountant;
 pub mod audit;
 mod certified;
+mod counter;
 pub mod error;
 pub mod gossip;
 mod kernel;

@@ -10,6 +10,7 @@ use ndp_algos::gossip::{
 };
 use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::Grade;
+use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step, generators};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -102,7 +103,7 @@ fn the_karate_club_through_constant_sequences() -> Result<(), Error> {
     assert_eq!((club.edge_count(), club.degree(11)), (78, 1));
     for (matrix, truth) in [
         (GossipMatrix::metropolis(&club), 0.735_910_880_060_553_2),
-        (GossipMatrix::sum_degree(&club), 0.472_279_147_274_113),
+        (GossipMatrix::new(&club, Weights::SumDegree)?, 0.472_279_147_274_113),
     ] {
         let sequence = GossipSequence::constant(&matrix, 24);
         let report = exact_loss(&sequence, &[11], default())?;
@@ -164,7 +165,7 @@ fn almost_no_mixing_is_mixing() -> Result<(), Error> {
 
 #[test]
 fn combs_with_silent_rounds_tell_everything() -> Result<(), Error> {
-    let matrix = GossipMatrix::sum_degree(&comb(10)?);
+    let matrix = GossipMatrix::new(&comb(10)?, Weights::SumDegree)?;
     let variances = (0..20).map(|t| match t {
         0 => 1.0,
         19 => 0.25,

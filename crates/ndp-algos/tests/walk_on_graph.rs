@@ -6,6 +6,7 @@ use ndp_algos::walk::graph::{
     LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant, printed,
 };
 use ndp_dp::{NoiseMultiplier, Order, Sigma};
+use ndp_graph::Weights;
 use ndp_graph::generators::{cycle_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::walk_sums::walk_sum_row;
@@ -91,7 +92,7 @@ fn attack(
 fn an_attack_on_transcripts_refutes_theorem_3() -> Outcome<()> {
     // The noise satisfies the theorem's condition sigma^2 >= 2 alpha (alpha - 1) = 4.
     let (n, steps, sigma) = (50, 500, 3.0);
-    let gossip = GossipMatrix::max_degree(&star_graph(n - 1)?);
+    let gossip = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree).unwrap();
     let w = TransitionMatrix::from(&gossip);
     let walk = TokenWalk::new(&w, Start::Node(0), steps)?;
     let mut rng = ChaCha8Rng::seed_from_u64(21);

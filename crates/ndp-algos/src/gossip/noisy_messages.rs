@@ -31,7 +31,7 @@ use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};

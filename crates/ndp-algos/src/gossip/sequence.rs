@@ -117,7 +117,7 @@ impl LinearProtocol for SequenceGossip {
         let n = self.node_count();
         let coalition = checked_coalition(coalition, n)?;
         let messages = received(&self.sequence, &coalition);
-        ndp_graph::memory::require_dense("a view written out row by row", 2 * messages.len(), n)?;
+        ndp_linalg::memory::require_dense("a view written out row by row", 2 * messages.len(), n)?;
         let mut view = Array2::zeros((messages.len(), n));
         for (at, chunk) in messages.chunks(WIDTH).enumerate() {
             let block = rows(&self.sequence, chunk);

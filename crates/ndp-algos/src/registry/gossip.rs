@@ -8,9 +8,9 @@ use crate::gossip::{
 };
 use ndp_dp::Sigma;
 use ndp_graph::chebyshev::Chebyshev;
-use ndp_graph::memory::require_dense;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Step};
+use ndp_linalg::memory::require_dense;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -6,7 +6,7 @@ use crate::program::{Declared, Program, SensitivitySet, Weight, constructors, to
 use crate::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
-use ndp_graph::memory::require_memory;
+use ndp_linalg::memory::require_memory;
 use ndp_numeric::rounding::Interval;
 use std::sync::OnceLock;
 

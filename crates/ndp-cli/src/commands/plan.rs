@@ -87,7 +87,7 @@ impl Asked<'_> {
     /// `None` where the candidate has no answer.
     fn of(&self, graph: &Graph, candidate: &Candidate, patience: u64) -> Result<Option<Found>, Failure> {
         let start = Instant::now();
-        let matrix = input::matrix(graph, candidate.weights);
+        let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
         let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
@@ -110,7 +110,7 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
     for name in only {
         registry::find(name)?;
     }
-    let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis))? as f64;
+    let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis)?)? as f64;
     let mut candidates = Vec::new();
     for entry in PROTOCOLS {
         if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
