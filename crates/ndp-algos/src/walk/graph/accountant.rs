@@ -4,7 +4,7 @@ use super::coalition::CoalitionLaws;
 use super::path::Limits;
 use super::{AveragingOnPath, LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
-use crate::audit::Attack;
+use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
 use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol};
