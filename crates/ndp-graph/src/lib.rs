@@ -186,7 +186,7 @@ pub mod closed_form;
 pub mod communicability;
 mod conversions;
 pub mod csr;
-pub mod davis;
+mod davis;
 mod distances;
 pub mod edge_list;
 pub mod error;
