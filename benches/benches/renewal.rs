@@ -21,7 +21,7 @@ fn hypercube(dimension: u32) -> Result<GossipMatrix, Error> {
 }
 
 fn local(alpha: f64, sigma: f64) -> Result<LocalLoss, Error> {
-    Ok(LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?))
+    Ok(LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? })
 }
 
 fn laws(w: &GossipMatrix, steps: usize) -> Result<PairLaws, Error> {

@@ -58,7 +58,7 @@ impl GraphWalk {
         sigma: f64,
         sensitivity: f64,
     ) -> Result<Number, Fault> {
-        let local = LocalLoss::new(Order::new(order)?, noise(sigma, sensitivity)?);
+        let local = LocalLoss { order: Order::new(order)?, noise: noise(sigma, sensitivity)? };
         run(py, move || {
             let loss = slf.get().loss(u, &members, local)?;
             Ok(Number::new(loss, "Rényi loss").with("order", order))
@@ -79,9 +79,9 @@ impl GraphWalk {
         run(py, move || {
             let walk = slf.get();
             // What is refused at one order is refused at all.
-            walk.loss(u, &members, LocalLoss::new(Order::new(2.0)?, noise))?;
+            walk.loss(u, &members, LocalLoss { order: Order::new(2.0)?, noise })?;
             let curve = |order: Order| {
-                let loss = walk.loss(u, &members, LocalLoss::new(order, noise));
+                let loss = walk.loss(u, &members, LocalLoss { order, noise });
                 loss.unwrap_or(UpperBound::new(f64::INFINITY))
             };
             let best = best_epsilon(curve, delta).into_value();

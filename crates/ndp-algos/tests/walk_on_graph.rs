@@ -2,8 +2,9 @@
 
 use ndarray::{Array1, Array2};
 use ndp_algos::Protocol;
+use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{
-    LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant, printed,
+    LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant,
 };
 use ndp_dp::{NoiseMultiplier, Order, Sigma};
 use ndp_graph::Weights;
@@ -18,7 +19,7 @@ use rand_chacha::rand_core::SeedableRng;
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn local(sigma: f64) -> Outcome<LocalLoss> {
-    Ok(LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(sigma)?))
+    Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(sigma)? })
 }
 
 /// The logarithm of the likelihood ratio between `y_u = 1` and `y_u = 0`, all other values 0, of what
@@ -103,7 +104,8 @@ fn an_attack_on_transcripts_refutes_theorem_3() -> Outcome<()> {
     let measured = measured_loss(hits, false_hits, runs, 1e-4)?;
     let exact = *pendant::loss(&Walk::from(&w), 1, &Start::Node(0), steps, local(sigma)?)?.value();
     let published =
-        *printed::user_level(walk_sum_row(&gossip, 1, steps)?[0], n, steps, local(sigma)?).value();
+        *printed::user_level(VisitSum::Powers(walk_sum_row(&gossip, 1, steps)?[0]), n, steps, local(sigma)?)?
+            .value();
     assert!(measured > published, "measured {measured}, printed {published}");
     assert!(measured <= exact, "measured {measured}, exact {exact}");
     Ok(())

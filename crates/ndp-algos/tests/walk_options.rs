@@ -154,7 +154,7 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
         };
         let alpha = [1.01, 1.5, 2.0, 8.0][rng.random_range(0..4)];
         let sigma = [0.4, 1.0, 4.0][rng.random_range(0..3)];
-        let local = LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?);
+        let local = LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? };
         let none = usize::MAX;
         let pick = |rng: &mut ChaCha8Rng| if rng.random::<bool>() { rng.random_range(1..4) } else { none };
         let rules = Rules { cap: pick(rng), rest: pick(rng).min(4), uses: pick(rng) };
@@ -267,7 +267,7 @@ fn long_thin_graphs() -> Result<(), Error> {
         let w = TransitionMatrix::from(&gossip);
         let steps = n - 1 + more;
         for (alpha, sigma) in [(2.0, 0.5), (1.5, 3.0)] {
-            let local = LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?);
+            let local = LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? };
             let theta = (local.order.get() - 1.0) * local.cost();
             // Node 0 contributes whenever it holds the token; the last node sees it. Logarithms of probabilities, as
             // they are small.

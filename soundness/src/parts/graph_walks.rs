@@ -55,7 +55,7 @@ impl Part for GraphWalks {
             return Outcome::new(Stratum::new(n, steps));
         };
         let drawn =
-            Drawn { dense, start, burn_in, steps, rules, u, members, local: LocalLoss::new(order, noise) };
+            Drawn { dense, start, burn_in, steps, rules, u, members, local: LocalLoss { order, noise } };
         let mut outcome = Outcome::new(Stratum::new(n, steps));
         drawn.compare(&w, &mut outcome, rng);
         outcome
@@ -111,7 +111,7 @@ impl Drawn {
              let edges = EdgeRule::{edges:?};\n\
              let options = WalkOptions {{ burn_in: {burn_in}, cap: {cap:?}, refractory: {refractory}, edges }};\n\
              let walk = TokenWalk::new(&w, start.clone(), {})?.with_options(options)?;\n\
-             let local = LocalLoss::new(Order::new({:?})?, NoiseMultiplier::new({:?})?);",
+             let local = LocalLoss {{ order: Order::new({:?})?, noise: NoiseMultiplier::new({:?})? }};",
             self.steps,
             self.local.order.get(),
             self.local.noise.get(),

@@ -10,7 +10,7 @@ use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use ndp_algos::accountant::{Target, compare};
-use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -116,11 +116,8 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
         if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
             continue;
         }
-        // Baselines need trust or give none; training and histograms have no mean to compare.
-        if ["central", "local"].contains(&entry.name)
-            || entry.name.contains("sgd")
-            || entry.name.contains("histogram")
-        {
+        // Means are compared with means; a baseline needs trust or gives none.
+        if entry.kind != Kind::Mean {
             continue;
         }
         if entry.parameter("rounds").is_none() {

@@ -160,7 +160,7 @@ struct OnWalk {
 
 impl Curve for OnWalk {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
-        let local = LocalLoss::new(order, self.noise);
+        let local = LocalLoss { order, noise: self.noise };
         let loss = match self.laws.as_ref() {
             Laws::Pair(laws) => self.limits.loss_of_pair(laws, local)?,
             Laws::Coalition(laws) => self.limits.loss_of_coalition(laws, local, FinalToken::Withheld)?,

@@ -246,7 +246,7 @@ mod tests {
     use ndp_graph::generators::{cycle_graph, grid_2d_graph};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// One observer or two, any start, any matrix, with and without publication.

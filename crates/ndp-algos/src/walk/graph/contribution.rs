@@ -136,7 +136,7 @@ mod tests {
     use ndp_graph::hitting::{Start, Walk};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// Section 4 of the specification: T = 10, α = 2, σ = 2: `Σ h_t/t` and the sharp bound; `S_10`.
@@ -260,9 +260,10 @@ mod tests {
         assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0)));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1)));
         // Absurd noise levels give the local loss or nothing, never NaN.
-        let tiny = LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(1e-200).unwrap());
+        let tiny =
+            LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e-200).unwrap() };
         assert_eq!(*capped(&visits, tiny, 10, 3).unwrap().value(), f64::INFINITY);
-        let huge = LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(1e200).unwrap());
+        let huge = LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e200).unwrap() };
         assert!(*capped(&visits, huge, 10, 3).unwrap().value() < 1e-300);
     }
 }

@@ -38,7 +38,7 @@ use ndp_linalg::stop::checkpoint;
 /// use ndp_dp::{NoiseMultiplier, Order};
 /// use ndp_graph::{GossipMatrix, generators::grid_2d_graph};
 /// let w = GossipMatrix::metropolis(&grid_2d_graph(8, 8)?);
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
 /// // A hundred thousand steps, twenty contributions of a node, first visits followed for a thousand steps.
 /// let walk = LongWalk::new(&w, local, 100_000, 1000)?;
 /// let (near, far) = (walk.capped(0, &[1], 20)?, walk.capped(0, &[63], 20)?);
@@ -309,7 +309,7 @@ mod tests {
     use ndp_graph::hitting::Start;
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     fn step_by_step(

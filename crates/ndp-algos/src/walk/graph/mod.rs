@@ -14,7 +14,7 @@
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |
 //! | what was printed? | [`printed`] | `Printed` |
-//! | how accurate is it? | [`TokenAveraging::mean_squared_error`]; how long the programs walk, [`walk_length`] | exact; `Estimate` |
+//! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |
 //!
 //! Noise is measured by a noise multiplier: its standard deviation over the sensitivity of a
 //! contribution. [`LocalLoss`] holds it with the Rényi order.
@@ -27,7 +27,7 @@
 //! let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(6)?));
 //! let capped = WalkOptions { cap: Some(12), ..WalkOptions::default() };
 //! let walk = TokenWalk::new(&w, Start::Uniform, 600)?.with_options(capped)?;
-//! let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+//! let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
 //! let (near, far) = (walk.loss(0, 1, local)?, walk.loss(0, 63, local)?);
 //! assert!(far.value() < near.value() && *near.value() < 12.0 * local.cost());
 //! # Ok::<(), ndp_algos::Error>(())
@@ -38,6 +38,7 @@ mod averaging;
 mod averaging_error;
 pub(crate) mod coalition;
 pub(crate) mod contribution;
+#[cfg(test)]
 mod convergence;
 mod local;
 mod long_walk;
@@ -52,7 +53,6 @@ mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use averaging::{AveragingOnPath, Steps, TokenAveraging, WalkTranscript};
-pub use convergence::walk_length;
 pub use local::LocalLoss;
 pub use long_walk::LongWalk;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// use ndp_dp::{NoiseMultiplier, Order};
 /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
 /// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(5)?));
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
 /// let loss = |edges| {
 ///     let options = WalkOptions { edges, ..WalkOptions::default() };
 ///     TokenWalk::new(&w, Start::Uniform, 50)?.with_options(options)?.loss(0, 2, local)
@@ -400,7 +400,7 @@ mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
     fn local(sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     fn ring(n: usize) -> TransitionMatrix {

@@ -102,7 +102,7 @@ mod tests {
     use ndp_graph::{GossipMatrix, TransitionMatrix};
 
     fn local(sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// Section 0 of the specification: star, leaf to hub, σ = 10, from a uniform start and from the hub.

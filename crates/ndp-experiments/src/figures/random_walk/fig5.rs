@@ -1,7 +1,7 @@
 //! `random-walk/fig5`: a graph with three communities, the loss of every pair and of every pair of
 //! communities, printed and sound.
 
-use super::walk_steps;
+use super::{printed_losses, walk_steps};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
@@ -10,7 +10,7 @@ use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2, array};
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed};
+use ndp_algos::walk::graph::{LocalLoss, LongWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix;
@@ -54,9 +54,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let n = graph.node_count();
     let matrix = GossipMatrix::metropolis(&graph);
     let steps = walk_steps(&matrix, SIGMA)?;
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let entries = log_matrix(&Spectrum::new(&matrix)?)?;
-    let mut losses = printed::user_level_matrix(entries.view(), None, steps, local)?.into_value();
+    let mut losses = printed_losses(entries.view(), steps, local)?;
     losses.diag_mut().fill(f64::NAN);
     let blocks: Vec<usize> = sizes.iter().enumerate().flat_map(|(b, &size)| vec![b; size]).collect();
     let means = block_means(losses.view(), &blocks);

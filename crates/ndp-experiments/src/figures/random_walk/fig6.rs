@@ -8,7 +8,8 @@ use crate::figures::muffliato::fig5::EGOS;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed};
+use ndp_algos::walk::graph::printed::{self, VisitSum};
+use ndp_algos::walk::graph::{LocalLoss, LongWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix_row;
@@ -35,7 +36,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 6: Facebook ego networks, as printed and sound")
         .parameter("weights", "metropolis")
         .parameter("alpha", ALPHA)
@@ -63,9 +64,12 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             false => Ok(walk.capped(node, &[v], cap)?.into_value() / local.cost()),
         });
         let sound = sound.collect::<Result<Vec<f64>, Error>>()?;
-        let loss =
-            |entry: f64| printed::user_level_by_log(entry, n, steps, local).into_value() / local.cost();
-        let mut losses: Vec<f64> = log_matrix_row(&matrix, node)?.into_iter().map(loss).collect();
+        let loss = |entry: f64| -> Result<f64, Error> {
+            let printed = printed::user_level(VisitSum::LogMatrix(entry), n, steps, local)?;
+            Ok(printed.into_value() / local.cost())
+        };
+        let mut losses: Vec<f64> =
+            log_matrix_row(&matrix, node)?.into_iter().map(loss).collect::<Result<_, Error>>()?;
         // A node's loss to itself is no privacy loss.
         losses[node] = f64::NAN;
         let others = losses.iter().filter(|loss| !loss.is_nan());

@@ -9,7 +9,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, printed, renewal};
+use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
@@ -51,7 +51,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let times: Vec<usize> = (0..STEPS).step_by(EVERY).take(scale.pick(8, 3)).collect();
     let last = times.last().copied().unwrap_or(1);
     let cap = count((CAP * last as f64 / graph.node_count() as f64).ceil());
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 8: differences and losses by distance, data of two kinds")
         .parameter("nodes", graph.node_count())
         .parameter("weights", "metropolis")
@@ -191,11 +191,11 @@ fn printed_losses(
     local: LocalLoss,
 ) -> Result<Vec<Vec<f64>>, Error> {
     let entries = log_matrix(&Spectrum::new(matrix)?)?;
-    let n = matrix.node_count();
     let at = |&time: &usize| {
-        means(classes, |u, v| printed::user_level_by_log(entries[(u, v)], n, time, local).into_value())
+        let losses = super::printed_losses(entries.view(), time, local)?;
+        Ok(means(classes, |u, v| losses[(u, v)]))
     };
-    Ok(times.iter().map(at).collect())
+    times.iter().map(at).collect()
 }
 
 /// Some pairs of every class, in either direction.
