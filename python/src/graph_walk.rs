@@ -93,7 +93,7 @@ impl GraphWalk {
 
     /// The holders of the token on a random walk.
     fn sample<'py>(&self, py: Python<'py>, seed: u64) -> Result<Bound<'py, PyArray1<i64>>, Fault> {
-        ndp_graph::memory::require_dense("the path of a token", self.steps, 4)?;
+        ndp_linalg::memory::require_dense("the path of a token", self.steps, 4)?;
         let path = self.walk()?.sample(&mut generator(seed));
         Ok(PyArray1::from_iter(py, path.holders.iter().map(|&v| v as i64)))
     }

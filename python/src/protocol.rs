@@ -63,7 +63,7 @@ impl Protocol {
     #[staticmethod]
     fn one_peer(dimension: u32) -> Result<Self, Fault> {
         let nodes = 1_usize.checked_shl(dimension).unwrap_or(usize::MAX);
-        ndp_graph::memory::require_dense("a one-peer hypercube", nodes, 12 * dimension as usize)?;
+        ndp_linalg::memory::require_dense("a one-peer hypercube", nodes, 12 * dimension as usize)?;
         Ok(Self::sequence(GossipSequence::one_peer_hypercube(dimension)?))
     }
 
@@ -222,7 +222,7 @@ impl Protocol {
             return Ok(Reports(vec![run(py, move || loss(&observer))?]));
         }
         let nodes = self.node_count();
-        ndp_graph::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
+        ndp_linalg::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
         Ok(Reports(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?))
     }
 
@@ -292,7 +292,7 @@ impl Protocol {
         progress: Option<Py<PyAny>>,
     ) -> Result<(f64, &'static str, f64, f64, f64), Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
-        ndp_graph::memory::require_dense("the scores of an audit", runs, 3)?;
+        ndp_linalg::memory::require_dense("the scores of an audit", runs, 3)?;
         let found = run_watched(py, progress, move |progress| {
             let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
             let protocol = kind.protocol();

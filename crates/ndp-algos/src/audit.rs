@@ -8,12 +8,13 @@
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
 use crate::accountant::Observer;
+use crate::counter::Counter;
 use crate::error::ensure;
 use crate::protocol::Observation;
 use crate::{Error, Protocol, View};
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use ndp_dp::{Estimate, Gdp, Guarantee, NoiseMultiplier, Profile, UpperBound};
-use ndp_graph::progress::{Counter, Progress, Silent};
+use ndp_graph::progress::{Progress, Silent};
 use ndp_numeric::{binomial, special};
 use rand::Rng;
 use serde::Serialize;
@@ -323,50 +324,12 @@ fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Res
     Ok(best.1)
 }
 
-/// The largest success probability that is not refuted at level `error` by `count` successes in
-/// `runs`: the `p` with `P(Bin(runs, p) ≤ count) = error`, rounded up.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `count ≤ runs` and `0 < error < 1`.
-pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
-    ensure(count <= runs && runs != 0, "the count", "be at most the number of runs", count as f64)?;
-    ensure(0.0 < error && error < 1.0, "the error rate", "lie in (0, 1)", error)?;
-    if count == runs {
-        return Ok(1.0);
-    }
-    let (mut low, mut high) = (count as f64 / runs as f64, 1.0);
-    // The upper end always refutes; 60 halvings exhaust the digits.
-    for _ in 0..60 {
-        let middle = (low + high) / 2.0;
-        if binomial::log_cdf_up(count as u64, runs as u64, middle).map_err(ndp_dp::Error::from)? > error.ln()
-        {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    Ok(high)
+/// [`binomial::clopper_pearson_upper`], for counts of runs.
+pub(crate) fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
+    Ok(binomial::clopper_pearson_upper(count as u64, runs as u64, error).map_err(ndp_dp::Error::from)?)
 }
 
 /// Standard deviation of the rounding of a message, in units of the noise.
 const ROUNDING: f64 = 1e-13;
 /// A combination of rows whose share of an input is more than this many times its noise is noiseless.
 const LEAK: f64 = 1e6;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Textbook intervals: 0 of 10 at 2.5 % is 1 - 0.025^(1/10); symmetric in successes and failures.
-    #[test]
-    fn clopper_pearson_matches_closed_forms() -> Result<(), Error> {
-        let upper = clopper_pearson_upper(0, 10, 0.025)?;
-        assert!((upper - (1.0 - 0.025f64.powf(0.1))).abs() < 1e-12);
-        assert_eq!(clopper_pearson_upper(10, 10, 0.025)?, 1.0);
-        // 9 of 10: P(X ≤ 9) = 1 - p^10 = 0.025.
-        assert!((clopper_pearson_upper(9, 10, 0.025)? - 0.975f64.powf(0.1)).abs() < 1e-12);
-        assert!(clopper_pearson_upper(3, 2, 0.1).is_err());
-        assert!(clopper_pearson_upper(1, 2, f64::NAN).is_err());
-        Ok(())
-    }
-}

@@ -209,6 +209,13 @@ impl From<Error> for ndp_dp::Error {
     }
 }
 
+/// Dense linear algebra is about matrices: its errors are those of the graph crate.
+impl From<ndp_linalg::Error> for Error {
+    fn from(error: ndp_linalg::Error) -> Self {
+        Self::Graph(error.into())
+    }
+}
+
 impl From<ndp_graph::progress::Cancelled> for Error {
     fn from(_: ndp_graph::progress::Cancelled) -> Self {
         Self::Cancelled

@@ -32,7 +32,7 @@ use serde::Serialize;
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let report = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(8)?), 2).coalition_loss(&[0])?;
 /// let (low, high) = report.enclosure(2)?;
-/// assert!(low <= report.unit(2)?.get() && high - low <= 1e-9 && report.failure < 1e-20);
+/// assert!(low <= report.unit(2)?.value().get() && high - low <= 1e-9 && report.failure < 1e-20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,9 +91,13 @@ impl LossReport {
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition.
-    pub fn unit(&self, source: usize) -> Result<UnitLoss, Error> {
+    pub fn unit(&self, source: usize) -> Result<Guarantee<UnitLoss>, Error> {
         let (_, upper) = self.enclosure(source)?;
-        Ok(UnitLoss::of_releases(upper)?)
+        let unit = UnitLoss::of_releases(upper)?;
+        Ok(match &self.loss {
+            Guarantee::Exact(_) => Exact::new(unit).into(),
+            Guarantee::UpperBound(_) => UpperBound::new(unit).into(),
+        })
     }
 
     /// Both proven ends of the unit loss of node `source`.
@@ -211,7 +215,7 @@ mod tests {
     fn weaker_noise_costs_more() -> Result<(), Error> {
         let report = exact_loss(&View::new(&[1], array![[1.0, 0.0]], array![[0.5]], &[])?)?;
         assert_abs_diff_eq!(report.loss.value().unit[0], 4.0, epsilon = 1e-12);
-        assert_abs_diff_eq!(report.unit(0)?.get(), 4.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(report.unit(0)?.value().get(), 4.0, epsilon = 1e-12);
         assert_eq!(report.unit(1), Err(Error::SourceIsObserver(1)));
         Ok(())
     }

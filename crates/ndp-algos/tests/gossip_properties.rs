@@ -3,6 +3,7 @@
 use ndp_algos::gossip::{ExactOptions, FreshNoiseGossip, NoiseSchedule, exact_loss};
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_dp::Grade;
+use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
 use proptest::prelude::*;
 
@@ -22,8 +23,8 @@ fn graph() -> impl Strategy<Value = Graph> {
 fn scheme(graph: &Graph, which: usize) -> GossipMatrix {
     match which {
         0 => GossipMatrix::metropolis(graph),
-        1 => GossipMatrix::max_degree(graph),
-        _ => GossipMatrix::sum_degree(graph).lazy(0.5).expect("a valid laziness"),
+        1 => GossipMatrix::new(graph, Weights::MaxDegree).unwrap(),
+        _ => GossipMatrix::new(graph, Weights::SumDegree).unwrap().lazy(0.5).expect("a valid laziness"),
     }
 }
 

@@ -59,10 +59,13 @@ fn loss_on_a_matrix_of_ones_own() -> Result<(), Box<dyn Error>> {
     let losses = gossip.coalition_loss(&[2])?;
     // Node 2 hears y1, then a half of y0 beside what it knows.
     assert_eq!(losses.loss.grade(), Grade::Exact);
-    assert!((losses.unit(0)?.get() - 1.0).abs() < 1e-9 && (losses.unit(1)?.get() - 1.0).abs() < 1e-9);
+    assert!(
+        (losses.unit(0)?.value().get() - 1.0).abs() < 1e-9
+            && (losses.unit(1)?.value().get() - 1.0).abs() < 1e-9
+    );
     // One round earlier it has heard nothing of node 0.
     let once = SynchronousGossip::new(GossipMatrix::from_dense(&path, weights.view())?, 1);
-    assert!(once.coalition_loss(&[2])?.unit(0)?.get() < 1e-12);
+    assert!(once.coalition_loss(&[2])?.unit(0)?.value().get() < 1e-12);
     Ok(())
 }
 
@@ -78,7 +81,7 @@ fn from_petgraph() -> Result<(), Box<dyn Error>> {
     let graph = Graph::try_from(&friends)?.with_labels(labels)?;
     let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 2);
     let losses = gossip.coalition_loss(&[4])?;
-    let unit = |u: usize| losses.unit(u).map(|unit| unit.get());
+    let unit = |u: usize| losses.unit(u).map(|unit| unit.value().get());
     // Eve hears dan at once and the mean of dan and cy (and eve) in the second round; ann and bob are too far.
     assert!((unit(3)? - 1.0).abs() < 1e-9 && (unit(2)? - 1.0).abs() < 1e-9 && unit(0)? < 1e-12);
     assert_eq!(graph.labels().map(|labels| labels[2].as_str()), Some("cy"));

@@ -2,17 +2,18 @@
 
 use ndarray::{Array1, Array2};
 use ndp_algos::Protocol;
-use ndp_algos::audit::clopper_pearson_upper;
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{
     AveragingRun, LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, pendant,
 };
 use ndp_dp::{NoiseMultiplier, Order, Sigma};
+use ndp_graph::Weights;
 use ndp_graph::generators::{cycle_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::walk_sums::walk_sum_row;
 use ndp_graph::{GossipMatrix, TransitionMatrix};
+use ndp_numeric::binomial::clopper_pearson_upper;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -51,8 +52,8 @@ fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64>
 /// A lower bound, with probability `1 − error`, on the Rényi divergence of order 2 between two worlds of
 /// which `hits` and `false_hits` out of `runs` runs fell into an event: that of the event alone.
 fn measured_loss(hits: usize, false_hits: usize, runs: usize, error: f64) -> Outcome<f64> {
-    let least = 1.0 - clopper_pearson_upper(runs - hits, runs, error / 2.0)?;
-    let most = clopper_pearson_upper(false_hits, runs, error / 2.0)?;
+    let least = 1.0 - clopper_pearson_upper((runs - hits) as u64, runs as u64, error / 2.0)?;
+    let most = clopper_pearson_upper(false_hits as u64, runs as u64, error / 2.0)?;
     if least <= most {
         return Ok(0.0);
     }
@@ -94,7 +95,7 @@ fn attack(
 fn an_attack_on_transcripts_refutes_theorem_3() -> Outcome<()> {
     // The noise satisfies the theorem's condition sigma^2 >= 2 alpha (alpha - 1) = 4.
     let (n, steps, sigma) = (50, 500, 3.0);
-    let gossip = GossipMatrix::max_degree(&star_graph(n - 1)?);
+    let gossip = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree).unwrap();
     let w = TransitionMatrix::from(&gossip);
     let walk = TokenWalk::new(&w, Start::Node(0), steps)?;
     let mut rng = ChaCha8Rng::seed_from_u64(21);

@@ -7,9 +7,9 @@
 //! - Katz, *A new status index derived from sociometric analysis*, Psychometrika 18, 1953.
 //! - Bonacich, *Power and centrality: a family of measures*, American Journal of Sociology 92, 1987.
 
-use crate::linalg::sym_eigen;
 use crate::spectrum::DENSE_NODES;
 use crate::{Csr, Error, Graph};
+use ndp_linalg::sym_eigen;
 
 /// Katz centrality, the solution of `x = a A x + b 1`: one entry per node, not normalised.
 ///

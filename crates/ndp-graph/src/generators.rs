@@ -2,9 +2,9 @@
 
 mod kneser;
 
-use crate::memory::require_memory;
 use crate::{Csr, Error, Graph, TransitionMatrix};
 use crate::{davis, karate};
+use ndp_linalg::memory::require_memory;
 
 /// Lists the families by name; those with a file of their own are made public from it.
 macro_rules! families {
@@ -244,7 +244,7 @@ pub(crate) fn pairs(n: usize) -> f64 {
 /// Refuses a graph whose edges, as many as given or expected, would not fit in memory.
 pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
     // An edge takes 8 bytes in the graph, and up to 16 in the growing list that it is built from.
-    require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))
+    Ok(require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))?)
 }
 
 fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {

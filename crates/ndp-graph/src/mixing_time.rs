@@ -11,10 +11,10 @@
 //!   `‖(W^t)_v - π‖_TV ≤ ½ sqrt((1 - π_v)/π_v) (1 - gap)^t`), and fails for smaller ones.
 
 use crate::cast::floor;
-use crate::linalg::gemm;
-use crate::memory::require_dense;
 use crate::{Error, TransitionMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
+use ndp_linalg::gemm;
+use ndp_linalg::memory::require_dense;
 
 /// The mixing time `τ(iota)` of a walk, exactly (up to rounding of the distance).
 ///

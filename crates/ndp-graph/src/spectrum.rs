@@ -12,9 +12,9 @@
 
 pub use crate::extremes::Extremes;
 use crate::lanczos::{TOLERANCE, lanczos_extremes};
-use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
+use ndp_linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
 ///

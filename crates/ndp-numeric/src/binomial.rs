@@ -47,6 +47,30 @@ pub fn log_cdf_up(k: u64, trials: u64, p: f64) -> Result<f64, OutOfRange> {
     Ok(up_log(log, TAIL_ERROR, TAIL_ERROR).min(0.0))
 }
 
+/// The largest success probability that is not refuted at level `error` by `count` successes in `trials`, after Clopper and
+/// Pearson: the `p` with `P(Bin(trials, p) ≤ count) = error`, rounded up.
+///
+/// # Errors
+/// [`OutOfRange`] unless `count ≤ trials`, `trials ≥ 1` and `0 < error < 1`.
+pub fn clopper_pearson_upper(count: u64, trials: u64, error: f64) -> Result<f64, OutOfRange> {
+    ensure(count <= trials && trials != 0, "the count", "be at most the number of trials", count as f64)?;
+    ensure(0.0 < error && error < 1.0, "the error rate", "lie in (0, 1)", error)?;
+    if count == trials {
+        return Ok(1.0);
+    }
+    let (mut low, mut high) = (count as f64 / trials as f64, 1.0);
+    // The upper end always refutes; 60 halvings exhaust the digits.
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if log_cdf_up(count, trials, middle)? > error.ln() {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(high)
+}
+
 /// Checks a number of trials and the probability of success.
 ///
 /// # Errors
@@ -151,5 +175,18 @@ mod tests {
     fn bad_input_is_refused() {
         assert!(log_tail_up(0, MAX_TRIALS + 1, 0.5).is_err());
         assert!(log_tail_up(0, 5, f64::NAN).is_err() && log_tail_up(0, 5, -0.1).is_err());
+    }
+
+    /// Textbook intervals: 0 of 10 at 2.5 % is 1 - 0.025^(1/10); symmetric in successes and failures.
+    #[test]
+    fn clopper_pearson_matches_closed_forms() -> Result<(), OutOfRange> {
+        let upper = clopper_pearson_upper(0, 10, 0.025)?;
+        assert!((upper - (1.0 - 0.025f64.powf(0.1))).abs() < 1e-12);
+        assert_eq!(clopper_pearson_upper(10, 10, 0.025)?, 1.0);
+        // 9 of 10: P(X ≤ 9) = 1 - p^10 = 0.025.
+        assert!((clopper_pearson_upper(9, 10, 0.025)? - 0.975f64.powf(0.1)).abs() < 1e-12);
+        assert!(clopper_pearson_upper(3, 2, 0.1).is_err());
+        assert!(clopper_pearson_upper(1, 2, f64::NAN).is_err());
+        Ok(())
     }
 }

@@ -8,6 +8,20 @@ use serde::Serialize;
 use std::fmt;
 
 /// What one protocol needs and gives at the target.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Target, compare};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Delta, Grade, Measure};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 3);
+/// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+/// let row = compare(&[("gossip", Ok(&gossip))], &[Observer::node(0)], &target).rows.remove(0);
+/// assert_eq!((row.name.as_str(), row.grade, row.messages), ("gossip", Some(Grade::Exact), Ok(30.0)));
+/// assert!(row.least?.noise.get() > 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The name it was given.
@@ -25,6 +39,22 @@ pub struct Row {
 }
 
 /// A table of protocols at the same target; it prints itself.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::Error;
+/// use ndp_algos::accountant::{Observer, Target, compare};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Delta, Measure};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 3);
+/// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+/// let missing = Err(Error::NotOffered("not on this graph"));
+/// let table = compare(&[("gossip", Ok(&gossip)), ("other", missing)], &[Observer::node(0)], &target);
+/// // What has no answer keeps its row, with the reason.
+/// assert!(table.to_string().lines().last().is_some_and(|line| line.ends_with("not on this graph")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// One row for each protocol, in the order given.

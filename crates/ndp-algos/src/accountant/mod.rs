@@ -54,15 +54,43 @@ pub use observer::{Observer, Senders};
 pub(crate) use search::of_pair as search_of_pair;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target, check, least_noise};
 
+use crate::counter::Counter;
 use crate::{Error, LossReport};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
-use ndp_graph::progress::{Counter, Progress};
+use ndp_graph::progress::Progress;
 use rand::Rng;
 use rayon::prelude::*;
 
 /// A protocol, as an accountant and an auditor see it.
 ///
 /// Linear Gaussian protocols implement [`LinearProtocol`](crate::LinearProtocol) instead and get this for free.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Account, Observer, Protocol};
+/// use ndp_algos::{Error, LossReport};
+/// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// /// Gossip among the nodes that are awake; the others send nothing, and lose nothing.
+/// struct Awake(SynchronousGossip);
+/// impl Protocol for Awake {
+///     fn node_count(&self) -> usize {
+///         self.0.matrix.node_count()
+///     }
+///
+///     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+///         // An account of the gossip is an account of this, too: who sleeps sends less.
+///         self.0.account(observer)
+///     }
+/// }
+/// let awake = Awake(SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(6)?), 2));
+/// let profile = awake.account(&Observer::node(0))?.profile(2, NoiseMultiplier::new(2.0)?)?;
+/// assert!(profile.mu().is_some_and(|mu| mu.value().mu() <= 0.5));
+/// // What is not implemented says so.
+/// assert!(matches!(awake.error(NoiseMultiplier::new(2.0)?), Err(Error::NotOffered(_))));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Protocol: Send + Sync {
     /// Number of nodes.
     fn node_count(&self) -> usize;
@@ -121,6 +149,22 @@ pub trait Protocol: Send + Sync {
 }
 
 /// What one observer can be told about a protocol, as a function of the exposed node and the noise.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Account, Observer, Protocol};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Measure, NoiseMultiplier, Order};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let account = gossip.account(&Observer::node(0))?;
+/// // Looked at once, asked about every node and noise.
+/// let loss = |u, noise| account.profile(u, NoiseMultiplier::new(noise)?)?.renyi(Order::new(2.0)?);
+/// assert!(loss(1, 1.0)?.value().epsilon > loss(3, 1.0)?.value().epsilon); // three hops away
+/// assert!(loss(1, 1.0)?.value().epsilon > loss(1, 3.0)?.value().epsilon);
+/// assert!(account.profile(0, NoiseMultiplier::new(1.0)?).is_err()); // a node knows its own data
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Account: Send + Sync {
     /// Who observes.
     fn observer(&self) -> &Observer;
@@ -204,6 +248,21 @@ pub fn accounts<'a>(
 }
 
 /// Runs a protocol in one of two worlds, which differ in the data of one node, and reduces what the observer sees to numbers.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// let attack = gossip.attack(0, &Observer::node(1), NoiseMultiplier::new(0.5)?)?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let mut mean = |higher| Ok::<f64, ndp_algos::Error>(attack.scores(higher, 500, rng)?.iter().sum::<f64>() / 500.0);
+/// assert!(mean(true)? > mean(false)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Attacker {
     /// Scores of `runs` independent runs, larger where the observer would rather guess the higher of the two worlds.
     ///

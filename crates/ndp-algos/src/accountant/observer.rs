@@ -6,6 +6,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Whether the observer learns from whom a token comes.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Senders};
+/// assert_eq!(Observer::node(3).senders, Senders::Known);
+/// assert_eq!(Observer::node(3).with_hidden_senders().senders, Senders::Hidden);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Senders {
@@ -20,6 +27,16 @@ pub enum Senders {
 ///
 /// The default is the strongest honest-but-curious reading: members know the noise that they drew themselves and from whom their
 /// messages come. A protocol whose accountant has no answer for a weaker or a stronger observer says so.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::Observer;
+/// let pair = Observer::coalition(&[4, 1]);
+/// assert!(pair.contains(4) && pair.members() == [1, 4]);
+/// assert_eq!(pair.without_own_noise().to_string(), "nodes 1, 4 together, not using own noise");
+/// let wiretap = Observer::outsider().tapping(&[(0, 1), (1, 0)]);
+/// assert_eq!(wiretap.to_string(), "an outsider, overhearing 2 edges");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observer {
     members: Vec<usize>,
@@ -109,7 +126,7 @@ impl Observer {
     ///
     /// # Errors
     /// [`Error::NotOffered`] for several; as [`Self::checked`].
-    pub fn single(&self, nodes: usize) -> Result<usize, Error> {
+    pub(crate) fn single(&self, nodes: usize) -> Result<usize, Error> {
         match self.checked(nodes)? {
             &[v] => Ok(v),
             _ => Err(Error::NotOffered("this protocol has no account of coalitions")),

@@ -20,6 +20,15 @@ use std::fmt;
 use std::sync::Arc;
 
 /// What a target allows.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Allowed, Target};
+/// use ndp_dp::{Delta, Measure};
+/// let target = Target::mean(Measure::Approx(Delta::new(1e-5)?), 0.5);
+/// assert!(matches!(target.allowed, Allowed::Mean(loss) if loss == 0.5));
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Allowed {
@@ -43,6 +52,24 @@ impl fmt::Debug for Allowed {
 }
 
 /// A privacy target: in which terms, and how much.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol, Target, check};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Delta, Measure, NoiseMultiplier};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let graph = path_graph(5)?;
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
+/// let accounts = [gossip.account(&Observer::node(0))?];
+/// // Neighbors may learn more than the others.
+/// let near = graph.clone();
+/// let allowed = move |u, v| if near.has_edge(u, v) { 3.0 } else { 1.5 };
+/// let target = Target::pairs(Measure::Approx(Delta::new(1e-5)?), allowed);
+/// assert!(check(&accounts, NoiseMultiplier::new(3.0)?, &target)?.is_met());
+/// assert!(!check(&accounts, NoiseMultiplier::new(1.0)?, &target)?.is_met());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Target {
     /// The terms of the losses.
@@ -90,6 +117,20 @@ impl Target {
 }
 
 /// A source `u` and an observer `v` (for a coalition, its first member), and their loss.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol, Target, check};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Delta, Measure, NoiseMultiplier};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+/// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(1.0)?, &target)?;
+/// // Its only neighbor loses most to the end of a path.
+/// assert!(found.tightest.is_some_and(|pair| (pair.source, pair.observer) == (1, 0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Pair {
     /// The exposed node `u`.
@@ -103,6 +144,20 @@ pub struct Pair {
 }
 
 /// The answer to: does the protocol meet the target at this noise?
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol, Target, check};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Delta, Measure, NoiseMultiplier, Verdict};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+/// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(1.0)?, &target)?;
+/// // Two rounds reach the two nearest nodes.
+/// assert_eq!((found.verdict, found.exceeding), (Verdict::Violated, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// The answer.
@@ -122,6 +177,21 @@ impl Check {
 }
 
 /// The least noise for a target.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
+/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_dp::{Delta, Measure};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
+/// let least = least_noise(&[gossip.account(&Observer::node(0))?], &target)?;
+/// // Its neighbor's noisy value reaches the end: what a Gaussian mechanism needs for (1, 1e-5).
+/// assert!((least.noise.get() - 3.7304).abs() < 1e-3);
+/// assert_eq!(least.tightest.map(|pair| pair.source), Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LeastNoise {
     /// The noise, in units of the sensitivity: verified to meet the target, and least up to the precision of the search.

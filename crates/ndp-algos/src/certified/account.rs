@@ -10,7 +10,7 @@ use super::{fixed, magnitude::power_of_two};
 use crate::Error;
 use ndarray::Array2;
 use ndp_graph::Graph;
-use ndp_graph::linalg::{cholesky, gemm};
+use ndp_linalg::{cholesky, gemm};
 
 /// What the work may take.
 #[derive(Clone, Copy, Debug, PartialEq)]

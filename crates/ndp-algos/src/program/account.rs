@@ -29,6 +29,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// What is proven about a node under a sensitivity set.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{NodeVerdict, Observer, Program, Reads, SensitivitySet};
+/// let mut program = Program::new(3)?;
+/// let x = program.contribute_all(Reads::Nothing)?;
+/// let z = program.noise([0], 1)?;
+/// let noisy = program.add(&[x[0], z])?;
+/// program.send(0, 2, noisy)?;
+/// program.send(1, 2, x[1])?; // without noise
+/// let account = program.account(&Observer::node(2))?;
+/// let verdict = |u| account.verdict(u, &SensitivitySet::UseLevel);
+/// assert!(matches!(verdict(0)?, NodeVerdict::Bounded(loss) if loss.value() == 1.0));
+/// assert!(matches!(verdict(1)?, NodeVerdict::Noiseless { .. }));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeVerdict {
     /// The loss, with its grade.
@@ -43,6 +59,18 @@ pub enum NodeVerdict {
 }
 
 /// What an observer learns about every node.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::dsgd};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let account = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?.account(&Observer::node(2))?;
+/// // One account, every node, every way in which its three uses may change.
+/// let loss = |u, set: &SensitivitySet| account.loss(u, set).map(|loss| loss.value());
+/// assert!(loss(0, &SensitivitySet::UseLevel)? < loss(1, &SensitivitySet::UseLevel)?);
+/// assert!(loss(0, &SensitivitySet::UseLevel)? <= loss(0, &SensitivitySet::Signs)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProgramAccount {
     pub(super) program: Program,
@@ -57,6 +85,16 @@ pub struct ProgramAccount {
 }
 
 /// How an account was made, and what it rests on.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Dependence, Observer, constructors::muffliato};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&cycle_graph(5)?), 2)?;
+/// let facts = program.account(&Observer::node(0))?.facts();
+/// assert!(facts.rank == 4 && facts.failure < 1e-15 && facts.adaptivity == Dependence::Fixed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AccountFacts {
     /// Number of independent rows over what the observer does not know.
@@ -242,7 +280,7 @@ impl Program {
     /// Those of [`account`](Self::account) and of [`ProgramAccount::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
     pub fn pairwise_losses(&self, set: &SensitivitySet) -> Result<Guarantee<PairwiseLoss>, Error> {
         let n = self.node_count();
-        ndp_graph::memory::require_dense("the losses of all pairs", n, n)?;
+        ndp_linalg::memory::require_dense("the losses of all pairs", n, n)?;
         let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
             let account = self.account(&Observer::node(v))?;
             let mut exact = true;

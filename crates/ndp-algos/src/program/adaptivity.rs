@@ -22,6 +22,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What the contributions of a program may depend on, for an observer; it belongs to the grade.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Dependence, Observer, Reads, constructors::{Dsgd, dsgd}};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let options = Dsgd { reads: Reads::Seen(None), ..Dsgd::from(2) };
+/// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), options)?;
+/// assert_eq!(program.account(&Observer::node(0))?.facts().adaptivity, Dependence::Assumed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dependence {
@@ -36,6 +46,24 @@ pub enum Dependence {
 }
 
 /// What to do about contributions that read what the observer does not see.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{AccountOptions, Dependence, HiddenReads, Observer, Program, Reads};
+/// let mut program = Program::new(3)?;
+/// let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+/// let secret = program.add(&[x, z])?;
+/// program.send(0, 1, secret)?;
+/// // Node 1 reacts to what node 2 does not see.
+/// let (x, z) = (program.contribute(1, Reads::Hidden(Some(vec![secret])))?, program.noise([1], 1)?);
+/// let reaction = program.add(&[x, z])?;
+/// program.send(1, 2, reaction)?;
+/// let observer = Observer::node(2);
+/// assert_eq!(program.account(&observer)?.facts().adaptivity, Dependence::Revealed);
+/// let exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
+/// assert!(program.account_with(&observer, &exact).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HiddenReads {
     /// Refuse them: only exact answers are wanted.

@@ -8,6 +8,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A value of a program: a contribution, a noise, or what was made of them.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Program, Reads};
+/// let mut program = Program::new(2)?;
+/// let x = program.contribute(0, Reads::Nothing)?;
+/// let z = program.noise([0], 1)?;
+/// assert_eq!((x.index(), z.index(), program.values().len()), (0, 1, 2));
+/// # Ok::<(), ndp_algos::program::ProgramError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub(super) u32);
 
@@ -20,6 +30,21 @@ impl Value {
 }
 
 /// What a contribution may depend on, beside its owner's data, its own coins and public values.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Dependence, Observer, Program, Reads};
+/// let mut program = Program::new(2)?;
+/// let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+/// let first = program.add(&[x, z])?;
+/// program.send(0, 1, first)?;
+/// // The second use reacts to the first message, which node 1 has seen: that is checked.
+/// let (x, z) = (program.contribute(0, Reads::Seen(Some(vec![first])))?, program.noise([0], 1)?);
+/// let second = program.add(&[x, z])?;
+/// program.send(0, 1, second)?;
+/// assert_eq!(program.account(&Observer::node(1))?.facts().adaptivity, Dependence::Checked);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reads {
     /// On nothing else.

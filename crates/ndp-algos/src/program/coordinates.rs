@@ -7,7 +7,7 @@
 //! | set | loss | grade |
 //! |---|---|---|
 //! | one use, or all along one vector | the largest over `c`: the vector lies in that coordinate | exact |
-//! | [`Vectors`](Sensitivity::Vectors) | `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite | upper bound |
+//! | [`Vectors`](SensitivitySet::Vectors) | `Σ_i max_c D^c_ii`, each `D^c - G^c` positive semidefinite | upper bound |
 
 use super::ProgramError;
 use super::account::ProgramAccount;

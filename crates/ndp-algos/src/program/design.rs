@@ -26,13 +26,36 @@ use super::{NodeVerdict, ProgramError};
 use crate::Error;
 use crate::accountant::Observer;
 use ndarray::{Array1, Array2};
-use ndp_graph::linalg::{cholesky, gemm};
+use ndp_linalg::{cholesky, gemm};
 use num_rational::BigRational;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What may be learned, in units of `μ²` (twice the Rényi loss over its order).
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::design::{Design, DesignStopping, Limit};
+/// use ndp_algos::program::{Observer, Program, Reads, SensitivitySet};
+/// // Both nodes publish; the sum is what they are after.
+/// let mut program = Program::new(2)?;
+/// let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+/// let y = program.add_all(&x, &z)?;
+/// program.broadcast_all(&y)?;
+/// let mean = program.combine([((1, 2), y[0]), ((1, 2), y[1])])?;
+/// program.result([(0, mean), (1, mean)])?;
+/// let design = Design::new(&program, &[vec![z[0]], vec![z[1]]])?;
+/// let pairs = [(Observer::node(0), vec![1]), (Observer::node(1), vec![0])];
+/// let strengths = |limit| {
+///     let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default());
+///     found.map(|found| found.strengths)
+/// };
+/// // A loss of 1/4 is a variance of 4.
+/// assert!(strengths(Limit::Worst(0.25))?.iter().all(|strength| (strength - 4.0).abs() < 0.01));
+/// assert!(strengths(Limit::Mean(0.25))?.iter().all(|strength| (strength - 4.0).abs() < 0.1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     /// By every observer about every one of its sources.
@@ -42,6 +65,13 @@ pub enum Limit {
 }
 
 /// When a search for strengths stops.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::design::DesignStopping;
+/// let quick = DesignStopping { tolerance: 0.05, ..DesignStopping::default() };
+/// assert_eq!((quick.tolerance, quick.steps), (0.05, 300));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DesignStopping {
     /// When the error is within this factor (minus 1) of its lower bound.
@@ -58,6 +88,26 @@ impl Default for DesignStopping {
 }
 
 /// A program whose noises have free strengths.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::design::{Design, DesignStopping, Limit};
+/// use ndp_algos::program::{Observer, Program, Reads, SensitivitySet};
+/// // Both nodes publish; the sum is what they are after.
+/// let mut program = Program::new(2)?;
+/// let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+/// let y = program.add_all(&x, &z)?;
+/// program.broadcast_all(&y)?;
+/// let mean = program.combine([((1, 2), y[0]), ((1, 2), y[1])])?;
+/// program.result([(0, mean), (1, mean)])?;
+/// let mut design = Design::new(&program, &[vec![z[0]], vec![z[1]]])?;
+/// let pairs = [(Observer::node(0), vec![1]), (Observer::node(1), vec![0])];
+/// design.floors = vec![9.0, 0.0];
+/// let stopping = DesignStopping::default();
+/// let found = design.solve(&pairs, &SensitivitySet::UseLevel, Limit::Worst(0.25), stopping)?;
+/// assert!((found.strengths[0] - 9.0).abs() < 0.01 && (found.strengths[1] - 4.0).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Design {
     program: Program,
@@ -73,6 +123,28 @@ pub struct Design {
 }
 
 /// The strengths found, and how good they are.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::design::{Design, DesignStopping, Limit};
+/// use ndp_algos::program::{Observer, Program, Reads, SensitivitySet};
+/// // Both nodes publish; the sum is what they are after.
+/// let mut program = Program::new(2)?;
+/// let (x, z) = (program.contribute_all(Reads::Nothing)?, program.noise_all(1)?);
+/// let y = program.add_all(&x, &z)?;
+/// program.broadcast_all(&y)?;
+/// let mean = program.combine([((1, 2), y[0]), ((1, 2), y[1])])?;
+/// program.result([(0, mean), (1, mean)])?;
+/// let design = Design::new(&program, &[vec![z[0]], vec![z[1]]])?;
+/// let pairs = [(Observer::node(0), vec![1]), (Observer::node(1), vec![0])];
+/// let stopping = DesignStopping::default();
+/// let found = design.solve(&pairs, &SensitivitySet::UseLevel, Limit::Worst(0.25), stopping)?;
+/// // The program has the strengths, its account the loss, and nothing costs much less.
+/// let loss = found.program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
+/// assert!((loss.value() - found.loss).abs() < 1e-9 && found.loss <= 0.25 * (1.0 + 1e-9));
+/// assert!(found.lower_bound <= found.cost && found.cost <= 1.01 * found.lower_bound);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Designed {
     /// The program with these strengths.

@@ -1,6 +1,15 @@
 //! Why a program was refused.
 
 /// Why a program, its text or a question about it was refused.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Program, ProgramError, Reads};
+/// let mut program = Program::new(2)?;
+/// let refused = program.contribute(2, Reads::Nothing);
+/// assert_eq!(refused, Err(ProgramError::NodeOutOfRange { node: 2, nodes: 2 }));
+/// # Ok::<(), ProgramError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProgramError {

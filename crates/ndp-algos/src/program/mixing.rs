@@ -12,6 +12,18 @@ use std::sync::Arc;
 /// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values of all.
 ///
 /// It need be neither symmetric nor stochastic: a program is linear, whatever its weights. Copies share the entries.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{MixingMatrix, Program, Reads, Weight};
+/// // Push-sum on a ring of three: everybody keeps half, and gives half to the next.
+/// let half = Weight::from((1, 2));
+/// let rows: Vec<_> = (0..3).map(|u| vec![(u, half.clone()), ((u + 2) % 3, half.clone())]).collect();
+/// let mut program = Program::new(3)?;
+/// let x = program.contribute_all(Reads::Nothing)?;
+/// assert_eq!(program.gossip(&MixingMatrix::from_rows(&rows)?, &x)?.len(), 3);
+/// # Ok::<(), ndp_algos::program::ProgramError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct MixingMatrix(Arc<Entries>);
 

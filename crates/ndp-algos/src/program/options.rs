@@ -5,6 +5,18 @@ use super::adaptivity::HiddenReads;
 use super::build::Program;
 
 /// How an account is made.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{AccountOptions, Observer, SensitivitySet, constructors::muffliato};
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&cycle_graph(6)?), 3)?;
+/// let options = AccountOptions { nodes: Some(vec![2]), ..AccountOptions::default() };
+/// let account = program.account_with(&Observer::node(0), &options)?;
+/// assert!(account.loss(2, &SensitivitySet::UseLevel).is_ok());
+/// assert!(account.loss(3, &SensitivitySet::UseLevel).is_err()); // was not asked about
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct AccountOptions {
     /// The most memory the work may take, in bytes; it is estimated before the work starts.

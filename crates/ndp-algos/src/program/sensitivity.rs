@@ -5,11 +5,11 @@
 //!
 //! | set | loss | grade |
 //! |---|---|---|
-//! | [`UseLevel`](Sensitivity::UseLevel): one use changes | `max_i G_ii` | exact |
-//! | [`SameDirection`](Sensitivity::SameDirection), [`Along`](Sensitivity::Along) | `1ᵀ G 1`, `cᵀ G c` | exact |
-//! | [`Signs`](Sensitivity::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced, up to 24 uses, or where branch and bound ends |
-//! | [`Vectors`](Sensitivity::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
-//! | [`Patterns`](Sensitivity::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
+//! | [`UseLevel`](SensitivitySet::UseLevel): one use changes | `max_i G_ii` | exact |
+//! | [`SameDirection`](SensitivitySet::SameDirection), [`Along`](SensitivitySet::Along) | `1ᵀ G 1`, `cᵀ G c` | exact |
+//! | [`Signs`](SensitivitySet::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced, up to 24 uses, or where branch and bound ends |
+//! | [`Vectors`](SensitivitySet::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
+//! | [`Patterns`](SensitivitySet::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
 //!
 //! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0, 8/3, 3 and 4.
 
@@ -24,6 +24,26 @@ use num_rational::BigRational;
 use serde::Serialize;
 
 /// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, Program, Reads, SensitivitySet};
+/// // Two uses with one noise each, both sent.
+/// let mut program = Program::new(2)?;
+/// for _ in 0..2 {
+///     let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+///     let y = program.add(&[x, z])?;
+///     program.send(0, 1, y)?;
+/// }
+/// let account = program.account(&Observer::node(1))?;
+/// let loss = |set: SensitivitySet| account.loss(0, &set).map(|loss| loss.value());
+/// assert_eq!(loss(SensitivitySet::UseLevel)?, 1.0);
+/// assert!((loss(SensitivitySet::SameDirection)? - 2.0).abs() < 1e-9);
+/// let bounds = vec![1.0, 3.0];
+/// let scaled = SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
+/// assert!((loss(scaled)? - 9.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum SensitivitySet {
     /// One use changes, the others stay.
@@ -56,6 +76,21 @@ pub enum SensitivitySet {
 }
 
 /// Which uses of a node's data can hold one example.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, Patterns, SensitivitySet, constructors::dsgd};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph};
+/// // Four steps over data in two batches: an example is used in every second step.
+/// let program = dsgd(&GossipMatrix::metropolis(&complete_graph(3)?), 4)?;
+/// let account = program.account(&Observer::node(0))?;
+/// let loss = |set: &SensitivitySet| account.loss(1, set).map(|loss| loss.value());
+/// let (patterns, within) = (Patterns::Cyclic { period: 2 }, Box::new(SensitivitySet::SameDirection));
+/// let batches = SensitivitySet::Patterns { patterns, within };
+/// assert!(loss(&SensitivitySet::UseLevel)? < loss(&batches)?);
+/// assert!(loss(&batches)? < loss(&SensitivitySet::Signs)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Patterns {
     /// Every `period`-th use, from any of the first `period` on.
@@ -73,6 +108,17 @@ pub enum Patterns {
 }
 
 /// A loss: `Q` at its largest over the declared set, in units where sensitivity and noise are 1.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, SensitivitySet, constructors::muffliato};
+/// use ndp_dp::Grade;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&path_graph(4)?), 2)?;
+/// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
+/// assert!(loss.grade() == Grade::Exact && loss.lower <= loss.value());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// The upper end, with its grade.

@@ -10,13 +10,27 @@ use super::{ProgramError, Weight};
 use crate::Error;
 use ndarray::{Array1, Array2, ArrayView1};
 use ndp_dp::NoiseMultiplier;
-use ndp_graph::linalg::cholesky;
+use ndp_linalg::cholesky;
 use num_traits::One;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use std::collections::BTreeMap;
 
 /// All values of a run: values by coordinates.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Program, Reads};
+/// use ndp_dp::NoiseMultiplier;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let mut program = Program::new(2)?;
+/// let x = program.contribute_all(Reads::Nothing)?;
+/// let sum = program.add(&x)?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let run = program.run(1, NoiseMultiplier::new(1.0)?, |due, _| Ok(vec![1.0 + due.node as f64]), rng)?;
+/// assert_eq!(run.value(sum).map(|sum| sum[0]), Some(3.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     values: Array2<f64>,
@@ -32,6 +46,21 @@ impl Run {
 }
 
 /// A contribution that is due in a run.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Program, Reads};
+/// use ndp_dp::NoiseMultiplier;
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let mut program = Program::new(1)?;
+/// program.contribute_all(Reads::Nothing)?;
+/// let second = program.contribute_all(Reads::Nothing)?;
+/// // The second use of the only node: index 1.
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let run = program.run(1, NoiseMultiplier::new(1.0)?, |due, _| Ok(vec![due.index as f64]), rng)?;
+/// assert_eq!(run.value(second[0]).map(|x| x[0]), Some(1.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// The node that contributes.
@@ -53,7 +82,7 @@ impl Program {
         mut contribution: impl FnMut(Moment, &Run) -> Result<Vec<f64>, Error>,
         rng: &mut dyn Rng,
     ) -> Result<Run, Error> {
-        ndp_graph::memory::require_dense("the values of a run", self.values.len(), dimension)?;
+        ndp_linalg::memory::require_dense("the values of a run", self.values.len(), dimension)?;
         let mut run = Run { values: Array2::zeros((self.values.len(), dimension)), made: 0 };
         for (k, definition) in self.values.iter().enumerate() {
             let next = match definition {

@@ -28,6 +28,19 @@ use std::collections::BTreeMap;
 
 /// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that tells the change from
 /// none, or a *shift* of noises that looks to the observer like the change.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, Weight, constructors::muffliato};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&path_graph(3)?), 2)?;
+/// let observer = Observer::node(2);
+/// let (attack, shift) = program.account(&observer)?.witnesses(0, &[Weight::from(1)])?;
+/// // Both ends, in exact arithmetic, by somebody who trusts no account.
+/// let (low, high) = (program.check_attack(&observer, &attack)?, program.check_shift(&observer, &shift)?);
+/// assert_eq!((low, high), (Some(Weight::from(1)), Weight::from(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
     /// The node.

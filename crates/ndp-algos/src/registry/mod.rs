@@ -73,6 +73,16 @@ pub const PROTOCOLS: &[Entry] = &[
 ];
 
 /// A number that a protocol takes.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry;
+/// use ndp_graph::{GossipMatrix, generators::hypercube_graph};
+/// let rounds = registry::find("muffliato")?.parameter("rounds").ok_or("gossip has rounds")?;
+/// // Chosen by the spectral gap of the matrix where it is not given.
+/// assert!(rounds.default_on(&GossipMatrix::metropolis(&hypercube_graph(3)?))? >= 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// Its name: `rounds`.
@@ -94,9 +104,21 @@ impl Parameter {
 }
 
 /// Parameters by name, as `rounds=20,seed=7` in text.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry::Parameters;
+/// let given: Parameters = "rounds=20,seed=7".parse()?;
+/// assert_eq!(given, Parameters::default().with("rounds", 20.0).with("seed", 7.0));
+/// assert_eq!(given.0["rounds"], 20.0);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Parameters(BTreeMap<String, f64>);
+pub struct Parameters(
+    /// The values.
+    pub BTreeMap<String, f64>,
+);
 
 impl Parameters {
     /// The same with one more, or another value of one.
@@ -104,11 +126,6 @@ impl Parameters {
     pub fn with(mut self, name: &str, value: f64) -> Self {
         self.0.insert(name.into(), value);
         self
-    }
-
-    /// Names and values.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
-        self.0.iter().map(|(name, &value)| (name.as_str(), value))
     }
 }
 
@@ -140,7 +157,7 @@ impl FromStr for Parameters {
 
 impl fmt::Display for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (name, value)) in self.iter().enumerate() {
+        for (i, (name, value)) in self.0.iter().enumerate() {
             write!(f, "{}{name}={value}", if i == 0 { "" } else { "," })?;
         }
         Ok(())
@@ -189,13 +206,52 @@ impl Setting<'_> {
     }
 }
 
+/// What a protocol computes, so that like is compared with like.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry::{self, Kind};
+/// assert_eq!(registry::find("muffliato")?.kind, Kind::Mean);
+/// assert_eq!(registry::find("walk-sgd")?.kind, Kind::Training);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// The mean of one value of every node, over the network.
+    Mean,
+    /// How many nodes have each label.
+    Histogram,
+    /// A model, in steps that use the data anew.
+    Training,
+    /// The mean without a network, by publishing or by a curator: what the others are measured by.
+    Baseline,
+}
+
 /// A protocol by name.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry;
+/// use ndp_graph::{GossipMatrix, generators::star_graph};
+/// let matrix = GossipMatrix::metropolis(&star_graph(4)?);
+/// for entry in registry::PROTOCOLS {
+///     match entry.build(&matrix, &"".parse()?) {
+///         Ok(protocol) => assert_eq!(protocol.node_count(), matrix.node_count(), "{}", entry.name),
+///         Err(reason) => println!("{}: {reason}", entry.name), // one-peer gossip needs a hypercube
+///     }
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Its name: `muffliato`.
     pub name: &'static str,
     /// What it is, in a sentence.
     pub about: &'static str,
+    /// What it computes.
+    pub kind: Kind,
     /// What it takes.
     pub parameters: &'static [Parameter],
     build: fn(&Setting<'_>) -> Result<Box<dyn Protocol>, Error>,
@@ -219,7 +275,7 @@ impl Entry {
     /// The parameters with the defaults of those that are not given.
     fn setting<'a>(&self, matrix: &'a GossipMatrix, parameters: &Parameters) -> Result<Setting<'a>, Error> {
         let known = || self.parameters.iter().map(|parameter| parameter.name);
-        if let Some((name, _)) = parameters.iter().find(|(name, _)| !known().any(|known| known == *name)) {
+        if let Some(name) = parameters.0.keys().find(|name| !known().any(|known| known == *name)) {
             let known = if self.parameters.is_empty() {
                 "none".into()
             } else {

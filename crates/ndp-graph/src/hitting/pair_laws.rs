@@ -17,6 +17,7 @@ use crate::Error;
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PairLaws {
     /// The exposed node.
     pub u: usize,
@@ -35,15 +36,16 @@ pub struct PairLaws {
     pub start_to_u: Vec<f64>,
     /// As [`Self::start_to_u`], at `v`.
     pub start_to_v: Vec<f64>,
-    pub(super) error_per_step: f64,
-    pub(super) error_at_once: f64,
+    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
+    /// whose sum is not exactly 1.
+    pub relative_error: Vec<f64>,
 }
 
 impl PairLaws {
     /// Number of steps `T`.
     #[must_use]
     pub fn horizon(&self) -> usize {
-        self.u_to_u.len() - 1
+        self.relative_error.len() - 1
     }
 
     /// The laws of the same pair and start up to an earlier time.
@@ -66,14 +68,8 @@ impl PairLaws {
             v_to_v: cut(&self.v_to_v),
             start_to_u: cut(&self.start_to_u),
             start_to_v: cut(&self.start_to_v),
+            relative_error: cut(&self.relative_error),
             ..*self
         })
-    }
-
-    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
-    /// whose sum is not exactly 1.
-    #[must_use]
-    pub fn relative_error(&self, t: usize) -> f64 {
-        self.error_at_once + t as f64 * self.error_per_step
     }
 }

@@ -22,8 +22,8 @@ use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
 use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
-use ndp_graph::linalg::cholesky;
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_linalg::cholesky;
 use rayon::prelude::*;
 
 /// The pairs whose losses count: for each observer all sources some hops away.

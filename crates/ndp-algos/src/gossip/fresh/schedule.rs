@@ -2,7 +2,7 @@
 
 use crate::Error;
 use ndp_dp::Sigma;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use serde::{Deserialize, Serialize};
 
 /// The variances `s_t = τ_t²` per coordinate of the noise that every node adds in rounds

@@ -52,7 +52,7 @@ pub fn corn_dsgd(matrix: &GossipMatrix, covariance: &[Vec<Weight>], rounds: usiz
 /// # Errors
 /// [`ProgramError::NegativeVariance`](crate::program::ProgramError::NegativeVariance),
 /// [`ProgramError::NotFinite`](crate::program::ProgramError::NotFinite).
-pub fn corn_dsgd_along(
+pub(crate) fn corn_dsgd_along(
     matrix: &GossipMatrix,
     own: impl Into<Weight>,
     shared: impl Into<Weight>,

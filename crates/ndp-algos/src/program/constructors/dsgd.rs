@@ -5,6 +5,22 @@ use crate::program::{MixingMatrix, Program, Reads, Value, Weight, toeplitz};
 use ndp_graph::GossipMatrix;
 
 /// How [`dsgd`] runs.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::{Observer, SensitivitySet, Weight, inverse_of_lower, toeplitz};
+/// use ndp_algos::program::constructors::{Dsgd, dsgd};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph};
+/// let matrix = GossipMatrix::metropolis(&complete_graph(3)?);
+/// // Noise that half of the next step's noise takes back.
+/// let noise = inverse_of_lower(&toeplitz(3, &[Weight::from(1), Weight::from((1, 2))]))?;
+/// let correlated = dsgd(&matrix, Dsgd { noise, ..Dsgd::from(3) })?;
+/// let loss = |program: &ndp_algos::program::Program| {
+///     program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel).map(|loss| loss.value())
+/// };
+/// assert!(loss(&correlated)? > loss(&dsgd(&matrix, 3)?)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dsgd {
     /// Number of steps, each with a contribution of every node.

@@ -26,7 +26,8 @@ mod randomized_gossip;
 mod secure_neighbor_sums;
 mod zip_dl;
 
-pub use corn_dsgd::{corn_dsgd, corn_dsgd_along};
+pub use corn_dsgd::corn_dsgd;
+pub(crate) use corn_dsgd::corn_dsgd_along;
 pub use decor::decor;
 pub use dsgd::{Dsgd, dsgd};
 pub use fresh_noise::fresh_noise;

@@ -27,7 +27,7 @@ use crate::Error;
 use crate::error::ensure;
 use crate::numeric::{Total, up};
 use ndp_dp::{Order, UpperBound};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 
 impl CompleteWalk {

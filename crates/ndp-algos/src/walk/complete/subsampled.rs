@@ -26,7 +26,7 @@ use crate::numeric::{Total, floor, up};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound, tails};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use ndp_numeric::gaussian_profile;
 use rayon::prelude::*;
 

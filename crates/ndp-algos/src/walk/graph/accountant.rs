@@ -2,7 +2,7 @@
 
 use super::coalition::CoalitionLaws;
 use super::path::Limits;
-use super::{LocalLoss, Steps, TokenAveraging, TokenWalk};
+use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
 use crate::audit::Attack;
 use crate::gossip::operator::require_operator;
@@ -11,7 +11,7 @@ use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, conversion};
 use ndp_graph::hitting::{PairLaws, Walk};
-use ndp_graph::linalg::sym_eigenvalues;
+use ndp_linalg::sym_eigenvalues;
 use rand::Rng;
 use std::sync::{Arc, OnceLock};
 
@@ -36,7 +36,7 @@ impl Protocol for TokenWalk {
         for distance in 1.. {
             let mut next = Vec::new();
             for &v in &front {
-                for w in moves.origins(v) {
+                for w in origins(&moves, v) {
                     if hops[w].is_none() {
                         hops[w] = Some(distance);
                         next.push(w);

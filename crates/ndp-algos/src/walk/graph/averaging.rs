@@ -30,7 +30,7 @@ use crate::walk::{FinalToken, OnPath, Path, TokenView};
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_dp::Sigma;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use std::sync::Arc;
@@ -434,6 +434,7 @@ mod tests {
     use approx::assert_relative_eq;
     use ndarray::{ArrayView1, array};
     use ndp_dp::{Grade, Sensitivity};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, star_graph};
     use ndp_graph::hitting::Start;
     use ndp_graph::{GossipMatrix, TransitionMatrix};
@@ -573,7 +574,7 @@ mod tests {
     fn an_attack_on_transcripts_meets_the_exact_loss() -> Result<(), Error> {
         let running = averaging(Steps::RunningAverage, Array1::zeros(1));
         let constant = averaging(Steps::Constant(0.2), Array1::zeros(1));
-        let star = TransitionMatrix::from(&GossipMatrix::max_degree(&star_graph(3)?));
+        let star = TransitionMatrix::from(&GossipMatrix::new(&star_graph(3)?, Weights::MaxDegree)?);
         let ring = ring(5);
         let mut rng = ChaCha8Rng::seed_from_u64(8);
         let paths = [

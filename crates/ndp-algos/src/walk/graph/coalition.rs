@@ -19,7 +19,7 @@ use crate::error::ensure;
 use crate::walk::FinalToken;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported.
 const MAX_EXPONENT: f64 = 300.0;
@@ -56,7 +56,7 @@ impl CoalitionLaws {
         }
         ensure(!coalition.is_empty(), "the number of observers", "be at least 1", 0.0)?;
         let targets: Vec<usize> = [u].into_iter().chain(coalition.iter().copied()).collect();
-        let mut law = start.law(walk.node_count())?;
+        let mut law = start.law(walk.incoming().node_count())?;
         let from = targets
             .iter()
             .map(|&node| walk.first_visits(&Start::Node(node), &targets, horizon))
@@ -68,7 +68,7 @@ impl CoalitionLaws {
 
     /// Number of steps `T`.
     pub(crate) fn horizon(&self) -> usize {
-        self.outside.horizon()
+        self.outside.none.len() - 1
     }
 
     /// First visits of `u` and the coalition together, from `u`.
@@ -153,7 +153,7 @@ impl<'a> Recursion<'a> {
                 let reversed = |law: &Vec<f64>| {
                     let charged = law.iter().enumerate().map(|(t, &p)| {
                         let charge = if x == 0 && t > 0 { (theta / t as f64).exp() } else { 1.0 };
-                        p * charge * (1.0 + visits.relative_error(t)) * (1.0 + (theta + 4.0) * f64::EPSILON)
+                        p * charge * (1.0 + visits.relative_error[t]) * (1.0 + (theta + 4.0) * f64::EPSILON)
                     });
                     let mut charged: Vec<f64> = charged.collect();
                     charged.reverse();
@@ -171,7 +171,7 @@ impl<'a> Recursion<'a> {
         let visits = &self.laws.from[0];
         let horizon = self.laws.horizon();
         let surcharge = |t: usize| if t == 0 { 0.0 } else { (self.theta / t as f64).exp_m1() };
-        let raised = |p: f64, t: usize| p * (1.0 + visits.relative_error(t));
+        let raised = |p: f64, t: usize| p * (1.0 + visits.relative_error[t]);
         // Probability that the coalition comes within j steps, from u.
         let mut seen: Vec<f64> = vec![0.0];
         let mut arrivals = 0.0;
@@ -226,7 +226,7 @@ impl<'a> Recursion<'a> {
         let mut total: f64 = laws.inside.iter().zip(&excess).map(|(p, x)| p * x[horizon]).sum();
         for (law, excess) in laws.outside.at.iter().zip(&excess) {
             total += (1..=horizon)
-                .map(|t| law[t] * (1.0 + laws.outside.relative_error(t)) * excess[horizon - t])
+                .map(|t| law[t] * (1.0 + laws.outside.relative_error[t]) * excess[horizon - t])
                 .sum::<f64>();
         }
         let margin = (64.0 + 4.0 * self.log_scale) * f64::EPSILON;

@@ -27,8 +27,8 @@ use crate::error::ensure;
 use crate::view::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::Walk;
-use ndp_graph::progress::checkpoint;
 use ndp_graph::{Csr, GossipMatrix};
+use ndp_linalg::stop::checkpoint;
 
 /// What all pairs of a long walk share.
 ///
@@ -79,7 +79,7 @@ impl<'a> LongWalk<'a> {
             cut as f64,
         )?;
         let walk = Walk::from(matrix);
-        if !walk.is_symmetric() {
+        if walk.incoming() != matrix.csr() {
             return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));
         }
         let cut = cut.min(steps);
@@ -304,6 +304,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, star_graph};
     use ndp_graph::hitting::Start;
 
@@ -328,8 +329,8 @@ mod tests {
     fn agrees_with_following_first_visits_step_by_step() -> Result<(), Error> {
         let walks = [
             GossipMatrix::metropolis(&grid_2d_graph(7, 8)?),
-            GossipMatrix::max_degree(&hypercube_graph(5)?),
-            GossipMatrix::max_degree(&star_graph(9)?),
+            GossipMatrix::new(&hypercube_graph(5)?, Weights::MaxDegree)?,
+            GossipMatrix::new(&star_graph(9)?, Weights::MaxDegree)?,
             GossipMatrix::metropolis(&cycle_graph(31)?),
             GossipMatrix::metropolis(&complete_graph(5)?),
         ];

@@ -17,7 +17,7 @@ use coalition::CoalitionLaws;
 use ndp_dp::UpperBound;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{PairLaws, Start, Walk};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -156,7 +156,7 @@ impl TokenWalk {
         let mut next = law.clone();
         for _ in 0..self.options.burn_in {
             checkpoint();
-            walk.step(&law, &mut next);
+            walk.incoming().multiply(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
         // Every probability is raised by what rounding may have taken from it: the loss is an average over the

@@ -190,6 +190,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, hypercube_graph, path_graph, star_graph};
     use ndp_graph::hitting::{Start, Walk};
     use ndp_graph::walk_sums::walk_sum_row;
@@ -230,7 +231,7 @@ mod tests {
         let local = local(2.0, 10.0);
         // As the theorem asks: σ² = 100 is at least 2α(α − 1) = 4.
         for (n, steps, published, exact) in rows {
-            let w = GossipMatrix::max_degree(&star_graph(n - 1)?);
+            let w = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree)?;
             let sum = walk_sum_row(&w, 1, steps)?[0];
             let printed = *user_level(VisitSum::Powers(sum), n, steps, local)?.value();
             assert_relative_eq!(printed, published, max_relative = 1e-11);
@@ -352,7 +353,7 @@ mod tests {
     #[test]
     fn equation_18_is_false_at_user_level() -> Result<(), Error> {
         let (n, steps, local) = (100, 1000, local(2.0, 10.0));
-        let w = GossipMatrix::max_degree(&star_graph(n - 1)?);
+        let w = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree)?;
         let sums = walk_sum_row(&w, 1, steps)?;
         let one = |v: usize| user_level(VisitSum::Powers(sums[v]), n, steps, local).map(Printed::into_value);
         let printed = one(0)? + one(2)?;
@@ -399,7 +400,7 @@ mod tests {
     #[test]
     fn one_local_loss_is_no_cap() -> Result<(), Error> {
         let local = local(2.0, 1.0);
-        let w = GossipMatrix::max_degree(&star_graph(9)?);
+        let w = GossipMatrix::new(&star_graph(9)?, Weights::MaxDegree)?;
         let truth = *pendant::loss(&Walk::from(&w), 1, &Start::Uniform, 100, local)?.value();
         assert!(truth > 5.0 * local.cost(), "{truth}");
         Ok(())

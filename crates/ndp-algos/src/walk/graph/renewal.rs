@@ -41,7 +41,7 @@ use super::series::{Factor, Products, up};
 use crate::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// The depths `M` among which the best is chosen.
 const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
@@ -248,7 +248,7 @@ impl<'a> Common<'a> {
         let factors = Tilt::new(tilt, laws.horizon() + 1);
         let law = |law: &[f64]| -> Vec<f64> {
             let raised: Vec<f64> =
-                law.iter().enumerate().map(|(t, p)| p * (1.0 + laws.relative_error(t))).collect();
+                law.iter().enumerate().map(|(t, p)| p * (1.0 + laws.relative_error[t])).collect();
             factors.apply(&raised)
         };
         let uu = products.factor(law(&laws.u_to_u));
