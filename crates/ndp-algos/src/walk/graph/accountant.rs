@@ -2,11 +2,11 @@
 
 use super::coalition::CoalitionLaws;
 use super::path::Limits;
-use super::{AveragingOnPath, LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
+use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
 use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
-use crate::walk::FinalToken;
+use crate::walk::{FinalToken, OnPath};
 use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, conversion};
@@ -198,12 +198,12 @@ struct OnPaths<'a> {
 
 impl Attacker for OnPaths<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        let (steps, final_token) = (Steps::RunningAverage, FinalToken::Withheld);
+        let averaging = TokenAveraging { steps, initial: Array1::zeros(1), final_token };
         (0..runs)
             .map(|_| {
                 let path = self.walk.sample(&mut &mut *rng);
-                let protocol =
-                    AveragingOnPath { averaging: &averaging, path: &path, final_token: FinalToken::Withheld };
+                let protocol = OnPath { protocol: averaging.clone(), path };
                 log_likelihood_ratio(&protocol, &self.members, self.u, self.noise, higher, rng)
             })
             .collect()

@@ -52,7 +52,7 @@ pub mod renewal;
 mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
-pub use averaging::{AveragingOnPath, Steps, TokenAveraging, WalkTranscript};
+pub use averaging::{AveragingRun, Steps, TokenAveraging};
 pub use local::LocalLoss;
 pub use long_walk::LongWalk;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
