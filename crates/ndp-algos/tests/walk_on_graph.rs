@@ -121,7 +121,7 @@ fn no_attack_on_transcripts_beats_the_renewal_accountant() -> Outcome<()> {
     for (u, v, cap) in [(0, 1, None), (0, 3, None), (0, 2, Some(2))] {
         let options = WalkOptions { cap, ..WalkOptions::default() };
         let walk = TokenWalk::new(&w, Start::Uniform, 12)?.with_options(options)?;
-        let loss = *walk.loss(u, v, local(1.0)?)?.value();
+        let loss = *walk.loss(u, &[v], local(1.0)?)?.value();
         let thresholds = [0.0, 0.1, 0.3, 1.0, 2.0];
         let runs = 20_000;
         let mut best: f64 = 0.0;
