@@ -105,15 +105,18 @@ impl GraphWalk {
         let edges = self.edge_uses.map_or(EdgeRule::Unlimited, EdgeRule::NoiseOnly);
         // 0 is no restriction here, as 1 is.
         let refractory = self.refractory.max(1);
-        let options = WalkOptions { burn_in: self.burn_in, cap: self.cap, refractory, edges };
+        let options = WalkOptions {
+            burn_in: self.burn_in,
+            cap: self.cap,
+            refractory,
+            edges,
+            final_token: self.last,
+            horizon: None,
+        };
         Ok(TokenWalk::new(&self.matrix, start, self.steps)?.with_options(options)?)
     }
 
     fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Fault> {
-        let walk = self.walk()?;
-        Ok(match members {
-            &[v] if self.last == FinalToken::Withheld => walk.loss(u, v, local)?,
-            _ => walk.coalition_loss(u, members, local, self.last)?,
-        })
+        Ok(self.walk()?.loss(u, members, local)?)
     }
 }

@@ -180,7 +180,7 @@
 //! // A walk on a hypercube: who is far away learns less.
 //! let walk = TokenWalk::new(&TransitionMatrix::simple_random_walk(&hypercube_graph(5)?)?, Start::Uniform, 300)?;
 //! let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(10.0)? };
-//! assert!(walk.loss(0, 31, local)?.value() < walk.loss(0, 1, local)?.value());
+//! assert!(walk.loss(0, &[31], local)?.value() < walk.loss(0, &[1], local)?.value());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -270,6 +270,7 @@
 )]
 
 pub mod accountant;
+mod attack;
 pub mod audit;
 mod certified;
 mod counter;

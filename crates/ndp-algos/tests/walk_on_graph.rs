@@ -2,9 +2,10 @@
 
 use ndarray::{Array1, Array2};
 use ndp_algos::Protocol;
+use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{
-    LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant,
+    AveragingRun, LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, pendant,
 };
 use ndp_dp::{NoiseMultiplier, Order, Sigma};
 use ndp_graph::Weights;
@@ -24,7 +25,7 @@ fn local(sigma: f64) -> Outcome<LocalLoss> {
 
 /// The logarithm of the likelihood ratio between `y_u = 1` and `y_u = 0`, all other values 0, of what
 /// an observer who knows the path saw of a running average.
-fn log_ratio(run: &WalkTranscript, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64> {
+fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64> {
     let path = &run.path;
     let count = |from: usize, to: usize, who: &dyn Fn(usize) -> bool| {
         let contributes = |&t: &usize| path.contributes[t] && who(path.holders[t]);
@@ -69,7 +70,8 @@ fn attack(
     thresholds: &[f64],
     rng: &mut ChaCha8Rng,
 ) -> Outcome<Vec<[usize; 2]>> {
-    let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+    let (steps_of, final_token) = (Steps::RunningAverage, FinalToken::Withheld);
+    let averaging = TokenAveraging { steps: steps_of, initial: Array1::zeros(1), final_token };
     let mut counts = vec![[0; 2]; thresholds.len()];
     let nodes = Protocol::node_count(walk);
     for world in [0, 1] {
@@ -119,7 +121,7 @@ fn no_attack_on_transcripts_beats_the_renewal_accountant() -> Outcome<()> {
     for (u, v, cap) in [(0, 1, None), (0, 3, None), (0, 2, Some(2))] {
         let options = WalkOptions { cap, ..WalkOptions::default() };
         let walk = TokenWalk::new(&w, Start::Uniform, 12)?.with_options(options)?;
-        let loss = *walk.loss(u, v, local(1.0)?)?.value();
+        let loss = *walk.loss(u, &[v], local(1.0)?)?.value();
         let thresholds = [0.0, 0.1, 0.3, 1.0, 2.0];
         let runs = 20_000;
         let mut best: f64 = 0.0;

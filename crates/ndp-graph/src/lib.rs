@@ -208,6 +208,7 @@ pub mod spectrum;
 mod stationary;
 pub mod transition_matrix;
 pub mod walk_sums;
+mod weights;
 
 pub use csr::Csr;
 pub use error::Error;

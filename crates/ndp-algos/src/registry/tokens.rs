@@ -55,7 +55,7 @@ fn complete_sum_behind(
 ) -> Result<Box<dyn Protocol>, Error> {
     let (noise, bounds) = (TokenNoise::of(law, Sigma::new(1.0)?), Bounds::new(0.0, 1.0)?);
     let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-    Ok(Box::new(ReleasedSum::from(CompleteSum::new(walk, bounds, noise))))
+    Ok(Box::new(ReleasedSum::from(CompleteSum { walk, bounds, noise, constant_data: false })))
 }
 
 pub(super) const RING_SUM_LAPLACE: Entry = Entry {
@@ -123,7 +123,12 @@ pub(super) const COMPLETE_SUM: Entry = Entry {
     parameters: &[STEPS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?))))
+        Ok(Box::new(CompleteSum {
+            walk,
+            bounds: Bounds::new(0.0, 1.0)?,
+            noise: TokenNoise::gaussian(Sigma::new(1.0)?),
+            constant_data: false,
+        }))
     },
 };
 
@@ -134,7 +139,11 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     parameters: &[STEPS, LABELS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteHistogram::new(walk, response(setting.count("labels")?)?)?))
+        Ok(Box::new(CompleteHistogram {
+            walk,
+            response: response(setting.count("labels")?)?,
+            exact_reports: None,
+        }))
     },
 };
 

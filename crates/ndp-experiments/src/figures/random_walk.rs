@@ -18,11 +18,12 @@ use crate::entry::Entry;
 use crate::figures::count;
 use ndarray::{Array2, ArrayView2};
 use ndp_algos::Error;
-use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
+use ndp_algos::walk::graph::{LocalLoss, TokenWalk, WalkOptions};
 use ndp_dp::NoiseMultiplier;
-use ndp_graph::GossipMatrix;
+use ndp_graph::hitting::Start;
 use ndp_graph::spectrum::extremes;
+use ndp_graph::{GossipMatrix, TransitionMatrix};
 
 /// In the order of the report.
 pub const FIGURES: &[Entry] = &[
@@ -53,6 +54,12 @@ fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Result<
         let (name, condition) = ("the number of steps", "be below 1e15: the gap or the noise is too small");
         Err(Error::InvalidParameter { name, condition, value: length })
     }
+}
+
+/// A walk with a cap on contributions, whose first visits are followed for so many steps.
+fn followed(matrix: &GossipMatrix, steps: usize, cap: usize, horizon: usize) -> Result<TokenWalk, Error> {
+    let options = WalkOptions { cap: Some(cap), horizon: Some(horizon), ..WalkOptions::default() };
+    TokenWalk::new(&TransitionMatrix::from(matrix), Start::Uniform, steps)?.with_options(options)
 }
 
 /// The printed loss of all contributions, of every pair by its entry of the log matrix; 0 on the diagonal.

@@ -53,8 +53,12 @@ pub(crate) fn capped(
     cap: usize,
 ) -> Result<UpperBound<f64>, Error> {
     require_positive("the cap on contributions", cap)?;
-    let gap = gap_loss(visits, local, steps)?;
-    Ok(UpperBound::new(up(cap as f64 * gap, 2)))
+    Ok(of_gaps(gap_loss(visits, local, steps)?, cap))
+}
+
+/// `N ε_gap`.
+pub(super) fn of_gaps(gap: f64, cap: usize) -> UpperBound<f64> {
+    UpperBound::new(up(cap as f64 * gap, 2))
 }
 
 /// As [`capped`] when the final token is handed to the observers: the last contribution may then be
@@ -69,8 +73,12 @@ pub(crate) fn capped_and_published(
     cap: usize,
 ) -> Result<UpperBound<f64>, Error> {
     require_positive("the cap on contributions", cap)?;
-    let gap = gap_loss(visits, local, steps)?;
-    Ok(UpperBound::new(up(local.cost() + (cap - 1) as f64 * gap, 4)))
+    Ok(of_gaps_and_published(gap_loss(visits, local, steps)?, local, cap))
+}
+
+/// `c₀ + (N − 1) ε_gap`, for at least one contribution.
+pub(super) fn of_gaps_and_published(gap: f64, local: LocalLoss, cap: usize) -> UpperBound<f64> {
+    UpperBound::new(up(local.cost() + cap.saturating_sub(1) as f64 * gap, 4))
 }
 
 /// `ε_gap`, at most `c₀`.

@@ -6,11 +6,10 @@
 //!
 //! | question | answer | grade |
 //! |---|---|---|
-//! | what has this path cost so far? | [`Path::cost`](super::Path::cost) | `UpperBound`, `Exact` for constant gradients |
-//! | what does a walk of `T` steps cost? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`]; from laws of one's own [`renewal::loss`] | `UpperBound` |
-//! | ... towards a coalition, or with the result published? | [`TokenWalk::coalition_loss`] | `UpperBound` |
-//! | ... under a cap? | [`WalkOptions::cap`] | `UpperBound` |
-//! | ... under a cap, a walk of very many steps? | [`LongWalk`], [`TokenWalk::capped_loss_from_cut_law`] | `UpperBound` |
+//! | what has this path cost so far? | [`Path::cost`](super::Path::cost), an average on it [`OnPath`](super::OnPath) | `UpperBound`, `Exact` for constant gradients |
+//! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`]; from laws of one's own [`renewal::loss`] | `UpperBound` |
+//! | ... with the result published? | [`WalkOptions::final_token`] | `UpperBound` |
+//! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |
 //! | what was printed? | [`printed`] | `Printed` |
@@ -28,7 +27,7 @@
 //! let capped = WalkOptions { cap: Some(12), ..WalkOptions::default() };
 //! let walk = TokenWalk::new(&w, Start::Uniform, 600)?.with_options(capped)?;
 //! let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
-//! let (near, far) = (walk.loss(0, 1, local)?, walk.loss(0, 63, local)?);
+//! let (near, far) = (walk.loss(0, &[1], local)?, walk.loss(0, &[63], local)?);
 //! assert!(far.value() < near.value() && *near.value() < 12.0 * local.cost());
 //! # Ok::<(), ndp_algos::Error>(())
 //! ```
@@ -40,6 +39,7 @@ pub(crate) mod coalition;
 pub(crate) mod contribution;
 #[cfg(test)]
 mod convergence;
+mod laws;
 mod local;
 mod long_walk;
 #[cfg(test)]
@@ -52,9 +52,8 @@ pub mod renewal;
 mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
-pub use averaging::{AveragingOnPath, Steps, TokenAveraging, WalkTranscript};
+pub use averaging::{AveragingRun, Steps, TokenAveraging};
 pub use local::LocalLoss;
-pub use long_walk::LongWalk;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
 pub use path_cost::PathCost;
 

@@ -12,7 +12,7 @@ use anyhow::Result;
 use ndp_algos::Error;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::walk::graph::printed::{self, VisitSum};
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, renewal};
+use ndp_algos::walk::graph::{LocalLoss, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::lanczos::lanczos_extremes;
@@ -210,10 +210,10 @@ fn capped(
     cap: usize,
     local: LocalLoss,
 ) -> Result<Vec<Series>, Error> {
-    let walk = LongWalk::new(matrix, local, steps, CUT)?;
+    let walk = super::followed(matrix, steps, cap, CUT)?;
     let losses = observers
         .par_iter()
-        .map(|&(distance, v)| Ok((f64::from(distance), walk.capped(NODE, &[v], cap)?.into_value())));
+        .map(|&(distance, v)| Ok((f64::from(distance), walk.loss(NODE, &[v], local)?.into_value())));
     let losses: Vec<(f64, f64)> = losses.collect::<Result<_, Error>>()?;
     let farthest = losses.last().map_or(1.0, |last| last.0);
     let all_at_once = cap as f64 * local.cost();

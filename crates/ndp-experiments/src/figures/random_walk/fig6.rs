@@ -8,8 +8,8 @@ use crate::figures::muffliato::fig5::EGOS;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;
+use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
-use ndp_algos::walk::graph::{LocalLoss, LongWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix_row;
@@ -58,10 +58,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let matrix = GossipMatrix::metropolis(&graph);
         let steps = walk_steps(&matrix, SIGMA)?;
         let cap = count((CAP * steps as f64 / n as f64).ceil());
-        let walk = LongWalk::new(&matrix, local, steps, CUT)?;
+        let walk = super::followed(&matrix, steps, cap, CUT)?;
         let sound = (0..n).into_par_iter().map(|v| match v == node {
             true => Ok(f64::NAN),
-            false => Ok(walk.capped(node, &[v], cap)?.into_value() / local.cost()),
+            false => Ok(walk.loss(node, &[v], local)?.into_value() / local.cost()),
         });
         let sound = sound.collect::<Result<Vec<f64>, Error>>()?;
         let loss = |entry: f64| -> Result<f64, Error> {

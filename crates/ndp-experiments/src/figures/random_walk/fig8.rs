@@ -9,6 +9,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
+use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
@@ -167,7 +168,8 @@ fn private_runs(
     let steps = times.last().map_or(1, |&last| last.max(1));
     let walk = TokenWalk::new(&transition, Start::Uniform, steps)?
         .with_options(WalkOptions { cap: Some(cap), ..WalkOptions::default() })?;
-    let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+    let final_token = FinalToken::Withheld;
+    let averaging = TokenAveraging { steps: Steps::RunningAverage, initial: Array1::zeros(1), final_token };
     let values = Array2::from_shape_fn((labels.len(), 1), |(u, _)| labels[u]);
     let noise = Sigma::new(SIGMA * LABEL_RANGE)?;
     let run = |rng: &mut _| -> Result<Vec<Vec<f64>>, Error> {
