@@ -271,6 +271,7 @@
 )]
 
 pub mod accountant;
+mod attack;
 pub mod audit;
 mod certified;
 mod counter;

@@ -14,10 +14,9 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
 //!   Theorem 1 adds up the losses of single messages instead, which is no bound.
 
-use crate::certified::account::{self, Certificate, WIDTH};
+use crate::certified::account::{self, Budget, Certificate, WIDTH};
 use crate::certified::enclosure::width;
 use crate::certified::rows::{Given, Rows};
-use crate::gossip::ExactOptions;
 use crate::view::Source;
 use crate::{Error, View};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
@@ -155,19 +154,14 @@ impl LossReport {
 /// # Complexity
 /// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the view needs.
 pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
-    exact_loss_with(view, ExactOptions::default())
-}
-
-/// [`exact_loss`] with a budget; `own_noise` has no say here, as the view knows which noises are known.
-pub(crate) fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {
-        Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, options.budget())?,
-        Some(Source::Rows(rows)) => account::of_rows(rows, options.budget())?,
+        Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, Budget::default())?,
+        Some(Source::Rows(rows)) => account::of_rows(rows, Budget::default())?,
         None => {
             let rows = Given::new(view.inputs(), view.noises(), view.known_noises(), view.coalition());
             let rows = Rows::Given(rows);
-            account::of_rows(&rows, options.budget())?
+            account::of_rows(&rows, Budget::default())?
         }
     };
     Ok(LossReport::new(view.coalition().to_vec(), certificate, known))

@@ -72,7 +72,7 @@ fn settings() -> Result<Vec<Setting>, Error> {
     let star = generators::star_graph(6)?;
     let random = connected_erdos_renyi(24, 0.17, 100, &mut rng(1))?;
     let plane = connected_random_geometric(24, 0.35, 100, &mut rng(2))?;
-    let davis = ndp_graph::davis::davis_southern_women_graph()?;
+    let davis = ndp_graph::generators::davis_southern_women_graph()?;
     Ok(vec![
         plain("path, end to end", &path, &[5], 0, 5)?,
         plain("ring, opposite", &ring, &[0], 5, 5)?,

@@ -23,8 +23,11 @@ fn graph() -> impl Strategy<Value = Graph> {
 fn scheme(graph: &Graph, which: usize) -> GossipMatrix {
     match which {
         0 => GossipMatrix::metropolis(graph),
-        1 => GossipMatrix::new(graph, Weights::MaxDegree).unwrap(),
-        _ => GossipMatrix::new(graph, Weights::SumDegree).unwrap().lazy(0.5).expect("a valid laziness"),
+        1 => GossipMatrix::new(graph, Weights::MaxDegree).expect("a rule for every graph"),
+        _ => GossipMatrix::new(graph, Weights::SumDegree)
+            .expect("a rule for every graph")
+            .lazy(0.5)
+            .expect("a valid laziness"),
     }
 }
 

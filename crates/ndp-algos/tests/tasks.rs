@@ -127,14 +127,29 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first pages lead to everything: every protocol of the registry and every family of graphs is named there.
+/// The first pages lead to everything: every protocol of the registry and every generator of graphs is named there.
 #[test]
 fn first_pages_name_every_protocol_and_generator() {
     let (algos, graph) = (include_str!("../src/lib.rs"), include_str!("../../ndp-graph/src/lib.rs"));
     let protocols = registry::PROTOCOLS.iter().map(|entry| format!("`{}`", entry.name));
     let missing: Vec<String> = protocols.filter(|name| !algos.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    let families = generators::FAMILIES.iter().map(|family| format!("generators::{}", family.name));
-    let missing: Vec<String> = families.filter(|name| !graph.contains(name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let sources = [
+        ("generators", include_str!("../../ndp-graph/src/generators.rs")),
+        ("random", include_str!("../../ndp-graph/src/random/mod.rs")),
+    ];
+    for (module, source) in sources {
+        // Functions defined there, and those that come from a file of their own.
+        let defined = source.split("\npub fn ").skip(1);
+        let shown = source.split("\npub use ").skip(1).flat_map(|list| {
+            let list = list.split(';').next().unwrap_or(list);
+            list.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|name| name.contains('_'))
+        });
+        let names: Vec<&str> =
+            defined.map(|item| item.split('(').next().unwrap_or(item)).chain(shown).collect();
+        assert!(names.len() > 5, "{names:?}");
+        let missing: Vec<&&str> =
+            names.iter().filter(|name| !graph.contains(&format!("{module}::{name}"))).collect();
+        assert!(missing.is_empty(), "{module}: {missing:?}");
+    }
 }

@@ -60,7 +60,7 @@ pub enum Error {
     #[error("no closed form: {weights:?} weights are not the same on every edge of this graph")]
     NoClosedForm {
         /// The weights.
-        weights: crate::gossip_matrix::Weights,
+        weights: crate::weights::Weights,
     },
     /// A row of a stochastic matrix does not sum to 1.
     #[error("row {row} of the matrix sums to {sum}, not 1")]

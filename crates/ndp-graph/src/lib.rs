@@ -25,7 +25,7 @@
 //! | [`grid_2d_graph`](generators::grid_2d_graph), [`torus_graph`](generators::torus_graph), [`hypercube_graph`](generators::hypercube_graph) | [`random_regular_graph`](random::random_regular_graph) |
 //! | [`ring_of_cliques`](generators::ring_of_cliques), [`kneser_graph`](generators::kneser_graph) | [`barabasi_albert_graph`](random::barabasi_albert_graph), [`watts_strogatz_graph`](random::watts_strogatz_graph) |
 //! | [`karate_club_graph`](generators::karate_club_graph), [`davis_southern_women_graph`](generators::davis_southern_women_graph) | [`random_geometric_graph`](random::random_geometric_graph), [`connected_random_geometric`](random::connected_random_geometric) |
-//! | by name: [`GraphFamily`](generators::GraphFamily) | [`stochastic_block_model`](random::stochastic_block_model) |
+//! | one way only: [`directed_cycle`](generators::directed_cycle), a walk | [`stochastic_block_model`](random::stochastic_block_model) |
 //!
 //! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or KONECT, from
 //! [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from petgraph. What is no simple graph is refused, by the number of the line or the entry:
@@ -186,7 +186,7 @@ pub mod closed_form;
 pub mod communicability;
 mod conversions;
 pub mod csr;
-pub mod davis;
+mod davis;
 mod distances;
 pub mod edge_list;
 pub mod error;
@@ -209,6 +209,7 @@ pub mod spectrum;
 mod stationary;
 pub mod transition_matrix;
 pub mod walk_sums;
+mod weights;
 
 pub use csr::Csr;
 pub use error::Error;

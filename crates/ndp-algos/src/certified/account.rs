@@ -21,6 +21,13 @@ pub(crate) struct Budget {
     pub(crate) bits: u32,
 }
 
+impl Default for Budget {
+    /// 12 GiB, 4224 bits.
+    fn default() -> Self {
+        Self { memory: 12 << 30, bits: 4224 }
+    }
+}
+
 /// What is proven about the losses of all nodes outside a coalition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Certificate {

@@ -1,7 +1,5 @@
 //! First visits of a walk to a pair of nodes.
 
-use crate::Error;
-
 /// The first visits of a walk to a pair of nodes `{u, v}`: everything that an accountant of the
 /// loss from `u` to `v` needs to know about the graph.
 ///
@@ -46,30 +44,5 @@ impl PairLaws {
     #[must_use]
     pub fn horizon(&self) -> usize {
         self.relative_error.len() - 1
-    }
-
-    /// The laws of the same pair and start up to an earlier time.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `1 ≤ horizon ≤` [`horizon`](Self::horizon).
-    pub fn truncated(&self, horizon: usize) -> Result<Self, Error> {
-        if horizon < 1 || horizon > self.horizon() {
-            return Err(Error::InvalidParameter {
-                name: "the shorter horizon",
-                condition: "be at least 1 and at most that of the laws",
-                value: horizon as f64,
-            });
-        }
-        let cut = |law: &[f64]| law[..=horizon].to_vec();
-        Ok(Self {
-            u_to_u: cut(&self.u_to_u),
-            u_to_v: cut(&self.u_to_v),
-            v_to_u: cut(&self.v_to_u),
-            v_to_v: cut(&self.v_to_v),
-            start_to_u: cut(&self.start_to_u),
-            start_to_v: cut(&self.start_to_v),
-            relative_error: cut(&self.relative_error),
-            ..*self
-        })
     }
 }

@@ -3,7 +3,7 @@
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
-use crate::audit::Attack;
+use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
 use crate::walk::{FinalToken, OnPath};
 use crate::{Error, LinearProtocol};

@@ -16,6 +16,7 @@ use super::contribution;
 use super::series::up;
 use crate::Error;
 use crate::error::ensure;
+use crate::kernel::dot;
 use crate::walk::FinalToken;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
@@ -232,19 +233,6 @@ impl<'a> Recursion<'a> {
         let margin = (64.0 + 4.0 * self.log_scale) * f64::EPSILON;
         up(total, nodes * (horizon + 4)).ln() + self.log_scale + margin
     }
-}
-
-/// The inner product, in eight interleaved sums.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<8>();
-    let (b, b_rest) = b.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::centrality::{eigenvector_centrality, katz_centrality, largest_adjacency_eigenvalue};
 use ndp_graph::communicability::communicability;
-use ndp_graph::davis::davis_southern_women_graph;
+use ndp_graph::generators::davis_southern_women_graph;
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::spectrum::Spectrum;

@@ -219,14 +219,13 @@ fn sound_losses(
     local: LocalLoss,
 ) -> Result<Vec<Vec<(f64, f64)>>, Error> {
     let walk = Walk::from(matrix);
-    let horizon = times.iter().copied().max().unwrap_or(1);
     let numbered = (1..).map(f64::from).zip(sampled);
     let pairs: Vec<_> =
         numbered.flat_map(|(class, pairs)| pairs.iter().map(move |pair| (class, *pair))).collect();
     let losses = |&(class, (u, v)): &(f64, (usize, usize))| -> Result<Vec<(f64, f64)>, Error> {
-        let laws = walk.pair_laws(u, v, &Start::Uniform, horizon)?;
         let at = |&time: &usize| {
-            Ok((class, renewal::loss(&laws.truncated(time)?, local, Some(cap))?.into_value()))
+            let laws = walk.pair_laws(u, v, &Start::Uniform, time)?;
+            Ok((class, renewal::loss(&laws, local, Some(cap))?.into_value()))
         };
         times.iter().map(at).collect()
     };
