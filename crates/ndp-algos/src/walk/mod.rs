@@ -25,7 +25,7 @@ mod released;
 pub mod ring;
 mod run;
 
-pub use histogram::HistogramEstimator;
+pub(crate) use histogram::HistogramEstimator;
 #[cfg(test)]
 pub(crate) use noise::LAWS;
 pub use noise::{Bounds, NoiseLaw, TokenNoise};
