@@ -25,11 +25,12 @@ use rand_distr::StandardNormal;
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, Domain, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// use ndp_algos::sgd::federated::FederatedSgd;
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let server = FederatedSgd { batch: 2, step_size: 1.0, domain: Domain::Ball(10.0), initial: None };
 /// // One round of everybody, without noise: the mean.
 /// assert_eq!(server.run(&MeanEstimation, &users, None, None, rng)?.model, [2.0]);

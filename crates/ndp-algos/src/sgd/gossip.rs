@@ -194,12 +194,13 @@ pub enum Batch {
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, Domain, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 /// use ndp_algos::sgd::walk::Update;
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let sgd =
 ///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
 /// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
@@ -226,12 +227,13 @@ pub struct MuffliatoSgd {
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, Domain, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
 /// use ndp_algos::sgd::walk::Update;
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let sgd =
 ///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
 /// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;

@@ -62,23 +62,6 @@ impl Route<'_> {
     }
 }
 
-/// Who holds the token first.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::walk::{FirstUser, Route, WalkSgd};
-/// let walk = WalkSgd { start: FirstUser::User(3), ..WalkSgd::new(Route::Complete, 80, 0.1, Some(20)) };
-/// assert_eq!(walk.start, FirstUser::User(3));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstUser {
-    /// This user.
-    User(usize),
-    /// A user drawn uniformly.
-    Uniform,
-}
-
 /// What a user does whose contributions are used up.
 ///
 /// # Examples
@@ -203,10 +186,11 @@ impl StepSize {
 /// ```
 /// use ndarray::arr2;
 /// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let walk = WalkSgd::new(Route::Complete, 50, 0.1, Some(25));
 /// let model = walk.run(&MeanEstimation, &users, None, None, rng)?.model;
 /// assert!((1.0..3.0).contains(&model[0]));
@@ -216,8 +200,8 @@ impl StepSize {
 pub struct WalkSgd<'a> {
     /// Where the token goes.
     pub route: Route<'a>,
-    /// Where it starts.
-    pub start: FirstUser,
+    /// The user who holds the token first; `None` for one drawn uniformly.
+    pub start: Option<usize>,
     /// Number of steps `T`, one contribution (or noise) each.
     pub steps: usize,
     /// Step size.
@@ -238,11 +222,13 @@ pub struct WalkSgd<'a> {
 /// ```
 /// use ndarray::arr2;
 /// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
 /// let walk = WalkSgd::new(Route::Complete, 8, 0.5, Some(3));
-/// let run = walk.run(&MeanEstimation, &Users::consecutive(&data, 2)?, None, None, &mut ChaCha8Rng::seed_from_u64(1))?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
+/// let run = walk.run(&MeanEstimation, &users, None, None, rng)?;
 /// assert!(run.model.len() == 1 && run.contributions.iter().all(|&gradients| gradients <= 3));
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
@@ -261,12 +247,12 @@ impl<'a> WalkSgd<'a> {
     /// contributes at most `cap` gradients and only noise afterwards.
     ///
     /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user in every step and adds
-    /// the noise: its account is [`Accountant::Central`](crate::sgd::privacy::Accountant::Central).
+    /// the noise: its account is [`Watched::Central`](crate::sgd::privacy::Watched::Central).
     #[must_use]
     pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: Option<usize>) -> Self {
         Self {
             route,
-            start: FirstUser::Uniform,
+            start: None,
             steps,
             step_size: StepSize::Constant(step_size),
             domain: Domain::Unbounded,
@@ -305,10 +291,7 @@ impl WalkSgd<'_> {
         let mut gradient = vec![0.0; dimension];
         let mut contributions = vec![0; n];
         let mut history = History::default();
-        let mut holder = match self.start {
-            FirstUser::User(user) => user,
-            FirstUser::Uniform => rng.random_range(0..n),
-        };
+        let mut holder = self.start.unwrap_or_else(|| rng.random_range(0..n));
         for t in 0..self.steps {
             let due = evaluation.filter(|e| e.is_due(t));
             if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
@@ -346,7 +329,7 @@ impl WalkSgd<'_> {
         {
             return Err(Error::Shape { what: "users", expected: matrix.node_count(), got: users });
         }
-        if let FirstUser::User(node) = self.start
+        if let Some(node) = self.start
             && node >= users
         {
             return Err(Error::NodeOutOfRange { node, nodes: users });
