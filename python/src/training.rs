@@ -4,7 +4,7 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::graph::Matrix;
 use crate::worker::{run, run_each};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::Update;
 use ndp_algos::sgd::{Constants, Domain};
@@ -58,7 +58,7 @@ impl TrainingObserver {
             }
         };
         let update = clip.map_or(Update::Sound, |clip| Update::NodeClipped { clip });
-        let sgd = MuffliatoSgd { rounds, step_size, batch: Batch::Full, domain: Domain::Unbounded, update };
+        let sgd = MuffliatoSgd { rounds, step_size, batch: None, domain: Domain::Unbounded, update };
         let accountant = run(py, move || {
             let watched = Watched::Gossip { sgd: &sgd, mixings: &[mixing], observer };
             Ok(Accountant::new(watched, &constants, users)?)

@@ -3,7 +3,7 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::objective::{Constants, Domain};
 use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
@@ -110,7 +110,7 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let source = (observer + rng.random_range(1..n)) % n;
     let peers = rng.random_range(0..2) == 0;
     let update = pick(rng, &[Update::Sound, Update::NodeClipped { clip: 0.5 }]);
-    let run = MuffliatoSgd { rounds, step_size: 0.5, batch: Batch::Full, domain: Domain::Unbounded, update };
+    let run = MuffliatoSgd { rounds, step_size: 0.5, batch: None, domain: Domain::Unbounded, update };
     let constants = Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 0.25, strong_convexity: 0.0 };
     let mixing = if peers { Mixing::OnePeerHypercube } else { Mixing::Server };
     let mut outcome = Outcome::new(Stratum::named(if peers { "one peer" } else { "server" }, "consensus"));

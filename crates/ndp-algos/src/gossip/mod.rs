@@ -30,7 +30,7 @@ pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
 pub use exact::{Connections, ExactOptions, MeanLosses, exact_loss, mean_loss_by_step};
 pub(crate) use exact::{ViewBasis, sequence_basis, view_basis};
-pub use fresh::{FreshNoiseGossip, NoiseSchedule};
+pub use fresh::FreshNoiseGossip;
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
 pub use protocol::{GossipProtocol, Transcript};
 pub use sequence::SequenceGossip;

@@ -10,12 +10,12 @@ use rand::Rng;
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol, NoiseSchedule, SynchronousGossip};
+/// use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol, SynchronousGossip};
 /// use ndp_dp::Sigma;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
-/// let schedule = NoiseSchedule::new(vec![1.0, 0.5, 0.5])?;
-/// let (plain, fresh) = (SynchronousGossip::new(matrix.clone(), 3), FreshNoiseGossip::new(matrix, schedule));
+/// let plain = SynchronousGossip::new(matrix.clone(), 3);
+/// let fresh = FreshNoiseGossip::new(matrix, vec![1.0, 0.5, 0.5])?;
 /// let values = arr2(&[[0.0], [3.0], [6.0]]);
 /// let error = |gossip: &dyn GossipProtocol| gossip.mean_squared_error(values.view(), Sigma::new(0.1)?);
 /// // More noise is more error.

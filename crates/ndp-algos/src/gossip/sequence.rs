@@ -32,7 +32,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// use ndp_graph::{GossipSequence, generators::path_graph};
 /// // Nodes 0 and 1 meet, then 1 and 2: node 2 hears the mean of the others.
 /// let met = GossipSequence::given_activations(&path_graph(3)?, &[(0, 1), (1, 2)])?;
-/// assert!((SequenceGossip::new(met).coalition_loss(&[2])?.unit(0)?.get() - 0.5).abs() < 1e-9);
+/// assert!((SequenceGossip::from(met).coalition_loss(&[2])?.unit(0)?.get() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -42,10 +42,9 @@ pub struct SequenceGossip {
     own_noise: OwnNoise,
 }
 
-impl SequenceGossip {
+impl From<GossipSequence> for SequenceGossip {
     /// Gossip over `sequence`; observers use their own noise.
-    #[must_use]
-    pub fn new(sequence: GossipSequence) -> Self {
+    fn from(sequence: GossipSequence) -> Self {
         Self { sequence, own_noise: OwnNoise::Known }
     }
 }
@@ -194,7 +193,7 @@ mod tests {
         let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
         let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
         for sequence in [sequence, pairs] {
-            let protocol = SequenceGossip::new(sequence);
+            let protocol = SequenceGossip::from(sequence);
             let report = protocol.coalition_loss(&[0])?;
             let units = &report.loss.value().unit;
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
@@ -211,7 +210,7 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
-        let protocol = SequenceGossip::new(GossipSequence::one_peer_hypercube(2)?);
+        let protocol = SequenceGossip::from(GossipSequence::one_peer_hypercube(2)?);
         assert!(protocol.coalition_loss(&[4]).is_err());
         assert!(protocol.coalition_loss(&[]).is_err());
         assert!(protocol.coalition_loss(&[0, 0]).is_err());

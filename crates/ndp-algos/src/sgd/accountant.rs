@@ -348,7 +348,7 @@ impl Attacker for LastModel<'_> {
         let users = Users::deal(&data, users, Deal::InOrder, rng)?;
         let noise = Some(self.sigma);
         let walk = |run: WalkSgd<'_>, rng: &mut &mut dyn Rng| -> Result<f64, Error> {
-            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.model[0])
+            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)])
         };
         (0..runs)
             .map(|_| {
@@ -363,7 +363,9 @@ impl Attacker for LastModel<'_> {
                     &Training::Central { steps, step_size } => {
                         walk(WalkSgd::new(Route::Complete, steps, step_size, None), rng)?
                     }
-                    Training::Federated(run) => run.run(&MeanEstimation, &users, noise, None, rng)?.model[0],
+                    Training::Federated(run) => {
+                        run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)]
+                    }
                     &Training::Walk { steps, step_size, cap } => {
                         walk(WalkSgd::new(Route::Complete, steps, step_size, Some(cap)), rng)?
                     }

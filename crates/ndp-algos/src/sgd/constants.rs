@@ -82,7 +82,7 @@ impl Domain {
 
     /// Largest norm of a model.
     #[must_use]
-    pub fn radius(self) -> f64 {
+    pub(crate) fn radius(self) -> f64 {
         match self {
             Self::Unbounded => f64::INFINITY,
             Self::Ball(radius) => radius,

@@ -23,7 +23,7 @@ pub mod walk;
 
 pub use accountant::{PrivateTraining, Training};
 pub use dataset::{Dataset, Deal, Users};
-pub use history::{Evaluation, History};
+pub use history::{Evaluation, History, Trained};
 pub use objective::{Constants, Domain, Linear, LinearLoss, MeanEstimation, Objective};
 pub use privacy::{Accountant, DataBounds, Statement, Watched};
 

@@ -9,7 +9,7 @@
 use crate::Error;
 use crate::error::ensure;
 use crate::sgd::dataset::Users;
-use crate::sgd::history::{Evaluation, History};
+use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Constants, Domain, Objective, clip_norm};
 use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
@@ -192,8 +192,9 @@ impl StepSize {
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let walk = WalkSgd::new(Route::Complete, 50, 0.1, Some(25));
-/// let model = walk.run(&MeanEstimation, &users, None, None, rng)?.model;
-/// assert!((1.0..3.0).contains(&model[0]));
+/// let trained = walk.run(&MeanEstimation, &users, None, None, rng)?;
+/// assert!((1.0..3.0).contains(&trained.models[(0, 0)]));
+/// assert!(trained.contributions.iter().all(|&gradients| gradients <= 25));
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -214,32 +215,6 @@ pub struct WalkSgd<'a> {
     pub over_cap: OverCap,
     /// The order of noise and clipping.
     pub update: Update,
-}
-
-/// What a training of one model leaves.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Dataset, Deal, MeanEstimation, Users};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let walk = WalkSgd::new(Route::Complete, 8, 0.5, Some(3));
-/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
-/// let run = walk.run(&MeanEstimation, &users, None, None, rng)?;
-/// assert!(run.model.len() == 1 && run.contributions.iter().all(|&gradients| gradients <= 3));
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelRun {
-    /// The last model.
-    pub model: Vec<f64>,
-    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids the bound.
-    pub history: History,
-    /// Gradients added by each user.
-    pub contributions: Vec<usize>,
 }
 
 impl<'a> WalkSgd<'a> {
@@ -278,7 +253,7 @@ impl WalkSgd<'_> {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<ModelRun, Error> {
+    ) -> Result<Trained, Error> {
         self.check(users.count())?;
         let n = users.count();
         let data = users.data();
@@ -320,7 +295,7 @@ impl WalkSgd<'_> {
             holder = self.route.next(holder, n, rng);
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(ModelRun { model, history, contributions })
+        Ok(Trained::of_one(&model, history, contributions))
     }
 
     fn check(&self, users: usize) -> Result<(), Error> {

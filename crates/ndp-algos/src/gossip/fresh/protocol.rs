@@ -32,12 +32,11 @@ use std::sync::Arc;
 /// # Examples
 /// ```
 /// use ndp_algos::LinearProtocol;
-/// use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule};
-/// use ndp_dp::Sigma;
+/// use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// // As much noise again in the later rounds: who is far away learns little.
-/// let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, 3, 1.0)?;
-/// let losses = FreshNoiseGossip::new(GossipMatrix::metropolis(&path_graph(4)?), schedule).coalition_loss(&[0])?;
+/// let matrix = GossipMatrix::metropolis(&path_graph(4)?);
+/// let losses = FreshNoiseGossip::new(matrix, flat_variances(3, 1.0)?)?.coalition_loss(&[0])?;
 /// assert!((losses.unit(2)?.get() - 0.1961).abs() < 1e-4 && losses.unit(3)?.get() < 0.03);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,16 +44,19 @@ use std::sync::Arc;
 pub struct FreshNoiseGossip {
     /// The gossip matrix `W`.
     pub matrix: GossipMatrix,
-    /// The noises of all rounds.
-    pub schedule: NoiseSchedule,
+    schedule: NoiseSchedule,
     own_noise: OwnNoise,
 }
 
 impl FreshNoiseGossip {
-    /// The protocol with this matrix and these noises; it runs as many rounds as the schedule has.
-    #[must_use]
-    pub fn new(matrix: GossipMatrix, schedule: NoiseSchedule) -> Self {
-        Self { matrix, schedule, own_noise: OwnNoise::Known }
+    /// The protocol with this matrix and noises of the variances `s_t = τ_t²` per coordinate, one for every round. The first sets
+    /// the local loss `c₀ = α Δ² / (2 s_0)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for no rounds, a first variance that is not positive, or one
+    /// that is negative, infinite or NaN.
+    pub fn new(matrix: GossipMatrix, variances: Vec<f64>) -> Result<Self, Error> {
+        Ok(Self { matrix, schedule: NoiseSchedule::new(variances)?, own_noise: OwnNoise::Known })
     }
 
     /// What a coalition (ascending) hears as rows with exact entries, on the nodes within reach; noises of variance 0, and those

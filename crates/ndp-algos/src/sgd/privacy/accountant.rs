@@ -17,12 +17,12 @@ use ndp_dp::{Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 /// use ndp_algos::sgd::privacy::{Accountant, Watched};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, walk::Update};
 /// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let sgd =
-///     MuffliatoSgd { rounds: 10, step_size: 0.5, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+///     MuffliatoSgd { rounds: 10, step_size: 0.5, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 /// // Ten rounds of a one-peer hypercube: nodes that differ in the last bit alone lose most.
 /// let watched = Watched::Gossip { sgd: &sgd, mixings: &[Mixing::OnePeerHypercube], observer: 0 };
 /// let accountant = Accountant::new(watched, &constants, 8)?;

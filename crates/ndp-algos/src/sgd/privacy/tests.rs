@@ -5,7 +5,7 @@ use crate::accountant::Target;
 use crate::audit::clopper_pearson_upper;
 use crate::gossip::SynchronousGossip;
 use crate::sgd::federated::FederatedSgd;
-use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::{Constants, Domain, Linear, LinearLoss, Objective};
 use crate::sgd::rounds::{Round, shift_loss};
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
@@ -254,8 +254,8 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(31);
         let mut last = |users: &Users| -> Result<f64, Error> {
             Ok(match k {
-                0 => walk.run(&objective, users, Some(sigma), None, rng)?.model[0],
-                _ => server.run(&objective, users, Some(sigma), None, rng)?.model[0],
+                0 => walk.run(&objective, users, Some(sigma), None, rng)?.models[(0, 0)],
+                _ => server.run(&objective, users, Some(sigma), None, rng)?.models[(0, 0)],
             })
         };
         let worlds = [world(100.0)?, world(-100.0)?];
@@ -305,7 +305,7 @@ fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     let noise = Some(Sigma::new(0.1)?);
     let run =
         walk.run(&Linear::new(LinearLoss::Logistic), &users, noise, None, &mut ChaCha8Rng::seed_from_u64(2))?;
-    assert!(run.model.iter().all(|x| x.is_finite()));
+    assert!(run.models.iter().all(|x| x.is_finite()));
 
     let ring = ring(5)?;
     let fair = WalkSgd { route: Route::Graph(&ring), steps: 30, ..FIG2 };
@@ -322,13 +322,8 @@ fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     Ok(())
 }
 
-const DESCENT: MuffliatoSgd = MuffliatoSgd {
-    rounds: 3,
-    step_size: 0.7,
-    batch: Batch::Full,
-    domain: Domain::Unbounded,
-    update: Update::Sound,
-};
+const DESCENT: MuffliatoSgd =
+    MuffliatoSgd { rounds: 3, step_size: 0.7, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 
 /// One-peer hypercube: `T` times `2^-j`; server: `T/(n - 1)`; ring: the shift accountant; as released: local.
 #[test]

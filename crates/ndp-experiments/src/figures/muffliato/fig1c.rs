@@ -7,7 +7,7 @@ use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::Update;
 use ndp_algos::sgd::{Domain, Linear, LinearLoss};
 use ndp_dp::{Grade, Sigma};
@@ -112,7 +112,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let sound = MuffliatoSgd {
         rounds,
         step_size: STEP,
-        batch: Batch::Full,
+        batch: None,
         domain: Domain::Unbounded,
         update: Update::Sound,
     };

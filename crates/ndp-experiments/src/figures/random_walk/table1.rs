@@ -8,7 +8,7 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::accountant::Target;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::privacy::{Accountant, Watched, printed};
 use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, History, Linear, LinearLoss, Objective};
@@ -255,7 +255,7 @@ fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<V
     let sgd = MuffliatoSgd {
         rounds: ROUNDS,
         step_size: GOSSIP_STEP,
-        batch: Batch::Full,
+        batch: None,
         domain: Domain::Unbounded,
         update: Update::Sound,
     };
@@ -285,7 +285,7 @@ fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
     let sgd = sgd(route, ground.users);
     let curve = ground.runs.each(seed, |_, users, evaluation, rng| {
         let run = sgd.run(&model, users, Some(sigma), None, rng)?;
-        Ok(last(evaluation.accuracy(&run.model)))
+        Ok(last(evaluation.accuracy(&run.models.row(0).to_vec())))
     })?;
     Ok(curve.accuracy.into_iter().flatten().collect())
 }
