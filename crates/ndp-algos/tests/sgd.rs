@@ -4,17 +4,17 @@ mod problems;
 
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
+use ndp_algos::sgd::Users;
 use ndp_algos::sgd::federated::FederatedSgd;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{
     Constants, Dataset, Deal, Domain, Evaluation, Linear, LinearLoss, MeanEstimation, Objective,
 };
-use ndp_algos::sgd::{Trained, Users};
 use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
-use problems::{exact_linear, exact_logistic, in_order, logistic};
+use problems::{exact_linear, exact_logistic, in_order, logistic, only, select};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -35,34 +35,6 @@ const WALK: WalkSgd<'_> = WalkSgd {
 
 const DESCENT: MuffliatoSgd =
     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: None, domain: Domain::Unbounded, update: Update::Sound };
-
-/// The model of a training that has one.
-fn only(trained: Trained) -> Vec<f64> {
-    assert_eq!(trained.models.nrows(), 1);
-    trained.models.row(0).to_vec()
-}
-
-/// The problems are what they say: the gradient vanishes at the stated minimiser and nowhere near.
-#[test]
-fn stated_minimisers_are_minimisers() -> Result<(), Error> {
-    let rng = &mut rng(3);
-    let (model, other) = ([1.5, -0.5, 0.25], [1.4, -0.5, 0.25]);
-    let largest_slope = |loss: LinearLoss, data: &Dataset, model: &[f64]| {
-        let (features, objective) = (data.features(), Linear::new(loss));
-        let mut gradient = vec![0.0; model.len()];
-        let rows = features.as_slice().expect("features are stored row after row");
-        objective.add_gradients(model, rows, data.labels(), 1.0 / data.labels().len() as f64, &mut gradient);
-        gradient.iter().fold(0.0, |m: f64, g| m.max(g.abs()))
-    };
-    let logistic = exact_logistic(40, &model, rng)?;
-    assert!(largest_slope(LinearLoss::Logistic, &logistic, &model) < 1e-15);
-    assert!(largest_slope(LinearLoss::Logistic, &logistic, &other) > 1e-4);
-    let linear = exact_linear(40, 0.3, &model, rng)?;
-    assert!(linear.features().rows().into_iter().all(|row| (row.dot(&row) - 1.0).abs() < 1e-12));
-    assert!(largest_slope(LinearLoss::Squared, &linear, &model) < 1e-15);
-    assert!(largest_slope(LinearLoss::Squared, &linear, &other) > 1e-4);
-    Ok(())
-}
 
 /// Newton's method on logistic regression with ridge, by Gaussian elimination: shares no code
 /// with the trainers.
@@ -142,7 +114,7 @@ fn full_gradients_reach_newtons_minimiser() -> Result<(), Error> {
 fn identical_data_make_the_walk_gradient_descent() -> Result<(), Error> {
     let part = logistic(20, &[1.0, 1.0], &mut rng(5))?;
     let copies: Vec<usize> = (0..6).flat_map(|_| 0..20).collect();
-    let users = in_order(&part.select(&copies)?, 6)?;
+    let users = in_order(&select(&part, &copies)?, 6)?;
     let objective = Linear { l2: 0.2, ..Linear::new(LinearLoss::Logistic) };
     let ring = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(6)?));
     let walk = WalkSgd { route: Route::Graph(&ring), steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
@@ -159,7 +131,7 @@ fn ridge_regression_reaches_the_normal_equations() -> Result<(), Error> {
     let optimum = solve(gram, features.t().dot(&Array1::from(labels)) / 12.0);
     let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(100.0), initial: None };
     // Federated rounds see every user once: descend by giving 300 users the same data.
-    let many = data.select(&(0..12 * 300).map(|i| i % 12).collect::<Vec<_>>())?;
+    let many = select(&data, &(0..12 * 300).map(|i| i % 12).collect::<Vec<_>>())?;
     let objective = Linear { l2: 0.05, ..Linear::new(LinearLoss::Squared) };
     let run = server.run(&objective, &in_order(&many, 300)?, None, None, &mut rng(7))?;
     assert_eq!(run.contributions, [1; 300]);

@@ -8,16 +8,15 @@ use super::exact::{ExactOptions, exact_loss};
 use super::messages::{exact_rows, received, rows};
 use super::operator::{check_values, operator_error};
 use super::operator::{require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
 use super::synchronous::apply;
 use crate::protocol::Observation;
 use crate::view::{Source, checked_coalition};
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2};
 use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 
 /// Gossip averaging over the given steps, noise added once at the start: `x^0 = x + η`,
 /// `x^{t+1} = W_t x^t`.
@@ -71,12 +70,7 @@ impl GossipProtocol for SequenceGossip {
     }
 
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        check_values(values, self.sequence.node_count())?;
-        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
-            let z: f64 = StandardNormal.sample(rng);
-            sigma.get() * z
-        });
-        let mut state = &values + &noise;
+        let (noise, mut state) = noisy_values(values, self.sequence.node_count(), sigma, rng)?;
         let mut messages = Vec::with_capacity(self.sequence.steps().len());
         for step in self.sequence.steps() {
             let next = advance(step, &state);
@@ -143,13 +137,7 @@ impl LinearProtocol for SequenceGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
-        let received = self.received(&transcript, sigma, coalition)?;
-        let known = match self.own_noise {
-            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
-            OwnNoise::Unknown => Vec::new(),
-        };
-        Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {

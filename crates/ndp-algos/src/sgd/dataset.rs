@@ -201,7 +201,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Error::Shape`] when a row does not exist or none is given.
-    pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
+    pub(crate) fn select(&self, rows: &[usize]) -> Result<Self, Error> {
         if let Some(&got) = rows.iter().find(|&&row| row >= self.len()) {
             return Err(Error::Shape { what: "row", expected: self.len(), got });
         }

@@ -1,8 +1,8 @@
 //! Problems whose minimiser is known.
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use ndp_algos::Error;
-use ndp_algos::sgd::{Dataset, Deal, Users};
+use ndp_algos::sgd::{Dataset, Deal, Linear, LinearLoss, Objective, Trained, Users};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
@@ -11,6 +11,18 @@ use rand_distr::StandardNormal;
 pub(crate) fn in_order(data: &Dataset, users: usize) -> Result<Users, Error> {
     // Nothing is drawn.
     Users::deal(data, users, Deal::InOrder, &mut ChaCha8Rng::seed_from_u64(0))
+}
+
+/// The model of a training that has one.
+pub(crate) fn only(trained: Trained) -> Vec<f64> {
+    assert_eq!(trained.models.nrows(), 1);
+    trained.models.row(0).to_vec()
+}
+
+/// The given rows, in the given order.
+pub(crate) fn select(data: &Dataset, rows: &[usize]) -> Result<Dataset, Error> {
+    let labels = rows.iter().map(|&row| data.labels()[row]).collect();
+    Dataset::new(data.features().select(Axis(0), rows), labels)
 }
 
 /// Features uniform on the unit sphere, labels `+1` with the probability `1/(1 + e^{-θ·x})` of logistic regression: the model is
@@ -82,4 +94,26 @@ fn unit_vector(dimension: usize, rng: &mut impl Rng) -> Vec<f64> {
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The problems are what they say: the gradient vanishes at the stated minimiser and nowhere near.
+#[test]
+fn stated_minimisers_are_minimisers() -> Result<(), Error> {
+    let rng = &mut ChaCha8Rng::seed_from_u64(3);
+    let (model, other) = ([1.5, -0.5, 0.25], [1.4, -0.5, 0.25]);
+    let largest_slope = |loss: LinearLoss, data: &Dataset, model: &[f64]| {
+        let (features, objective) = (data.features(), Linear::new(loss));
+        let mut gradient = vec![0.0; model.len()];
+        let rows = features.as_slice().expect("features are stored row after row");
+        objective.add_gradients(model, rows, data.labels(), 1.0 / data.labels().len() as f64, &mut gradient);
+        gradient.iter().fold(0.0, |m: f64, g| m.max(g.abs()))
+    };
+    let logistic = exact_logistic(40, &model, rng)?;
+    assert!(largest_slope(LinearLoss::Logistic, &logistic, &model) < 1e-15);
+    assert!(largest_slope(LinearLoss::Logistic, &logistic, &other) > 1e-4);
+    let linear = exact_linear(40, 0.3, &model, rng)?;
+    assert!(linear.features().rows().into_iter().all(|row| (row.dot(&row) - 1.0).abs() < 1e-12));
+    assert!(largest_slope(LinearLoss::Squared, &linear, &model) < 1e-15);
+    assert!(largest_slope(LinearLoss::Squared, &linear, &other) > 1e-4);
+    Ok(())
 }

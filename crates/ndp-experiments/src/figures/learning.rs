@@ -3,6 +3,7 @@
 use crate::datasets::Data;
 use crate::seed::Seed;
 use anyhow::Result;
+use ndarray::Axis;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::WalkSgd;
 use ndp_algos::sgd::{DataBounds, Dataset, Deal, Evaluation, History, Linear, LinearLoss, Objective, Users};
@@ -181,7 +182,8 @@ impl Runs {
             let mut evaluation = Evaluation::new(setting.every, &test)?;
             evaluation.stride = setting.stride;
             if setting.objective {
-                evaluation.objective = Some(train.select(&rows)?);
+                let labels = rows.iter().map(|&row| train.labels()[row]).collect();
+                evaluation.objective = Some(Dataset::new(train.features().select(Axis(0), &rows), labels)?);
             }
             Ok((Users::deal(&train, setting.users, Deal::InOrder, rng)?, evaluation))
         };

@@ -11,7 +11,7 @@ use crate::certified::trace::{self, Trace};
 use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
 use crate::gossip::operator::check_values;
 use crate::gossip::operator::{require_operator, worst_bias};
-use crate::gossip::protocol::{GossipProtocol, Transcript};
+use crate::gossip::protocol::{GossipProtocol, Transcript, normal};
 use crate::gossip::synchronous::{SynchronousGossip, apply};
 use crate::loss::LossReport;
 use crate::numeric::id;
@@ -24,7 +24,6 @@ use ndarray::{Array2, ArrayView2, s};
 use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 /// Gossip with fresh noise: `x^0 = x + τ_0 z^0`, `x^t = W x^{t-1} + τ_t z^t`, output `W x^{T-1}`.
@@ -149,11 +148,7 @@ impl GossipProtocol for FreshNoiseGossip {
         let mut noises = Vec::with_capacity(schedule.variances().len());
         let mut messages: Vec<Array2<f64>> = Vec::with_capacity(schedule.variances().len());
         for (t, variance) in schedule.variances().iter().enumerate() {
-            let tau = variance.sqrt();
-            let noise: Array2<f64> = Array2::from_shape_fn(values.raw_dim(), |_| {
-                let z: f64 = StandardNormal.sample(rng);
-                tau * z
-            });
+            let noise = normal(values.nrows(), values.ncols(), variance.sqrt(), rng);
             let before = match t {
                 0 => values.to_owned(),
                 _ => apply(self.matrix.csr(), messages[t - 1].view()),

@@ -284,3 +284,158 @@ fn on_complete_graph(walk: &WalkSgd<'_>) -> WalkSgd<'static> {
     let WalkSgd { route: _, start, steps, step_size, domain, cap, over_cap, update } = *walk;
     WalkSgd { route: Route::Complete, start, steps, step_size, domain, cap, over_cap, update }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sgd::walk::{OverCap, Update};
+    use crate::sgd::{Domain, Linear, LinearLoss, Objective};
+    use ndp_dp::Mechanism;
+    use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
+
+    const FIG2: WalkSgd<'_> = WalkSgd::new(Route::Complete, 20_000, 0.034, Some(12));
+
+    const DESCENT: MuffliatoSgd = MuffliatoSgd {
+        rounds: 3,
+        step_size: 0.7,
+        batch: None,
+        domain: Domain::Unbounded,
+        update: Update::Sound,
+    };
+
+    fn logistic() -> Constants {
+        Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
+    }
+
+    fn ring(n: usize) -> Result<TransitionMatrix, Error> {
+        Ok(TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(n)?)))
+    }
+
+    fn epsilon_of(statement: &Statement) -> f64 {
+        statement.epsilon()
+    }
+
+    /// One accountant answers as the accountant of each training, about everybody or about one user.
+    #[test]
+    fn one_accountant_answers_for_every_training() -> Result<(), Error> {
+        let (constants, sigma, delta, order) =
+            (logistic(), Sigma::new(4.0)?, Delta::new(1e-5)?, Order::new(2.0)?);
+        let at = |watched: Watched<'_>, users: usize| Accountant::new(watched, &constants, users);
+        let walk = WalkSgd { steps: 400, ..FIG2 };
+        let curator = WalkSgd { cap: None, ..walk };
+        let server = FederatedSgd { batch: 20, step_size: 0.5, domain: Domain::Ball(1.0), initial: None };
+        let complete = at(Watched::CompleteWalk { walk: &walk, colluders: 2 }, 40)?;
+        let alone = at(Watched::Local { contributions: 12 }, 40)?;
+        let central_one = at(Watched::Central(&curator), 40)?;
+        let last_model = at(Watched::Federated(&server), 100)?;
+        for (accountant, users, stated) in [
+            (&complete, 40, complete_walk(&walk, &constants, 40, 2, sigma, delta)?),
+            (&alone, 40, local(&constants, 12, sigma, delta)?),
+            (&central_one, 40, central(&curator, &constants, 40, sigma, delta)?),
+            (&last_model, 100, federated(&server, &constants, 100, sigma, delta)?),
+        ] {
+            assert_eq!(accountant.statement(sigma, delta)?, stated);
+            assert_eq!(accountant.statement_about(7, sigma, delta)?, stated);
+            let outside = accountant.statement_about(users, sigma, delta);
+            assert_eq!(outside, Err(Error::NodeOutOfRange { node: users, nodes: users }));
+        }
+        assert_eq!(alone.loss(3)?.value().get(), 12.0);
+        assert!(matches!(complete.loss(3), Err(Error::NotOffered(_))));
+        assert!(matches!(last_model.mean_statement(sigma, order), Err(Error::NotOffered(_))));
+
+        // The mean of the local model is its loss: α s² N / (2 σ²) = 2 · 4 · 12 / 32.
+        let Statement::MeanLoss { loss, .. } = alone.mean_statement(sigma, order)? else { unreachable!() };
+        assert!(*loss.value() >= 3.0 && *loss.value() < 3.0 + 1e-12, "{loss:?}");
+        let step = ndp_dp::iteration::NoisyStep::new(1.0, sigma)?;
+        let capped = ndp_dp::iteration::CappedWalk::new(12, step, 40, 2)?.rdp(order);
+        let Statement::MeanLoss { loss, .. } = complete.mean_statement(sigma, order)? else { unreachable!() };
+        assert_eq!(*loss.value(), *capped.value());
+
+        // Pairs: the worst of all, the worst of one user's, and users of whom no pair was given.
+        let matrix = ring(6)?;
+        let on_ring = WalkSgd { route: Route::Graph(&matrix), steps: 40, cap: Some(4), ..FIG2 };
+        let pairs = [(0, 1), (0, 3), (2, 4)];
+        let watched = Watched::GraphWalk {
+            walk: &on_ring,
+            pairs: &pairs,
+            final_model: FinalToken::Withheld,
+            horizon: 40,
+        };
+        let (of_pairs, inner) =
+            (at(watched, 6)?, WalkPairs::new(&on_ring, &constants, &pairs, FinalToken::Withheld, 40)?);
+        assert_eq!(of_pairs.statement(sigma, delta)?, inner.statement(sigma, delta)?);
+        assert_eq!(of_pairs.statement_about(2, sigma, delta)?, inner.statement_of(2, sigma, delta)?);
+        let worst = epsilon_of(&inner.statement_of(0, sigma, delta)?)
+            .max(epsilon_of(&inner.statement_of(1, sigma, delta)?));
+        assert_eq!(epsilon_of(&of_pairs.statement_about(0, sigma, delta)?), worst);
+        assert!(matches!(of_pairs.statement_about(1, sigma, delta), Err(Error::NoGuarantee(_))));
+        assert!(matches!(at(watched, 7), Err(Error::Shape { expected: 6, got: 7, .. })));
+
+        // Gossip: the worst node is the one that differs in the last bit alone.
+        let mixings = [Mixing::OnePeerHypercube];
+        let gossip = at(Watched::Gossip { sgd: &DESCENT, mixings: &mixings, observer: 5 }, 8)?;
+        assert_eq!(gossip.statement(sigma, delta)?, gossip.statement_about(4, sigma, delta)?);
+        assert_eq!(gossip.statement_about(5, sigma, delta), Err(Error::SourceIsObserver(5)));
+        assert!(
+            epsilon_of(&gossip.statement_about(0, sigma, delta)?)
+                < epsilon_of(&gossip.statement(sigma, delta)?)
+        );
+
+        // Noise: for the worst at a delta, for a mean at an order, and for nothing else.
+        for accountant in [&complete, &alone, &of_pairs, &gossip] {
+            let found = accountant.noise_for(&Target::worst(Measure::Approx(delta), 2.0))?;
+            let spent = epsilon_of(&accountant.statement(found, delta)?);
+            assert!(spent <= 2.0 && spent > 1.999, "{spent}");
+            let found = accountant.noise_for(&Target::mean(Measure::Renyi(order), 0.5))?;
+            let Statement::MeanLoss { loss, .. } = accountant.mean_statement(found, order)? else {
+                unreachable!()
+            };
+            assert!(*loss.value() <= 0.5 && *loss.value() > 0.499, "{loss:?}");
+            let other = accountant.noise_for(&Target::worst(Measure::Renyi(order), 2.0));
+            assert!(matches!(other, Err(Error::NotOffered(_))));
+            assert!(accountant.noise_for(&Target::worst(Measure::Approx(delta), f64::NAN)).is_err());
+        }
+        Ok(())
+    }
+
+    /// What no account covers is refused where the accountant is built, whatever the noise.
+    #[test]
+    fn trainings_without_an_account_are_refused_at_once() -> Result<(), Error> {
+        let matrix = ring(40)?;
+        let refused =
+            |watched: Watched<'_>| Accountant::new(watched, &logistic(), 40).map(|_| ()).unwrap_err();
+        let on_ring = WalkSgd { route: Route::Graph(&matrix), ..FIG2 };
+        for walk in [
+            on_ring,
+            WalkSgd { over_cap: OverCap::ForwardUnchanged, ..FIG2 },
+            WalkSgd { update: Update::AsReleased { clip: 0.4 }, ..FIG2 },
+        ] {
+            assert!(matches!(
+                refused(Watched::CompleteWalk { walk: &walk, colluders: 1 }),
+                Error::NoGuarantee(_)
+            ));
+        }
+        let outside = WalkSgd { start: Some(40), ..FIG2 };
+        assert_eq!(
+            refused(Watched::CompleteWalk { walk: &outside, colluders: 1 }),
+            Error::NodeOutOfRange { node: 40, nodes: 40 }
+        );
+        for run in [WalkSgd { cap: None, ..on_ring }, FIG2, WalkSgd { cap: None, start: Some(3), ..FIG2 }] {
+            assert!(matches!(refused(Watched::Central(&run)), Error::NoGuarantee(_)));
+        }
+        let server = FederatedSgd { batch: 4, step_size: 0.5, domain: Domain::Unbounded, initial: None };
+        assert!(matches!(refused(Watched::Federated(&server)), Error::NoGuarantee(_)));
+        assert!(matches!(refused(Watched::Local { contributions: 0 }), Error::InvalidParameter { .. }));
+        let masked = Watched::GraphWalk {
+            walk: &on_ring,
+            pairs: &[(0, 1)],
+            final_model: FinalToken::Masked,
+            horizon: 5,
+        };
+        assert!(matches!(refused(masked), Error::NoGuarantee(_)));
+        let unbounded = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
+        let local = Accountant::new(Watched::Local { contributions: 1 }, &unbounded, 40).map(|_| ());
+        assert_eq!(local, Err(Error::Unbounded));
+        Ok(())
+    }
+}
