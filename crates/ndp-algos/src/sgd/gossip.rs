@@ -276,7 +276,11 @@ impl MuffliatoSgd {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Nothing if this can be run.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`].
+    pub(crate) fn check(&self) -> Result<(), Error> {
         positive("the number of rounds", self.rounds as f64)?;
         positive("the step size", self.step_size)?;
         if let Some(count) = self.batch {

@@ -298,7 +298,11 @@ impl WalkSgd<'_> {
         Ok(Trained::of_one(&model, history, contributions))
     }
 
-    fn check(&self, users: usize) -> Result<(), Error> {
+    /// Nothing if so many users can run this.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn check(&self, users: usize) -> Result<(), Error> {
         if let Route::Graph(matrix) = self.route
             && matrix.node_count() != users
         {

@@ -126,7 +126,8 @@ enum Training {
 }
 
 impl Accountant {
-    /// The accountant of a training of `users` users, with an objective of these constants.
+    /// The accountant of a training of `users` users, with an objective of these constants, which must hold wherever its models may
+    /// come: constants of a ball need a run whose domain is that ball.
     ///
     /// # Errors
     /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the complete graph, a given
@@ -150,6 +151,7 @@ impl Accountant {
             }
             Watched::Central(run) => {
                 server::require_drawn(run)?;
+                run.check(users)?;
                 Training::Central(on_complete_graph(run))
             }
             Watched::Federated(run) => {
@@ -158,14 +160,11 @@ impl Accountant {
             }
             Watched::CompleteWalk { walk, colluders } => {
                 walk::require_complete(walk, constants, users)?;
+                walk.check(users)?;
                 Training::CompleteWalk { walk: on_complete_graph(walk), colluders }
             }
             Watched::GraphWalk { walk, pairs, final_model, horizon } => {
-                if let Route::Graph(matrix) = walk.route
-                    && matrix.node_count() != users
-                {
-                    return Err(Error::Shape { what: "users", expected: matrix.node_count(), got: users });
-                }
+                walk.check(users)?;
                 Training::GraphWalk(WalkPairs::new(walk, constants, pairs, final_model, horizon)?)
             }
             Watched::Gossip { sgd, mixings, observer } => {
@@ -175,7 +174,8 @@ impl Accountant {
         Ok(Self { users, constants: *constants, training })
     }
 
-    /// Bound on what is learnt about `u` in the whole training, in units of `c₀ = α s²/(2σ²)`, the loss of one noisy gradient.
+    /// Bound on what is learnt about `u` in the whole training, in units of `c₀ = α s²/(2σ²)`, the loss of one noisy gradient; `s` is
+    /// the sensitivity of that to which noise is added, after a node's gradient was clipped.
     ///
     /// # Errors
     /// [`Error::NotOffered`] for a training whose loss is no multiple of `c₀`: all but gossip and the local model.
@@ -433,6 +433,14 @@ mod tests {
             horizon: 5,
         };
         assert!(matches!(refused(masked), Error::NoGuarantee(_)));
+        // What cannot be run has no account.
+        let backwards =
+            MuffliatoSgd { step_size: -0.5, update: Update::NodeClipped { clip: 1.0 }, ..DESCENT };
+        let watched = Watched::Gossip { sgd: &backwards, mixings: &[Mixing::Server], observer: 0 };
+        assert!(matches!(refused(watched), Error::InvalidParameter { .. }));
+        let still = WalkSgd { steps: 0, ..FIG2 };
+        let watched = Watched::CompleteWalk { walk: &still, colluders: 1 };
+        assert!(matches!(refused(watched), Error::InvalidParameter { .. }));
         let unbounded = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
         let local = Accountant::new(Watched::Local { contributions: 1 }, &unbounded, 40).map(|_| ());
         assert_eq!(local, Err(Error::Unbounded));

@@ -50,7 +50,7 @@ impl GossipObserver {
     /// The observer of a run in which all `mixings` are public: one for every round, or a single one for all.
     ///
     /// # Errors
-    /// [`Error::Unbounded`]; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
+    /// [`Error::Unbounded`]; [`Error::InvalidParameter`] for a training that cannot be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
     /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of [`exact_loss`](crate::gossip::exact_loss),
     /// [`Error::NotCertified`].
     ///
@@ -64,6 +64,7 @@ impl GossipObserver {
         observer: usize,
     ) -> Result<Self, Error> {
         constants.require_bounded()?;
+        sgd.check()?;
         if observer >= users {
             return Err(Error::NodeOutOfRange { node: observer, nodes: users });
         }
