@@ -3,9 +3,9 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_graph::generators::{hypercube_graph, torus_graph};
 use ndp_graph::lanczos::lanczos_extremes;
-use ndp_graph::linalg::{gemm, sym_eigen, sym_eigenvalues};
 use ndp_graph::random::erdos_renyi_graph;
 use ndp_graph::{GossipMatrix, Graph};
+use ndp_linalg::{gemm, sym_eigen, sym_eigenvalues};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -2,10 +2,10 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use ndp_graph::generators::hypercube_graph;
-use ndp_graph::linalg::sym_eigen;
 use ndp_graph::log_matrix::{log_matrix, log_matrix_row};
 use ndp_graph::random::connected_erdos_renyi;
 use ndp_graph::{GossipMatrix, Spectrum};
+use ndp_linalg::sym_eigen;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

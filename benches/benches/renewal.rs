@@ -6,7 +6,7 @@
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndp_algos::Error;
 use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, TokenWalk, renewal};
+use ndp_algos::walk::graph::{LocalLoss, TokenWalk, WalkOptions, renewal};
 use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::generators::{grid_2d_graph, hypercube_graph};
 use ndp_graph::hitting::{PairLaws, Start, Walk};
@@ -21,7 +21,7 @@ fn hypercube(dimension: u32) -> Result<GossipMatrix, Error> {
 }
 
 fn local(alpha: f64, sigma: f64) -> Result<LocalLoss, Error> {
-    Ok(LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?))
+    Ok(LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? })
 }
 
 fn laws(w: &GossipMatrix, steps: usize) -> Result<PairLaws, Error> {
@@ -88,17 +88,17 @@ fn coalitions(c: &mut Criterion) {
     group.finish();
 }
 
-/// Capped losses on a walk of 193225 steps, first visits followed for 10^4: what all pairs share, and one pair.
+/// A capped loss on a walk of 193225 steps, first visits followed for 10^4.
 fn long_walks(c: &mut Criterion) {
     let mut group = c.benchmark_group("long_walk");
     group.sample_size(10);
-    let (Ok(graph), Ok(local)) = (grid_2d_graph(45, 45), local(2.0, 1.0)) else { return };
-    let w = GossipMatrix::metropolis(&graph);
-    group.bench_function("coefficients_cut10000", |b| {
-        b.iter(|| LongWalk::new(black_box(&w), local, 193_225, 10_000).map(|_| ()));
-    });
-    let Ok(walk) = LongWalk::new(&w, local, 193_225, 10_000) else { return };
-    group.bench_function("n2025_one_pair", |b| b.iter(|| walk.capped(0, &[black_box(1000)], 120)));
+    let walk = || -> Result<TokenWalk, Error> {
+        let w = GossipMatrix::metropolis(&grid_2d_graph(45, 45)?);
+        let options = WalkOptions { cap: Some(120), horizon: Some(10_000), ..WalkOptions::default() };
+        TokenWalk::new(&TransitionMatrix::from(&w), Start::Uniform, 193_225)?.with_options(options)
+    };
+    let (Ok(walk), Ok(local)) = (walk(), local(2.0, 1.0)) else { return };
+    group.bench_function("n2025_one_pair", |b| b.iter(|| walk.loss(0, &[black_box(1000)], local)));
     group.finish();
 }
 

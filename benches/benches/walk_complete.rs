@@ -16,7 +16,12 @@ fn path(n: usize) -> Result<Path, Error> {
 }
 
 fn sum(walk: CompleteWalk) -> Result<CompleteSum, Error> {
-    Ok(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?)))
+    Ok(CompleteSum {
+        walk,
+        bounds: Bounds::new(0.0, 1.0)?,
+        noise: TokenNoise::gaussian(Sigma::new(1.0)?),
+        constant_data: false,
+    })
 }
 
 /// All pairs of one walk of `100 n` steps, and its drawing.
@@ -57,9 +62,6 @@ fn averaged(c: &mut Criterion) {
             });
         });
         if n == 100 {
-            group.bench_function(BenchmarkId::new("log_mgf", n), |b| {
-                b.iter(|| walk.log_mgf(black_box(1.0), None))
-            });
             group.bench_function(BenchmarkId::new("epsilon", n), |b| {
                 b.iter(|| -> Result<f64, Error> {
                     Ok(profile(black_box(0.02))?.epsilon(Delta::new(1e-6)?)?.into_value().epsilon())

@@ -55,7 +55,7 @@ pub(crate) fn draw_pairs(
 ) -> Result<Vec<(usize, usize)>, Fault> {
     // A step here, and two tuples of integers in Python.
     let bytes = std::mem::size_of::<Step>() as u128 + 200;
-    ndp_graph::memory::require_memory("the pairs of a gossip", steps as u128 * bytes)?;
+    ndp_linalg::memory::require_memory("the pairs of a gossip", steps as u128 * bytes)?;
     let law = law(&graph.0, matrix.map(|matrix| &matrix.0), probabilities)?;
     Ok(pairs_of(&GossipSequence::activations(&law, steps, &mut generator(seed))))
 }
@@ -71,7 +71,7 @@ pub(crate) fn draw_rings(
 ) -> Result<(Vec<(f64, usize, usize)>, f64, f64), Fault> {
     // One meeting in a unit of time, on average; the cast saturates.
     if time.is_finite() {
-        ndp_graph::memory::require_dense("the meetings of a gossip", time.ceil() as usize, 50)?;
+        ndp_linalg::memory::require_dense("the meetings of a gossip", time.ceil() as usize, 50)?;
     }
     let law = EdgeActivations::uniform(&graph.0)?;
     let momentum = momentum(&law, mixing, push)?;

@@ -1,8 +1,8 @@
 //! Graphs and gossip matrices.
 
 use crate::errors::Fault;
-use ndp_graph::GossipMatrix;
 use ndp_graph::edge_list::{EdgeListOptions, ExtraFields, SelfLoops, read_edge_list};
+use ndp_graph::{GossipMatrix, Weights};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -93,17 +93,17 @@ impl Matrix {
     #[staticmethod]
     fn named(graph: &Graph, weights: &str, laziness: f64) -> Result<Self, Fault> {
         let graph = &*graph.0;
-        let matrix = match weights {
-            "metropolis" => GossipMatrix::metropolis(graph),
-            "max_degree" => GossipMatrix::max_degree(graph),
-            "sum_degree" => GossipMatrix::sum_degree(graph),
-            "regular" => GossipMatrix::regular(graph)?,
+        let rule = match weights {
+            "metropolis" => Weights::Metropolis,
+            "max_degree" => Weights::MaxDegree,
+            "sum_degree" => Weights::SumDegree,
+            "regular" => Weights::Regular,
             _ => {
                 let names = "metropolis, max_degree, sum_degree, regular";
                 return Err(Fault::new(format!("weights must be one of {names}, got {weights:?}")));
             }
         };
-        Self::lazy(matrix, laziness)
+        Self::lazy(GossipMatrix::new(graph, rule)?, laziness)
     }
 
     /// The weight of every edge, the rest on the diagonal.

@@ -58,7 +58,7 @@ impl GraphWalk {
         sigma: f64,
         sensitivity: f64,
     ) -> Result<Number, Fault> {
-        let local = LocalLoss::new(Order::new(order)?, noise(sigma, sensitivity)?);
+        let local = LocalLoss { order: Order::new(order)?, noise: noise(sigma, sensitivity)? };
         run(py, move || {
             let loss = slf.get().loss(u, &members, local)?;
             Ok(Number::new(loss, "Rényi loss").with("order", order))
@@ -79,9 +79,9 @@ impl GraphWalk {
         run(py, move || {
             let walk = slf.get();
             // What is refused at one order is refused at all.
-            walk.loss(u, &members, LocalLoss::new(Order::new(2.0)?, noise))?;
+            walk.loss(u, &members, LocalLoss { order: Order::new(2.0)?, noise })?;
             let curve = |order: Order| {
-                let loss = walk.loss(u, &members, LocalLoss::new(order, noise));
+                let loss = walk.loss(u, &members, LocalLoss { order, noise });
                 loss.unwrap_or(UpperBound::new(f64::INFINITY))
             };
             let best = best_epsilon(curve, delta).into_value();
@@ -93,7 +93,7 @@ impl GraphWalk {
 
     /// The holders of the token on a random walk.
     fn sample<'py>(&self, py: Python<'py>, seed: u64) -> Result<Bound<'py, PyArray1<i64>>, Fault> {
-        ndp_graph::memory::require_dense("the path of a token", self.steps, 4)?;
+        ndp_linalg::memory::require_dense("the path of a token", self.steps, 4)?;
         let path = self.walk()?.sample(&mut generator(seed));
         Ok(PyArray1::from_iter(py, path.holders.iter().map(|&v| v as i64)))
     }
@@ -105,15 +105,18 @@ impl GraphWalk {
         let edges = self.edge_uses.map_or(EdgeRule::Unlimited, EdgeRule::NoiseOnly);
         // 0 is no restriction here, as 1 is.
         let refractory = self.refractory.max(1);
-        let options = WalkOptions { burn_in: self.burn_in, cap: self.cap, refractory, edges };
+        let options = WalkOptions {
+            burn_in: self.burn_in,
+            cap: self.cap,
+            refractory,
+            edges,
+            final_token: self.last,
+            horizon: None,
+        };
         Ok(TokenWalk::new(&self.matrix, start, self.steps)?.with_options(options)?)
     }
 
     fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Fault> {
-        let walk = self.walk()?;
-        Ok(match members {
-            &[v] if self.last == FinalToken::Withheld => walk.loss(u, v, local)?,
-            _ => walk.coalition_loss(u, members, local, self.last)?,
-        })
+        Ok(self.walk()?.loss(u, members, local)?)
     }
 }

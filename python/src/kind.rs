@@ -6,12 +6,7 @@ use crate::question::generator;
 use ndarray::{Array2, ArrayView2};
 use ndp_algos::accountant;
 use ndp_algos::gossip::GossipProtocol;
-use ndp_algos::protocol::Observation;
-use ndp_algos::walk::graph::{AveragingOnPath, TokenAveraging};
-use ndp_algos::walk::{FinalToken, Path};
-use ndp_algos::{LinearProtocol, LossReport, View};
 use ndp_dp::Sigma;
-use rand::Rng;
 
 /// A gossip, or a protocol of any kind.
 pub(crate) enum Kind {
@@ -26,44 +21,6 @@ impl Kind {
             Self::Gossip(protocol) => protocol,
             Self::Named(protocol) => protocol.as_ref(),
         }
-    }
-}
-
-/// A token that averages along a path, with its path.
-pub(crate) struct Averaging {
-    pub(crate) averaging: TokenAveraging,
-    pub(crate) path: Path,
-    pub(crate) final_token: FinalToken,
-}
-
-impl Averaging {
-    fn on_path(&self) -> AveragingOnPath<'_> {
-        let Self { averaging, path, final_token } = self;
-        AveragingOnPath { averaging, path, final_token: *final_token }
-    }
-}
-
-impl LinearProtocol for Averaging {
-    fn node_count(&self) -> usize {
-        self.path.nodes
-    }
-
-    fn coalition_view(&self, coalition: &[usize]) -> Result<View, ndp_algos::Error> {
-        self.on_path().coalition_view(coalition)
-    }
-
-    fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, ndp_algos::Error> {
-        self.on_path().coalition_loss(coalition)
-    }
-
-    fn observe(
-        &self,
-        values: ArrayView2<'_, f64>,
-        sigma: Sigma,
-        coalition: &[usize],
-        rng: &mut dyn Rng,
-    ) -> Result<Observation, ndp_algos::Error> {
-        self.on_path().observe(values, sigma, coalition, rng)
     }
 }
 

@@ -9,7 +9,7 @@ use ndp_algos::gossip::printed::{self as gossip, Powers};
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_algos::sgd::privacy::printed as sgd;
 use ndp_algos::walk::graph::LocalLoss;
-use ndp_algos::walk::graph::printed as walk;
+use ndp_algos::walk::graph::printed::{self as walk, VisitSum};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::printed::{self, Theorem3, Theorem6};
 use ndp_dp::{Delta, Order, Sensitivity, Sigma};
@@ -99,12 +99,23 @@ pub(crate) fn walk_matrix(
     sigma: f64,
     sensitivity: f64,
 ) -> Result<Number, Fault> {
-    let local = LocalLoss::new(Order::new(order)?, noise(sigma, sensitivity)?);
+    let local = LocalLoss { order: Order::new(order)?, noise: noise(sigma, sensitivity)? };
     let (matrix, graph) = (matrix.0.clone(), graph.0.clone());
     run(py, move || {
         let log = log_matrix(&Spectrum::new(&matrix)?)?;
-        let losses = walk::user_level_matrix(log.view(), known_senders.then_some(&graph), steps, local)?;
-        Ok(Number::new(losses, "Rényi loss").with("order", order))
+        let mut losses = ndarray::Array2::zeros(log.dim());
+        for (u, entries) in log.outer_iter().enumerate() {
+            let entries = entries.to_vec();
+            for v in (0..entries.len()).filter(|&v| v != u) {
+                let entry = match known_senders {
+                    true => walk::worst_sender(&entries, &graph, v)?.into_value(),
+                    false => entries[v],
+                };
+                let loss = walk::user_level(VisitSum::LogMatrix(entry), entries.len(), steps, local)?;
+                losses[(u, v)] = loss.into_value();
+            }
+        }
+        Ok(Number::new(ndp_dp::Printed::new(losses), "Rényi loss").with("order", order))
     })
 }
 
@@ -119,13 +130,13 @@ pub(crate) fn walk_row(
     sigma: f64,
     sensitivity: f64,
 ) -> Result<Number, Fault> {
-    let local = LocalLoss::new(Order::new(order)?, noise(sigma, sensitivity)?);
+    let local = LocalLoss { order: Order::new(order)?, noise: noise(sigma, sensitivity)? };
     let matrix = matrix.0.clone();
     run(py, move || {
         let n = matrix.node_count();
         let sums = walk_sums::walk_sum_row(&matrix, u, steps)?;
-        let losses: Vec<f64> =
-            sums.into_iter().map(|sum| walk::user_level(sum, n, steps, local).into_value()).collect();
+        let loss = |sum: f64| Ok(walk::user_level(VisitSum::Powers(sum), n, steps, local)?.into_value());
+        let losses: Vec<f64> = sums.into_iter().map(loss).collect::<Result<_, ndp_algos::Error>>()?;
         Ok(Number::new(ndp_dp::Printed::new(losses), "Rényi loss").with("order", order))
     })
 }

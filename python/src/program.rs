@@ -244,8 +244,8 @@ impl Program {
         // Some 500 bytes a step and node, and as many for each entry of a matrix over time.
         let nodes = graph.node_count();
         let entries = if name == "dsgd" { count.saturating_mul(count) } else { 0 };
-        ndp_graph::memory::require_dense("a program", count, 64 * nodes)?;
-        ndp_graph::memory::require_dense("the noise over time of a program", entries, 8)?;
+        ndp_linalg::memory::require_dense("a program", count, 64 * nodes)?;
+        ndp_linalg::memory::require_dense("the noise over time of a program", entries, 8)?;
         crate::worker::run(py, move || {
             let number = |i: usize| -> Result<Weight, Fault> {
                 numbers.get(i).cloned().ok_or_else(|| Fault::new(format!("{i} numbers are too few")))

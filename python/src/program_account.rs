@@ -65,7 +65,7 @@ impl ProgramAccount {
         source: usize,
     ) -> Result<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>), Fault> {
         let uses = self.program.uses(source);
-        ndp_graph::memory::require_dense("a Gram matrix", uses, uses)?;
+        ndp_linalg::memory::require_dense("a Gram matrix", uses, uses)?;
         let account = Arc::clone(&self.account);
         let (middle, apart) = run(py, move || {
             let mut found = (Array2::zeros((uses, uses)), Array2::zeros((uses, uses)));
@@ -169,7 +169,7 @@ pub(crate) fn run_program<'py>(
     seed: u64,
 ) -> Result<Bound<'py, PyArray2<f64>>, Fault> {
     let (program, noise) = (program.lock()?.program.clone(), NoiseMultiplier::new(sigma)?);
-    ndp_graph::memory::require_dense("the values of a run", program.values().len(), 2 * dimension)?;
+    ndp_linalg::memory::require_dense("the values of a run", program.values().len(), 2 * dimension)?;
     let stopped = Stopped::default();
     let stop = Arc::clone(&stopped.0);
     let values = run(py, move || simulate(&program, dimension, noise, &contribution, seed, &stop))?;
@@ -278,6 +278,6 @@ pub(crate) fn lower_inverse(rows: Vec<Vec<Number>>) -> Result<Vec<Vec<String>>, 
 /// A banded lower triangular Toeplitz matrix.
 #[pyfunction]
 pub(crate) fn lower_toeplitz(steps: usize, band: Vec<Number>) -> Result<Vec<Vec<String>>, Fault> {
-    ndp_graph::memory::require_dense("a Toeplitz matrix", steps, 16 * steps)?;
+    ndp_linalg::memory::require_dense("a Toeplitz matrix", steps, 16 * steps)?;
     Ok(texts(toeplitz(steps, &weights(band)?)))
 }

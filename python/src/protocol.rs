@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::errors::Fault;
 use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
-use crate::kind::{Averaging, Kind};
+use crate::kind::Kind;
 use crate::losses::Reports;
 use crate::question::{Who, final_token, generator, noise, observer};
 use crate::worker::{run, run_each, run_watched};
@@ -17,10 +17,10 @@ use ndp_algos::gossip::{
     SynchronousGossip,
 };
 use ndp_algos::registry::{self, Parameters};
-use ndp_algos::walk::complete::{Caps, CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteSum, CompleteWalk};
 use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_algos::walk::ring::{Placement, RingHistogram, RingSum};
-use ndp_algos::walk::{Bounds, Path, TokenNoise};
+use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, TokenNoise};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use numpy::{PyArray2, PyReadonlyArray2};
@@ -63,7 +63,7 @@ impl Protocol {
     #[staticmethod]
     fn one_peer(dimension: u32) -> Result<Self, Fault> {
         let nodes = 1_usize.checked_shl(dimension).unwrap_or(usize::MAX);
-        ndp_graph::memory::require_dense("a one-peer hypercube", nodes, 12 * dimension as usize)?;
+        ndp_linalg::memory::require_dense("a one-peer hypercube", nodes, 12 * dimension as usize)?;
         Ok(Self::sequence(GossipSequence::one_peer_hypercube(dimension)?))
     }
 
@@ -140,15 +140,24 @@ impl Protocol {
     #[staticmethod]
     fn complete_sum(nodes: usize, steps: usize, published: bool, constant: bool) -> Result<Self, Fault> {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        let sum = CompleteSum::new(complete_walk(nodes, steps, published)?, Bounds::new(0.0, 1.0)?, noise);
-        Ok(Self::named_as(if constant { sum.with_constant_data()? } else { sum }))
+        let sum = CompleteSum {
+            walk: complete_walk(nodes, steps, published)?,
+            bounds: Bounds::new(0.0, 1.0)?,
+            noise,
+            constant_data: constant,
+        };
+        Ok(Self::named_as(sum))
     }
 
     /// A histogram of randomized responses that a token collects while it jumps between all nodes.
     #[staticmethod]
     fn complete_histogram(nodes: usize, steps: usize, labels: u32, published: bool) -> Result<Self, Fault> {
         let response = RandomizedResponse::with_epsilon(labels, 1.0)?;
-        Ok(Self::named_as(CompleteHistogram::new(complete_walk(nodes, steps, published)?, response)?))
+        Ok(Self::named_as(CompleteHistogram {
+            walk: complete_walk(nodes, steps, published)?,
+            response,
+            exact_reports: None,
+        }))
     }
 
     /// A sum on the complete graph along a given path.
@@ -160,10 +169,12 @@ impl Protocol {
         visits: Option<usize>,
         edge_uses: Option<usize>,
     ) -> Result<Self, Fault> {
-        let walk = complete_walk(nodes, holders.len(), published)?.with_caps(Caps { visits, edge_uses })?;
+        let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
+        let options = CompleteOptions { final_token, cap: visits, edge_uses };
+        let walk = CompleteWalk::new(nodes, holders.len())?.with_options(options)?;
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
-        Ok(Self::named_as(SumOnPath::new(sum, walk.path(&holders)?)?))
+        let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
+        Ok(Self::named_as(OnPath { protocol: sum, path: walk.path(&holders)? }))
     }
 
     /// A token that averages along a given path.
@@ -177,14 +188,14 @@ impl Protocol {
     ) -> Result<Self, Fault> {
         let steps = step.map_or(Steps::RunningAverage, Steps::Constant);
         let path = Path { nodes, holders, contributes };
-        let averaging = TokenAveraging::new(steps, ndarray::Array1::zeros(1))?;
+        let (initial, final_token) = (ndarray::Array1::zeros(1), final_token(last)?);
+        let protocol = TokenAveraging { steps, initial, final_token };
         // What is no path is refused at once; a step that no guarantee covers is not.
-        match averaging.require_amplification(&path) {
+        match protocol.require_amplification(&path) {
             Ok(()) | Err(ndp_algos::Error::NoGuarantee(_)) => {}
             Err(fault) => return Err(fault.into()),
         }
-        let final_token = final_token(last)?;
-        Ok(Self::named_as(Averaging { averaging, path, final_token }))
+        Ok(Self::named_as(OnPath { protocol, path }))
     }
 
     fn node_count(&self) -> usize {
@@ -211,7 +222,7 @@ impl Protocol {
             return Ok(Reports(vec![run(py, move || loss(&observer))?]));
         }
         let nodes = self.node_count();
-        ndp_graph::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
+        ndp_linalg::memory::require_dense("the losses towards all observers", observers.len(), 4 * nodes)?;
         Ok(Reports(run_each(py, observers.len(), progress, move |i| loss(&observers[i]))?))
     }
 
@@ -281,7 +292,7 @@ impl Protocol {
         progress: Option<Py<PyAny>>,
     ) -> Result<(f64, &'static str, f64, f64, f64), Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
-        ndp_graph::memory::require_dense("the scores of an audit", runs, 3)?;
+        ndp_linalg::memory::require_dense("the scores of an audit", runs, 3)?;
         let found = run_watched(py, progress, move |progress| {
             let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
             let protocol = kind.protocol();
@@ -308,6 +319,7 @@ impl Protocol {
 }
 
 fn complete_walk(nodes: usize, steps: usize, published: bool) -> Result<CompleteWalk, Fault> {
-    let walk = CompleteWalk::new(nodes, steps)?;
-    Ok(if published { walk.published() } else { walk })
+    let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
+    Ok(CompleteWalk::new(nodes, steps)?
+        .with_options(CompleteOptions { final_token, ..CompleteOptions::default() })?)
 }

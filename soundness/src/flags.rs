@@ -28,7 +28,5 @@ xflags::xflags! {
         optional --merge merge: PathBuf
         /// List the parts and stop.
         optional --list
-        /// Exit with success although something was found (for commits that are known to be wrong).
-        optional --expect-violations
     }
 }

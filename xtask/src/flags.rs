@@ -75,7 +75,7 @@ xflags::xflags! {
             optional --merge merge: PathBuf
             /// List the parts and stop.
             optional --list
-            /// Search at an older commit that has a folder in `soundness/adapters`.
+            /// Search at an older commit that is known to be wrong: 9bf2a5d.
             optional --commit commit: String
         }
         /// Run a sweep under a Slurm of one node, kill a job of it, and compare with one process; says when it is skipped.

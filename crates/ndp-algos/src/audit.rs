@@ -7,139 +7,17 @@
 //! the observer received, and turns the two error counts into a lower bound on the Gaussian
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
+pub use crate::attack::Attack;
+
 use crate::accountant::Observer;
+use crate::counter::Counter;
 use crate::error::ensure;
-use crate::protocol::Observation;
-use crate::{Error, Protocol, View};
-use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use crate::{Error, Protocol};
 use ndp_dp::{Estimate, Gdp, Guarantee, NoiseMultiplier, Profile, UpperBound};
-use ndp_graph::progress::{Counter, Progress, Silent};
+use ndp_graph::progress::{Progress, Silent};
 use ndp_numeric::{binomial, special};
 use rand::Rng;
 use serde::Serialize;
-
-/// The best linear statistic about one node's input.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::LinearProtocol;
-/// use ndp_algos::audit::Attack;
-/// use ndp_algos::gossip::SynchronousGossip;
-/// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let view = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2).view(2)?;
-/// assert!((Attack::optimal(&view, 0)?.unit - 1.0).abs() < 1e-9);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Attack {
-    source: usize,
-    /// Weights of the received values in the statistic.
-    pub weights: Array1<f64>,
-    /// What the known noises contribute to the weighted sum.
-    known_weights: Array1<f64>,
-    /// What every input contributes to the weighted sum.
-    input_weights: Array1<f64>,
-    /// The statistic's own unit loss `bᵀ (R Rᵀ)⁺ b`: no view of this shape leaks more.
-    pub unit: f64,
-}
-
-impl Attack {
-    /// The likelihood-ratio statistic of `view` about node `source`.
-    ///
-    /// Messages are floating-point numbers, so each counts as carrying rounding noise of `1e-13` beside its own: where
-    /// the loss hinges on smaller differences the attack is weaker than the view in real arithmetic, never stronger.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`Error::NoiselessView`] when the view
-    /// reveals an input without noise.
-    ///
-    /// # Complexity
-    /// `O(r² m)` for `r` rows over `m` noises.
-    pub fn optimal(view: &View, source: usize) -> Result<Self, Error> {
-        let nodes = view.node_count();
-        if source >= nodes {
-            return Err(Error::NodeOutOfRange { node: source, nodes });
-        }
-        if view.coalition().contains(&source) {
-            return Err(Error::SourceIsObserver(source));
-        }
-        let unknown: Vec<usize> =
-            (0..view.noises().ncols()).filter(|j| view.known_noises().binary_search(j).is_err()).collect();
-        let rows = view.noises().select(Axis(1), &unknown);
-        let (count, width) = rows.dim();
-        // [R, ρ I]ᵀ = Q T with T upper triangular: every row carries a little noise of its own, the rounding of its message,
-        // so that no rank has to be decided. The weights (R Rᵀ + ρ² I)⁻¹ b come from T alone, which is as good
-        // as the rows; combinations of rows carried along would lose all digits on long chains.
-        let mut basis: Vec<Array1<f64>> = Vec::with_capacity(count);
-        let mut factor = Array2::<f64>::zeros((count, count));
-        for k in 0..count {
-            let mut rest = Array1::zeros(width + count);
-            rest.slice_mut(s![..width]).assign(&rows.row(k));
-            rest[width + k] = ROUNDING;
-            for _ in 0..3 {
-                for (j, q) in basis.iter().enumerate() {
-                    let overlap = q.dot(&rest);
-                    rest.scaled_add(-overlap, q);
-                    factor[(j, k)] += overlap;
-                }
-            }
-            factor[(k, k)] = rest.dot(&rest).sqrt();
-            basis.push(rest / factor[(k, k)]);
-        }
-        let mut weights = view.inputs().column(source).to_owned();
-        for k in 0..count {
-            let known = factor.slice(s![..k, k]).dot(&weights.slice(s![..k]));
-            weights[k] = (weights[k] - known) / factor[(k, k)];
-            if weights[k].abs() > LEAK {
-                return Err(Error::NoiselessView(source));
-            }
-        }
-        for k in (0..count).rev() {
-            let known = factor.slice(s![k, k + 1..]).dot(&weights.slice(s![k + 1..]));
-            weights[k] = (weights[k] - known) / factor[(k, k)];
-        }
-        // What these weights attain: at most the loss of the view whatever rounding made of them.
-        let shift = weights.dot(&view.inputs().column(source));
-        let noise = rows.t().dot(&weights);
-        let unit = match noise.dot(&noise) + ROUNDING * ROUNDING * weights.dot(&weights) {
-            variance if variance > 0.0 => shift * shift / variance,
-            _ => 0.0,
-        };
-        // Scaled so that the shift is the unit loss.
-        if shift != 0.0 {
-            weights *= unit / shift;
-        }
-        let known_weights = view.noises().select(Axis(1), view.known_noises()).t().dot(&weights);
-        let input_weights = view.inputs().t().dot(&weights);
-        Ok(Self { source, weights, known_weights, input_weights, unit })
-    }
-
-    /// The estimate of the source's input, one per coordinate, by an observer who knows the inputs
-    /// `others` of all other nodes (`n` by `d`; the source's row is ignored): the truth plus noise
-    /// of variance `σ² / unit`. Where the unit loss is 1 it is exactly the value the source sent.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] when the view holds nothing about the source; [`Error::Shape`].
-    pub fn estimate(&self, seen: &Observation, others: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
-        ensure(self.unit > 0.0, "the loss towards the observer", "be positive for an estimate", self.unit)?;
-        for (what, expected, got) in [
-            ("received values", self.weights.len(), seen.received.nrows()),
-            ("known noises", self.known_weights.len(), seen.known_noises.nrows()),
-            ("rows of the inputs", self.input_weights.len(), others.nrows()),
-            ("coordinates of the inputs", seen.received.ncols(), others.ncols()),
-        ] {
-            if expected != got {
-                return Err(Error::Shape { what, expected, got });
-            }
-        }
-        let mut inputs = self.input_weights.clone();
-        inputs[self.source] = 0.0;
-        let sum = self.weights.dot(&seen.received)
-            - self.known_weights.dot(&seen.known_noises)
-            - inputs.dot(&others);
-        Ok(sum / self.unit)
-    }
-}
 
 /// How an audit is run.
 ///
@@ -327,8 +205,3 @@ fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Res
 pub(crate) fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
     Ok(binomial::clopper_pearson_upper(count as u64, runs as u64, error).map_err(ndp_dp::Error::from)?)
 }
-
-/// Standard deviation of the rounding of a message, in units of the noise.
-const ROUNDING: f64 = 1e-13;
-/// A combination of rows whose share of an input is more than this many times its noise is noiseless.
-const LEAK: f64 = 1e6;

@@ -1,5 +1,9 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
+mod program;
+
+pub use program::ProgramError;
+
 /// Why a protocol or its accountant refused its input.
 ///
 /// # Examples
@@ -24,7 +28,7 @@ pub enum Error {
     Cancelled,
     /// A program was refused.
     #[error(transparent)]
-    Program(#[from] crate::program::ProgramError),
+    Program(#[from] ProgramError),
     /// A node that is not in the protocol.
     #[error("node {node} is out of range: the protocol has {nodes} nodes")]
     NodeOutOfRange {
@@ -206,6 +210,13 @@ impl From<Error> for ndp_dp::Error {
             Error::Privacy(error) => error,
             other => Self::Accountant(other.to_string()),
         }
+    }
+}
+
+/// Dense linear algebra is about matrices: its errors are those of the graph crate.
+impl From<ndp_linalg::Error> for Error {
+    fn from(error: ndp_linalg::Error) -> Self {
+        Self::Graph(error.into())
     }
 }
 

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use ndp_graph::Csr;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// `B` numbers that fill whole cache lines: one row of a panel of `B` interleaved columns.
 #[derive(Clone, Copy, Debug, PartialEq)]

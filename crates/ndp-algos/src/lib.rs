@@ -120,8 +120,8 @@
 //! // The same by hand: node 2 hears y1 and then half y0, a quarter of y1, a quarter of its own y2.
 //! let heard = arr2(&[[0.0, 1.0, 0.0], [0.5, 0.25, 0.25]]);
 //! let by_hand = exact_loss(&View::new(&[2], heard.clone(), heard, &[2])?)?;
-//! assert!((losses.unit(0)?.get() - by_hand.unit(0)?.get()).abs() < 1e-9);
-//! assert!((by_hand.unit(0)?.get() - 1.0).abs() < 1e-9); // all of node 0, two steps away
+//! assert!((losses.unit(0)?.value().get() - by_hand.unit(0)?.value().get()).abs() < 1e-9);
+//! assert!((by_hand.unit(0)?.value().get() - 1.0).abs() < 1e-9); // all of node 0, two steps away
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -179,8 +179,8 @@
 //! assert!(least_noise(&[ring.account(&Observer::node(0))?], &target)?.noise.get() < 8.0);
 //! // A walk on a hypercube: who is far away learns less.
 //! let walk = TokenWalk::new(&TransitionMatrix::simple_random_walk(&hypercube_graph(5)?)?, Start::Uniform, 300)?;
-//! let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(10.0)?);
-//! assert!(walk.loss(0, 31, local)?.value() < walk.loss(0, 1, local)?.value());
+//! let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(10.0)? };
+//! assert!(walk.loss(0, &[31], local)?.value() < walk.loss(0, &[1], local)?.value());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -243,7 +243,7 @@
 //! let printed = theorem1_towards((&matrix, 2), &[2], Powers::FromZero)?;
 //! let truth = SynchronousGossip::new(matrix, 2).coalition_loss(&[2])?;
 //! assert!((printed.value().unit[0] - 1.0 / 3.0).abs() < 1e-12); // the theorem says a third
-//! assert!((truth.unit(0)?.get() - 1.0).abs() < 1e-9); // and all is lost
+//! assert!((truth.unit(0)?.value().get() - 1.0).abs() < 1e-9); // and all is lost
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -270,8 +270,10 @@
 )]
 
 pub mod accountant;
+mod attack;
 pub mod audit;
 mod certified;
+mod counter;
 pub mod error;
 pub mod gossip;
 mod kernel;

@@ -14,10 +14,9 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
 //!   Theorem 1 adds up the losses of single messages instead, which is no bound.
 
-use crate::certified::account::{self, Certificate, WIDTH};
+use crate::certified::account::{self, Budget, Certificate, WIDTH};
 use crate::certified::enclosure::width;
 use crate::certified::rows::{Given, Rows};
-use crate::gossip::ExactOptions;
 use crate::view::Source;
 use crate::{Error, View};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
@@ -32,7 +31,7 @@ use serde::Serialize;
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let report = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(8)?), 2).coalition_loss(&[0])?;
 /// let (low, high) = report.enclosure(2)?;
-/// assert!(low <= report.unit(2)?.get() && high - low <= 1e-9 && report.failure < 1e-20);
+/// assert!(low <= report.unit(2)?.value().get() && high - low <= 1e-9 && report.failure < 1e-20);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -91,9 +90,13 @@ impl LossReport {
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`] for a member of the coalition.
-    pub fn unit(&self, source: usize) -> Result<UnitLoss, Error> {
+    pub fn unit(&self, source: usize) -> Result<Guarantee<UnitLoss>, Error> {
         let (_, upper) = self.enclosure(source)?;
-        Ok(UnitLoss::of_releases(upper)?)
+        let unit = UnitLoss::of_releases(upper)?;
+        Ok(match &self.loss {
+            Guarantee::Exact(_) => Exact::new(unit).into(),
+            Guarantee::UpperBound(_) => UpperBound::new(unit).into(),
+        })
     }
 
     /// Both proven ends of the unit loss of node `source`.
@@ -151,19 +154,14 @@ impl LossReport {
 /// # Complexity
 /// `O(r² (m + n))` for `r` rows over `m` noises and `n` inputs, times the limbs of the precision that the view needs.
 pub fn exact_loss(view: &View) -> Result<LossReport, Error> {
-    exact_loss_with(view, ExactOptions::default())
-}
-
-/// [`exact_loss`] with a budget; `own_noise` has no say here, as the view knows which noises are known.
-pub(crate) fn exact_loss_with(view: &View, options: ExactOptions) -> Result<LossReport, Error> {
     let known = !view.known_noises().is_empty();
     let certificate = match view.source() {
-        Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, options.budget())?,
-        Some(Source::Rows(rows)) => account::of_rows(rows, options.budget())?,
+        Some(Source::FixedMatrix(krylov, graph)) => account::of_krylov(krylov, graph, Budget::default())?,
+        Some(Source::Rows(rows)) => account::of_rows(rows, Budget::default())?,
         None => {
             let rows = Given::new(view.inputs(), view.noises(), view.known_noises(), view.coalition());
             let rows = Rows::Given(rows);
-            account::of_rows(&rows, options.budget())?
+            account::of_rows(&rows, Budget::default())?
         }
     };
     Ok(LossReport::new(view.coalition().to_vec(), certificate, known))
@@ -211,7 +209,7 @@ mod tests {
     fn weaker_noise_costs_more() -> Result<(), Error> {
         let report = exact_loss(&View::new(&[1], array![[1.0, 0.0]], array![[0.5]], &[])?)?;
         assert_abs_diff_eq!(report.loss.value().unit[0], 4.0, epsilon = 1e-12);
-        assert_abs_diff_eq!(report.unit(0)?.get(), 4.0, epsilon = 1e-12);
+        assert_abs_diff_eq!(report.unit(0)?.value().get(), 4.0, epsilon = 1e-12);
         assert_eq!(report.unit(1), Err(Error::SourceIsObserver(1)));
         Ok(())
     }

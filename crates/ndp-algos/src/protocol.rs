@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
 /// let weaker = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
-/// let unit = |options| exact_loss((&matrix, 2), &[0], options)?.unit(2).map(|unit| unit.get());
+/// let unit = |options| exact_loss((&matrix, 2), &[0], options)?.unit(2).map(|unit| unit.value().get());
 /// assert!(unit(weaker)? <= unit(ExactOptions::default())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -78,7 +78,7 @@ pub struct Observation {
 ///         View::new(coalition, heard.clone(), heard, coalition)
 ///     }
 /// }
-/// assert!((Swap.coalition_loss(&[1])?.unit(0)?.get() - 1.0).abs() < 1e-9);
+/// assert!((Swap.coalition_loss(&[1])?.unit(0)?.value().get() - 1.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait LinearProtocol: Send + Sync {

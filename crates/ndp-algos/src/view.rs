@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// // Node 2 hears the mean of two noisy values.
 /// let heard = arr2(&[[0.5, 0.5, 0.0]]);
 /// let report = exact_loss(&View::new(&[2], heard.clone(), heard, &[])?)?;
-/// assert!((report.unit(0)?.get() - 0.5).abs() < 1e-9);
+/// assert!((report.unit(0)?.value().get() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -71,7 +71,7 @@ fn settings() -> Result<Vec<Setting>, Error> {
     let star = generators::star_graph(6)?;
     let random = connected_erdos_renyi(24, 0.17, 100, &mut rng(1))?;
     let plane = connected_random_geometric(24, 0.35, 100, &mut rng(2))?;
-    let davis = ndp_graph::davis::davis_southern_women_graph()?;
+    let davis = ndp_graph::generators::davis_southern_women_graph()?;
     Ok(vec![
         plain("path, end to end", &path, &[5], 0, 5)?,
         plain("ring, opposite", &ring, &[0], 5, 5)?,
@@ -125,13 +125,23 @@ fn attacks_meet_exact_losses_and_never_exceed_them() -> Result<(), Error> {
     for (setting, audit) in settings.iter().zip(&found) {
         assert_eq!(setting.report.loss.grade(), Grade::Exact, "{}", setting.name);
         let unit = setting.report.unit(setting.source)?;
-        let mu = unit.gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
-        inside += usize::from((0.05..=0.95).contains(&unit.get()));
+        let mu = unit.value().gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
+        inside += usize::from((0.05..=0.95).contains(&unit.value().get()));
         let allowed = audit.allowed.value().mu();
         assert!((allowed - mu).abs() < 1e-6, "{}: {allowed} is not {mu}", setting.name);
         let measured = *audit.measured_mu.value();
-        assert!(measured <= mu, "{}: measured {measured} exceeds {mu} (unit {})", setting.name, unit.get());
-        assert!(measured >= 0.9 * mu, "{}: measured {measured} of {mu} (unit {})", setting.name, unit.get());
+        assert!(
+            measured <= mu,
+            "{}: measured {measured} exceeds {mu} (unit {})",
+            setting.name,
+            unit.value().get()
+        );
+        assert!(
+            measured >= 0.9 * mu,
+            "{}: measured {measured} of {mu} (unit {})",
+            setting.name,
+            unit.value().get()
+        );
     }
     assert!(found.len() >= 20 && 2 * inside >= found.len(), "{inside} of {} inside", found.len());
     Ok(())
@@ -144,7 +154,8 @@ fn weakened_noise_fails_the_audit() -> Result<(), Error> {
         plain("star", &generators::star_graph(6)?, &[1], 2, 3)?,
         fresh("ring", &generators::cycle_graph(10)?, &[0], 3, 5)?,
     ] {
-        let claimed = setting.report.unit(setting.source)?.gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
+        let claimed =
+            setting.report.unit(setting.source)?.value().gdp(Sensitivity::new(2.0)?, Sigma::new(1.0)?).mu();
         let measured = setting.audit(0.8, 7)?.measured_mu;
         assert!(*measured.value() > claimed, "{}: {measured:?} does not exceed {claimed}", setting.name);
     }
@@ -162,7 +173,7 @@ fn printed_bounds_are_violated_by_attacks() -> Result<(), Error> {
     for (name, graph, v, u, rounds) in cases {
         let matrix = GossipMatrix::metropolis(&graph);
         let printed = theorem1_towards((&matrix, rounds), &[v], Powers::FromZero)?.into_value().unit[u];
-        let exact = exact_loss((&matrix, rounds), &[v], ExactOptions::default())?.unit(u)?.get();
+        let exact = exact_loss((&matrix, rounds), &[v], ExactOptions::default())?.unit(u)?.value().get();
         let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
         let protocol = SynchronousGossip::new(matrix, rounds);
         let measured =

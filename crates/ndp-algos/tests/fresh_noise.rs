@@ -129,13 +129,17 @@ fn losses_match_the_reference_table() -> Result<(), Error> {
             let protocol = constant(&graph, rounds, tau2)?;
             let report = protocol.coalition_loss(&[v])?;
             assert_eq!(report.loss.grade(), Grade::Exact);
-            assert_relative_eq!(report.unit(u)?.get(), known, max_relative = 1e-12);
+            assert_relative_eq!(report.unit(u)?.value().get(), known, max_relative = 1e-12);
             let report = protocol.with_own_noise(OwnNoise::Unknown).coalition_loss(&[v])?;
-            assert_relative_eq!(report.unit(u)?.get(), unknown, max_relative = 1e-11);
+            assert_relative_eq!(report.unit(u)?.value().get(), unknown, max_relative = 1e-11);
         }
     }
     let ring = constant(&generators::cycle_graph(8)?, 2, 0.1)?;
-    assert_relative_eq!(ring.coalition_loss(&[0, 4])?.unit(2)?.get(), 20.0 / 29.0, max_relative = 1e-12);
+    assert_relative_eq!(
+        ring.coalition_loss(&[0, 4])?.unit(2)?.value().get(),
+        20.0 / 29.0,
+        max_relative = 1e-12
+    );
     Ok(())
 }
 
@@ -174,12 +178,16 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
         let louder = FreshNoiseGossip::new(protocol.matrix.clone(), more)?;
         let louder = louder.coalition_loss(&coalition)?;
         for u in (0..n).filter(|u| !coalition.contains(u)) {
-            let unit = filter.unit(u)?.get();
-            assert!((unit - stacked.unit(u)?.get()).abs() < 1e-10, "{unit} is not {:?}", stacked.unit(u)?);
-            assert!(unknown.unit(u)?.get() <= unit + 1e-10);
-            assert!(unit <= plain.unit(u)?.get() + 1e-9);
+            let unit = filter.unit(u)?.value().get();
+            assert!(
+                (unit - stacked.unit(u)?.value().get()).abs() < 1e-10,
+                "{unit} is not {:?}",
+                stacked.unit(u)?
+            );
+            assert!(unknown.unit(u)?.value().get() <= unit + 1e-10);
+            assert!(unit <= plain.unit(u)?.value().get() + 1e-9);
             // Scaling every variance leaves the fraction of the (smaller) local loss unchanged.
-            assert!((louder.unit(u)?.get() - unit).abs() < 1e-10);
+            assert!((louder.unit(u)?.value().get() - unit).abs() < 1e-10);
             let hops = coalition.iter().filter_map(|&c| graph.distances(c)[u]).min().unwrap_or(u32::MAX);
             if hops == 1 {
                 assert_eq!(unit, 1.0);
@@ -196,7 +204,7 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
 fn one_shot_noise_is_plain_gossip() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
     let report = FreshNoiseGossip::new(matrix, vec![4.0, 0.0])?.coalition_loss(&[2])?;
-    assert_eq!(report.unit(0)?.get(), 1.0);
+    assert_eq!(report.unit(0)?.value().get(), 1.0);
     Ok(())
 }
 
@@ -365,8 +373,9 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
         assert!(found.variances[0] >= 1.0 - 1e-12);
         let loss_of = |variances: &[f64]| -> Result<f64, Error> {
             let report = FreshNoiseGossip::new(matrix.clone(), variances.to_vec())?.coalition_loss(&[0])?;
-            let units: Vec<f64> =
-                (2..9).map(|u| Ok(report.unit(u)?.get() / variances[0])).collect::<Result<_, Error>>()?;
+            let units: Vec<f64> = (2..9)
+                .map(|u| Ok(report.unit(u)?.value().get() / variances[0]))
+                .collect::<Result<_, Error>>()?;
             Ok(match limit {
                 Limit::Mean(_) => units.iter().sum::<f64>() / 7.0,
                 Limit::Worst(_) => units.iter().copied().fold(0.0, f64::max),

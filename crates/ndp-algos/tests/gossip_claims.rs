@@ -30,7 +30,7 @@ fn theorem_12_is_false_for_a_coalition() -> Result<(), Error> {
     let charged = printed::theorem1_towards((&w, 4), &[4, 5], Powers::FromZero)?.into_value().unit[0];
     assert!(charged < 0.01, "{charged}");
     let relaxed = printed::corollary1_towards(&w, &[4, 5], 4)?.into_value().unit[0];
-    let exact = exact_loss((&w, 4), &[4, 5], ExactOptions::default())?.unit(0)?.get();
+    let exact = exact_loss((&w, 4), &[4, 5], ExactOptions::default())?.unit(0)?.value().get();
     assert!((exact - 1.0).abs() < 1e-12 && relaxed < 1.0, "{exact} {relaxed}");
     Ok(())
 }
@@ -61,7 +61,7 @@ fn printed_sums_fail_often() -> Result<(), Error> {
         let corollary = printed::corollary1_towards(&w, &[v], rounds)?.into_value().unit[u].min(1.0);
         let exact = |own_noise| -> Result<f64, Error> {
             let options = ExactOptions { own_noise, ..ExactOptions::default() };
-            Ok(exact_loss((&w, rounds), &[v], options)?.unit(u)?.get())
+            Ok(exact_loss((&w, rounds), &[v], options)?.unit(u)?.value().get())
         };
         let (ignored, known) = (exact(OwnNoise::Unknown)?, exact(OwnNoise::Known)?);
         failures[0] += u32::from(clipped < ignored - 1e-9);

@@ -3,6 +3,7 @@
 use ndp_algos::gossip::{ExactOptions, FreshNoiseGossip, exact_loss};
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_dp::Grade;
+use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
 use proptest::prelude::*;
 
@@ -22,8 +23,11 @@ fn graph() -> impl Strategy<Value = Graph> {
 fn scheme(graph: &Graph, which: usize) -> GossipMatrix {
     match which {
         0 => GossipMatrix::metropolis(graph),
-        1 => GossipMatrix::max_degree(graph),
-        _ => GossipMatrix::sum_degree(graph).lazy(0.5).expect("a valid laziness"),
+        1 => GossipMatrix::new(graph, Weights::MaxDegree).expect("a rule for every graph"),
+        _ => GossipMatrix::new(graph, Weights::SumDegree)
+            .expect("a rule for every graph")
+            .lazy(0.5)
+            .expect("a valid laziness"),
     }
 }
 

@@ -4,6 +4,7 @@ use approx::assert_abs_diff_eq;
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
+use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, Graph};
 use num_bigint::BigInt;
 use num_rational::BigRational;
@@ -83,8 +84,8 @@ fn oracle(graph: &Graph, w: &[Vec<BigInt>], v: usize, rounds: usize, own: OwnNoi
 fn compare(graph: &Graph, v: usize, rounds: usize) -> Result<(), Error> {
     let schemes = [
         (GossipMatrix::metropolis(graph), integer_matrix(graph, |a, b| a.max(b) + 1)),
-        (GossipMatrix::max_degree(graph), integer_matrix(graph, |a, b| a.max(b))),
-        (GossipMatrix::sum_degree(graph), integer_matrix(graph, |a, b| a + b + 1)),
+        (GossipMatrix::new(graph, Weights::MaxDegree)?, integer_matrix(graph, |a, b| a.max(b))),
+        (GossipMatrix::new(graph, Weights::SumDegree)?, integer_matrix(graph, |a, b| a + b + 1)),
     ];
     for (matrix, w) in &schemes {
         for own_noise in [OwnNoise::Known, OwnNoise::Unknown] {

@@ -5,6 +5,7 @@ use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
 use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
+use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, Graph, generators};
 
 type Result<T> = std::result::Result<T, Error>;
@@ -45,7 +46,7 @@ fn theorem_1_is_false_on_the_path_with_three_nodes() -> Result<()> {
     assert_abs_diff_eq!(exact(&w, 2, 2, unknown())?.0[0], 0.5, epsilon = 1e-14);
     assert_eq!(exact(&w, 2, 2, ExactOptions::default())?, (vec![1.0; 3], 3));
 
-    let w = GossipMatrix::max_degree(&generators::path_graph(3)?);
+    let w = GossipMatrix::new(&generators::path_graph(3)?, Weights::MaxDegree)?;
     let printed = printed::theorem1_towards((&w, 2), &[2], Powers::FromZero)?.into_value().unit[0];
     assert_relative_eq!(printed, 0.5, max_relative = 1e-14);
     assert_abs_diff_eq!(exact(&w, 2, 2, unknown())?.0[0], 0.5, epsilon = 1e-14);
@@ -310,7 +311,7 @@ fn of_hypercube(m: u32, observer: usize, rounds: usize) -> Vec<f64> {
 fn hypercube_law() -> Result<()> {
     for m in 1..=7 {
         let graph = generators::hypercube_graph(m)?;
-        for w in [metropolis(&graph), GossipMatrix::max_degree(&graph)] {
+        for w in [metropolis(&graph), GossipMatrix::new(&graph, Weights::MaxDegree)?] {
             for (observer, rounds) in [(0, 0), (0, 1), (1, 2), (0, 3), (1, m as usize), (0, m as usize + 3)] {
                 let law = of_hypercube(m, observer, rounds);
                 assert_units(&exact(&w, observer, rounds, ExactOptions::default())?.0, &law);

@@ -8,6 +8,7 @@ use ndp_algos::gossip::{
 };
 use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sigma};
+use ndp_graph::Weights;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Step, generators};
 use num_rational::BigRational;
@@ -79,7 +80,9 @@ fn one_peer_hypercube() -> Result<(), Error> {
 #[test]
 fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
     let graph = generators::grid_2d_graph(3, 4)?;
-    for matrix in [GossipMatrix::metropolis(&graph), GossipMatrix::sum_degree(&graph).lazy(0.3)?] {
+    for matrix in
+        [GossipMatrix::metropolis(&graph), GossipMatrix::new(&graph, Weights::SumDegree)?.lazy(0.3)?]
+    {
         for rounds in [0, 1, 4] {
             let sequence = GossipSequence::constant(&matrix, rounds);
             for v in [0, 5] {

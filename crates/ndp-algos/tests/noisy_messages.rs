@@ -22,13 +22,14 @@ fn gossip(graph: &Graph, rounds: usize, ratio: f64, kind: MessageNoise) -> Resul
 #[test]
 fn adding_noise_to_clean_messages_is_no_bound() -> Result<(), Error> {
     let graph = Graph::from_edges(4, [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)])?;
-    let formula = gossip(&graph, 2, 0.3, MessageNoise::Overheard)?.coalition_loss(&[1])?.unit(3)?.get();
+    let formula =
+        gossip(&graph, 2, 0.3, MessageNoise::Overheard)?.coalition_loss(&[1])?.unit(3)?.value().get();
     assert_relative_eq!(formula, 0.530_465_252_092_661, max_relative = 1e-13);
     let truth = gossip(&graph, 2, 0.3, MessageNoise::Broadcast)?.coalition_loss(&[1])?;
     assert_eq!(truth.loss.grade(), Grade::Exact);
-    assert_relative_eq!(truth.unit(3)?.get(), 10_900.0 / 20_179.0, max_relative = 1e-13);
+    assert_relative_eq!(truth.unit(3)?.value().get(), 10_900.0 / 20_179.0, max_relative = 1e-13);
     // By the same elimination in fractions, a noise for every link.
-    let links = gossip(&graph, 2, 0.3, MessageNoise::PerLink)?.coalition_loss(&[1])?.unit(3)?.get();
+    let links = gossip(&graph, 2, 0.3, MessageNoise::PerLink)?.coalition_loss(&[1])?.unit(3)?.value().get();
     assert_relative_eq!(links, 10_900.0 / 21_529.0, max_relative = 1e-13);
     Ok(())
 }
@@ -39,7 +40,7 @@ fn a_listener_on_the_path() -> Result<(), Error> {
     for (ratio, expected) in [(0.01, 0.999_001), (0.1, 0.909_173), (1.0, 0.095_238_1)] {
         let report = gossip(&path, 2, ratio, MessageNoise::Overheard)?.coalition_loss(&[2])?;
         assert_eq!(report.loss.grade(), Grade::Exact);
-        assert_abs_diff_eq!(report.unit(0)?.get(), expected, epsilon = 6e-7);
+        assert_abs_diff_eq!(report.unit(0)?.value().get(), expected, epsilon = 6e-7);
     }
     Ok(())
 }
@@ -66,9 +67,13 @@ fn solves_agree_on_random_systems() -> Result<(), Error> {
                 assert_eq!(report.loss.grade(), Grade::Exact);
                 let stacked = loss::exact_loss(&protocol.coalition_view(&coalition)?)?;
                 for u in (0..n).filter(|u| !coalition.contains(u)) {
-                    assert_abs_diff_eq!(report.unit(u)?.get(), stacked.unit(u)?.get(), epsilon = 1e-10);
+                    assert_abs_diff_eq!(
+                        report.unit(u)?.value().get(),
+                        stacked.unit(u)?.value().get(),
+                        epsilon = 1e-10
+                    );
                     if coalition.len() == 1 {
-                        assert!(report.unit(u)?.get() <= clean.unit(u)?.get() + 1e-9);
+                        assert!(report.unit(u)?.value().get() <= clean.unit(u)?.value().get() + 1e-9);
                     }
                 }
             }
@@ -76,8 +81,12 @@ fn solves_agree_on_random_systems() -> Result<(), Error> {
             let silent = gossip(&graph, rounds, 0.0, kind)?.coalition_loss(&[v])?;
             let faint = gossip(&graph, rounds, 1e-4, kind)?.coalition_loss(&[v])?;
             for u in (0..n).filter(|&u| u != v) {
-                assert_abs_diff_eq!(silent.unit(u)?.get(), clean.unit(u)?.get(), epsilon = 1e-8);
-                assert!(faint.unit(u)?.get() <= clean.unit(u)?.get() + 1e-8);
+                assert_abs_diff_eq!(
+                    silent.unit(u)?.value().get(),
+                    clean.unit(u)?.value().get(),
+                    epsilon = 1e-8
+                );
+                assert!(faint.unit(u)?.value().get() <= clean.unit(u)?.value().get() + 1e-8);
             }
         }
     }
@@ -142,7 +151,7 @@ fn attacks_meet_the_exact_loss() -> Result<(), Error> {
     let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
     for (kind, seed) in KINDS.into_iter().zip(1..) {
         let protocol = gossip(&graph, 4, 0.3, kind)?;
-        let mu = protocol.coalition_loss(&[4])?.unit(2)?.gdp(scales.0, scales.1).mu();
+        let mu = protocol.coalition_loss(&[4])?.unit(2)?.value().gdp(scales.0, scales.1).mu();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let measured =
             audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng)?

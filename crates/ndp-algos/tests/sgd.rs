@@ -11,6 +11,7 @@ use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{
     Constants, Dataset, Deal, Domain, Evaluation, Linear, LinearLoss, MeanEstimation, Objective,
 };
+use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{Steps, TokenAveraging};
 use ndp_dp::Sigma;
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
@@ -215,7 +216,8 @@ fn stationary_errors_are_the_predicted_ones() -> Result<(), Error> {
     })?;
     let walk =
         WalkSgd { route: Route::Graph(&matrix), steps: 60, step_size: StepSize::Constant(step), ..WALK };
-    let averaging = TokenAveraging::new(Steps::Constant(step / 2.0), Array1::zeros(values.ncols()))?;
+    let (steps, initial) = (Steps::Constant(step / 2.0), Array1::zeros(values.ncols()));
+    let averaging = TokenAveraging { steps, initial, final_token: FinalToken::Withheld };
     let expected = averaging.mean_squared_error(&gossip, values.view(), sigma, None)?;
     check(expected, 8000, &mut |rng| {
         Ok(walk.run(&MeanEstimation, &users, Some(sigma), None, rng)?.models[(0, 0)])

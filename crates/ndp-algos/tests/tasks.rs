@@ -59,10 +59,13 @@ fn loss_on_a_matrix_of_ones_own() -> Result<(), Box<dyn Error>> {
     let losses = gossip.coalition_loss(&[2])?;
     // Node 2 hears y1, then a half of y0 beside what it knows.
     assert_eq!(losses.loss.grade(), Grade::Exact);
-    assert!((losses.unit(0)?.get() - 1.0).abs() < 1e-9 && (losses.unit(1)?.get() - 1.0).abs() < 1e-9);
+    assert!(
+        (losses.unit(0)?.value().get() - 1.0).abs() < 1e-9
+            && (losses.unit(1)?.value().get() - 1.0).abs() < 1e-9
+    );
     // One round earlier it has heard nothing of node 0.
     let once = SynchronousGossip::new(GossipMatrix::from_dense(&path, weights.view())?, 1);
-    assert!(once.coalition_loss(&[2])?.unit(0)?.get() < 1e-12);
+    assert!(once.coalition_loss(&[2])?.unit(0)?.value().get() < 1e-12);
     Ok(())
 }
 
@@ -78,7 +81,7 @@ fn from_petgraph() -> Result<(), Box<dyn Error>> {
     let graph = Graph::try_from(&friends)?.with_labels(labels)?;
     let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 2);
     let losses = gossip.coalition_loss(&[4])?;
-    let unit = |u: usize| losses.unit(u).map(|unit| unit.get());
+    let unit = |u: usize| losses.unit(u).map(|unit| unit.value().get());
     // Eve hears dan at once and the mean of dan and cy (and eve) in the second round; ann and bob are too far.
     assert!((unit(3)? - 1.0).abs() < 1e-9 && (unit(2)? - 1.0).abs() < 1e-9 && unit(0)? < 1e-12);
     assert_eq!(graph.labels().map(|labels| labels[2].as_str()), Some("cy"));
@@ -127,14 +130,29 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first pages lead to everything: every protocol of the registry and every family of graphs is named there.
+/// The first pages lead to everything: every protocol of the registry and every generator of graphs is named there.
 #[test]
 fn first_pages_name_every_protocol_and_generator() {
     let (algos, graph) = (include_str!("../src/lib.rs"), include_str!("../../ndp-graph/src/lib.rs"));
     let protocols = registry::PROTOCOLS.iter().map(|entry| format!("`{}`", entry.name));
     let missing: Vec<String> = protocols.filter(|name| !algos.contains(name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    let families = generators::FAMILIES.iter().map(|family| format!("generators::{}", family.name));
-    let missing: Vec<String> = families.filter(|name| !graph.contains(name)).collect();
-    assert!(missing.is_empty(), "{missing:?}");
+    let sources = [
+        ("generators", include_str!("../../ndp-graph/src/generators.rs")),
+        ("random", include_str!("../../ndp-graph/src/random/mod.rs")),
+    ];
+    for (module, source) in sources {
+        // Functions defined there, and those that come from a file of their own.
+        let defined = source.split("\npub fn ").skip(1);
+        let shown = source.split("\npub use ").skip(1).flat_map(|list| {
+            let list = list.split(';').next().unwrap_or(list);
+            list.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|name| name.contains('_'))
+        });
+        let names: Vec<&str> =
+            defined.map(|item| item.split('(').next().unwrap_or(item)).chain(shown).collect();
+        assert!(names.len() > 5, "{names:?}");
+        let missing: Vec<&&str> =
+            names.iter().filter(|name| !graph.contains(&format!("{module}::{name}"))).collect();
+        assert!(missing.is_empty(), "{module}: {missing:?}");
+    }
 }

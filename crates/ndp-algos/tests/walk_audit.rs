@@ -3,9 +3,9 @@
 use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::walk::complete::realised::path_units;
-use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
+use ndp_algos::walk::complete::{CompleteOptions, CompleteSum, CompleteWalk};
 use ndp_algos::walk::ring::{Placement, RingSum};
-use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
+use ndp_algos::walk::{Bounds, FinalToken, OnPath, TokenNoise};
 use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_numeric::gaussian_profile;
@@ -49,17 +49,23 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
     Ok(())
 }
 
+/// The same walk, its final token handed to every node.
+fn published(walk: CompleteWalk) -> Result<CompleteWalk, Error> {
+    walk.with_options(CompleteOptions { final_token: FinalToken::Published, ..CompleteOptions::default() })
+}
+
 /// A sum along a given path: exact for whoever knows the path.
 #[test]
 fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(22);
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     for (walk, published) in
-        [(CompleteWalk::new(4, 24)?, false), (CompleteWalk::new(6, 40)?.published(), true)]
+        [(CompleteWalk::new(4, 24)?, false), (published(CompleteWalk::new(6, 40)?)?, true)]
     {
         let path = walk.sample(rng);
         let units = path_units(&path, published)?.into_value();
-        let protocol = SumOnPath::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise), path)?;
+        let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
+        let protocol = OnPath { protocol: sum, path };
         let (v, u) =
             (0, (1..LinearProtocol::node_count(&protocol)).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
         let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
@@ -79,8 +85,8 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(23);
     let (sigma, runs) = (2.0, 20_000);
     let noise = TokenNoise::gaussian(Sigma::new(sigma)?);
-    for walk in [CompleteWalk::new(4, 20)?, CompleteWalk::new(4, 20)?.published()] {
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+    for walk in [CompleteWalk::new(4, 20)?, published(CompleteWalk::new(4, 20)?)?] {
+        let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         for epsilon in [0.5f64, 1.5] {
             let mut divergence = 0.0;
             for _ in 0..runs {
@@ -118,10 +124,10 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
 fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
     let (n, steps, mu) = (3usize, 7usize, 0.8);
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-    for published in [false, true] {
+    for shown in [false, true] {
         let walk = CompleteWalk::new(n, steps)?;
-        let walk = if published { walk.published() } else { walk };
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        let walk = if shown { published(walk)? } else { walk };
+        let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         for delta in [1e-2, 1e-4, 1e-6] {
             let account = sum.account(&Observer::node(n - 1))?;
             let profile = account.profile(0, NoiseMultiplier::new(1.0 / mu)?)?;
@@ -140,7 +146,7 @@ fn averaged_guarantee_is_above_the_exact_profile() -> Result<(), Error> {
                         k += f64::from(u8::from(holder == 0));
                     }
                 }
-                if published && m > 0.0 {
+                if shown && m > 0.0 {
                     unit += k * k / m;
                 }
                 exact +=

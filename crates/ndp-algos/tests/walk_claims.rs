@@ -2,8 +2,8 @@
 
 use approx::assert_relative_eq;
 use ndp_algos::loss::exact_loss;
-use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
-use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+use ndp_algos::walk::{Bounds, OnPath, TokenNoise};
 use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Sensitivity, Sigma};
 use rand::{RngExt, SeedableRng};
@@ -15,8 +15,8 @@ use rand_chacha::ChaCha8Rng;
 fn contributions_of_one_cycle_add_linearly() -> Result<(), Error> {
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
     let walk = CompleteWalk::new(3, 3)?;
-    let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
-    let on_path = SumOnPath::new(sum, walk.path(&[0, 0, 1])?)?;
+    let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
+    let on_path = OnPath { protocol: sum, path: walk.path(&[0, 0, 1])? };
     let truth = exact_loss(&on_path.view(1)?)?.loss.value().unit[0];
     let composed_over_contributions = 0.5 + 0.5;
     assert_relative_eq!(truth, 2.0, max_relative = 1e-12);

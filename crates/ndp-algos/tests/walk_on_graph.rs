@@ -2,10 +2,13 @@
 
 use ndarray::{Array1, Array2};
 use ndp_algos::Protocol;
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{
-    LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, WalkTranscript, pendant, printed,
+    AveragingRun, LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, pendant,
 };
 use ndp_dp::{NoiseMultiplier, Order, Sigma};
+use ndp_graph::Weights;
 use ndp_graph::generators::{cycle_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::walk_sums::walk_sum_row;
@@ -17,12 +20,12 @@ use rand_chacha::rand_core::SeedableRng;
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn local(sigma: f64) -> Outcome<LocalLoss> {
-    Ok(LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(sigma)?))
+    Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(sigma)? })
 }
 
 /// The logarithm of the likelihood ratio between `y_u = 1` and `y_u = 0`, all other values 0, of what
 /// an observer who knows the path saw of a running average.
-fn log_ratio(run: &WalkTranscript, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64> {
+fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64> {
     let path = &run.path;
     let count = |from: usize, to: usize, who: &dyn Fn(usize) -> bool| {
         let contributes = |&t: &usize| path.contributes[t] && who(path.holders[t]);
@@ -67,7 +70,8 @@ fn attack(
     thresholds: &[f64],
     rng: &mut ChaCha8Rng,
 ) -> Outcome<Vec<[usize; 2]>> {
-    let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+    let (steps_of, final_token) = (Steps::RunningAverage, FinalToken::Withheld);
+    let averaging = TokenAveraging { steps: steps_of, initial: Array1::zeros(1), final_token };
     let mut counts = vec![[0; 2]; thresholds.len()];
     let nodes = Protocol::node_count(walk);
     for world in [0, 1] {
@@ -91,7 +95,7 @@ fn attack(
 fn an_attack_on_transcripts_refutes_theorem_3() -> Outcome<()> {
     // The noise satisfies the theorem's condition sigma^2 >= 2 alpha (alpha - 1) = 4.
     let (n, steps, sigma) = (50, 500, 3.0);
-    let gossip = GossipMatrix::max_degree(&star_graph(n - 1)?);
+    let gossip = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree).unwrap();
     let w = TransitionMatrix::from(&gossip);
     let walk = TokenWalk::new(&w, Start::Node(0), steps)?;
     let mut rng = ChaCha8Rng::seed_from_u64(21);
@@ -102,7 +106,8 @@ fn an_attack_on_transcripts_refutes_theorem_3() -> Outcome<()> {
     let measured = measured_loss(hits, false_hits, runs, 1e-4)?;
     let exact = *pendant::loss(&Walk::from(&w), 1, &Start::Node(0), steps, local(sigma)?)?.value();
     let published =
-        *printed::user_level(walk_sum_row(&gossip, 1, steps)?[0], n, steps, local(sigma)?).value();
+        *printed::user_level(VisitSum::Powers(walk_sum_row(&gossip, 1, steps)?[0]), n, steps, local(sigma)?)?
+            .value();
     assert!(measured > published, "measured {measured}, printed {published}");
     assert!(measured <= exact, "measured {measured}, exact {exact}");
     Ok(())
@@ -116,7 +121,7 @@ fn no_attack_on_transcripts_beats_the_renewal_accountant() -> Outcome<()> {
     for (u, v, cap) in [(0, 1, None), (0, 3, None), (0, 2, Some(2))] {
         let options = WalkOptions { cap, ..WalkOptions::default() };
         let walk = TokenWalk::new(&w, Start::Uniform, 12)?.with_options(options)?;
-        let loss = *walk.loss(u, v, local(1.0)?)?.value();
+        let loss = *walk.loss(u, &[v], local(1.0)?)?.value();
         let thresholds = [0.0, 0.1, 0.3, 1.0, 2.0];
         let runs = 20_000;
         let mut best: f64 = 0.0;

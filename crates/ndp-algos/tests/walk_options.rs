@@ -5,7 +5,7 @@
 
 use ndarray::Array2;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{EdgeRule, LocalLoss, LongWalk, TokenWalk, WalkOptions, pendant};
+use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant};
 use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::generators::path_graph;
@@ -154,7 +154,7 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
         };
         let alpha = [1.01, 1.5, 2.0, 8.0][rng.random_range(0..4)];
         let sigma = [0.4, 1.0, 4.0][rng.random_range(0..3)];
-        let local = LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?);
+        let local = LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? };
         let none = usize::MAX;
         let pick = |rng: &mut ChaCha8Rng| if rng.random::<bool>() { rng.random_range(1..4) } else { none };
         let rules = Rules { cap: pick(rng), rest: pick(rng).min(4), uses: pick(rng) };
@@ -162,7 +162,7 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
         let burn_in = rng.random_range(0..3);
         let edges = if rules.uses < none { EdgeRule::NoiseOnly(rules.uses) } else { EdgeRule::Unlimited };
         let cap = Some(rules.cap).filter(|&cap| cap < none);
-        let options = WalkOptions { burn_in, cap, refractory: rules.rest, edges };
+        let options = WalkOptions { burn_in, cap, refractory: rules.rest, edges, ..WalkOptions::default() };
         let token = TokenWalk::new(&w, start.clone(), steps)?.with_options(options)?;
         let mut law = start.law(n)?;
         for _ in 0..burn_in {
@@ -204,16 +204,18 @@ fn no_account_is_below_the_mean_over_all_paths() -> Result<(), Error> {
                 );
             };
             let alone = mean(&[v], slopes, false);
-            says("the pair", *token.loss(u, v, local)?.value(), alone);
-            for (seen, published) in [(false, FinalToken::Withheld), (true, FinalToken::Published)] {
+            says("the pair", *token.loss(u, &[v], local)?.value(), alone);
+            for (seen, final_token) in [(false, FinalToken::Withheld), (true, FinalToken::Published)] {
                 let truth = mean(&coalition, slopes, seen);
-                says("the coalition", *token.coalition_loss(u, &coalition, local, published)?.value(), truth);
-            }
-            if rules.cap < none && rules.uses == none {
-                let truth = mean(&coalition, slopes, false);
+                let shown = WalkOptions { final_token, ..options };
+                let found = token.clone().with_options(shown)?.loss(u, &coalition, local)?;
+                says("the coalition", *found.value(), truth);
                 for horizon in [1, 3, 20] {
-                    let cut = token.capped_loss_from_cut_law(u, &coalition, local, horizon)?;
-                    says("the cut law", *cut.value(), truth);
+                    let cut = WalkOptions { final_token, horizon: Some(horizon), ..options };
+                    if rules.cap < none && rules.uses == none {
+                        let cut = token.clone().with_options(cut)?.loss(u, &coalition, local)?;
+                        says("the cut law", *cut.value(), truth);
+                    }
                 }
             }
             if rules.rest == 1
@@ -267,7 +269,7 @@ fn long_thin_graphs() -> Result<(), Error> {
         let w = TransitionMatrix::from(&gossip);
         let steps = n - 1 + more;
         for (alpha, sigma) in [(2.0, 0.5), (1.5, 3.0)] {
-            let local = LocalLoss::new(Order::new(alpha)?, NoiseMultiplier::new(sigma)?);
+            let local = LocalLoss { order: Order::new(alpha)?, noise: NoiseMultiplier::new(sigma)? };
             let theta = (local.order.get() - 1.0) * local.cost();
             // Node 0 contributes whenever it holds the token; the last node sees it. Logarithms of probabilities, as
             // they are small.
@@ -299,27 +301,32 @@ fn long_thin_graphs() -> Result<(), Error> {
             let truth = (largest.exp() * sum).ln_1p() / (alpha - 1.0);
             assert!(truth > 0.0);
             let token = TokenWalk::new(&w, Start::Node(0), steps)?;
-            let found = *token.loss(0, n - 1, local)?.value();
+            let found = *token.loss(0, &[n - 1], local)?.value();
             assert!(truth <= found * (1.0 + 1e-11), "{n} nodes, {steps} steps: {found} below {truth}");
             // Beyond, what is added for numbers that may have vanished is larger than the truth.
             assert!(
                 n > 120 || found <= truth * 4.0 * (1.0 + theta),
                 "{n} nodes, {steps} steps: {found} far above {truth}"
             );
-            for published in [FinalToken::Withheld, FinalToken::Published] {
-                let found = *token.coalition_loss(0, &[n - 1], local, published)?.value();
+            let shown = WalkOptions { final_token: FinalToken::Published, ..WalkOptions::default() };
+            let found = *token.clone().with_options(shown)?.loss(0, &[n - 1], local)?.value();
+            assert!(
+                truth <= found * (1.0 + 1e-11),
+                "{n} nodes, {steps} steps, published: {found} below {truth}"
+            );
+            if n > 3 {
+                let found = *token.loss(0, &[n - 2, n - 1], local)?.value();
                 assert!(
                     truth <= found * (1.0 + 1e-11),
                     "{n} nodes, {steps} steps, coalition: {found} below {truth}"
                 );
             }
             let cap = 2;
-            let long = *LongWalk::new(&gossip, local, steps, steps)?.capped(0, &[n - 1], cap)?.value();
-            let cut = *token
-                .with_options(WalkOptions { cap: Some(cap), ..WalkOptions::default() })?
-                .capped_loss_from_cut_law(0, &[n - 1], local, steps)?
-                .value();
-            assert!(cut <= long * (1.0 + 1e-9) || long >= cap as f64 * local.cost());
+            let capped = WalkOptions { cap: Some(cap), ..WalkOptions::default() };
+            let best = *token.clone().with_options(capped)?.loss(0, &[n - 1], local)?.value();
+            let cut = WalkOptions { horizon: Some(steps), ..capped };
+            let long = *token.with_options(cut)?.loss(0, &[n - 1], local)?.value();
+            assert!(best <= long * (1.0 + 1e-9) && long <= cap as f64 * local.cost() * (1.0 + 1e-12));
         }
     }
     Ok(())

@@ -94,6 +94,12 @@ impl From<ndp_graph::Error> for Failure {
     }
 }
 
+impl From<ndp_linalg::Error> for Failure {
+    fn from(error: ndp_linalg::Error) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
 impl From<ndp_report::files::OutputError> for Failure {
     fn from(error: ndp_report::files::OutputError) -> Self {
         match error {

@@ -36,7 +36,7 @@ pub(crate) fn graph(input: &GraphInput) -> Result<Graph, Failure> {
 pub(crate) fn network(input: &GraphInput, weights: Weights) -> Result<(Graph, GossipMatrix), Failure> {
     if weights != Weights::File {
         let graph = graph(input)?;
-        let matrix = matrix(&graph, weights);
+        let matrix = matrix(&graph, weights)?;
         return Ok((graph, matrix));
     }
     let (graph, weights) = connected(input, true)?;
@@ -140,11 +140,11 @@ fn read(input: &GraphInput, weighted: bool) -> Result<(Graph, Option<EdgeWeights
 }
 
 /// The gossip matrix with weights that follow from degrees.
-pub(crate) fn matrix(graph: &Graph, weights: Weights) -> GossipMatrix {
-    match weights {
-        Weights::MaxDegree => GossipMatrix::max_degree(graph),
+pub(crate) fn matrix(graph: &Graph, weights: Weights) -> Result<GossipMatrix, Failure> {
+    Ok(match weights {
+        Weights::MaxDegree => GossipMatrix::new(graph, ndp_graph::Weights::MaxDegree)?,
         Weights::Metropolis | Weights::File => GossipMatrix::metropolis(graph),
-    }
+    })
 }
 
 /// The name of a node.

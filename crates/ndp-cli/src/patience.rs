@@ -394,7 +394,7 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndp_graph::progress::checkpoint;
+    use ndp_linalg::stop::checkpoint;
     use rayon::prelude::*;
 
     /// Says so when it is dropped, also by unwinding.

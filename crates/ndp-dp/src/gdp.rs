@@ -10,9 +10,7 @@
 //!   (the Gaussian mechanism), Corollary 2.13 (conversion), Corollary 3.3 (composition), Corollary B.6 (Rényi).
 
 use crate::gaussian::{self, check_mu, hypot_up};
-use crate::{
-    ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound, Zcdp,
-};
+use crate::{ApproxDp, Delta, Error, Exact, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -116,13 +114,6 @@ impl Mechanism for Gdp {
     }
 }
 
-/// A `μ`-Gaussian-DP release is `μ²/2`-zCDP.
-impl From<Gdp> for Zcdp {
-    fn from(gdp: Gdp) -> Self {
-        Self::unchecked(half_square(1.0, gdp.0))
-    }
-}
-
 /// `factor · μ²/2`, rounded up.
 pub(crate) fn half_square(factor: f64, mu: f64) -> f64 {
     if mu == 0.0 {
@@ -216,6 +207,7 @@ impl Mechanism for Gaussian {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Zcdp;
     use approx::assert_relative_eq;
 
     fn d(delta: f64) -> Delta {

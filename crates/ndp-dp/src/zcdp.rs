@@ -4,7 +4,8 @@
 //! - Bun and Steinke, *Concentrated differential privacy*, 2016, arXiv:1605.02065: Proposition 1.3 (conversion),
 //!   Proposition 1.4 (`ε`-DP), Lemma 1.7 (composition).
 
-use crate::{Delta, Error, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
+use crate::gdp::half_square;
+use crate::{Delta, Error, Gdp, Guarantee, Mechanism, Order, UpperBound, conversion, error::ensure};
 use ndp_numeric::rounding::Interval;
 
 /// `ρ`-zero-concentrated differential privacy, `0 ≤ ρ ≤ ∞`.
@@ -41,7 +42,7 @@ impl Zcdp {
     /// [`Error::InvalidParameter`] unless `0 ≤ ε ≤ ∞`.
     pub fn from_pure(epsilon: f64) -> Result<UpperBound<Self>, Error> {
         ensure(0.0 <= epsilon, "epsilon", "be nonnegative", epsilon)?;
-        Ok(UpperBound::new(Self(crate::gdp::half_square(1.0, epsilon))))
+        Ok(UpperBound::new(Self(half_square(1.0, epsilon))))
     }
 
     /// The parameter `ρ`.
@@ -54,6 +55,13 @@ impl Zcdp {
     pub(crate) fn closed_epsilon(self, delta: Delta) -> f64 {
         let (rho, log) = (Interval::new(self.0), -Interval::new(delta.get()).ln());
         (rho + Interval::new(2.0) * rho.sqrt() * log.sqrt()).high()
+    }
+}
+
+/// A `μ`-Gaussian-DP release is `μ²/2`-zCDP.
+impl From<Gdp> for Zcdp {
+    fn from(gdp: Gdp) -> Self {
+        Self::unchecked(half_square(1.0, gdp.mu()))
     }
 }
 

@@ -7,9 +7,9 @@
 //! - Katz, *A new status index derived from sociometric analysis*, Psychometrika 18, 1953.
 //! - Bonacich, *Power and centrality: a family of measures*, American Journal of Sociology 92, 1987.
 
-use crate::linalg::sym_eigen;
 use crate::spectrum::DENSE_NODES;
 use crate::{Csr, Error, Graph};
+use ndp_linalg::sym_eigen;
 
 /// Katz centrality, the solution of `x = a A x + b 1`: one entry per node, not normalised.
 ///
@@ -20,6 +20,15 @@ use crate::{Csr, Error, Graph};
 ///
 /// # Complexity
 /// Conjugate gradients: `O(nnz)` per step, about `40 / sqrt(1 - a λ_max)` steps.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{centrality::katz_centrality, generators::star_graph};
+/// let x = katz_centrality(&star_graph(4)?, 0.25, 1.0)?;
+/// // The hub: x = 1 + 4 y / 4; a leaf: y = 1 + x / 4.
+/// assert!((x[0] - 8.0 / 3.0).abs() < 1e-12 && (x[1] - 5.0 / 3.0).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn katz_centrality(graph: &Graph, a: f64, b: f64) -> Result<Vec<f64>, Error> {
     if !(0.0 < b && b.is_finite()) {
         let (name, condition) = ("the base centrality", "be positive and finite");
@@ -50,6 +59,14 @@ pub fn katz_centrality(graph: &Graph, a: f64, b: f64) -> Result<Vec<f64>, Error>
 ///
 /// # Complexity
 /// `O(n³)` up to 2048 nodes, power iteration above.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{centrality::eigenvector_centrality, generators::star_graph};
+/// let x = eigenvector_centrality(&star_graph(4)?)?;
+/// assert!((x[0] - 2.0 * x[1]).abs() < 1e-12 && x[1] == x[4]);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn eigenvector_centrality(graph: &Graph) -> Result<Vec<f64>, Error> {
     graph.require_connected()?;
     Ok(perron(graph)?.1)
@@ -59,6 +76,13 @@ pub fn eigenvector_centrality(graph: &Graph) -> Result<Vec<f64>, Error> {
 ///
 /// # Errors
 /// [`Error::Disconnected`] (take the largest over the components); [`Error::NoConvergence`].
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{centrality::largest_adjacency_eigenvalue, generators::star_graph};
+/// assert!((largest_adjacency_eigenvalue(&star_graph(9)?)? - 3.0).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn largest_adjacency_eigenvalue(graph: &Graph) -> Result<f64, Error> {
     graph.require_connected()?;
     Ok(perron(graph)?.0)

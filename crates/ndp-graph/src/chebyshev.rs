@@ -190,9 +190,9 @@ fn multiply(matrix: &GossipMatrix, x: ArrayView2<'_, f64>) -> Array2<f64> {
 mod tests {
     use super::*;
     use crate::generators::{cycle_graph, grid_2d_graph};
-    use crate::linalg::gemm;
     use crate::spectrum::{Spectrum, extremes};
     use approx::{assert_abs_diff_eq, assert_relative_eq};
+    use ndp_linalg::gemm;
 
     const GAPS: [f64; 9] = [1e-9, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.8, 0.99, 1.0];
 

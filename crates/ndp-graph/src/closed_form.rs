@@ -12,7 +12,7 @@
 
 use crate::gossip_matrix::Weights;
 use crate::spectrum::Extremes;
-use crate::{Error, GossipMatrix, Graph, generators};
+use crate::{Error, Graph, generators};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
@@ -20,10 +20,11 @@ use std::f64::consts::PI;
 ///
 /// # Examples
 /// ```
-/// use ndp_graph::closed_form::{ClosedForm, Family};
+/// use ndp_graph::closed_form::Family;
 /// use ndp_graph::gossip_matrix::Weights;
-/// let torus = ClosedForm::new(Family::Torus(vec![1000, 1000]), Weights::Metropolis)?;
-/// assert_eq!(torus.eigenvalues().len(), 1_000_000);
+/// let cube = Family::Hypercube(20);
+/// assert!((cube.extremes(Weights::Metropolis)?.gap_abs()? - 2.0 / 21.0).abs() < 1e-12);
+/// assert_eq!(Family::Torus(vec![1000, 1000]).eigenvalues(Weights::Metropolis)?.len(), 1_000_000);
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,33 +45,54 @@ pub enum Family {
     Torus(Vec<usize>),
 }
 
+impl Family {
+    /// The graph itself, written out.
+    ///
+    /// # Errors
+    /// Those of the generator.
+    pub fn graph(&self) -> Result<Graph, Error> {
+        match *self {
+            Self::Cycle(n) => generators::cycle_graph(n),
+            Self::Path(n) => generators::path_graph(n),
+            Self::Star(leaves) => generators::star_graph(leaves),
+            Self::Complete(n) => generators::complete_graph(n),
+            Self::Hypercube(m) => generators::hypercube_graph(m),
+            Self::Torus(ref sides) => generators::torus_graph(sides),
+        }
+    }
+
+    /// The eigenvalues of its gossip matrix with these weights, ascending, repeated by multiplicity: the last is 1.
+    ///
+    /// # Errors
+    /// [`Error::NoClosedForm`] when the weights differ from edge to edge, as
+    /// [`SumDegree`](Weights::SumDegree) does on a path of four nodes; the errors of the generator.
+    pub fn eigenvalues(&self, weights: Weights) -> Result<Vec<f64>, Error> {
+        Ok(ClosedForm::new(self, weights)?.eigenvalues())
+    }
+
+    /// `λ_2` and `λ_n` of its gossip matrix with these weights, from which both gaps follow.
+    ///
+    /// # Errors
+    /// Those of [`eigenvalues`](Self::eigenvalues); [`Error::InvalidParameter`] for a single node.
+    pub fn extremes(&self, weights: Weights) -> Result<Extremes, Error> {
+        ClosedForm::new(self, weights)?.extremes()
+    }
+}
+
 /// The gossip matrix of a [`Family`], diagonalised.
-///
-/// # Examples
-/// ```
-/// use ndp_graph::closed_form::{ClosedForm, Family};
-/// use ndp_graph::gossip_matrix::Weights;
-/// let cube = ClosedForm::new(Family::Hypercube(20), Weights::Metropolis)?;
-/// assert!((cube.extremes()?.gap_abs()? - 2.0 / 21.0).abs() < 1e-12);
-/// # Ok::<(), ndp_graph::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClosedForm {
-    family: Family,
+pub(crate) struct ClosedForm<'a> {
+    family: &'a Family,
     nodes: usize,
     /// Weight of every edge.
     weight: f64,
 }
 
-impl ClosedForm {
+impl<'a> ClosedForm<'a> {
     /// The family with the given weights.
-    ///
-    /// # Errors
-    /// [`Error::NoClosedForm`] when the weights differ from edge to edge, as
-    /// [`SumDegree`](Weights::SumDegree) does on a path of four nodes; the errors of the generator.
-    pub fn new(family: Family, weights: Weights) -> Result<Self, Error> {
+    pub(crate) fn new(family: &'a Family, weights: Weights) -> Result<Self, Error> {
         // The generator checks the sizes; a star of one leaf and a path of two nodes are regular.
-        let (nodes, low, high) = match family {
+        let (nodes, low, high) = match *family {
             Family::Cycle(n) => (at_least(n, 3)?, 2, 2),
             Family::Path(n) => (at_least(n, 1)?, n.min(3) - 1, n.min(3) - 1),
             Family::Star(leaves) => (leaves.saturating_add(1), 1.min(leaves), leaves),
@@ -94,7 +116,7 @@ impl ClosedForm {
         // `low` and `high` are the degrees at the two ends of every edge, except on a path of three
         // or more nodes, whose end edges have degrees 1 and 2.
         let refused = Err(Error::NoClosedForm { weights });
-        let denominator = match (weights, &family) {
+        let denominator = match (weights, family) {
             (Weights::Metropolis, _) => high + 1,
             (Weights::MaxDegree, _) => high,
             (Weights::SumDegree, &Family::Path(3)) => 4,
@@ -121,9 +143,7 @@ impl ClosedForm {
         Ok(self)
     }
 
-    /// The eigenvalues, ascending, repeated by multiplicity: the last is 1.
-    #[must_use]
-    pub fn eigenvalues(&self) -> Vec<f64> {
+    pub(crate) fn eigenvalues(&self) -> Vec<f64> {
         let mut values = vec![1.0];
         for (laplacian, multiplicity) in self.laplacian() {
             values.extend(std::iter::repeat_n(1.0 - self.weight * laplacian, multiplicity));
@@ -132,11 +152,7 @@ impl ClosedForm {
         values
     }
 
-    /// `λ_2` and `λ_n`, from which both gaps follow.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a single node.
-    pub fn extremes(&self) -> Result<Extremes, Error> {
+    pub(crate) fn extremes(&self) -> Result<Extremes, Error> {
         if self.nodes == 1 {
             let (name, condition) = ("the number of nodes", "be at least 2 for a spectral gap");
             return Err(Error::InvalidParameter { name, condition, value: 1.0 });
@@ -204,7 +220,7 @@ impl ClosedForm {
     /// (equal ones may be listed apart).
     fn laplacian(&self) -> Vec<(f64, usize)> {
         let n = self.nodes;
-        match self.family {
+        match *self.family {
             Family::Cycle(n) => (1..n).map(|k| (cycle_eigenvalue(k, n), 1)).collect(),
             Family::Path(n) => (1..n).map(|k| (cycle_eigenvalue(k, 2 * n), 1)).collect(),
             Family::Star(leaves) => {
@@ -233,7 +249,7 @@ impl ClosedForm {
     fn each_projector(&self, u: usize, v: usize, mut visit: impl FnMut(f64, f64)) {
         let n = self.nodes as f64;
         let same = if u == v { 1.0 } else { 0.0 };
-        match self.family {
+        match *self.family {
             Family::Cycle(n) => each_torus_projector(&[n], u, v, visit),
             Family::Torus(ref sides) => each_torus_projector(sides, u, v, visit),
             Family::Path(nodes) => {
@@ -264,22 +280,6 @@ impl ClosedForm {
                 }
             }
         }
-    }
-
-    /// The same matrix written out, to compare with.
-    ///
-    /// # Errors
-    /// Those of the generator; [`Error::NoClosedForm`] never occurs.
-    pub fn to_gossip_matrix(&self) -> Result<GossipMatrix, Error> {
-        let graph: Graph = match self.family {
-            Family::Cycle(n) => generators::cycle_graph(n)?,
-            Family::Path(n) => generators::path_graph(n)?,
-            Family::Star(leaves) => generators::star_graph(leaves)?,
-            Family::Complete(n) => generators::complete_graph(n)?,
-            Family::Hypercube(m) => generators::hypercube_graph(m)?,
-            Family::Torus(ref sides) => generators::torus_graph(sides)?,
-        };
-        GossipMatrix::from_edge_weights(&graph, |_, _| self.weight)
     }
 }
 

@@ -17,6 +17,16 @@ use ndarray::Array2;
 ///
 /// # Errors
 /// [`Error::Disconnected`], [`Error::TooLarge`].
+///
+/// # Examples
+/// ```
+/// use ndp_graph::communicability::communicability;
+/// use ndp_graph::{GossipMatrix, Spectrum, generators::path_graph};
+/// let joined = communicability(&Spectrum::new(&GossipMatrix::metropolis(&path_graph(4)?))?)?;
+/// assert!(joined[(0, 1)] > joined[(0, 2)] && joined[(0, 2)] > joined[(0, 3)]);
+/// assert!((joined.row(0).sum() - 1f64.exp_m1()).abs() < 1e-12); // rows of W sum to 1
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn communicability(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
     spectrum.function(1f64.exp_m1(), f64::exp_m1)
 }

@@ -1,7 +1,8 @@
 //! Graphs to and from petgraph and adjacency matrices.
 
-use crate::{Error, Graph, memory::require_dense};
+use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
+use ndp_linalg::memory::require_dense;
 use petgraph::graph::{DiGraph, IndexType, NodeIndex, UnGraph};
 
 /// Nodes in order, each with its label, or its index in decimal where there are no labels.

@@ -1,7 +1,8 @@
 //! Sparse square matrices in compressed rows with 32-bit column indices.
 
-use crate::{Error, memory::require_dense, progress::checkpoint};
+use crate::Error;
 use ndarray::Array2;
+use ndp_linalg::{memory::require_dense, stop::checkpoint};
 use rayon::prelude::*;
 
 /// A square sparse matrix: row `i` holds `weights[starts[i]..starts[i + 1]]` at the ascending
@@ -286,7 +287,7 @@ mod tests {
     fn dense_copies_that_do_not_fit_are_refused() {
         let n = 1_000_000;
         let zero = Csr::from_rows(n, std::iter::repeat_n([], n));
-        let limit = crate::memory::MEMORY_LIMIT;
+        let limit = ndp_linalg::memory::MEMORY_LIMIT;
         assert_eq!(
             zero.to_dense(),
             Err(Error::TooLarge { what: "the dense matrix", bytes: 8_000_000_000_000, limit })

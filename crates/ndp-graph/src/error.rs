@@ -60,7 +60,7 @@ pub enum Error {
     #[error("no closed form: {weights:?} weights are not the same on every edge of this graph")]
     NoClosedForm {
         /// The weights.
-        weights: crate::gossip_matrix::Weights,
+        weights: crate::weights::Weights,
     },
     /// A row of a stochastic matrix does not sum to 1.
     #[error("row {row} of the matrix sums to {sum}, not 1")]
@@ -238,9 +238,6 @@ pub enum Error {
         /// The size it has.
         got: usize,
     },
-    /// The caller's [`Progress`](crate::progress::Progress) stopped the call.
-    #[error("cancelled")]
-    Cancelled,
     /// A named parameter is outside its domain.
     #[error("{name} must {condition}, got {value}")]
     InvalidParameter {
@@ -253,8 +250,41 @@ pub enum Error {
     },
 }
 
-impl From<crate::progress::Cancelled> for Error {
-    fn from(_: crate::progress::Cancelled) -> Self {
-        Self::Cancelled
+/// Dense linear algebra fails with conditions that are conditions here too.
+impl From<ndp_linalg::Error> for Error {
+    fn from(error: ndp_linalg::Error) -> Self {
+        use ndp_linalg::Error as Of;
+        match error {
+            Of::NotFinite { row, column, value } => Self::NotFinite { row, column, value },
+            Of::NotSymmetric { row, column, difference } => Self::NotSymmetric { row, column, difference },
+            Of::NotPositiveDefinite { row } => Self::NotPositiveDefinite { row },
+            Of::Singular { row } => Self::Singular { row },
+            Of::NoConvergence { what, steps, residual } => Self::NoConvergence { what, steps, residual },
+            Of::TooLarge { what, bytes, limit } => Self::TooLarge { what, bytes, limit },
+            Of::Shape { what, expected, got } => Self::Shape { what, expected, got },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is refused below reads the same here.
+    #[test]
+    fn errors_of_dense_linear_algebra_keep_their_words() {
+        use ndp_linalg::Error as Of;
+        let errors = [
+            Of::NotFinite { row: 1, column: 2, value: f64::INFINITY },
+            Of::NotSymmetric { row: 1, column: 2, difference: 0.5 },
+            Of::NotPositiveDefinite { row: 3 },
+            Of::Singular { row: 4 },
+            Of::NoConvergence { what: "it", steps: 5, residual: 0.25 },
+            Of::TooLarge { what: "it", bytes: 7, limit: 6 },
+            Of::Shape { what: "sides", expected: 8, got: 9 },
+        ];
+        for error in errors {
+            assert_eq!(Error::from(error.clone()).to_string(), error.to_string());
+        }
     }
 }

@@ -31,10 +31,10 @@ impl Extremes {
     ///
     /// # Examples
     /// ```
-    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, spectrum::extremes};
+    /// use ndp_graph::{GossipMatrix, Weights, generators::cycle_graph, spectrum::extremes};
     /// let w = GossipMatrix::metropolis(&cycle_graph(8)?);
     /// assert!((extremes(&w)?.gap_abs()? - 0.195262145875635).abs() < 1e-12);
-    /// assert!(extremes(&GossipMatrix::max_degree(&cycle_graph(8)?))?.gap_abs().is_err());
+    /// assert!(extremes(&GossipMatrix::new(&cycle_graph(8)?, Weights::MaxDegree)?)?.gap_abs().is_err());
     /// # Ok::<(), ndp_graph::Error>(())
     /// ```
     pub fn gap_abs(self) -> Result<f64, Error> {

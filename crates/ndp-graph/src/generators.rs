@@ -2,44 +2,12 @@
 
 mod kneser;
 
-use crate::memory::require_memory;
+pub use crate::davis::davis_southern_women_graph;
+pub use crate::karate::karate_club_graph;
+pub use kneser::kneser_graph;
+
 use crate::{Csr, Error, Graph, TransitionMatrix};
-use crate::{davis, karate};
-
-/// Lists the families by name; those with a file of their own are made public from it.
-macro_rules! families {
-    ($($name:ident($($parameter:ident),*) $(in $module:ident)?;)+) => {
-        $($(pub use $module::$name;)?)+
-
-        /// Every deterministic family whose parameters are whole numbers.
-        pub const FAMILIES: &[GraphFamily] = &[$(
-            GraphFamily {
-                name: stringify!($name),
-                parameters: &[$(stringify!($parameter)),*],
-                make: |parameters| {
-                    let mut given = parameters.iter().copied();
-                    $(let $parameter = self::parameter(given.next().unwrap_or(0))?;)*
-                    debug_assert_eq!(given.next(), None);
-                    $name($($parameter),*)
-                },
-            },
-        )+];
-    };
-}
-
-families! {
-    complete_graph(n);
-    path_graph(n);
-    cycle_graph(n);
-    star_graph(n);
-    grid_2d_graph(m, n);
-    hypercube_graph(n);
-    ring_of_cliques(num_cliques, clique_size);
-    // Those with a file of their own.
-    davis_southern_women_graph() in davis;
-    karate_club_graph() in karate;
-    kneser_graph(n, k) in kneser;
-}
+use ndp_linalg::memory::require_memory;
 
 /// The complete graph on `n` nodes.
 ///
@@ -173,69 +141,6 @@ pub fn ring_of_cliques(num_cliques: usize, clique_size: usize) -> Result<Graph, 
     Graph::from_edges(n, cliques.chain(ring))
 }
 
-/// A deterministic family of graphs whose parameters are whole numbers, for those who ask by name.
-///
-/// # Examples
-/// ```
-/// use ndp_graph::generators::FAMILIES;
-/// let family = FAMILIES.iter().find(|family| family.name == "grid_2d_graph").ok_or("no grids")?;
-/// assert_eq!((family.parameters, family.graph(&[2, 3])?.edge_count()), (["m", "n"].as_slice(), 7));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct GraphFamily {
-    /// The name of the function that makes it, as in networkx: `cycle_graph`.
-    pub name: &'static str,
-    /// The names of its parameters, in order.
-    pub parameters: &'static [&'static str],
-    make: fn(&[usize]) -> Result<Graph, Error>,
-}
-
-impl GraphFamily {
-    /// The family named `name`, also without the `_graph` at the end.
-    ///
-    /// # Errors
-    /// [`Error::UnknownName`].
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_graph::generators::{GraphFamily, kneser_graph};
-    /// let petersen = GraphFamily::named("kneser")?.graph(&[5, 2])?;
-    /// assert_eq!(petersen, kneser_graph(5, 2)?);
-    /// # Ok::<(), ndp_graph::Error>(())
-    /// ```
-    pub fn named(name: &str) -> Result<&'static Self, Error> {
-        FAMILIES
-            .iter()
-            .find(|family| family.name == name || family.name.strip_suffix("_graph") == Some(name))
-            .ok_or_else(|| Error::UnknownName { what: "family of graphs", name: name.to_owned() })
-    }
-
-    /// The member with the given parameters.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] unless there are as many as [`Self::parameters`]; those of the function.
-    pub fn graph(&self, parameters: &[usize]) -> Result<Graph, Error> {
-        let (expected, got) = (self.parameters.len(), parameters.len());
-        if expected != got {
-            return Err(Error::Shape { what: "parameters of the family of graphs", expected, got });
-        }
-        (self.make)(parameters)
-    }
-}
-
-impl std::fmt::Display for GraphFamily {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}({})", self.name, self.parameters.join(", "))
-    }
-}
-
-/// A parameter as the function takes it.
-fn parameter<T: TryFrom<usize>>(value: usize) -> Result<T, Error> {
-    let (name, condition) = ("the parameter of a family of graphs", "fit in 32 bits");
-    T::try_from(value).map_err(|_| Error::InvalidParameter { name, condition, value: value as f64 })
-}
-
 /// The number of pairs of `n` nodes.
 pub(crate) fn pairs(n: usize) -> f64 {
     0.5 * n as f64 * (n as f64 - 1.0)
@@ -244,7 +149,7 @@ pub(crate) fn pairs(n: usize) -> f64 {
 /// Refuses a graph whose edges, as many as given or expected, would not fit in memory.
 pub(crate) fn check_edges(what: &'static str, edges: f64) -> Result<(), Error> {
     // An edge takes 8 bytes in the graph, and up to 16 in the growing list that it is built from.
-    require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))
+    Ok(require_memory(what, u128::from(crate::cast::floor(24.0 * edges)))?)
 }
 
 fn at_least(name: &'static str, condition: &'static str, value: usize, least: usize) -> Result<(), Error> {
@@ -291,23 +196,6 @@ mod tests {
             assert!(graph.has_edge(u, v));
         }
         assert_eq!(ring_of_cliques(2, 2)?, Graph::from_edges(4, [(0, 1), (2, 3), (1, 2), (3, 0)])?);
-        Ok(())
-    }
-
-    #[test]
-    fn families_are_found_by_name() -> Result<(), Error> {
-        for family in FAMILIES {
-            let graph = family.graph(&[5, 2, 0][..family.parameters.len()])?;
-            assert_eq!(GraphFamily::named(family.name)?.graph(&[5, 2, 0][..family.parameters.len()])?, graph);
-            let wrong = family.graph(&[5; 7]);
-            assert!(matches!(wrong, Err(Error::Shape { got: 7, .. })), "{family}");
-        }
-        assert_eq!(GraphFamily::named("cycle")?.graph(&[5])?, cycle_graph(5)?);
-        assert_eq!(GraphFamily::named("grid_2d_graph")?.to_string(), "grid_2d_graph(m, n)");
-        assert_eq!(GraphFamily::named("grid_2d")?.graph(&[2, 3])?, grid_2d_graph(2, 3)?);
-        assert!(matches!(GraphFamily::named("_graph"), Err(Error::UnknownName { .. })));
-        let wide = GraphFamily::named("hypercube")?.graph(&[1 << 32]);
-        assert!(matches!(wide, Err(Error::InvalidParameter { .. })));
         Ok(())
     }
 

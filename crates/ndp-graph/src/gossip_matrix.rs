@@ -1,60 +1,16 @@
 //! Gossip matrices: symmetric, doubly stochastic, supported on the edges and the diagonal.
 
+pub use crate::weights::Weights;
+
 use crate::cast::id;
 use crate::csr::{Csr, accurate_sum};
 use crate::{Error, Graph};
 use ndarray::{Array2, ArrayView2};
-use serde::{Deserialize, Serialize};
 
-/// How a [`GossipMatrix`] got its entries; named schemes have rational entries, which the exact
-/// accountant uses to decide ranks without a tolerance.
-///
-/// # Examples
-/// ```
-/// use ndp_graph::{GossipMatrix, generators::star_graph, gossip_matrix::Weights};
-/// let matrix = GossipMatrix::metropolis(&star_graph(4)?);
-/// assert_eq!((matrix.weights(), matrix.weights().to_string().as_str()), (Weights::Metropolis, "metropolis"));
-/// # Ok::<(), ndp_graph::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Weights {
-    /// `1 / (max(d_u, d_v) + 1)`.
-    Metropolis,
-    /// `1 / max(d_u, d_v)`.
-    MaxDegree,
-    /// `1 / (d_u + d_v + 1)`.
-    SumDegree,
-    /// `1 / d` on a `d`-regular graph.
-    Regular,
-    /// Given entry by entry.
-    Given,
-}
-
-impl Weights {
-    /// The word in files.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Metropolis => "metropolis",
-            Self::MaxDegree => "max-degree",
-            Self::SumDegree => "sum-degree",
-            Self::Regular => "regular",
-            Self::Given => "given",
-        }
-    }
-}
-
-impl std::fmt::Display for Weights {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
+/// Reads the word that `Display` writes.
 impl std::str::FromStr for Weights {
     type Err = Error;
 
-    /// Reads the word that `Display` writes.
     fn from_str(word: &str) -> Result<Self, Error> {
         [Self::Metropolis, Self::MaxDegree, Self::SumDegree, Self::Regular, Self::Given]
             .into_iter()
@@ -92,40 +48,32 @@ impl GossipMatrix {
         Self::by_degrees(graph, Weights::Metropolis, 1, |a, b| a.max(b) + 1)
     }
 
-    /// `W[u][v] = 1 / max(d_u, d_v)` on every edge, the rest on the diagonal.
-    #[must_use]
-    pub fn max_degree(graph: &Graph) -> Self {
-        Self::by_degrees(graph, Weights::MaxDegree, 0, |a, b| a.max(b))
-    }
-
-    /// `W[u][v] = 1 / (d_u + d_v + 1)` on every edge, the rest on the diagonal.
-    #[must_use]
-    pub fn sum_degree(graph: &Graph) -> Self {
-        Self::by_degrees(graph, Weights::SumDegree, 1, |a, b| a + b + 1)
-    }
-
-    /// `W[u][v] = 1 / d` on every edge of a `d`-regular graph: the simple random walk.
+    /// The matrix that a rule of weights gives this graph: on every edge what [`Weights`] says, the rest on the diagonal.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a graph without edges, or naming the first degree that differs from
-    /// that of node 0.
-    pub fn regular(graph: &Graph) -> Result<Self, Error> {
-        let degree = graph.degree(0);
-        if degree == 0 {
-            return Err(Error::InvalidParameter {
-                name: "the degree of node 0",
-                condition: "be at least 1 for regular weights",
-                value: 0.0,
-            });
+    /// For [`Weights::Regular`] [`Error::InvalidParameter`] for a graph without edges, or naming the first degree that differs
+    /// from that of node 0; [`Error::UnknownName`] for [`Weights::Given`], which is no rule. None for the others.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{GossipMatrix, generators::cycle_graph, gossip_matrix::Weights};
+    /// let walk = GossipMatrix::new(&cycle_graph(4)?, Weights::Regular)?;
+    /// assert_eq!([walk.get(0, 0), walk.get(0, 1), walk.get(0, 2)], [0.0, 0.5, 0.0]);
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
+    pub fn new(graph: &Graph, weights: Weights) -> Result<Self, Error> {
+        match weights {
+            Weights::Metropolis => Ok(Self::metropolis(graph)),
+            Weights::MaxDegree => Ok(Self::by_degrees(graph, weights, 0, |a, b| a.max(b))),
+            Weights::SumDegree => Ok(Self::by_degrees(graph, weights, 1, |a, b| a + b + 1)),
+            Weights::Regular => {
+                require_regular(graph)?;
+                Ok(Self::by_degrees(graph, weights, 0, |a, _| a))
+            }
+            Weights::Given => {
+                Err(Error::UnknownName { what: "rule of weights", name: weights.as_str().to_owned() })
+            }
         }
-        if let Some(v) = (0..graph.node_count()).find(|&v| graph.degree(v) != degree) {
-            return Err(Error::InvalidParameter {
-                name: "the degree of every node",
-                condition: "be that of node 0 for regular weights",
-                value: graph.degree(v) as f64,
-            });
-        }
-        Ok(Self::by_degrees(graph, Weights::Regular, 0, |a, _| a))
     }
 
     /// `(1 - laziness) W + laziness I`.
@@ -244,11 +192,8 @@ impl GossipMatrix {
         given: Option<Vec<Vec<(u32, f64)>>>,
     ) -> Result<Self, Error> {
         let named = match weights {
-            Weights::Metropolis => Some(Self::metropolis(graph)),
-            Weights::MaxDegree => Some(Self::max_degree(graph)),
-            Weights::SumDegree => Some(Self::sum_degree(graph)),
-            Weights::Regular => Some(Self::regular(graph)?),
             Weights::Given => None,
+            rule => Some(Self::new(graph, rule)?),
         };
         let named =
             named.map(|named| if laziness == 0.0 { Ok(named) } else { named.lazy(laziness) }).transpose()?;
@@ -382,6 +327,25 @@ impl GossipMatrix {
     }
 }
 
+fn require_regular(graph: &Graph) -> Result<(), Error> {
+    let degree = graph.degree(0);
+    if degree == 0 {
+        return Err(Error::InvalidParameter {
+            name: "the degree of node 0",
+            condition: "be at least 1 for regular weights",
+            value: 0.0,
+        });
+    }
+    match (0..graph.node_count()).find(|&v| graph.degree(v) != degree) {
+        None => Ok(()),
+        Some(v) => Err(Error::InvalidParameter {
+            name: "the degree of every node",
+            condition: "be that of node 0 for regular weights",
+            value: graph.degree(v) as f64,
+        }),
+    }
+}
+
 /// The value, negative rounding errors replaced by 0.
 fn nonnegative(value: f64, row: usize, column: usize) -> Result<f64, Error> {
     if value.is_finite() && -TINY <= value {
@@ -410,9 +374,12 @@ mod tests {
                 GossipMatrix::metropolis(&path),
                 [[2.0 * third, third, 0.0], [third; 3], [0.0, third, 2.0 * third]],
             ),
-            (GossipMatrix::max_degree(&path), [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]),
             (
-                GossipMatrix::sum_degree(&path),
+                GossipMatrix::new(&path, Weights::MaxDegree)?,
+                [[0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]],
+            ),
+            (
+                GossipMatrix::new(&path, Weights::SumDegree)?,
                 [[0.75, quarter, 0.0], [quarter, 0.5, quarter], [0.0, quarter, 0.75]],
             ),
         ] {
@@ -430,23 +397,29 @@ mod tests {
             let complete = complete_graph(n)?;
             let metropolis = GossipMatrix::metropolis(&complete);
             assert!((0..n).all(|u| metropolis.get(u, u) == 1.0 / n as f64));
-            for matrix in [GossipMatrix::max_degree(&complete), GossipMatrix::regular(&complete)?] {
+            for matrix in [
+                GossipMatrix::new(&complete, Weights::MaxDegree)?,
+                GossipMatrix::new(&complete, Weights::Regular)?,
+            ] {
                 assert!((0..n).all(|u| matrix.get(u, u) == 0.0));
             }
         }
-        let star = GossipMatrix::max_degree(&star_graph(1_000_000)?);
+        let star = GossipMatrix::new(&star_graph(1_000_000)?, Weights::MaxDegree)?;
         assert_eq!(star.get(0, 0), 0.0);
         Ok(())
     }
 
     #[test]
     fn regular_weights_need_a_regular_graph() -> Result<(), Error> {
-        let cube = GossipMatrix::regular(&hypercube_graph(3)?)?;
+        let cube = GossipMatrix::new(&hypercube_graph(3)?, Weights::Regular)?;
         assert!((0..8).all(|u| cube.csr().row(u).1.iter().filter(|&&w| w == 1.0 / 3.0).count() == 3));
-        let error = GossipMatrix::regular(&path_graph(3)?).unwrap_err();
+        let error = GossipMatrix::new(&path_graph(3)?, Weights::Regular).unwrap_err();
         assert!(matches!(error, Error::InvalidParameter { value: 2.0, .. }), "{error}");
         let isolated = Graph::from_edges(3, [])?;
-        assert!(matches!(GossipMatrix::regular(&isolated), Err(Error::InvalidParameter { value: 0.0, .. })));
+        assert!(matches!(
+            GossipMatrix::new(&isolated, Weights::Regular),
+            Err(Error::InvalidParameter { value: 0.0, .. })
+        ));
         Ok(())
     }
 
@@ -456,8 +429,8 @@ mod tests {
         let isolated = Graph::from_edges(2, [])?;
         for matrix in [
             GossipMatrix::metropolis(&isolated),
-            GossipMatrix::max_degree(&isolated),
-            GossipMatrix::sum_degree(&isolated),
+            GossipMatrix::new(&isolated, Weights::MaxDegree)?,
+            GossipMatrix::new(&isolated, Weights::SumDegree)?,
         ] {
             assert_eq!(matrix.to_dense()?, Array2::<f64>::eye(2));
         }
@@ -466,7 +439,7 @@ mod tests {
 
     #[test]
     fn laziness_adds_up() -> Result<(), Error> {
-        let w = GossipMatrix::max_degree(&cycle_graph(5)?);
+        let w = GossipMatrix::new(&cycle_graph(5)?, Weights::MaxDegree)?;
         let lazy = w.lazy(0.5)?.lazy(0.2)?;
         assert!((lazy.laziness() - 0.6).abs() < 1e-15);
         let expected = w.to_dense()? * 0.4 + Array2::<f64>::eye(5) * 0.6;
@@ -481,7 +454,7 @@ mod tests {
     #[test]
     fn given_matrices_are_checked() -> Result<(), Error> {
         let path = path_graph(3)?;
-        let w = GossipMatrix::sum_degree(&path).to_dense()?;
+        let w = GossipMatrix::new(&path, Weights::SumDegree)?.to_dense()?;
         let given = GossipMatrix::from_dense(&path, w.view())?;
         assert_eq!(given.to_dense()?, w);
         assert_eq!((given.weights(), given.laziness()), (Weights::Given, 0.0));

@@ -1,7 +1,8 @@
 //! Simple undirected graphs with nodes `0..n`.
 
+use crate::Error;
 use crate::cast::id;
-use crate::{Error, memory::require_memory};
+use ndp_linalg::memory::require_memory;
 
 /// A simple undirected graph: nodes `0..n`, no self-loop, no repeated edge, neighbors sorted.
 ///

@@ -21,9 +21,9 @@ mod pair_laws;
 
 pub use pair_laws::PairLaws;
 
-use crate::memory::require_dense;
-use crate::progress::{Counter, Progress, Silent, checkpoint};
 use crate::{Csr, Error, GossipMatrix, TransitionMatrix};
+use ndp_linalg::memory::require_dense;
+use ndp_linalg::stop::checkpoint;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -90,7 +90,7 @@ impl Start {
     }
 }
 
-/// The first visits of a walk to a set of targets.
+/// The first visits of a walk to a set of targets, at the times `0..=T`: every vector of numbers has `T + 1` entries.
 ///
 /// # Examples
 /// ```
@@ -99,38 +99,20 @@ impl Start {
 /// let walk = TransitionMatrix::simple_random_walk(&path_graph(3)?)?;
 /// let visits = Walk::from(&walk).first_visits(&Start::Node(0), &[2], 4)?;
 /// assert_eq!((visits.at[0][2], visits.at[0][4], visits.none[4]), (0.5, 0.25, 0.25));
+/// assert!(visits.relative_error[4] < 1e-14);
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct FirstVisits {
     /// `at[i][t]`: probability that the first visit after time 0 is at time `t`, at `targets[i]`.
     /// Entry 0 is 0.
     pub at: Vec<Vec<f64>>,
     /// `none[t]`: probability of no visit at the times `1..=t`. Entry 0 is the mass of the start.
     pub none: Vec<f64>,
-    error_per_step: f64,
-    error_at_once: f64,
-}
-
-impl FirstVisits {
-    /// Number of steps `T`: every law has `T + 1` entries.
-    #[must_use]
-    pub fn horizon(&self) -> usize {
-        self.none.len().saturating_sub(1)
-    }
-
     /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
     /// whose sum is not exactly 1.
-    #[must_use]
-    pub fn relative_error(&self, t: usize) -> f64 {
-        self.error_at_once + t as f64 * self.error_per_step
-    }
-
-    /// Probability that the first visit of the set after time 0 is at time `t`, for every `t`.
-    #[must_use]
-    pub fn to_any(&self) -> Vec<f64> {
-        (0..self.none.len()).map(|t| self.at.iter().map(|law| law[t]).sum()).collect()
-    }
+    pub relative_error: Vec<f64>,
 }
 
 /// A transition matrix laid out for pushing laws forward: for every node the nodes from which the
@@ -146,7 +128,6 @@ impl FirstVisits {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Walk<'a> {
-    /// Row `j` holds the `W[i][j]`, that is `Wᵀ`.
     incoming: Cow<'a, Csr>,
     symmetric: bool,
     error_per_step: f64,
@@ -181,16 +162,19 @@ impl<'a> Walk<'a> {
         Self { incoming, symmetric, error_per_step }
     }
 
-    /// Number of nodes.
+    /// The transposed matrix: row `j` holds the `W[i][j]` of the nodes `i` from which the walk may come to `j`. A law is pushed one
+    /// step by `incoming().multiply(&law, &mut next)`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{generators::directed_cycle, hitting::Walk};
+    /// let ring = directed_cycle(5)?;
+    /// assert_eq!(Walk::from(&ring).incoming().row(0), (&[4][..], &[1.0][..]));
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
     #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.incoming.node_count()
-    }
-
-    /// Whether the matrix equals its transpose bit by bit.
-    #[must_use]
-    pub fn is_symmetric(&self) -> bool {
-        self.symmetric
+    pub fn incoming(&self) -> &Csr {
+        &self.incoming
     }
 
     /// Relative error of a probability per step of the walk: rounding, and rows of the matrix
@@ -198,39 +182,6 @@ impl<'a> Walk<'a> {
     #[must_use]
     pub fn error_per_step(&self) -> f64 {
         self.error_per_step
-    }
-
-    /// One step: `out = law · W`.
-    ///
-    /// # Panics
-    /// When `law` or `out` has the wrong length.
-    pub fn step(&self, law: &[f64], out: &mut [f64]) {
-        self.incoming.multiply(law, out);
-    }
-
-    /// The nodes from which the walk may come to `node` in one step, in ascending order; `node` itself if it may stay.
-    ///
-    /// # Panics
-    /// When `node` is out of range.
-    pub fn origins(&self, node: usize) -> impl Iterator<Item = usize> {
-        let (columns, weights) = self.incoming.row(node);
-        columns.iter().zip(weights).filter(|&(_, &w)| w > 0.0).map(|(&x, _)| x as usize)
-    }
-
-    /// The same walk in reversed time, with matrix `Wᵀ`.
-    ///
-    /// # Errors
-    /// [`Error::NotStochastic`] unless every column of `W` sums to 1 within `1e-9`: only then is
-    /// the uniform law stationary and `Wᵀ` a transition matrix.
-    pub fn reversed(&self) -> Result<Walk<'static>, Error> {
-        for j in 0..self.node_count() {
-            let sum: f64 = self.incoming.row(j).1.iter().sum();
-            if (sum - 1.0).abs() > 1e-9 {
-                return Err(Error::NotStochastic { row: j, sum });
-            }
-        }
-        let reversed = Walk::new(&self.incoming);
-        Ok(Walk { incoming: Cow::Owned(reversed.incoming.into_owned()), ..reversed })
     }
 
     /// The first visits to a set of distinct `targets` at the times `1..=horizon`.
@@ -248,22 +199,7 @@ impl<'a> Walk<'a> {
         targets: &[usize],
         horizon: usize,
     ) -> Result<FirstVisits, Error> {
-        self.first_visits_with(start, targets, horizon, &Silent)
-    }
-
-    /// [`first_visits`](Self::first_visits), reporting each time of the horizon.
-    ///
-    /// # Errors
-    /// As [`first_visits`](Self::first_visits), and [`Error::Cancelled`].
-    pub fn first_visits_with(
-        &self,
-        start: &Start,
-        targets: &[usize],
-        horizon: usize,
-        progress: &dyn Progress,
-    ) -> Result<FirstVisits, Error> {
-        let law = start.law(self.node_count())?;
-        self.first_visits_watched(&law, targets, horizon, progress)
+        self.first_visits_of_mass(&start.law(self.incoming.node_count())?, targets, horizon)
     }
 
     /// As [`first_visits`](Self::first_visits) from nonnegative weights that need not sum to 1.
@@ -276,17 +212,7 @@ impl<'a> Walk<'a> {
         targets: &[usize],
         horizon: usize,
     ) -> Result<FirstVisits, Error> {
-        self.first_visits_watched(mass, targets, horizon, &Silent)
-    }
-
-    fn first_visits_watched(
-        &self,
-        mass: &[f64],
-        targets: &[usize],
-        horizon: usize,
-        progress: &dyn Progress,
-    ) -> Result<FirstVisits, Error> {
-        let n = self.node_count();
+        let n = self.incoming.node_count();
         if mass.len() != n {
             return Err(Error::Shape { what: "start weights", expected: n, got: mass.len() });
         }
@@ -298,24 +224,22 @@ impl<'a> Walk<'a> {
             });
         }
         require_targets(targets, n)?;
-        require_horizon(horizon, targets.len() + 1)?;
+        require_horizon(horizon, targets.len() + 2)?;
         let mut lanes = Lanes::new(mass.iter().map(|&p| [p]).collect());
+        // At once: the sum over all nodes.
+        let at_once = n as f64 * f64::EPSILON;
         let mut visits = FirstVisits {
             at: vec![vec![0.0; horizon + 1]; targets.len()],
             none: Vec::with_capacity(horizon + 1),
-            error_per_step: self.error_per_step,
-            // Of the sum over all nodes.
-            error_at_once: n as f64 * f64::EPSILON,
+            relative_error: relative_errors(horizon, at_once, self.error_per_step),
         };
         visits.none.push(mass.iter().sum());
-        let counter = Counter::new(progress, horizon as u64);
         for t in 1..=horizon {
             lanes.step(&self.incoming);
             for (law, &target) in visits.at.iter_mut().zip(targets) {
                 law[t] = lanes.take(target)[0];
             }
             visits.none.push(lanes.law.iter().map(|p| p[0]).sum());
-            counter.step()?;
         }
         Ok(visits)
     }
@@ -328,9 +252,9 @@ impl<'a> Walk<'a> {
     /// # Complexity
     /// `O(horizon · nonzeros)`, with half the steps for a symmetric matrix.
     pub fn pair_laws(&self, u: usize, v: usize, start: &Start, horizon: usize) -> Result<PairLaws, Error> {
-        let n = self.node_count();
+        let n = self.incoming.node_count();
         require_targets(&[u, v], n)?;
-        require_horizon(horizon, 6)?;
+        require_horizon(horizon, 7)?;
         let start = start.law(n)?;
         Ok(if self.symmetric {
             self.pair_laws_by_halves(u, v, &start, horizon)
@@ -340,7 +264,8 @@ impl<'a> Walk<'a> {
     }
 
     fn pair_laws_step_by_step(&self, u: usize, v: usize, start: &[f64], horizon: usize) -> PairLaws {
-        let mut laws = PairLaws::at_time_0(u, v, start, horizon, self.error_per_step);
+        let errors = relative_errors(horizon, 0.0, self.error_per_step);
+        let mut laws = PairLaws::at_time_0(u, v, start, errors);
         let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
         lanes.law[u] = [1.0, 0.0, 0.0];
         lanes.law[v] = [0.0, 1.0, 0.0];
@@ -355,9 +280,10 @@ impl<'a> Walk<'a> {
     /// `P_x(first visit of {u, v} at t, at y) = ⟨Q^j r_x, Q^k r_y⟩`, `j + k = t − 2`, and the same
     /// from the start with `⟨Q^j s, Q^k r_y⟩`, `j + k = t − 1`, where `s` is the start without `u`, `v`.
     fn pair_laws_by_halves(&self, u: usize, v: usize, start: &[f64], horizon: usize) -> PairLaws {
-        let mut laws = PairLaws::at_time_0(u, v, start, horizon, self.error_per_step);
         // The inner products add one rounding per node.
-        laws.error_at_once = self.node_count() as f64 * f64::EPSILON;
+        let at_once = self.incoming.node_count() as f64 * f64::EPSILON;
+        let errors = relative_errors(horizon, at_once, self.error_per_step);
+        let mut laws = PairLaws::at_time_0(u, v, start, errors);
         // Lanes: W e_u and W e_v restricted to the other nodes, and the restricted start.
         let mut lanes = Lanes::new(start.iter().map(|&p| [0.0, 0.0, p]).collect());
         for (lane, x) in [u, v].into_iter().enumerate() {
@@ -381,8 +307,8 @@ impl<'a> Walk<'a> {
 }
 
 impl PairLaws {
-    fn at_time_0(u: usize, v: usize, start: &[f64], horizon: usize, error_per_step: f64) -> Self {
-        let zeros = || vec![0.0; horizon + 1];
+    fn at_time_0(u: usize, v: usize, start: &[f64], relative_error: Vec<f64>) -> Self {
+        let zeros = || vec![0.0; relative_error.len()];
         let mut laws = Self {
             u,
             v,
@@ -392,8 +318,7 @@ impl PairLaws {
             v_to_v: zeros(),
             start_to_u: zeros(),
             start_to_v: zeros(),
-            error_per_step,
-            error_at_once: 0.0,
+            relative_error,
         };
         laws.start_to_u[0] = start[u];
         laws.start_to_v[0] = start[v];
@@ -457,6 +382,11 @@ fn products(a: &[[f64; 3]], b: &[[f64; 3]]) -> [f64; 5] {
     })
 }
 
+/// The errors at the times `0..=horizon`.
+fn relative_errors(horizon: usize, at_once: f64, per_step: f64) -> Vec<f64> {
+    (0..=horizon).map(|t| at_once + t as f64 * per_step).collect()
+}
+
 fn require_node(node: usize, nodes: usize) -> Result<(), Error> {
     if node < nodes { Ok(()) } else { Err(Error::NodeOutOfRange { node, nodes }) }
 }
@@ -493,7 +423,7 @@ fn require_horizon(horizon: usize, laws: usize) -> Result<(), Error> {
             value: 0.0,
         });
     }
-    require_dense("the laws of first visits", laws, horizon)
+    Ok(require_dense("the laws of first visits", laws, horizon)?)
 }
 
 #[cfg(test)]

@@ -342,11 +342,12 @@ const CHUNK: usize = 8192;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Weights;
     use crate::generators::{
         complete_graph, grid_2d_graph, hypercube_graph, path_graph, star_graph, torus_graph,
     };
-    use crate::linalg::{sym_eigen, sym_eigenvalues};
     use ndarray::Array2;
+    use ndp_linalg::{sym_eigen, sym_eigenvalues};
 
     /// Against the dense eigenvectors of the same tridiagonal matrix.
     #[test]
@@ -416,8 +417,8 @@ mod tests {
         for graph in graphs {
             for matrix in [
                 GossipMatrix::metropolis(&graph),
-                GossipMatrix::max_degree(&graph),
-                GossipMatrix::sum_degree(&graph).lazy(0.3)?,
+                GossipMatrix::new(&graph, Weights::MaxDegree)?,
+                GossipMatrix::new(&graph, Weights::SumDegree)?.lazy(0.3)?,
             ] {
                 let dense = sym_eigenvalues(matrix.to_dense()?.view())?;
                 let found = lanczos_extremes(&matrix, TOLERANCE)?;

@@ -25,7 +25,7 @@
 //! | [`grid_2d_graph`](generators::grid_2d_graph), [`torus_graph`](generators::torus_graph), [`hypercube_graph`](generators::hypercube_graph) | [`random_regular_graph`](random::random_regular_graph) |
 //! | [`ring_of_cliques`](generators::ring_of_cliques), [`kneser_graph`](generators::kneser_graph) | [`barabasi_albert_graph`](random::barabasi_albert_graph), [`watts_strogatz_graph`](random::watts_strogatz_graph) |
 //! | [`karate_club_graph`](generators::karate_club_graph), [`davis_southern_women_graph`](generators::davis_southern_women_graph) | [`random_geometric_graph`](random::random_geometric_graph), [`connected_random_geometric`](random::connected_random_geometric) |
-//! | by name: [`GraphFamily`](generators::GraphFamily) | [`stochastic_block_model`](random::stochastic_block_model) |
+//! | one way only: [`directed_cycle`](generators::directed_cycle), a walk | [`stochastic_block_model`](random::stochastic_block_model) |
 //!
 //! A network of your own comes from the lines of an [edge list](edge_list), which may be a file of SNAP or KONECT, from
 //! [GraphML, MatrixMarket or NumPy](graph_file), from edges, from an adjacency matrix, or from petgraph. What is no simple graph is refused, by the number of the line or the entry:
@@ -69,18 +69,18 @@
 //!
 //! The distance to the mean shrinks by `1 - gap` in a round. Which eigenvalues are wanted decides what is computed: the extreme
 //! ones by [`spectrum::extremes`] (dense, or [`lanczos`] for large graphs), all of them by [`Spectrum`], those of families that are
-//! diagonalised on paper by [`ClosedForm`](closed_form::ClosedForm) at any size:
+//! diagonalised on paper by a [`Family`](closed_form::Family) at any size:
 //!
 //! ```
-//! use ndp_graph::closed_form::{ClosedForm, Family};
+//! use ndp_graph::closed_form::Family;
 //! use ndp_graph::gossip_matrix::Weights;
 //! use ndp_graph::{GossipMatrix, Spectrum, generators::cycle_graph, spectrum::extremes};
 //! let ring = GossipMatrix::metropolis(&cycle_graph(12)?);
-//! let on_paper = ClosedForm::new(Family::Cycle(12), Weights::Metropolis)?;
-//! assert!((extremes(&ring)?.gap_abs()? - on_paper.extremes()?.gap_abs()?).abs() < 1e-12);
+//! let on_paper = Family::Cycle(12).extremes(Weights::Metropolis)?;
+//! assert!((extremes(&ring)?.gap_abs()? - on_paper.gap_abs()?).abs() < 1e-12);
 //! assert!((Spectrum::new(&ring)?.values().sum() - 4.0).abs() < 1e-12); // the trace
 //! // A million nodes on a ring: after how many rounds is a tenth of the deviation left?
-//! let gap = ClosedForm::new(Family::Cycle(1_000_000), Weights::Metropolis)?.extremes()?.gap_abs()?;
+//! let gap = Family::Cycle(1_000_000).extremes(Weights::Metropolis)?.gap_abs()?;
 //! assert!((0.1_f64.ln() / (-gap).ln_1p()).round() > 1e11);
 //! # Ok::<(), ndp_graph::Error>(())
 //! ```
@@ -163,7 +163,7 @@
 //! * Nodes that matter: [`centrality`], [`communicability`].
 //! * Long calls: [`progress`] and cancellation.
 //! * Files: [`edge_list`], other formats by their first bytes in [`graph_file`], and everything by serde in [`files`].
-//! * Tools: [`linalg`] (dense, `ndarray` in and out), [`csr`] (sparse), [`memory`] (refusing what does not fit).
+//! * Inside: [`csr`], the compressed rows of every matrix here.
 //!
 //! No input panics: graphs that are empty, disconnected or not simple, matrices that are not stochastic, sizes that do
 //! not fit in memory give an [`Error`] naming condition and value. The documented exception is an index out of range.
@@ -186,7 +186,7 @@ pub mod closed_form;
 pub mod communicability;
 mod conversions;
 pub mod csr;
-pub mod davis;
+mod davis;
 mod distances;
 pub mod edge_list;
 pub mod error;
@@ -199,9 +199,7 @@ pub mod graph_file;
 pub mod hitting;
 mod karate;
 pub mod lanczos;
-pub mod linalg;
 pub mod log_matrix;
-pub mod memory;
 pub mod mixing_time;
 pub mod progress;
 pub mod random;
@@ -211,10 +209,11 @@ pub mod spectrum;
 mod stationary;
 pub mod transition_matrix;
 pub mod walk_sums;
+mod weights;
 
 pub use csr::Csr;
 pub use error::Error;
-pub use gossip_matrix::GossipMatrix;
+pub use gossip_matrix::{GossipMatrix, Weights};
 pub use graph::Graph;
 pub use sequences::{GossipSequence, Step};
 pub use spectrum::Spectrum;

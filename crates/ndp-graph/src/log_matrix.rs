@@ -21,6 +21,17 @@ use ndarray::Array2;
 ///
 /// # Complexity
 /// `O(n³)`: half a matrix product after the eigendecomposition.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::log_matrix::{log_matrix, log_matrix_row};
+/// use ndp_graph::{GossipMatrix, Spectrum, generators::cycle_graph};
+/// let ring = GossipMatrix::metropolis(&cycle_graph(9)?);
+/// let all = log_matrix(&Spectrum::new(&ring)?)?;
+/// assert!((all[(3, 4)] - 0.3929932115841744).abs() < 1e-12);
+/// assert!((log_matrix_row(&ring, 3)?[4] - all[(3, 4)]).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn log_matrix(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
     if spectrum.node_count() > 1 {
         spectrum.extremes()?.gap_signed()?;
@@ -39,6 +50,15 @@ pub fn log_matrix(spectrum: &Spectrum) -> Result<Array2<f64>, Error> {
 ///
 /// # Complexity
 /// `O(80 / gap_signed · nnz)`, and the extreme eigenvalues.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::torus_graph, log_matrix::log_matrix_row};
+/// let row = log_matrix_row(&GossipMatrix::metropolis(&torus_graph(&[60, 60])?), 0)?;
+/// assert!(row[1] > row[2] && row[2] > row[30]); // nearer nodes are visited more
+/// assert!(row.iter().sum::<f64>().abs() < 1e-9);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn log_matrix_row(matrix: &GossipMatrix, u: usize) -> Result<Vec<f64>, Error> {
     let n = matrix.node_count();
     let mut deviation = deviation_from_uniform(n, u)?;

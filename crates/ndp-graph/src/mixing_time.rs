@@ -11,10 +11,10 @@
 //!   `‖(W^t)_v - π‖_TV ≤ ½ sqrt((1 - π_v)/π_v) (1 - gap)^t`), and fails for smaller ones.
 
 use crate::cast::floor;
-use crate::linalg::gemm;
-use crate::memory::require_dense;
 use crate::{Error, TransitionMatrix};
 use ndarray::{Array2, ArrayView2, Axis};
+use ndp_linalg::gemm;
+use ndp_linalg::memory::require_dense;
 
 /// The mixing time `τ(iota)` of a walk, exactly (up to rounding of the distance).
 ///
@@ -27,6 +27,15 @@ use ndarray::{Array2, ArrayView2, Axis};
 /// # Complexity
 /// `O(n³ log τ)` time and `O(n² log τ)` memory, by repeated squaring and bisection: for up to about
 /// a thousand nodes.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{TransitionMatrix, generators::complete_graph, mixing_time::mixing_time};
+/// // From any node of a complete graph a token is elsewhere with equal probabilities: one step leaves a distance of 1/5.
+/// let walk = TransitionMatrix::simple_random_walk(&complete_graph(5)?)?;
+/// assert_eq!((mixing_time(&walk, 0.25)?, mixing_time(&walk, 0.1)?), (1, 2));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn mixing_time(walk: &TransitionMatrix, iota: f64) -> Result<u64, Error> {
     check_iota(iota)?;
     let law = walk.stationary_distribution()?;
@@ -78,6 +87,16 @@ pub fn mixing_time(walk: &TransitionMatrix, iota: f64) -> Result<u64, Error> {
 /// # Errors
 /// [`Error::InvalidParameter`] unless `iota` lies in `[1e-10, 1)`, `gap_abs` in `(0, 1]` (a gap of
 /// zero, a periodic walk, never mixes) and `least_stationary` in `(0, 1]`.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::mixing_time::{mixing_time, mixing_time_bound};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph, spectrum::extremes};
+/// let ring = GossipMatrix::metropolis(&cycle_graph(20)?);
+/// let bound = mixing_time_bound(extremes(&ring)?.gap_abs()?, 1.0 / 20.0, 0.25)?;
+/// assert!(mixing_time(&TransitionMatrix::from(&ring), 0.25)? <= bound);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn mixing_time_bound(gap_abs: f64, least_stationary: f64, iota: f64) -> Result<u64, Error> {
     check_iota(iota)?;
     for (name, value) in

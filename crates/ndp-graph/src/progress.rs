@@ -1,24 +1,15 @@
-//! How far a long call has come, and a way to stop it.
+//! How far a long call has come, and ways to stop it.
 //!
-//! Libraries print nothing and read no clock: whoever waits passes a [`Progress`], which shows what it likes and says whether to
-//! go on. A closure is one:
-//!
-//! ```
-//! use ndp_graph::hitting::{Start, Walk};
-//! use ndp_graph::{Error, GossipMatrix, generators::cycle_graph};
-//! use std::ops::ControlFlow;
-//! let matrix = GossipMatrix::metropolis(&cycle_graph(50)?);
-//! let walk = Walk::from(&matrix);
-//! let patience = |done: u64, _total: u64| if done < 100 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) };
-//! let stopped = walk.first_visits_with(&Start::Uniform, &[0], 10_000, &patience);
-//! assert_eq!(stopped, Err(Error::Cancelled));
-//! # Ok::<(), Error>(())
-//! ```
+//! Libraries print nothing and read no clock: whoever waits passes a [`Progress`] to a call that takes one (those of `ndp-algos`
+//! over many observers or runs), which shows what it likes and says whether to go on. A closure is one. Any computation at all,
+//! on threads made for it, ends soon after a flag is set that these threads [`watch`].
 
-use std::cell::RefCell;
+#[doc(inline)]
+pub use ndp_linalg::stop::Cancelled;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Takes reports of a long call, from any of its threads.
 ///
@@ -65,63 +56,8 @@ impl Progress for Silent {
     }
 }
 
-/// A call was stopped by its [`Progress`].
-///
-/// # Examples
-/// ```
-/// use ndp_graph::progress::{Cancelled, Counter};
-/// use std::ops::ControlFlow;
-/// let stop = |_: u64, _: u64| ControlFlow::Break(());
-/// assert_eq!(Counter::new(&stop, 10).step(), Err(Cancelled));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cancelled")]
-pub struct Cancelled;
-
-/// Counts finished parts, from several threads, and reports each.
-///
-/// Reports of different threads may arrive out of order; each number from 1 to the total arrives once, unless cancelled.
-///
-/// # Examples
-/// ```
-/// use ndp_graph::progress::{Counter, Silent};
-/// let counter = Counter::new(&Silent, 3);
-/// for _ in 0..3 {
-///     counter.step()?;
-/// }
-/// # Ok::<(), ndp_graph::progress::Cancelled>(())
-/// ```
-pub struct Counter<'a> {
-    progress: &'a dyn Progress,
-    done: AtomicU64,
-    total: u64,
-}
-
-impl<'a> Counter<'a> {
-    /// Counts to `total`, nothing done yet.
-    #[must_use]
-    pub fn new(progress: &'a dyn Progress, total: u64) -> Self {
-        Self { progress, done: AtomicU64::new(0), total }
-    }
-
-    /// One more part is finished.
-    ///
-    /// # Errors
-    /// [`Cancelled`] when the caller wants no more.
-    pub fn step(&self) -> Result<(), Cancelled> {
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        match self.progress.report(done, self.total) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Cancelled),
-        }
-    }
-}
-
-thread_local! {
-    static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
-}
-
-/// From now on whatever this thread computes ends at its next [`checkpoint`] once `stop` is set.
+/// From now on whatever this thread computes ends with [`Cancelled`], as the payload of an unwinding without a
+/// message, soon after `stop` is set.
 ///
 /// For answers that somebody may no longer want, on threads that were made for them: all threads of a pool must watch the same flag.
 ///
@@ -139,43 +75,14 @@ thread_local! {
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 pub fn watch(stop: Arc<AtomicBool>) {
-    STOP.set(Some(stop));
-}
-
-/// Ends the work of this thread when the flag that it [`watch`]es is set; a thread that watches none never ends.
-///
-/// Long computations of these crates call it now and then, between steps, where nothing is half done.
-///
-/// # Panics
-/// With [`Cancelled`] as its payload and without a message, when the flag is set: catch it where the thread was started.
-#[inline]
-pub fn checkpoint() {
-    if STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))) {
-        std::panic::resume_unwind(Box::new(Cancelled));
-    }
+    ndp_linalg::stop::watch(stop);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hitting::{Start, Walk};
     use crate::{Error, GossipMatrix, generators::cycle_graph};
-    use std::sync::Mutex;
-
-    #[test]
-    fn every_part_is_reported_once() -> Result<(), Error> {
-        let seen = Mutex::new(Vec::new());
-        let watch = |done, total| {
-            seen.lock().unwrap().push((done, total));
-            ControlFlow::Continue(())
-        };
-        let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
-        let walk = Walk::from(&matrix);
-        let watched = walk.first_visits_with(&Start::Node(1), &[0, 3], 20, &watch)?;
-        assert_eq!(watched, walk.first_visits(&Start::Node(1), &[0, 3], 20)?);
-        assert_eq!(*seen.lock().unwrap(), (1..=20).map(|done| (done, 20)).collect::<Vec<_>>());
-        Ok(())
-    }
+    use std::sync::atomic::Ordering;
 
     #[test]
     fn all_threads_of_a_pool_end_at_a_checkpoint() -> Result<(), Error> {
@@ -199,20 +106,6 @@ mod tests {
         assert!(ended.unwrap_err().is::<Cancelled>());
         // Threads outside of the pool go on.
         assert_eq!(one_step(&x).len(), 4_096);
-        Ok(())
-    }
-
-    #[test]
-    fn a_cancelled_call_stops_at_once() -> Result<(), Error> {
-        let calls = AtomicU64::new(0);
-        let stop = |done: u64, _: u64| {
-            calls.fetch_add(1, Ordering::Relaxed);
-            if done < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        };
-        let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
-        let stopped = Walk::from(&matrix).first_visits_with(&Start::Uniform, &[0], 1000, &stop);
-        assert_eq!(stopped, Err(Error::Cancelled));
-        assert_eq!(calls.load(Ordering::Relaxed), 3);
         Ok(())
     }
 }

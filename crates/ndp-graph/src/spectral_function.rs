@@ -1,8 +1,8 @@
 //! Functions of a symmetric matrix through its eigendecomposition.
 
-use crate::linalg::gram_difference;
 use crate::{Error, Spectrum};
 use ndarray::{Array2, ArrayView1, s};
+use ndp_linalg::gram_difference;
 use rayon::prelude::*;
 
 impl Spectrum {

@@ -12,9 +12,9 @@
 
 pub use crate::extremes::Extremes;
 use crate::lanczos::{TOLERANCE, lanczos_extremes};
-use crate::linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 use crate::{Csr, Error, GossipMatrix};
 use ndarray::{ArrayView1, ArrayView2};
+use ndp_linalg::{SymEigen, sym_eigen, sym_eigenvalues};
 
 /// All eigenvalues and eigenvectors of a gossip matrix.
 ///
@@ -79,6 +79,14 @@ impl Spectrum {
 /// [`Error::InvalidParameter`] for a single node, [`Error::Disconnected`] when the positive entries of `W`
 /// do not connect all nodes (an edge of weight zero connects nothing), [`Error::NoConvergence`] for some graphs of
 /// more than `10^5` nodes: [`lanczos_extremes`] takes a tolerance.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::hypercube_graph, spectrum::extremes};
+/// let found = extremes(&GossipMatrix::metropolis(&hypercube_graph(4)?))?;
+/// assert!((found.second - 0.6).abs() < 1e-12 && (found.last + 0.6).abs() < 1e-12);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn extremes(matrix: &GossipMatrix) -> Result<Extremes, Error> {
     let n = matrix.node_count();
     let mixing = Mixing::of(matrix.csr());

@@ -1,7 +1,7 @@
 //! Where a walk spends its time: irreducibility, period, stationary law.
 
-use crate::memory::require_dense;
 use crate::{Csr, Error, TransitionMatrix};
+use ndp_linalg::memory::require_dense;
 
 impl TransitionMatrix {
     /// Number of strongly connected classes of the positive entries: 1 if the walk is irreducible.

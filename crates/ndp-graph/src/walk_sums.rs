@@ -23,6 +23,15 @@ pub(crate) const MAX_STEPS: usize = 10_000_000;
 ///
 /// # Complexity
 /// `O(min(T, 40 / gap) nnz)`.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::{GossipMatrix, generators::complete_graph, walk_sums::walk_sum_row};
+/// // Metropolis weights on a complete graph reach every node with probability 1/4 in every step.
+/// let row = walk_sum_row(&GossipMatrix::metropolis(&complete_graph(4)?), 0, 3)?;
+/// assert!(row.iter().all(|sum| (sum - 0.25 * (1.0 + 1.0 / 2.0 + 1.0 / 3.0)).abs() < 1e-15));
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn walk_sum_row(matrix: &GossipMatrix, u: usize, steps: usize) -> Result<Vec<f64>, Error> {
     check_steps(steps)?;
     let n = matrix.node_count();
@@ -82,6 +91,16 @@ pub(crate) fn walk_sum_row_of_chain(
 ///
 /// # Complexity
 /// `O(n³)`, and at most `min(T, 40 / (1 - |λ|))` terms per eigenvalue.
+///
+/// # Examples
+/// ```
+/// use ndp_graph::walk_sums::{walk_sum_row, walk_sums};
+/// use ndp_graph::{GossipMatrix, Spectrum, generators::path_graph};
+/// let path = GossipMatrix::metropolis(&path_graph(4)?);
+/// let sums = walk_sums(&Spectrum::new(&path)?, 10)?;
+/// assert!((sums[(0, 3)] - walk_sum_row(&path, 0, 10)?[3]).abs() < 1e-13);
+/// # Ok::<(), ndp_graph::Error>(())
+/// ```
 pub fn walk_sums(spectrum: &Spectrum, steps: usize) -> Result<Array2<f64>, Error> {
     check_steps(steps)?;
     spectrum.function(harmonic_number(steps), |lambda| power_sum(lambda, steps))

@@ -1,6 +1,7 @@
 //! Values computed elsewhere: closed forms and the reference values of the sources.
 
 use approx::assert_abs_diff_eq;
+use ndp_graph::Weights;
 use ndp_graph::generators::{
     complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph, torus_graph,
 };
@@ -38,7 +39,7 @@ fn cube_of_eight() -> Result<(), Error> {
 
 #[test]
 fn path_of_three_with_max_degree_weights() -> Result<(), Error> {
-    assert_spectrum(&GossipMatrix::max_degree(&path_graph(3)?), vec![1.0, 0.5, -0.5])
+    assert_spectrum(&GossipMatrix::new(&path_graph(3)?, Weights::MaxDegree)?, vec![1.0, 0.5, -0.5])
 }
 
 /// `(1 + 2 cos(2 π k / n)) / 3`.
@@ -73,7 +74,10 @@ fn stars() -> Result<(), Error> {
             values
         };
         let leaves = (n - 1) as f64;
-        assert_spectrum(&GossipMatrix::max_degree(&star), with_ends(1.0 - 1.0 / leaves, -1.0 / leaves))?;
+        assert_spectrum(
+            &GossipMatrix::new(&star, Weights::MaxDegree)?,
+            with_ends(1.0 - 1.0 / leaves, -1.0 / leaves),
+        )?;
         assert_spectrum(&GossipMatrix::metropolis(&star), with_ends(1.0 - 1.0 / n as f64, 0.0))?;
     }
     Ok(())
@@ -87,7 +91,7 @@ fn complete_graphs() -> Result<(), Error> {
         let averaging = GossipMatrix::metropolis(&graph);
         assert!(averaging.to_dense()?.iter().all(|&w| (w - 1.0 / n as f64).abs() < 1e-16));
         assert_abs_diff_eq!(extremes(&averaging)?.gap_abs()?, 1.0, epsilon = 1e-14);
-        let walk = GossipMatrix::max_degree(&graph);
+        let walk = GossipMatrix::new(&graph, Weights::MaxDegree)?;
         let small = -1.0 / (n - 1) as f64;
         let mut expected = vec![small; n];
         expected[0] = 1.0;
@@ -104,7 +108,9 @@ fn complete_graphs() -> Result<(), Error> {
 #[test]
 fn regular_bipartite_graphs_do_not_mix_without_a_diagonal() -> Result<(), Error> {
     for graph in [hypercube_graph(4)?, cycle_graph(10)?, path_graph(2)?] {
-        for w in [GossipMatrix::max_degree(&graph), GossipMatrix::regular(&graph)?] {
+        for w in
+            [GossipMatrix::new(&graph, Weights::MaxDegree)?, GossipMatrix::new(&graph, Weights::Regular)?]
+        {
             assert_eq!(
                 extremes(&w).and_then(|ends| ends.gap_abs()),
                 Err(Error::DoesNotMix { eigenvalue: -1.0 })
@@ -185,10 +191,10 @@ fn lanczos_matches_closed_forms_on_slow_and_degenerate_graphs() -> Result<(), Er
     let ring = spectrum::extremes(&GossipMatrix::metropolis(&cycle_graph(n)?))?;
     assert_abs_diff_eq!(ring.second, 1.0 - 4.0 / 3.0 * (TAU / 2.0 / n as f64).sin().powi(2), epsilon = 1e-12);
     assert_abs_diff_eq!(ring.last, -1.0 / 3.0, epsilon = 1e-12);
-    let walk = spectrum::extremes(&GossipMatrix::max_degree(&hypercube_graph(12)?))?;
+    let walk = spectrum::extremes(&GossipMatrix::new(&hypercube_graph(12)?, Weights::MaxDegree)?)?;
     assert_eq!(walk.last, -1.0);
     assert_abs_diff_eq!(walk.second, 1.0 - 2.0 / 12.0, epsilon = 1e-12);
-    let star = GossipMatrix::max_degree(&star_graph(99_999)?);
+    let star = GossipMatrix::new(&star_graph(99_999)?, Weights::MaxDegree)?;
     assert_abs_diff_eq!(extremes(&star)?.gap_signed()?, 1.0 / 99_999.0, epsilon = 1e-12);
     assert_abs_diff_eq!(spectrum::extremes(&star)?.last, -1.0 / 99_999.0, epsilon = 1e-12);
     Ok(())

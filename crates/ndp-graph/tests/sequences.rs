@@ -1,6 +1,7 @@
 //! Sequences of gossip matrices: what each step is, and how often.
 
 use ndarray::Array2;
+use ndp_graph::Weights;
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph, star_graph};
 use ndp_graph::sequences::{EdgeActivations, GossipSequence, Step};
 use ndp_graph::{Error, GossipMatrix, Graph, spectrum};
@@ -142,7 +143,7 @@ fn impossible_activations_are_named() -> Result<(), Error> {
 fn dropout_removes_all_edges_of_a_node() -> Result<(), Error> {
     let (n, q, steps) = (12, 0.3, 2000);
     let mut rng = ChaCha8Rng::seed_from_u64(3);
-    let full = GossipSequence::constant(&GossipMatrix::max_degree(&complete_graph(n)?), steps);
+    let full = GossipSequence::constant(&GossipMatrix::new(&complete_graph(n)?, Weights::MaxDegree)?, steps);
     let left = full.with_node_dropout(q, &mut rng)?;
     let (mut isolated, mut joined) = (0.0, 0.0);
     for step in left.steps() {

@@ -37,6 +37,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How large a figure is computed.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::Scale;
+/// let nodes = |scale: Scale| scale.pick(2048, 64);
+/// assert_eq!((nodes(Scale::Paper), nodes(Scale::Quick)), (2048, 64));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scale {
@@ -63,6 +70,12 @@ impl Scale {
 }
 
 /// How an axis is scaled.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Axis, AxisScale};
+/// assert_eq!(Axis::log("unit loss").scale, AxisScale::Log);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AxisScale {
@@ -73,6 +86,15 @@ pub enum AxisScale {
 }
 
 /// Label, scale and drawn range of an axis, or of the colours of a panel.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::Axis;
+/// // Losses clipped at the local loss, as papers draw them.
+/// let losses = Axis::log("unit loss").range(1e-3, 2.0).clamped_at(1.0);
+/// assert_eq!((losses.range, losses.clamp), (Some([1e-3, 2.0]), Some(1.0)));
+/// assert_eq!(Axis::named(vec!["gossip".into(), "ring".into()]).range, Some([1.5, -0.5]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Axis {
     /// What it shows, with its unit.
@@ -84,17 +106,27 @@ pub struct Axis {
     /// Values above are drawn at this value, as the papers clip losses at the local loss. The
     /// CSV is never clipped.
     pub clamp: Option<f64>,
+    /// Names of the places 0, 1, 2, … of a vertical axis, from the top down, instead of numbers; none on other axes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
 }
 
 impl Axis {
     /// An axis of equal steps.
     pub fn linear(label: impl Into<String>) -> Self {
-        Self { label: label.into(), scale: AxisScale::Linear, range: None, clamp: None }
+        Self { label: label.into(), scale: AxisScale::Linear, range: None, clamp: None, names: Vec::new() }
     }
 
     /// An axis of equal ratios.
     pub fn log(label: impl Into<String>) -> Self {
         Self { scale: AxisScale::Log, ..Self::linear(label) }
+    }
+
+    /// A vertical axis with a name at each of the places 0, 1, 2, …, from the top down.
+    #[must_use]
+    pub fn named(names: Vec<String>) -> Self {
+        let range = Some([names.len() as f64 - 0.5, -0.5]);
+        Self { range, names, ..Self::linear("") }
     }
 
     /// The same axis with a fixed drawn range.
@@ -113,6 +145,13 @@ impl Axis {
 }
 
 /// What a panel shows.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Axis, Content, Panel};
+/// let panel = Panel::curves("loss by distance", Axis::linear("distance"), Axis::log("loss"));
+/// assert!(matches!(panel.content, Content::Curves { series, .. } if series.is_empty()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// Curves, points, histograms.
@@ -151,6 +190,15 @@ pub enum Content {
 }
 
 /// One frame of a figure.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Panel, Series};
+/// let table = Panel::table("accuracies", "graph")
+///     .row_name(0.0, "complete")
+///     .with(Series::data("gossip").ranged(0.0, 0.65, 0.55, 0.75));
+/// assert_eq!(table.series().len(), 1);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
     /// Its title, unique within the figure: the column `panel` of the CSV.
@@ -217,6 +265,13 @@ impl Panel {
 }
 
 /// Where a data set came from.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Figure, Provenance};
+/// let table = Provenance { name: "women".into(), real: true, sha256: "0".repeat(64) };
+/// assert!(!Figure::new("Davis").computed_from(&table).has_stand_in());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Which data set.
@@ -228,6 +283,18 @@ pub struct Provenance {
 }
 
 /// A finished figure.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Grade;
+/// use ndp_report::figure::{Axis, Figure, Panel, Series};
+/// let exact = Series::new("exact", Grade::Exact).points([(1.0, 1.0), (2.0, 0.5)]);
+/// let figure = Figure::new("What a neighbor learns")
+///     .parameter("rounds", 8)
+///     .panel(Panel::curves("path", Axis::linear("distance"), Axis::log("unit loss")).with(exact));
+/// assert_eq!(figure.validate(), Ok(()));
+/// assert!(Figure::new("without content").validate().is_err());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Title, drawn above the picture.

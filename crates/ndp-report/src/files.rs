@@ -5,6 +5,13 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Why a figure could not be written.
+///
+/// # Examples
+/// ```
+/// use ndp_report::files::{OutputError, write};
+/// let nowhere = std::path::Path::new("/dev/null/figure.csv");
+/// assert!(matches!(write(nowhere, b""), Err(OutputError::Write { .. })));
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutputError {

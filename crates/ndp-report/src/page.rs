@@ -3,6 +3,16 @@
 use std::fmt::Write;
 
 /// A page that is written from top to bottom.
+///
+/// # Examples
+/// ```
+/// use ndp_report::page::{Page, Tone};
+/// let page = Page::new("Who learns what")
+///     .verdict(Tone::Good, "The limit is kept.")
+///     .text("Loss < 1 for everybody.")
+///     .finish();
+/// assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Loss &lt; 1"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     body: String,
@@ -10,6 +20,12 @@ pub struct Page {
 }
 
 /// How good a verdict is.
+///
+/// # Examples
+/// ```
+/// use ndp_report::page::{Page, Tone};
+/// assert!(Page::new("Check").verdict(Tone::Bad, "The limit is exceeded.").finish().contains("bad"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// What was asked for holds.

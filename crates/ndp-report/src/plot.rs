@@ -22,6 +22,17 @@ use frame::Rect;
 use style::Styles;
 
 /// A figure in both formats.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Axis, Figure, Panel, Series};
+/// use ndp_report::plot::draw;
+/// let squares = Series::data("squares").points((0..5).map(|k| (f64::from(k), f64::from(k * k))));
+/// let panel = Panel::curves("powers", Axis::linear("x"), Axis::linear("y")).with(squares);
+/// let picture = draw(&Figure::new("Squares").panel(panel))?;
+/// assert!(picture.svg.starts_with("<svg") && picture.png.starts_with(b"\x89PNG"));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// As vector graphics.
@@ -101,6 +112,7 @@ pub fn draw(figure: &Figure) -> Result<Picture, String> {
 /// Height of the cell of a panel.
 fn height(content: &Content, cell_width: f64) -> f64 {
     match content {
+        Content::Curves { y, .. } if !y.names.is_empty() => 84.0 + 20.0 * y.names.len() as f64,
         Content::Curves { .. } => 40.0 + cell_width * if cell_width > 600.0 { 0.6 } else { 0.74 },
         // The colour bar and its label stand beside a square.
         Content::HeatMap { .. } | Content::Drawing { .. } => cell_width - 60.0,

@@ -38,6 +38,21 @@ pub fn tables(figure: &Figure) -> Vec<(&'static str, String)> {
 }
 
 /// A row of a CSV, read back.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Grade;
+/// use ndp_report::figure::{Axis, Figure, Panel, Series};
+/// use ndp_report::table;
+/// let exact = Series::new("exact", Grade::Exact).points([(1.0, 0.25)]);
+/// let figure = Figure::new("t").panel(Panel::curves("path", Axis::linear("x"), Axis::linear("y")).with(exact));
+/// let path = std::env::temp_dir().join(format!("ndp-report-row-{}.csv", std::process::id()));
+/// std::fs::write(&path, &table::tables(&figure)[0].1)?;
+/// let rows = table::read(&path)?;
+/// assert_eq!((rows.len(), rows[0].series.as_str(), rows[0].y), (1, "exact", 0.25));
+/// std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Title of its panel.

@@ -19,6 +19,28 @@ use ndp_dp::Grade;
 use std::collections::BTreeMap;
 
 /// What a check found.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::Check;
+/// use ndp_report::table::Row;
+/// use ndp_report::verdict::evaluate;
+/// use std::collections::BTreeMap;
+/// let row = |series: &str, grade: &str, y: f64| Row {
+///     panel: "path".into(),
+///     series: series.into(),
+///     grade: grade.into(),
+///     x: 2.0,
+///     column: None,
+///     y,
+///     low: None,
+///     high: None,
+/// };
+/// let rows = [row("printed", "printed", 1.0 / 3.0), row("exact", "exact", 1.0)];
+/// let outcome = evaluate(&[Check::covers("printed", "exact")], &rows, &BTreeMap::new())?.remove(0);
+/// assert!(outcome.verdict.fails() && outcome.failures == 1);
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The check.
@@ -40,6 +62,28 @@ pub struct Outcome {
 }
 
 /// A place where two series are compared.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::Check;
+/// use ndp_report::table::Row;
+/// use ndp_report::verdict::evaluate;
+/// use std::collections::BTreeMap;
+/// let row = |series: &str, grade: &str, y: f64| Row {
+///     panel: "path".into(),
+///     series: series.into(),
+///     grade: grade.into(),
+///     x: 2.0,
+///     column: None,
+///     y,
+///     low: None,
+///     high: None,
+/// };
+/// let rows = [row("printed", "printed", 1.0 / 3.0), row("exact", "exact", 1.0)];
+/// let outcome = evaluate(&[Check::covers("printed", "exact")], &rows, &BTreeMap::new())?.remove(0);
+/// assert!(outcome.worst.is_some_and(|place| (place.panel.as_str(), place.second) == ("path", 1.0)));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Place {
     /// The ratio there: second to first; of an agreement, larger to smaller.

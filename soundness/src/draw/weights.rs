@@ -1,7 +1,7 @@
 //! Gossip matrices with weights of every kind, and how to write them down.
 
 use super::numbers::{literal, pick};
-use ndp_graph::{GossipMatrix, Graph};
+use ndp_graph::{GossipMatrix, Graph, Weights};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -42,16 +42,22 @@ pub(crate) fn of_kind(rng: &mut ChaCha8Rng, graph: &Graph, kind: Kind) -> Weight
 }
 
 fn named(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {
-    let (matrix, name) = match rng.random_range(0..4) {
-        0 => (GossipMatrix::max_degree(graph), "max_degree(&graph)"),
-        1 => (GossipMatrix::sum_degree(graph), "sum_degree(&graph)"),
-        2 => match GossipMatrix::regular(graph) {
-            Ok(matrix) => (matrix, "regular(&graph)?"),
-            Err(_) => (GossipMatrix::metropolis(graph), "metropolis(&graph)"),
-        },
-        _ => (GossipMatrix::metropolis(graph), "metropolis(&graph)"),
+    let rule = match rng.random_range(0..4) {
+        0 => Weights::MaxDegree,
+        1 => Weights::SumDegree,
+        2 => Weights::Regular,
+        _ => Weights::Metropolis,
     };
-    Weighted { matrix, code: format!("GossipMatrix::{name}") }
+    match GossipMatrix::new(graph, rule) {
+        Ok(matrix) => {
+            let code = format!("GossipMatrix::new(&graph, ndp_graph::Weights::{rule:?})?");
+            Weighted { matrix, code }
+        }
+        Err(_) => {
+            let code = "GossipMatrix::metropolis(&graph)".into();
+            Weighted { matrix: GossipMatrix::metropolis(graph), code }
+        }
+    }
 }
 
 fn lazy(of: &Weighted, laziness: f64) -> Weighted {

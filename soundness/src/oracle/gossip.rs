@@ -391,7 +391,7 @@ mod tests {
         let club = crate::draw::graphs::karate();
         for (matrix, expected) in [
             (GossipMatrix::metropolis(&club), 0.7359108800605532),
-            (GossipMatrix::sum_degree(&club), 0.472279147274113),
+            (GossipMatrix::new(&club, Weights::SumDegree).unwrap(), 0.472279147274113),
         ] {
             let constant = GossipSequence::constant(&matrix, 24);
             for view in [fixed(&matrix, 24, &[11], true), sequence(&constant, &[11], true)] {
@@ -416,7 +416,7 @@ mod tests {
         }
         let mut comb: Vec<(usize, usize)> = (1..10).map(|v| (v - 1, v)).collect();
         comb.extend((0..10).map(|v| (v, v + 10)));
-        let comb = GossipMatrix::sum_degree(&Graph::from_edges(20, comb).unwrap());
+        let comb = GossipMatrix::new(&Graph::from_edges(20, comb).unwrap(), Weights::SumDegree).unwrap();
         let mut variances = [0.0; 20];
         (variances[0], variances[19]) = (1.0, 0.25);
         all_ones(&fresh(&comb, &variances, &[19], true));

@@ -2,9 +2,9 @@
 
 use super::fixed::shape;
 use super::losses::{Case, compare};
-use crate::adapter::losses;
 use crate::draw::graphs::{self, Depth};
 use crate::draw::numbers::{coalition, literal, pick};
+use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;

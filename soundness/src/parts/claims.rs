@@ -6,7 +6,7 @@ use crate::draw::numbers::pick;
 use crate::oracle::walk::profile;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::walk::graph::LocalLoss;
-use ndp_algos::walk::graph::printed::{self as on_graph, StarPair};
+use ndp_algos::walk::graph::printed::{self as on_graph, VisitSum};
 use ndp_algos::walk::ring::printed as on_ring;
 use ndp_dp::federated::printed::figure_delta;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
@@ -322,15 +322,22 @@ fn spotted(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     Some(())
 }
 
+/// In the code of a counterexample.
+const SUM: &str = "ndp_algos::walk::graph::printed::VisitSum";
+
 /// The noise that the theorems about walks ask for, `σ² ≥ 2α(α − 1)`.
 fn local(rng: &mut ChaCha8Rng) -> Option<(f64, f64, LocalLoss)> {
     let (alpha, noise) = (pick(rng, &[1.5, 2.0, 3.0]), pick(rng, &[4.0, 10.0, 50.0]));
-    Some((alpha, noise, LocalLoss::new(Order::new(alpha).ok()?, NoiseMultiplier::new(noise).ok()?)))
+    Some((
+        alpha,
+        noise,
+        LocalLoss { order: Order::new(alpha).ok()?, noise: NoiseMultiplier::new(noise).ok()? },
+    ))
 }
 
 fn local_code(alpha: f64, noise: f64) -> String {
     format!(
-        "ndp_algos::walk::graph::LocalLoss::new(ndp_dp::Order::new({alpha:?})?, ndp_dp::NoiseMultiplier::new({noise:?})?)"
+        "ndp_algos::walk::graph::LocalLoss {{ order: ndp_dp::Order::new({alpha:?})?, noise: ndp_dp::NoiseMultiplier::new({noise:?})? }}"
     )
 }
 
@@ -378,21 +385,21 @@ fn user_level(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let start = (hub[0] + leaf[0] + (n - 2) as f64 * other[0]) / n as f64;
     let truth = start.ln() / (alpha - 1.0);
     let sum = walk_sum(on_star, n, [1, 0], steps);
-    let value = *on_graph::user_level(sum, n, steps, local).value();
+    let value = *on_graph::user_level(VisitSum::Powers(sum), n, steps, local).ok()?.value();
     let size = [n as u64, steps as u64, 0];
     let code = local_code(alpha, noise);
-    let call = format!("*ndp_algos::walk::graph::printed::user_level({sum:?}, {n}, {steps}, {code}).value()");
-    compare(outcome, USER_LEVEL, size, (value, call), truth);
+    let call = |sum: VisitSum| {
+        format!("*ndp_algos::walk::graph::printed::user_level({SUM}::{sum:?}, {n}, {steps}, {code})?.value()")
+    };
+    compare(outcome, USER_LEVEL, size, (value, call(VisitSum::Powers(sum))), truth);
     // The entry of the log matrix is what remains of the sum beyond the uniform law.
     let far = 40 * n;
     let harmonic = (1..=far).map(|t| 1.0 / t as f64).sum::<f64>();
     let entry = walk_sum(on_star, n, [1, 0], far) - harmonic / n as f64;
-    let value = *on_graph::user_level_by_log(entry, n, steps, local).value();
-    let call = format!(
-        "*ndp_algos::walk::graph::printed::user_level_by_log({entry:?}, {n}, {steps}, {code}).value()"
-    );
-    let truth = *on_graph::user_level(sum, n, steps, local).value();
-    compare(outcome, BY_LOGARITHM, size, (value, call), truth * (1.0 - 1e-3));
+    let by_log = VisitSum::LogMatrix(entry);
+    let truth = value;
+    let value = *on_graph::user_level(by_log, n, steps, local).ok()?.value();
+    compare(outcome, BY_LOGARITHM, size, (value, call(by_log)), truth * (1.0 - 1e-3));
     Some(())
 }
 
@@ -409,9 +416,10 @@ fn star(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
         excess += mass * (theta / t as f64).exp_m1();
         mass *= 1.0 - arrive;
     }
-    let value = *on_graph::star(StarPair::HubAndLeaf, n, kappa, local).ok()?.value();
+    let (visits, steps) = (VisitSum::HubAndLeaf { kappa }, 20 * n);
+    let value = *on_graph::single_contribution(visits, n, steps, local).ok()?.value();
     let call = format!(
-        "*ndp_algos::walk::graph::printed::star(ndp_algos::walk::graph::printed::StarPair::HubAndLeaf, {n}, {kappa:?}, {})?.value()",
+        "*ndp_algos::walk::graph::printed::single_contribution({SUM}::{visits:?}, {n}, {steps}, {})?.value()",
         local_code(alpha, noise)
     );
     compare(outcome, STAR, [n as u64, 0, 0], (value, call), excess.ln_1p() / (alpha - 1.0));
@@ -430,12 +438,13 @@ fn ring(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let step =
         |law: &[f64]| (0..n).map(|j| (law[(j + n - 1) % n] + law[j] + law[(j + 1) % n]) / 3.0).collect();
     let sum = walk_sum(step, n, [u, v], steps);
-    let value = *on_graph::ring(n, [u, v], steps, local).ok()?.value();
+    let visits = VisitSum::Ring { u, v };
+    let value = *on_graph::single_contribution(visits, n, steps, local).ok()?.value();
     let call = format!(
-        "*ndp_algos::walk::graph::printed::ring({n}, [{u}, {v}], {steps}, {})?.value()",
+        "*ndp_algos::walk::graph::printed::single_contribution({SUM}::{visits:?}, {n}, {steps}, {})?.value()",
         local_code(alpha, noise)
     );
-    let truth = *on_graph::single_contribution(sum, local).value();
+    let truth = *on_graph::single_contribution(VisitSum::Powers(sum), n, steps, local).ok()?.value();
     compare(outcome, RING, [n as u64, steps as u64, 0], (value, call), truth);
     Some(())
 }

@@ -4,8 +4,8 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk, hidden_look, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::walk::complete::{Caps, CompleteSum, CompleteWalk};
-use ndp_algos::walk::{Bounds, TokenNoise};
+use ndp_algos::walk::complete::{CompleteOptions, CompleteSum, CompleteWalk};
+use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -31,12 +31,13 @@ impl Part for Complete {
         };
         let published = rng.random_range(0..2) == 0;
         let truth = Walk { n, steps, colluders, published, from_exposed: false, cap: usize::MAX };
-        let mut code = format!(
-            "use ndp_algos::accountant::{{Observer, Protocol}};\nuse ndp_algos::walk::complete::{{Caps, CompleteSum, CompleteWalk}};\n\
-             use ndp_algos::walk::{{Bounds, TokenNoise}};\nuse ndp_dp::{{Delta, NoiseMultiplier, Order, Sigma}};\n\
-             let walk = CompleteWalk::new({n}, {steps})?.with_colluders({colluders})?"
+        let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
+        let code = format!(
+            "use ndp_algos::accountant::{{Observer, Protocol}};\nuse ndp_algos::walk::complete::{{CompleteOptions, CompleteSum, CompleteWalk}};\n\
+             use ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_dp::{{Delta, NoiseMultiplier, Order, Sigma}};\n\
+             let options = CompleteOptions {{ final_token: FinalToken::{final_token:?}, ..CompleteOptions::default() }};\n\
+             let walk = CompleteWalk::new({n}, {steps})?.with_options(options)?;"
         );
-        code += if published { ".published();" } else { ";" };
         let mut outcome = Outcome::new(Stratum::new(n, steps));
         let size = [steps as u64, n as u64, colluders as u64];
         let fail = |kind: &'static str, call: &str, got: f64, truth: f64| Violation {
@@ -47,32 +48,11 @@ impl Part for Complete {
             ),
             test: format!("{code}\nassert!({call} >= {});", literal(truth)),
         };
-        let Ok(walk) = CompleteWalk::new(n, steps).and_then(|walk| walk.with_colluders(colluders)) else {
+        let options = CompleteOptions { final_token, ..CompleteOptions::default() };
+        let Ok(walk) = CompleteWalk::new(n, steps).and_then(|walk| walk.with_options(options)) else {
             outcome.check(false, || fail("refused", "CompleteWalk::new", f64::NAN, f64::NAN));
             return outcome;
         };
-        let walk = if published { walk.published() } else { walk };
-
-        // Moments; the enumeration is right to 1e-13.
-        let drawn = log_uniform(rng, 1e-20, 30.0);
-        let theta = pick(rng, &[drawn, drawn, 1e-300, 1.03e-18, 1.0, 40.0]);
-        let moment = truth.excess(theta).ln_1p();
-        let look = rng.random_range(1..=steps);
-        for (value, call) in [
-            (walk.log_mgf(theta, None), "*walk.log_mgf({}, None)?.value()"),
-            (walk.log_mgf(theta, Some(look)), "*walk.log_mgf({}, Some(LOOK))?.value()"),
-        ] {
-            let call = call.replace("{}", &literal(theta)).replace("LOOK", &look.to_string());
-            let value = value.map_or(f64::NAN, |x| *x.value());
-            outcome.check(value >= moment * (1.0 - 1e-12), || {
-                fail("moment below the truth", &call, value, moment)
-            });
-        }
-        let exact = walk.log_mgf(theta, None).map_or(f64::NAN, |x| *x.value());
-        // Where the excess is large, ln_1p of it is as good as the excess.
-        outcome.check(exact <= moment * (1.0 + 1e-9) + 1e-300, || {
-            fail("exact moment above the truth", "walk.log_mgf", exact, moment)
-        });
 
         // What the accountant says, the path known.
         let drawn = log_uniform(rng, 1e-9, 10.0);
@@ -87,7 +67,7 @@ impl Part for Complete {
         let mu = 1.0 / noise.get();
         let question = format!(
             "\nlet noise = TokenNoise::gaussian(Sigma::new(1.0)?);\n\
-             let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);\n\
+             let sum = CompleteSum {{ walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false }};\n\
              let observer = Observer::coalition(&(1..={colluders}).collect::<Vec<_>>());\n\
              let profile = sum.account(&observer)?.profile(0, NoiseMultiplier::new({})?)?;",
             literal(noise.get())
@@ -96,7 +76,7 @@ impl Part for Complete {
             test: format!("{code}{question}\nassert!({call} >= {});", literal(truth)),
             ..fail(kind, call, got, truth)
         };
-        let sum = CompleteSum::new(walk, bounds, TokenNoise::gaussian(one));
+        let sum = CompleteSum { walk, bounds, noise: TokenNoise::gaussian(one), constant_data: false };
         // Colluders are counted, whoever they are: coalitions of a billion are not listed.
         let members: Vec<usize> = (1..=colluders.min(1000)).collect();
         if members.len() < colluders {
@@ -116,6 +96,10 @@ impl Part for Complete {
             let known = true_rdp.is_finite();
             outcome.check(!known || rdp >= true_rdp * (1.0 - 1e-12), || {
                 fail("loss below the truth", &call, rdp, true_rdp)
+            });
+            // Walks as short as these are followed exactly; where the excess is large, ln_1p of it is as good as the excess.
+            outcome.check(!known || rdp <= true_rdp * (1.0 + 1e-9) + 1e-300, || {
+                fail("exact loss above the truth", &call, rdp, true_rdp)
             });
         }
         let drawn = log_uniform(rng, 1e-6, 20.0);
@@ -141,20 +125,33 @@ impl Part for Complete {
             let rho = 1.0 / others as f64;
             let m = rng.random_range(1..=20);
             let truth = hidden_look(epsilon, mu, m, rho);
-            let got = walk.cycle_delta(mu, epsilon, m.into()).map_or(f64::NAN, |x| *x.value());
-            let call = format!("*walk.cycle_delta({}, {}, {m})?.value()", literal(mu), literal(epsilon));
+            let look = || -> Result<f64, ndp_algos::Error> {
+                let (walk, noise) = (CompleteWalk::new(others + 1, steps)?, Sigma::new(1.0 / mu)?);
+                let sum =
+                    CompleteSum { walk, bounds, noise: TokenNoise::gaussian(noise), constant_data: true };
+                Ok(sum.reception_delta(epsilon, m.into())?.into_value())
+            };
+            let got = look().unwrap_or(f64::NAN);
+            let call = format!(
+                "*CompleteSum {{ walk: CompleteWalk::new({}, {steps})?, noise: TokenNoise::gaussian(Sigma::new({})?), ..sum }}\
+                 .reception_delta({}, {m})?.value()",
+                others + 1,
+                literal(1.0 / mu),
+                literal(epsilon)
+            );
             outcome.check(got >= truth - PROFILE_ERROR, || {
                 fail("delta of a hidden look below the truth", &call, got, truth)
             });
         }
         // Every contribution seen alone, whoever looks.
         let cap = rng.random_range(1..=steps + 1);
-        for caps in [Caps { visits: Some(cap), edge_uses: None }, Caps::default()] {
+        for cap in [Some(cap), None] {
             let all = Walk { colluders: n - 1, published: true, ..truth };
-            let limit = caps.visits.map_or(f64::INFINITY, |cap| cap as f64);
+            let limit = cap.map_or(f64::INFINITY, |cap| cap as f64);
             // With everybody else observing, every contribution costs 1.
-            let Ok(capped) = walk.with_caps(caps) else { continue };
-            let bound = CompleteSum::new(capped, bounds, TokenNoise::gaussian(one));
+            let Ok(capped) = walk.with_options(CompleteOptions { cap, ..options }) else { continue };
+            let bound =
+                CompleteSum { walk: capped, bounds, noise: TokenNoise::gaussian(one), constant_data: false };
             let local = bound
                 .local_bound(&observer)
                 .and_then(|account| Ok(account.profile(0, noise)?.epsilon(target)?));

@@ -1,10 +1,10 @@
 //! Gossip with a fixed matrix.
 
 use super::losses::{Case, compare};
-use crate::adapter::losses;
 use crate::draw::graphs::{self, Depth};
 use crate::draw::numbers::coalition;
 use crate::draw::weights;
+use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};

@@ -55,7 +55,7 @@ impl Part for GraphWalks {
             return Outcome::new(Stratum::new(n, steps));
         };
         let drawn =
-            Drawn { dense, start, burn_in, steps, rules, u, members, local: LocalLoss::new(order, noise) };
+            Drawn { dense, start, burn_in, steps, rules, u, members, local: LocalLoss { order, noise } };
         let mut outcome = Outcome::new(Stratum::new(n, steps));
         drawn.compare(&w, &mut outcome, rng);
         outcome
@@ -91,6 +91,7 @@ impl Drawn {
             cap: Some(cap).filter(|&cap| cap < usize::MAX),
             refractory: rest,
             edges,
+            ..WalkOptions::default()
         }
     }
 
@@ -100,7 +101,7 @@ impl Drawn {
         let list = |values: &mut dyn Iterator<Item = f64>| values.map(literal).collect::<Vec<_>>().join(", ");
         let entries = list(&mut self.dense.iter().copied());
         let start = list(&mut self.start.iter().copied());
-        let WalkOptions { burn_in, cap, refractory, edges } = self.options();
+        let WalkOptions { burn_in, cap, refractory, edges, .. } = self.options();
         format!(
             "use ndp_algos::walk::FinalToken;\nuse ndp_algos::walk::graph::{{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant}};\n\
              use ndp_dp::{{NoiseMultiplier, Order}};\nuse ndp_graph::TransitionMatrix;\n\
@@ -109,9 +110,9 @@ impl Drawn {
              let w = TransitionMatrix::from_dense(rows.view())?;\n\
              let start = Start::Law(vec![{start}]);\n\
              let edges = EdgeRule::{edges:?};\n\
-             let options = WalkOptions {{ burn_in: {burn_in}, cap: {cap:?}, refractory: {refractory}, edges }};\n\
+             let options = WalkOptions {{ burn_in: {burn_in}, cap: {cap:?}, refractory: {refractory}, edges, ..WalkOptions::default() }};\n\
              let walk = TokenWalk::new(&w, start.clone(), {})?.with_options(options)?;\n\
-             let local = LocalLoss::new(Order::new({:?})?, NoiseMultiplier::new({:?})?);",
+             let local = LocalLoss {{ order: Order::new({:?})?, noise: NoiseMultiplier::new({:?})? }};",
             self.steps,
             self.local.order.get(),
             self.local.noise.get(),
@@ -150,18 +151,22 @@ impl Drawn {
         };
         for slopes in &slopes {
             let mean = |observers: &[usize], published: bool| self.mean(&paths, observers, slopes, published);
-            let found = walk.loss(u, v, self.local).map(|loss| loss.into_value());
-            says(outcome, found, format!("walk.loss({u}, {v}, local)"), mean(&[v], false));
-            for token in [FinalToken::Withheld, FinalToken::Published] {
-                let found = walk.coalition_loss(u, members, self.local, token).map(|loss| loss.into_value());
-                let call = format!("walk.coalition_loss({u}, &{members:?}, local, FinalToken::{token:?})");
-                says(outcome, found, call, mean(members, token == FinalToken::Published));
-            }
-            if self.rules.cap < usize::MAX && self.rules.uses == usize::MAX {
-                for horizon in [1, 3, 30] {
-                    let found = walk.capped_loss_from_cut_law(u, members, self.local, horizon);
-                    let call = format!("walk.capped_loss_from_cut_law({u}, &{members:?}, local, {horizon})");
-                    says(outcome, found.map(|loss| loss.into_value()), call, mean(members, false));
+            let found = walk.loss(u, &[v], self.local).map(|loss| loss.into_value());
+            says(outcome, found, format!("walk.loss({u}, &[{v}], local)"), mean(&[v], false));
+            for final_token in [FinalToken::Withheld, FinalToken::Published] {
+                let truth = mean(members, final_token == FinalToken::Published);
+                let mut ask = |horizon: Option<usize>| {
+                    let other = WalkOptions { final_token, horizon, ..self.options() };
+                    let found = walk.clone().with_options(other).and_then(|w| w.loss(u, members, self.local));
+                    let call = format!(
+                        "walk.clone().with_options(WalkOptions {{ final_token: FinalToken::{final_token:?}, \
+                         horizon: {horizon:?}, ..options }})?.loss({u}, &{members:?}, local)"
+                    );
+                    says(outcome, found.map(|loss| loss.into_value()), call, truth);
+                };
+                ask(None);
+                if self.rules.cap < usize::MAX && self.rules.uses == usize::MAX {
+                    [1, 3, 30].into_iter().for_each(|horizon| ask(Some(horizon)));
                 }
             }
         }

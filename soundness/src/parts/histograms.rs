@@ -3,7 +3,8 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteWalk};
 use ndp_dp::shuffling::Reports;
 use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
 use rand::RngExt;
@@ -34,16 +35,15 @@ impl Part for Histograms {
         let delta = log_uniform(rng, 1e-4, 0.5);
         let others: Vec<u32> = (0..n).map(|_| rng.random_range(0..labels)).collect();
         let own = [0, 1];
-        let exact_reports = pick(rng, &[0, 2, 200]);
+        let exact_reports = pick(rng, &[Some(0), Some(2), None]);
+        let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
         let mut outcome = Outcome::new(Stratum::new(n, steps));
         let Ok(target) = Delta::new(delta) else { return outcome };
         let Ok(histogram) =
             RandomizedResponse::with_epsilon(labels, local).map_err(Into::into).and_then(|response| {
-                let walk = CompleteWalk::new(n, steps)?;
-                let walk = if published { walk.published() } else { walk };
-                Ok::<_, ndp_algos::Error>(
-                    CompleteHistogram::new(walk, response)?.with_exact_reports(exact_reports),
-                )
+                let options = CompleteOptions { final_token, ..CompleteOptions::default() };
+                let walk = CompleteWalk::new(n, steps)?.with_options(options)?;
+                Ok::<_, ndp_algos::Error>(CompleteHistogram { walk, response, exact_reports })
             })
         else {
             return outcome;
@@ -72,16 +72,18 @@ impl Part for Histograms {
                     what: format!("node{call}: {epsilon} at {delta:e}, where {least:e} is true (n = {n}, T = {steps}, L = {labels}, local {local}, published {published})"),
                     test: format!(
                         "use ndp_algos::accountant::{{Observer, Protocol}};\n\
-                         use ndp_algos::walk::complete::{{CompleteHistogram, CompleteWalk}};\n\
+                         use ndp_algos::walk::FinalToken;\n\
+                         use ndp_algos::walk::complete::{{CompleteHistogram, CompleteOptions, CompleteWalk}};\n\
                          use ndp_dp::{{Delta, NoiseMultiplier, RandomizedResponse}};\n\
                          let response = RandomizedResponse::with_epsilon({labels}, {})?;\n\
-                         let walk = CompleteWalk::new({n}, {steps})?{};\n\
-                         let histogram = CompleteHistogram::new(walk, response)?.with_exact_reports({exact_reports});\n\
+                         let options = CompleteOptions {{ final_token: FinalToken::{final_token:?}, ..CompleteOptions::default() }};\n\
+                         let walk = CompleteWalk::new({n}, {steps})?.with_options(options)?;\n\
+                         let histogram = CompleteHistogram {{ walk, response, exact_reports: {exact_reports:?} }};\n\
                          let account = histogram.account(&Observer::node({}){call})?;\n\
                          let profile = account.profile(0, NoiseMultiplier::new({})?)?;\n\
                          let epsilon = profile.epsilon(Delta::new({})?)?.into_value().epsilon();\n\
                          // At this epsilon the true delta is {least:e}.\nassert!(epsilon > {});",
-                        literal(local), if published { ".published()" } else { "" }, n - 1, literal(noise.get()), literal(delta), literal(epsilon)
+                        literal(local), n - 1, literal(noise.get()), literal(delta), literal(epsilon)
                     ),
                 });
             }

@@ -1,6 +1,6 @@
 //! What all parts about linear Gaussian views check of a report.
 
-use crate::adapter::losses::{self, Mean, Reported};
+use crate::losses::{self, Mean, Reported};
 use crate::oracle::linear::{Linear, Loss, Truth};
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Violation};

@@ -1,6 +1,5 @@
 //! Receptions of a histogram token: one of them, many composed, and never more than all reports of a node by themselves.
 
-use crate::adapter::data;
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
@@ -39,7 +38,7 @@ impl Part for ReceptionsOfHistograms {
 
 fn histogram(n: usize, steps: usize, labels: u32, local: f64) -> Option<CompleteHistogram> {
     let response = RandomizedResponse::with_epsilon(labels, local).ok()?;
-    CompleteHistogram::new(CompleteWalk::new(n, steps).ok()?, response).ok()
+    Some(CompleteHistogram { walk: CompleteWalk::new(n, steps).ok()?, response, exact_reports: None })
 }
 
 const USES: &str = "use ndp_algos::accountant::{Observer, Protocol};\nuse ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};\n\
@@ -48,7 +47,7 @@ const USES: &str = "use ndp_algos::accountant::{Observer, Protocol};\nuse ndp_al
 fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
     format!(
         "{USES}let response = RandomizedResponse::with_epsilon({labels}, {})?;\n\
-         let histogram = CompleteHistogram::new(CompleteWalk::new({n}, {steps})?, response)?;\n",
+         let histogram = CompleteHistogram {{ walk: CompleteWalk::new({n}, {steps})?, response, exact_reports: None }};\n",
         literal(local)
     )
 }
@@ -67,7 +66,7 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     else {
         return outcome;
     };
-    let histogram = histogram.with_exact_reports(20);
+    let histogram = CompleteHistogram { exact_reports: Some(20), ..histogram };
     let observer = Observer::node(0).with_hidden_senders();
     let at = |account: Result<Box<dyn Account + '_>, ndp_algos::Error>| -> f64 {
         let profile = account.and_then(|account| account.profile(1, noise));
@@ -81,7 +80,7 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
         size: [n as u64, steps as u64, u64::from(labels)],
         what: format!("hidden {hidden}, local {alone} (n = {n}, T = {steps}, L = {labels}, local {local}, delta {delta:e})"),
         test: format!(
-            "{}let histogram = histogram.with_exact_reports(20);\nlet (delta, noise) = (Delta::new({})?, NoiseMultiplier::new({})?);\n\
+            "{}let histogram = CompleteHistogram {{ exact_reports: Some(20), ..histogram }};\nlet (delta, noise) = (Delta::new({})?, NoiseMultiplier::new({})?);\n\
              let observer = Observer::node(0).with_hidden_senders();\n\
              let hidden = histogram.account(&observer)?.profile(1, noise)?.epsilon(delta)?.into_value().epsilon();\n\
              let alone = histogram.local_bound(&observer)?.profile(1, noise)?.epsilon(delta)?.into_value().epsilon();\n\
@@ -105,7 +104,7 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
     let most = (local.exp_m1() / (n - 1) as f64).ln_1p();
     let drawn = most * rng.random::<f64>();
     let epsilon = pick(rng, &[0.0, drawn, most * (1.0 - 1e-9)]);
-    let found = histogram.cycle_delta(epsilon, 1).map_or(f64::NAN, |x| *x.value());
+    let found = histogram.reception_delta(epsilon, 1).map_or(f64::NAN, |x| *x.value());
     let Ok(response) = RandomizedResponse::with_epsilon(labels, local) else { return outcome };
     let gamma = Quotient::from_f64(response.gamma());
     let one = Quotient::from_f64(1.0);
@@ -123,10 +122,10 @@ fn alone(rng: &mut ChaCha8Rng) -> Outcome {
         },
         size: [n as u64, u64::from(labels), 0],
         what: format!(
-            "cycle_delta({epsilon:e}, 1): {found:?}, true {near:?} (n = {n}, L = {labels}, local {local})"
+            "reception_delta({epsilon:e}, 1): {found:?}, true {near:?} (n = {n}, L = {labels}, local {local})"
         ),
         test: format!(
-            "{}let delta = histogram.cycle_delta({}, 1)?;\nassert!(*delta.value() >= {});",
+            "{}let delta = histogram.reception_delta({}, 1)?;\nassert!(*delta.value() >= {});",
             code(n, 20, labels, local),
             literal(epsilon),
             literal(truth.below())
@@ -146,41 +145,33 @@ fn composed(rng: &mut ChaCha8Rng) -> Outcome {
     let level = (0.5 * local.exp_m1()).ln_1p() * (1.0 + 1e-12);
     let lost = 2 * rng.random_range(0..=receptions / 2) as u64;
     let epsilon = (receptions as u64 - lost) as f64 * level * (1.0 + 1e-14);
-    let each = histogram.cycle_delta(level, 1).map_or(f64::NAN, |x| *x.value());
+    let each = histogram.reception_delta(level, 1).map_or(f64::NAN, |x| *x.value());
     let claimed = ApproxDp::new(level, each)
         .and_then(|each| composition::optimal_delta(each, receptions as u64, epsilon))
         .map_or(f64::NAN, |x| *x.value());
     let Ok(response) = RandomizedResponse::with_epsilon(2, local) else { return outcome };
     let keep = 1.0 - response.gamma() / 2.0;
-    for change in 0..=receptions {
-        let changing = |first: u32| {
-            data::taken(
-                &(0..receptions)
-                    .map(|visit| if visit < change { first } else { 1 - first })
-                    .collect::<Vec<_>>(),
-            )
-        };
+    for third in [0, 1] {
         let constant = |label: u32| vec![label; receptions];
-        let labels = [constant(0), changing(0), constant(0)];
-        outcome.check(data::run(&histogram, &labels, rng).is_ok(), || Violation {
+        let labels = [0, third, 0];
+        outcome.check(histogram.run(|node| labels[node], rng).is_ok(), || Violation {
             kind: "refused",
             size: [receptions as u64, 0, 0],
             what: "a run with labels within the domain".to_owned(),
             test: String::new(),
         });
         for own in [0, 1] {
-            let other = changing(0);
-            let laws = [own, 1 - own].map(|own| law(keep, &constant(own), &other));
+            let laws = [own, 1 - own].map(|own| law(keep, &constant(own), &constant(third)));
             let truth: f64 =
                 laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum();
             // Sums of some thousand probabilities.
             outcome.check(truth <= claimed + 1e-13, || Violation {
                 kind: "composed receptions below the truth",
-                size: [receptions as u64, change as u64, lost],
-                what: format!("{receptions} receptions after one step, local {local}: delta {claimed:e} at {epsilon}, true {truth:e} where the third node changes its label {} to {} after {change} visits", other[0], other[receptions - 1]),
+                size: [receptions as u64, u64::from(third), lost],
+                what: format!("{receptions} receptions after one step, local {local}: delta {claimed:e} at {epsilon}, true {truth:e} where the third node has label {third}"),
                 test: format!(
                     "{}// The true delta of {receptions} receptions after one foreign step each is {truth:e} at {epsilon:?}.\n\
-                     let each = ApproxDp::new({}, *histogram.cycle_delta({}, 1)?.value())?;\n\
+                     let each = ApproxDp::new({}, *histogram.reception_delta({}, 1)?.value())?;\n\
                      assert!(*composition::optimal_delta(each, {receptions}, {})?.value() >= {});",
                     code(3, 2 * receptions, 2, local),
                     literal(level),

@@ -2,9 +2,9 @@
 //! more, noise that grows. A new protocol is searched without a line of its own.
 
 use super::losses::Case;
-use crate::adapter::losses::may_refuse;
 use crate::draw::graphs;
 use crate::draw::numbers::{coalition, log_uniform, pick};
+use crate::losses::may_refuse;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};

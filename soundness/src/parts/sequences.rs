@@ -2,10 +2,10 @@
 
 use super::fixed::shape;
 use super::losses::{Case, Claim, check_upper, compare};
-use crate::adapter::losses;
 use crate::draw::graphs::{self, Depth};
 use crate::draw::numbers::coalition;
 use crate::draw::weights;
+use crate::losses;
 use crate::oracle::gossip;
 use crate::oracle::linear::Linear;
 use crate::oracle::rational::Quotient;

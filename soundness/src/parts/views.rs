@@ -1,8 +1,8 @@
 //! Views of a few rows, written out.
 
 use super::losses::{Case, compare};
-use crate::adapter::losses;
 use crate::draw::numbers::{literal, pick};
+use crate::losses;
 use crate::oracle::linear::Linear;
 use crate::oracle::rational::integers;
 use crate::part::{Outcome, Part, Stratum};

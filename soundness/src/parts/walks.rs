@@ -82,7 +82,7 @@ fn only_neighbor(rng: &mut ChaCha8Rng) -> Outcome {
         "use ndp_algos::walk::graph::{{LocalLoss, pendant}};\nuse ndp_dp::{{NoiseMultiplier, Order}};\n\
          use ndp_graph::hitting::{{Start, Walk}};\nuse ndp_graph::{{GossipMatrix, Graph}};\n\
          let graph = {};\nlet matrix = GossipMatrix::metropolis(&graph);\n\
-         let local = LocalLoss::new(Order::new({alpha:?})?, NoiseMultiplier::new({noise:?})?);\n\
+         let local = LocalLoss {{ order: Order::new({alpha:?})?, noise: NoiseMultiplier::new({noise:?})? }};\n\
          let loss = pendant::loss(&Walk::from(&matrix), {u}, &Start::{start:?}, {steps}, local)?;",
         graphs::code(&graph)
     );
@@ -95,7 +95,7 @@ fn only_neighbor(rng: &mut ChaCha8Rng) -> Outcome {
 }
 
 fn loss_of(alpha: f64, noise: f64) -> Option<LocalLoss> {
-    Some(LocalLoss::new(Order::new(alpha).ok()?, NoiseMultiplier::new(noise).ok()?))
+    Some(LocalLoss { order: Order::new(alpha).ok()?, noise: NoiseMultiplier::new(noise).ok()? })
 }
 
 /// `E exp(θ N) - 1` over the paths from `at`; `pending` contributions wait for a visit of `v`.
@@ -161,7 +161,7 @@ fn one_way_ring(rng: &mut ChaCha8Rng) -> Outcome {
     let code = format!(
         "use ndp_algos::walk::graph::{{LocalLoss, pendant}};\nuse ndp_dp::{{NoiseMultiplier, Order}};\n\
          use ndp_graph::hitting::{{Start, Walk}};\nlet ring = ndp_graph::generators::directed_cycle({n})?;\n\
-         let local = LocalLoss::new(Order::new({alpha:?})?, NoiseMultiplier::new({noise:?})?);\n\
+         let local = LocalLoss {{ order: Order::new({alpha:?})?, noise: NoiseMultiplier::new({noise:?})? }};\n\
          let loss = pendant::loss(&Walk::from(&ring), {u}, &Start::Node({start}), {steps}, local)?;"
     );
     let case = Case { size: [n as u64, steps as u64, 0], code: &code };

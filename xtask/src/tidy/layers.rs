@@ -1,8 +1,9 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 9] = [
+pub(super) const CRATES: [&str; 10] = [
     "ndp-numeric",
+    "ndp-linalg",
     "ndp-graph",
     "ndp-dp",
     "ndp-algos",
@@ -15,11 +16,12 @@ pub(super) const CRATES: [&str; 9] = [
 
 fn allowed(crate_name: &str) -> &'static [&'static str] {
     match crate_name {
+        "ndp-graph" => &["ndp-linalg"],
         "ndp-dp" => &["ndp-numeric"],
-        "ndp-algos" => &["ndp-graph", "ndp-dp", "ndp-numeric"],
+        "ndp-algos" => &["ndp-graph", "ndp-dp", "ndp-numeric", "ndp-linalg"],
         "ndp-report" => &["ndp-graph", "ndp-dp"],
         "ndp-experiments" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-numeric"],
-        "ndp-cli" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report"],
+        "ndp-cli" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-linalg"],
         // The search is about the libraries, and no library knows of it.
         "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-algos"],
         _ => &[],

@@ -61,7 +61,7 @@ impl LinearProtocol for LocalAveraging {
 
     /// Row and noise `u` are those of node `u`.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
-        ndp_graph::memory::require_dense(
+        ndp_linalg::memory::require_dense(
             "the view of everything that is published",
             self.nodes,
             2 * self.nodes,

@@ -4,6 +4,7 @@ use super::{LeastNoise, Observer, Protocol, Target, accounts, least_noise};
 use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::Silent;
+use ndp_numeric::rounding::{shown_up, shown_up_scientific};
 use serde::Serialize;
 use std::fmt;
 
@@ -104,13 +105,14 @@ impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<24} {:>11} {:>11} {:>11}  grade", "protocol", "noise/Δ", "error/Δ", "messages")?;
         for row in &self.rows {
-            let number = |x: &Result<f64, Error>| x.as_ref().map_or("-".into(), |x| format!("{x:.4e}"));
+            let number =
+                |x: &Result<f64, Error>| x.as_ref().map_or("-".into(), |&x| shown_up_scientific(x, 4));
             match &row.least {
                 Ok(least) => writeln!(
                     f,
-                    "{:<24} {:>11.5} {:>11} {:>11}  {}",
+                    "{:<24} {:>11} {:>11} {:>11}  {}",
                     row.name,
-                    least.noise.get(),
+                    shown_up(least.noise.get(), 5),
                     number(&row.error),
                     number(&row.messages),
                     row.grade.map_or("", Grade::as_str)

@@ -1,7 +1,7 @@
 //! Linear Gaussian protocols: their account is a loss report, their attack the likelihood ratio.
 
 use super::{Account, Attacker, Observer, Protocol, Senders};
-use crate::audit::Attack;
+use crate::attack::Attack;
 use crate::error::ensure;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise};
 use ndarray::Array2;

@@ -54,9 +54,10 @@ pub use observer::{Observer, Senders};
 pub(crate) use search::of_pair as search_of_pair;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target, check, least_noise};
 
+use crate::counter::Counter;
 use crate::{Error, LossReport};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
-use ndp_graph::progress::{Counter, Progress};
+use ndp_graph::progress::Progress;
 use rand::Rng;
 use rayon::prelude::*;
 

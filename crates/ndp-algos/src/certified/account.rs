@@ -10,7 +10,7 @@ use super::{fixed, magnitude::power_of_two};
 use crate::Error;
 use ndarray::Array2;
 use ndp_graph::Graph;
-use ndp_graph::linalg::{cholesky, gemm};
+use ndp_linalg::{cholesky, gemm};
 
 /// What the work may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +19,13 @@ pub(crate) struct Budget {
     pub(crate) memory: u64,
     /// Bits of a number in fixed point.
     pub(crate) bits: u32,
+}
+
+impl Default for Budget {
+    /// 12 GiB, 4224 bits.
+    fn default() -> Self {
+        Self { memory: 12 << 30, bits: 4224 }
+    }
 }
 
 /// What is proven about the losses of all nodes outside a coalition.

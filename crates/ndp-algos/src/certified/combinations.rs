@@ -9,7 +9,7 @@ use super::fixed::{self, Fixed, Sums, TERMS, Wide};
 use super::magnitude::{Magnitude, times_power};
 use crate::kernel;
 use crate::numeric::{floor, integer};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 
 /// Why combinations cannot go on at this precision.

@@ -1,7 +1,7 @@
 //! Which rows are new: Gaussian elimination modulo a prime.
 
 use super::field::Field;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 
 /// What a row adds to those before it, modulo one prime.

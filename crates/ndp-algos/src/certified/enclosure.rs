@@ -13,7 +13,7 @@
 use super::layout::Layout;
 use super::magnitude::times_power;
 use ndarray::{Array2, ArrayView2, s};
-use ndp_graph::linalg::gemm;
+use ndp_linalg::gemm;
 use rayon::prelude::*;
 
 /// What is proven about the losses of a view.

@@ -17,7 +17,7 @@ use super::magnitude::times_power;
 use super::rows::{Layout, Rows};
 use crate::Error;
 use ndarray::{Array2, s};
-use ndp_graph::linalg::{cholesky, gemm};
+use ndp_linalg::{cholesky, gemm};
 
 /// What is proven about the inputs of a view.
 #[derive(Clone, Debug)]

@@ -17,7 +17,7 @@ use crate::numeric::id;
 use crate::tasks::for_tasks;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -453,8 +453,8 @@ mod tests {
         let given = GossipMatrix::from_edge_weights(&graph, |u, v| 0.01 * (1 + u + v) as f64)?;
         Ok(vec![
             GossipMatrix::metropolis(&graph),
-            GossipMatrix::sum_degree(&graph),
-            GossipMatrix::max_degree(&graph).lazy(0.3)?,
+            GossipMatrix::new(&graph, Weights::SumDegree)?,
+            GossipMatrix::new(&graph, Weights::MaxDegree)?.lazy(0.3)?,
             GossipMatrix::metropolis(&graph).lazy(1.0 - 1e-10)?,
             given,
         ])

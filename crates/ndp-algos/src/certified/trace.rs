@@ -14,7 +14,7 @@ use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, ModularMatrix};
 use crate::numeric::integer;
 use ndarray::Array2;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use std::sync::Arc;
 
 /// One step of a protocol on its registers, in order of time.

@@ -39,10 +39,10 @@ use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::{Exact, NoiseMultiplier, Sigma};
-use ndp_graph::linalg::sym_eigen;
-use ndp_graph::memory::require_dense;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Graph, Step};
+use ndp_linalg::memory::require_dense;
+use ndp_linalg::sym_eigen;
 use rand::{Rng, RngExt};
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ pub struct ActiveEdge {
 /// // Nodes 0 and 1 meet, then 1 and 2.
 /// let rings = [(0, 1), (1, 2)].map(|edge| ActiveEdge { wait: 1.0, edge }).into();
 /// let gossip = AcceleratedGossip::given(&path_graph(3)?, rings, 0.0, Momentum { mixing: 0.1, push: 1.0 })?;
-/// assert!(gossip.coalition_loss(&[2])?.unit(0)?.get() < 1.0);
+/// assert!(gossip.coalition_loss(&[2])?.unit(0)?.value().get() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

@@ -11,7 +11,7 @@ use crate::error::ensure;
 use crate::{Error, LossReport};
 use ndp_dp::{Sensitivity, Sigma, UpperBound};
 use ndp_graph::GossipMatrix;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
 
 /// Noise and rounds that meet a target, and what they cost.

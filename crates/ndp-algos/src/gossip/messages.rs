@@ -97,13 +97,14 @@ const KINDS: usize = 64;
 mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
+    use ndp_graph::Weights;
     use ndp_graph::generators;
 
     /// Rows over a sequence with all kinds of steps are those of the product of the matrices.
     #[test]
     fn rows_are_those_of_the_running_product() -> Result<(), ndp_graph::Error> {
         let graph = generators::path_graph(5)?;
-        let lazy = GossipMatrix::sum_degree(&graph).lazy(0.25)?;
+        let lazy = GossipMatrix::new(&graph, Weights::SumDegree)?.lazy(0.25)?;
         let steps = vec![
             Step::Matrix(lazy.clone()),
             Step::Pair(0, 3),

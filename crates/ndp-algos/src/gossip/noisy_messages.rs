@@ -30,7 +30,7 @@ use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ use std::sync::Arc;
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
 /// let unit = |kind| -> Result<f64, ndp_algos::Error> {
-///     Ok(NoisyMessageGossip::new(matrix.clone(), 3, 1.0, kind)?.coalition_loss(&[0])?.unit(3)?.get())
+///     Ok(NoisyMessageGossip::new(matrix.clone(), 3, 1.0, kind)?.coalition_loss(&[0])?.unit(3)?.value().get())
 /// };
 /// assert!(unit(MessageNoise::Broadcast)? < 1.0 && unit(MessageNoise::PerLink)? < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -69,7 +69,7 @@ pub enum MessageNoise {
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
 /// let losses = NoisyMessageGossip::new(matrix, 2, 1.0, MessageNoise::Broadcast)?.coalition_loss(&[2])?;
-/// assert!((losses.unit(0)?.get() - 0.087).abs() < 1e-3);
+/// assert!((losses.unit(0)?.value().get() - 0.087).abs() < 1e-3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

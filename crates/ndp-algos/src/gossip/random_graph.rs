@@ -292,7 +292,7 @@ mod tests {
                     let matrix = GossipMatrix::metropolis(&graph);
                     let report = exact_loss((&matrix, rounds), &[0], ExactOptions::default())?;
                     let (sum, count) = &mut sums[mask.count_ones() as usize];
-                    *sum += (excess * local * report.unit(n - 1)?.get()).exp();
+                    *sum += (excess * local * report.unit(n - 1)?.value().get()).exp();
                     *count += 1.0;
                 }
                 let setting = RandomGraph { nodes: n, observers: 1, degree, rounds };
@@ -326,7 +326,7 @@ mod tests {
         let graph = Graph::from_edges(101, (0..101).filter(|&v| v != 99).map(|v| (v, 99)))?;
         let members: Vec<usize> = (0..99).collect();
         let report = exact_loss((&GossipMatrix::metropolis(&graph), 2), &members, ExactOptions::default())?;
-        let truth = local_loss(order, sensitivity, sigma).value() * report.unit(100)?.get();
+        let truth = local_loss(order, sensitivity, sigma).value() * report.unit(100)?.value().get();
         assert_relative_eq!(truth, 0.25, max_relative = 1e-12);
         for bound in [
             published_loss(setting, order, sensitivity, sigma)?,
@@ -366,7 +366,7 @@ mod tests {
                     let matrix = GossipMatrix::metropolis(&graph);
                     let report = exact_loss((&matrix, rounds), &members, ExactOptions::default())?;
                     let (sum, count) = &mut sums[mask.count_ones() as usize];
-                    *sum += (excess * local * report.unit(n - 1)?.get()).exp();
+                    *sum += (excess * local * report.unit(n - 1)?.value().get()).exp();
                     *count += 1.0;
                 }
                 let setting = RandomGraph { nodes: n, observers, degree, rounds };

@@ -31,7 +31,7 @@ use rand::Rng;
 /// use ndp_graph::{GossipSequence, generators::path_graph};
 /// // Nodes 0 and 1 meet, then 1 and 2: node 2 hears the mean of the others.
 /// let met = GossipSequence::given_activations(&path_graph(3)?, &[(0, 1), (1, 2)])?;
-/// assert!((SequenceGossip::from(met).coalition_loss(&[2])?.unit(0)?.get() - 0.5).abs() < 1e-9);
+/// assert!((SequenceGossip::from(met).coalition_loss(&[2])?.unit(0)?.value().get() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -110,7 +110,7 @@ impl LinearProtocol for SequenceGossip {
         let n = self.node_count();
         let coalition = checked_coalition(coalition, n)?;
         let messages = received(&self.sequence, &coalition);
-        ndp_graph::memory::require_dense("a view written out row by row", 2 * messages.len(), n)?;
+        ndp_linalg::memory::require_dense("a view written out row by row", 2 * messages.len(), n)?;
         let mut view = Array2::zeros((messages.len(), n));
         for (at, chunk) in messages.chunks(WIDTH).enumerate() {
             let block = rows(&self.sequence, chunk);
@@ -186,7 +186,7 @@ mod tests {
             let units = &report.loss.value().unit;
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
             let source = (1..protocol.node_count()).find(inside).expect("some loss is partial");
-            let mu = report.unit(source)?.gdp(scales.0, scales.1).mu();
+            let mu = report.unit(source)?.value().gdp(scales.0, scales.1).mu();
             let measured =
                 audit(&protocol, source, &Observer::node(0), scales.1.multiplier(scales.0)?, plan, &mut rng)?
                     .measured_mu

@@ -38,7 +38,7 @@ pub(super) enum Acceleration {
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
-/// assert!((gossip.coalition_loss(&[2])?.unit(0)?.get() - 1.0).abs() < 1e-9); // the end learns all about the start
+/// assert!((gossip.coalition_loss(&[2])?.unit(0)?.value().get() - 1.0).abs() < 1e-9); // the end learns all about the start
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -242,6 +242,7 @@ mod tests {
     use super::*;
     use approx::assert_abs_diff_eq;
     use ndarray::{Axis, array};
+    use ndp_graph::Weights;
     use ndp_graph::generators;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -292,7 +293,7 @@ mod tests {
     /// `x² = g W x¹ + (1 - g) x⁰` after `x¹ = W x⁰`, on the triangle with one heavy node.
     #[test]
     fn the_first_accelerated_step_is_plain() -> Result<(), Error> {
-        let matrix = GossipMatrix::max_degree(&generators::complete_graph(3)?);
+        let matrix = GossipMatrix::new(&generators::complete_graph(3)?, Weights::MaxDegree)?;
         let protocol = SynchronousGossip::new(matrix, 2).accelerated(1.5)?;
         let states = protocol.propagate(array![[8.0], [0.0], [0.0]]);
         assert_eq!(states[1], array![[0.0], [4.0], [4.0]]);

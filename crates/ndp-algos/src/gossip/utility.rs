@@ -13,7 +13,7 @@ use crate::error::ensure;
 use crate::{Error, LinearProtocol};
 use ndarray::Array2;
 use ndp_dp::{Exact, Sigma, UpperBound};
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 
 /// How the error of gossip shrinks from round to round.
 ///
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn worst_inputs_attain_the_worst_error() -> Result<(), Error> {
         let w = GossipMatrix::metropolis(&generators::path_graph(5)?);
-        let eigen = ndp_graph::linalg::sym_eigen(w.to_dense()?.view())?;
+        let eigen = ndp_linalg::sym_eigen(w.to_dense()?.view())?;
         let (sigma, spread, chebyshev) =
             (Sigma::new(0.7)?, 0.25, Chebyshev::published(extremes(&w)?.gap_abs()?)?);
         for rounds in [0, 1, 6] {

@@ -280,7 +280,7 @@ impl Program {
     /// Those of [`account`](Self::account) and of [`ProgramAccount::verdict`]; [`ndp_graph::Error::TooLarge`] for too many nodes.
     pub fn pairwise_losses(&self, set: &SensitivitySet) -> Result<Guarantee<PairwiseLoss>, Error> {
         let n = self.node_count();
-        ndp_graph::memory::require_dense("the losses of all pairs", n, n)?;
+        ndp_linalg::memory::require_dense("the losses of all pairs", n, n)?;
         let column = |v: usize| -> Result<(Vec<f64>, bool), Error> {
             let account = self.account(&Observer::node(v))?;
             let mut exact = true;

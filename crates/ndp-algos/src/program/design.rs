@@ -26,7 +26,7 @@ use super::{NodeVerdict, ProgramError};
 use crate::Error;
 use crate::accountant::Observer;
 use ndarray::{Array1, Array2};
-use ndp_graph::linalg::{cholesky, gemm};
+use ndp_linalg::{cholesky, gemm};
 use num_rational::BigRational;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

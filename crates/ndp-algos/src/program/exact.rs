@@ -10,7 +10,7 @@ use super::observers::Seen;
 use super::registers::Primitive;
 use super::weight::{least_common_multiple, over};
 use crate::certified::field::{Field, Fingerprint};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};

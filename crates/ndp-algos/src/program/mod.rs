@@ -35,7 +35,6 @@ pub mod constructors;
 mod coordinates;
 pub mod design;
 mod enclose;
-mod error;
 mod exact;
 mod format;
 mod gram;
@@ -63,7 +62,6 @@ pub use account::{AccountFacts, NodeVerdict, ProgramAccount};
 pub use adaptivity::{Dependence, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use coordinates::loss_by_coordinates;
-pub use error::ProgramError;
 pub use mixing::MixingMatrix;
 pub use options::AccountOptions;
 pub use protocol::Declared;
@@ -71,5 +69,7 @@ pub use sensitivity::{Loss, Patterns, SensitivitySet};
 pub use simulate::{Moment, Run};
 pub use weight::{Weight, inverse_of_lower, toeplitz};
 pub use witness::Witness;
+
+pub use crate::error::ProgramError;
 
 use crate::Error;

@@ -3,6 +3,7 @@
 use super::Weight;
 use super::adaptivity::HiddenReads;
 use super::build::Program;
+use crate::certified::account::Budget;
 
 /// How an account is made.
 ///
@@ -44,9 +45,10 @@ pub struct AccountOptions {
 impl Default for AccountOptions {
     /// At most 12 GiB, numbers of up to 4224 bits, reads as declared, no further directions, all nodes.
     fn default() -> Self {
+        let Budget { memory, bits } = Budget::default();
         Self {
-            memory_limit: 12 << 30,
-            precision_limit: 4224,
+            memory_limit: memory,
+            precision_limit: bits,
             hidden: HiddenReads::AsDeclared,
             directions: Vec::new(),
             nodes: None,

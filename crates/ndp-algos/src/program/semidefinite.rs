@@ -13,7 +13,7 @@
 use super::enclose::Ends;
 use super::gram::{Part, UP, around};
 use ndarray::{Array1, Array2};
-use ndp_graph::linalg::cholesky;
+use ndp_linalg::cholesky;
 
 /// Both ends for vectors in `dimension` dimensions.
 pub(super) fn bounds(part: &Part, dimension: usize) -> Ends {

@@ -10,7 +10,7 @@ use super::{ProgramError, Weight};
 use crate::Error;
 use ndarray::{Array1, Array2, ArrayView1};
 use ndp_dp::NoiseMultiplier;
-use ndp_graph::linalg::cholesky;
+use ndp_linalg::cholesky;
 use num_traits::One;
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -82,7 +82,7 @@ impl Program {
         mut contribution: impl FnMut(Moment, &Run) -> Result<Vec<f64>, Error>,
         rng: &mut dyn Rng,
     ) -> Result<Run, Error> {
-        ndp_graph::memory::require_dense("the values of a run", self.values.len(), dimension)?;
+        ndp_linalg::memory::require_dense("the values of a run", self.values.len(), dimension)?;
         let mut run = Run { values: Array2::zeros((self.values.len(), dimension)), made: 0 };
         for (k, definition) in self.values.iter().enumerate() {
             let next = match definition {

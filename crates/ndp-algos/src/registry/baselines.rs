@@ -1,10 +1,11 @@
 //! The two ends of the scale.
 
-use super::Entry;
+use super::{Entry, Kind};
 use crate::accountant::baselines::{CentralAveraging, LocalAveraging};
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local",
+    kind: Kind::Baseline,
     about: "every node publishes a noisy value: the local model",
     parameters: &[],
     build: |setting| Ok(Box::new(LocalAveraging::new(setting.nodes())?)),
@@ -12,6 +13,7 @@ pub(super) const LOCAL: Entry = Entry {
 
 pub(super) const CENTRAL: Entry = Entry {
     name: "central",
+    kind: Kind::Baseline,
     about: "a trusted curator publishes the noisy sum",
     parameters: &[],
     build: |setting| Ok(Box::new(CentralAveraging::new(setting.nodes())?)),

@@ -1,19 +1,20 @@
 //! Averaging by gossip.
 
 use super::programs::later;
-use super::{Entry, Parameter, ROUNDS, SEED, Setting};
+use super::{Entry, Kind, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::fresh::flat_variances;
 use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
 use ndp_graph::chebyshev::Chebyshev;
-use ndp_graph::memory::require_dense;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Step};
+use ndp_linalg::memory::require_dense;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 pub(super) const MUFFLIATO: Entry = Entry {
     name: "muffliato",
+    kind: Kind::Mean,
     about: "noise once, then synchronous gossip",
     parameters: &[ROUNDS],
     build: |setting| Ok(Box::new(SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?))),
@@ -21,6 +22,7 @@ pub(super) const MUFFLIATO: Entry = Entry {
 
 pub(super) const ACCELERATED: Entry = Entry {
     name: "muffliato-accelerated",
+    kind: Kind::Mean,
     about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
     parameters: &[ROUNDS],
     build: |setting| {
@@ -45,6 +47,7 @@ fn activations(setting: &Setting<'_>) -> Result<usize, crate::Error> {
 
 pub(super) const RANDOMIZED: Entry = Entry {
     name: "randomized-gossip",
+    kind: Kind::Mean,
     about: "noise once, then edges drawn at random, one at a time, average their ends",
     parameters: &[ACTIVATIONS, SEED],
     build: |setting| {
@@ -57,6 +60,7 @@ pub(super) const RANDOMIZED: Entry = Entry {
 
 pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     name: "randomized-accelerated",
+    kind: Kind::Mean,
     about: "noise once, then randomly activated edges with momentum",
     parameters: &[ACTIVATIONS, SEED],
     build: |setting| {
@@ -73,6 +77,7 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
 
 pub(super) const ONE_PEER: Entry = Entry {
     name: "one-peer",
+    kind: Kind::Mean,
     about: "noise once, then log2 n rounds over the one-peer hypercube, whatever the graph; needs a power of two nodes",
     parameters: &[],
     build: |setting| {
@@ -90,6 +95,7 @@ pub(super) const ONE_PEER: Entry = Entry {
 
 pub(super) const FRESH_NOISE: Entry = Entry {
     name: "fresh-noise",
+    kind: Kind::Mean,
     about: "noise in every round of gossip",
     parameters: &[
         ROUNDS,
@@ -107,6 +113,7 @@ pub(super) const FRESH_NOISE: Entry = Entry {
 
 pub(super) const NOISY_MESSAGES: Entry = Entry {
     name: "noisy-messages",
+    kind: Kind::Mean,
     about: "noise once and on every message",
     parameters: &[
         ROUNDS,

@@ -206,6 +206,29 @@ impl Setting<'_> {
     }
 }
 
+/// What a protocol computes, so that like is compared with like.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::registry::{self, Kind};
+/// assert_eq!(registry::find("muffliato")?.kind, Kind::Mean);
+/// assert_eq!(registry::find("walk-sgd")?.kind, Kind::Training);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Kind {
+    /// The mean of one value of every node, over the network.
+    Mean,
+    /// How many nodes have each label.
+    Histogram,
+    /// A model, in steps that use the data anew.
+    Training,
+    /// The mean without a network, by publishing or by a curator: what the others are measured by.
+    Baseline,
+}
+
 /// A protocol by name.
 ///
 /// # Examples
@@ -227,6 +250,8 @@ pub struct Entry {
     pub name: &'static str,
     /// What it is, in a sentence.
     pub about: &'static str,
+    /// What it computes.
+    pub kind: Kind,
     /// What it takes.
     pub parameters: &'static [Parameter],
     build: fn(&Setting<'_>) -> Result<Box<dyn Protocol>, Error>,

@@ -1,12 +1,12 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
-use super::{Entry, Parameter, ROUNDS, Setting};
+use super::{Entry, Kind, Parameter, ROUNDS, Setting};
 use crate::accountant::{Account, Attacker, Observer, local_bound};
 use crate::program::{Declared, Program, SensitivitySet, Weight, constructors, toeplitz};
 use crate::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
-use ndp_graph::memory::require_memory;
+use ndp_linalg::memory::require_memory;
 use ndp_numeric::rounding::Interval;
 use std::sync::OnceLock;
 
@@ -114,6 +114,7 @@ const SHARED: Parameter = Parameter {
 
 pub(super) const DECOR: Entry = Entry {
     name: "decor",
+    kind: Kind::Mean,
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
     build: |setting| {
@@ -124,6 +125,7 @@ pub(super) const DECOR: Entry = Entry {
 
 pub(super) const ZIP_DL: Entry = Entry {
     name: "zip-dl",
+    kind: Kind::Mean,
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
     build: |setting| {
@@ -134,6 +136,7 @@ pub(super) const ZIP_DL: Entry = Entry {
 
 pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     name: "secure-neighbor-sums",
+    kind: Kind::Mean,
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {
@@ -144,6 +147,7 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
 
 pub(super) const GOPA: Entry = Entry {
     name: "gopa",
+    kind: Kind::Mean,
     about: "GOPA: own noise and masks between neighbors that cancel, published once, then averaged",
     parameters: &[OWN, SHARED],
     build: |setting| {
@@ -154,6 +158,7 @@ pub(super) const GOPA: Entry = Entry {
 
 pub(super) const CORN_DSGD: Entry = Entry {
     name: "corn-dsgd",
+    kind: Kind::Mean,
     about: "CorN-DSGD: noise of covariance own I + shared (I - W), handed out by a dealer, then gossip",
     parameters: &[ROUNDS, OWN, SHARED],
     build: |setting| {
@@ -165,6 +170,7 @@ pub(super) const CORN_DSGD: Entry = Entry {
 
 pub(super) const HIERARCHICAL: Entry = Entry {
     name: "hierarchical",
+    kind: Kind::Mean,
     about: "secure sums within groups of other nodes than 0, whatever the graph, then a secure sum of the sums for node 0",
     parameters: &[
         Parameter {
@@ -192,6 +198,7 @@ pub(super) const HIERARCHICAL: Entry = Entry {
 
 pub(super) const DSGD: Entry = Entry {
     name: "dsgd",
+    kind: Kind::Training,
     about: "decentralized SGD with noise in every step that reacts to noise before it; all steps of a node change alike",
     parameters: &[
         Parameter {

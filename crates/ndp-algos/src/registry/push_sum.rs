@@ -1,7 +1,7 @@
 //! Push-sum: averaging by shares, on weights that need not be symmetric.
 
 use super::programs::masked;
-use super::{Entry, ROUNDS, Setting};
+use super::{Entry, Kind, ROUNDS, Setting};
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::Graph;
@@ -43,6 +43,7 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
 
 pub(super) const PUSH_SUM: Entry = Entry {
     name: "push-sum",
+    kind: Kind::Mean,
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],
     build: |setting: &Setting<'_>| {

@@ -1,6 +1,6 @@
 //! Sums, averages and histograms carried by a token.
 
-use super::{Entry, Parameter, Setting};
+use super::{Entry, Kind, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::{TokenWalk, WalkOptions};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
@@ -30,6 +30,7 @@ const LABELS: Parameter =
 
 pub(super) const RING_SUM: Entry = Entry {
     name: "ring-sum",
+    kind: Kind::Mean,
     about: "a token goes around a ring of all nodes, whatever the graph, noise on every (n-1)-th step; the total is published, masked",
     parameters: &[PASSES],
     build: |setting| {
@@ -54,11 +55,12 @@ fn complete_sum_behind(
 ) -> Result<Box<dyn Protocol>, Error> {
     let (noise, bounds) = (TokenNoise::of(law, Sigma::new(1.0)?), Bounds::new(0.0, 1.0)?);
     let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-    Ok(Box::new(ReleasedSum::from(CompleteSum::new(walk, bounds, noise))))
+    Ok(Box::new(ReleasedSum::from(CompleteSum { walk, bounds, noise, constant_data: false })))
 }
 
 pub(super) const RING_SUM_LAPLACE: Entry = Entry {
     name: "ring-sum-laplace",
+    kind: Kind::Mean,
     about: "as ring-sum, behind Laplace noise; every contribution counts by itself",
     parameters: &[PASSES],
     build: |setting| ring_sum_behind(setting, &LaplaceLaw),
@@ -66,6 +68,7 @@ pub(super) const RING_SUM_LAPLACE: Entry = Entry {
 
 pub(super) const RING_SUM_DISCRETE: Entry = Entry {
     name: "ring-sum-discrete-laplace",
+    kind: Kind::Mean,
     about: "as ring-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
     parameters: &[PASSES],
     build: |setting| ring_sum_behind(setting, &DiscreteLaplaceLaw),
@@ -73,6 +76,7 @@ pub(super) const RING_SUM_DISCRETE: Entry = Entry {
 
 pub(super) const COMPLETE_SUM_LAPLACE: Entry = Entry {
     name: "complete-sum-laplace",
+    kind: Kind::Mean,
     about: "as complete-sum, behind Laplace noise; every contribution counts by itself",
     parameters: &[STEPS],
     build: |setting| complete_sum_behind(setting, &LaplaceLaw),
@@ -80,6 +84,7 @@ pub(super) const COMPLETE_SUM_LAPLACE: Entry = Entry {
 
 pub(super) const COMPLETE_SUM_DISCRETE: Entry = Entry {
     name: "complete-sum-discrete-laplace",
+    kind: Kind::Mean,
     about: "as complete-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
     parameters: &[STEPS],
     build: |setting| complete_sum_behind(setting, &DiscreteLaplaceLaw),
@@ -97,6 +102,7 @@ fn response(labels: usize) -> Result<RandomizedResponse, crate::Error> {
 
 pub(super) const RING_HISTOGRAM: Entry = Entry {
     name: "ring-histogram",
+    kind: Kind::Histogram,
     about: "a token goes around a ring of all nodes, every node adds its label by randomized response; the total is published, masked",
     parameters: &[PASSES, LABELS],
     build: |setting| {
@@ -112,26 +118,38 @@ pub(super) const RING_HISTOGRAM: Entry = Entry {
 
 pub(super) const COMPLETE_SUM: Entry = Entry {
     name: "complete-sum",
+    kind: Kind::Mean,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
     parameters: &[STEPS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?))))
+        Ok(Box::new(CompleteSum {
+            walk,
+            bounds: Bounds::new(0.0, 1.0)?,
+            noise: TokenNoise::gaussian(Sigma::new(1.0)?),
+            constant_data: false,
+        }))
     },
 };
 
 pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     name: "complete-histogram",
+    kind: Kind::Histogram,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its label by randomized response",
     parameters: &[STEPS, LABELS],
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
-        Ok(Box::new(CompleteHistogram::new(walk, response(setting.count("labels")?)?)?))
+        Ok(Box::new(CompleteHistogram {
+            walk,
+            response: response(setting.count("labels")?)?,
+            exact_reports: None,
+        }))
     },
 };
 
 pub(super) const WALK: Entry = Entry {
     name: "walk",
+    kind: Kind::Mean,
     about: "a token walks on the graph by the weights of the matrix; every holder adds its value and noise to a running average",
     parameters: &[STEPS, CAP],
     build: |setting| {

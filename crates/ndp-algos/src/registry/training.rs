@@ -1,6 +1,6 @@
 //! Private training, here for the mean of one number per user; the noise is that on a gradient.
 
-use super::{Entry, Parameter, Parameters, ROUNDS, Setting};
+use super::{Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::Update;
@@ -22,6 +22,7 @@ const CAP: Parameter =
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local-sgd",
+    kind: Kind::Training,
     about: "private training in the local model: every noisy gradient is seen by everybody",
     parameters: &[Parameter {
         name: "contributions",
@@ -33,6 +34,7 @@ pub(super) const LOCAL: Entry = Entry {
 
 pub(super) const CENTRAL: Entry = Entry {
     name: "central-sgd",
+    kind: Kind::Training,
     about: "private training by a trusted curator who publishes every noisy gradient",
     parameters: &[STEPS, STEP_SIZE],
     build: |setting| of_mean(setting, central),
@@ -40,6 +42,7 @@ pub(super) const CENTRAL: Entry = Entry {
 
 pub(super) const FEDERATED: Entry = Entry {
     name: "federated-sgd",
+    kind: Kind::Training,
     about: "federated training of which only the last model is published; protects against outsiders",
     parameters: &[
         Parameter { name: "batch", about: "users of a round; 1 by default", default: |_| Ok(1.0) },
@@ -51,6 +54,7 @@ pub(super) const FEDERATED: Entry = Entry {
 
 pub(super) const WALK_COMPLETE: Entry = Entry {
     name: "walk-sgd-complete",
+    kind: Kind::Training,
     about: "private training by a model that walks uniformly over all nodes, whatever the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
     build: |setting| of_mean(setting, walk_complete),
@@ -58,6 +62,7 @@ pub(super) const WALK_COMPLETE: Entry = Entry {
 
 pub(super) const WALK_GRAPH: Entry = Entry {
     name: "walk-sgd",
+    kind: Kind::Training,
     about: "private training by a model that walks on the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
     build: |setting| of_mean(setting, walk_graph),
@@ -65,6 +70,7 @@ pub(super) const WALK_GRAPH: Entry = Entry {
 
 pub(super) const GOSSIP: Entry = Entry {
     name: "gossip-sgd",
+    kind: Kind::Training,
     about: "private training by gradient steps and rounds of gossip in turn",
     parameters: &[
         Parameter { name: "epochs", about: "gradient steps of a node; 10 by default", default: |_| Ok(10.0) },

@@ -17,7 +17,7 @@ pub(super) fn count_one(token: &mut BTreeMap<u32, u64>, label: u32) {
 /// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 /// use ndp_dp::RandomizedResponse;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let histogram = CompleteHistogram::new(CompleteWalk::new(5, 150)?, RandomizedResponse::new(4, 0.4)?)?;
+/// let histogram = CompleteHistogram { walk: CompleteWalk::new(5, 150)?, response: RandomizedResponse::new(4, 0.4)?, exact_reports: None };
 /// let reader = histogram.run(|_| 0, &mut ChaCha8Rng::seed_from_u64(1))?.estimator;
 /// assert!((reader.estimate(105) - 150.0).abs() < 1e-9); // 15 of 150 reports are of each label by chance
 /// assert!(reader.variance(90)? > 0.0);

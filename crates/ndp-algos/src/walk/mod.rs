@@ -30,7 +30,7 @@ pub use histogram::HistogramEstimator;
 pub(crate) use noise::LAWS;
 pub use noise::{Bounds, NoiseLaw, TokenNoise};
 pub(crate) use noise::{DiscreteLaplaceLaw, LaplaceLaw};
-pub use path::Path;
+pub use path::{OnPath, Path};
 pub use released::ReleasedSum;
 pub use run::{HistogramRun, SumRun, TokenView};
 use serde::{Deserialize, Serialize};

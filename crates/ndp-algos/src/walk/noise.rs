@@ -46,7 +46,7 @@ pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &Discrete
 ///     }
 /// }
 /// let noise = TokenNoise::of(&Uniform, Sigma::new(1.0)?);
-/// let sum = ReleasedSum::from(CompleteSum::new(CompleteWalk::new(5, 20)?, Bounds::new(0.0, 1.0)?, noise));
+/// let sum = ReleasedSum::from(CompleteSum { walk: CompleteWalk::new(5, 20)?, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false });
 /// let account = sum.account(&Observer::node(0))?;
 /// assert!(matches!(account.profile(1, NoiseMultiplier::new(2.0)?), Err(Error::NoGuarantee(_))));
 /// # Ok::<(), Error>(())

@@ -11,12 +11,11 @@ use crate::error::ensure;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::walk::complete::{Caps, CompleteWalk};
+/// use ndp_algos::walk::complete::{CompleteOptions, CompleteWalk};
 /// // Every node contributes at its first visit only.
-/// let walk = CompleteWalk::new(3, 4)?.with_caps(Caps { visits: Some(1), ..Caps::default() })?;
-/// let path = walk.path(&[0, 2, 0, 1])?;
+/// let options = CompleteOptions { cap: Some(1), ..CompleteOptions::default() };
+/// let path = CompleteWalk::new(3, 4)?.with_options(options)?.path(&[0, 2, 0, 1])?;
 /// assert_eq!(path.contributes, [true, true, false, true]);
-/// assert_eq!(path.receptions()?[0], [0, 2]);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,12 +28,44 @@ pub struct Path {
     pub contributes: Vec<bool>,
 }
 
+/// A sum or an average by a token once the token took a path, as a linear Gaussian protocol: its exact losses towards whoever knows
+/// the path follow from [`exact_loss`](crate::loss::exact_loss), attacks from [`audit`](crate::audit).
+///
+/// Of a [`CompleteSum`](super::complete::CompleteSum) or a [`TokenAveraging`](super::graph::TokenAveraging).
+///
+/// # Examples
+/// ```
+/// use ndp_algos::LinearProtocol;
+/// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+/// use ndp_algos::walk::graph::{Steps, TokenAveraging};
+/// use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, TokenNoise};
+/// let walk = CompleteWalk::new(3, 3)?;
+/// let (bounds, noise) = (Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(ndp_dp::Sigma::new(1.0)?));
+/// let protocol = CompleteSum { walk, bounds, noise, constant_data: false };
+/// // Two contributions of node 0 behind two noises, before node 1 sees the token: 2²/2.
+/// let losses = OnPath { protocol, path: walk.path(&[0, 0, 1])? }.coalition_loss(&[1])?;
+/// assert!((losses.unit(0)?.value().get() - 2.0).abs() < 1e-9);
+/// // On a graph, two behind four noises: 2²/4.
+/// let path = Path { nodes: 3, holders: vec![0, 1, 0, 1, 2], contributes: vec![true; 4] };
+/// let (initial, final_token) = (ndarray::array![0.0], FinalToken::Withheld);
+/// let protocol = TokenAveraging { steps: Steps::RunningAverage, initial, final_token };
+/// assert!((OnPath { protocol, path }.coalition_loss(&[2])?.unit(0)?.value().get() - 1.0).abs() < 1e-9);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnPath<P> {
+    /// The sum or the average.
+    pub protocol: P,
+    /// The path of its token. Who contributes is taken from here.
+    pub path: Path,
+}
+
 impl Path {
     /// The steps at which each node receives the token: entry `v` is a list of steps from 0.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for more than ten million nodes; [`Error::NodeOutOfRange`] for a holder that is no node.
-    pub fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
+    pub(crate) fn receptions(&self) -> Result<Vec<Vec<usize>>, Error> {
         self.check_nodes("be at most 10000000 for a list per node", 10_000_000)?;
         let mut steps = vec![Vec::new(); self.nodes];
         for (step, &holder) in self.holders.iter().enumerate() {

@@ -61,21 +61,21 @@ impl ReleasedSum {
     fn noise(&self) -> TokenNoise {
         match &self.sum {
             Sum::Ring(ring) => ring.noise(),
-            Sum::Complete(sum) => sum.noise(),
+            Sum::Complete(sum) => sum.noise,
         }
     }
 
     fn sensitivity(&self) -> Result<Sensitivity, Error> {
         match &self.sum {
             Sum::Ring(ring) => ring.bounds().sensitivity(),
-            Sum::Complete(sum) => sum.bounds().sensitivity(),
+            Sum::Complete(sum) => sum.bounds.sensitivity(),
         }
     }
 
     fn steps(&self) -> usize {
         match &self.sum {
             Sum::Ring(ring) => ring.step_count(),
-            Sum::Complete(sum) => sum.walk().step_count(),
+            Sum::Complete(sum) => sum.walk.step_count(),
         }
     }
 
@@ -88,7 +88,7 @@ impl ReleasedSum {
     fn contributions(&self, delta: Delta) -> Result<(u64, f64), Error> {
         match &self.sum {
             Sum::Ring(ring) => Ok((ring.rounds() as u64, 0.0)),
-            Sum::Complete(sum) => sum.walk().visit_count(sum.walk().caps().contributions_of_a_node(delta)?),
+            Sum::Complete(sum) => sum.walk.visit_count(sum.walk.options().contributions_of_a_node(delta)?),
         }
     }
 
@@ -113,7 +113,7 @@ impl Protocol for ReleasedSum {
     fn node_count(&self) -> usize {
         match &self.sum {
             Sum::Ring(ring) => ring.node_count(),
-            Sum::Complete(sum) => sum.walk().node_count(),
+            Sum::Complete(sum) => sum.walk.node_count(),
         }
     }
 
@@ -291,7 +291,7 @@ impl Attacker for LastToken {
                     Ok(view.published.or(view.received.last().map(|&(_, token)| token)).unwrap_or(0.0))
                 }
                 Sum::Complete(sum) => {
-                    let run = sum.with_noise(self.noise).run(|v, _| of(sum.bounds(), v), rng)?;
+                    let run = CompleteSum { noise: self.noise, ..*sum }.run(|v, _| of(sum.bounds, v), rng)?;
                     let view = run.view(self.observer)?;
                     Ok(view.published.or(view.received.last().map(|&(_, token)| token)).unwrap_or(0.0))
                 }
@@ -304,7 +304,7 @@ impl Attacker for LastToken {
 mod tests {
     use super::*;
     use crate::accountant::{Target, check, least_noise};
-    use crate::walk::complete::{Caps, CompleteWalk};
+    use crate::walk::complete::{CompleteOptions, CompleteWalk};
     use crate::walk::ring::Placement;
     use crate::walk::{FinalToken, LAWS};
     use approx::assert_relative_eq;
@@ -318,7 +318,12 @@ mod tests {
 
     fn walk(n: usize, steps: usize, law: &str) -> Result<CompleteSum, Error> {
         let noise = TokenNoise::named(law, Sigma::new(1.0)?)?;
-        Ok(CompleteSum::new(CompleteWalk::new(n, steps)?, Bounds::new(0.0, 1.0)?, noise))
+        Ok(CompleteSum {
+            walk: CompleteWalk::new(n, steps)?,
+            bounds: Bounds::new(0.0, 1.0)?,
+            noise,
+            constant_data: false,
+        })
     }
 
     fn profile(sum: &ReleasedSum, noise: f64) -> Result<Profile, Error> {
@@ -414,8 +419,13 @@ mod tests {
         assert!(sum.account(&Observer::node(0))?.profile(0, NoiseMultiplier::new(1.0)?).is_err());
         // Pairs of a walk may collude, and caps bound what one of its nodes gives away.
         let plain = walk(6, 200, "laplace")?;
-        let walk = plain.walk().with_caps(Caps { visits: Some(3), edge_uses: None })?;
-        let capped = ReleasedSum::from(CompleteSum::new(walk, plain.bounds(), plain.noise()));
+        let walk = plain.walk.with_options(CompleteOptions { cap: Some(3), ..CompleteOptions::default() })?;
+        let capped = ReleasedSum::from(CompleteSum {
+            walk,
+            bounds: plain.bounds,
+            noise: plain.noise,
+            constant_data: false,
+        });
         let at = |sum: &ReleasedSum| -> Result<f64, Error> {
             Ok(profile(sum, 3.0)?.epsilon(Delta::new(1e-5)?)?.into_value().epsilon())
         };

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(1.0)?);
-/// let sum = CompleteSum::new(CompleteWalk::new(3, 10)?, Bounds::new(0.0, 1.0)?, noise);
+/// let sum = CompleteSum { walk: CompleteWalk::new(3, 10)?, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
 /// let run = sum.run(|_, _| 0.5, &mut ChaCha8Rng::seed_from_u64(1))?;
 /// let view = run.view(2)?;
 /// assert!(view.received.iter().all(|&(step, _)| run.path.holders[step] == 2));
@@ -86,7 +86,7 @@ impl SumRun {
 /// use ndp_dp::RandomizedResponse;
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// // Half of the nodes have label 1 of 3, and say so three times out of four.
-/// let histogram = CompleteHistogram::new(CompleteWalk::new(10, 2000)?, RandomizedResponse::new(3, 0.375)?)?;
+/// let histogram = CompleteHistogram { walk: CompleteWalk::new(10, 2000)?, response: RandomizedResponse::new(3, 0.375)?, exact_reports: None };
 /// let run = histogram.run(|u| u32::from(u < 5), &mut ChaCha8Rng::seed_from_u64(1))?;
 /// let estimate = run.estimator.estimate(run.token.get(&1).copied().unwrap_or(0));
 /// assert!((estimate - 1000.0).abs() < 5.0 * run.estimator.variance(1000)?.sqrt() + 120.0);

@@ -136,26 +136,25 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The least noise of every protocol that has one.
+/// The least noise of every protocol that has one, and the error that it costs.
 fn figure(comparison: &Comparison, unit: f64) -> Figure {
-    let mut panel = Panel::table("at the same limit", "protocol");
     let answered = || comparison.rows.iter().filter_map(|row| Some((row, row.least.as_ref().ok()?)));
-    for (at, (row, _)) in answered().enumerate() {
-        panel = panel.row_name(at as f64, row.name.clone());
-    }
-    let column = |of: &dyn Fn(&ndp_algos::accountant::Row) -> Option<f64>, name: &str| {
-        let points: Vec<(f64, f64)> =
-            answered().enumerate().filter_map(|(at, (row, _))| Some((at as f64, of(row)?))).collect();
-        Series::data(name).points(points)
+    let names: Vec<String> = answered().map(|(row, _)| row.name.clone()).collect();
+    let noise = answered().map(|(_, least)| Some(least.noise.get() * unit));
+    let error = answered().map(|(row, _)| row.error.as_ref().ok().map(|error| error * unit));
+    let at_rows = |values: Vec<Option<f64>>| -> Vec<(f64, f64)> {
+        values.into_iter().enumerate().filter_map(|(at, value)| Some((at as f64, value?))).collect()
     };
-    let noise = column(&|row| row.least.as_ref().ok().map(|least| least.noise.get() * unit), "noise");
-    let error = column(&|row| row.error.as_ref().ok().map(|error| error * unit), "error of the mean");
-    let curves = Panel::curves(
-        "noise and error, in the order of the table",
-        Axis::linear("row"),
-        Axis::log("noise, error"),
-    )
-    .with(noise.clone().scattered())
-    .with(error.clone().scattered());
-    Figure::new("What the limit costs").panel(panel.with(noise).with(error)).panel(curves).columns(1)
+    let columns = [("noise", at_rows(noise.collect())), ("error of the mean", at_rows(error.collect()))];
+    let dots = columns.clone().map(|(name, values)| {
+        Series::data(name).points(values.into_iter().map(|(at, value)| (value, at))).scattered()
+    });
+    let table = columns.map(|(name, values)| Series::data(name).points(values));
+    let mut rows = Panel::table("in numbers", "protocol").with_all(table);
+    for (at, name) in names.iter().enumerate() {
+        rows = rows.row_name(at as f64, name.clone());
+    }
+    let dots =
+        Panel::curves("at the same limit", Axis::log("noise, error"), Axis::named(names)).with_all(dots);
+    Figure::new("What the limit costs").panel(dots).panel(rows).columns(1)
 }

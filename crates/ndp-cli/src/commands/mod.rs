@@ -60,12 +60,9 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
 }
 
 fn protocols() -> Result<(), Failure> {
-    let rows: Vec<Vec<String>> =
-        PROTOCOLS.iter().map(|entry| vec![entry.name.to_owned(), entry.about.to_owned()]).collect();
-    for row in &rows {
-        line(&format!("{:<24} {}", row[0], row[1]))?;
-        let entry = PROTOCOLS.iter().find(|entry| entry.name == row[0]);
-        for parameter in entry.map_or(&[][..], |entry| entry.parameters) {
+    for entry in PROTOCOLS {
+        line(&format!("{:<24} {}", entry.name, entry.about))?;
+        for parameter in entry.parameters {
             line(&format!("{:<24}   {}: {}", "", parameter.name, parameter.about))?;
         }
     }

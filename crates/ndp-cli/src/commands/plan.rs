@@ -10,7 +10,7 @@ use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
 use ndp_algos::accountant::{Target, compare};
-use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -87,7 +87,7 @@ impl Asked<'_> {
     /// `None` where the candidate has no answer.
     fn of(&self, graph: &Graph, candidate: &Candidate, patience: u64) -> Result<Option<Found>, Failure> {
         let start = Instant::now();
-        let matrix = input::matrix(graph, candidate.weights);
+        let matrix = input::matrix(graph, candidate.weights)?;
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
         let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
@@ -110,17 +110,14 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
     for name in only {
         registry::find(name)?;
     }
-    let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis))? as f64;
+    let base = stopping_rounds(&input::matrix(graph, Weights::Metropolis)?)? as f64;
     let mut candidates = Vec::new();
     for entry in PROTOCOLS {
         if !only.is_empty() && !only.iter().any(|name| name == entry.name) {
             continue;
         }
-        // Baselines need trust or give none; training and histograms have no mean to compare.
-        if ["central", "local"].contains(&entry.name)
-            || entry.name.contains("sgd")
-            || entry.name.contains("histogram")
-        {
+        // Means are compared with means; a baseline needs trust or gives none.
+        if entry.kind != Kind::Mean {
             continue;
         }
         if entry.parameter("rounds").is_none() {

@@ -162,7 +162,7 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     let per_user = train.labels().len() / users.count();
     let (name, parameters) = asked.protocol.split_once(':').unwrap_or((&asked.protocol, ""));
     let parameters: Parameters = parameters.parse()?;
-    let matrix: GossipMatrix = input::matrix(&graph, Weights::Metropolis);
+    let matrix: GossipMatrix = input::matrix(&graph, Weights::Metropolis)?;
     let training = registry::training(name, &matrix, &parameters)?;
     if asked.graph.is_none() && matches!(training, Training::WalkOnGraph { .. } | Training::Gossip { .. }) {
         return Err(Failure::Usage(format!("{name} trains on a network: --graph FILE")));

@@ -1,5 +1,6 @@
 //! Stationary laws, periods, mixing times and centralities against definitions and closed forms.
 
+use crate::Weights;
 use crate::centrality::{eigenvector_centrality, katz_centrality, largest_adjacency_eigenvalue};
 use crate::communicability::{communicability, resolvent_communicability};
 use crate::davis::davis_southern_women_graph;
@@ -8,7 +9,7 @@ use crate::generators::{
 };
 use crate::mixing_time::{mixing_time, mixing_time_bound};
 use crate::random::{connected_erdos_renyi, erdos_renyi_graph};
-use crate::{Error, GossipMatrix, Graph, Spectrum, TransitionMatrix, linalg, spectrum};
+use crate::{Error, GossipMatrix, Graph, Spectrum, TransitionMatrix, spectrum};
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, array};
 use rand::{Rng, RngExt};
@@ -67,7 +68,7 @@ fn stationary_law_solves_its_equation() -> Result<(), Error> {
         assert_relative_eq!(*p, graph.degree(v) as f64 / 8.0, max_relative = 1e-15);
     }
     assert_eq!(directed_cycle(1_000_000)?.stationary_distribution()?[7], 1e-6);
-    let gossip = GossipMatrix::max_degree(&star_graph(9)?);
+    let gossip = GossipMatrix::new(&star_graph(9)?, Weights::MaxDegree)?;
     assert_eq!(TransitionMatrix::from(&gossip).stationary_distribution()?, vec![0.1; 10]);
     Ok(())
 }
@@ -107,7 +108,10 @@ fn reducible_and_periodic_walks_are_named() -> Result<(), Error> {
     assert_eq!(walk(star_graph(3)?)?.period()?, 2);
     assert_eq!(mixing_time(&walk(hypercube_graph(3)?)?, 0.25), Err(Error::Periodic { period: 2 }));
     // Entries of weight zero are no arrows: max-degree weights store a zero diagonal.
-    assert_eq!(TransitionMatrix::from(&GossipMatrix::max_degree(&hypercube_graph(3)?)).period()?, 2);
+    assert_eq!(
+        TransitionMatrix::from(&GossipMatrix::new(&hypercube_graph(3)?, Weights::MaxDegree)?).period()?,
+        2
+    );
     assert!(walk(Graph::from_edges(2, [])?).is_err());
     // Closed walks of lengths 4 and 6.
     let mut w = Array2::zeros((8, 8));
@@ -131,7 +135,7 @@ fn mixing_time_is_its_definition() -> Result<(), Error> {
     for graph in [cycle_graph(9)?, path_graph(12)?, star_graph(6)?, complete_graph(5)?, grid_2d_graph(4, 5)?]
     {
         walks.push((&GossipMatrix::metropolis(&graph)).into());
-        walks.push((&GossipMatrix::max_degree(&graph).lazy(0.5)?).into());
+        walks.push((&GossipMatrix::new(&graph, Weights::MaxDegree)?.lazy(0.5)?).into());
     }
     for walk in walks.into_iter().filter(|walk| walk.period() == Ok(1)) {
         let law = walk.stationary_distribution()?;
@@ -222,7 +226,7 @@ fn katz_solves_its_equation_within_the_radius_only() -> Result<(), Error> {
     for share in [0.0, 0.5, 0.9, 0.999] {
         let x = katz_centrality(&davis, share * radius, 1.0)?;
         let matrix = Array2::eye(32) - &adjacency * (share * radius);
-        let solved = linalg::solve(matrix.view(), Array2::ones((32, 1)).view())?;
+        let solved = ndp_linalg::solve(matrix.view(), Array2::ones((32, 1)).view())?;
         for (x, y) in x.iter().zip(&solved) {
             assert_relative_eq!(*x, *y, max_relative = 1e-10);
         }

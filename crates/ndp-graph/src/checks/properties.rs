@@ -1,5 +1,6 @@
 //! What holds for every graph, matrix and text.
 
+use crate::Weights;
 use crate::chebyshev::Chebyshev;
 use crate::edge_list::{EdgeListOptions, ExtraFields, Header, SelfLoops, Separator, read_edge_list};
 use crate::lanczos::{TOLERANCE, lanczos_extremes};
@@ -26,8 +27,8 @@ fn matrices() -> impl Strategy<Value = GossipMatrix> {
     (graphs(), 0..3, prop_oneof![Just(0.0), 0.01..0.99]).prop_map(|(graph, scheme, laziness): (_, _, f64)| {
         let matrix = match scheme {
             0 => GossipMatrix::metropolis(&graph),
-            1 => GossipMatrix::max_degree(&graph),
-            _ => GossipMatrix::sum_degree(&graph),
+            1 => GossipMatrix::new(&graph, Weights::MaxDegree).unwrap(),
+            _ => GossipMatrix::new(&graph, Weights::SumDegree).unwrap(),
         };
         matrix.lazy(laziness).expect("the laziness is in its range")
     })
@@ -217,10 +218,10 @@ proptest! {
     fn linear_systems_are_solved(entries in prop::collection::vec(-1.0..1.0f64, 36), right in prop::collection::vec(-1.0..1.0f64, 6)) {
         let a = Array2::from_shape_vec((6, 6), entries).expect("36 entries") + Array2::<f64>::eye(6) * 6.0;
         let b = Array2::from_shape_vec((6, 1), right).expect("6 entries");
-        let x = crate::linalg::solve(a.view(), b.view())?;
+        let x = ndp_linalg::solve(a.view(), b.view())?;
         prop_assert!((a.dot(&x) - &b).iter().all(|residual| residual.abs() < 1e-14));
         let normal = a.t().dot(&a);
-        let y = crate::linalg::cholesky(normal.view())?.solve(a.t().dot(&b).view())?;
+        let y = ndp_linalg::cholesky(normal.view())?.solve(a.t().dot(&b).view())?;
         prop_assert!((&y - &x).iter().all(|difference| difference.abs() < 1e-13));
     }
 }

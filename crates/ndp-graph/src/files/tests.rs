@@ -59,11 +59,11 @@ fn matrices_come_back_entry_by_entry() -> Result<(), Error> {
     for graph in [star_graph(6)?, cycle_graph(5)?, erdos_renyi_graph(20, 0.3, &mut rng)?] {
         let gossip = [
             GossipMatrix::metropolis(&graph),
-            GossipMatrix::max_degree(&graph),
-            GossipMatrix::sum_degree(&graph),
+            GossipMatrix::new(&graph, Weights::MaxDegree)?,
+            GossipMatrix::new(&graph, Weights::SumDegree)?,
             GossipMatrix::from_edge_weights(&graph, |u, v| 0.01 / (u + v) as f64)?,
             GossipMatrix::metropolis(&graph).lazy(0.3)?,
-            GossipMatrix::sum_degree(&graph).lazy(0.1)?.lazy(0.7)?,
+            GossipMatrix::new(&graph, Weights::SumDegree)?.lazy(0.1)?.lazy(0.7)?,
         ];
         for matrix in &gossip {
             through(matrix);

@@ -4,8 +4,8 @@
 //! - Godsil and Royle, *Algebraic graph theory*, Springer, 2001, section 7.4 and theorem 9.4.3 (spectrum).
 
 use super::{at_least, check_edges};
-use crate::memory::require_memory;
 use crate::{Error, Graph};
+use ndp_linalg::memory::require_memory;
 use std::collections::BTreeMap;
 
 /// The Kneser graph: its nodes are the sets of `k` of the numbers `0..n`, in lexicographic order, which are their labels:
@@ -89,9 +89,10 @@ fn subsets(numbers: &[usize], k: usize) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
     use crate::GossipMatrix;
+    use crate::Weights;
     use crate::generators::complete_graph;
-    use crate::linalg::sym_eigenvalues;
     use approx::assert_relative_eq;
+    use ndp_linalg::sym_eigenvalues;
 
     #[test]
     fn sets_are_joined_when_they_are_disjoint() -> Result<(), Error> {
@@ -125,7 +126,7 @@ mod tests {
                 known.extend(vec![sign * choose(n - k - i, k - i) / degree; multiplicity as usize]);
             }
             known.sort_by(f64::total_cmp);
-            let values = sym_eigenvalues(GossipMatrix::regular(&graph)?.to_dense()?.view())?;
+            let values = sym_eigenvalues(GossipMatrix::new(&graph, Weights::Regular)?.to_dense()?.view())?;
             assert_eq!(values.len(), known.len());
             for (value, expected) in values.iter().zip(known) {
                 assert_relative_eq!(*value, expected, epsilon = 1e-12);

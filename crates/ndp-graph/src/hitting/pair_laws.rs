@@ -1,7 +1,5 @@
 //! First visits of a walk to a pair of nodes.
 
-use crate::Error;
-
 /// The first visits of a walk to a pair of nodes `{u, v}`: everything that an accountant of the
 /// loss from `u` to `v` needs to know about the graph.
 ///
@@ -17,6 +15,7 @@ use crate::Error;
 /// # Ok::<(), ndp_graph::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct PairLaws {
     /// The exposed node.
     pub u: usize,
@@ -35,45 +34,15 @@ pub struct PairLaws {
     pub start_to_u: Vec<f64>,
     /// As [`Self::start_to_u`], at `v`.
     pub start_to_v: Vec<f64>,
-    pub(super) error_per_step: f64,
-    pub(super) error_at_once: f64,
+    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
+    /// whose sum is not exactly 1.
+    pub relative_error: Vec<f64>,
 }
 
 impl PairLaws {
     /// Number of steps `T`.
     #[must_use]
     pub fn horizon(&self) -> usize {
-        self.u_to_u.len() - 1
-    }
-
-    /// The laws of the same pair and start up to an earlier time.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `1 ≤ horizon ≤` [`horizon`](Self::horizon).
-    pub fn truncated(&self, horizon: usize) -> Result<Self, Error> {
-        if horizon < 1 || horizon > self.horizon() {
-            return Err(Error::InvalidParameter {
-                name: "the shorter horizon",
-                condition: "be at least 1 and at most that of the laws",
-                value: horizon as f64,
-            });
-        }
-        let cut = |law: &[f64]| law[..=horizon].to_vec();
-        Ok(Self {
-            u_to_u: cut(&self.u_to_u),
-            u_to_v: cut(&self.u_to_v),
-            v_to_u: cut(&self.v_to_u),
-            v_to_v: cut(&self.v_to_v),
-            start_to_u: cut(&self.start_to_u),
-            start_to_v: cut(&self.start_to_v),
-            ..*self
-        })
-    }
-
-    /// A bound on the relative error of every entry at time `t`: rounding, and rows of the matrix
-    /// whose sum is not exactly 1.
-    #[must_use]
-    pub fn relative_error(&self, t: usize) -> f64 {
-        self.error_at_once + t as f64 * self.error_per_step
+        self.relative_error.len() - 1
     }
 }

@@ -7,6 +7,14 @@ use serde::{Deserialize, Serialize};
 ///
 /// The series are named, not given: the report reads them back from the CSV, with their grades, so that its verdict
 /// rests on what was written. What follows from which grade is the business of [`verdict`](crate::verdict).
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::Check;
+/// // "The bound that is printed is at least the exact loss": what the figure's CSV must show.
+/// let check = Check::covers("printed", "exact");
+/// assert_eq!(check.names(), Some(["printed", "exact"]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "check", rename_all = "kebab-case")]
 pub enum Check {

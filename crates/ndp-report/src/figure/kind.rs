@@ -4,6 +4,14 @@ use ndp_dp::Grade;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// What a series may be used for: a privacy grade, or no privacy claim at all.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Grade;
+/// use ndp_report::figure::Kind;
+/// assert_eq!(Kind::from(Grade::UpperBound).as_str(), "upper-bound");
+/// assert_eq!(Kind::from_word("data"), Some(Kind::Data));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// A privacy number of this grade.

@@ -11,6 +11,16 @@ use rand_chacha::rand_core::SeedableRng;
 pub const MAX_EDGES: usize = 5000;
 
 /// A matrix of values, drawn as a heat map.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_dp::Grade;
+/// use ndp_report::figure::Matrix;
+/// let losses = Matrix::new("losses", Grade::Exact, arr2(&[[0.0, 1.0], [0.5, 0.0]]))
+///     .named(&["Ada".into(), "Bo".into()]);
+/// assert_eq!(losses.row_names.as_deref(), Some(&["Ada".to_owned(), "Bo".to_owned()][..]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     /// Its name in the CSV.
@@ -57,6 +67,18 @@ impl Matrix {
 ///
 /// In the CSV every node `v` has the rows `(v, 0)` = horizontal and `(v, 1)` = vertical position, as
 /// series `position` without privacy claim, and `(v, 2)` = value.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Grade;
+/// use ndp_graph::generators::grid_2d_graph;
+/// use ndp_report::figure::Drawing;
+/// let grid = grid_2d_graph(2, 2)?;
+/// let places = grid.positions().ok_or("grids have positions")?.to_vec();
+/// let drawing = Drawing::new("loss", Grade::Exact, &grid, places, vec![0.0, 1.0, 1.0, 0.5]).mark(0);
+/// assert_eq!((drawing.edge_count, drawing.marked), (4, vec![0]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// Its name in the CSV.

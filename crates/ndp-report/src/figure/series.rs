@@ -3,6 +3,13 @@
 use super::Kind;
 
 /// One point of a curve, with the range it stands for (minimum and maximum, or an interval).
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::Point;
+/// let point = Point::from((1.0, 0.5));
+/// assert_eq!((point.x, point.y, point.low), (1.0, 0.5, None));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// Abscissa.
@@ -22,6 +29,13 @@ impl From<(f64, f64)> for Point {
 }
 
 /// How the points of a series are drawn.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Mark, Series};
+/// assert_eq!(Series::data("runs").scattered().mark, Mark::Points);
+/// assert_eq!(Series::data("losses").histogram(&[0.1, 0.2], &[0.0, 0.15, 0.3]).mark, Mark::Bars);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A line, with a marker on every point when there are few.
@@ -36,6 +50,17 @@ pub enum Mark {
 ///
 /// Colour, dashes and markers follow from the kind and from the order in which names appear in
 /// the figure: the same name looks the same in every panel.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Grade;
+/// use ndp_report::figure::Series;
+/// // The mean over runs at every abscissa, with its spread.
+/// let error = Series::data("error").mean_of_runs(&[1.0, 2.0], &[vec![0.4, 0.2], vec![0.6, 0.2]]);
+/// assert_eq!((error.points[0].y, error.points[1].y), (0.5, 0.2));
+/// let exact = Series::new("exact", Grade::Exact).points([(1.0, 1.0)]);
+/// assert_eq!(exact.kind.as_str(), "exact");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Its name in the legend and the CSV, unique within its panel.

@@ -184,8 +184,11 @@ pub(super) fn draw(
     (x_range, y_range): ([f64; 2], [f64; 2]),
     whole: bool,
 ) -> (Mapping, Mapping, Rect) {
-    let vertical = Mapping::new(y, y_range, [0.0, 1.0]);
-    let (y_ticks, _) = vertical.ticks(6);
+    let (y_ticks, y_minor) = if y.names.is_empty() {
+        Mapping::new(y, y_range, [0.0, 1.0]).ticks(6)
+    } else {
+        (y.names.iter().enumerate().map(|(at, name)| (at as f64, name.clone())).collect(), Vec::new())
+    };
     let widest = y_ticks.iter().map(|(_, label)| text_width(label, TICK_SIZE)).fold(0.0, f64::max);
     let frame = cell.inset(widest + 34.0, 2.0, 10.0, 42.0);
     let across = Mapping::new(x, x_range, [frame.x, frame.right()]);
@@ -203,13 +206,12 @@ pub(super) fn draw(
         canvas.line((px, frame.bottom()), (px, frame.bottom() + 4.5), BLACK, 1.0);
         canvas.text(px, frame.bottom() + 17.0, &label, TICK_SIZE, Anchor::Middle, BLACK);
     }
-    let (major, minor) = up.ticks(6);
-    for value in minor {
+    for value in y_minor {
         if let Some(py) = up.place(value) {
             canvas.line((frame.x - 2.5, py), (frame.x, py), GREY, 0.8);
         }
     }
-    for (value, label) in major {
+    for (value, label) in y_ticks {
         let Some(py) = up.place(value) else { continue };
         canvas.line((frame.x, py), (frame.right(), py), PALE, 1.0);
         canvas.line((frame.x - 4.5, py), (frame.x, py), BLACK, 1.0);

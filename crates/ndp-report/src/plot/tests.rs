@@ -78,6 +78,24 @@ fn everything_is_drawn_and_always_alike() {
     assert_eq!(&picture.png[..8], b"\x89PNG\r\n\x1a\n");
 }
 
+/// Names stand from the top down, beside their points.
+#[test]
+fn places_may_have_names() {
+    let dots = Series::data("noise").points([(3.0, 0.0), (1.0, 1.0), (2.0, 2.0)]).scattered();
+    let names = ["gossip", "ring", "walk"].map(str::to_owned).to_vec();
+    let panel = Panel::curves("at the same limit", Axis::log("noise"), Axis::named(names)).with(dots);
+    let svg = draw(&Figure::new("t").panel(panel)).unwrap().svg;
+    let places: Vec<f64> = ["gossip", "ring", "walk"]
+        .iter()
+        .map(|name| {
+            let before = &svg[..svg.find(&format!(">{name}<")).unwrap()];
+            let at = &before[before.rfind(" y=\"").unwrap() + 4..];
+            at[..at.find('"').unwrap()].parse().unwrap()
+        })
+        .collect();
+    assert!(places[0] + 15.0 < places[1] && places[1] + 15.0 < places[2], "{places:?}");
+}
+
 #[test]
 fn a_panel_without_points_or_with_one_value_is_drawn() {
     let empty = Panel::curves("empty", Axis::log("x"), Axis::log("y")).with(Series::data("none"));

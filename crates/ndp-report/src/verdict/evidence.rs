@@ -10,6 +10,15 @@ use crate::figure::Kind;
 use ndp_dp::{Estimate, Exact, Grade, Printed, UpperBound};
 
 /// Whether a claim holds, as far as the numbers show.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Exact;
+/// use ndp_report::verdict::evidence::{Claim, Verdict};
+/// let refuted = Claim(0.1).covers(Exact::new(0.36).into());
+/// assert!(refuted.fails());
+/// assert_eq!(Verdict::of_all([refuted, Verdict::NOT_SHOWN]).as_str(), "does not hold");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verdict(Word);
 
@@ -73,6 +82,17 @@ impl Verdict {
 const ROUNDING: f64 = 1e-9;
 
 /// In which interval the true value lies.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, UpperBound};
+/// use ndp_report::verdict::evidence::Interval;
+/// let (bound, exact) = (Interval::from(UpperBound::new(0.5)), Interval::from(Exact::new(0.6)));
+/// assert!(bound.is_at_most(exact).holds());
+/// assert_eq!(exact.is_at_most(bound).as_str(), "does not hold");
+/// // An upper bound says nothing from below.
+/// assert_eq!(exact.is_at_most(Interval::from(UpperBound::new(0.7))).as_str(), "not shown");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     least: f64,
@@ -107,6 +127,14 @@ impl From<Estimate<f64>> for Interval {
 }
 
 /// A loss that an attack has shown to be there, but for a stated rate of errors.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::UpperBound;
+/// use ndp_report::verdict::evidence::{Attacked, Interval};
+/// let measured = Interval::from(Attacked(0.3));
+/// assert!(measured.is_at_most(UpperBound::new(0.2).into()).fails());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attacked(pub f64);
 
@@ -158,6 +186,15 @@ impl Interval {
 }
 
 /// A number that is claimed to be at least the true one. It becomes no [`Interval`].
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, UpperBound};
+/// use ndp_report::verdict::evidence::Claim;
+/// assert!(Claim(1.0).covers(UpperBound::new(0.4).into()).holds());
+/// assert!(Claim(0.1).covers(Exact::new(0.4).into()).fails());
+/// assert_eq!(Claim(0.1).covers(UpperBound::new(0.4).into()).as_str(), "not shown");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claim(pub f64);
 

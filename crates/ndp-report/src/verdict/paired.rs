@@ -15,6 +15,19 @@ use std::collections::BTreeMap;
 pub const ERROR_RATE: f64 = 0.05;
 
 /// What the paired runs of a comparison show.
+///
+/// # Examples
+/// ```
+/// use ndp_report::figure::{Check, Kind, Sample};
+/// use ndp_report::verdict::evaluate;
+/// use std::collections::BTreeMap;
+/// let runs = |shift: f64| Sample { kind: Kind::Data, values: (0..20).map(|k| shift + f64::from(k % 3)).collect() };
+/// let samples = BTreeMap::from([("long".to_owned(), runs(2.0)), ("short".to_owned(), runs(0.0))]);
+/// let check = Check::exceeds("longer runs cost more", "long", "short");
+/// let paired = evaluate(&[check], &[], &samples)?.remove(0).paired.ok_or("runs are paired")?;
+/// assert!(paired.verdict.holds() && (paired.runs, paired.median) == (20, 2.0));
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Paired {
     /// Number of pairs.

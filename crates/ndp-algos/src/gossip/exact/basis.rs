@@ -6,8 +6,8 @@ use crate::certified::account;
 use crate::gossip::messages::{Message, exact_rows, received};
 use crate::view::checked_coalition;
 use ndarray::Array2;
-use ndp_graph::memory::require_dense;
 use ndp_graph::{GossipMatrix, GossipSequence};
+use ndp_linalg::memory::require_dense;
 
 /// Nearly orthonormal rows that span what an observer sees, with what is proven about their distance from the space.
 #[derive(Clone, Debug, PartialEq)]

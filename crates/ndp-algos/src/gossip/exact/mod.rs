@@ -51,7 +51,8 @@ pub struct ExactOptions {
 impl Default for ExactOptions {
     /// Own noise known, at most 12 GiB, numbers of up to 4224 bits.
     fn default() -> Self {
-        Self { own_noise: OwnNoise::Known, memory_limit: 12 << 30, precision_limit: 4224 }
+        let Budget { memory, bits } = Budget::default();
+        Self { own_noise: OwnNoise::Known, memory_limit: memory, precision_limit: bits }
     }
 }
 

@@ -23,7 +23,7 @@ use crate::gossip::synchronous::apply;
 use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
 use ndp_graph::GossipMatrix;
-use ndp_graph::linalg::cholesky;
+use ndp_linalg::cholesky;
 use rayon::prelude::*;
 
 /// For each observer, its sources.

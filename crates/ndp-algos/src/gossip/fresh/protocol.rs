@@ -36,7 +36,7 @@ use std::sync::Arc;
 /// // As much noise again in the later rounds: who is far away learns little.
 /// let matrix = GossipMatrix::metropolis(&path_graph(4)?);
 /// let losses = FreshNoiseGossip::new(matrix, flat_variances(3, 1.0)?)?.coalition_loss(&[0])?;
-/// assert!((losses.unit(2)?.get() - 0.1961).abs() < 1e-4 && losses.unit(3)?.get() < 0.03);
+/// assert!((losses.unit(2)?.value().get() - 0.1961).abs() < 1e-4 && losses.unit(3)?.value().get() < 0.03);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

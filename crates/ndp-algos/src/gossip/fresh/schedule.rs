@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::Sigma;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 
 /// The variances `s_t = τ_t²` per coordinate of the noise that every node adds in rounds
 /// `t = 0..T`: `s_0 > 0`, the others nonnegative.

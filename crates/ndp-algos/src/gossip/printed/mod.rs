@@ -26,8 +26,8 @@ use crate::tasks::for_paired_tasks;
 use crate::view::checked_coalition;
 use ndarray::Array2;
 use ndp_dp::{ObserverLoss, Printed};
-use ndp_graph::memory::require_dense;
 use ndp_graph::{Csr, GossipMatrix};
+use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
 
 /// Which powers of `W`, and which of their entries, the sum runs over.
@@ -268,6 +268,7 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndarray::Array2;
+    use ndp_graph::Weights;
     use ndp_graph::{Graph, generators};
 
     /// The definition, with dense powers.
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn all_orientations_agree_with_the_definition() -> Result<(), Error> {
         for graph in graphs()? {
-            let matrix = GossipMatrix::sum_degree(&graph);
+            let matrix = GossipMatrix::new(&graph, Weights::SumDegree)?;
             for (rounds, powers) in [
                 (0, Powers::FromZero),
                 (1, Powers::FromZero),

@@ -7,8 +7,8 @@ use crate::Error;
 use crate::view::checked_coalition;
 use ndarray::Array2;
 use ndp_dp::{ObserverLoss, Printed};
-use ndp_graph::memory::require_dense;
 use ndp_graph::{GossipSequence, Step};
+use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
 
 /// Theorem 1 or 12 over a sequence.

@@ -6,7 +6,7 @@ use super::names::{Entry, Names};
 use crate::Error;
 use crate::program::build::{Seeing, distinct};
 use crate::program::{MixingMatrix, Program, ProgramError, Reads, Value, Weight};
-use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_graph::{GossipMatrix, Graph, Weights, generators};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -247,15 +247,13 @@ impl Reader {
             MixingMatrix::from_rows(&rows.iter().map(row).collect::<Result<Vec<_>, ProgramError>>()?)?
         } else {
             let graph = self.find_graph(line.text("of")?)?;
-            let matrix = match line.text("weights")? {
-                "metropolis" => GossipMatrix::metropolis(graph),
-                "max-degree" => GossipMatrix::max_degree(graph),
-                "sum-degree" => GossipMatrix::sum_degree(graph),
-                "regular" => GossipMatrix::regular(graph)?,
-                other => {
+            let named = line.text("weights")?;
+            let matrix = match named.parse() {
+                Ok(Weights::Given) | Err(_) => {
                     let known = "metropolis, max-degree, sum-degree, regular";
-                    return Ok(syntax(format!("{other:?} is none of {known}"))?);
+                    return Ok(syntax(format!("{named:?} is none of {known}"))?);
                 }
+                Ok(rule) => GossipMatrix::new(graph, rule)?,
             };
             let matrix = if line.has("lazy") { matrix.lazy(line.weight("lazy")?.to_f64())? } else { matrix };
             MixingMatrix::from(&matrix)

@@ -6,7 +6,7 @@
 
 use super::{Covariance, Shift};
 use crate::program::enclose::Ends;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// Right sides that are solved together.
 pub(super) const LANES: usize = 8;

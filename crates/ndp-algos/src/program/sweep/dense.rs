@@ -2,7 +2,7 @@
 
 use crate::Error;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
-use ndp_graph::linalg::gemm;
+use ndp_linalg::gemm;
 
 /// The inverse of a lower triangular matrix, nearly: by halves.
 pub(super) fn inverse_of_lower(lower: ArrayView2<'_, f64>) -> Result<Array2<f64>, Error> {
@@ -60,7 +60,7 @@ pub(super) fn whitening(
     relative: f64,
 ) -> Result<Option<Whitening>, Error> {
     let n = covariance.nrows();
-    let Ok(factor) = ndp_graph::linalg::cholesky(covariance.view()) else { return Ok(None) };
+    let Ok(factor) = ndp_linalg::cholesky(covariance.view()) else { return Ok(None) };
     let matrix = inverse_of_lower(factor.lower().view())?;
     drop(factor);
     if !matrix.iter().all(|x| x.abs() <= MOST) || !sizes.iter().all(|x| x.is_finite()) {

@@ -33,8 +33,8 @@ use crate::certified::enclosure::width;
 pub(super) use absorb::witness;
 use dense::{Whitening, whitening};
 use ndarray::Array2;
-use ndp_graph::linalg::gram_difference;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::gram_difference;
+use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 use tape::{Kind, LANES, Lane, Sign, Tape, ZERO};
 

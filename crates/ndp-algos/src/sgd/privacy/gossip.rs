@@ -85,7 +85,7 @@ impl GossipObserver {
         } else {
             match mixings.iter().map(|mixing| public_round(mixing, observer)).collect::<Option<Vec<_>>>() {
                 Some(rounds) => {
-                    ndp_graph::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;
+                    ndp_linalg::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;
                     Account::Shift(rounds.into_iter().collect::<Result<_, _>>()?, stretch)
                 }
                 None => Account::Local,

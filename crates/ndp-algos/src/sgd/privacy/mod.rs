@@ -28,6 +28,7 @@ use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
 use ndp_dp::{ApproxDp, Guarantee, Order, Printed, Sigma, UpperBound, calibration};
+use ndp_numeric::rounding::{shown_up, shown_up_scientific};
 use serde::Serialize;
 use std::fmt;
 
@@ -130,7 +131,9 @@ impl Statement {
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pair = |p: &ApproxDp| format!("({:.4}, {:.1e})", p.epsilon(), p.delta());
+        // Nothing is shown smaller than it is.
+        let pair =
+            |p: &ApproxDp| format!("({}, {})", shown_up(p.epsilon(), 4), shown_up_scientific(p.delta(), 1));
         match self {
             Self::Guaranteed { privacy, against } => {
                 write!(
@@ -141,8 +144,8 @@ impl fmt::Display for Statement {
                 )
             }
             Self::MeanLoss { order, loss, over } => {
-                let (order, value, grade) = (order.get(), loss.value(), loss.grade());
-                write!(f, "mean Rényi loss {value:.4} of order {order} over {over} [{grade}]")
+                let (order, value, grade) = (order.get(), shown_up(*loss.value(), 4), loss.grade());
+                write!(f, "mean Rényi loss {value} of order {order} over {over} [{grade}]")
             }
             Self::Printed { privacy, reason } => {
                 write!(f, "published as {}, which is no guarantee: {reason} [printed]", pair(privacy.value()))

@@ -190,6 +190,12 @@ fn statements_say_what_they_are() -> Result<(), Error> {
     let shown = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?.to_string();
     assert!(shown.contains("(1.0000, 1.0e-6)-differentially private against everybody"), "{shown}");
     assert!(shown.contains("[exact]"), "{shown}");
+    let privacy = UpperBound::new(ApproxDp::new(1.000_01, 1.01e-6)?).into();
+    let above = Statement::Guaranteed { privacy, against: "everybody" }.to_string();
+    assert!(above.contains("(1.0001, 1.1e-6)"), "{above}");
+    let (order, loss) = (Order::new(2.0)?, UpperBound::new(0.300_01).into());
+    let mean = Statement::MeanLoss { order, loss, over: "all" }.to_string();
+    assert!(mean.contains("0.3001"), "{mean}");
     let printed =
         Statement::Printed { privacy: Printed::new(ApproxDp::new(1.0, 1e-6)?), reason: "noise is clipped" };
     assert!(printed.to_string().contains("no guarantee: noise is clipped [printed]"));

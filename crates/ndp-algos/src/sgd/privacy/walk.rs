@@ -218,7 +218,7 @@ impl WalkPairs {
     /// When the pair is out of range.
     #[must_use]
     pub(crate) fn loss(&self, pair: usize, order: Order, noise: NoiseMultiplier) -> UpperBound<f64> {
-        let local = LocalLoss::new(order, noise);
+        let local = LocalLoss { order, noise };
         let loss = match &self.laws {
             Laws::Capped { cap, gaps } if self.final_model == FinalToken::Published => {
                 contribution::capped_and_published(&gaps[pair], local, self.steps, *cap)

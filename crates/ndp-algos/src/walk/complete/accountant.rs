@@ -2,12 +2,13 @@
 //!
 //! All nodes outside the coalition are alike, so that one profile answers for all of them.
 
+use super::constant::require_no_caps;
 use super::guarantee::Visits;
-use super::{CompleteHistogram, CompleteSum, CompleteWalk, SumOnPath};
+use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol, Senders};
-use crate::walk::TokenNoise;
 use crate::walk::graph::log_likelihood_ratio;
+use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
     Sensitivity, UpperBound,
@@ -93,21 +94,24 @@ fn bound(epsilon: f64, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Erro
 }
 
 /// The loss averaged over the walk, for observers who may know the path; contributions may depend on the number of a visit. With
-/// [constant data](CompleteSum::with_constant_data) `ε(δ)` is the least of that and of what the secrecy of the path leaves, which
+/// [constant data](CompleteSum::constant_data) `ε(δ)` is the least of that and of what the secrecy of the path leaves, which
 /// depends on whether senders are known. The noise is Gaussian, its multiplier that of the question, whatever the noise that the
 /// sum was made with.
 impl Protocol for CompleteSum {
     fn node_count(&self) -> usize {
-        self.walk().node_count()
+        self.walk.node_count()
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
-        let walk = towards(self.walk(), observer)?;
-        if walk.caps().may_bind(walk.step_count()) {
+        let walk = towards(self.walk, observer)?;
+        if self.constant_data {
+            require_no_caps(walk)?;
+        }
+        if walk.options().may_bind(walk.step_count()) {
             return Err(Error::NotOffered("sums with caps are accounted for along a realised path"));
         }
-        let secrecy = self.has_constant_data().then_some(observer.senders);
+        let secrecy = self.constant_data.then_some(observer.senders);
         let profile = move |noise: NoiseMultiplier, against: &str| {
             // Rounded up: the reciprocal of a multiplier.
             let mu = (1.0 / noise.get()).next_up();
@@ -141,12 +145,12 @@ impl Protocol for CompleteSum {
     /// Every contribution seen alone, as many as a node makes but with probability `δ/10`.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
-        let walk = towards(self.walk(), observer)?;
-        let caps = walk.caps();
+        let walk = towards(self.walk, observer)?;
+        let options = walk.options();
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let mu = (1.0 / noise.get()).next_up();
             let epsilon = move |delta: Delta| {
-                let visits = caps.contributions_of_a_node(delta)?;
+                let visits = options.contributions_of_a_node(delta)?;
                 bound(walk.local_epsilon(mu, visits, delta)?.into_value(), delta)
             };
             Ok(Profile::of_epsilon(epsilon, against))
@@ -156,12 +160,12 @@ impl Protocol for CompleteSum {
 
     /// Of the token divided by the number of steps: visits are independent draws of nodes.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        let steps = self.walk().step_count() as f64;
+        let steps = self.walk.step_count() as f64;
         Ok(((noise.get() * noise.get() + 0.25) / steps).sqrt())
     }
 
     fn message_count(&self) -> Result<f64, Error> {
-        Ok(self.walk().step_count() as f64)
+        Ok(self.walk.step_count() as f64)
     }
 
     fn attack<'a>(
@@ -170,7 +174,7 @@ impl Protocol for CompleteSum {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        let members = observed(u, observer, self.walk().node_count())?;
+        let members = observed(u, observer, self.walk.node_count())?;
         Ok(Box::new(OnPaths { sum: self, members, u, noise }))
     }
 }
@@ -241,13 +245,19 @@ struct OnPaths<'a> {
 impl Attacker for OnPaths<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
         let sigma = self.noise.sigma(Sensitivity::new(1.0)?)?;
-        let bounds = crate::walk::Bounds::new(0.0, 1.0)?;
-        let sum = CompleteSum::new(self.sum.walk(), bounds, TokenNoise::gaussian(sigma));
+        let (bounds, noise) = (Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(sigma));
+        let protocol = CompleteSum { bounds, noise, ..*self.sum };
         (0..runs)
             .map(|_| {
-                let path = sum.walk().sample(&mut &mut *rng);
-                let protocol = SumOnPath::new(sum, path)?;
-                log_likelihood_ratio(&protocol, &self.members, self.u, self.noise, higher, rng)
+                let path = protocol.walk.sample(&mut &mut *rng);
+                log_likelihood_ratio(
+                    &OnPath { protocol, path },
+                    &self.members,
+                    self.u,
+                    self.noise,
+                    higher,
+                    rng,
+                )
             })
             .collect()
     }
@@ -257,11 +267,11 @@ impl Attacker for OnPaths<'_> {
 /// was made with. With hidden senders the secrecy of the path protects the reports; with known senders what is left of it.
 impl Protocol for CompleteHistogram {
     fn node_count(&self) -> usize {
-        self.walk().node_count()
+        self.walk.node_count()
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let histogram = self.along(towards(self.walk(), observer)?);
+        let histogram = self.along(towards(self.walk, observer)?);
         let known = observer.senders == Senders::Known;
         let epsilon_of = move |histogram: &Self, delta: Delta| {
             if !known {
@@ -272,11 +282,11 @@ impl Protocol for CompleteHistogram {
             Ok(found?.value().approx_dp.epsilon())
         };
         let profile = move |noise: NoiseMultiplier, against: &str| {
-            let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
+            let histogram = histogram.with_response(response_of(histogram.response.labels(), noise)?);
             let epsilon = move |delta: Delta| bound(epsilon_of(&histogram, delta)?, delta);
             Ok(Profile::of_epsilon(epsilon, against))
         };
-        let plain = !self.walk().caps().may_bind(self.walk().step_count());
+        let plain = !self.walk.options().may_bind(self.walk.step_count());
         let least = move |target: ApproxDp| {
             let local = histogram.calibrated_local(target, epsilon_of)?;
             if local == 0.0 {
@@ -289,7 +299,7 @@ impl Protocol for CompleteHistogram {
         let least = plain.then(|| Box::new(least) as Least);
         Ok(Box::new(Alike {
             observer: observer.clone(),
-            nodes: self.walk().node_count(),
+            nodes: self.walk.node_count(),
             profile,
             least,
             protocol: Some(std::ptr::from_ref(self).addr()),
@@ -298,22 +308,22 @@ impl Protocol for CompleteHistogram {
 
     /// Every report seen alone, as many as a node makes but with probability `δ/10`.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let histogram = self.along(towards(self.walk(), observer)?);
+        let histogram = self.along(towards(self.walk, observer)?);
         let profile = move |noise: NoiseMultiplier, against: &str| {
-            let histogram = histogram.with_response(response_of(histogram.response().labels(), noise)?)?;
+            let histogram = histogram.with_response(response_of(histogram.response.labels(), noise)?);
             let epsilon = move |delta: Delta| {
-                let visits = histogram.walk().caps().contributions_of_a_node(delta)?;
+                let visits = histogram.walk.options().contributions_of_a_node(delta)?;
                 bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)
             };
             Ok(Profile::of_epsilon(epsilon, against))
         };
-        Ok(alike(histogram.walk(), observer, profile))
+        Ok(alike(histogram.walk, observer, profile))
     }
 
     /// Of the estimated frequency of a label, visits being independent draws of nodes.
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
-        let response = response_of(self.response().labels(), noise)?;
-        let steps = self.walk().step_count() as u64;
+        let response = response_of(self.response.labels(), noise)?;
+        let steps = self.walk.step_count() as u64;
         let reader = crate::walk::HistogramEstimator::new(response, steps, 0)?;
         // The variance is linear in the number of holders.
         let variance = reader.variance(0)?.max(reader.variance(steps)?);
@@ -322,7 +332,7 @@ impl Protocol for CompleteHistogram {
     }
 
     fn message_count(&self) -> Result<f64, Error> {
-        Ok(self.walk().step_count() as f64)
+        Ok(self.walk.step_count() as f64)
     }
 
     fn attack<'a>(
@@ -331,9 +341,9 @@ impl Protocol for CompleteHistogram {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        let members = observed(u, observer, self.walk().node_count())?;
-        let response = response_of(self.response().labels(), noise)?;
-        let histogram = self.with_response(response)?;
+        let members = observed(u, observer, self.walk.node_count())?;
+        let response = response_of(self.response.labels(), noise)?;
+        let histogram = self.with_response(response);
         Ok(Box::new(Counting { histogram, observer: members[0], u }))
     }
 }
@@ -363,7 +373,7 @@ impl Attacker for Counting {
                     last.and_then(|(_, token)| token.get(&label)).map_or(0.0, |&count| count as f64)
                 };
                 let reports = count(0) + count(1);
-                let drawn = self.histogram.response().gamma() / f64::from(self.histogram.response().labels());
+                let drawn = self.histogram.response.gamma() / f64::from(self.histogram.response.labels());
                 Ok(count(1) - drawn * reports)
             })
             .collect()
@@ -375,12 +385,17 @@ mod tests {
     use super::*;
     use crate::accountant::{Target, check, least_noise};
     use crate::walk::Bounds;
-    use crate::walk::complete::Caps;
+    use crate::walk::complete::CompleteOptions;
     use ndp_dp::Sigma;
 
     fn sum(n: usize, steps: usize) -> Result<CompleteSum, Error> {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-        Ok(CompleteSum::new(CompleteWalk::new(n, steps)?, Bounds::new(0.0, 1.0)?, noise))
+        Ok(CompleteSum {
+            walk: CompleteWalk::new(n, steps)?,
+            bounds: Bounds::new(0.0, 1.0)?,
+            noise,
+            constant_data: false,
+        })
     }
 
     fn epsilon(account: &dyn Account, noise: f64) -> Result<f64, Error> {
@@ -396,7 +411,7 @@ mod tests {
         let hidden = known.clone().with_hidden_senders();
         for (n, steps, noise) in [(50, 500, 20.0), (5, 60, 10.0), (200, 200, 3.0)] {
             let plain = sum(n, steps)?;
-            let constant = plain.with_constant_data()?;
+            let constant = CompleteSum { constant_data: true, ..plain };
             let averaged = epsilon(plain.account(&known)?.as_ref(), noise)?;
             assert_eq!(averaged, epsilon(plain.account(&hidden)?.as_ref(), noise)?);
             let (least, middle) = (
@@ -411,7 +426,7 @@ mod tests {
         }
         // Composition over receptions beats the average where nodes are many and contributions few.
         let few = sum(1000, 300)?;
-        let (constant, averaged) = (few.with_constant_data()?, few.account(&hidden)?);
+        let (constant, averaged) = (CompleteSum { constant_data: true, ..few }, few.account(&hidden)?);
         assert!(epsilon(constant.account(&hidden)?.as_ref(), 2.0)? <= epsilon(averaged.as_ref(), 2.0)?);
         Ok(())
     }
@@ -436,8 +451,8 @@ mod tests {
     #[test]
     fn caps_lower_the_local_bound() -> Result<(), Error> {
         let (plain, observer) = (sum(20, 400)?, Observer::node(0));
-        let walk = plain.walk().with_caps(Caps { visits: Some(5), edge_uses: None })?;
-        let capped = CompleteSum::new(walk, plain.bounds(), plain.noise());
+        let walk = plain.walk.with_options(CompleteOptions { cap: Some(5), ..CompleteOptions::default() })?;
+        let capped = CompleteSum { walk, ..plain };
         let bound = |sum: &CompleteSum| epsilon(sum.local_bound(&observer)?.as_ref(), 10.0);
         assert!(bound(&capped)? < bound(&plain)?);
         assert!(matches!(capped.account(&observer), Err(Error::NotOffered(_))));

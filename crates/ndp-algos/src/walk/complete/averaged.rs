@@ -18,69 +18,20 @@
 //! times may be known. Contributions beyond a cap, when replaced by noise alone, only lower the loss; contributions may differ
 //! from visit to visit.
 //!
-//! Whom it protects against: the colluders ([`CompleteWalk::with_colluders`]), nodes that see the tokens they receive (and the final
+//! Whom it protects against: the colluders, nodes that see the tokens they receive (and the final
 //! one if it is published); replace-one neighbors, all contributions of the exposed node may change.
 
 use super::CompleteWalk;
 use super::segment::SegmentMoments;
 use crate::Error;
 use crate::error::ensure;
+use crate::kernel;
 use crate::numeric::{Total, up};
-use ndp_dp::{Exact, Guarantee, Order, UpperBound};
-use ndp_graph::progress::checkpoint;
+use ndp_dp::{Order, UpperBound};
+use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 
 impl CompleteWalk {
-    /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in 1e11 at most. With
-    /// `look`, an upper bound that lets the observer also see the token after every `look` consecutive foreign steps: more
-    /// information, so never below the exact moment; infinite where it is useless.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞`. Without a look, for walks of more than 100 000 steps, and where no
-    /// bound on the segment moments is known (`θ` of several times `ln n` on a long walk); with one, unless
-    /// `1 ≤ look ≤ T` and `T · look ≤ 10^10`.
-    ///
-    /// # Complexity
-    /// `O(T²)`, with a look `O(T · look)`.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_algos::walk::complete::CompleteWalk;
-    /// // One observer, one other node, one step: it acted with probability 1/2, and is seen if published.
-    /// let walk = CompleteWalk::new(2, 1)?.published();
-    /// assert!((walk.log_mgf(1.0, None)?.value() - ((1.0 + 1f64.exp()) / 2.0).ln()).abs() < 1e-12);
-    /// # Ok::<(), ndp_algos::Error>(())
-    /// ```
-    pub fn log_mgf(&self, theta: f64, look: Option<usize>) -> Result<Guarantee<f64>, Error> {
-        check_theta(theta)?;
-        let Some(look) = look else { return self.exact_log_mgf(theta).map(Into::into) };
-        self.check_look(look)?;
-        ensure(
-            self.step_count() as f64 * look as f64 <= 1e10,
-            "the number of steps times the look",
-            "be at most 1e10; ask the account of a sum",
-            self.step_count() as f64 * look as f64,
-        )?;
-        Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, Some(look), Effort::Quick))).into())
-    }
-
-    fn exact_log_mgf(&self, theta: f64) -> Result<Exact<f64>, Error> {
-        ensure(
-            self.step_count() <= MAX_EXACT_STEPS,
-            "the number of steps of the exact recursion",
-            "be at most 100000; ask the account of a sum",
-            self.step_count() as f64,
-        )?;
-        let value = ln_1p_exp(self.ln_excess(theta, None, Effort::Thorough));
-        ensure(
-            value.is_finite(),
-            "theta",
-            "be small enough for the moments of long segments to be summed",
-            theta,
-        )?;
-        Ok(Exact::new(value))
-    }
-
     /// A bound on `ln E` for walks of any length: the smaller of two, both from the growth rate `λ`, the root of the renewal
     /// equation with a look after every `look` foreign steps. Infinite where it is useless.
     ///
@@ -99,7 +50,7 @@ impl CompleteWalk {
         check_theta(theta)?;
         self.check_look(look)?;
         ensure(look <= MAX_LOOK, "the look", "be at most 2^24", look as f64)?;
-        let segments = self.segments(theta, Some(look), look, Effort::Quick);
+        let segments = self.segments(theta, Some(look), look, LONGEST_FULL_SUM);
         let Some(Growth { rate, weights }) = growth(&segments.ln_weights) else {
             return Ok(UpperBound::new(f64::INFINITY));
         };
@@ -191,7 +142,7 @@ impl CompleteWalk {
     pub(crate) fn log_mgf_bound(&self, theta: f64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         if self.step_count() <= 4096 {
-            return Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, None, Effort::Quick))));
+            return Ok(UpperBound::new(ln_1p_exp(self.ln_excess(theta, None, LONGEST_FULL_SUM))));
         }
         let look = self.step_count().min(self.node_count().saturating_mul(40)).min(1 << 22);
         self.log_mgf_any_length(theta, look)
@@ -219,9 +170,10 @@ impl CompleteWalk {
         }
     }
 
-    /// The segments of up to `longest` foreign steps.
-    fn segments(&self, theta: f64, look: Option<usize>, longest: usize, effort: Effort) -> Segments {
-        let moments = SegmentMoments::new(self.exposure_probability(), theta, effort.longest_full_sum());
+    /// The segments of up to `longest` foreign steps; the moments of those longer than `full` are infinite where `θ` is so large that no
+    /// bound on their tails is known.
+    fn segments(&self, theta: f64, look: Option<usize>, longest: usize, full: usize) -> Segments {
+        let moments = SegmentMoments::new(self.exposure_probability(), theta, full);
         let ln_excesses: Vec<f64> =
             (0..longest + 1).into_par_iter().with_min_len(64).map(|m| moments.ln_excess(m)).collect();
         let (ln_received, ln_foreign) = (self.ln_received(), self.ln_foreign());
@@ -243,10 +195,10 @@ impl CompleteWalk {
     /// `ln (E − 1)` by the recursion, with a look after `look` foreign steps or none: with `X(r)` the excess of a walk of
     /// `r` steps, `X(r) = Σ_{L≤r} w_L X(r − L) + Σ_{L≤r} e_L + q^r (a_r − 1 if published)`, every term positive and
     /// rounded up.
-    fn ln_excess(&self, theta: f64, look: Option<usize>, effort: Effort) -> f64 {
+    fn ln_excess(&self, theta: f64, look: Option<usize>, full: usize) -> f64 {
         let steps = self.step_count();
         let longest = look.unwrap_or(steps);
-        let segments = self.segments(theta, look, longest, effort);
+        let segments = self.segments(theta, look, longest, full);
         // Divided by e^{rate·r}, X stays between 0 and the sum of its sources: nothing overflows.
         let Some(Growth { rate, weights }) = growth(&segments.ln_weights) else { return f64::INFINITY };
         let ln_scale = self.ln_largest_source(&segments, rate);
@@ -278,24 +230,6 @@ impl CompleteWalk {
                 ((collected + shown + later) * (1.0 + dot_error(span))).max(f64::MIN_POSITIVE);
         }
         up_ln(f64::ln(backward[0]) + ln_scale) + up(steps as f64 * rate)
-    }
-}
-
-/// How hard to try where `θ` is so large that the moments of long segments explode.
-#[derive(Clone, Copy)]
-enum Effort {
-    /// Give up: an infinite bound only means another order.
-    Quick,
-    /// Sum every term.
-    Thorough,
-}
-
-impl Effort {
-    const fn longest_full_sum(self) -> usize {
-        match self {
-            Self::Quick => 500,
-            Self::Thorough => 4000,
-        }
     }
 }
 
@@ -408,20 +342,9 @@ fn tilted(ln_weights: &[f64], rate: f64) -> Vec<f64> {
     ln_weights.iter().zip(1..).map(tilt).collect()
 }
 
-/// `Σ aᵢ bᵢ`: blocks of 512, each in eight interleaved sums, which the compiler turns into vector instructions.
+/// `Σ aᵢ bᵢ`: blocks of 512, each in eight sums side by side.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let block = |a: &[f64], b: &[f64]| {
-        let mut sums = [0.0; 8];
-        let (a_blocks, a_rest) = a.as_chunks::<8>();
-        let (b_blocks, b_rest) = b.as_chunks::<8>();
-        for (x, y) in a_blocks.iter().zip(b_blocks) {
-            for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-                *sum += x * y;
-            }
-        }
-        sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(x, y)| x * y).sum::<f64>()
-    };
-    a.chunks(BLOCK).zip(b.chunks(BLOCK)).map(|(a, b)| block(a, b)).sum()
+    a.chunks(BLOCK).zip(b.chunks(BLOCK)).map(|(a, b)| kernel::dot(a, b)).sum()
 }
 
 /// Relative error of a [`dot`] of positive numbers and of two more additions and a product: half an epsilon for every addition
@@ -433,8 +356,8 @@ fn dot_error(length: usize) -> f64 {
 
 const BLOCK: usize = 512;
 
-/// The exact recursion takes about a second at this length.
-const MAX_EXACT_STEPS: usize = 100_000;
+/// Longer segments are not summed term by term: an infinite bound only means another order.
+const LONGEST_FULL_SUM: usize = 500;
 
 /// The weights of longer segments would fill the memory.
 const MAX_LOOK: usize = 1 << 24;
@@ -443,6 +366,15 @@ const MAX_LOOK: usize = 1 << 24;
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
+
+    impl CompleteWalk {
+        /// `ln E` of the module, exact against an observer who knows the path, rounded up by some parts in 1e11 at most. With
+        /// `look`, the observer also sees the token after every `look` consecutive foreign steps: more information, so never
+        /// below.
+        fn log_mgf(&self, theta: f64, look: Option<usize>) -> f64 {
+            ln_1p_exp(self.ln_excess(theta, look, 4000))
+        }
+    }
 
     fn walk(n: usize, steps: usize, colluders: usize, published: bool) -> Result<CompleteWalk, Error> {
         let walk = CompleteWalk::new(n, steps)?.with_colluders(colluders)?;
@@ -477,23 +409,15 @@ mod tests {
 
     #[test]
     fn recursion_equals_the_enumeration_of_all_walks() -> Result<(), Error> {
-        assert_relative_eq!(
-            *walk(3, 6, 1, false)?.log_mgf(0.5, None)?.value(),
-            0.534_522,
-            max_relative = 1e-6
-        );
-        assert_relative_eq!(
-            *walk(3, 6, 1, true)?.log_mgf(0.5, None)?.value(),
-            0.892_517,
-            max_relative = 1e-6
-        );
+        assert_relative_eq!(walk(3, 6, 1, false)?.log_mgf(0.5, None), 0.534_522, max_relative = 1e-6);
+        assert_relative_eq!(walk(3, 6, 1, true)?.log_mgf(0.5, None), 0.892_517, max_relative = 1e-6);
         for (n, steps) in [(2, 10), (3, 8), (4, 7), (5, 6)] {
             for c in 1..n {
                 for published in [false, true] {
                     for theta in [0.0, 1e-3, 0.5, 3.0, 30.0] {
                         let walk = walk(n, steps, c, published)?;
                         let slow = enumerated(&walk, theta);
-                        let fast = *walk.log_mgf(theta, None)?.value();
+                        let fast = walk.log_mgf(theta, None);
                         assert_relative_eq!(fast, slow, max_relative = 1e-11, epsilon = 1e-12);
                         assert!(*walk.log_mgf_bound(theta)?.value() >= slow - 1e-12);
                     }
@@ -520,11 +444,11 @@ mod tests {
     #[test]
     fn looks_bound_the_exact_value() -> Result<(), Error> {
         let walk = walk(6, 40, 1, false)?;
-        let exact = *walk.log_mgf(0.3, None)?.value();
+        let exact = walk.log_mgf(0.3, None);
         assert_relative_eq!(exact, 0.680, epsilon = 5e-4);
         let mut previous = f64::INFINITY;
         for (look, reference) in [(3, 1.137), (6, 0.857), (12, 0.728)] {
-            let bound = *walk.log_mgf(0.3, Some(look))?.value();
+            let bound = walk.log_mgf(0.3, Some(look));
             assert_relative_eq!(bound, reference, epsilon = 5e-4);
             assert!(exact <= bound && bound <= previous);
             assert!(bound <= *walk.log_mgf_any_length(0.3, look)?.value());
@@ -542,7 +466,7 @@ mod tests {
             (20, 2000, 2.0, 1, false, 32.514_781, 32.5957, 1600),
         ] {
             let walk = walk(n, steps, c, published)?;
-            let value = *walk.log_mgf(theta, None)?.value();
+            let value = walk.log_mgf(theta, None);
             assert_relative_eq!(value, exact, max_relative = 1e-6);
             let above = *walk.log_mgf_any_length(theta, look)?.value();
             assert!(value <= above && above <= bound + 1e-4, "{above} against {bound}");
@@ -619,9 +543,9 @@ mod tests {
                     for theta in [1.03e-18, 1e-12, 1e-6, 1e-3, 0.3] {
                         let truth = enumerated_excess(&walk, theta).ln_1p();
                         let values = [
-                            *walk.log_mgf(theta, None)?.value(),
+                            walk.log_mgf(theta, None),
                             *walk.log_mgf_bound(theta)?.value(),
-                            *walk.log_mgf(theta, Some(steps))?.value(),
+                            walk.log_mgf(theta, Some(steps)),
                         ];
                         for value in values {
                             // The enumeration itself is off by some roundings.
@@ -636,10 +560,10 @@ mod tests {
                             assert!(bound >= truth * (1.0 - 1e-13), "{walk:?} {theta:e} {look}: {bound:e}");
                         }
                     }
-                    assert_eq!(*walk.log_mgf(0.0, None)?.value(), 0.0);
+                    assert_eq!(walk.log_mgf(0.0, None), 0.0);
                     let seen = published || steps > 1;
                     for theta in [5e-324, 1e-310, 1e-250] {
-                        assert_eq!(*walk.log_mgf(theta, None)?.value() > 0.0, seen, "{walk:?} {theta:e}");
+                        assert_eq!(walk.log_mgf(theta, None) > 0.0, seen, "{walk:?} {theta:e}");
                     }
                 }
             }
@@ -648,7 +572,7 @@ mod tests {
         for published in [false, true] {
             let walk = walk(30, 20_000, 1, published)?;
             for theta in [1e-18, 1e-9] {
-                let exact = *walk.log_mgf(theta, None)?.value();
+                let exact = walk.log_mgf(theta, None);
                 let bound = *walk.log_mgf_bound(theta)?.value();
                 assert!(exact <= bound && bound <= 1.05 * exact, "{exact:e} {bound:e}");
             }
@@ -658,9 +582,8 @@ mod tests {
 
     #[test]
     fn loss_grows_with_the_coalition_and_publication() -> Result<(), Error> {
-        let value = |c, published| -> Result<f64, Error> {
-            Ok(*walk(8, 50, c, published)?.log_mgf(0.4, None)?.value())
-        };
+        let value =
+            |c, published| -> Result<f64, Error> { Ok(walk(8, 50, c, published)?.log_mgf(0.4, None)) };
         for c in 1..7 {
             assert!(value(c, false)? < value(c + 1, false)?);
             assert!(value(c, false)? < value(c, true)?);
@@ -675,14 +598,12 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let walk = walk(5, 20, 1, false)?;
         for theta in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(walk.log_mgf(theta, None).is_err() && walk.log_mgf_bound(theta).is_err());
+            assert!(walk.log_mgf_bound(theta).is_err() && walk.log_mgf_any_length(theta, 3).is_err());
         }
-        assert!(walk.log_mgf(0.1, Some(0)).is_err() && walk.log_mgf(0.1, Some(21)).is_err());
         assert!(walk.log_mgf_any_length(0.1, 0).is_err() && walk.log_mgf_any_length(0.1, 21).is_err());
         assert!(walk.rdp_bound(Order::new(2.0)?, f64::INFINITY).is_err());
-        assert!(CompleteWalk::new(5, 100_001)?.log_mgf(0.1, None).is_err());
         // An enormous θ is answered, exactly or by infinity.
-        assert!(*walk.log_mgf(1e6, None)?.value() > 1e6);
+        assert!(*walk.log_mgf_bound(1e6)?.value() > 1e6);
         let long = CompleteWalk::new(1000, 1_000_000)?;
         assert_eq!(*long.log_mgf_bound(50.0)?.value(), f64::INFINITY);
         Ok(())

@@ -21,7 +21,7 @@ pub(crate) struct ConstantWalk {
 
 impl CompleteWalk {
     /// The same walk, for protocols whose data are constant per node: whoever calls this answers for the data, as
-    /// [`CompleteSum::with_constant_data`](super::CompleteSum::with_constant_data) and
+    /// [`CompleteSum::constant_data`](super::CompleteSum::constant_data) and
     /// [`CompleteHistogram::run`](super::CompleteHistogram::run) do.
     #[must_use]
     pub(crate) const fn with_constant_data(self) -> ConstantWalk {
@@ -39,7 +39,7 @@ impl ConstantWalk {
 
 /// Nothing unless a cap may keep a node of `walk` from contributing.
 pub(crate) fn require_no_caps(walk: CompleteWalk) -> Result<(), Error> {
-    if walk.caps().may_bind(walk.step_count()) {
+    if walk.options().may_bind(walk.step_count()) {
         Err(Error::NoGuarantee(
             "a cap makes contributions depend on earlier visits, which the secrecy of the path does not cover",
         ))

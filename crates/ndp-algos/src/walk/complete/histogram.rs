@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// use ndp_algos::accountant::{Observer, Protocol};
 /// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 /// use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
-/// let histogram = CompleteHistogram::new(CompleteWalk::new(100, 100)?, RandomizedResponse::new(4, 0.5)?)?;
+/// let histogram = CompleteHistogram { walk: CompleteWalk::new(100, 100)?, response: RandomizedResponse::new(4, 0.5)?, exact_reports: None };
 /// // The noise of a question is 1/ε₀ of a report.
 /// let account = histogram.account(&Observer::node(0).with_hidden_senders())?;
 /// let epsilon = account.profile(1, NoiseMultiplier::new(2.0)?)?.epsilon(Delta::new(1e-5)?)?;
@@ -26,36 +26,23 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompleteHistogram {
-    walk: CompleteWalk,
-    response: RandomizedResponse,
-    exact_reports: u64,
+    /// The walk of the token.
+    pub walk: CompleteWalk,
+    /// How a node reports. An account takes the number of labels from it, and its `ε₀` from the noise of the question.
+    pub response: RandomizedResponse,
+    /// The effort of an account: segments of up to so many reports, 200 for `None`, are bounded by the exact blanket of randomized
+    /// response, longer ones by its Hoeffding and Bennett relaxations, or by the exact blanket of so many of them, the others
+    /// revealed.
+    pub exact_reports: Option<u64>,
 }
 
 /// Segments up to which the blanket of randomized response is summed by default.
 const EXACT_REPORTS: u64 = 200;
 
 impl CompleteHistogram {
-    /// A histogram along `walk`, each report an answer of `response`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for `γ = 1`.
-    pub fn new(walk: CompleteWalk, response: RandomizedResponse) -> Result<Self, Error> {
-        HistogramEstimator::new(response, 0, 0)?;
-        Ok(Self { walk, response, exact_reports: EXACT_REPORTS })
-    }
-
-    /// The same protocol, accounted for with another effort: segments of up to `reports` reports, 200 by default, are bounded by
-    /// the exact blanket of randomized response, longer ones by its Hoeffding and Bennett relaxations, or by the exact blanket of
-    /// so many of them, the others revealed.
-    #[must_use]
-    pub const fn with_exact_reports(self, reports: u64) -> Self {
-        Self { exact_reports: reports, ..self }
-    }
-
     /// The same protocol with another response.
-    pub(crate) fn with_response(self, response: RandomizedResponse) -> Result<Self, Error> {
-        HistogramEstimator::new(response, 0, 0)?;
-        Ok(Self { response, ..self })
+    pub(crate) const fn with_response(self, response: RandomizedResponse) -> Self {
+        Self { response, ..self }
     }
 
     /// The same protocol along another walk.
@@ -64,25 +51,15 @@ impl CompleteHistogram {
     }
 
     /// Reports of a segment that are hidden at most.
-    pub(crate) const fn exact_reports(&self) -> u64 {
-        self.exact_reports
-    }
-
-    /// The walk.
-    pub(crate) const fn walk(&self) -> CompleteWalk {
-        self.walk
-    }
-
-    /// How a node reports.
-    pub(crate) const fn response(&self) -> RandomizedResponse {
-        self.response
+    pub(crate) fn exact_reports(&self) -> u64 {
+        self.exact_reports.unwrap_or(EXACT_REPORTS)
     }
 
     /// Runs the protocol: draws a path, then the reports. `label(u)` is the label of node `u`, the same at each of its
     /// visits: the secrecy of the path protects nobody whose labels depend on the number of the visit.
     ///
     /// # Errors
-    /// [`Error::LabelOutOfRange`].
+    /// [`Error::LabelOutOfRange`]; [`Error::InvalidParameter`] for a response of `γ = 1`, whose answers say nothing.
     pub fn run(&self, label: impl Fn(usize) -> u32, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         let path = self.walk.sample(rng);
         let domain = self.response.labels();
@@ -112,7 +89,7 @@ impl CompleteHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::Caps;
+    use crate::walk::complete::CompleteOptions;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -123,8 +100,10 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let walk = CompleteWalk::new(5, 60)?;
         let label = |u: usize| (u % 3) as u32;
-        for walk in [walk, walk.with_caps(Caps { visits: Some(8), edge_uses: None })?] {
-            let histogram = CompleteHistogram::new(walk, RandomizedResponse::new(3, 0.3)?)?;
+        for walk in [walk, walk.with_options(CompleteOptions { cap: Some(8), ..CompleteOptions::default() })?]
+        {
+            let histogram =
+                CompleteHistogram { walk, response: RandomizedResponse::new(3, 0.3)?, exact_reports: None };
             let (runs, mut mean, mut squares, mut variance) = (20_000, 0.0, 0.0, 0.0);
             for _ in 0..runs {
                 let run = histogram.run(label, rng)?;
@@ -146,7 +125,8 @@ mod tests {
     fn view_is_what_arrives() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
         let response = RandomizedResponse::new(3, 0.3)?;
-        let histogram = CompleteHistogram::new(CompleteWalk::new(4, 30)?.published(), response)?;
+        let histogram =
+            CompleteHistogram { walk: CompleteWalk::new(4, 30)?.published(), response, exact_reports: None };
         let run = histogram.run(|_| 2, rng)?;
         let view = run.view(1)?;
         let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>() as usize;
@@ -154,7 +134,8 @@ mod tests {
         assert_eq!(view.published.as_ref().map(total), Some(30));
         assert!(run.view(4).is_err());
         assert!(matches!(histogram.run(|_| 3, rng), Err(Error::LabelOutOfRange { label: 3, .. })));
-        assert!(CompleteHistogram::new(histogram.walk(), RandomizedResponse::new(3, 1.0)?).is_err());
+        let silent = histogram.with_response(RandomizedResponse::new(3, 1.0)?);
+        assert!(matches!(silent.run(|_| 2, rng), Err(Error::InvalidParameter { .. })));
         Ok(())
     }
 }

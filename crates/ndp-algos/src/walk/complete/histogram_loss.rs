@@ -142,13 +142,29 @@ impl GroupProfile for Reports {
 }
 
 impl CompleteHistogram {
-    /// The loss `δ` at `ε` of one reception after `m` foreign steps, senders and receivers hidden.
+    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to whom it goes, after
+    /// `foreign` steps of others: what an account for hidden senders composes.
+    ///
+    /// Of one reception alone the labels may even differ from visit to visit.
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn cycle_delta(&self, epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
-        self.response().delta(epsilon)?;
-        Ok(UpperBound::new(self.walk().segment_delta(epsilon, m, m, &self.reports(), Precision::FULL)?))
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] where a cap may keep a node from reporting.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
+    /// use ndp_dp::RandomizedResponse;
+    /// let (walk, response) = (CompleteWalk::new(11, 50)?, RandomizedResponse::with_epsilon(2, 0.5)?);
+    /// let histogram = CompleteHistogram { walk, response, exact_reports: None };
+    /// // One report, of the node in question with probability 1/10.
+    /// assert!(*histogram.reception_delta(0.0, 1)?.value() < 0.1 * (0.5f64.exp() - 1.0) / (0.5f64.exp() + 1.0) + 1e-9);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    pub fn reception_delta(&self, epsilon: f64, foreign: u64) -> Result<UpperBound<f64>, Error> {
+        self.response.delta(epsilon)?;
+        let walk = self.constant()?.walk();
+        let (reports, m) = (self.reports(), foreign);
+        Ok(UpperBound::new(walk.segment_delta(epsilon, m, m, &reports, Precision::FULL)?))
     }
 
     /// The smallest `ε` at `δ` found by composition over the receptions, senders and receivers hidden; never above the local
@@ -164,15 +180,15 @@ impl CompleteHistogram {
 
     /// The walk of a protocol in which nothing depends on the number of a visit.
     fn constant(&self) -> Result<ConstantWalk, Error> {
-        require_no_caps(self.walk())?;
-        Ok(self.walk().with_constant_data())
+        require_no_caps(self.walk)?;
+        Ok(self.walk.with_constant_data())
     }
 
     /// Every report seen alone.
     fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<Receptions, Error> {
         let (count, failure) = self.report_count(visits)?;
         let rest = Delta::new(delta.get() - failure)?;
-        let release = ApproxDp::new(self.response().local_epsilon().into_value(), 0.0)?;
+        let release = ApproxDp::new(self.response.local_epsilon().into_value(), 0.0)?;
         let composed = composition::best(&[(release, count)], rest)?.into_value();
         let approx_dp = ApproxDp::new(composed.total.epsilon(), delta.get())?;
         Ok(Receptions { approx_dp, reception: release, count, rule: composed.rule })
@@ -181,12 +197,12 @@ impl CompleteHistogram {
     /// The largest number of reports of one node to account for, and what it adds to `δ`.
     fn report_count(&self, visits: Visits) -> Result<(u64, f64), Error> {
         if let Visits::Capped(cap) = visits
-            && cap < self.walk().step_count() as u64
-            && self.walk().caps().visits.is_none_or(|own| own as u64 > cap)
+            && cap < self.walk.step_count() as u64
+            && self.walk.options().cap.is_none_or(|own| own as u64 > cap)
         {
             return Err(Error::NoGuarantee("the protocol does not cap the reports of a node at this number"));
         }
-        self.walk().visit_count(visits)
+        self.walk.visit_count(visits)
     }
 
     /// The smallest `ε` at `δ` found when observers know from whom their tokens come and to whom they go:
@@ -227,8 +243,8 @@ impl CompleteHistogram {
             if local > 700.0 {
                 return Ok(false);
             }
-            let response = RandomizedResponse::with_epsilon(self.response().labels(), local)?;
-            Ok(epsilon_of(&self.with_response(response)?, delta)? <= target.epsilon())
+            let response = RandomizedResponse::with_epsilon(self.response.labels(), local)?;
+            Ok(epsilon_of(&self.with_response(response), delta)? <= target.epsilon())
         })
     }
 
@@ -242,7 +258,7 @@ impl CompleteHistogram {
     }
 
     fn reports(&self) -> Reports {
-        let response = self.response();
+        let response = self.response;
         let local = response.local_epsilon().into_value();
         let exact_reports = self.exact_reports();
         Reports { local, labels: response.labels(), exact_reports, chords: None, longest: Mutex::default() }
@@ -258,13 +274,13 @@ impl CompleteHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::{Caps, CompleteWalk};
+    use crate::walk::complete::{CompleteOptions, CompleteWalk};
     use approx::assert_relative_eq;
     use std::collections::BTreeMap;
 
     fn histogram(n: usize, steps: usize, local: f64, labels: u32) -> Result<CompleteHistogram, Error> {
         let response = RandomizedResponse::with_epsilon(labels, local)?;
-        CompleteHistogram::new(CompleteWalk::new(n, steps)?, response)
+        Ok(CompleteHistogram { walk: CompleteWalk::new(n, steps)?, response, exact_reports: None })
     }
 
     /// Table of the specification: `hist_cycle_delta_certified(ε, n, m, ε₀, L)`.
@@ -274,7 +290,7 @@ mod tests {
             [(0.1, 8, 6, 1.0, 3, 0.124_123_951_589_161_79), (0.05, 5, 2, 0.5, 2, 0.064_719_904_267_664_01)]
         {
             let histogram = histogram(n, 100, local, labels)?;
-            let value = *histogram.cycle_delta(epsilon, m)?.value();
+            let value = *histogram.reception_delta(epsilon, m)?.value();
             // The blanket is rounded outward by some parts in 1e11.
             assert_relative_eq!(value, reference, max_relative = 1e-10);
             assert!(value >= reference * (1.0 - 1e-13));
@@ -290,7 +306,7 @@ mod tests {
             [(3usize, 2u32, 1.0, 2u32), (4, 3, 0.5, 3), (5, 4, 1.5, 2), (3, 5, 0.7, 2)]
         {
             let histogram = histogram(n, 100, local, labels)?;
-            let gamma = histogram.response().gamma();
+            let gamma = histogram.response.gamma();
             let rho = 1.0 / (n as f64 - 1.0);
             for others in 0..labels {
                 for (own, changed) in [(0, 1), (1, 0)] {
@@ -316,7 +332,7 @@ mod tests {
                     for epsilon in [0.0f64, 0.05, 0.2, 0.6] {
                         let exact: f64 =
                             p.iter().zip(&q).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum();
-                        let bound = histogram.cycle_delta(epsilon, u64::from(m))?;
+                        let bound = histogram.reception_delta(epsilon, u64::from(m))?;
                         assert!(exact <= bound.value() * (1.0 + 1e-12), "{exact} > {bound:?}");
                     }
                 }
@@ -335,8 +351,8 @@ mod tests {
         other: u32,
         own: [u32; 2],
     ) -> f64 {
-        let (n, steps) = (3usize, histogram.walk().step_count());
-        let gamma = histogram.response().gamma();
+        let (n, steps) = (3usize, histogram.walk.step_count());
+        let gamma = histogram.response.gamma();
         let report = |label: u32, seen: u32| f64::from(u8::from(label == seen)) * (1.0 - gamma) + gamma / 2.0;
         let mut laws: BTreeMap<Vec<u32>, [f64; 2]> = BTreeMap::new();
         for path in 0..n.pow(steps as u32) {
@@ -363,7 +379,7 @@ mod tests {
                     }
                     ones += seen;
                 }
-                if histogram.walk().is_published() {
+                if histogram.walk.is_published() {
                     view.extend([99, ones]);
                 }
                 let law = laws.entry(view).or_insert([0.0, 0.0]);
@@ -381,7 +397,7 @@ mod tests {
         for (local, delta) in [(0.3, 0.05), (1.0, 0.05), (1.0, 0.4), (2.0, 0.6)] {
             let delta = Delta::new(delta)?;
             let plain = histogram(3, 5, local, 2)?;
-            let public = plain.along(plain.walk().published());
+            let public = plain.along(plain.walk.published());
             let hidden = |histogram: &CompleteHistogram| -> Result<f64, Error> {
                 Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon())
             };
@@ -407,8 +423,10 @@ mod tests {
     #[test]
     fn calibrated_reports_meet_their_target() -> Result<(), Error> {
         let target = ApproxDp::new(2.0, 1e-3)?;
-        let plain = histogram(5, 20, 1.0, 3)?.with_exact_reports(20);
-        let at = |local: f64| plain.with_response(RandomizedResponse::with_epsilon(3, local)?);
+        let plain = CompleteHistogram { exact_reports: Some(20), ..histogram(5, 20, 1.0, 3)? };
+        let at = |local: f64| -> Result<CompleteHistogram, Error> {
+            Ok(plain.with_response(RandomizedResponse::with_epsilon(3, local)?))
+        };
         let hidden = |histogram: &CompleteHistogram, delta: Delta| -> Result<f64, Error> {
             Ok(histogram.hidden_epsilon(delta)?.value().approx_dp.epsilon())
         };
@@ -422,7 +440,7 @@ mod tests {
         };
         let less = plain.calibrated_local(target, known)?;
         assert!(0.0 < less && less <= local * 1.02 && known(&at(less)?, Delta::new(1e-3)?)? <= 2.0);
-        let published = plain.along(plain.walk().published()).calibrated_local(target, known);
+        let published = plain.along(plain.walk.published()).calibrated_local(target, known);
         assert!(matches!(published, Err(Error::NoGuarantee(_))));
         Ok(())
     }
@@ -454,7 +472,7 @@ mod tests {
     #[test]
     fn receptions_compose_for_constant_labels_alone() -> Result<(), Error> {
         let histogram = histogram(3, 20, 0.5, 2)?;
-        let keep = 1.0 - histogram.response().gamma() / 2.0;
+        let keep = 1.0 - histogram.response.gamma() / 2.0;
         // One of two, each ε₀-DP: pure, so that ten compose to eight levels at a δ of the optimal composition.
         let level = (0.5 * f64::exp_m1(0.5)).ln_1p() * (1.0 + 1e-12);
         let epsilon = 8.0 * level * (1.0 + 1e-14);
@@ -463,7 +481,7 @@ mod tests {
             let laws = own.map(|own| ten_receptions(keep, own, other));
             laws[0].iter().zip(&laws[1]).map(|(p, q)| (p - epsilon.exp() * q).max(0.0)).sum()
         };
-        let each = histogram.cycle_delta(level, 1)?.into_value();
+        let each = histogram.reception_delta(level, 1)?.into_value();
         assert_eq!(each, 0.0);
         let (mut low, mut claimed) = (1e-6f64, 1.0);
         for _ in 0..60 {
@@ -488,10 +506,10 @@ mod tests {
     fn the_local_guarantee_is_never_exceeded() -> Result<(), Error> {
         let delta = Delta::new(1e-5)?;
         for (n, steps, local, labels) in [(50, 5000, 0.4, 10), (5, 60, 1.0, 2), (10, 100, 0.2, 3)] {
-            let plain = histogram(n, steps, local, labels)?.with_exact_reports(20);
+            let plain = CompleteHistogram { exact_reports: Some(20), ..histogram(n, steps, local, labels)? };
             let failure = Delta::new(1e-6)?;
             let alone = *plain.local_epsilon(Visits::Quantile(failure), delta)?.value();
-            for walk in [plain.walk(), plain.walk().published(), plain.walk().with_colluders(n - 1)?] {
+            for walk in [plain.walk, plain.walk.published(), plain.walk.with_colluders(n - 1)?] {
                 let histogram = plain.along(walk);
                 let hidden = histogram.hidden_epsilon(delta)?.into_value();
                 assert!(hidden.approx_dp.epsilon() <= alone && hidden.approx_dp.delta() <= delta.get());
@@ -516,8 +534,8 @@ mod tests {
     fn cheaper_bounds_are_larger() -> Result<(), Error> {
         let histogram = histogram(6, 60, 0.5, 4)?;
         let bound = |reports: u64| -> Result<f64, Error> {
-            let histogram = histogram.with_exact_reports(reports);
-            histogram.walk().averaged_delta(0.3, Neighbors::Hidden, &histogram.reports(), Precision::FULL)
+            let histogram = CompleteHistogram { exact_reports: Some(reports), ..histogram };
+            histogram.walk.averaged_delta(0.3, Neighbors::Hidden, &histogram.reports(), Precision::FULL)
         };
         let (exact, mixed, quick) = (bound(60)?, bound(20)?, bound(0)?);
         assert!(exact <= mixed && mixed <= quick);
@@ -527,10 +545,10 @@ mod tests {
     #[test]
     fn guarantees_grow_with_information() -> Result<(), Error> {
         let delta = Delta::new(1e-4)?;
-        let plain = histogram(10, 100, 0.2, 3)?.with_exact_reports(30);
+        let plain = CompleteHistogram { exact_reports: Some(30), ..histogram(10, 100, 0.2, 3)? };
         let epsilon = |guarantee: UpperBound<Receptions>| guarantee.into_value().approx_dp.epsilon();
         let hidden = epsilon(plain.hidden_epsilon(delta)?);
-        let public = plain.along(plain.walk().published());
+        let public = plain.along(plain.walk.published());
         assert!(hidden <= epsilon(public.hidden_epsilon(delta)?));
         let failure = Delta::new(1e-5)?;
         let visits = Visits::Quantile(failure);
@@ -538,7 +556,8 @@ mod tests {
         assert!(hidden <= epsilon(known));
         let refused = public.known_epsilon(visits, failure, delta);
         assert!(matches!(refused, Err(Error::NoGuarantee(_))));
-        let capped = plain.along(plain.walk().with_caps(Caps { visits: Some(3), edge_uses: None })?);
+        let capped = plain
+            .along(plain.walk.with_options(CompleteOptions { cap: Some(3), ..CompleteOptions::default() })?);
         assert!(capped.local_epsilon(Visits::Capped(3), delta)?.value() <= &0.6);
         // A cap that the protocol does not have bounds nothing.
         for (histogram, cap) in [(plain, 3), (capped, 2)] {
@@ -547,7 +566,7 @@ mod tests {
         }
         assert!(matches!(capped.hidden_epsilon(delta), Err(Error::NoGuarantee(_))));
         assert!(matches!(capped.known_epsilon(visits, failure, delta), Err(Error::NoGuarantee(_))));
-        assert!(plain.cycle_delta(f64::NAN, 3).is_err());
+        assert!(plain.reception_delta(f64::NAN, 3).is_err());
         Ok(())
     }
 }

@@ -4,63 +4,37 @@ use super::CompleteSum;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
-use crate::walk::{Path, TokenNoise};
+use crate::walk::{OnPath, TokenNoise};
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array2, ArrayView2};
 use ndp_dp::Sigma;
 use rand::Rng;
 
-/// A [`CompleteSum`] along a realised path.
-///
-/// Its exact loss towards `v` is the sum over segments of `k²/m`, see
-/// [`path_units`](super::realised::path_units) for all pairs at once.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::LinearProtocol;
-/// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk, SumOnPath};
-/// use ndp_algos::walk::{Bounds, TokenNoise};
-/// let walk = CompleteWalk::new(3, 3)?;
-/// let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(1.0)?);
-/// let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
-/// // Two contributions of node 0 behind two noises, before node 1 sees the token: 2²/2.
-/// let losses = SumOnPath::new(sum, walk.path(&[0, 0, 1])?)?.coalition_loss(&[1])?;
-/// assert!((losses.loss.value().unit[0] - 2.0).abs() < 1e-9);
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct SumOnPath {
-    sum: CompleteSum,
-    path: Path,
-}
-
-impl SumOnPath {
-    /// The protocol `sum` once its token took `path`.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] for a path on another number of nodes or steps, [`Error::NodeOutOfRange`]; [`Error::NoGuarantee`]
-    /// unless the noise is Gaussian.
-    pub fn new(sum: CompleteSum, path: Path) -> Result<Self, Error> {
-        sum.walk().check_path(&path)?;
-        sum.mu()?;
-        Ok(Self { sum, path })
+impl OnPath<CompleteSum> {
+    /// Nothing for Gaussian noise and a path of this walk.
+    fn check(&self) -> Result<(), Error> {
+        self.protocol.walk.check_path(&self.path)?;
+        self.protocol.mu().map(|_| ())
     }
 
     /// The number of steps behind every token the members see: at their receptions, then at publication.
     fn observed_after(&self, members: &[usize]) -> Vec<usize> {
         let steps = self.path.steps();
         let received = (0..steps).filter(|&step| members.contains(&self.path.holders[step]));
-        received.chain(self.sum.walk().is_published().then_some(steps)).collect()
+        received.chain(self.protocol.walk.is_published().then_some(steps)).collect()
     }
 }
 
-/// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`.
-impl LinearProtocol for SumOnPath {
+/// Input `u` is the data of node `u`, which moves all its contributions alike; noise `j` is that of step `j`, which must be Gaussian.
+/// The exact loss towards `v` is the sum over segments of `k²/m`, see [`path_units`](super::realised::path_units) for all pairs at
+/// once.
+impl LinearProtocol for OnPath<CompleteSum> {
     fn node_count(&self) -> usize {
         self.path.nodes
     }
 
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
+        self.check()?;
         let members = checked_coalition(coalition, self.node_count())?;
         let rows = self.observed_after(&members);
         let mut inputs = Array2::zeros((rows.len(), self.node_count()));
@@ -85,8 +59,9 @@ impl LinearProtocol for SumOnPath {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
+        self.check()?;
         let members = checked_coalition(coalition, self.node_count())?;
-        let sum = self.sum.with_noise(TokenNoise::gaussian(sigma));
+        let sum = CompleteSum { noise: TokenNoise::gaussian(sigma), ..self.protocol };
         let rows = self.observed_after(&members);
         let known: Vec<usize> =
             (0..self.path.steps()).filter(|&step| members.contains(&self.path.holders[step])).collect();
@@ -114,7 +89,7 @@ mod tests {
     use crate::loss::exact_loss;
     use crate::walk::Bounds;
     use crate::walk::complete::realised::path_units;
-    use crate::walk::complete::{Caps, CompleteWalk};
+    use crate::walk::complete::{CompleteOptions, CompleteWalk};
     use approx::assert_relative_eq;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -128,8 +103,8 @@ mod tests {
             for (n, steps) in [(2, 9), (4, 20), (5, 30)] {
                 let walk = CompleteWalk::new(n, steps)?;
                 let walk = if published { walk.published() } else { walk };
-                let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
-                let protocol = SumOnPath::new(sum, walk.sample(rng))?;
+                let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
+                let protocol = OnPath { protocol: sum, path: walk.sample(rng) };
                 let units = path_units(&protocol.path, published)?.into_value();
                 for v in 0..n {
                     let report = exact_loss(&protocol.view(v)?)?;
@@ -146,14 +121,19 @@ mod tests {
     #[test]
     fn capped_steps_hide_and_do_not_show() -> Result<(), Error> {
         let noise = TokenNoise::gaussian(Sigma::new(3.0)?);
-        let walk = CompleteWalk::new(3, 4)?.with_caps(Caps { visits: Some(1), edge_uses: None })?;
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        let walk = CompleteWalk::new(3, 4)?
+            .with_options(CompleteOptions { cap: Some(1), ..CompleteOptions::default() })?;
+        let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         // Node 0 contributes once; its second visit only adds noise.
-        let protocol = SumOnPath::new(sum, walk.path(&[0, 0, 1, 2])?)?;
+        let protocol = OnPath { protocol: sum, path: walk.path(&[0, 0, 1, 2])? };
         assert_relative_eq!(path_units(&protocol.path, false)?.value()[(0, 1)], 0.5, max_relative = 1e-12);
         let report = exact_loss(&protocol.view(1)?)?;
         assert_relative_eq!(report.loss.value().unit[0], 0.5, max_relative = 1e-12);
-        assert!(SumOnPath::new(sum, CompleteWalk::new(3, 3)?.path(&[0, 0, 1])?).is_err());
+        let other = CompleteWalk::new(3, 3)?.path(&[0, 0, 1])?;
+        assert!(matches!(
+            OnPath { protocol: sum, path: other }.coalition_view(&[1]),
+            Err(Error::Shape { .. })
+        ));
         Ok(())
     }
 }

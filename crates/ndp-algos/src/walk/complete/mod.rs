@@ -11,11 +11,12 @@
 //! | question | answer | grade |
 //! |---|---|---|
 //! | what does an observer who may know the path learn from a sum? | [`CompleteSum`] as a [`Protocol`](crate::Protocol) | upper bound |
-//! | and one who does not, where data are constant? | [`CompleteSum::with_constant_data`], [`Observer::with_hidden_senders`] | upper bound |
+//! | and one who does not, where data are constant? | [`CompleteSum::constant_data`], [`Observer::with_hidden_senders`] | upper bound |
 //! | from a histogram? | [`CompleteHistogram`] as a protocol, senders hidden or known | upper bound |
 //! | if every contribution were seen alone? | [`Protocol::local_bound`](crate::Protocol::local_bound) | upper bound |
-//! | along a path that was taken? | [`SumOnPath`], all pairs [`realised::path_units`] | exact; an estimate over paths |
-//! | moments of the walk by themselves | [`CompleteWalk::log_mgf`] | exact, or an upper bound |
+//! | at one reception, senders hidden? | [`CompleteSum::reception_delta`], [`CompleteHistogram::reception_delta`] | upper bound |
+//! | along a path that was taken? | [`OnPath`](super::OnPath), all pairs [`realised::path_units`] | exact; an estimate over paths |
+//! | what was plotted of a path? | [`realised::pairwise_losses`] | estimate |
 //!
 //! [`Observer::with_hidden_senders`]: crate::accountant::Observer::with_hidden_senders
 //!
@@ -27,7 +28,7 @@
 //! use ndp_algos::walk::{Bounds, TokenNoise};
 //! use ndp_dp::{Delta, NoiseMultiplier, Sigma};
 //! let noise = TokenNoise::gaussian(Sigma::new(20.0)?);
-//! let sum = CompleteSum::new(CompleteWalk::new(50, 5000)?, Bounds::new(0.0, 1.0)?, noise);
+//! let sum = CompleteSum { walk: CompleteWalk::new(50, 5000)?, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
 //! let (observer, noise, delta) = (Observer::node(0), NoiseMultiplier::new(20.0)?, Delta::new(1e-6)?);
 //! let by_one = sum.account(&observer)?.profile(1, noise)?.epsilon(delta)?;
 //! let by_all = sum.local_bound(&observer)?.profile(1, noise)?.epsilon(delta)?;
@@ -41,13 +42,13 @@
 
 mod accountant;
 mod averaged;
-mod caps;
 mod chords;
 mod constant;
 mod guarantee;
 mod histogram;
 mod histogram_loss;
 mod linear;
+mod options;
 pub mod realised;
 mod segment;
 mod spotted;
@@ -56,8 +57,7 @@ mod sum;
 mod walk;
 
 pub(in crate::walk) use accountant::response_of;
-pub use caps::Caps;
 pub use histogram::CompleteHistogram;
-pub use linear::SumOnPath;
+pub use options::CompleteOptions;
 pub use sum::CompleteSum;
 pub use walk::CompleteWalk;

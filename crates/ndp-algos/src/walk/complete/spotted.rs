@@ -98,7 +98,7 @@ impl ConstantWalk {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::Caps;
+    use crate::walk::complete::CompleteOptions;
     use approx::assert_relative_eq;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -142,7 +142,8 @@ mod tests {
             let (runs, mut exceeded) = (10_000, 0);
             for _ in 0..runs {
                 let path = walk.sample(rng);
-                let made = Caps { visits: Some(cap as usize), edge_uses: None }.contributions(&path.holders);
+                let made = CompleteOptions { cap: Some(cap as usize), ..CompleteOptions::default() }
+                    .contributions(&path.holders);
                 let observes =
                     |step: Option<usize>| step.and_then(|s| path.holders.get(s)).is_some_and(|&h| h >= n - c);
                 let spotted = (0..60usize)

@@ -18,15 +18,15 @@
 //!   (with replacement, exact group profiles).
 //! - Cyffers and Bellet, arXiv:2012.05326: Theorems 3 and 6, in whose place this stands.
 
-use super::CompleteWalk;
-use super::constant::ConstantWalk;
+use super::constant::{ConstantWalk, require_no_caps};
 use super::guarantee::Visits;
+use super::{CompleteSum, CompleteWalk};
 use crate::Error;
 use crate::numeric::{Total, floor, up};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
-use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
-use ndp_graph::progress::checkpoint;
+use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound, tails};
+use ndp_linalg::stop::checkpoint;
 use ndp_numeric::gaussian_profile;
 use rayon::prelude::*;
 
@@ -69,17 +69,37 @@ pub(crate) struct Receptions {
     pub rule: Rule,
 }
 
-impl CompleteWalk {
-    /// `cycle(ε, m)` of a sum with Gaussian noise, `mu = Δ/σ`: one reception after `m` foreign steps. Senders
-    /// and receivers are hidden.
+impl CompleteSum {
+    /// The loss `δ` at `ε` of one reception by one observer, who is hidden from whom its token comes and to whom it goes, after
+    /// `foreign` steps of others: what an account of [constant data](Self::constant_data) for hidden senders composes.
+    ///
+    /// Of one reception alone the data may even differ from visit to visit.
     ///
     /// # Errors
-    /// [`ndp_dp::Error`] unless `0 ≤ ε < ∞` and `0 ≤ μ`.
-    pub fn cycle_delta(&self, mu: f64, epsilon: f64, m: u64) -> Result<UpperBound<f64>, Error> {
-        Gdp::new(mu)?.delta(epsilon)?;
-        Ok(UpperBound::new(self.segment_delta(epsilon, m, m, &GaussianSum { mu }, Precision::FULL)?))
+    /// [`ndp_dp::Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::NoGuarantee`] unless the noise is Gaussian, and where a cap
+    /// may keep a node from contributing.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
+    /// use ndp_algos::walk::{Bounds, TokenNoise};
+    /// use ndp_dp::Sigma;
+    /// let (bounds, noise) = (Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?));
+    /// let sum = CompleteSum { walk: CompleteWalk::new(50, 500)?, bounds, noise, constant_data: true };
+    /// // Forty noises, and the node in question need not be among their forty.
+    /// assert!(*sum.reception_delta(0.1, 40)?.value() < 0.05);
+    /// # Ok::<(), ndp_algos::Error>(())
+    /// ```
+    pub fn reception_delta(&self, epsilon: f64, foreign: u64) -> Result<UpperBound<f64>, Error> {
+        let gdp = self.mu()?.into_value();
+        gdp.delta(epsilon)?;
+        require_no_caps(self.walk)?;
+        let profile = GaussianSum { mu: gdp.mu() };
+        Ok(UpperBound::new(self.walk.segment_delta(epsilon, foreign, foreign, &profile, Precision::FULL)?))
     }
+}
 
+impl CompleteWalk {
     /// `Σ_{k≥1} Bin(k; s, ρ) δ_k(ε_s)` with `s` unknown steps and `m` noises or reports; 0 for `s = 0`.
     pub(crate) fn segment_delta(
         &self,
@@ -312,7 +332,14 @@ impl Precision {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::walk::{Bounds, TokenNoise};
     use approx::assert_relative_eq;
+    use ndp_dp::Sigma;
+
+    fn sum(n: usize, steps: usize, mu: f64) -> Result<CompleteSum, Error> {
+        let (bounds, noise) = (Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0 / mu)?));
+        Ok(CompleteSum { walk: CompleteWalk::new(n, steps)?, bounds, noise, constant_data: true })
+    }
 
     /// One reception, averaged over the length of its segment.
     fn visit_delta(walk: CompleteWalk, mu: f64, epsilon: f64, neighbors: Neighbors) -> Result<f64, Error> {
@@ -325,7 +352,7 @@ mod tests {
         for (epsilon, n, m, mu, reference) in
             [(0.05, 10, 3, 0.5, 0.020_927_097_070_268_144), (0.2, 20, 10, 1.0, 0.017_706_332_743_021_17)]
         {
-            let value = *CompleteWalk::new(n, 1000)?.cycle_delta(mu, epsilon, m)?.value();
+            let value = *sum(n, 1000, mu)?.reception_delta(epsilon, m)?.value();
             assert_relative_eq!(value, reference, max_relative = 1e-11);
         }
         Ok(())
@@ -358,7 +385,7 @@ mod tests {
             let q = 1.0 / (n as f64 - 1.0);
             for epsilon in [0.0, 0.3, 2.0] {
                 let inner = (f64::exp_m1(epsilon) / q).ln_1p();
-                let value = *CompleteWalk::new(n, 9)?.cycle_delta(0.8, epsilon, 1)?.value();
+                let value = *sum(n, 9, 0.8)?.reception_delta(epsilon, 1)?.value();
                 assert_relative_eq!(value, q * gaussian_profile::theta(inner, 0.8), max_relative = 1e-12);
             }
         }
@@ -393,7 +420,7 @@ mod tests {
                     .map(|i| low + (f64::from(i) + 0.5) * width)
                     .map(|x| (mixture(x, own) - epsilon.exp() * mixture(x, changed)).max(0.0) * width)
                     .sum();
-                let bound = *CompleteWalk::new(n, 50)?.cycle_delta(mu, epsilon, m)?.value();
+                let bound = *sum(n, 50, mu)?.reception_delta(epsilon, m)?.value();
                 assert!(exact <= bound * (1.0 + 1e-6), "{exact} above {bound}");
             }
         }
@@ -451,12 +478,13 @@ mod tests {
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
         let walk = CompleteWalk::new(5, 50)?;
-        assert!(walk.cycle_delta(0.1, f64::NAN, 3).is_err() && walk.cycle_delta(f64::NAN, 0.1, 3).is_err());
+        let sum = CompleteSum { walk, ..sum(2, 2, 0.5)? };
+        assert!(sum.reception_delta(f64::NAN, 3).is_err() && sum.reception_delta(-0.1, 3).is_err());
         assert!(walk.with_constant_data().hidden_epsilon(-1.0, Delta::new(1e-6)?).is_err());
         assert!(walk.with_constant_data().hidden_epsilon(f64::INFINITY, Delta::new(1e-6)?).is_err());
-        assert_eq!(*walk.cycle_delta(0.5, 0.1, 0)?.value(), 0.0);
+        assert_eq!(*sum.reception_delta(0.1, 0)?.value(), 0.0);
         // A far too large ε does not overflow.
-        assert!(*walk.cycle_delta(0.5, 1e5, 4)?.value() < 1e-300);
+        assert!(*sum.reception_delta(1e5, 4)?.value() < 1e-300);
         Ok(())
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use ndp_dp::{Delta, Grade, NoiseMultiplier, Sigma};
 /// let noise = TokenNoise::gaussian(Sigma::new(20.0)?);
-/// let sum = CompleteSum::new(CompleteWalk::new(50, 500)?, Bounds::new(0.0, 1.0)?, noise);
+/// let sum = CompleteSum { walk: CompleteWalk::new(50, 500)?, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
 /// let account = sum.account(&Observer::node(0))?;
 /// let epsilon = account.profile(1, NoiseMultiplier::new(20.0)?)?.epsilon(Delta::new(1e-6)?)?;
 /// assert_eq!(epsilon.grade(), Grade::UpperBound);
@@ -25,55 +25,18 @@ use std::collections::BTreeMap;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CompleteSum {
-    walk: CompleteWalk,
-    bounds: Bounds,
-    noise: TokenNoise,
-    constant: bool,
+    /// The walk of the token.
+    pub walk: CompleteWalk,
+    /// The interval of the contributions.
+    pub bounds: Bounds,
+    /// The noise that every step adds.
+    pub noise: TokenNoise,
+    /// Whether every node contributes the same value at each of its visits: then the secrecy of the path protects, and the account
+    /// has more to say. Runs refuse other contributions; where a cap may keep a node from contributing there is no account.
+    pub constant_data: bool,
 }
 
 impl CompleteSum {
-    /// A sum along `walk` of contributions in `bounds`, `noise` added at every step.
-    #[must_use]
-    pub const fn new(walk: CompleteWalk, bounds: Bounds, noise: TokenNoise) -> Self {
-        Self { walk, bounds, noise, constant: false }
-    }
-
-    /// The same protocol, every node contributing the same value at each of its visits: then the secrecy of the path protects,
-    /// and the account has more to say. Its runs refuse other contributions.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] where a cap may keep a node from contributing, which the secrecy of the path does not cover.
-    pub fn with_constant_data(self) -> Result<Self, Error> {
-        super::constant::require_no_caps(self.walk)?;
-        Ok(Self { constant: true, ..self })
-    }
-
-    /// Whether nodes contribute the same value at each of their visits.
-    pub(crate) const fn has_constant_data(&self) -> bool {
-        self.constant
-    }
-
-    /// The same protocol with another noise.
-    #[must_use]
-    pub(crate) const fn with_noise(self, noise: TokenNoise) -> Self {
-        Self { noise, ..self }
-    }
-
-    /// The walk.
-    pub(crate) const fn walk(&self) -> CompleteWalk {
-        self.walk
-    }
-
-    /// The interval of the contributions.
-    pub(crate) const fn bounds(&self) -> Bounds {
-        self.bounds
-    }
-
-    /// The noise of a step.
-    pub(crate) const fn noise(&self) -> TokenNoise {
-        self.noise
-    }
-
     /// `μ = Δ/σ` of one contribution, rounded up.
     ///
     /// # Errors
@@ -90,7 +53,7 @@ impl CompleteSum {
     ///
     /// # Errors
     /// [`Error::ContributionOutOfBounds`]; [`Error::InvalidParameter`] for another contribution than the first where data are
-    /// [constant](Self::with_constant_data).
+    /// [constant](Self::constant_data).
     pub fn run(
         &self,
         contribution: impl Fn(usize, usize) -> f64,
@@ -122,7 +85,7 @@ impl CompleteSum {
                 let x = self.noise.check(self.bounds, holder, contribution(holder, *k))?;
                 *k += 1;
                 ensure(
-                    !self.constant || x == contribution(holder, 0),
+                    !self.constant_data || x == contribution(holder, 0),
                     "a later contribution",
                     "equal the first where data are constant",
                     x,
@@ -142,14 +105,20 @@ impl CompleteSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walk::complete::Caps;
+    use crate::accountant::{Observer, Protocol};
+    use crate::walk::complete::CompleteOptions;
     use ndp_dp::Sigma;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     fn protocol(n: usize, steps: usize, sigma: f64) -> Result<CompleteSum, Error> {
         let noise = TokenNoise::gaussian(Sigma::new(sigma)?);
-        Ok(CompleteSum::new(CompleteWalk::new(n, steps)?, Bounds::new(-1.0, 1.0)?, noise))
+        Ok(CompleteSum {
+            walk: CompleteWalk::new(n, steps)?,
+            bounds: Bounds::new(-1.0, 1.0)?,
+            noise,
+            constant_data: false,
+        })
     }
 
     /// A law that the walk has no line for.
@@ -157,7 +126,7 @@ mod tests {
     fn discrete_laplace_noise_reaches_the_complete_graph() -> Result<(), Error> {
         let noise = TokenNoise::named("discrete-laplace", Sigma::new(2.0)?)?;
         let walk = CompleteWalk::new(5, 40)?;
-        let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, noise);
+        let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         let run = sum.run(|u, k| ((u + k) % 2) as f64, &mut ChaCha8Rng::seed_from_u64(5))?;
         assert!(run.tokens.iter().all(|token| token.fract() == 0.0));
         assert!(sum.run(|_, _| 0.5, &mut ChaCha8Rng::seed_from_u64(5)).is_err());
@@ -169,9 +138,10 @@ mod tests {
     #[test]
     fn estimate_is_unbiased_with_the_stated_spread() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(7);
-        for caps in [Caps::default(), Caps { visits: Some(2), edge_uses: Some(1) }] {
+        let limits = CompleteOptions { cap: Some(2), edge_uses: Some(1), ..CompleteOptions::default() };
+        for options in [CompleteOptions::default(), limits] {
             let plain = protocol(6, 25, 0.7)?;
-            let sum = CompleteSum { walk: plain.walk.with_caps(caps)?, ..plain };
+            let sum = CompleteSum { walk: plain.walk.with_options(options)?, ..plain };
             let runs = 20_000;
             let (mut mean, mut variance) = (0.0, 0.0);
             for _ in 0..runs {
@@ -196,7 +166,7 @@ mod tests {
         let view = run.view(1)?;
         assert_eq!(view.received, [(0, 0.0), (3, run.tokens[2]), (4, run.tokens[3])]);
         assert_eq!((view.published, run.total), (None, 2.5));
-        let public = CompleteSum { walk: sum.walk().published(), ..sum };
+        let public = CompleteSum { walk: sum.walk.published(), ..sum };
         let run = public.run_along(path, |_, _| 0.5, rng)?;
         assert_eq!(run.view(2)?.published, Some(run.tokens[4]));
         assert!(run.view(3).is_err());
@@ -207,13 +177,15 @@ mod tests {
     fn bad_input_is_refused() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         let sum = protocol(3, 5, 1.0)?;
-        let constant = sum.with_constant_data()?;
+        let constant = CompleteSum { constant_data: true, ..sum };
         assert!(constant.run(|u, _| [0.5, -0.5, 1.0][u], rng).is_ok());
         let path = sum.walk.path(&[0, 1, 0, 2, 1])?;
         let changing = constant.run_along(path, |_, k| 0.1 * k as f64, rng);
         assert!(matches!(changing, Err(Error::InvalidParameter { .. })), "{changing:?}");
-        let walk = sum.walk.with_caps(Caps { visits: Some(4), edge_uses: None })?;
-        assert!(CompleteSum { walk, ..sum }.with_constant_data().is_err());
+        let walk = sum.walk.with_options(CompleteOptions { cap: Some(4), ..CompleteOptions::default() })?;
+        let capped = CompleteSum { walk, ..constant };
+        assert!(matches!(capped.account(&Observer::node(0)), Err(Error::NoGuarantee(_))));
+        assert!(matches!(capped.reception_delta(0.1, 3), Err(Error::NoGuarantee(_))));
         assert!(matches!(sum.run(|_, _| 1.1, rng), Err(Error::ContributionOutOfBounds { .. })));
         assert!(matches!(sum.walk.path(&[0, 1]), Err(Error::Shape { .. })));
         for path in

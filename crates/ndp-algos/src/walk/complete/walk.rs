@@ -1,13 +1,11 @@
 //! The uniform walk: its parameters, and its paths.
 
-use super::Caps;
+use super::CompleteOptions;
 use crate::Error;
-use crate::walk::Path;
+use crate::walk::{FinalToken, Path};
 use rand::{Rng, RngExt};
 
-/// A uniform walk of `T` steps on `n` nodes, observed by `c` colluding ones.
-///
-/// With [`Self::published`], the final token is handed to every node: one more observation.
+/// A uniform walk of `T` steps on `n` nodes.
 ///
 /// # Examples
 /// ```
@@ -22,12 +20,11 @@ pub struct CompleteWalk {
     n: usize,
     steps: usize,
     pub(super) colluders: usize,
-    published: bool,
-    caps: Caps,
+    options: CompleteOptions,
 }
 
 impl CompleteWalk {
-    /// A walk of `steps` steps on `n` nodes, one observer, contributions not capped, the final token withheld.
+    /// A walk of `steps` steps on `n` nodes, contributions not capped, the final token withheld.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `n ≥ 2` and `steps ≥ 1`, both below `2^32`.
@@ -41,15 +38,15 @@ impl CompleteWalk {
         if !(1..=MOST).contains(&steps) {
             return refuse("the number of steps", "be at least 1 and below 2^32", steps);
         }
-        Ok(Self { n, steps, colluders: 1, published: false, caps: Caps::default() })
+        Ok(Self { n, steps, colluders: 1, options: CompleteOptions::default() })
     }
 
-    /// The same walk observed by `colluders` nodes that share what they see.
+    /// The same walk as an accountant of `colluders` nodes that share what they see takes it; of one at first.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `1 ≤ colluders ≤ n − 1`: somebody must observe, and somebody else
     /// be exposed.
-    pub fn with_colluders(self, colluders: usize) -> Result<Self, Error> {
+    pub(crate) fn with_colluders(self, colluders: usize) -> Result<Self, Error> {
         if 1 <= colluders && colluders < self.n {
             Ok(Self { colluders, ..self })
         } else {
@@ -61,18 +58,19 @@ impl CompleteWalk {
         }
     }
 
-    /// The same walk, its final token handed to every node.
-    #[must_use]
-    pub const fn published(self) -> Self {
-        Self { published: true, ..self }
-    }
-
-    /// The same walk with caps on contributions: steps beyond them add noise alone, or a uniform label.
+    /// The same walk under these options; steps beyond a cap add noise alone, or a uniform label.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a cap of 0.
-    pub fn with_caps(self, caps: Caps) -> Result<Self, Error> {
-        Ok(Self { caps: caps.checked()?, ..self })
+    /// [`Error::InvalidParameter`] for a cap of 0, [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+    pub fn with_options(self, options: CompleteOptions) -> Result<Self, Error> {
+        Ok(Self { options: options.checked()?, ..self })
+    }
+
+    /// The same walk, its final token handed to every node: one more observation.
+    #[cfg(test)]
+    pub(crate) const fn published(self) -> Self {
+        let options = CompleteOptions { final_token: FinalToken::Published, ..self.options };
+        Self { options, ..self }
     }
 
     /// Number of nodes `n`.
@@ -87,12 +85,12 @@ impl CompleteWalk {
 
     /// Whether every node learns the final token.
     pub(crate) const fn is_published(&self) -> bool {
-        self.published
+        matches!(self.options.final_token, FinalToken::Published)
     }
 
-    /// The caps on contributions.
-    pub(crate) const fn caps(&self) -> Caps {
-        self.caps
+    /// The options.
+    pub(crate) const fn options(&self) -> CompleteOptions {
+        self.options
     }
 
     /// `c/n`: the probability that a step is a reception by the coalition.
@@ -153,7 +151,7 @@ impl CompleteWalk {
     }
 
     fn capped(&self, holders: Vec<usize>) -> Path {
-        let contributes = self.caps.contributions(&holders);
+        let contributes = self.options.contributions(&holders);
         Path { nodes: self.n, holders, contributes }
     }
 }

@@ -1,22 +1,21 @@
 //! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
 
-use super::coalition::CoalitionLaws;
-use super::path::Limits;
-use super::{AveragingOnPath, LocalLoss, Steps, TokenAveraging, TokenWalk};
+use super::laws::Laws;
+use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
-use crate::audit::Attack;
+use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
-use crate::walk::FinalToken;
+use crate::walk::{FinalToken, OnPath};
 use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, conversion};
-use ndp_graph::hitting::{PairLaws, Walk};
-use ndp_graph::linalg::sym_eigenvalues;
+use ndp_graph::hitting::Walk;
+use ndp_linalg::sym_eigenvalues;
 use rand::Rng;
 use std::sync::{Arc, OnceLock};
 
 /// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper bounds that hold
-/// whatever the observer knows of the path and of its own noise; the final token stays with its last holder.
+/// whatever the observer knows of the path and of its own noise.
 impl Protocol for TokenWalk {
     fn node_count(&self) -> usize {
         TokenWalk::node_count(self)
@@ -26,7 +25,7 @@ impl Protocol for TokenWalk {
         observer.require_no_taps()?;
         let n = TokenWalk::node_count(self);
         let members = observer.checked(n)?;
-        self.require_fixed_edges()?;
+        self.require_accounts()?;
         self.law_at_0()?;
         let mut hops = vec![None; n];
         let mut front = members.to_vec();
@@ -36,7 +35,7 @@ impl Protocol for TokenWalk {
         for distance in 1.. {
             let mut next = Vec::new();
             for &v in &front {
-                for w in moves.origins(v) {
+                for w in origins(&moves, v) {
                     if hops[w].is_none() {
                         hops[w] = Some(distance);
                         next.push(w);
@@ -48,9 +47,10 @@ impl Protocol for TokenWalk {
             }
             front = next;
         }
-        let kept = (48 * n as u64).saturating_mul(self.steps() as u64 + 1) <= MAX_BYTES;
+        let followed = self.options().horizon.map_or(self.steps(), |horizon| horizon.min(self.steps()));
+        let kept = (48 * n as u64).saturating_mul(followed as u64 + 1) <= MAX_BYTES;
         let laws = (0..n).map(|_| OnceLock::new()).collect();
-        Ok(Box::new(OnGraph { walk: self, observer: observer.clone(), hops, laws, kept }))
+        Ok(Box::new(OnGraph { walk: Arc::new(self.clone()), observer: observer.clone(), hops, laws, kept }))
     }
 
     /// The path is drawn without looking at the data, so that whoever hears every contribution with its noise, and knows the path,
@@ -100,28 +100,20 @@ impl Protocol for TokenWalk {
 /// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each question.
 const MAX_BYTES: u64 = 2 << 30;
 
-enum Laws {
-    Pair(PairLaws),
-    Coalition(CoalitionLaws),
-}
-
-struct OnGraph<'a> {
-    walk: &'a TokenWalk,
+struct OnGraph {
+    walk: Arc<TokenWalk>,
     observer: Observer,
     hops: Vec<Option<usize>>,
     laws: Vec<OnceLock<Arc<Laws>>>,
     kept: bool,
 }
 
-impl OnGraph<'_> {
+impl OnGraph {
     fn laws(&self, u: usize) -> Result<Arc<Laws>, Error> {
         if let Some(laws) = self.laws[u].get() {
             return Ok(laws.clone());
         }
-        let laws = Arc::new(match self.observer.members() {
-            &[v] => Laws::Pair(self.walk.pair_laws(u, v)?),
-            members => Laws::Coalition(self.walk.coalition_laws(u, members)?),
-        });
+        let laws = Arc::new(self.walk.laws(u, self.observer.members())?);
         if self.kept {
             // Whoever comes second finds equal laws.
             let _ = self.laws[u].set(laws.clone());
@@ -130,7 +122,7 @@ impl OnGraph<'_> {
     }
 }
 
-impl Account for OnGraph<'_> {
+impl Account for OnGraph {
     fn observer(&self) -> &Observer {
         &self.observer
     }
@@ -142,30 +134,27 @@ impl Account for OnGraph<'_> {
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.checked_source(u)?;
         let against = self.observer.to_string();
-        // A token does not come farther than its steps.
-        if self.hops[u].is_none_or(|hops| hops > self.walk.steps()) {
+        // A token does not come farther than its steps, unless it is handed to all at the end.
+        let withheld = self.walk.options().final_token == FinalToken::Withheld;
+        if withheld && self.hops[u].is_none_or(|hops| hops > self.walk.steps()) {
             return Ok(Profile::nothing(&against));
         }
-        let curve = OnWalk { laws: self.laws(u)?, limits: self.walk.limits(), noise };
+        let curve = OnWalk { walk: self.walk.clone(), laws: self.laws(u)?, noise };
         Ok(Profile::of_curve(curve, &against))
     }
 }
 
-/// The renewal accountant of one pair at one noise.
+/// The accountant of one node at one noise.
 struct OnWalk {
+    walk: Arc<TokenWalk>,
     laws: Arc<Laws>,
-    limits: Limits,
     noise: NoiseMultiplier,
 }
 
 impl Curve for OnWalk {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
-        let local = LocalLoss::new(order, self.noise);
-        let loss = match self.laws.as_ref() {
-            Laws::Pair(laws) => self.limits.loss_of_pair(laws, local)?,
-            Laws::Coalition(laws) => self.limits.loss_of_coalition(laws, local, FinalToken::Withheld)?,
-        };
-        Ok(Some(loss.into()))
+        let local = LocalLoss { order, noise: self.noise };
+        Ok(Some(self.walk.loss_by(&self.laws, local)?.into()))
     }
 
     /// The accountant takes up to milliseconds for an order: a coarse grid, then a fine one around its best.
@@ -198,12 +187,12 @@ struct OnPaths<'a> {
 
 impl Attacker for OnPaths<'_> {
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
-        let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        let (steps, final_token) = (Steps::RunningAverage, self.walk.options().final_token);
+        let averaging = TokenAveraging { steps, initial: Array1::zeros(1), final_token };
         (0..runs)
             .map(|_| {
                 let path = self.walk.sample(&mut &mut *rng);
-                let protocol =
-                    AveragingOnPath { averaging: &averaging, path: &path, final_token: FinalToken::Withheld };
+                let protocol = OnPath { protocol: averaging.clone(), path };
                 log_likelihood_ratio(&protocol, &self.members, self.u, self.noise, higher, rng)
             })
             .collect()

@@ -26,11 +26,11 @@ use crate::view::checked_coalition;
 use crate::error::ensure;
 use crate::view::Source;
 use crate::walk::run::{check_node, received_by};
-use crate::walk::{FinalToken, Path, TokenView};
+use crate::walk::{FinalToken, OnPath, Path, TokenView};
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_dp::Sigma;
-use ndp_graph::memory::require_dense;
+use ndp_linalg::memory::require_dense;
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use std::sync::Arc;
@@ -40,8 +40,14 @@ use std::sync::Arc;
 /// # Examples
 /// ```
 /// use ndp_algos::walk::graph::{Steps, TokenAveraging};
-/// assert!(TokenAveraging::new(Steps::Given(vec![0.5, 0.25]), ndarray::array![0.0]).is_ok());
-/// assert!(TokenAveraging::new(Steps::Constant(-0.1), ndarray::array![0.0]).is_err());
+/// use ndp_algos::walk::{FinalToken, Path};
+/// let path = Path { nodes: 2, holders: vec![0, 1, 0], contributes: vec![true; 2] };
+/// let covered = |steps| {
+///     let (initial, final_token) = (ndarray::array![0.0], FinalToken::Withheld);
+///     TokenAveraging { steps, initial, final_token }.require_amplification(&path).is_ok()
+/// };
+/// assert!(covered(Steps::Given(vec![0.5, 0.25])) && covered(Steps::RunningAverage));
+/// assert!(!covered(Steps::Constant(-0.1)) && !covered(Steps::Given(vec![0.5, 0.1])));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Steps {
@@ -59,6 +65,7 @@ pub enum Steps {
 /// # Examples
 /// ```
 /// use ndarray::array;
+/// use ndp_algos::walk::FinalToken;
 /// use ndp_algos::walk::graph::{Steps, TokenAveraging, TokenWalk};
 /// use ndp_dp::Sigma;
 /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph, hitting::Start};
@@ -66,18 +73,23 @@ pub enum Steps {
 /// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(4)?));
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let path = TokenWalk::new(&matrix, Start::Uniform, 4000)?.sample(rng);
-/// let averaging = TokenAveraging::new(Steps::RunningAverage, array![0.0])?;
+/// let (initial, final_token) = (array![0.0], FinalToken::Withheld);
+/// let averaging = TokenAveraging { steps: Steps::RunningAverage, initial, final_token };
 /// averaging.require_amplification(&path)?;
 /// let values = array![[0.0], [1.0], [2.0], [5.0]];
 /// let run = averaging.run(&path, values.view(), Sigma::new(1.0)?, rng)?;
 /// assert!((run.tokens[(4000, 0)] - 2.0).abs() < 0.5);
-/// assert_eq!(run.view(2)?.received.len(), path.receptions()?[2].len());
+/// assert!(run.view(2)?.received.iter().all(|&(time, _)| path.holders[time] == 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenAveraging {
-    pub(super) steps: Steps,
-    pub(super) initial: Array1<f64>,
+    /// The sizes of the steps, positive and finite.
+    pub steps: Steps,
+    /// The public value at which the token starts; its length is the dimension `d`.
+    pub initial: Array1<f64>,
+    /// What becomes of the token after the last step; there is no rule for masking it.
+    pub final_token: FinalToken,
 }
 
 /// `x ← keep · x + add · (value + noise)` for a contribution, without the value for a noise-only step.
@@ -88,33 +100,30 @@ struct Update {
 }
 
 impl TokenAveraging {
-    /// The token starts at `initial`, whose length is the dimension `d`.
+    /// Nothing for what the fields say of themselves; every use asks.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a step size that is not positive and finite, an initial value
-    /// that is not finite, or no coordinate.
-    pub fn new(steps: Steps, initial: Array1<f64>) -> Result<Self, Error> {
-        let sizes = match &steps {
+    /// that is not finite, or no coordinate; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let sizes = match &self.steps {
             Steps::Constant(size) => std::slice::from_ref(size),
             Steps::RunningAverage => &[],
             Steps::Given(sizes) => sizes,
         };
-        if let Some(&value) = sizes.iter().find(|size| !(0.0 < **size && size.is_finite())) {
-            return Err(Error::InvalidParameter {
-                name: "every step size",
-                condition: "be positive and finite",
-                value,
-            });
+        for &size in sizes {
+            ensure(0.0 < size && size.is_finite(), "every step size", "be positive and finite", size)?;
         }
-        if let Some(&value) = initial.iter().find(|x| !x.is_finite()) {
-            return Err(Error::InvalidParameter {
-                name: "every coordinate of the initial token",
-                condition: "be finite",
-                value,
-            });
+        for &x in &self.initial {
+            ensure(x.is_finite(), "every coordinate of the initial token", "be finite", x)?;
         }
-        ensure(!initial.is_empty(), "the dimension", "be at least 1", 0.0)?;
-        Ok(Self { steps, initial })
+        ensure(!self.initial.is_empty(), "the dimension", "be at least 1", 0.0)?;
+        match self.final_token {
+            FinalToken::Masked => {
+                Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"))
+            }
+            FinalToken::Withheld | FinalToken::Published => Ok(()),
+        }
     }
 
     /// Whether amplification by iteration covers a run on `path`, so that its accountants apply.
@@ -124,7 +133,8 @@ impl TokenAveraging {
     /// decrease faster, and noise-only steps while steps decrease, do not.
     ///
     /// # Errors
-    /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has.
+    /// [`Error::NoGuarantee`] when it does not; [`Error::Shape`] for fewer given steps than the path has; otherwise as
+    /// [`Self::run`].
     pub fn require_amplification(&self, path: &Path) -> Result<(), Error> {
         let updates = self.updates(path)?;
         for pair in updates.windows(2) {
@@ -142,14 +152,16 @@ impl TokenAveraging {
     ///
     /// # Errors
     /// [`Error::Shape`] when dimensions differ or steps are missing; [`Error::NodeOutOfRange`] for a
-    /// holder without a value; [`Error::InvalidParameter`] for a value that is not finite.
+    /// holder without a value; [`Error::InvalidParameter`] for a value, a coordinate of the initial token or a step size
+    /// that is not finite, for a step size that is not positive and for no coordinate; [`Error::NoGuarantee`] for
+    /// [`FinalToken::Masked`].
     pub fn run(
         &self,
         path: &Path,
         values: ArrayView2<'_, f64>,
         sigma: Sigma,
         rng: &mut impl Rng,
-    ) -> Result<WalkTranscript, Error> {
+    ) -> Result<AveragingRun, Error> {
         let (nodes, dimension) = values.dim();
         if dimension != self.initial.len() {
             let expected = self.initial.len();
@@ -175,10 +187,16 @@ impl TokenAveraging {
             }
             tokens.row_mut(t + 1).assign(&next);
         }
-        Ok(WalkTranscript { path: path.clone(), tokens, noises })
+        Ok(AveragingRun {
+            path: path.clone(),
+            tokens,
+            noises,
+            published: self.final_token == FinalToken::Published,
+        })
     }
 
     fn updates(&self, path: &Path) -> Result<Vec<Update>, Error> {
+        self.check()?;
         path.check_on_graph()?;
         if let Steps::Given(sizes) = &self.steps
             && sizes.len() < path.steps()
@@ -202,18 +220,19 @@ impl TokenAveraging {
     }
 }
 
-/// Everything that happened in a run: the path, the token before every step and at the end, the noises.
+/// A run of [`TokenAveraging`]: the path, the token before every step and at the end, the noises.
 ///
 /// No node sees all of this: it is for tests and for measures of accuracy. [`Self::view`] is what a node sees.
 ///
 /// # Examples
 /// ```
 /// use ndarray::array;
-/// use ndp_algos::walk::Path;
+/// use ndp_algos::walk::{FinalToken, Path};
 /// use ndp_algos::walk::graph::{Steps, TokenAveraging};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let path = Path { nodes: 2, holders: vec![0, 1, 0], contributes: vec![true; 2] };
-/// let averaging = TokenAveraging::new(Steps::RunningAverage, array![0.0])?;
+/// let (initial, final_token) = (array![0.0], FinalToken::Withheld);
+/// let averaging = TokenAveraging { steps: Steps::RunningAverage, initial, final_token };
 /// let values = array![[1.0], [3.0]];
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let run = averaging.run(&path, values.view(), ndp_dp::Sigma::new(1.0)?, rng)?;
@@ -224,16 +243,18 @@ impl TokenAveraging {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct WalkTranscript {
+pub struct AveragingRun {
     /// The path of the token.
     pub path: Path,
     /// The token at times `0..=T`, one row each.
     pub tokens: Array2<f64>,
     /// The noise on a value that was drawn at each step, one row each.
     pub noises: Array2<f64>,
+    /// Whether every node learns the final token.
+    pub published: bool,
 }
 
-impl WalkTranscript {
+impl AveragingRun {
     /// What every node takes for the mean at `time`, `n` by `d`: the token as the node last passed it on
     /// before, and its own row of `values` until then.
     ///
@@ -260,7 +281,7 @@ impl WalkTranscript {
 
     /// What node `v` sees: the token at its visits, in order. What it passed on and drew itself it knows; where senders are
     /// known (Remark 3) it also learns who sent it the token, `path.holders[t − 1]` for a visit at `t`, and it always knows to
-    /// whom it passed it on. The final token stays with the last holder.
+    /// whom it passed it on.
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`].
@@ -268,7 +289,8 @@ impl WalkTranscript {
         self.check()?;
         check_node(v, self.path.nodes)?;
         let received = received_by(v, &self.path).map(|t| (t, self.tokens.row(t).to_owned())).collect();
-        Ok(TokenView { received, published: None })
+        let last = self.published.then(|| self.tokens.row(self.path.steps()).to_owned());
+        Ok(TokenView { received, published: last })
     }
 
     /// Checks that there is a token for every holder.
@@ -283,53 +305,21 @@ impl WalkTranscript {
     }
 }
 
-/// A run of [`TokenAveraging`] on a fixed path, as a linear Gaussian protocol: its exact losses given
-/// the path follow from [`exact_loss`](crate::loss::exact_loss), attacks from [`audit`](crate::audit).
-///
-/// # Examples
-/// ```
-/// use ndarray::array;
-/// use ndp_algos::LinearProtocol;
-/// use ndp_algos::walk::{FinalToken, Path};
-/// use ndp_algos::walk::graph::{AveragingOnPath, Steps, TokenAveraging};
-/// let averaging = TokenAveraging::new(Steps::RunningAverage, array![0.0])?;
-/// // Two contributions of node 0 behind four noises: a loss of 2²/4.
-/// let path = Path { nodes: 3, holders: vec![0, 1, 0, 1, 2], contributes: vec![true; 4] };
-/// let protocol = AveragingOnPath { averaging: &averaging, path: &path, final_token: FinalToken::Withheld };
-/// assert!((protocol.coalition_loss(&[2])?.loss.value().unit[0] - 1.0).abs() < 1e-9);
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct AveragingOnPath<'a> {
-    /// The steps of the token.
-    pub averaging: &'a TokenAveraging,
-    /// The path.
-    pub path: &'a Path,
-    /// Whether the observers also get the final token.
-    pub final_token: FinalToken,
-}
-
-impl AveragingOnPath<'_> {
+impl OnPath<TokenAveraging> {
     /// The times at which the members see the token, and those at which they draw the noise.
     fn seen(&self, members: &[usize]) -> Result<(Vec<usize>, Vec<usize>), Error> {
+        self.protocol.check()?;
         self.path.check_on_graph()?;
         let holders = &self.path.holders;
         let is_member = |t: &usize| members.binary_search(&holders[*t]).is_ok();
         let end = self.path.steps();
         let mut times: Vec<usize> = (1..=end).filter(is_member).collect();
-        match self.final_token {
-            FinalToken::Withheld => {}
-            FinalToken::Published if times.last() == Some(&end) => {}
-            FinalToken::Published => times.push(end),
-            FinalToken::Masked => {
-                return Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"));
-            }
+        if self.protocol.final_token == FinalToken::Published && times.last() != Some(&end) {
+            times.push(end);
         }
         Ok((times, (0..end).filter(is_member).collect()))
     }
-}
 
-impl AveragingOnPath<'_> {
     /// What the members see at `times` as rows with exact entries; they drew the noises of the steps in `own`.
     fn exact_rows(&self, members: &[usize], times: &[usize], own: &[usize], updates: &[Update]) -> Rows {
         let mut noise_of = vec![None; updates.len()];
@@ -378,7 +368,8 @@ impl AveragingOnPath<'_> {
     }
 }
 
-impl LinearProtocol for AveragingOnPath<'_> {
+/// Input `u` is the value of node `u`, the noises are those of the steps.
+impl LinearProtocol for OnPath<TokenAveraging> {
     fn node_count(&self) -> usize {
         self.path.nodes
     }
@@ -388,7 +379,7 @@ impl LinearProtocol for AveragingOnPath<'_> {
         let (times, own) = self.seen(&members)?;
         let steps = self.path.steps();
         require_dense("the view of a walk", times.len(), self.path.nodes + steps)?;
-        let updates = self.averaging.updates(self.path)?;
+        let updates = self.protocol.updates(&self.path)?;
         let mut inputs = Array2::zeros((times.len(), self.path.nodes));
         let mut noises = Array2::zeros((times.len(), steps));
         let mut token_inputs = Array1::<f64>::zeros(self.path.nodes);
@@ -422,8 +413,8 @@ impl LinearProtocol for AveragingOnPath<'_> {
         let members = checked_coalition(coalition, self.path.nodes)?;
         let (times, own) = self.seen(&members)?;
         // Coordinates are independent runs here, all from a token at 0.
-        let at_zero = TokenAveraging::new(self.averaging.steps.clone(), Array1::zeros(values.ncols()))?;
-        let transcript = at_zero.run(self.path, values, sigma, &mut &mut *rng)?;
+        let at_zero = TokenAveraging { initial: Array1::zeros(values.ncols()), ..self.protocol.clone() };
+        let transcript = at_zero.run(&self.path, values, sigma, &mut &mut *rng)?;
         let rows = |rows: &Array2<f64>, times: &[usize]| rows.select(ndarray::Axis(0), times);
         Ok(Observation {
             received: rows(&transcript.tokens, &times),
@@ -443,6 +434,7 @@ mod tests {
     use approx::assert_relative_eq;
     use ndarray::{ArrayView1, array};
     use ndp_dp::{Grade, Sensitivity};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, star_graph};
     use ndp_graph::hitting::Start;
     use ndp_graph::{GossipMatrix, TransitionMatrix};
@@ -451,6 +443,10 @@ mod tests {
 
     fn ring(n: usize) -> TransitionMatrix {
         TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(n).unwrap()))
+    }
+
+    fn averaging(steps: Steps, initial: Array1<f64>) -> TokenAveraging {
+        TokenAveraging { steps, initial, final_token: FinalToken::Withheld }
     }
 
     fn path(holders: &[usize]) -> Path {
@@ -476,7 +472,7 @@ mod tests {
 
     #[test]
     fn the_running_average_is_one() -> Result<(), Error> {
-        let averaging = TokenAveraging::new(Steps::RunningAverage, array![5.0, -3.0])?;
+        let averaging = averaging(Steps::RunningAverage, array![5.0, -3.0]);
         let values = array![[1.0, 0.0], [2.0, 4.0], [6.0, 1.0]];
         let tiny = Sigma::new(1e-300).unwrap();
         let path = some(&[0, 1, 1, 2, 0], &[true, true, false, true]);
@@ -491,6 +487,9 @@ mod tests {
         assert!(near(view.received[0].1.view(), array![1.0, 0.0]));
         assert!(near(view.received[1].1.view(), array![1.5, 2.0]));
         assert_eq!((transcript.view(0)?.received.len(), view.published), (2, None));
+        let shown = TokenAveraging { final_token: FinalToken::Published, ..averaging };
+        let shown = shown.run(&path, values.view(), tiny, &mut ChaCha8Rng::seed_from_u64(1))?;
+        assert_eq!(shown.view(1)?.published, Some(shown.tokens.row(4).to_owned()));
         assert!(matches!(transcript.view(5), Err(Error::NodeOutOfRange { node: 5, nodes: 5 })));
         // Nodes know the token they passed on, before that their own value.
         let before = transcript.estimates(values.view(), 0)?;
@@ -508,14 +507,14 @@ mod tests {
     /// Noise of a running average after t steps has variance σ²/t per coordinate.
     #[test]
     fn noise_has_the_stated_variance() -> Result<(), Error> {
-        let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
-        let constant = TokenAveraging::new(Steps::Constant(0.15), Array1::zeros(1))?;
+        let running = averaging(Steps::RunningAverage, Array1::zeros(1));
+        let constant = averaging(Steps::Constant(0.15), Array1::zeros(1));
         let (path, values) = (path(&[0, 1, 0, 2, 1, 2, 2, 0]), Array2::zeros((3, 1)));
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let sigma = Sigma::new(2.0).unwrap();
         let a: f64 = 0.7;
         for (averaging, expected) in
-            [(averaging, 4.0 / 7.0), (constant, 4.0 * 0.09 * (1.0 - a.powi(14)) / (1.0 - a * a))]
+            [(running, 4.0 / 7.0), (constant, 4.0 * 0.09 * (1.0 - a.powi(14)) / (1.0 - a * a))]
         {
             let runs = 20_000;
             let squares: Vec<f64> = (0..runs)
@@ -536,7 +535,7 @@ mod tests {
     fn exact_losses_given_the_path_agree_with_the_odometer() -> Result<(), Error> {
         let w = ring(4);
         let mut rng = ChaCha8Rng::seed_from_u64(6);
-        let running = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+        let running = averaging(Steps::RunningAverage, Array1::zeros(1));
         for round in 0..20 {
             let walk = TokenWalk::new(&w, Start::Uniform, 25)?
                 .with_options(WalkOptions { cap: Some(1 + round % 4), ..WalkOptions::default() })?;
@@ -544,7 +543,8 @@ mod tests {
             for observers in [vec![0], vec![1, 2]] {
                 let exact = |averaging: &TokenAveraging, final_token| {
                     averaging.require_amplification(&path)?;
-                    let protocol = AveragingOnPath { averaging, path: &path, final_token };
+                    let protocol = TokenAveraging { final_token, ..averaging.clone() };
+                    let protocol = OnPath { protocol, path: path.clone() };
                     exact_loss(&protocol.coalition_view(&observers)?)
                 };
                 for u in (0..4).filter(|u| !observers.contains(u)) {
@@ -555,7 +555,7 @@ mod tests {
                     assert_relative_eq!(unit, expected, max_relative = 1e-9, epsilon = 1e-12);
                     assert_eq!(report.loss.grade(), Grade::Exact);
                     for gamma in [0.05, 0.3, 0.5, 0.7, 1.0] {
-                        let constant = TokenAveraging::new(Steps::Constant(gamma), Array1::zeros(1))?;
+                        let constant = averaging(Steps::Constant(gamma), Array1::zeros(1));
                         let unit = exact(&constant, FinalToken::Withheld)?.loss.value().unit[u];
                         assert!(unit <= odometer.cost().value() + 1e-9);
                     }
@@ -572,9 +572,9 @@ mod tests {
     /// The likelihood ratio on real transcripts: at least 0.9 of the exact μ, never above.
     #[test]
     fn an_attack_on_transcripts_meets_the_exact_loss() -> Result<(), Error> {
-        let running = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
-        let constant = TokenAveraging::new(Steps::Constant(0.2), Array1::zeros(1))?;
-        let star = TransitionMatrix::from(&GossipMatrix::max_degree(&star_graph(3)?));
+        let running = averaging(Steps::RunningAverage, Array1::zeros(1));
+        let constant = averaging(Steps::Constant(0.2), Array1::zeros(1));
+        let star = TransitionMatrix::from(&GossipMatrix::new(&star_graph(3)?, Weights::MaxDegree)?);
         let ring = ring(5);
         let mut rng = ChaCha8Rng::seed_from_u64(8);
         let paths = [
@@ -593,7 +593,7 @@ mod tests {
         let sensitivity = Sensitivity::new(1.0).unwrap();
         for (path, u, v) in &paths {
             for averaging in [&running, &constant] {
-                let protocol = AveragingOnPath { averaging, path, final_token: FinalToken::Withheld };
+                let protocol = OnPath { protocol: averaging.clone(), path: path.clone() };
                 let unit = Attack::optimal(&protocol.view(*v)?, *u)?.unit;
                 assert!(unit > 0.0 && unit <= read(path, *u, &[*v]).cost().value() + 1e-9);
                 // The noise at which two normal laws are told apart best.
@@ -612,8 +612,7 @@ mod tests {
                 assert!((0.9 * mu..=mu).contains(&measured), "measured {measured}, exact {mu}");
             }
         }
-        let leaf =
-            AveragingOnPath { averaging: &running, path: &paths[0].0, final_token: FinalToken::Withheld };
+        let leaf = OnPath { protocol: running, path: paths[0].0.clone() };
         assert_relative_eq!(Attack::optimal(&leaf.view(0)?, 1)?.unit, 3.0, max_relative = 1e-12);
         Ok(())
     }
@@ -622,14 +621,13 @@ mod tests {
     fn amplification_is_refused_where_it_fails() -> Result<(), Error> {
         let all = path(&[0, 1, 2, 0, 1]);
         let some = some(&[0, 1, 2, 0, 1], &[true, true, true, false]);
-        let averaging = |steps| TokenAveraging::new(steps, Array1::zeros(1));
+        let averaging = |steps| averaging(steps, Array1::zeros(1));
         let halves = Steps::Given((1..=4).map(|t| 0.5 / f64::from(t)).collect());
-        averaging(Steps::Constant(1.0))?.require_amplification(&some)?;
-        averaging(Steps::RunningAverage)?.require_amplification(&some)?;
-        averaging(halves.clone())?.require_amplification(&all)?;
-        let refused = |steps, path| {
-            matches!(averaging(steps).unwrap().require_amplification(path), Err(Error::NoGuarantee(_)))
-        };
+        averaging(Steps::Constant(1.0)).require_amplification(&some)?;
+        averaging(Steps::RunningAverage).require_amplification(&some)?;
+        averaging(halves.clone()).require_amplification(&all)?;
+        let refused =
+            |steps, path| matches!(averaging(steps).require_amplification(path), Err(Error::NoGuarantee(_)));
         assert!(refused(Steps::Constant(1.01), &all));
         assert!(refused(halves, &some));
         assert!(refused(Steps::Given(vec![0.5, 0.1, 0.01, 0.001]), &all));
@@ -639,11 +637,20 @@ mod tests {
     #[test]
     fn bad_input_is_named() -> Result<(), Error> {
         for steps in [Steps::Constant(0.0), Steps::Constant(f64::NAN), Steps::Given(vec![0.1, -0.1])] {
-            assert!(matches!(TokenAveraging::new(steps, array![0.0]), Err(Error::InvalidParameter { .. })));
+            let bad = averaging(steps, array![0.0]);
+            assert!(matches!(bad.require_amplification(&path(&[0, 1])), Err(Error::InvalidParameter { .. })));
+            let on_path = OnPath { protocol: bad, path: path(&[0, 1]) };
+            assert!(matches!(on_path.view(1), Err(Error::InvalidParameter { .. })));
         }
-        assert!(TokenAveraging::new(Steps::RunningAverage, array![]).is_err());
-        assert!(TokenAveraging::new(Steps::RunningAverage, array![f64::INFINITY]).is_err());
-        let averaging = TokenAveraging::new(Steps::Given(vec![0.1]), array![0.0])?;
+        for initial in [array![], array![f64::INFINITY]] {
+            let bad = averaging(Steps::Constant(0.1), initial);
+            assert!(matches!(bad.require_amplification(&path(&[0, 1])), Err(Error::InvalidParameter { .. })));
+            let w = GossipMatrix::metropolis(&cycle_graph(4)?);
+            let values = Array2::zeros((4, bad.initial.len()));
+            let noise = Sigma::new(1.0)?;
+            assert!(bad.mean_squared_error(&w, values.view(), noise, Some(3)).is_err());
+        }
+        let averaging = averaging(Steps::Given(vec![0.1]), array![0.0]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let sigma = Sigma::new(1.0).unwrap();
         let mut run = |holders: &[usize], values: Array2<f64>| {
@@ -653,9 +660,10 @@ mod tests {
         assert!(matches!(run(&[0, 2], Array2::zeros((2, 1))), Error::NodeOutOfRange { .. }));
         assert!(matches!(run(&[0, 1], Array2::zeros((2, 2))), Error::Shape { .. }));
         assert!(matches!(run(&[0, 1], array![[f64::NAN], [0.0]]), Error::InvalidParameter { .. }));
-        let protocol =
-            AveragingOnPath { averaging: &averaging, path: &path(&[0, 1]), final_token: FinalToken::Masked };
-        assert!(matches!(protocol.view(1), Err(Error::NoGuarantee(_))));
+        let masked = TokenAveraging { final_token: FinalToken::Masked, ..averaging };
+        let (values, path) = (Array2::zeros((5, 1)), path(&[0, 1]));
+        assert!(matches!(masked.run(&path, values.view(), sigma, &mut rng), Err(Error::NoGuarantee(_))));
+        assert!(matches!(OnPath { protocol: masked, path }.view(1), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 }

@@ -37,11 +37,13 @@ impl TokenAveraging {
     /// # Examples
     /// ```
     /// use ndarray::{Array2, array};
+    /// use ndp_algos::walk::FinalToken;
     /// use ndp_algos::walk::graph::{Steps, TokenAveraging};
     /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
     /// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
     /// let values = Array2::from_shape_fn((6, 1), |(v, _)| v as f64);
-    /// let averaging = TokenAveraging::new(Steps::Constant(0.1), array![1.0])?;
+    /// let (initial, final_token) = (array![1.0], FinalToken::Withheld);
+    /// let averaging = TokenAveraging { steps: Steps::Constant(0.1), initial, final_token };
     /// let error = |steps| averaging.mean_squared_error(&matrix, values.view(), ndp_dp::Sigma::new(0.1)?, steps);
     /// assert!((error(Some(5000))? - error(None)?).abs() < 1e-12);
     /// # Ok::<(), ndp_algos::Error>(())
@@ -53,6 +55,7 @@ impl TokenAveraging {
         sigma: Sigma,
         steps: Option<usize>,
     ) -> Result<f64, Error> {
+        self.check()?;
         match (&self.steps, steps) {
             (&Steps::Constant(gamma), Some(steps)) => {
                 mean_squared_error(matrix, values, self.initial.view(), (gamma, sigma), steps)
@@ -237,6 +240,7 @@ fn require_step(gamma: f64) -> Result<(), Error> {
 mod tests {
     use super::super::path::TokenWalk;
     use super::*;
+    use crate::walk::FinalToken;
     use approx::assert_relative_eq;
     use ndarray::array;
     use ndp_graph::TransitionMatrix;
@@ -244,6 +248,10 @@ mod tests {
     use ndp_graph::hitting::Start;
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
+
+    fn averaging(steps: Steps) -> TokenAveraging {
+        TokenAveraging { steps, initial: array![1.0], final_token: FinalToken::Withheld }
+    }
 
     fn ring_of_6() -> (GossipMatrix, Array2<f64>) {
         let values = Array2::from_shape_fn((6, 1), |(v, _)| v as f64);
@@ -266,11 +274,11 @@ mod tests {
         let late = mean_squared_error(&w, y.view(), array![1.0].view(), (0.1, noise()), 5000)?;
         assert_relative_eq!(late, limit, max_relative = 1e-13);
         // The same questions, asked of the protocol.
-        let averaging = TokenAveraging::new(Steps::Constant(0.1), array![1.0])?;
+        let averaging = averaging(Steps::Constant(0.1));
         let ask =
             |averaging: &TokenAveraging, steps| averaging.mean_squared_error(&w, y.view(), noise(), steps);
         assert_eq!((ask(&averaging, Some(8))?, ask(&averaging, None)?), (error, limit));
-        let running = TokenAveraging::new(Steps::RunningAverage, array![1.0])?;
+        let running = TokenAveraging { steps: Steps::RunningAverage, ..averaging.clone() };
         let expected = mean_squared_error_of_running_average(&w, y.view(), noise(), 20)?;
         assert_eq!(ask(&running, Some(20))?, expected);
         assert!(matches!(ask(&running, None), Err(Error::NotOffered(_))));
@@ -321,7 +329,7 @@ mod tests {
         for (steps, length, expected) in
             [(Steps::Constant(0.1), 8, constant), (Steps::RunningAverage, 20, running)]
         {
-            let averaging = TokenAveraging::new(steps, array![1.0])?;
+            let averaging = averaging(steps);
             let walk = TokenWalk::new(&transition, Start::Uniform, length)?;
             let runs = 40_000;
             let squares: Vec<f64> = (0..runs)

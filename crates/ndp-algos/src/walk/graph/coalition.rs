@@ -16,10 +16,11 @@ use super::contribution;
 use super::series::up;
 use crate::Error;
 use crate::error::ensure;
+use crate::kernel::dot;
 use crate::walk::FinalToken;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported.
 const MAX_EXPONENT: f64 = 300.0;
@@ -56,7 +57,7 @@ impl CoalitionLaws {
         }
         ensure(!coalition.is_empty(), "the number of observers", "be at least 1", 0.0)?;
         let targets: Vec<usize> = [u].into_iter().chain(coalition.iter().copied()).collect();
-        let mut law = start.law(walk.node_count())?;
+        let mut law = start.law(walk.incoming().node_count())?;
         let from = targets
             .iter()
             .map(|&node| walk.first_visits(&Start::Node(node), &targets, horizon))
@@ -68,7 +69,7 @@ impl CoalitionLaws {
 
     /// Number of steps `T`.
     pub(crate) fn horizon(&self) -> usize {
-        self.outside.horizon()
+        self.outside.none.len() - 1
     }
 
     /// First visits of `u` and the coalition together, from `u`.
@@ -153,7 +154,7 @@ impl<'a> Recursion<'a> {
                 let reversed = |law: &Vec<f64>| {
                     let charged = law.iter().enumerate().map(|(t, &p)| {
                         let charge = if x == 0 && t > 0 { (theta / t as f64).exp() } else { 1.0 };
-                        p * charge * (1.0 + visits.relative_error(t)) * (1.0 + (theta + 4.0) * f64::EPSILON)
+                        p * charge * (1.0 + visits.relative_error[t]) * (1.0 + (theta + 4.0) * f64::EPSILON)
                     });
                     let mut charged: Vec<f64> = charged.collect();
                     charged.reverse();
@@ -171,7 +172,7 @@ impl<'a> Recursion<'a> {
         let visits = &self.laws.from[0];
         let horizon = self.laws.horizon();
         let surcharge = |t: usize| if t == 0 { 0.0 } else { (self.theta / t as f64).exp_m1() };
-        let raised = |p: f64, t: usize| p * (1.0 + visits.relative_error(t));
+        let raised = |p: f64, t: usize| p * (1.0 + visits.relative_error[t]);
         // Probability that the coalition comes within j steps, from u.
         let mut seen: Vec<f64> = vec![0.0];
         let mut arrivals = 0.0;
@@ -226,25 +227,12 @@ impl<'a> Recursion<'a> {
         let mut total: f64 = laws.inside.iter().zip(&excess).map(|(p, x)| p * x[horizon]).sum();
         for (law, excess) in laws.outside.at.iter().zip(&excess) {
             total += (1..=horizon)
-                .map(|t| law[t] * (1.0 + laws.outside.relative_error(t)) * excess[horizon - t])
+                .map(|t| law[t] * (1.0 + laws.outside.relative_error[t]) * excess[horizon - t])
                 .sum::<f64>();
         }
         let margin = (64.0 + 4.0 * self.log_scale) * f64::EPSILON;
         up(total, nodes * (horizon + 4)).ln() + self.log_scale + margin
     }
-}
-
-/// The inner product, in eight interleaved sums.
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    let (a, a_rest) = a.as_chunks::<8>();
-    let (b, b_rest) = b.as_chunks::<8>();
-    let mut sums = [0.0; 8];
-    for (a, b) in a.iter().zip(b) {
-        for lane in 0..8 {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f64>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -258,7 +246,7 @@ mod tests {
     use ndp_graph::generators::{cycle_graph, grid_2d_graph};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// One observer or two, any start, any matrix, with and without publication.

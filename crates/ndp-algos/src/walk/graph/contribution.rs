@@ -53,8 +53,12 @@ pub(crate) fn capped(
     cap: usize,
 ) -> Result<UpperBound<f64>, Error> {
     require_positive("the cap on contributions", cap)?;
-    let gap = gap_loss(visits, local, steps)?;
-    Ok(UpperBound::new(up(cap as f64 * gap, 2)))
+    Ok(of_gaps(gap_loss(visits, local, steps)?, cap))
+}
+
+/// `N ε_gap`.
+pub(super) fn of_gaps(gap: f64, cap: usize) -> UpperBound<f64> {
+    UpperBound::new(up(cap as f64 * gap, 2))
 }
 
 /// As [`capped`] when the final token is handed to the observers: the last contribution may then be
@@ -69,18 +73,22 @@ pub(crate) fn capped_and_published(
     cap: usize,
 ) -> Result<UpperBound<f64>, Error> {
     require_positive("the cap on contributions", cap)?;
-    let gap = gap_loss(visits, local, steps)?;
-    Ok(UpperBound::new(up(local.cost() + (cap - 1) as f64 * gap, 4)))
+    Ok(of_gaps_and_published(gap_loss(visits, local, steps)?, local, cap))
+}
+
+/// `c₀ + (N − 1) ε_gap`, for at least one contribution.
+pub(super) fn of_gaps_and_published(gap: f64, local: LocalLoss, cap: usize) -> UpperBound<f64> {
+    UpperBound::new(up(local.cost() + cap.saturating_sub(1) as f64 * gap, 4))
 }
 
 /// `ε_gap`, at most `c₀`.
 fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64, Error> {
     require_positive("the number of steps", steps)?;
-    let seen = steps.min(visits.horizon());
+    let seen = steps.min(visits.none.len() - 1);
     let mut excess = excess(visits, local.exponent(), seen);
     if seen < steps {
         let beyond = (local.exponent() / (seen + 1) as f64).exp_m1();
-        excess += up(visits.none[seen] * (1.0 + visits.relative_error(seen)) * beyond, 4);
+        excess += up(visits.none[seen] * (1.0 + visits.relative_error[seen]) * beyond, 4);
     }
     Ok(local.loss_of_log_excess(up(excess, 1).ln()).min(local.cost()))
 }
@@ -88,24 +96,19 @@ fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64,
 /// `ε_gap` of a pair, from laws that cover the whole walk.
 pub(super) fn gap_loss_of_pair(laws: &PairLaws, local: LocalLoss) -> f64 {
     let gap = |t: usize| laws.u_to_u[t] + laws.u_to_v[t];
-    let excess = sum_of_charges(gap, |t| laws.relative_error(t), local.exponent(), laws.horizon());
+    let excess = sum_of_charges(gap, &laws.relative_error, local.exponent(), laws.horizon());
     local.loss_of_log_excess(excess.ln()).min(local.cost())
 }
 
 fn excess(visits: &FirstVisits, theta: f64, steps: usize) -> f64 {
     let law = |t: usize| visits.at.iter().map(|law| law[t]).sum();
-    up(sum_of_charges(law, |t| visits.relative_error(t), theta, steps), visits.at.len())
+    up(sum_of_charges(law, &visits.relative_error, theta, steps), visits.at.len())
 }
 
 /// `Σ_{1 ≤ t ≤ steps} h_t (e^{θ/t} − 1)`, rounded up.
-fn sum_of_charges(
-    law: impl Fn(usize) -> f64,
-    relative_error: impl Fn(usize) -> f64,
-    theta: f64,
-    steps: usize,
-) -> f64 {
+fn sum_of_charges(law: impl Fn(usize) -> f64, relative_error: &[f64], theta: f64, steps: usize) -> f64 {
     let charged = |t: usize| match law(t) {
-        p if p > 0.0 => p * (1.0 + relative_error(t)) * (theta / t as f64).exp_m1(),
+        p if p > 0.0 => p * (1.0 + relative_error[t]) * (theta / t as f64).exp_m1(),
         _ => 0.0,
     };
     up((1..=steps).map(charged).sum(), steps + 8)
@@ -122,7 +125,7 @@ pub(super) fn require_positive(name: &'static str, value: usize) -> Result<(), E
 #[cfg(test)]
 fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
     require_positive("the number of steps", steps)?;
-    if steps <= visits.horizon() {
+    if steps < visits.none.len() {
         return Ok(());
     }
     Err(Error::InvalidParameter {
@@ -141,7 +144,7 @@ mod tests {
     use ndp_graph::hitting::{Start, Walk};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// Section 4 of the specification: T = 10, α = 2, σ = 2: `Σ h_t/t` and the sharp bound; `S_10`.
@@ -172,7 +175,7 @@ mod tests {
         let (_, w, u, v) = reference_rows().swap_remove(2);
         let (local, horizon) = (local(2.0, 6.0), 30);
         let visits = Walk::from(&w).first_visits(&Start::Node(u), &[v], horizon).unwrap();
-        let law = visits.to_any();
+        let law = &visits.at[0];
         let mean = |steps: usize| (1..=steps).map(|t| law[t] / t as f64).sum::<f64>();
         let added: f64 = (0..horizon).map(|s| local.cost() / 6.0 * mean(horizon - s)).sum();
         assert_relative_eq!(added, 0.053_116_992_219_579_1, max_relative = 1e-12);
@@ -265,9 +268,10 @@ mod tests {
         assert!(invalid(capped(&visits, local(2.0, 2.0), 10, 0)));
         assert!(invalid(capped(&visits, local(2.0, 2.0), 0, 1)));
         // Absurd noise levels give the local loss or nothing, never NaN.
-        let tiny = LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(1e-200).unwrap());
+        let tiny =
+            LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e-200).unwrap() };
         assert_eq!(*capped(&visits, tiny, 10, 3).unwrap().value(), f64::INFINITY);
-        let huge = LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(1e200).unwrap());
+        let huge = LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(1e200).unwrap() };
         assert!(*capped(&visits, huge, 10, 3).unwrap().value() < 1e-300);
     }
 }

@@ -1,68 +1,11 @@
-//! How long the published programs walk.
+//! Theorem 2 on private SGD by a walk, which no function offers: the units of its printed error do not fit.
 //!
 //! # References
 //! - Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*,
-//!   ICML 2024: the programs published with it.
+//!   ICML 2024: Theorem 2.
 
-use crate::Error;
-use crate::error::ensure;
-use crate::numeric::floor;
-use ndp_dp::{Estimate, NoiseMultiplier};
-
-/// The walk length of the published programs, `⌊20 ⌈ln n / gap⌉ (0.25 + σ²)/σ²⌋`, with the signed gap.
-///
-/// Grade: an estimate; no theorem behind it.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::graph::walk_length;
-/// // The hypercube of 2048 nodes with equal weights has a gap of 1/6.
-/// let length = walk_length(2048, 1.0 / 6.0, ndp_dp::NoiseMultiplier::new(1.0)?)?;
-/// assert_eq!(*length.value(), 1150);
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-///
-/// # Errors
-/// [`Error::InvalidParameter`] for fewer than 2 nodes or a gap that is not positive.
-pub fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Result<Estimate<u64>, Error> {
-    ensure(nodes >= 2, "the number of nodes", "be at least 2 for a walk", nodes as f64)?;
-    ensure(
-        0.0 < gap_signed && gap_signed.is_finite(),
-        "the spectral gap",
-        "be positive and finite",
-        gap_signed,
-    )?;
-    let square = noise.get() * noise.get();
-    let length = 20.0 * ((nodes as f64).ln() / gap_signed).ceil() * (0.25 + square) / square;
-    // Written so that NaN fails.
-    let fits = length < 1e18;
-    ensure(fits, "the number of steps", "be below 1e18: the gap or the noise is too small", length)?;
-    Ok(Estimate::new(floor(length) as u64))
-}
-
-#[cfg(test)]
 mod tests {
-    use super::*;
     use approx::assert_relative_eq;
-    use ndp_graph::generators::hypercube_graph;
-    use ndp_graph::{GossipMatrix, spectrum};
-
-    #[test]
-    fn the_programs_walk_lengths() -> Result<(), Error> {
-        let one = NoiseMultiplier::new(1.0).unwrap();
-        let w = GossipMatrix::metropolis(&hypercube_graph(11)?);
-        let gap = spectrum::extremes(&w)?.gap_signed()?;
-        assert_eq!(*walk_length(2048, gap, one)?.value(), 1150);
-        // The gaps the authors' programs found on their graphs of figure 1.
-        for (nodes, gap, expected) in [
-            (2048, 0.078_343_026_733_221_41, 2450),
-            (2048, 0.004_725_217_003_778_677, 40_350),
-            (2025, 0.000_985_116_464_988_376_4, 193_225),
-        ] {
-            assert_eq!(*walk_length(nodes, gap, one)?.value(), expected);
-        }
-        Ok(())
-    }
 
     /// A strongly convex problem as Theorem 2 has it: private SGD by a walk.
     #[derive(Clone, Copy)]
@@ -123,13 +66,5 @@ mod tests {
             assert_eq!(found.0, 0.5);
             assert!(found.1.is_finite());
         }
-    }
-
-    #[test]
-    fn bad_input_is_named() -> Result<(), Error> {
-        let one = NoiseMultiplier::new(1.0)?;
-        assert!(walk_length(1, 0.5, one).is_err() && walk_length(5, 0.0, one).is_err());
-        assert!(walk_length(5, 1e-300, one).is_err());
-        Ok(())
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use ndp_algos::walk::graph::LocalLoss;
 /// use ndp_dp::{NoiseMultiplier, Order};
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
 /// assert!((local.cost() - 2.0 / 32.0).abs() < 1e-12); // α/(2σ²)
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -27,12 +27,6 @@ pub struct LocalLoss {
 }
 
 impl LocalLoss {
-    /// At order `α` and noise multiplier `σ`.
-    #[must_use]
-    pub fn new(order: Order, noise: NoiseMultiplier) -> Self {
-        Self { order, noise }
-    }
-
     /// `c₀ = α / (2σ²)` in nats, maybe infinite for a tiny `σ`; never rounded down to 0.
     #[must_use]
     pub fn cost(self) -> f64 {

@@ -24,30 +24,14 @@ use super::contribution::require_positive;
 use super::series::up;
 use crate::Error;
 use crate::error::ensure;
-use crate::view::checked_coalition;
-use ndp_dp::UpperBound;
 use ndp_graph::hitting::Walk;
-use ndp_graph::progress::checkpoint;
-use ndp_graph::{Csr, GossipMatrix};
+use ndp_graph::{Csr, TransitionMatrix};
+use ndp_linalg::stop::checkpoint;
 
-/// What all pairs of a long walk share.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::graph::{LocalLoss, LongWalk};
-/// use ndp_dp::{NoiseMultiplier, Order};
-/// use ndp_graph::{GossipMatrix, generators::grid_2d_graph};
-/// let w = GossipMatrix::metropolis(&grid_2d_graph(8, 8)?);
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
-/// // A hundred thousand steps, twenty contributions of a node, first visits followed for a thousand steps.
-/// let walk = LongWalk::new(&w, local, 100_000, 1000)?;
-/// let (near, far) = (walk.capped(0, &[1], 20)?, walk.capped(0, &[63], 20)?);
-/// assert!(far.value() < near.value() && *near.value() < 20.0 * local.cost());
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
+/// What all pairs of a long walk share at one order and noise.
 #[derive(Clone, Debug)]
-pub struct LongWalk<'a> {
-    matrix: &'a GossipMatrix,
+pub(super) struct LongWalk<'a> {
+    matrix: &'a TransitionMatrix,
     local: LocalLoss,
     error_per_step: f64,
     /// `g_{cut+1}`, 0 when the whole walk is followed.
@@ -64,25 +48,26 @@ impl<'a> LongWalk<'a> {
     /// time beyond it.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for 0 steps, or a cut that is 0 or above `10^6`;
+    /// [`Error::InvalidParameter`] for 0 steps, or a cut that is 0 or leaves more than `10^6` steps to follow;
     /// [`Error::NoGuarantee`] for a matrix that is not symmetric bit by bit.
     ///
     /// # Complexity
     /// `O(cut^{3/2})`.
-    pub fn new(matrix: &'a GossipMatrix, local: LocalLoss, steps: usize, cut: usize) -> Result<Self, Error> {
+    pub(super) fn new(
+        matrix: &'a TransitionMatrix,
+        local: LocalLoss,
+        steps: usize,
+        cut: usize,
+    ) -> Result<Self, Error> {
         require_positive("the number of steps", steps)?;
-        require_positive("the time up to which first visits are followed", cut)?;
-        ensure(
-            cut <= MAX_CUT,
-            "the time up to which first visits are followed",
-            "be at most 10^6: what is left is charged at once",
-            cut as f64,
-        )?;
+        require_positive("the horizon", cut)?;
+        let cut = cut.min(steps);
+        let condition = "be at most 10^6 for a symmetric matrix: what is left is charged at once";
+        ensure(cut <= MAX_CUT, "the horizon", condition, cut as f64)?;
         let walk = Walk::from(matrix);
-        if !walk.is_symmetric() {
+        if walk.incoming() != matrix.csr() {
             return Err(Error::NoGuarantee("first visits by halves need a symmetric matrix"));
         }
-        let cut = cut.min(steps);
         // Beyond this θ the local loss is reported, and nothing of this is used.
         let theta = local.exponent().min(MAX_EXPONENT);
         let charge = |t: usize| (theta / t as f64).exp_m1();
@@ -101,33 +86,17 @@ impl<'a> LongWalk<'a> {
         })
     }
 
-    /// The loss `N ε_gap` from `u` to a coalition (often one node), at most `N c₀`: a fast form of
-    /// [`TokenWalk::capped_loss_from_cut_law`](super::TokenWalk::capped_loss_from_cut_law) for symmetric matrices.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a cap of 0; [`Error::SourceIsObserver`], [`Error::EmptyCoalition`],
-    /// [`Error::NodeOutOfRange`], [`Error::RepeatedMember`].
+    /// `ε_gap` from `u` to a coalition of other nodes, at most `c₀`: a fast form of following first visits.
     ///
     /// # Complexity
     /// `O(√cut · nonzeros)`.
-    pub fn capped(&self, u: usize, members: &[usize], cap: usize) -> Result<UpperBound<f64>, Error> {
-        require_positive("the cap on contributions", cap)?;
-        let n = self.matrix.node_count();
-        let members = checked_coalition(members, n)?;
-        if u >= n {
-            return Err(Error::NodeOutOfRange { node: u, nodes: n });
-        }
-        if members.contains(&u) {
-            return Err(Error::SourceIsObserver(u));
-        }
-        let mut set = members;
-        set.push(u);
+    pub(super) fn gap(&self, u: usize, members: &[usize]) -> f64 {
+        let set: Vec<usize> = members.iter().copied().chain([u]).collect();
         let cost = self.local.cost();
-        let gap = match self.excess(u, &set) {
+        match self.excess(u, &set) {
             Some(excess) => self.local.loss_of_log_excess(excess.ln()).min(cost),
             None => cost,
-        };
-        Ok(UpperBound::new(up(cap as f64 * gap, 2)))
+        }
     }
 
     /// `x` of the module documentation, rounded up; nothing where that says no more than the local loss.
@@ -304,11 +273,13 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::GossipMatrix;
+    use ndp_graph::Weights;
     use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph, hypercube_graph, star_graph};
     use ndp_graph::hitting::Start;
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     fn step_by_step(
@@ -328,19 +299,20 @@ mod tests {
     fn agrees_with_following_first_visits_step_by_step() -> Result<(), Error> {
         let walks = [
             GossipMatrix::metropolis(&grid_2d_graph(7, 8)?),
-            GossipMatrix::max_degree(&hypercube_graph(5)?),
-            GossipMatrix::max_degree(&star_graph(9)?),
+            GossipMatrix::new(&hypercube_graph(5)?, Weights::MaxDegree)?,
+            GossipMatrix::new(&star_graph(9)?, Weights::MaxDegree)?,
             GossipMatrix::metropolis(&cycle_graph(31)?),
             GossipMatrix::metropolis(&complete_graph(5)?),
         ];
         for w in &walks {
+            let matrix = TransitionMatrix::from(w);
             for sizes in
                 [[1, 1, 1], [2, 1, 3], [2, 5, 1], [3, 3, 2], [40, 40, 2], [900, 300, 7], [5000, 3000, 4]]
             {
                 for local in [local(2.0, 1.0), local(8.0, 3.0), local(3.0, 0.4)] {
-                    let walk = LongWalk::new(w, local, sizes[0], sizes[1])?;
+                    let walk = LongWalk::new(&matrix, local, sizes[0], sizes[1])?;
                     for (u, members) in [(0, vec![1]), (1, vec![0]), (2, vec![4]), (0, vec![1, 3, 4])] {
-                        let fast = walk.capped(u, &members, sizes[2])?.into_value();
+                        let fast = contribution::of_gaps(walk.gap(u, &members), sizes[2]).into_value();
                         let slow = step_by_step(w, u, &members, local, sizes);
                         // The definition is rounded up too, by some units per step.
                         assert!(fast >= slow * (1.0 - 1e-10) - 1e-300, "{fast} is below {slow}");
@@ -373,21 +345,15 @@ mod tests {
 
     #[test]
     fn bad_input_is_named() -> Result<(), Error> {
-        let w = GossipMatrix::metropolis(&cycle_graph(6)?);
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(6)?));
         let invalid =
             |result: Result<LongWalk<'_>, Error>| matches!(result, Err(Error::InvalidParameter { .. }));
         assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 0, 5)));
         assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), 5, 0)));
         assert!(invalid(LongWalk::new(&w, local(2.0, 1.0), usize::MAX, 1_000_001)));
-        let walk = LongWalk::new(&w, local(2.0, 1.0), 50, 50)?;
-        assert!(matches!(walk.capped(0, &[1], 0), Err(Error::InvalidParameter { .. })));
-        assert_eq!(walk.capped(0, &[0], 1), Err(Error::SourceIsObserver(0)));
-        assert_eq!(walk.capped(0, &[], 1), Err(Error::EmptyCoalition));
-        assert!(matches!(walk.capped(6, &[0], 1), Err(Error::NodeOutOfRange { .. })));
-        assert!(matches!(walk.capped(0, &[6], 1), Err(Error::NodeOutOfRange { .. })));
-        // Absurd noise gives the local loss of all contributions.
+        // Absurd noise gives the local loss of a contribution.
         let loud = LongWalk::new(&w, local(2.0, 1e-5), 50, 50)?;
-        assert_relative_eq!(*loud.capped(0, &[2], 3)?.value(), 3e10, max_relative = 1e-12);
+        assert_relative_eq!(loud.gap(0, &[2]), 1e10, max_relative = 1e-12);
         Ok(())
     }
 }

@@ -6,15 +6,14 @@
 //!
 //! | question | answer | grade |
 //! |---|---|---|
-//! | what has this path cost so far? | [`Path::cost`](super::Path::cost) | `UpperBound`, `Exact` for constant gradients |
-//! | what does a walk of `T` steps cost? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`]; from laws of one's own [`renewal::loss`] | `UpperBound` |
-//! | ... towards a coalition, or with the result published? | [`TokenWalk::coalition_loss`] | `UpperBound` |
-//! | ... under a cap? | [`WalkOptions::cap`] | `UpperBound` |
-//! | ... under a cap, a walk of very many steps? | [`LongWalk`], [`TokenWalk::capped_loss_from_cut_law`] | `UpperBound` |
+//! | what has this path cost so far? | [`Path::cost`](super::Path::cost), an average on it [`OnPath`](super::OnPath) | `UpperBound`, `Exact` for constant gradients |
+//! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`]; from laws of one's own [`renewal::loss`] | `UpperBound` |
+//! | ... with the result published? | [`WalkOptions::final_token`] | `UpperBound` |
+//! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |
 //! | what was printed? | [`printed`] | `Printed` |
-//! | how accurate is it? | [`TokenAveraging::mean_squared_error`]; how long the programs walk, [`walk_length`] | exact; `Estimate` |
+//! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |
 //!
 //! Noise is measured by a noise multiplier: its standard deviation over the sensitivity of a
 //! contribution. [`LocalLoss`] holds it with the Rényi order.
@@ -27,8 +26,8 @@
 //! let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::hypercube_graph(6)?));
 //! let capped = WalkOptions { cap: Some(12), ..WalkOptions::default() };
 //! let walk = TokenWalk::new(&w, Start::Uniform, 600)?.with_options(capped)?;
-//! let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
-//! let (near, far) = (walk.loss(0, 1, local)?, walk.loss(0, 63, local)?);
+//! let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
+//! let (near, far) = (walk.loss(0, &[1], local)?, walk.loss(0, &[63], local)?);
 //! assert!(far.value() < near.value() && *near.value() < 12.0 * local.cost());
 //! # Ok::<(), ndp_algos::Error>(())
 //! ```
@@ -38,7 +37,9 @@ mod averaging;
 mod averaging_error;
 pub(crate) mod coalition;
 pub(crate) mod contribution;
+#[cfg(test)]
 mod convergence;
+mod laws;
 mod local;
 mod long_walk;
 #[cfg(test)]
@@ -51,9 +52,13 @@ pub mod renewal;
 mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
-pub use averaging::{AveragingOnPath, Steps, TokenAveraging, WalkTranscript};
-pub use convergence::walk_length;
+pub use averaging::{AveragingRun, Steps, TokenAveraging};
 pub use local::LocalLoss;
-pub use long_walk::LongWalk;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
 pub use path_cost::PathCost;
+
+/// The nodes from which the walk may come to `node` in one step, in ascending order; `node` itself if it may stay.
+fn origins(walk: &ndp_graph::hitting::Walk<'_>, node: usize) -> impl Iterator<Item = usize> {
+    let (columns, weights) = walk.incoming().row(node);
+    columns.iter().zip(weights).filter(|&(_, &w)| w > 0.0).map(|(&x, _)| x as usize)
+}

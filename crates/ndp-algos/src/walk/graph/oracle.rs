@@ -3,6 +3,7 @@
 
 use super::path_cost::{Interval, Odometer};
 use ndarray::{Array2, array};
+use ndp_graph::Weights;
 use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::{GossipMatrix, TransitionMatrix};
@@ -66,7 +67,8 @@ pub(super) fn odometer(path: &[usize], u: usize, observers: &[usize]) -> Odomete
     odometer
 }
 
-/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops.
+/// `E exp(θ cost)` of the renewal recursion, as it is stated: backward chain, plain loops. Of a symmetric matrix, whose backward
+/// chain is the walk itself.
 pub(super) fn plain_recursion(
     walk: &Walk<'_>,
     [u, v]: [usize; 2],
@@ -75,10 +77,9 @@ pub(super) fn plain_recursion(
     theta: f64,
     depth: usize,
 ) -> f64 {
-    let n = walk.node_count();
-    let backward = walk.reversed().unwrap();
-    let from_u = backward.first_visits(&Start::Node(u), &[u, v], horizon).unwrap();
-    let from_v = backward.first_visits(&Start::Node(v), &[u, v], horizon).unwrap();
+    let n = walk.incoming().node_count();
+    let from_u = walk.first_visits(&Start::Node(u), &[u, v], horizon).unwrap();
+    let from_v = walk.first_visits(&Start::Node(v), &[u, v], horizon).unwrap();
     let never_u = walk.first_visits(&Start::Node(u), &[v], horizon).unwrap().none;
     let never_v = walk.first_visits(&Start::Node(v), &[v], horizon).unwrap().none;
     let e = |m: usize, t: usize| (theta * (2 * m - 1) as f64 / t as f64).exp();
@@ -126,9 +127,9 @@ pub(super) fn reference_rows() -> Vec<(&'static str, GossipMatrix, usize, usize)
     vec![
         ("path-4", GossipMatrix::metropolis(&path_graph(4).unwrap()), 0, 3),
         ("ring-6", GossipMatrix::metropolis(&cycle_graph(6).unwrap()), 0, 5),
-        ("star-6", GossipMatrix::max_degree(&star_graph(5).unwrap()), 1, 0),
+        ("star-6", GossipMatrix::new(&star_graph(5).unwrap(), Weights::MaxDegree).unwrap(), 1, 0),
         ("complete-5", GossipMatrix::metropolis(&complete_graph(5).unwrap()), 0, 4),
-        ("cube-3", GossipMatrix::max_degree(&hypercube_graph(3).unwrap()), 0, 7),
+        ("cube-3", GossipMatrix::new(&hypercube_graph(3).unwrap(), Weights::MaxDegree).unwrap(), 0, 7),
     ]
 }
 
@@ -136,11 +137,11 @@ pub(super) fn reference_rows() -> Vec<(&'static str, GossipMatrix, usize, usize)
 pub(super) fn small_walks() -> Vec<TransitionMatrix> {
     let gossip = [
         GossipMatrix::metropolis(&path_graph(3).unwrap()),
-        GossipMatrix::max_degree(&path_graph(3).unwrap()),
+        GossipMatrix::new(&path_graph(3).unwrap(), Weights::MaxDegree).unwrap(),
         GossipMatrix::metropolis(&cycle_graph(3).unwrap()),
         GossipMatrix::metropolis(&path_graph(4).unwrap()),
-        GossipMatrix::max_degree(&star_graph(3).unwrap()),
-        GossipMatrix::max_degree(&cycle_graph(4).unwrap()),
+        GossipMatrix::new(&star_graph(3).unwrap(), Weights::MaxDegree).unwrap(),
+        GossipMatrix::new(&cycle_graph(4).unwrap(), Weights::MaxDegree).unwrap(),
     ];
     let rows = [
         array![[0.1, 0.6, 0.3], [0.2, 0.3, 0.5], [0.7, 0.1, 0.2]],

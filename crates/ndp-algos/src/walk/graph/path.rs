@@ -8,16 +8,12 @@
 //! used where edges wear out.
 
 use super::contribution::require_positive;
-use super::series::up;
-use super::{LocalLoss, coalition, contribution, renewal};
 use crate::Error;
 use crate::error::ensure;
 use crate::walk::{FinalToken, Path};
-use coalition::CoalitionLaws;
-use ndp_dp::UpperBound;
 use ndp_graph::TransitionMatrix;
-use ndp_graph::hitting::{PairLaws, Start, Walk};
-use ndp_graph::progress::checkpoint;
+use ndp_graph::hitting::{Start, Walk};
+use ndp_linalg::stop::checkpoint;
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +26,10 @@ use serde::{Deserialize, Serialize};
 /// use ndp_dp::{NoiseMultiplier, Order};
 /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
 /// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(5)?));
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(4.0)?);
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
 /// let loss = |edges| {
 ///     let options = WalkOptions { edges, ..WalkOptions::default() };
-///     TokenWalk::new(&w, Start::Uniform, 50)?.with_options(options)?.loss(0, 2, local)
+///     TokenWalk::new(&w, Start::Uniform, 50)?.with_options(options)?.loss(0, &[2], local)
 /// };
 /// assert!(loss(EdgeRule::NoiseOnly(3)).is_ok());
 /// assert!(matches!(loss(EdgeRule::Dismiss(3)), Err(Error::NoGuarantee(_))));
@@ -54,13 +50,21 @@ pub enum EdgeRule {
     Dismiss(usize),
 }
 
-/// Limits on the contributions of a [`TokenWalk`], and what comes before it.
+/// Limits on the contributions of a [`TokenWalk`], what comes before it and after it, and how far its accounts follow it.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::walk::graph::WalkOptions;
-/// let options = WalkOptions { cap: Some(20), ..WalkOptions::default() };
-/// assert_eq!((options.burn_in, options.refractory), (0, 1));
+/// use ndp_algos::walk::graph::{LocalLoss, TokenWalk, WalkOptions};
+/// use ndp_dp::{NoiseMultiplier, Order};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::grid_2d_graph, hitting::Start};
+/// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&grid_2d_graph(8, 8)?));
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
+/// // A hundred thousand steps, twenty contributions of a node, first visits followed for a thousand steps.
+/// let options = WalkOptions { cap: Some(20), horizon: Some(1000), ..WalkOptions::default() };
+/// let walk = TokenWalk::new(&w, Start::Uniform, 100_000)?.with_options(options)?;
+/// let (near, far) = (walk.loss(0, &[1], local)?, walk.loss(0, &[63], local)?);
+/// assert!(far.value() < near.value() && *near.value() < 20.0 * local.cost());
+/// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -75,11 +79,18 @@ pub struct WalkOptions {
     pub refractory: usize,
     /// Limits on the use of edges.
     pub edges: EdgeRule,
+    /// What becomes of the token after the last step: it stays with the last holder, by default, or is handed to every node. There is
+    /// no rule for masking it.
+    pub final_token: FinalToken,
+    /// Accounts follow first visits for so many steps only, and charge what is left at the first time beyond: for walks of very many
+    /// steps. It needs a cap. `None`, the default, for the whole walk.
+    pub horizon: Option<usize>,
 }
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        Self { burn_in: 0, cap: None, refractory: 1, edges: EdgeRule::Unlimited }
+        let (edges, final_token) = (EdgeRule::Unlimited, FinalToken::Withheld);
+        Self { burn_in: 0, cap: None, refractory: 1, edges, final_token, horizon: None }
     }
 }
 
@@ -123,12 +134,23 @@ impl TokenWalk {
     /// The same walk under these options.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a cap, a refractory period or a number of uses of an edge that is 0.
+    /// [`Error::InvalidParameter`] for a cap, a refractory period, a number of uses of an edge or a horizon that is 0, and for a
+    /// horizon without a cap; [`Error::NoGuarantee`] for [`FinalToken::Masked`].
     pub fn with_options(self, options: WalkOptions) -> Result<Self, Error> {
         require_positive("the cap on contributions", options.cap.unwrap_or(1))?;
         require_positive("the refractory period", options.refractory)?;
         if let EdgeRule::NoiseOnly(uses) | EdgeRule::Dismiss(uses) = options.edges {
             require_positive("the uses of an edge", uses)?;
+        }
+        require_positive("the horizon", options.horizon.unwrap_or(1))?;
+        ensure(
+            options.horizon.is_none() || options.cap.is_some(),
+            "the cap on contributions",
+            "be given for a bound of so many gaps",
+            f64::INFINITY,
+        )?;
+        if options.final_token == FinalToken::Masked {
+            return Err(Error::NoGuarantee("there is no rule for masking the final token on a graph"));
         }
         Ok(Self { options, ..self })
     }
@@ -156,7 +178,7 @@ impl TokenWalk {
         let mut next = law.clone();
         for _ in 0..self.options.burn_in {
             checkpoint();
-            walk.step(&law, &mut next);
+            walk.incoming().multiply(&law, &mut next);
             std::mem::swap(&mut law, &mut next);
         }
         // Every probability is raised by what rounding may have taken from it: the loss is an average over the
@@ -212,68 +234,14 @@ impl TokenWalk {
         path
     }
 
-    /// The laws of first visits of `u` and `v`, for the renewal accountant.
-    ///
-    /// # Errors
-    /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph or too many steps;
-    /// [`Error::NoGuarantee`] when edges are dismissed.
-    pub(super) fn pair_laws(&self, u: usize, v: usize) -> Result<PairLaws, Error> {
-        self.require_fixed_edges()?;
-        if u == v {
-            return Err(Error::SourceIsObserver(u));
-        }
-        Ok(Walk::from(&self.matrix).pair_laws(u, v, &self.law_at_0()?, self.steps)?)
-    }
-
-    /// What `v` learns about `u` over the walk, in nats at the order of `local`: the best of the renewal
-    /// accountant and, under a cap, of `N ε_gap` (not where edges wear out) and `N c₀`. The final token stays with the
-    /// last holder.
-    ///
-    /// Meaning and preconditions as for [`renewal::loss`].
-    ///
-    /// # Errors
-    /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph or too many steps;
-    /// [`Error::NoGuarantee`] when edges are dismissed.
-    pub fn loss(&self, u: usize, v: usize, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-        self.limits().loss_of_pair(&self.pair_laws(u, v)?, local)
-    }
-
-    /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time to the
-    /// next visit after a contribution distributed as after any visit.
-    fn decides_beforehand(&self) -> bool {
-        !matches!(self.options.edges, EdgeRule::NoiseOnly(_))
-    }
-
-    /// What a coalition learns about `u`, with or without the final token.
-    ///
-    /// # Errors
-    /// [`Error::SourceIsObserver`]; [`Error::Graph`] for nodes outside the graph, an empty coalition or a member given twice,
-    /// or too many steps; [`Error::InvalidParameter`] for [`FinalToken::Masked`], for which there is no rule;
-    /// [`Error::NoGuarantee`] when edges are dismissed.
-    pub fn coalition_loss(
-        &self,
-        u: usize,
-        members: &[usize],
-        local: LocalLoss,
-        final_token: FinalToken,
-    ) -> Result<UpperBound<f64>, Error> {
-        self.limits().loss_of_coalition(&self.coalition_laws(u, members)?, local, final_token)
-    }
-
-    /// The laws of first visits of `u` and the members of a coalition.
-    pub(super) fn coalition_laws(&self, u: usize, members: &[usize]) -> Result<CoalitionLaws, Error> {
-        self.require_fixed_edges()?;
-        CoalitionLaws::new(&Walk::from(&self.matrix), u, members, &self.law_at_0()?, self.steps)
-    }
-
     /// Contributions of a node, at most: one a step, no more than the cap, and none within the refractory period of another.
     pub(super) fn most_contributions(&self) -> usize {
         self.options.cap.unwrap_or(usize::MAX).min(self.steps.div_ceil(self.options.refractory))
     }
 
-    /// What limits contributions, for accountants.
-    pub(super) fn limits(&self) -> Limits {
-        Limits { cap: self.options.cap, beforehand: self.decides_beforehand() }
+    /// The options.
+    pub(super) const fn options(&self) -> &WalkOptions {
+        &self.options
     }
 
     /// The transition matrix.
@@ -281,92 +249,10 @@ impl TokenWalk {
         &self.matrix
     }
 
-    /// What a coalition learns about `u` from at most the cap of contributions, from the first `horizon`
-    /// entries of a single law: for walks too long for the others (`N ε_gap`).
-    ///
-    /// # Errors
-    /// [`Error::SourceIsObserver`]; [`Error::Graph`]; [`Error::InvalidParameter`] for a walk without a cap;
-    /// [`Error::NoGuarantee`] when edges are dismissed or wear out.
-    pub fn capped_loss_from_cut_law(
-        &self,
-        u: usize,
-        members: &[usize],
-        local: LocalLoss,
-        horizon: usize,
-    ) -> Result<UpperBound<f64>, Error> {
-        self.require_fixed_edges()?;
-        if !self.decides_beforehand() {
-            return Err(Error::NoGuarantee(
-                "who contributes depends on the next holder where edges wear out: gaps after contributions are not \
-                 those of the walk",
-            ));
-        }
-        let Some(cap) = self.options.cap else {
-            return Err(Error::InvalidParameter {
-                name: "the cap on contributions",
-                condition: "be given for a bound of so many gaps",
-                value: f64::INFINITY,
-            });
-        };
-        if members.contains(&u) {
-            return Err(Error::SourceIsObserver(u));
-        }
-        let targets: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
-        let visits =
-            Walk::from(&self.matrix).first_visits(&Start::Node(u), &targets, horizon.min(self.steps))?;
-        contribution::capped(&visits, local, self.steps, cap)
-    }
-
-    pub(super) fn require_fixed_edges(&self) -> Result<(), Error> {
-        match self.options.edges {
-            EdgeRule::Dismiss(_) => Err(Error::NoGuarantee(
-                "a walk that dismisses edges depends on its past: account for the realised path",
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Draws the index of the next holder within the row of `holder`.
     fn draw_slot(&self, holder: usize, rng: &mut impl Rng) -> usize {
         draw(self.matrix.csr().row(holder).1, rng)
     }
-}
-
-/// How the contributions of a node are limited.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    cap: Option<usize>,
-    /// Whether a holder knows that it will contribute before the next holder is drawn.
-    beforehand: bool,
-}
-
-impl Limits {
-    /// The best of the bounds for one observer.
-    pub(super) fn loss_of_pair(self, laws: &PairLaws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
-        match self.cap {
-            Some(cap) if !self.beforehand => Ok(at_most_local(renewal::uncapped(laws, local), local, cap)),
-            cap => renewal::loss(laws, local, cap),
-        }
-    }
-
-    /// The best of the bounds for a coalition.
-    pub(super) fn loss_of_coalition(
-        self,
-        laws: &CoalitionLaws,
-        local: LocalLoss,
-        final_token: FinalToken,
-    ) -> Result<UpperBound<f64>, Error> {
-        match self.cap {
-            None => coalition::loss(laws, local, final_token),
-            Some(cap) if self.beforehand => coalition::capped_loss(laws, local, final_token, cap),
-            Some(cap) => Ok(at_most_local(coalition::loss(laws, local, final_token)?, local, cap)),
-        }
-    }
-}
-
-/// The better of a bound and of `N c₀`.
-fn at_most_local(loss: UpperBound<f64>, local: LocalLoss, cap: usize) -> UpperBound<f64> {
-    loss.map(|loss| loss.min(up(cap as f64 * local.cost(), 2)))
 }
 
 /// Draws an index with the given probabilities, which sum to 1 up to rounding.
@@ -388,6 +274,7 @@ fn no_steps() -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LocalLoss;
     use super::super::oracle::{expectation, intervals};
     use super::super::path_cost::Odometer;
     use super::*;
@@ -400,7 +287,7 @@ mod tests {
     use rand_chacha::rand_core::SeedableRng;
 
     fn local(sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     fn ring(n: usize) -> TransitionMatrix {
@@ -499,7 +386,7 @@ mod tests {
                 let uses = path.holders.windows(2).filter(|pair| pair == &[u, (u + 1) % 6]).count();
                 assert!(uses <= 4);
             }
-            assert!(matches!(walk.loss(0, 3, local(2.0)), Err(Error::NoGuarantee(_))));
+            assert!(matches!(walk.loss(0, &[3], local(2.0)), Err(Error::NoGuarantee(_))));
         }
         Ok(())
     }
@@ -551,13 +438,19 @@ mod tests {
                 let cost: f64 = intervals(&kept, 0, &[2]).iter().map(|i| *i.taut().value()).sum();
                 (theta * cost).exp_m1()
             });
-            let loss = *walk.loss(0, 2, local(sigma))?.value();
+            let loss = *walk.loss(0, &[2], local(sigma))?.value();
             assert!(mean.ln_1p() <= loss * (1.0 + 1e-12), "{} > {loss}", mean.ln_1p());
             assert!(loss <= cap as f64 * local(sigma).cost() * (1.0 + 1e-12));
-            let coalition = walk.coalition_loss(0, &[2], local(sigma), FinalToken::Withheld)?;
-            assert!(loss <= coalition.value() * (1.0 + 1e-12));
-            let cut = walk.capped_loss_from_cut_law(0, &[2], local(sigma), 3)?;
-            assert!(loss <= cut.value() * (1.0 + 1e-12));
+            let both = walk.loss(0, &[1, 2], local(sigma))?;
+            assert!(loss <= both.value() * (1.0 + 1e-12));
+            for other in [
+                WalkOptions { final_token: FinalToken::Published, ..walk.options },
+                WalkOptions { horizon: Some(3), ..walk.options },
+                WalkOptions { final_token: FinalToken::Published, horizon: Some(3), ..walk.options },
+            ] {
+                let other = walk.clone().with_options(other)?.loss(0, &[2], local(sigma))?;
+                assert!(loss <= other.value() * (1.0 + 1e-12));
+            }
         }
         Ok(())
     }
@@ -609,13 +502,17 @@ mod tests {
         let both = WalkOptions { edges: EdgeRule::NoiseOnly(1), ..free.options };
         let worn = free.clone().with_options(both)?;
         let truth = mean_over_worn_edges(&w, cap, steps, local.exponent()).ln();
-        let gaps = *free.capped_loss_from_cut_law(0, &[1], local, steps)?.value();
+        let cut = |walk: &TokenWalk| {
+            let options = WalkOptions { horizon: Some(steps), ..walk.options };
+            walk.clone().with_options(options)?.loss(0, &[1], local)
+        };
+        let gaps = *cut(&free)?.value();
         assert!((truth - 0.544).abs() < 1e-3 && (gaps - 0.401).abs() < 1e-3, "{truth}, {gaps}");
-        assert!(*worn.loss(0, 1, local)?.value() >= truth);
-        for token in [FinalToken::Withheld, FinalToken::Published] {
-            assert!(*worn.coalition_loss(0, &[1], local, token)?.value() >= truth);
-        }
-        let cut = worn.capped_loss_from_cut_law(0, &[1], local, steps);
+        assert!(*worn.loss(0, &[1], local)?.value() >= truth);
+        let shown = WalkOptions { final_token: FinalToken::Published, ..worn.options };
+        assert!(*worn.clone().with_options(shown)?.loss(0, &[1], local)?.value() >= truth);
+        assert!(*worn.loss(0, &[1, 2], local)?.value() >= truth);
+        let cut = cut(&worn);
         assert!(matches!(cut, Err(Error::NoGuarantee(_))), "{cut:?}");
         Ok(())
     }
@@ -626,8 +523,8 @@ mod tests {
         let late = TokenWalk::new(&w, Start::Node(0), 40)?
             .with_options(WalkOptions { burn_in: 2000, ..WalkOptions::default() })?;
         let uniform = TokenWalk::new(&w, Start::Uniform, 40)?;
-        let found = *late.loss(1, 3, local(2.0))?.value();
-        assert_relative_eq!(found, *uniform.loss(1, 3, local(2.0))?.value(), max_relative = 1e-11);
+        let found = *late.loss(1, &[3], local(2.0))?.value();
+        assert_relative_eq!(found, *uniform.loss(1, &[3], local(2.0))?.value(), max_relative = 1e-11);
         Ok(())
     }
 
@@ -647,9 +544,21 @@ mod tests {
             walk.clone()
                 .with_options(WalkOptions { edges: EdgeRule::NoiseOnly(0), ..WalkOptions::default() })
         ));
-        assert_eq!(walk.loss(1, 1, local(1.0)), Err(Error::SourceIsObserver(1)));
-        assert!(matches!(walk.loss(1, 5, local(1.0)), Err(Error::Graph(_))));
-        assert!(walk.capped_loss_from_cut_law(0, &[1], local(1.0), 3).is_err());
+        assert_eq!(walk.loss(1, &[1], local(1.0)), Err(Error::SourceIsObserver(1)));
+        assert_eq!(walk.loss(1, &[5], local(1.0)), Err(Error::NodeOutOfRange { node: 5, nodes: 5 }));
+        assert_eq!(walk.loss(5, &[1], local(1.0)), Err(Error::NodeOutOfRange { node: 5, nodes: 5 }));
+        assert_eq!(walk.loss(1, &[], local(1.0)), Err(Error::EmptyCoalition));
+        assert_eq!(walk.loss(1, &[2, 2], local(1.0)), Err(Error::RepeatedMember(2)));
+        assert!(invalid(
+            walk.clone().with_options(WalkOptions { horizon: Some(3), ..WalkOptions::default() })
+        ));
+        let cut = WalkOptions { cap: Some(2), horizon: Some(1_000_001), ..WalkOptions::default() };
+        let far = TokenWalk::new(&w, Start::Node(0), usize::MAX)?.with_options(cut)?;
+        assert!(matches!(far.loss(0, &[1], local(1.0)), Err(Error::InvalidParameter { .. })));
+        let none = WalkOptions { cap: Some(2), horizon: Some(0), ..WalkOptions::default() };
+        assert!(invalid(walk.clone().with_options(none)));
+        let masked = WalkOptions { final_token: FinalToken::Masked, ..WalkOptions::default() };
+        assert!(matches!(walk.with_options(masked), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 }

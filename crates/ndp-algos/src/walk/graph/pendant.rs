@@ -13,12 +13,12 @@
 //! no amplification at all, and refutes the claim that contributions composed along the
 //! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see [`printed`](super::printed)).
 
-use super::LocalLoss;
+use super::{LocalLoss, origins};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::Exact;
 use ndp_graph::hitting::{Start, Walk};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// The loss from `u` to its only neighbor over `steps` steps, in nats at the order of `local`.
 ///
@@ -36,11 +36,11 @@ pub fn loss(
     steps: usize,
     local: LocalLoss,
 ) -> Result<Exact<f64>, Error> {
-    let n = walk.node_count();
+    let n = walk.incoming().node_count();
     let mut from_u = vec![0.0; n];
-    walk.step(&Start::Node(u).law(n)?, &mut from_u);
+    walk.incoming().multiply(&Start::Node(u).law(n)?, &mut from_u);
     let mut adjacent: Vec<bool> = from_u.iter().map(|&p| p > 0.0).collect();
-    walk.origins(u).for_each(|x| adjacent[x] = true);
+    origins(walk, u).for_each(|x| adjacent[x] = true);
     adjacent[u] = false;
     let neighbors: Vec<usize> = (0..n).filter(|&x| adjacent[x]).collect();
     let [v] = neighbors[..] else {
@@ -66,12 +66,12 @@ pub fn loss(
         let scale = f64::exp(-log_scale);
         let charged = pending * charge + law[u] * surcharge * scale;
         let free = std::mem::take(&mut excess[u]);
-        walk.step(&excess, &mut next);
+        walk.incoming().multiply(&excess, &mut next);
         std::mem::swap(&mut excess, &mut next);
         pending = stay * charged + excess[u];
         excess[u] += stay * free;
         excess[v] += leave * charged;
-        walk.step(&law, &mut next);
+        walk.incoming().multiply(&law, &mut next);
         std::mem::swap(&mut law, &mut next);
         let largest = excess.iter().copied().fold(pending, f64::max);
         if largest > 1e100 {
@@ -97,11 +97,12 @@ mod tests {
     use approx::assert_relative_eq;
     use ndarray::array;
     use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, path_graph, star_graph};
     use ndp_graph::{GossipMatrix, TransitionMatrix};
 
     fn local(sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(2.0).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(2.0).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// Section 0 of the specification: star, leaf to hub, σ = 10, from a uniform start and from the hub.
@@ -115,14 +116,14 @@ mod tests {
             (100, 1000, 0.421_985_738_535_327, 0.421_265_718_967_116_2),
         ];
         for (n, steps, uniform, hub) in rows {
-            let w = GossipMatrix::max_degree(&star_graph(n - 1)?);
+            let w = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree)?;
             let walk = Walk::from(&w);
             let found = *loss(&walk, 1, &Start::Uniform, steps, local(10.0))?.value();
             assert_relative_eq!(found, uniform, max_relative = 1e-12);
             let found = *loss(&walk, 1, &Start::Node(0), steps, local(10.0))?.value();
             assert_relative_eq!(found, hub, max_relative = 1e-12);
         }
-        let w = GossipMatrix::max_degree(&star_graph(5)?);
+        let w = GossipMatrix::new(&star_graph(5)?, Weights::MaxDegree)?;
         let found = *loss(&Walk::from(&w), 1, &Start::Uniform, 30, local(6.0))?.value();
         assert_relative_eq!(found, 0.131_344_494_444_695, max_relative = 1e-12);
         Ok(())
@@ -133,7 +134,7 @@ mod tests {
     fn it_is_the_mean_over_all_paths_and_the_first_depth() -> Result<(), Error> {
         let graphs = [(star_graph(3)?, 2, 0), (path_graph(4)?, 0, 1), (path_graph(3)?, 2, 1)];
         for (graph, u, v) in graphs {
-            for w in [GossipMatrix::metropolis(&graph), GossipMatrix::max_degree(&graph)] {
+            for w in [GossipMatrix::metropolis(&graph), GossipMatrix::new(&graph, Weights::MaxDegree)?] {
                 let (walk, n) = (Walk::from(&w), graph.node_count());
                 for start in [Start::Uniform, Start::Node(u), Start::Node(v)] {
                     for sigma in [0.5, 3.0] {
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn large_losses_do_not_overflow() -> Result<(), Error> {
-        let w = GossipMatrix::max_degree(&star_graph(4)?);
+        let w = GossipMatrix::new(&star_graph(4)?, Weights::MaxDegree)?;
         let walk = Walk::from(&w);
         let laws = walk.pair_laws(1, 0, &Start::Node(0), 500)?;
         let found = *loss(&walk, 1, &Start::Node(0), 500, local(0.3))?.value();

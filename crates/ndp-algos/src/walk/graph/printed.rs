@@ -18,77 +18,117 @@
 //!   programs published with it.
 
 use super::LocalLoss;
+use super::contribution::require_positive;
 use crate::Error;
 use crate::error::ensure;
-use ndarray::{Array2, ArrayView2};
 use ndp_dp::Printed;
 use ndp_graph::Graph;
 
-/// One contribution, as a sum: `(α/σ²) S_T(u, v) = 2c₀ Σ_{t ≤ T} (W^t)_{uv}/t`.
-#[must_use]
-pub fn single_contribution(walk_sum: f64, local: LocalLoss) -> Printed<f64> {
-    Printed::new(2.0 * local.cost() * walk_sum)
+/// How often a walk of `T` steps from `u` comes to `v`, each visit at time `t` counted as `1/t`: what Theorem 3 takes the loss of one
+/// contribution from, and what is printed in the place of that sum.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::LocalLoss;
+/// use ndp_algos::walk::graph::printed::{VisitSum, single_contribution, user_level};
+/// use ndp_dp::{NoiseMultiplier, Order};
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(10.0)? };
+/// // A leaf's token goes to the hub in one step: its contribution is seen at once, and costs the local loss.
+/// let hub = VisitSum::HubAndLeaf { kappa: 0.0 };
+/// assert!(*single_contribution(hub, 100, 1000, local)?.value() < 0.05 * local.cost());
+/// // Ten contributions of a node on average: ten times the loss of one.
+/// let all = *user_level(VisitSum::Powers(0.3), 100, 1000, local)?.value();
+/// assert!((all - 10.0 * 2.0 * local.cost() * 0.3).abs() < 1e-12);
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum VisitSum {
+    /// `S_T(u, v) = Σ_{t ≤ T} (W^t)_{uv}/t`, from [`ndp_graph::walk_sums`].
+    Powers(f64),
+    /// `ln T / n + L_uv` by the entry `L_uv` of the log matrix, from [`ndp_graph::log_matrix`] (equation 15): `ln T` in the place of
+    /// the harmonic number.
+    LogMatrix(f64),
+    /// Theorem 4, star of `n` nodes, `m = n − 1`, self-loop probability `kappa`, one of the two the hub:
+    /// `(1−κ)/(2√m) · ln((√m+1)/(√m−1))`. It sums the powers of `A/m`, whose leaf rows sum to `1/m`: not a transition matrix.
+    HubAndLeaf {
+        /// The self-loop probability `κ`.
+        kappa: f64,
+    },
+    /// Theorem 4, two leaves: `(1−κ)/m · ln(1/(1−1/m))`.
+    TwoLeaves {
+        /// The self-loop probability `κ`.
+        kappa: f64,
+    },
+    /// Theorem 5, ring of `n` nodes with equal weights: [`Self::LogMatrix`] with
+    /// `(1/n) Σ_{k=1}^{n−1} cos(2πk(u+v)/n) ln(3 csc²(πk/n))` for the entry. The true one has `u − v` and `ln(¾ csc²(πk/n))`.
+    Ring {
+        /// The exposed node, from 0.
+        u: usize,
+        /// The observer.
+        v: usize,
+    },
 }
 
-/// One contribution, by the log matrix (equation 15): `(α/σ²) (ln T / n + L_uv)`.
-#[must_use]
-pub(crate) fn single_contribution_by_log(
-    log_entry: f64,
+impl VisitSum {
+    /// Its value on a walk of `steps` steps on `nodes` nodes.
+    fn value(self, nodes: usize, steps: usize) -> Result<f64, Error> {
+        let by_log = |entry: f64| (steps as f64).ln() / nodes as f64 + entry;
+        let value = match self {
+            Self::Powers(sum) => sum,
+            Self::LogMatrix(entry) => by_log(entry),
+            // ln((√m + 1)/(√m − 1)) / (2√m).
+            Self::HubAndLeaf { kappa } => {
+                let m = leaves(nodes, kappa)?;
+                (1.0 - kappa) * (1.0 / m.sqrt()).atanh() / m.sqrt()
+            }
+            Self::TwoLeaves { kappa } => {
+                let m = leaves(nodes, kappa)?;
+                -(1.0 - kappa) * (-1.0 / m).ln_1p() / m
+            }
+            Self::Ring { u, v } => by_log(ring_log_entry(nodes, u, v)?.into_value()),
+        };
+        ensure(value.is_finite(), "the sum over visits", "be finite", value)?;
+        Ok(value)
+    }
+}
+
+/// One contribution: `(α/σ²) S = 2c₀ S`, `S` the sum over visits.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] for a sum that is not finite, no step or no node, and for fewer than 3 nodes or `kappa` outside
+/// `[0, 1)` where a formula is for a star or a ring; [`Error::NodeOutOfRange`].
+pub fn single_contribution(
+    visits: VisitSum,
     nodes: usize,
     steps: usize,
     local: LocalLoss,
-) -> Printed<f64> {
-    Printed::new(2.0 * local.cost() * ((steps as f64).ln() / nodes as f64 + log_entry))
+) -> Result<Printed<f64>, Error> {
+    ensure(nodes >= 1, "the number of nodes", "be at least 1", nodes as f64)?;
+    require_positive("the number of steps", steps)?;
+    Ok(Printed::new(2.0 * local.cost() * visits.value(nodes, steps)?))
 }
 
-/// All contributions, as a sum: `(T/n) (α/σ²) S_T(u, v)`.
-#[must_use]
-pub fn user_level(walk_sum: f64, nodes: usize, steps: usize, local: LocalLoss) -> Printed<f64> {
-    single_contribution(walk_sum, local).map(|loss| steps as f64 / nodes as f64 * loss)
-}
-
-/// All contributions, by the log matrix (equation 16, and the programs):
+/// All contributions: the loss of one times their mean number `T/n`. By the log matrix, equation 16 and the programs,
 /// `α T ln T / (σ² n²) + (α T / (σ² n)) L_uv`.
 ///
-/// Theorem 3 states it under `σ² ≥ 2α(α − 1)`, which the programs' `α = 2`, `σ = 1` violate.
-#[must_use]
-pub fn user_level_by_log(log_entry: f64, nodes: usize, steps: usize, local: LocalLoss) -> Printed<f64> {
-    single_contribution_by_log(log_entry, nodes, steps, local).map(|loss| steps as f64 / nodes as f64 * loss)
-}
-
-/// All pairs as the programs have them, `n` by `n`, row `u` the exposed node: [`user_level_by_log`] with 0
-/// on the diagonal.
-///
-/// With the graph in `senders`, senders are known (Remark 3): the entry of the log matrix is replaced by the largest towards a
-/// neighbor of `v`, `u` itself included and `v` not. It leaves out the hop from the sender, so neighbors come out too low even
-/// for what it states.
+/// Theorem 3 states it under `σ² ≥ 2α(α − 1)`, which the programs' `α = 2`, `σ = 1` violate. Where senders are known (Remark 3), the
+/// entry of [`worst_sender`] takes the place of `L_uv`.
 ///
 /// # Errors
-/// [`Error::Shape`] unless the log matrix is square and fits the graph; [`Error::InvalidParameter`]
-/// for a node without neighbors.
-pub fn user_level_matrix(
-    log_matrix: ArrayView2<'_, f64>,
-    senders: Option<&Graph>,
+/// As [`single_contribution`].
+pub fn user_level(
+    visits: VisitSum,
+    nodes: usize,
     steps: usize,
     local: LocalLoss,
-) -> Result<Printed<Array2<f64>>, Error> {
-    let n = require_square(log_matrix)?;
-    let mut losses = Array2::zeros((n, n));
-    for u in 0..n {
-        let row: Vec<f64> = log_matrix.row(u).to_vec();
-        for v in (0..n).filter(|&v| v != u) {
-            let entry = match senders {
-                Some(graph) => worst_sender(&row, graph, v)?.into_value(),
-                None => row[v],
-            };
-            losses[(u, v)] = user_level_by_log(entry, n, steps, local).into_value();
-        }
-    }
-    Ok(Printed::new(losses))
+) -> Result<Printed<f64>, Error> {
+    let one = single_contribution(visits, nodes, steps, local)?;
+    Ok(one.map(|loss| steps as f64 / nodes as f64 * loss))
 }
 
 /// The largest of the entries `from_u` over the neighbors of `v`, `v` itself excluded: what Remark 3 puts
-/// in the place of entry `v`. The entries may be of the log matrix or sums over powers.
+/// in the place of entry `v`. The entries may be of the log matrix or sums over powers. It leaves out the hop from the sender, so that
+/// neighbors come out too low even for what it states.
 ///
 /// # Errors
 /// [`Error::Shape`] unless there is one entry per node; [`Error::NodeOutOfRange`];
@@ -113,43 +153,11 @@ pub fn worst_sender(from_u: &[f64], graph: &Graph, v: usize) -> Result<Printed<f
     })
 }
 
-/// A pair of nodes on a star.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::graph::LocalLoss;
-/// use ndp_algos::walk::graph::printed::{StarPair, star};
-/// use ndp_dp::{NoiseMultiplier, Order};
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(10.0)?);
-/// // A leaf's token goes to the hub in one step: its contribution is seen at once, and costs the local loss.
-/// assert!(*star(StarPair::HubAndLeaf, 100, 0.0, local)?.value() < 0.05 * local.cost());
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StarPair {
-    /// One of the two is the hub.
-    HubAndLeaf,
-    /// Two leaves.
-    TwoLeaves,
-}
-
-/// Theorem 4: one contribution on a star of `nodes`, `m = nodes − 1`, self-loop probability `kappa`:
-/// with the hub `α(1−κ)/(2σ²√m) · ln((√m+1)/(√m−1))`, between leaves `α(1−κ)/(σ² m) · ln(1/(1−1/m))`.
-///
-/// It sums the powers of `A/m`, whose leaf rows sum to `1/m`: not a transition matrix.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] for fewer than 3 nodes or `kappa` outside `[0, 1)`.
-pub fn star(pair: StarPair, nodes: usize, kappa: f64, local: LocalLoss) -> Result<Printed<f64>, Error> {
+/// `m = n − 1` of a star.
+fn leaves(nodes: usize, kappa: f64) -> Result<f64, Error> {
     ensure(nodes >= 3, "the number of nodes of the star", "be at least 3", nodes as f64)?;
     ensure((0.0..1.0).contains(&kappa), "the self-loop probability", "lie in [0, 1)", kappa)?;
-    let m = (nodes - 1) as f64;
-    let sum = match pair {
-        // ln((√m + 1)/(√m − 1)) / (2√m).
-        StarPair::HubAndLeaf => (1.0 / m.sqrt()).atanh() / m.sqrt(),
-        StarPair::TwoLeaves => -(-1.0 / m).ln_1p() / m,
-    };
-    Ok(Printed::new(2.0 * local.cost() * (1.0 - kappa) * sum))
+    Ok((nodes - 1) as f64)
 }
 
 /// Theorem 5's stand-in for the entry of the log matrix on a ring with equal weights, nodes from 0:
@@ -159,7 +167,7 @@ pub fn star(pair: StarPair, nodes: usize, kappa: f64, local: LocalLoss) -> Resul
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for fewer than 3 nodes; [`Error::NodeOutOfRange`].
-pub(crate) fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed<f64>, Error> {
+fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed<f64>, Error> {
     ensure(nodes >= 3, "the number of nodes of the ring", "be at least 3", nodes as f64)?;
     if let Some(node) = [u, v].into_iter().find(|&node| node >= nodes) {
         return Err(Error::NodeOutOfRange { node, nodes });
@@ -175,25 +183,6 @@ pub(crate) fn ring_log_entry(nodes: usize, u: usize, v: usize) -> Result<Printed
     Ok(Printed::new((1..nodes).map(term).sum::<f64>() / n))
 }
 
-/// Theorem 5: one contribution on a ring with equal weights, `(α/σ²) (ln T / n + entry)`, where the entry of the log matrix is
-/// `(1/n) Σ_{k=1}^{n−1} cos(2πk(u+v)/n) ln(3 csc²(πk/n))`. The true entry has `u − v` and `ln(¾ csc²(πk/n))`.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] for fewer than 3 nodes; [`Error::NodeOutOfRange`].
-pub fn ring(nodes: usize, pair: [usize; 2], steps: usize, local: LocalLoss) -> Result<Printed<f64>, Error> {
-    let entry = ring_log_entry(nodes, pair[0], pair[1])?.into_value();
-    Ok(single_contribution_by_log(entry, nodes, steps, local))
-}
-
-fn require_square(matrix: ArrayView2<'_, f64>) -> Result<usize, Error> {
-    let (rows, columns) = matrix.dim();
-    if rows == columns {
-        Ok(rows)
-    } else {
-        Err(Error::Shape { what: "columns of the log matrix", expected: rows, got: columns })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::oracle::reference_rows;
@@ -201,13 +190,14 @@ mod tests {
     use super::*;
     use approx::assert_relative_eq;
     use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, hypercube_graph, path_graph, star_graph};
     use ndp_graph::hitting::{Start, Walk};
     use ndp_graph::walk_sums::walk_sum_row;
     use ndp_graph::{GossipMatrix, Spectrum, log_matrix};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// Section 6 of the specification, last column; section 4, known-sender maxima of `S_10`.
@@ -222,7 +212,7 @@ mod tests {
         ];
         for ((_, w, u, v), (loss, sender)) in reference_rows().into_iter().zip(expected) {
             let sums = walk_sum_row(&w, u, 10)?;
-            let found = *user_level(sums[v], w.node_count(), 10, local(2.0, 2.0)).value();
+            let found = *user_level(VisitSum::Powers(sums[v]), w.node_count(), 10, local(2.0, 2.0))?.value();
             assert_relative_eq!(found, loss, max_relative = 1e-12);
             assert_relative_eq!(*worst_sender(&sums, w.graph(), v)?.value(), sender, max_relative = 1e-12);
         }
@@ -241,16 +231,16 @@ mod tests {
         let local = local(2.0, 10.0);
         // As the theorem asks: σ² = 100 is at least 2α(α − 1) = 4.
         for (n, steps, published, exact) in rows {
-            let w = GossipMatrix::max_degree(&star_graph(n - 1)?);
+            let w = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree)?;
             let sum = walk_sum_row(&w, 1, steps)?[0];
-            let printed = *user_level(sum, n, steps, local).value();
+            let printed = *user_level(VisitSum::Powers(sum), n, steps, local)?.value();
             assert_relative_eq!(printed, published, max_relative = 1e-11);
             let truth = *pendant::loss(&Walk::from(&w), 1, &Start::Uniform, steps, local)?.value();
             assert_relative_eq!(truth, exact, max_relative = 1e-12);
             assert!(truth > 1.8 * printed, "printed {printed} is below the exact loss {truth}");
             // The theorem's closed form is lower still: ln T is below the harmonic number.
             let logs = log_matrix::log_matrix_row(&w, 1)?;
-            assert!(user_level_by_log(logs[0], n, steps, local).value() < &printed);
+            assert!(user_level(VisitSum::LogMatrix(logs[0]), n, steps, local)?.value() < &printed);
         }
         Ok(())
     }
@@ -261,8 +251,8 @@ mod tests {
         let w = GossipMatrix::metropolis(&cycle_graph(6)?);
         let sum = walk_sum_row(&w, 0, 300)?[3];
         let log = log_matrix::log_matrix_row(&w, 0)?[3];
-        let closed = *single_contribution_by_log(log, 6, 300, local(2.0, 2.0)).value();
-        let printed = *single_contribution(sum, local(2.0, 2.0)).value();
+        let closed = *single_contribution(VisitSum::LogMatrix(log), 6, 300, local(2.0, 2.0))?.value();
+        let printed = *single_contribution(VisitSum::Powers(sum), 6, 300, local(2.0, 2.0))?.value();
         let deficit = 0.5 * ((1..=300).map(|t| 1.0 / f64::from(t)).sum::<f64>() - 300f64.ln()) / 6.0;
         assert_relative_eq!(printed - closed, deficit, max_relative = 1e-10);
         Ok(())
@@ -273,13 +263,13 @@ mod tests {
     fn theorem_4_is_not_about_a_walk() -> Result<(), Error> {
         let local = local(2.0, 10.0);
         for n in [10, 100, 1000] {
-            let printed = *star(StarPair::HubAndLeaf, n, 0.0, local)?.value();
+            let printed = *single_contribution(VisitSum::HubAndLeaf { kappa: 0.0 }, n, 10, local)?.value();
             assert_relative_eq!(printed, 2.0 * local.cost() / n as f64, max_relative = 0.3);
             // The simple random walk: first passage from the leaf to the hub takes one step.
             let truth = local.cost();
             assert!(truth > 0.3 * n as f64 * printed);
             let m = (n - 1) as f64;
-            let leaves = *star(StarPair::TwoLeaves, n, 0.5, local)?.value();
+            let leaves = *single_contribution(VisitSum::TwoLeaves { kappa: 0.5 }, n, 10, local)?.value();
             assert_relative_eq!(leaves, local.cost() / m * (m / (m - 1.0)).ln(), max_relative = 1e-9);
             let hub = local.cost() / m.sqrt() * ((m.sqrt() + 1.0) / (m.sqrt() - 1.0)).ln();
             assert_relative_eq!(printed, hub, max_relative = 1e-10);
@@ -302,7 +292,7 @@ mod tests {
             0.238_960_504_793_076_1,
             max_relative = 1e-12
         );
-        let loss = *ring(9, [2, 3], 100, local(2.0, 2.0))?.value();
+        let loss = *single_contribution(VisitSum::Ring { u: 2, v: 3 }, 9, 100, local(2.0, 2.0))?.value();
         assert_relative_eq!(loss, 0.5 * (100f64.ln() / 9.0 + printed), max_relative = 1e-12);
         Ok(())
     }
@@ -316,30 +306,27 @@ mod tests {
         let entry = |distance: u32| logs[(1_usize << distance) - 1];
         let expected = [0.116_584_520_448_744_58, 0.015_314_175_412_266_425];
         for (distance, expected) in (1..).zip(expected) {
-            let loss = *user_level_by_log(entry(distance), 2048, 1150, local).value();
+            let loss = *user_level(VisitSum::LogMatrix(entry(distance)), 2048, 1150, local)?.value();
             assert_relative_eq!(loss, expected, max_relative = 1e-12);
         }
         // Known sender: the neighbors of a node at distance d are at distance d - 1 and d + 1.
-        let sender = *user_level_by_log(entry(0), 2048, 1150, local).value();
+        let sender = *user_level(VisitSum::LogMatrix(entry(0)), 2048, 1150, local)?.value();
         assert_relative_eq!(sender, 0.160_518_280_919_419_41, max_relative = 1e-12);
         Ok(())
     }
 
+    /// Towards a node of the hypercube, the largest entry among its neighbors.
     #[test]
-    fn matrices_have_an_empty_diagonal_and_the_entries_of_the_pairs() -> Result<(), Error> {
+    fn the_worst_sender_is_a_neighbor() -> Result<(), Error> {
         let graph = hypercube_graph(3)?;
         let w = GossipMatrix::metropolis(&graph);
         let logs = log_matrix::log_matrix(&Spectrum::new(&w)?)?;
-        let local = local(2.0, 2.0);
-        let losses = user_level_matrix(logs.view(), None, 50, local)?.into_value();
-        let known = user_level_matrix(logs.view(), Some(&graph), 50, local)?.into_value();
         for u in 0..8 {
-            assert_eq!((losses[(u, u)], known[(u, u)]), (0.0, 0.0));
+            let row = logs.row(u).to_vec();
             for v in (0..8).filter(|&v| v != u) {
-                assert_eq!(losses[(u, v)], *user_level_by_log(logs[(u, v)], 8, 50, local).value());
                 let worst = (0..8usize).filter(|w| (w ^ v).count_ones() == 1).map(|w| logs[(u, w)]);
                 let worst = worst.fold(f64::NEG_INFINITY, f64::max);
-                assert_eq!(known[(u, v)], *user_level_by_log(worst, 8, 50, local).value());
+                assert_eq!(*worst_sender(&row, &graph, v)?.value(), worst);
             }
         }
         // Rows of the log matrix sum to 0, so clipping at 0 would move the mean.
@@ -352,7 +339,9 @@ mod tests {
         let w = GossipMatrix::metropolis(&cycle_graph(7)?);
         let local = local(2.0, 2.0);
         let sums = walk_sum_row(&w, 0, 20)?;
-        let printed: f64 = [2, 5].iter().map(|&v| single_contribution(sums[v], local).into_value()).sum();
+        let one =
+            |v: usize| single_contribution(VisitSum::Powers(sums[v]), 7, 20, local).map(Printed::into_value);
+        let printed = one(2)? + one(5)?;
         assert_relative_eq!(printed, 0.5 * (sums[2] + sums[5]), max_relative = 1e-14);
         let visits = Walk::from(&w).first_visits(&Start::Node(0), &[2, 5], 20)?;
         assert!(*contribution::sharp(&visits, local, 20)?.value() < printed);
@@ -364,9 +353,10 @@ mod tests {
     #[test]
     fn equation_18_is_false_at_user_level() -> Result<(), Error> {
         let (n, steps, local) = (100, 1000, local(2.0, 10.0));
-        let w = GossipMatrix::max_degree(&star_graph(n - 1)?);
+        let w = GossipMatrix::new(&star_graph(n - 1)?, Weights::MaxDegree)?;
         let sums = walk_sum_row(&w, 1, steps)?;
-        let printed: f64 = [0, 2].iter().map(|&v| user_level(sums[v], n, steps, local).into_value()).sum();
+        let one = |v: usize| user_level(VisitSum::Powers(sums[v]), n, steps, local).map(Printed::into_value);
+        let printed = one(0)? + one(2)?;
         let truth = *pendant::loss(&Walk::from(&w), 1, &Start::Uniform, steps, local)?.value();
         assert!(truth > 10.0 * printed, "printed {printed}, at least {truth}");
         Ok(())
@@ -379,7 +369,7 @@ mod tests {
         let w = GossipMatrix::metropolis(&path_graph(4)?);
         let local = local(2.0, 2.0);
         let log = log_matrix::log_matrix_row(&w, 0)?[3];
-        let printed = *single_contribution_by_log(log, 4, 10, local).value();
+        let printed = *single_contribution(VisitSum::LogMatrix(log), 4, 10, local)?.value();
         assert_relative_eq!(
             printed,
             0.5 * (10f64.ln() / 4.0 - 0.586_265_692_237_142_6),
@@ -398,7 +388,8 @@ mod tests {
         let w = GossipMatrix::metropolis(&hypercube_graph(6)?);
         let local = local(2.0, 2.0);
         let sums = walk_sum_row(&w, 0, 10)?;
-        let printed = worst_sender(&sums, w.graph(), 1)?.map(|sum| *single_contribution(sum, local).value());
+        let worst = VisitSum::Powers(worst_sender(&sums, w.graph(), 1)?.into_value());
+        let printed = single_contribution(worst, 64, 10, local)?;
         let truth = local.cost();
         assert!(*printed.value() < 0.6 * truth, "printed {printed:?}, true {truth}");
         Ok(())
@@ -409,7 +400,7 @@ mod tests {
     #[test]
     fn one_local_loss_is_no_cap() -> Result<(), Error> {
         let local = local(2.0, 1.0);
-        let w = GossipMatrix::max_degree(&star_graph(9)?);
+        let w = GossipMatrix::new(&star_graph(9)?, Weights::MaxDegree)?;
         let truth = *pendant::loss(&Walk::from(&w), 1, &Start::Uniform, 100, local)?.value();
         assert!(truth > 5.0 * local.cost(), "{truth}");
         Ok(())
@@ -418,12 +409,18 @@ mod tests {
     #[test]
     fn bad_input_is_named() {
         let local = local(2.0, 1.9);
-        assert!(star(StarPair::TwoLeaves, 2, 0.0, local).is_err());
-        assert!(star(StarPair::TwoLeaves, 5, f64::NAN, local).is_err());
-        assert!(ring_log_entry(2, 0, 1).is_err());
-        assert_eq!(ring_log_entry(5, 0, 5), Err(Error::NodeOutOfRange { node: 5, nodes: 5 }));
-        let logs = Array2::zeros((2, 3));
-        assert!(matches!(user_level_matrix(logs.view(), None, 5, local), Err(Error::Shape { .. })));
+        let single = |visits, nodes, steps| single_contribution(visits, nodes, steps, local);
+        assert!(single(VisitSum::TwoLeaves { kappa: 0.0 }, 2, 9).is_err());
+        assert!(single(VisitSum::HubAndLeaf { kappa: f64::NAN }, 5, 9).is_err());
+        assert!(
+            single(VisitSum::Powers(f64::NAN), 5, 9).is_err()
+                && single(VisitSum::LogMatrix(0.1), 5, 0).is_err()
+        );
+        assert!(single(VisitSum::Ring { u: 0, v: 1 }, 2, 9).is_err());
+        assert_eq!(
+            single(VisitSum::Ring { u: 0, v: 5 }, 5, 9),
+            Err(Error::NodeOutOfRange { node: 5, nodes: 5 })
+        );
         let graph = Graph::from_edges(3, [(0, 1)]).unwrap();
         assert!(matches!(worst_sender(&[0.0; 3], &graph, 2), Err(Error::InvalidParameter { .. })));
         assert!(matches!(worst_sender(&[0.0; 2], &graph, 1), Err(Error::Shape { .. })));

@@ -41,7 +41,7 @@ use super::series::{Factor, Products, up};
 use crate::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// The depths `M` among which the best is chosen.
 const DEPTHS: [usize; 7] = [1, 2, 3, 4, 6, 8, 16];
@@ -77,7 +77,7 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 /// use ndp_graph::{GossipMatrix, generators, hitting::{Start, Walk}};
 /// let w = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
 /// let laws = Walk::from(&w).pair_laws(0, 3, &Start::Uniform, 20)?;
-/// let local = LocalLoss::new(Order::new(2.0)?, NoiseMultiplier::new(2.0)?);
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
 /// let loss = renewal::loss(&laws, local, None)?;
 /// assert!(*loss.value() < 0.2453); // less than one contribution released at once costs
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -248,7 +248,7 @@ impl<'a> Common<'a> {
         let factors = Tilt::new(tilt, laws.horizon() + 1);
         let law = |law: &[f64]| -> Vec<f64> {
             let raised: Vec<f64> =
-                law.iter().enumerate().map(|(t, p)| p * (1.0 + laws.relative_error(t))).collect();
+                law.iter().enumerate().map(|(t, p)| p * (1.0 + laws.relative_error[t])).collect();
             factors.apply(&raised)
         };
         let uu = products.factor(law(&laws.u_to_u));
@@ -402,7 +402,7 @@ mod tests {
     use ndp_graph::{GossipMatrix, Graph};
 
     fn local(alpha: f64, sigma: f64) -> LocalLoss {
-        LocalLoss::new(Order::new(alpha).unwrap(), NoiseMultiplier::new(sigma).unwrap())
+        LocalLoss { order: Order::new(alpha).unwrap(), noise: NoiseMultiplier::new(sigma).unwrap() }
     }
 
     /// Section 6 of the specification: T = 10, α = 2, σ = 2, M = 1; uniform start, start at node 0.

@@ -27,7 +27,7 @@ use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{ApproxDp, Delta, UpperBound};
-use ndp_graph::progress::checkpoint;
+use ndp_linalg::stop::checkpoint;
 
 /// The guarantee of a ring histogram.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 //! What the paper prints about the ring, kept beside the corrected protocols. Not guarantees.
 //!
 //! # References
-//! Cyffers and Bellet, arXiv:2012.05326: Theorems 1 and 2, Remark 1, Algorithms 2 and 5.
+//! Cyffers and Bellet, arXiv:2012.05326: Theorem 1, Remark 1, Algorithms 2 and 5.
 
 use super::sum::check_ring;
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::{ApproxDp, Delta, Printed, composition};
+use ndp_dp::Printed;
 
 /// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, for full noise `σ`.
 ///
@@ -61,37 +61,6 @@ pub fn debiased(count: u64, labels: u32, gamma: f64) -> Result<Printed<f64>, Err
     Ok(Printed::new((count as f64 - gamma / f64::from(labels)) / (1.0 - gamma)))
 }
 
-/// The guarantee of Theorem 2, advanced composition of `(ε, δ)` over the rounds, and its expected number of random answers,
-/// `γ n (K + 1)`.
-///
-/// The paper claims it at its own `γ`, which inverts the amplification, and for a token
-/// that is returned; the account of a [`RingHistogram`](super::RingHistogram) has what holds.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `n > 1000`, `ε < 1/2`, `δ < 1/100` and `0 < γ ≤ 1`, and as [`theorem1`].
-pub fn theorem2(
-    n: usize,
-    rounds: usize,
-    step: ApproxDp,
-    slack: Delta,
-    gamma: f64,
-) -> Result<Printed<(ApproxDp, f64)>, Error> {
-    check_ring(n, rounds)?;
-    let refuse = |name, condition, value| Err(Error::InvalidParameter { name, condition, value });
-    if n <= 1000 {
-        return refuse("the number of nodes", "exceed 1000", n as f64);
-    }
-    if step.epsilon() >= 0.5 {
-        return refuse("the epsilon of a reception", "be below 1/2", step.epsilon());
-    }
-    if step.delta() <= 0.0 || step.delta() >= 0.01 {
-        return refuse("the delta of a reception", "lie strictly between 0 and 1/100", step.delta());
-    }
-    ndp_dp::RandomizedResponse::new(2, gamma)?;
-    let total = composition::advanced(step, rounds as u64, slack).into_value();
-    Ok(Printed::new((total, gamma * n as f64 * (rounds + 1) as f64)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,15 +99,6 @@ mod tests {
 
     #[test]
     fn preconditions_are_checked() -> Result<(), Error> {
-        let slack = Delta::new(1e-6)?;
-        let step = ApproxDp::new(0.1, 1e-6)?;
-        let printed = theorem2(2000, 10, step, slack, 0.4)?.into_value();
-        let composed = composition::advanced(step, 10, slack).into_value();
-        assert_eq!(printed, (composed, 0.4 * 2000.0 * 11.0));
-        assert!(theorem2(1000, 10, step, slack, 0.4).is_err());
-        assert!(theorem2(2000, 10, ApproxDp::new(0.5, 1e-6)?, slack, 0.4).is_err());
-        assert!(theorem2(2000, 10, ApproxDp::new(0.1, 0.01)?, slack, 0.4).is_err());
-        assert!(theorem2(2000, 10, step, slack, 0.0).is_err());
         assert!(theorem1(1, 3, 1.0).is_err() && theorem1(3, 0, 1.0).is_err());
         assert!(debiased(3, 1, 0.5).is_err() && debiased(3, 2, 1.0).is_err() && debiased(3, 2, 0.0).is_err());
         Ok(())

@@ -252,7 +252,7 @@ fn setting(
     let any = || candidates.iter().find(|&&u| units[u] > 1e-6);
     let source = source.or_else(|| partial().or_else(any).copied());
     let source = source.with_context(|| format!("{name}: nobody has a loss"))?;
-    let exact = report.unit(source)?.get();
+    let exact = report.unit(source)?.value().get();
     let name = name.to_owned();
     Ok(Setting { panel, name, protocol, coalition: coalition.to_vec(), source, printed: None, exact })
 }

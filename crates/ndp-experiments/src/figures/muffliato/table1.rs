@@ -10,8 +10,8 @@ use ndp_algos::gossip::utility::{Convergence, worst_error};
 use ndp_algos::gossip::{ExactOptions, GossipPlan, calibrate};
 use ndp_dp::{Grade, Measure, Order, Sensitivity};
 use ndp_graph::chebyshev::Chebyshev;
-use ndp_graph::closed_form::{ClosedForm, Family};
-use ndp_graph::gossip_matrix::Weights;
+use ndp_graph::closed_form::Family;
+use ndp_graph::{GossipMatrix, Weights};
 use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
 
 const ALPHA: f64 = 2.0;
@@ -87,12 +87,11 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
         let (mut synchronous, mut randomized, mut baselines) = (Vec::new(), Vec::new(), Vec::new());
         for (k, &n) in sizes.iter().enumerate() {
             let (family, degree) = member(k);
-            let form = ClosedForm::new(family, Weights::Metropolis)?;
             let context = || format!("{name} with {n} nodes");
-            synchronous.push(by_algorithm_1(&form, degree, budget(n)?).with_context(context)?);
+            synchronous.push(by_algorithm_1(&family, degree, budget(n)?).with_context(context)?);
             // p = 2 W / n: λ₂ = 2 gap / n, and everybody takes part with (2/n)(1 - W_vv).
             let (n, d) = (n as f64, degree as f64);
-            let second = 2.0 * form.extremes()?.gap_signed()? / n;
+            let second = 2.0 * family.extremes(Weights::Metropolis)?.gap_signed()? / n;
             randomized
                 .push(budget(sizes[k])?.calibrate(Convergence::Randomized(second), 2.0 / n * d / (d + 1.0))?);
             let local = budget(sizes[k])?.local_error()?;
@@ -148,16 +147,17 @@ fn figure(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> {
 }
 
 /// Noise by the number of messages and, on small graphs, by the exact mean; all these graphs look alike from every node.
-fn by_algorithm_1(form: &ClosedForm, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
-    let gap = form.extremes()?.gap_abs()?.min(1.0);
+fn by_algorithm_1(family: &Family, degree: usize, budget: MeanBudget) -> Result<Synchronous> {
+    let gap = family.extremes(Weights::Metropolis)?.gap_abs()?.min(1.0);
     let plan = budget.calibrate(Convergence::Accelerated(gap), degree as f64)?;
     let chebyshev = Chebyshev::published(gap)?;
-    let eigenvalues = form.eigenvalues();
+    let eigenvalues = family.eigenvalues(Weights::Metropolis)?;
     let worst = |sigma, rounds| worst_error(&eigenvalues, |x| chebyshev.evaluate(rounds, x), sigma, SPREAD);
     let calibrated = if budget.nodes <= EXACT_SIZE {
         let rule = (Convergence::Accelerated(gap), SPREAD);
         let target = (&Target::mean(Measure::Renyi(budget.order), EPSILON), budget.sensitivity);
-        let found = calibrate(&form.to_gossip_matrix()?, &[0], rule, ExactOptions::default(), target)?;
+        let matrix = GossipMatrix::metropolis(&family.graph()?);
+        let found = calibrate(&matrix, &[0], rule, ExactOptions::default(), target)?;
         Some((found.sigma.get().powi(2), worst(found.sigma, found.rounds)?.into_value()))
     } else {
         None

@@ -1,6 +1,8 @@
 //! `network-dp/fig1b`: losses of realised walks for real summation, and what is guaranteed.
 
-use super::realised::{Spread, VISITS, as_released_path, averaged_epsilon, local_curve, realised_curve};
+use super::realised::{
+    Spread, VISITS, as_released_path, averaged_epsilon, local_curve, realised_curve, visits,
+};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
@@ -62,8 +64,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             released.push(n, realised_curve(&paths, CycleSize::Length, DELTA, mass)?);
             corrected.push(n, realised_curve(&paths, CycleSize::Foreign, DELTA, mass)?);
             local.push(n, local_curve(&paths, epsilon, DELTA)?);
-            let visits = paths[0].receptions()?.into_iter().map(|visits| visits.len() as f64);
-            let epsilons = visits.map(|visits| exact_epsilon(mu * visits.sqrt()));
+            let epsilons = visits(&paths[0]).into_iter().map(|visits| exact_epsilon(mu * visits.sqrt()));
             local_exact.push(n, epsilons.collect::<Result<_>>()?);
             let mut values = Vec::new();
             // One walk is enough for its range, and 160 000 pairs of the largest take a second.

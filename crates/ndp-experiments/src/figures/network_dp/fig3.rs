@@ -84,9 +84,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             corrected.push(n, realised_curve(&paths, CycleSize::Foreign, DELTA, |m| mass(epsilon, m))?);
             local.push(n, local_curve(&paths, epsilon, DELTA)?);
             let response = RandomizedResponse::with_epsilon(LABELS, epsilon)?;
-            let histogram = CompleteHistogram::new(CompleteWalk::new(n, VISITS * n)?, response)?;
+            let histogram = CompleteHistogram {
+                walk: CompleteWalk::new(n, VISITS * n)?,
+                response,
+                exact_reports: Some(scale.pick(EXACT_REPORTS, 20)),
+            };
             let total = Delta::new(TOTAL_DELTA)?;
-            let histogram = histogram.with_exact_reports(scale.pick(EXACT_REPORTS, 20));
             let hidden = Observer::node(0).with_hidden_senders();
             // Reports of this epsilon.
             let noise = NoiseMultiplier::new(1.0 / epsilon)?;

@@ -19,7 +19,12 @@ pub(super) fn as_released_path(n: usize, rng: &mut impl Rng) -> Result<Path> {
 
 /// The loss of a sum towards one observer, averaged over the walk, at `μ = Δ/σ` of one contribution.
 pub(super) fn averaged_epsilon(walk: CompleteWalk, mu: f64, delta: Delta) -> Result<f64> {
-    let sum = CompleteSum::new(walk, Bounds::new(0.0, 1.0)?, TokenNoise::gaussian(Sigma::new(1.0)?));
+    let sum = CompleteSum {
+        walk,
+        bounds: Bounds::new(0.0, 1.0)?,
+        noise: TokenNoise::gaussian(Sigma::new(1.0)?),
+        constant_data: false,
+    };
     let profile = sum.account(&Observer::node(0))?.profile(1, NoiseMultiplier::new(1.0 / mu)?)?;
     Ok(profile.epsilon(delta)?.into_value().epsilon())
 }
@@ -39,13 +44,19 @@ pub(super) fn realised_curve(
     Ok(values)
 }
 
+/// How often every user holds the token.
+pub(super) fn visits(path: &Path) -> Vec<f64> {
+    let mut visits = vec![0.0; path.nodes];
+    path.holders.iter().for_each(|&holder| visits[holder] += 1.0);
+    visits
+}
+
 /// The local loss of every user of every walk: advanced composition over its contributions, as the
 /// program has it.
 pub(super) fn local_curve(paths: &[Path], epsilon: f64, delta: f64) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for path in paths {
-        for visits in path.receptions()? {
-            let k = visits.len() as f64;
+        for k in visits(path) {
             values.push((2.0 * k * (1.0 / delta).ln()).sqrt() * epsilon + k * epsilon * epsilon.exp_m1());
         }
     }

@@ -3,6 +3,7 @@
 //! Losses are Rényi losses at `α = 2` with `σ = Δ = 1`, where one contribution released at once costs
 //! `c₀ = 1`; unclipped, clipped at 1 in the picture as in the paper.
 
+use super::walk_length;
 use crate::figures::count;
 use crate::figures::families::four;
 use crate::figures::muffliato::by_distance as gossip;
@@ -10,7 +11,8 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed, renewal, walk_length};
+use ndp_algos::walk::graph::printed::{self, VisitSum};
+use ndp_algos::walk::graph::{LocalLoss, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::lanczos::lanczos_extremes;
@@ -66,7 +68,7 @@ impl Sender {
 /// # Errors
 /// None at the sizes of the figures, unless no random graph is connected.
 pub fn add_to(mut figure: Figure, sender: Sender, scale: Scale, seed: Seed) -> Result<Figure> {
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     figure = figure
         .parameter("alpha", ALPHA)
         .parameter("sensitivity", 1.0)
@@ -139,12 +141,9 @@ fn lengths(matrix: &GossipMatrix) -> Result<[usize; 2], Error> {
         Err(_) => extremes(matrix)?,
     };
     let n = matrix.node_count();
-    let steps = walk_length(n, extremes.gap_signed()?, NoiseMultiplier::new(SIGMA)?)?.into_value();
+    let steps = walk_length(n, extremes.gap_signed()?, NoiseMultiplier::new(SIGMA)?)?;
     let convergence = Convergence::Accelerated(extremes.gap_abs()?);
-    Ok([
-        usize::try_from(steps).unwrap_or(usize::MAX),
-        stopping_rounds(n, convergence, Sigma::new(SIGMA)?, gossip::SPREAD)?,
-    ])
+    Ok([steps, stopping_rounds(n, convergence, Sigma::new(SIGMA)?, gossip::SPREAD)?])
 }
 
 /// The name of a curve of `muffliato/fig1a` in these figures.
@@ -168,7 +167,7 @@ fn printed_losses(
                 Sender::Hidden => entries[v],
                 Sender::Known => printed::worst_sender(entries, graph, v)?.into_value(),
             };
-            Ok(printed::user_level_by_log(entry, n, steps, local).into_value())
+            Ok(printed::user_level(VisitSum::LogMatrix(entry), n, steps, local)?.into_value())
         })
         .collect()
 }
@@ -211,10 +210,10 @@ fn capped(
     cap: usize,
     local: LocalLoss,
 ) -> Result<Vec<Series>, Error> {
-    let walk = LongWalk::new(matrix, local, steps, CUT)?;
+    let walk = super::followed(matrix, steps, cap, CUT)?;
     let losses = observers
         .par_iter()
-        .map(|&(distance, v)| Ok((f64::from(distance), walk.capped(NODE, &[v], cap)?.into_value())));
+        .map(|&(distance, v)| Ok((f64::from(distance), walk.loss(NODE, &[v], local)?.into_value())));
     let losses: Vec<(f64, f64)> = losses.collect::<Result<_, Error>>()?;
     let farthest = losses.last().map_or(1.0, |last| last.0);
     let all_at_once = cap as f64 * local.cost();
@@ -239,7 +238,7 @@ mod tests {
         let [steps, rounds] = lengths(&matrix)?;
         assert_eq!([steps, rounds], [1150, 19]);
         let entries = log_matrix_row(&matrix, NODE)?;
-        let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+        let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
         let by_program = [
             0.10036974160307605,
             0.01019510393581202,

@@ -1,18 +1,18 @@
 //! `random-walk/fig3`: loss, communicability and centrality on two social networks.
 
-use super::walk_steps;
+use super::{printed_losses, walk_steps};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::Array2;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, printed, renewal};
+use ndp_algos::walk::graph::{LocalLoss, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::centrality::{eigenvector_centrality, katz_centrality, largest_adjacency_eigenvalue};
 use ndp_graph::communicability::communicability;
-use ndp_graph::davis::davis_southern_women_graph;
+use ndp_graph::generators::davis_southern_women_graph;
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::spectrum::Spectrum;
@@ -44,7 +44,7 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
     let ego = data.ego(scale.pick(EGO, QUICK_EGO))?;
     let (facebook, _) = ego.value.largest_component();
     let davis = davis_southern_women_graph()?;
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 3: loss, communicability and centrality")
         .parameter("ego", scale.pick(EGO, QUICK_EGO))
         .parameter("weights", "metropolis")
@@ -67,8 +67,7 @@ fn figure(scale: Scale, _seed: Seed, data: &Data) -> Result<Figure> {
         let matrix = GossipMatrix::metropolis(graph);
         let steps = walk_steps(&matrix, SIGMA)?;
         let spectrum = Spectrum::new(&matrix)?;
-        let losses =
-            printed::user_level_matrix(log_matrix(&spectrum)?.view(), None, steps, local)?.into_value();
+        let losses = printed_losses(log_matrix(&spectrum)?.view(), steps, local)?;
         let means: Vec<f64> = (0..n).map(|v| losses.column(v).sum() / (n - 1) as f64).collect();
         let communicable = communicability(&spectrum)?;
         let pairs = || (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).filter(|(u, v)| u != v);

@@ -1,7 +1,7 @@
 //! `random-walk/fig5`: a graph with three communities, the loss of every pair and of every pair of
 //! communities, printed and sound.
 
-use super::walk_steps;
+use super::{printed_losses, walk_steps};
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::count;
@@ -10,7 +10,7 @@ use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2, array};
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed};
+use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix;
@@ -54,15 +54,15 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let n = graph.node_count();
     let matrix = GossipMatrix::metropolis(&graph);
     let steps = walk_steps(&matrix, SIGMA)?;
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let entries = log_matrix(&Spectrum::new(&matrix)?)?;
-    let mut losses = printed::user_level_matrix(entries.view(), None, steps, local)?.into_value();
+    let mut losses = printed_losses(entries.view(), steps, local)?;
     losses.diag_mut().fill(f64::NAN);
     let blocks: Vec<usize> = sizes.iter().enumerate().flat_map(|(b, &size)| vec![b; size]).collect();
     let means = block_means(losses.view(), &blocks);
     let cap = count((CAP * steps as f64 / n as f64).ceil());
     let some: Vec<usize> = (0..n).step_by(EVERY).collect();
-    let sound = sound_losses(&LongWalk::new(&matrix, local, steps, steps)?, &some, cap)?;
+    let sound = sound_losses(&super::followed(&matrix, steps, cap, steps)?, &some, local)?;
     let sound_blocks: Vec<usize> = some.iter().map(|&u| blocks[u]).collect();
     let sound_means = block_means(sound.view(), &sound_blocks);
     let names: Vec<String> = (1..=sizes.len()).map(|b| format!("community {b}")).collect();
@@ -114,12 +114,12 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .columns(2))
 }
 
-/// The sound loss of every pair of the `nodes`, each of which contributes at most `cap` times.
-fn sound_losses(walk: &LongWalk<'_>, nodes: &[usize], cap: usize) -> Result<Array2<f64>, Error> {
+/// The sound loss of every pair of the `nodes`.
+fn sound_losses(walk: &TokenWalk, nodes: &[usize], local: LocalLoss) -> Result<Array2<f64>, Error> {
     let n = nodes.len();
     let losses = (0..n * n).into_par_iter().map(|k| match (nodes[k / n], nodes[k % n]) {
         (u, v) if u == v => Ok(f64::NAN),
-        (u, v) => Ok(walk.capped(u, &[v], cap)?.into_value()),
+        (u, v) => Ok(walk.loss(u, &[v], local)?.into_value()),
     });
     let losses = losses.collect::<Result<Vec<f64>, Error>>()?;
     Ok(Array2::from_shape_fn((n, n), |(i, j)| losses[i * n + j]))

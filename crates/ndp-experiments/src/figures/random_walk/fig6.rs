@@ -8,7 +8,8 @@ use crate::figures::muffliato::fig5::EGOS;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, LongWalk, printed};
+use ndp_algos::walk::graph::LocalLoss;
+use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;
 use ndp_graph::log_matrix::log_matrix_row;
@@ -35,7 +36,7 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 6: Facebook ego networks, as printed and sound")
         .parameter("weights", "metropolis")
         .parameter("alpha", ALPHA)
@@ -57,15 +58,18 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         let matrix = GossipMatrix::metropolis(&graph);
         let steps = walk_steps(&matrix, SIGMA)?;
         let cap = count((CAP * steps as f64 / n as f64).ceil());
-        let walk = LongWalk::new(&matrix, local, steps, CUT)?;
+        let walk = super::followed(&matrix, steps, cap, CUT)?;
         let sound = (0..n).into_par_iter().map(|v| match v == node {
             true => Ok(f64::NAN),
-            false => Ok(walk.capped(node, &[v], cap)?.into_value() / local.cost()),
+            false => Ok(walk.loss(node, &[v], local)?.into_value() / local.cost()),
         });
         let sound = sound.collect::<Result<Vec<f64>, Error>>()?;
-        let loss =
-            |entry: f64| printed::user_level_by_log(entry, n, steps, local).into_value() / local.cost();
-        let mut losses: Vec<f64> = log_matrix_row(&matrix, node)?.into_iter().map(loss).collect();
+        let loss = |entry: f64| -> Result<f64, Error> {
+            let printed = printed::user_level(VisitSum::LogMatrix(entry), n, steps, local)?;
+            Ok(printed.into_value() / local.cost())
+        };
+        let mut losses: Vec<f64> =
+            log_matrix_row(&matrix, node)?.into_iter().map(loss).collect::<Result<_, Error>>()?;
         // A node's loss to itself is no privacy loss.
         losses[node] = f64::NAN;
         let others = losses.iter().filter(|loss| !loss.is_nan());

@@ -9,7 +9,8 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, printed, renewal};
+use ndp_algos::walk::FinalToken;
+use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, renewal};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
 use ndp_graph::log_matrix::log_matrix;
@@ -51,7 +52,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     let times: Vec<usize> = (0..STEPS).step_by(EVERY).take(scale.pick(8, 3)).collect();
     let last = times.last().copied().unwrap_or(1);
     let cap = count((CAP * last as f64 / graph.node_count() as f64).ceil());
-    let local = LocalLoss::new(Order::new(ALPHA)?, NoiseMultiplier::new(SIGMA)?);
+    let local = LocalLoss { order: Order::new(ALPHA)?, noise: NoiseMultiplier::new(SIGMA)? };
     let mut figure = Figure::new("Random walks, figure 8: differences and losses by distance, data of two kinds")
         .parameter("nodes", graph.node_count())
         .parameter("weights", "metropolis")
@@ -167,7 +168,8 @@ fn private_runs(
     let steps = times.last().map_or(1, |&last| last.max(1));
     let walk = TokenWalk::new(&transition, Start::Uniform, steps)?
         .with_options(WalkOptions { cap: Some(cap), ..WalkOptions::default() })?;
-    let averaging = TokenAveraging::new(Steps::RunningAverage, Array1::zeros(1))?;
+    let final_token = FinalToken::Withheld;
+    let averaging = TokenAveraging { steps: Steps::RunningAverage, initial: Array1::zeros(1), final_token };
     let values = Array2::from_shape_fn((labels.len(), 1), |(u, _)| labels[u]);
     let noise = Sigma::new(SIGMA * LABEL_RANGE)?;
     let run = |rng: &mut _| -> Result<Vec<Vec<f64>>, Error> {
@@ -191,11 +193,11 @@ fn printed_losses(
     local: LocalLoss,
 ) -> Result<Vec<Vec<f64>>, Error> {
     let entries = log_matrix(&Spectrum::new(matrix)?)?;
-    let n = matrix.node_count();
     let at = |&time: &usize| {
-        means(classes, |u, v| printed::user_level_by_log(entries[(u, v)], n, time, local).into_value())
+        let losses = super::printed_losses(entries.view(), time, local)?;
+        Ok(means(classes, |u, v| losses[(u, v)]))
     };
-    Ok(times.iter().map(at).collect())
+    times.iter().map(at).collect()
 }
 
 /// Some pairs of every class, in either direction.
@@ -217,14 +219,13 @@ fn sound_losses(
     local: LocalLoss,
 ) -> Result<Vec<Vec<(f64, f64)>>, Error> {
     let walk = Walk::from(matrix);
-    let horizon = times.iter().copied().max().unwrap_or(1);
     let numbered = (1..).map(f64::from).zip(sampled);
     let pairs: Vec<_> =
         numbered.flat_map(|(class, pairs)| pairs.iter().map(move |pair| (class, *pair))).collect();
     let losses = |&(class, (u, v)): &(f64, (usize, usize))| -> Result<Vec<(f64, f64)>, Error> {
-        let laws = walk.pair_laws(u, v, &Start::Uniform, horizon)?;
         let at = |&time: &usize| {
-            Ok((class, renewal::loss(&laws.truncated(time)?, local, Some(cap))?.into_value()))
+            let laws = walk.pair_laws(u, v, &Start::Uniform, time)?;
+            Ok((class, renewal::loss(&laws, local, Some(cap))?.into_value()))
         };
         times.iter().map(at).collect()
     };

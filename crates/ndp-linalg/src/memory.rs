@@ -5,7 +5,7 @@ use crate::Error;
 /// The most bytes that one graph, matrix or basis may take: 16 GiB.
 ///
 /// A dense matrix stays below it up to 46 340 nodes.
-pub(crate) const MEMORY_LIMIT: u128 = 16 << 30;
+pub const MEMORY_LIMIT: u128 = 16 << 30;
 
 /// Nothing when `what`, which would take `bytes` bytes, stays within the limit of 16 GiB.
 ///

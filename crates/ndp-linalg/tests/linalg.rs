@@ -2,8 +2,7 @@
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, ArrayView2, Axis, ShapeBuilder, arr2, s};
-use ndp_graph::Error;
-use ndp_graph::linalg::{cholesky, gemm, gram_difference, solve, sym_eigen, sym_eigenvalues};
+use ndp_linalg::{Error, cholesky, gemm, gram_difference, solve, sym_eigen, sym_eigenvalues};
 use rand::RngExt;
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 

@@ -1,7 +1,7 @@
-//! Losses of linear Gaussian views.
+//! Losses of linear Gaussian views, as the library reports them.
 
 use ndp_algos::gossip::{self, ExactOptions};
-use ndp_algos::{Error, LossReport, OwnNoise, Protocol, View};
+use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndp_dp::{Grade, Guarantee};
 use ndp_graph::{GossipMatrix, GossipSequence};
 
@@ -38,7 +38,7 @@ impl From<LossReport> for Reported {
         Self {
             exact: report.loss.grade() == Grade::Exact,
             upper: report.loss.value().unit.clone(),
-            lower: None,
+            lower: Some(report.lower.clone()),
             rank: report.rank,
             mean: Mean::from(&report.mean()),
         }
@@ -47,7 +47,10 @@ impl From<LossReport> for Reported {
 
 /// Whether this is a refusal that is documented and has nothing to do with privacy: too little memory.
 pub(crate) fn may_refuse(error: &Error) -> bool {
-    matches!(error, Error::TooLarge { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. }))
+    matches!(
+        error,
+        Error::TooLarge { .. } | Error::NotCertified { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. })
+    )
 }
 
 /// Of a view that is written out.
@@ -56,7 +59,7 @@ pub(crate) fn view(view: &View) -> Result<Reported, Error> {
 }
 
 /// Of any protocol.
-pub(crate) fn protocol(protocol: &dyn Protocol, coalition: &[usize]) -> Result<Reported, Error> {
+pub(crate) fn protocol(protocol: &dyn LinearProtocol, coalition: &[usize]) -> Result<Reported, Error> {
     protocol.coalition_loss(coalition).map(Reported::from)
 }
 
@@ -68,11 +71,7 @@ pub(crate) fn fixed(
     own_noise: OwnNoise,
 ) -> Result<Reported, Error> {
     let options = ExactOptions { own_noise, ..ExactOptions::default() };
-    match coalition {
-        &[observer] => gossip::exact_loss(matrix, observer, rounds, options),
-        _ => gossip::exact_coalition_loss(matrix, coalition, rounds, options),
-    }
-    .map(Reported::from)
+    gossip::exact_loss((matrix, rounds), coalition, options).map(Reported::from)
 }
 
 /// Of gossip over changing connections.
@@ -82,15 +81,11 @@ pub(crate) fn sequence(
     own_noise: OwnNoise,
 ) -> Result<Reported, Error> {
     let options = ExactOptions { own_noise, ..ExactOptions::default() };
-    match coalition {
-        &[observer] => gossip::exact_sequence_loss(sequence, observer, options),
-        _ => gossip::exact_sequence_coalition_loss(sequence, coalition, options),
-    }
-    .map(Reported::from)
+    gossip::exact_loss(sequence, coalition, options).map(Reported::from)
 }
 
 /// The mean loss after each step.
 pub(crate) fn mean_by_step(sequence: &GossipSequence, observer: usize) -> Result<Vec<Mean>, Error> {
     let means = gossip::mean_loss_by_step(sequence, observer)?;
-    Ok(means.iter().map(Mean::from).collect())
+    Ok(means.by_step.iter().map(|mean| Mean { value: *mean.value(), exact: true }).collect())
 }

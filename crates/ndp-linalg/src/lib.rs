@@ -1,7 +1,8 @@
-//! Dense linear algebra on `f64`, `ndarray` in and out: the only module that knows the backend.
+//! Dense linear algebra on `f64`, `ndarray` in and out, and what bounds it: the memory that a result may take ([`memory`]) and
+//! whether anybody still waits for it ([`stop`]). An implementation detail of the `ndp` workspace: nothing here is stable.
 //!
-//! The backend is [faer](https://docs.rs/faer), which reads and writes the memory of the arrays themselves;
-//! an array that is contiguous in neither order is copied once. Every call uses the same constant
+//! This is the only crate that knows the backend, [faer](https://docs.rs/faer), which reads and writes the memory of the arrays
+//! themselves; an array that is contiguous in neither order is copied once. Every call uses the same constant
 //! parallelism: with that of the thread pool, the bits of an eigendecomposition would depend on the
 //! number of threads. faer's generic code is compiled in the crate that calls it; kept behind these few
 //! functions it is compiled once.
@@ -9,12 +10,18 @@
 //! Under the feature `lapack` everything but the products calls LAPACK instead. The feature links none: the
 //! binary that enables it chooses one.
 
+mod error;
 #[cfg(feature = "lapack")]
 mod lapack;
+pub mod memory;
 #[cfg(not(feature = "lapack"))]
 mod portable;
+pub mod stop;
 
-use crate::{Error, memory::require_dense, progress::checkpoint};
+pub use error::Error;
+
+use self::memory::require_dense;
+use self::stop::checkpoint;
 use faer::linalg::matmul::{self, triangular::BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 #[cfg(feature = "lapack")]
@@ -22,7 +29,6 @@ use lapack as backend;
 use ndarray::{Array1, Array2, ArrayView2, CowArray, Ix2, ShapeBuilder};
 #[cfg(not(feature = "lapack"))]
 use portable as backend;
-use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 
 /// The eigenvalues of a symmetric matrix, ascending, and its orthonormal eigenvectors.
@@ -30,13 +36,12 @@ use std::num::NonZeroUsize;
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_graph::linalg::sym_eigen;
+/// use ndp_linalg::sym_eigen;
 /// let eigen = sym_eigen(arr2(&[[0.0, 1.0], [1.0, 0.0]]).view())?;
 /// assert!((eigen.values[0] + 1.0).abs() < 1e-15 && (eigen.values[1] - 1.0).abs() < 1e-15);
-/// # Ok::<(), ndp_graph::Error>(())
+/// # Ok::<(), ndp_linalg::Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SymEigen {
     /// `n` eigenvalues, ascending, repeated by multiplicity.
     pub values: Array1<f64>,
@@ -49,12 +54,12 @@ pub struct SymEigen {
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_graph::linalg::cholesky;
+/// use ndp_linalg::cholesky;
 /// let factor = cholesky(arr2(&[[4.0, 2.0], [2.0, 2.0]]).view())?;
 /// assert_eq!(factor.lower(), &arr2(&[[2.0, 0.0], [1.0, 1.0]]));
 /// let x = factor.solve(arr2(&[[8.0], [6.0]]).view())?;
 /// assert!((x[(0, 0)] - 1.0).abs() < 1e-12 && (x[(1, 0)] - 2.0).abs() < 1e-12);
-/// # Ok::<(), ndp_graph::Error>(())
+/// # Ok::<(), ndp_linalg::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cholesky {
@@ -97,9 +102,9 @@ impl Cholesky {
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// let eigen = ndp_graph::linalg::sym_eigen(arr2(&[[2.0, 1.0], [1.0, 2.0]]).view())?;
+/// let eigen = ndp_linalg::sym_eigen(arr2(&[[2.0, 1.0], [1.0, 2.0]]).view())?;
 /// assert!((eigen.values[0] - 1.0).abs() < 1e-15 && (eigen.values[1] - 3.0).abs() < 1e-15);
-/// # Ok::<(), ndp_graph::Error>(())
+/// # Ok::<(), ndp_linalg::Error>(())
 /// ```
 pub fn sym_eigen(matrix: ArrayView2<'_, f64>) -> Result<SymEigen, Error> {
     require_symmetric(matrix)?;

@@ -1,52 +1,63 @@
-//! Caps on contributions: beyond them a node adds noise alone, and never leaves the noise out.
+//! Options of a uniform walk: caps on contributions, beyond which a node adds noise alone and never leaves the noise out, and what
+//! becomes of the final token.
 
 use super::guarantee::Visits;
 use crate::Error;
 use crate::error::ensure;
+use crate::walk::FinalToken;
 use ndp_dp::Delta;
 use std::collections::BTreeMap;
 
-/// How often a node may contribute its data.
+/// Limits on the contributions of a [`CompleteWalk`](super::CompleteWalk), and what becomes of its token.
 ///
 /// Both caps depend on the path alone, not on the data. A capped step adds the noise (or the random report)
 /// of an ordinary one, so that the other nodes stay as well hidden as the accountants assume.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::walk::complete::{Caps, CompleteWalk};
-/// let walk = CompleteWalk::new(50, 5000)?.with_caps(Caps { visits: Some(120), edge_uses: None })?;
-/// assert!(CompleteWalk::new(50, 5000)?.with_caps(Caps { visits: Some(0), ..Caps::default() }).is_err());
-/// # let _ = walk;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// use ndp_algos::walk::FinalToken;
+/// use ndp_algos::walk::complete::{CompleteOptions, CompleteWalk};
+/// let options = CompleteOptions { final_token: FinalToken::Published, cap: Some(120), ..CompleteOptions::default() };
+/// assert!(CompleteWalk::new(50, 5000)?.with_options(options).is_ok());
+/// let none = CompleteOptions { cap: Some(0), ..CompleteOptions::default() };
+/// assert!(CompleteWalk::new(50, 5000)?.with_options(none).is_err());
+/// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Caps {
+pub struct CompleteOptions {
+    /// What becomes of the final token. There is no need to mask it: every step of the walk adds noise.
+    pub final_token: FinalToken,
     /// Each node contributes its data on so many of its first visits only; `None` for no cap.
-    pub visits: Option<usize>,
+    pub cap: Option<usize>,
     /// A node contributes its data at most so many times just after any given other node, and as many times just before it.
     /// It draws the next hop before it decides whether to contribute. `None` for no cap.
     pub edge_uses: Option<usize>,
 }
 
-impl Caps {
-    /// These caps, once none of them is 0.
+impl CompleteOptions {
+    /// These options, once no cap is 0 and the token is not masked.
     pub(crate) fn checked(self) -> Result<Self, Error> {
         for (name, cap) in
-            [("the cap on contributions", self.visits), ("the cap on the uses of an edge", self.edge_uses)]
+            [("the cap on contributions", self.cap), ("the cap on the uses of an edge", self.edge_uses)]
         {
             ensure(cap != Some(0), name, "be at least 1", 0.0)?;
+        }
+        if self.final_token == FinalToken::Masked {
+            return Err(Error::NoGuarantee(
+                "a uniform walk has no rule for masking the final token: every step adds noise, publish it as it is",
+            ));
         }
         Ok(self)
     }
 
     /// Whether a cap may keep a node from contributing in a walk of `steps` steps.
     pub(crate) fn may_bind(&self, steps: usize) -> bool {
-        self.visits.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
+        self.cap.into_iter().chain(self.edge_uses).any(|cap| cap < steps)
     }
 
     /// How often a node contributes, at most; without a cap, but with probability `δ/10`.
     pub(crate) fn contributions_of_a_node(&self, delta: Delta) -> Result<Visits, ndp_dp::Error> {
-        match self.visits {
+        match self.cap {
             Some(cap) => Ok(Visits::Capped(cap as u64)),
             None => Ok(Visits::Quantile(Delta::new(delta.get() / 10.0)?)),
         }
@@ -54,7 +65,7 @@ impl Caps {
 
     /// For each step of a path, whether the holder contributes or adds noise alone.
     pub(crate) fn contributions(&self, holders: &[usize]) -> Vec<bool> {
-        if *self == Self::default() {
+        if self.cap.is_none() && self.edge_uses.is_none() {
             return vec![true; holders.len()];
         }
         // Counters for the nodes of the path only: there may be many more.
@@ -68,7 +79,7 @@ impl Caps {
             .map(|step| {
                 let holder = holders[step];
                 let counter = visited.partition_point(|&node| node < holder);
-                if self.visits.is_some_and(|cap| made[counter] >= cap) {
+                if self.cap.is_some_and(|cap| made[counter] >= cap) {
                     return false;
                 }
                 if let Some(cap) = self.edge_uses {
@@ -107,7 +118,7 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         for _ in 0..20 {
             let path = CompleteWalk::new(4, 200)?.sample(rng);
-            let caps = Caps { visits: Some(13), edge_uses: Some(3) };
+            let caps = CompleteOptions { cap: Some(13), edge_uses: Some(3), ..CompleteOptions::default() };
             let contributions = caps.contributions(&path.holders);
             for u in 0..4 {
                 let made = (0..200).filter(|&t| path.holders[t] == u && contributions[t]).count();
@@ -130,11 +141,16 @@ mod tests {
     #[test]
     fn without_caps_everybody_contributes() -> Result<(), Error> {
         let path = [0, 2, 0, 0];
-        let visits = |visits: usize| Caps { visits: Some(visits), edge_uses: None };
-        let edges = |uses: usize| Caps { visits: None, edge_uses: Some(uses) };
-        assert_eq!(Caps::default().contributions(&path), [true; 4]);
+        let visits = |visits: usize| CompleteOptions {
+            cap: Some(visits),
+            edge_uses: None,
+            ..CompleteOptions::default()
+        };
+        let edges =
+            |uses: usize| CompleteOptions { cap: None, edge_uses: Some(uses), ..CompleteOptions::default() };
+        assert_eq!(CompleteOptions::default().contributions(&path), [true; 4]);
         assert_eq!(visits(1).contributions(&path), [true, true, false, false]);
-        assert!(!Caps::default().may_bind(9) && !visits(9).may_bind(9));
+        assert!(!CompleteOptions::default().may_bind(9) && !visits(9).may_bind(9));
         assert!(visits(8).may_bind(9) && edges(1).may_bind(9));
         assert!(visits(0).checked().is_err() && edges(0).checked().is_err() && edges(1).checked().is_ok());
         Ok(())

@@ -1,0 +1,217 @@
+//! What an account of a walk follows for an exposed node and its observers, and the loss that comes of it.
+
+use super::LocalLoss;
+use super::coalition::{self, CoalitionLaws};
+use super::contribution;
+use super::long_walk::LongWalk;
+use super::path::{EdgeRule, TokenWalk};
+use super::renewal;
+use super::series::up;
+use crate::Error;
+use crate::view::checked_coalition;
+use crate::walk::FinalToken;
+use ndp_dp::UpperBound;
+use ndp_graph::hitting::{FirstVisits, PairLaws, Start, Walk};
+
+/// First visits, as far as they are followed.
+pub(super) enum Laws {
+    /// Of one node and one observer over the whole walk, the final token withheld.
+    Pair(PairLaws),
+    /// Of a node and a coalition over the whole walk.
+    Coalition(CoalitionLaws),
+    /// Of a node and its observers as one set, from the node, up to the horizon; under this cap.
+    Gaps { visits: FirstVisits, cap: usize },
+    /// The same for a symmetric matrix, where nothing is followed step by step.
+    Symmetric { u: usize, members: Vec<usize>, horizon: usize, cap: usize },
+}
+
+impl TokenWalk {
+    /// What observers who pool what they see (often one node) learn about `u` over the walk, in nats at the order of `local`: the
+    /// best of the renewal accountant and, under a cap, of `N ε_gap` (not where edges wear out) and `N c₀`; with a
+    /// [horizon](super::WalkOptions::horizon) `N ε_gap` alone.
+    ///
+    /// Meaning and preconditions as for [`renewal::loss`]; with [`FinalToken::Published`] the token after the last step is one more
+    /// observation, wherever the walk ends.
+    ///
+    /// # Errors
+    /// [`Error::SourceIsObserver`], [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
+    /// [`Error::Graph`] for too many steps; [`Error::InvalidParameter`] for a horizon above `10^6` on a symmetric matrix;
+    /// [`Error::NoGuarantee`] when edges are dismissed, or wear out before a horizon.
+    ///
+    /// # Complexity
+    /// `O(T · nonzeros)` for one observer, `O(|F| T · nonzeros + |F|² T²)` for several or with publication; with a horizon `H`,
+    /// `O(√H · nonzeros + H^{3/2})` for a symmetric matrix and `O(H · nonzeros)` for another.
+    pub fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+        self.loss_by(&self.laws(u, members)?, local)
+    }
+
+    /// What [`Self::loss`] follows, the same for all orders and noises.
+    pub(super) fn laws(&self, u: usize, members: &[usize]) -> Result<Laws, Error> {
+        self.require_accounts()?;
+        let n = self.node_count();
+        checked_coalition(members, n)?;
+        if u >= n {
+            return Err(Error::NodeOutOfRange { node: u, nodes: n });
+        }
+        if members.contains(&u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        let (walk, options, steps) = (Walk::from(self.matrix()), self.options(), self.steps());
+        if let (Some(horizon), Some(cap)) = (options.horizon, options.cap) {
+            if walk.incoming() == self.matrix().csr() {
+                return Ok(Laws::Symmetric { u, members: members.to_vec(), horizon, cap });
+            }
+            let targets: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
+            let visits = walk.first_visits(&Start::Node(u), &targets, horizon.min(steps))?;
+            return Ok(Laws::Gaps { visits, cap });
+        }
+        match (members, options.final_token) {
+            (&[v], FinalToken::Withheld) => Ok(Laws::Pair(walk.pair_laws(u, v, &self.law_at_0()?, steps)?)),
+            _ => Ok(Laws::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0()?, steps)?)),
+        }
+    }
+
+    /// The best of the bounds that these laws allow.
+    pub(super) fn loss_by(&self, laws: &Laws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+        let options = self.options();
+        let (token, steps) = (options.final_token, self.steps());
+        match (laws, options.cap) {
+            (Laws::Pair(laws), Some(cap)) if !self.decides_beforehand() => {
+                Ok(at_most_local(renewal::uncapped(laws, local), local, cap))
+            }
+            (Laws::Pair(laws), cap) => renewal::loss(laws, local, cap),
+            (Laws::Coalition(laws), None) => coalition::loss(laws, local, token),
+            (Laws::Coalition(laws), Some(cap)) if self.decides_beforehand() => {
+                coalition::capped_loss(laws, local, token, cap)
+            }
+            (Laws::Coalition(laws), Some(cap)) => {
+                Ok(at_most_local(coalition::loss(laws, local, token)?, local, cap))
+            }
+            (Laws::Gaps { visits, cap }, _) if token == FinalToken::Published => {
+                contribution::capped_and_published(visits, local, steps, *cap)
+            }
+            (Laws::Gaps { visits, cap }, _) => contribution::capped(visits, local, steps, *cap),
+            (Laws::Symmetric { u, members, horizon, cap }, _) => {
+                let gap = LongWalk::new(self.matrix(), local, steps, *horizon)?.gap(*u, members);
+                Ok(match token {
+                    FinalToken::Published => contribution::of_gaps_and_published(gap, local, *cap),
+                    _ => contribution::of_gaps(gap, *cap),
+                })
+            }
+        }
+    }
+
+    /// Whether a holder knows that it will contribute before the next holder is drawn: only then is the time to the
+    /// next visit after a contribution distributed as after any visit.
+    fn decides_beforehand(&self) -> bool {
+        !matches!(self.options().edges, EdgeRule::NoiseOnly(_))
+    }
+
+    /// Nothing for a walk whose losses follow from first visits.
+    pub(super) fn require_accounts(&self) -> Result<(), Error> {
+        match self.options().edges {
+            EdgeRule::Dismiss(_) => Err(Error::NoGuarantee(
+                "a walk that dismisses edges depends on its past: account for the realised path",
+            )),
+            EdgeRule::NoiseOnly(_) if self.options().horizon.is_some() => Err(Error::NoGuarantee(
+                "who contributes depends on the next holder where edges wear out: gaps after contributions are not \
+                 those of the walk",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The better of a bound and of `N c₀`.
+fn at_most_local(loss: UpperBound<f64>, local: LocalLoss, cap: usize) -> UpperBound<f64> {
+    loss.map(|loss| loss.min(up(cap as f64 * local.cost(), 2)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::WalkOptions;
+    use super::*;
+    use crate::accountant::{Observer, Protocol};
+    use approx::assert_relative_eq;
+    use ndp_dp::{NoiseMultiplier, Order};
+    use ndp_graph::generators::{cycle_graph, directed_cycle};
+    use ndp_graph::{GossipMatrix, TransitionMatrix};
+
+    fn local() -> Result<LocalLoss, Error> {
+        Ok(LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(3.0)? })
+    }
+
+    /// The account says of every option what the loss says, and refuses what it refuses.
+    #[test]
+    fn accounts_know_what_the_walk_does() -> Result<(), Error> {
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(9)?));
+        let (local, walk) = (local()?, TokenWalk::new(&w, Start::Node(0), 40)?);
+        let shown = FinalToken::Published;
+        let plain = WalkOptions { cap: Some(3), ..WalkOptions::default() };
+        let mut losses = Vec::new();
+        for options in [
+            WalkOptions::default(),
+            WalkOptions { final_token: shown, ..WalkOptions::default() },
+            plain,
+            WalkOptions { final_token: shown, ..plain },
+            WalkOptions { horizon: Some(15), ..plain },
+            WalkOptions { final_token: shown, horizon: Some(15), ..plain },
+        ] {
+            let walk = walk.clone().with_options(options)?;
+            for members in [vec![4], vec![3, 6]] {
+                let loss = *walk.loss(0, &members, local)?.value();
+                let account = walk.account(&Observer::coalition(&members))?;
+                let profile = account.profile(0, local.noise)?;
+                assert_eq!(profile.renyi(local.order)?.value().epsilon, loss, "{options:?}");
+                losses.push(loss);
+            }
+        }
+        // Publication and a horizon cost something.
+        for (less, more) in [(0, 2), (1, 3), (4, 6), (5, 7), (4, 8), (5, 9), (8, 10), (9, 11)] {
+            assert!(losses[less] <= losses[more] * (1.0 + 1e-12), "{losses:?}");
+        }
+        for edges in [EdgeRule::Dismiss(2), EdgeRule::NoiseOnly(2)] {
+            let walk = walk.clone().with_options(WalkOptions { edges, horizon: Some(5), ..plain })?;
+            assert!(matches!(walk.account(&Observer::node(4)), Err(Error::NoGuarantee(_))));
+            assert!(matches!(walk.loss(0, &[4], local), Err(Error::NoGuarantee(_))));
+        }
+        Ok(())
+    }
+
+    /// Too few steps to arrive: nothing is learnt, but from a token that everybody gets.
+    #[test]
+    fn a_published_token_arrives_everywhere() -> Result<(), Error> {
+        let (local, ring) = (local()?, directed_cycle(9)?);
+        let walk = TokenWalk::new(&ring, Start::Node(0), 3)?;
+        let at = |walk: &TokenWalk| -> Result<f64, Error> {
+            Ok(walk.account(&Observer::node(7))?.profile(1, local.noise)?.renyi(local.order)?.value().epsilon)
+        };
+        assert_eq!(at(&walk)?, 0.0);
+        let shown = WalkOptions { final_token: FinalToken::Published, ..WalkOptions::default() };
+        // One contribution of node 1, and one more step.
+        assert_relative_eq!(at(&walk.with_options(shown)?)?, local.cost() / 2.0, max_relative = 1e-9);
+        Ok(())
+    }
+
+    /// The fast form for symmetric matrices against first visits, followed.
+    #[test]
+    fn both_ways_to_a_horizon_agree() -> Result<(), Error> {
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(9)?));
+        let local = local()?;
+        for final_token in [FinalToken::Withheld, FinalToken::Published] {
+            let options =
+                WalkOptions { cap: Some(4), horizon: Some(30), final_token, ..WalkOptions::default() };
+            let walk = TokenWalk::new(&w, Start::Uniform, 500)?.with_options(options)?;
+            for members in [vec![1], vec![4], vec![2, 5]] {
+                assert!(matches!(walk.laws(0, &members)?, Laws::Symmetric { .. }));
+                let targets: Vec<usize> = [0].into_iter().chain(members.iter().copied()).collect();
+                let visits = Walk::from(&w).first_visits(&Start::Node(0), &targets, 30)?;
+                let slow = *walk.loss_by(&Laws::Gaps { visits, cap: 4 }, local)?.value();
+                let fast = *walk.loss(0, &members, local)?.value();
+                assert!(fast >= slow * (1.0 - 1e-10));
+                assert_relative_eq!(fast, slow, max_relative = 2e-6);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,45 @@
+//! Ending a computation that nobody waits for any more.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The payload of the unwinding that ends abandoned work, and the error of a call that its caller stopped.
+///
+/// # Examples
+/// ```
+/// use ndp_linalg::stop::{Cancelled, checkpoint, watch};
+/// use std::sync::{Arc, atomic::AtomicBool};
+/// let asked = std::thread::spawn(|| {
+///     watch(Arc::new(AtomicBool::new(true)));
+///     loop {
+///         checkpoint();
+///     }
+/// });
+/// assert!(asked.join().unwrap_err().is::<Cancelled>());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cancelled")]
+pub struct Cancelled;
+
+thread_local! {
+    static STOP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
+}
+
+/// From now on whatever this thread computes ends at its next [`checkpoint`] once `stop` is set.
+pub fn watch(stop: Arc<AtomicBool>) {
+    STOP.set(Some(stop));
+}
+
+/// Ends the work of this thread when the flag that it [`watch`]es is set; a thread that watches none never ends.
+///
+/// Long computations of the workspace call it now and then, between steps, where nothing is half done.
+///
+/// # Panics
+/// With [`Cancelled`] as its payload and without a message, when the flag is set: catch it where the thread was started.
+#[inline]
+pub fn checkpoint() {
+    if STOP.with_borrow(|stop| stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))) {
+        std::panic::resume_unwind(Box::new(Cancelled));
+    }
+}
