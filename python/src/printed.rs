@@ -47,9 +47,8 @@ pub(crate) fn theorem1_all(
 ) -> Result<Number, Fault> {
     let matrix = matrix.0.clone();
     run(py, move || {
-        let n = matrix.node_count();
-        let loss = gossip::theorem1_all_pairs(&matrix, rounds, powers(from_one))?;
-        let table = loss.map(|loss| ndarray::Array2::from_shape_fn((n, n), |(u, v)| loss.get(u, v)));
+        let everybody: Vec<usize> = (0..matrix.node_count()).collect();
+        let table = gossip::theorem1_from(&matrix, &everybody, rounds, powers(from_one))?;
         Ok(Number::new(table, "unit loss"))
     })
 }

@@ -13,7 +13,7 @@ use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
-    AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip,
+    AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip,
     SynchronousGossip,
 };
 use ndp_algos::registry::{self, Parameters};
@@ -102,7 +102,7 @@ impl Protocol {
     /// Gossip with fresh noise of these variances, one a round.
     #[staticmethod]
     fn fresh(matrix: &Matrix, variances: Vec<f64>) -> Result<Self, Fault> {
-        let gossip = FreshNoiseGossip::new(matrix.0.clone(), NoiseSchedule::new(variances)?);
+        let gossip = FreshNoiseGossip::new(matrix.0.clone(), variances)?;
         Ok(Self::of(Kind::Gossip(Box::new(gossip))))
     }
 
@@ -314,7 +314,7 @@ impl Protocol {
     }
 
     fn sequence(sequence: GossipSequence) -> Self {
-        Self::of(Kind::Gossip(Box::new(SequenceGossip::new(sequence))))
+        Self::of(Kind::Gossip(Box::new(SequenceGossip::from(sequence))))
     }
 }
 

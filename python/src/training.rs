@@ -4,8 +4,8 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::graph::Matrix;
 use crate::worker::{run, run_each};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{GossipObserver, Statement};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
+use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::Update;
 use ndp_algos::sgd::{Constants, Domain};
 use ndp_dp::{Delta, Grade, Order, Sigma};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// One node that watches a training by gossip.
 #[pyclass(frozen, module = "ndp._ndp")]
-pub(crate) struct TrainingObserver(Arc<GossipObserver>);
+pub(crate) struct TrainingObserver(Arc<Accountant>);
 
 #[pymethods]
 impl TrainingObserver {
@@ -58,16 +58,18 @@ impl TrainingObserver {
             }
         };
         let update = clip.map_or(Update::Sound, |clip| Update::NodeClipped { clip });
-        let sgd = MuffliatoSgd { rounds, step_size, batch: Batch::Full, domain: Domain::Unbounded, update };
-        let observer =
-            run(py, move || Ok(GossipObserver::new(&sgd, &[mixing], &constants, users, observer)?))?;
-        Ok(Self(Arc::new(observer)))
+        let sgd = MuffliatoSgd { rounds, step_size, batch: None, domain: Domain::Unbounded, update };
+        let accountant = run(py, move || {
+            let watched = Watched::Gossip { sgd: &sgd, mixings: &[mixing], observer };
+            Ok(Accountant::new(watched, &constants, users)?)
+        })?;
+        Ok(Self(Arc::new(accountant)))
     }
 
     /// What is learnt about a node over all rounds, in units of the local loss of one round.
     fn loss(&self, py: Python<'_>, source: usize) -> Result<Number, Fault> {
-        let observer = Arc::clone(&self.0);
-        run(py, move || Ok(Number::new(observer.loss(source)?, "local losses of a round")))
+        let accountant = Arc::clone(&self.0);
+        run(py, move || Ok(Number::new(accountant.loss(source)?, "local losses of a round")))
     }
 
     /// The same for each of several nodes.
@@ -78,21 +80,21 @@ impl TrainingObserver {
         sources: Vec<usize>,
         progress: Option<Py<PyAny>>,
     ) -> Result<Vec<f64>, Fault> {
-        let observer = Arc::clone(&self.0);
+        let accountant = Arc::clone(&self.0);
         let count = sources.len();
-        run_each(py, count, progress, move |i| Ok(observer.loss(sources[i])?.into_value().get()))
+        run_each(py, count, progress, move |i| Ok(accountant.loss(sources[i])?.into_value().get()))
     }
 
     /// `(ε, δ)` of a node over all rounds.
     fn epsilon(&self, py: Python<'_>, source: usize, sigma: f64, delta: f64) -> Result<Number, Fault> {
-        let (observer, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Delta::new(delta)?);
-        run(py, move || number(observer.statement(source, sigma, at)?))
+        let (accountant, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Delta::new(delta)?);
+        run(py, move || number(accountant.statement_about(source, sigma, at)?))
     }
 
     /// The mean Rényi loss of all other nodes.
     fn mean(&self, py: Python<'_>, order: f64, sigma: f64) -> Result<Number, Fault> {
-        let (observer, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Order::new(order)?);
-        run(py, move || number(observer.mean_statement(at, sigma)?))
+        let (accountant, sigma, at) = (Arc::clone(&self.0), Sigma::new(sigma)?, Order::new(order)?);
+        run(py, move || number(accountant.mean_statement(sigma, at)?))
     }
 }
 

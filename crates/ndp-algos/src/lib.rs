@@ -187,8 +187,8 @@
 //!
 //! # 7. Training
 //!
-//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). Its results cannot be shown without
-//! a [`Statement`](sgd::Statement) of what they cost; as protocols they are [`PrivateTraining`](sgd::PrivateTraining).
+//! [`sgd`] trains by a walking model, by gossip, by a server, on any [`Dataset`](sgd::Dataset). What that costs is a
+//! [`Statement`](sgd::Statement) of an [`Accountant`](sgd::Accountant); as protocols they are [`PrivateTraining`](sgd::PrivateTraining).
 //!
 //! ```
 //! use ndp_algos::accountant::{Observer, Protocol};

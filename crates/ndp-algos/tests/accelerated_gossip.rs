@@ -45,7 +45,7 @@ fn without_mixing_it_is_randomized_gossip() -> Result<(), Error> {
     let pairs: Vec<(usize, usize)> = graph.edges().chain(graph.edges()).collect();
     let rings = pairs.iter().map(|&edge| ActiveEdge { wait: 0.7, edge }).collect();
     let still = AcceleratedGossip::given(&graph, rings, 1.0, Momentum { mixing: 0.0, push: 3.0 })?;
-    let plain = SequenceGossip::new(GossipSequence::given_activations(&graph, &pairs)?);
+    let plain = SequenceGossip::from(GossipSequence::given_activations(&graph, &pairs)?);
     let (values, sigma) = (Array2::from_shape_fn((9, 2), |(v, k)| (v * v + k) as f64), Sigma::new(0.3)?);
     let [still_ends, plain_ends]: [&dyn GossipProtocol; 2] = [&still, &plain];
     let ends =
@@ -134,7 +134,7 @@ fn acceleration_pays_on_poorly_connected_graphs() -> Result<(), Error> {
             let mut rng = rng(u64::from(run));
             let protocol = AcceleratedGossip::drawn(&law, n, time as f64, momentum, &mut rng)?;
             fast += protocol.mean_squared_error(values.view(), sigma)?.value() / f64::from(runs);
-            let plain = SequenceGossip::new(GossipSequence::activations(&law, time, &mut rng));
+            let plain = SequenceGossip::from(GossipSequence::activations(&law, time, &mut rng));
             slow += plain.mean_squared_error(values.view(), sigma)?.value() / f64::from(runs);
         }
         let bound = *error_bound(time, n, convergence, sigma, spread)?.value();

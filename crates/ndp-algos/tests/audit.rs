@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{Attack, Audit, AuditPlan, audit};
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, SynchronousGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, LossReport};
@@ -57,8 +57,7 @@ fn fresh(
     source: usize,
     rounds: usize,
 ) -> Result<Setting, Error> {
-    let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, 0.3)?;
-    let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(graph), schedule);
+    let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(graph), flat_variances(rounds, 0.3)?)?;
     let report = protocol.coalition_loss(v)?;
     Ok(Setting { name, protocol: Box::new(protocol), coalition: v.to_vec(), source, report })
 }

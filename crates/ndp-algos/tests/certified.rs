@@ -5,8 +5,8 @@ use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
-    AcceleratedGossip, ExactOptions, FreshNoiseGossip, GossipProtocol, MessageNoise, NoiseSchedule,
-    NoisyMessageGossip, SequenceGossip, SynchronousGossip, exact_loss, mean_loss_by_step,
+    AcceleratedGossip, ExactOptions, FreshNoiseGossip, GossipProtocol, MessageNoise, NoisyMessageGossip,
+    SequenceGossip, SynchronousGossip, exact_loss, mean_loss_by_step,
 };
 use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::Grade;
@@ -156,7 +156,7 @@ fn accelerated_gossip_on_a_path_tells_everything() -> Result<(), Error> {
 #[test]
 fn almost_no_mixing_is_mixing() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?).lazy(1.0 - 1e-10)?;
-    let fresh = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::new(vec![1.0, 0.0, 1.0])?);
+    let fresh = FreshNoiseGossip::new(matrix.clone(), vec![1.0, 0.0, 1.0])?;
     assert_exact(&fresh.coalition_loss(&[2])?, &[(0, 1.0)])?;
     let clean = NoisyMessageGossip::new(matrix.clone(), 3, 0.0, MessageNoise::Broadcast)?;
     assert_all_lost(&clean.coalition_loss(&[2])?)?;
@@ -171,7 +171,7 @@ fn combs_with_silent_rounds_tell_everything() -> Result<(), Error> {
         19 => 0.25,
         _ => 0.0,
     });
-    let fresh = FreshNoiseGossip::new(matrix, NoiseSchedule::new(variances.collect())?);
+    let fresh = FreshNoiseGossip::new(matrix, variances.collect())?;
     let report = fresh.coalition_loss(&[19])?;
     assert_exact(&report, &(0..19).map(|u| (u, 1.0)).collect::<Vec<_>>())
 }
@@ -179,7 +179,7 @@ fn combs_with_silent_rounds_tell_everything() -> Result<(), Error> {
 #[test]
 fn own_noise_unknown_stays_unknown() -> Result<(), Error> {
     let star = GossipMatrix::metropolis(&generators::star_graph(2)?);
-    let fresh = FreshNoiseGossip::new(star, NoiseSchedule::new(vec![1.0, 0.0, 0.0])?);
+    let fresh = FreshNoiseGossip::new(star, vec![1.0, 0.0, 0.0])?;
     assert_exact(&fresh.coalition_loss(&[1])?, &[(2, 1.0)])?;
     let unknown = fresh.with_own_noise(OwnNoise::Unknown);
     assert_exact(&unknown.coalition_loss(&[1])?, &[(2, 0.5)])?;
@@ -273,7 +273,7 @@ fn extreme_views_stay_honest() -> Result<(), Error> {
 fn views_of_sequences_carry_exact_rows() -> Result<(), Error> {
     let path = generators::path_graph(12)?;
     let edges: Vec<(usize, usize)> = (0..6).flat_map(|_| (0..11).map(|u| (u, u + 1))).collect();
-    let protocol = SequenceGossip::new(GossipSequence::given_activations(&path, &edges)?);
+    let protocol = SequenceGossip::from(GossipSequence::given_activations(&path, &edges)?);
     for coalition in [vec![11], vec![0, 5]] {
         assert_eq!(
             loss::exact_loss(&protocol.coalition_view(&coalition)?)?,
@@ -296,8 +296,7 @@ fn what_the_search_found_in_the_certified_core() -> Result<(), Error> {
     assert_eq!(loss::exact_loss(&silent), Err(Error::NoiselessView(0)));
     let own = View::new(&[1], array![[0.0, 1.0]], array![[0.0]], &[])?;
     assert_eq!(loss::exact_loss(&own)?.rank, 0);
-    let variances = NoiseSchedule::new(vec![1.0, 0.5])?;
-    let all = FreshNoiseGossip::new(GossipMatrix::metropolis(&star), variances);
+    let all = FreshNoiseGossip::new(GossipMatrix::metropolis(&star), vec![1.0, 0.5])?;
     assert_eq!(all.coalition_loss(&[0, 1, 2])?.rank, 6);
     Ok(())
 }

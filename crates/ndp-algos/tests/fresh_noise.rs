@@ -3,7 +3,7 @@
 use approx::assert_relative_eq;
 use ndarray::{Array2, Axis};
 use ndp_algos::gossip::GossipProtocol;
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, optimize};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances, optimize};
 use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, gossip, loss};
 use ndp_dp::{Grade, Sigma};
@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 
 fn constant(graph: &Graph, rounds: usize, tau2: f64) -> Result<FreshNoiseGossip, Error> {
     let variances = (0..rounds).map(|t| if t == 0 { 1.0 } else { tau2 }).collect();
-    Ok(FreshNoiseGossip::new(GossipMatrix::metropolis(graph), NoiseSchedule::new(variances)?))
+    FreshNoiseGossip::new(GossipMatrix::metropolis(graph), variances)
 }
 
 fn star5() -> Result<Graph, ndp_graph::Error> {
@@ -169,14 +169,13 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
         let variances: Vec<f64> = (0..rounds).map(|_| rng.random_range(0.02..2.0)).collect();
         let v = rng.random_range(0..n);
         let coalition = if rng.random_bool(0.3) { vec![v, (v + 1) % n] } else { vec![v] };
-        let protocol =
-            FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), NoiseSchedule::new(variances.clone())?);
+        let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), variances.clone())?;
         let filter = protocol.coalition_loss(&coalition)?;
         let stacked = loss::exact_loss(&protocol.coalition_view(&coalition)?)?;
         let unknown = protocol.clone().with_own_noise(OwnNoise::Unknown).coalition_loss(&coalition)?;
         let plain = gossip::exact_loss((&protocol.matrix, rounds), &coalition, Default::default())?;
         let more = variances.iter().map(|s| 1.5 * s).collect();
-        let louder = FreshNoiseGossip::new(protocol.matrix.clone(), NoiseSchedule::new(more)?);
+        let louder = FreshNoiseGossip::new(protocol.matrix.clone(), more)?;
         let louder = louder.coalition_loss(&coalition)?;
         for u in (0..n).filter(|u| !coalition.contains(u)) {
             let unit = filter.unit(u)?.value().get();
@@ -204,10 +203,15 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
 #[test]
 fn one_shot_noise_is_plain_gossip() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::path_graph(3)?);
-    let schedule = NoiseSchedule::flat(Sigma::new(2.0)?, 2, 0.0)?;
-    let report = FreshNoiseGossip::new(matrix, schedule).coalition_loss(&[2])?;
+    let report = FreshNoiseGossip::new(matrix, vec![4.0, 0.0])?.coalition_loss(&[2])?;
     assert_eq!(report.unit(0)?.value().get(), 1.0);
     Ok(())
+}
+
+/// The pairs `(u, v)` in which `u` is at least so many hops from `v`.
+fn far(graph: &Graph, hops: u32, v: usize) -> Vec<(usize, usize)> {
+    let distances = graph.distances(v);
+    (0..graph.node_count()).filter(|&u| distances[u].is_some_and(|d| d >= hops)).map(|u| (u, v)).collect()
 }
 
 /// `m_t = ‖W^{T-t}‖_F² / n`, what a unit of variance in round `t` adds to the mean squared error, by dense powers.
@@ -228,7 +232,7 @@ fn errors_of_rounds_match_the_references() -> Result<(), Error> {
         let weights = error_weights(&matrix, rounds)?;
         for (t, (weight, expected)) in weights.iter().zip(expected).enumerate() {
             assert_relative_eq!(*weight, *expected, max_relative = 1e-12);
-            let schedule = (0..rounds)
+            let schedule: Vec<f64> = (0..rounds)
                 .map(|r| {
                     if r == t {
                         2.0
@@ -239,8 +243,8 @@ fn errors_of_rounds_match_the_references() -> Result<(), Error> {
                     }
                 })
                 .collect();
-            let gossip = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::new(schedule)?);
-            let first = Sigma::new(gossip.schedule.variances()[0].sqrt())?;
+            let first = Sigma::new(schedule[0].sqrt())?;
+            let gossip = FreshNoiseGossip::new(matrix.clone(), schedule)?;
             let error = gossip.mean_squared_error(Array2::ones((n, 1)).view(), first)?.into_value();
             let others = if t == 0 { 0.0 } else { weights[0] };
             assert_relative_eq!(error, 2.0 * expected + others, max_relative = 1e-12);
@@ -259,7 +263,7 @@ fn errors_of_rounds_match_the_references() -> Result<(), Error> {
 #[test]
 fn simulated_error_is_the_exact_one() -> Result<(), Error> {
     let matrix = GossipMatrix::metropolis(&generators::grid_2d_graph(3, 3)?);
-    let protocol = FreshNoiseGossip::new(matrix, NoiseSchedule::new(vec![0.5, 0.2, 0.0, 0.1])?);
+    let protocol = FreshNoiseGossip::new(matrix, vec![0.5, 0.2, 0.0, 0.1])?;
     let values = Array2::from_shape_fn((9, 2), |(v, j)| (v * (j + 1)) as f64 / 4.0);
     let sigma = Sigma::new(0.5f64.sqrt())?;
     let exact = protocol.mean_squared_error(values.view(), sigma)?.into_value();
@@ -282,8 +286,7 @@ fn simulated_error_is_the_exact_one() -> Result<(), Error> {
 fn transcripts_follow_the_view() -> Result<(), Error> {
     let graph = generators::cycle_graph(5)?;
     let variances = vec![1.0, 0.3, 0.2];
-    let protocol =
-        FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), NoiseSchedule::new(variances.clone())?);
+    let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), variances.clone())?;
     let values = Array2::from_shape_fn((5, 1), |(v, _)| v as f64);
     let run = protocol.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(9))?;
     let view = protocol.view(1)?;
@@ -331,21 +334,21 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
     ];
     for (graph, v, rounds, value, schedule, [one_shot, flat]) in cases {
         let matrix = GossipMatrix::metropolis(&graph);
-        let pairs = Pairs { distance: 1, observers: vec![v] };
+        let pairs = far(&graph, 1, v);
         let stopping = DesignStopping { tolerance: 1e-10, steps: 20_000 };
         let found = optimize(&matrix, rounds, &pairs, Limit::Mean(value), 0.0, stopping)?;
         assert_relative_eq!(found.error, 1.0, max_relative = 1e-8);
         assert!(found.error_lower_bound <= 1.0 + 1e-9 && found.error_lower_bound > 1.0 - 1e-8);
         assert!(found.loss <= value * (1.0 + 1e-12));
-        for (got, expected) in found.schedule.variances().iter().zip(schedule) {
+        for (got, expected) in found.variances.iter().zip(schedule) {
             assert_relative_eq!(*got, *expected, max_relative = 1e-4);
         }
         // What the same error buys with all noise in round 0, and with a tenth of it spread evenly.
         let weights = error_weights(&matrix, rounds)?;
         for (rho, expected) in [(0.0, one_shot), (0.1, flat)] {
-            let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, rho)?;
-            let error: f64 = weights.iter().zip(schedule.variances()).map(|(m, s)| m * s).sum();
-            let report = FreshNoiseGossip::new(matrix.clone(), schedule).coalition_loss(&[v])?;
+            let schedule = flat_variances(rounds, rho)?;
+            let error: f64 = weights.iter().zip(&schedule).map(|(m, s)| m * s).sum();
+            let report = FreshNoiseGossip::new(matrix.clone(), schedule)?.coalition_loss(&[v])?;
             let n = graph.node_count() as f64;
             let mean = report.mean().value() * n / (n - 1.0) * error;
             assert_relative_eq!(mean, expected, max_relative = 1e-10);
@@ -361,30 +364,29 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
     let graph = generators::cycle_graph(10)?;
     let matrix = GossipMatrix::metropolis(&graph);
     let rounds = 5;
-    let pairs = Pairs { distance: 2, observers: vec![0] };
+    let pairs = far(&graph, 2, 0);
     let mut rng = ChaCha8Rng::seed_from_u64(21);
     for limit in [Limit::Mean(0.2), Limit::Worst(0.2)] {
         let found = optimize(&matrix, rounds, &pairs, limit, 1.0, DesignStopping::default())?;
         assert!(found.error_lower_bound <= found.error * (1.0 + 1e-12));
         assert!(found.error <= 1.02 * found.error_lower_bound, "{found:?}");
-        assert!(found.schedule.variances()[0] >= 1.0 - 1e-12);
-        let loss_of = |schedule: &NoiseSchedule| -> Result<f64, Error> {
-            let report = FreshNoiseGossip::new(matrix.clone(), schedule.clone()).coalition_loss(&[0])?;
+        assert!(found.variances[0] >= 1.0 - 1e-12);
+        let loss_of = |variances: &[f64]| -> Result<f64, Error> {
+            let report = FreshNoiseGossip::new(matrix.clone(), variances.to_vec())?.coalition_loss(&[0])?;
             let units: Vec<f64> = (2..9)
-                .map(|u| Ok(report.unit(u)?.value().get() / schedule.variances()[0]))
+                .map(|u| Ok(report.unit(u)?.value().get() / variances[0]))
                 .collect::<Result<_, Error>>()?;
             Ok(match limit {
                 Limit::Mean(_) => units.iter().sum::<f64>() / 7.0,
                 Limit::Worst(_) => units.iter().copied().fold(0.0, f64::max),
             })
         };
-        assert!(loss_of(&found.schedule)? <= 0.2 * (1.0 + 1e-9));
+        assert!(loss_of(&found.variances)? <= 0.2 * (1.0 + 1e-9));
         let weights = error_weights(&matrix, rounds)?;
         for _ in 0..200 {
             let guess: Vec<f64> = (0..rounds).map(|_| 10f64.powf(rng.random_range(-2.0..1.0))).collect();
-            let guess = NoiseSchedule::new(guess)?;
-            let scale = (loss_of(&guess)? / 0.2).max(1.0 / guess.variances()[0]);
-            let error: f64 = weights.iter().zip(guess.variances()).map(|(m, s)| m * s * scale).sum();
+            let scale = (loss_of(&guess)? / 0.2).max(1.0 / guess[0]);
+            let error: f64 = weights.iter().zip(&guess).map(|(m, s)| m * s * scale).sum();
             assert!(
                 error >= found.error_lower_bound * (1.0 - 1e-9),
                 "{error} beats the lower bound of {found:?}"
@@ -397,22 +399,26 @@ fn certificates_hold_against_other_schedules() -> Result<(), Error> {
 #[test]
 fn bad_input_is_refused() -> Result<(), Error> {
     for bad in [vec![], vec![0.0], vec![1.0, -0.1], vec![f64::NAN], vec![1.0, f64::INFINITY]] {
-        assert!(matches!(NoiseSchedule::new(bad), Err(Error::InvalidParameter { .. })));
+        let matrix = GossipMatrix::metropolis(&generators::path_graph(4)?);
+        assert!(matches!(FreshNoiseGossip::new(matrix, bad), Err(Error::InvalidParameter { .. })));
     }
     let sigma = Sigma::new(1.0)?;
-    assert!(NoiseSchedule::flat(sigma, 3, f64::NAN).is_err());
-    assert!(NoiseSchedule::flat(sigma, 0, 0.0).is_err());
+    assert!(flat_variances(3, f64::NAN).is_err() && flat_variances(1, -1.0).is_err());
+    assert!(flat_variances(0, 0.0).is_err());
     let graph = generators::path_graph(4)?;
     let protocol = constant(&graph, 2, 0.1)?;
     assert_eq!(protocol.coalition_loss(&[4]).map(|_| ()), Err(Error::NodeOutOfRange { node: 4, nodes: 4 }));
     assert!(protocol.coalition_loss(&[]).is_err());
     assert!(protocol.coalition_loss(&[1, 1]).is_err());
     assert!(protocol.run(Array2::zeros((4, 0)).view(), sigma, &mut ChaCha8Rng::seed_from_u64(1)).is_err());
-    let pairs = Pairs { distance: 2, observers: vec![0] };
+    let pairs = far(&graph, 2, 0);
     let matrix = &protocol.matrix;
-    for pairs in [Pairs { distance: 9, ..pairs.clone() }, Pairs { observers: vec![4], ..pairs.clone() }] {
-        assert!(optimize(matrix, 2, &pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).is_err());
-    }
+    let refused = |pairs: &[(usize, usize)]| {
+        optimize(matrix, 2, pairs, Limit::Mean(0.1), 1.0, DesignStopping::default()).unwrap_err()
+    };
+    assert!(matches!(refused(&[]), Error::InvalidParameter { .. }));
+    assert_eq!(refused(&[(2, 0), (0, 4)]), Error::NodeOutOfRange { node: 4, nodes: 4 });
+    assert_eq!(refused(&[(2, 0), (3, 3)]), Error::SourceIsObserver(3));
     for (target, floor) in [(0.0, 1.0), (f64::NAN, 1.0), (0.1, -1.0), (0.1, f64::NAN)] {
         assert!(optimize(matrix, 2, &pairs, Limit::Mean(target), floor, DesignStopping::default()).is_err());
     }

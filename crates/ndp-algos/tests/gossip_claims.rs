@@ -4,11 +4,12 @@ use approx::assert_relative_eq;
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
+use ndp_algos::gossip::fresh::flat_variances;
 use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
 use ndp_algos::gossip::{
-    ExactOptions, FreshNoiseGossip, GossipProtocol, NoiseSchedule, SequenceGossip, SynchronousGossip,
-    exact_loss, mean_loss_by_step,
+    ExactOptions, FreshNoiseGossip, GossipProtocol, SequenceGossip, SynchronousGossip, exact_loss,
+    mean_loss_by_step,
 };
 use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Order, Sensitivity, Sigma};
@@ -177,21 +178,21 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let silent = SynchronousGossip::new(w.clone(), 0);
     assert_eq!(silent.coalition_loss(&[0])?.loss.value().unit, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
     assert!(matches!(attack(&silent, &[0], 1, &mut rng), Err(Error::InvalidParameter { .. })));
-    assert!(matches!(NoiseSchedule::new(vec![]), Err(Error::InvalidParameter { .. })));
-    assert!(matches!(NoiseSchedule::flat(sigma, 0, 0.0), Err(Error::InvalidParameter { .. })));
+    assert!(matches!(FreshNoiseGossip::new(w.clone(), vec![]), Err(Error::InvalidParameter { .. })));
+    assert!(matches!(flat_variances(0, 0.0), Err(Error::InvalidParameter { .. })));
     // Edges that are not there.
     let missing = GossipSequence::given_activations(&graph, &[(0, 1), (0, 3)]);
     assert_eq!(missing, Err(ndp_graph::Error::NotAnEdge(0, 3)));
     let outside = GossipSequence::given_activations(&graph, &[(0, 6)]);
     assert!(matches!(outside, Err(ndp_graph::Error::NodeOutOfRange { .. })));
     // Negative noise, and vectors without coordinates.
-    assert!(matches!(NoiseSchedule::new(vec![1.0, -0.5]), Err(Error::InvalidParameter { .. })));
+    assert!(matches!(FreshNoiseGossip::new(w.clone(), vec![1.0, -0.5]), Err(Error::InvalidParameter { .. })));
     let empty = Array2::zeros((6, 0));
     let no_columns = |result: Result<(), Error>| assert!(matches!(result, Err(Error::Shape { .. })));
     no_columns(gossip.run(empty.view(), sigma, &mut rng).map(|_| ()));
-    let sequence = SequenceGossip::new(GossipSequence::constant(&w, 2));
+    let sequence = SequenceGossip::from(GossipSequence::constant(&w, 2));
     no_columns(sequence.run(empty.view(), sigma, &mut rng).map(|_| ()));
-    let fresh = FreshNoiseGossip::new(w, NoiseSchedule::flat(sigma, 2, 0.0)?);
+    let fresh = FreshNoiseGossip::new(w, flat_variances(2, 0.0)?)?;
     no_columns(fresh.run(empty.view(), sigma, &mut rng).map(|_| ()));
     no_columns(gossip.mean_squared_error(empty.view(), sigma).map(|_| ()));
     Ok(())

@@ -1,6 +1,6 @@
 //! What holds for every graph, every observer and every number of rounds.
 
-use ndp_algos::gossip::{ExactOptions, FreshNoiseGossip, NoiseSchedule, exact_loss};
+use ndp_algos::gossip::{ExactOptions, FreshNoiseGossip, exact_loss};
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::Weights;
@@ -132,8 +132,8 @@ proptest! {
         let rounds = later.len() + 1;
         let losses = |later: &[f64]| {
             let variances = std::iter::once(first).chain(later.iter().copied()).collect();
-            let schedule = NoiseSchedule::new(variances).expect("positive variances");
-            FreshNoiseGossip::new(matrix.clone(), schedule).coalition_loss(&[v]).expect("valid input").loss.into_value().unit
+            let gossip = FreshNoiseGossip::new(matrix.clone(), variances).expect("positive variances");
+            gossip.coalition_loss(&[v]).expect("valid input").loss.into_value().unit
         };
         let base = losses(&later);
         let plain = exact_loss((&matrix, rounds), &[v], ExactOptions::default()).expect("valid input");

@@ -69,7 +69,7 @@ fn one_peer_hypercube() -> Result<(), Error> {
         }
         let n = 1usize << m;
         // Consensus: of the noise alone there is left that of a mean.
-        let error = SequenceGossip::new(sequence)
+        let error = SequenceGossip::from(sequence)
             .mean_squared_error(Array2::ones((n, 1)).view(), Sigma::new(1.0)?)?;
         assert_relative_eq!(*error.value(), 1.0 / n as f64, max_relative = 1e-13);
     }
@@ -97,7 +97,7 @@ fn constant_sequences_are_fixed_matrices() -> Result<(), Error> {
                 assert_units(&message.unit, &printed.unit, 1e-12);
                 let means = printed::sequence_mean_from(&sequence, v)?;
                 assert_eq!(means.len(), rounds);
-                let fixed = printed::theorem1_from(&matrix, v, rounds, Powers::FromZero)?.into_value();
+                let fixed = printed::theorem1_from(&matrix, &[v], rounds, Powers::FromZero)?.into_value();
                 let last = means.last().map_or(0.0, |mean| *mean.value());
                 assert_abs_diff_eq!(last, fixed.iter().sum::<f64>() / 12.0, epsilon = 1e-12);
             }
@@ -184,7 +184,7 @@ fn random_sequences_agree_with_fractions() -> Result<(), Error> {
             assert_relative_eq!(*last.value(), (rank - 1) as f64 / n as f64, max_relative = 1e-14);
         }
         // A view carries its exact rows: the numbers in it are roundings.
-        let view = SequenceGossip::new(sequence).view(1)?;
+        let view = SequenceGossip::from(sequence).view(1)?;
         assert_eq!(loss::exact_loss(&view)?, report);
     }
     Ok(())
@@ -197,7 +197,7 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     for sequence in
         [GossipSequence::activations(&law, 15, &mut rng), GossipSequence::erdos_renyi(6, 0.5, 4, &mut rng)?]
     {
-        let protocol = SequenceGossip::new(sequence);
+        let protocol = SequenceGossip::from(sequence);
         let values = Array2::from_shape_fn((6, 2), |(v, k)| (v * v + k) as f64);
         let run = protocol.run(values.view(), Sigma::new(0.5)?, &mut rng)?;
         for coalition in [vec![2], vec![5, 0]] {

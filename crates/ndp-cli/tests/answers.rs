@@ -4,7 +4,7 @@
 use ndp_algos::Protocol;
 use ndp_algos::accountant::{Observer, Target, least_noise};
 use ndp_algos::registry::{self, Parameters};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective, PrivateTraining};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining};
 use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, generators};
 use std::io::Write;
@@ -59,7 +59,7 @@ fn training_takes_the_noise_of_the_library() {
     // The same question, asked of the library.
     let matrix = GossipMatrix::metropolis(&generators::path_graph(24).unwrap());
     let training = registry::training("walk-sgd-complete", &matrix, &Parameters::default()).unwrap();
-    let objective = Linear::new(Logistic);
+    let objective = Linear::new(LinearLoss::Logistic);
     let constants = objective.constants(
         DataBounds::default().feature_norm,
         DataBounds::default().label_size,

@@ -8,7 +8,8 @@ use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph, drawn_case_loss};
+use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+use ndp_dp::mixture;
 use ndp_dp::{Order, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use rand::RngExt;
@@ -106,7 +107,7 @@ fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
 fn drawn_cases(rng: &mut ChaCha8Rng) -> Outcome {
     let count = rng.random_range(1..=4);
     let mut left = 1.0;
-    let cases: Vec<(f64, f64)> = (0..count)
+    let mut cases: Vec<(f64, f64)> = (0..count)
         .map(|_| {
             let share = pick(rng, &[0.3, 0.5, 0.1, 0.7, 1e-9, 0.9]);
             let p = f64::min(share, left);
@@ -122,20 +123,22 @@ fn drawn_cases(rng: &mut ChaCha8Rng) -> Outcome {
     let column = if alpha < 1.001 { "order near 1" } else { "order above 1.001" };
     let mut outcome = Outcome::new(Stratum::named("drawn cases", column));
     let Ok(order) = Order::new(alpha) else { return outcome };
-    let Ok(loss) = drawn_case_loss(&cases, order) else { return outcome };
+    // What no case has is a case without loss.
+    let total: f64 = cases.iter().map(|(p, _)| p).sum();
+    cases.push(((1.0 - total).max(0.0), 0.0));
+    let parts: Vec<mixture::Part> =
+        cases.iter().map(|&(weight, loss)| mixture::Part { weight, loss }).collect();
+    let Ok(loss) = mixture::log_mean_exp(order, &parts) else { return outcome };
     let loss = *loss.value();
     let excess = Quotient::from_f64(alpha).minus(&Quotient::from_f64(1.0));
     let power = |x: f64| series::exp(&excess.times(&Quotient::from_f64(x)));
-    // What no case has is a case without loss.
-    let probabilities = cases.iter().fold(Quotient::zero(), |sum, &(p, _)| sum.plus(&Quotient::from_f64(p)));
-    let rest = Quotient::from_f64(1.0).minus(&probabilities);
-    if rest.compare(0.0) == Ordering::Less {
-        // By a rounding: no law.
-        return outcome;
-    }
-    let mean = cases.iter().fold(rest, |sum, &(p, x)| sum.plus(&Quotient::from_f64(p).times(&power(x)[0])));
+    // Weights are divided by their sum.
+    let weight = cases.iter().fold(Quotient::zero(), |sum, &(p, _)| sum.plus(&Quotient::from_f64(p)));
+    let mean = cases
+        .iter()
+        .fold(Quotient::zero(), |sum, &(p, x)| sum.plus(&Quotient::from_f64(p).times(&power(x)[0])));
     let [_, reported] = power(loss);
-    outcome.check(reported.cmp(&mean) != Ordering::Less, || {
+    outcome.check(reported.times(&weight).cmp(&mean) != Ordering::Less, || {
         let average: f64 = cases.iter().map(|(p, x)| p * x).sum();
         let code = format!("let order = ndp_dp::Order::new({})?;", literal(alpha));
         let case = Case { size: [cases.len() as u64, code.len() as u64, 0], code: &code };
@@ -146,7 +149,9 @@ fn drawn_cases(rng: &mut ChaCha8Rng) -> Outcome {
         };
         let what = format!("{cases:?} at order {alpha:?}: {loss:e}, the mean alone is {average:e}");
         let assertion = format!(
-            "let loss = ndp_algos::gossip::random_graph::drawn_case_loss(&{cases:?}, order)?;\n\
+            "use ndp_dp::mixture::{{self, Part}};\n\
+             let parts = {cases:?}.map(|(weight, loss)| Part {{ weight, loss }});\n\
+             let loss = mixture::log_mean_exp(order, &parts)?;\n\
              // The mean {average:?} is a lower bound, by convexity.\nassert!(*loss.value() > {loss:?});"
         );
         case.violation(kind, what, &assertion)

@@ -3,10 +3,10 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::objective::{Constants, Domain};
-use ndp_algos::sgd::privacy::{Accountant, GossipObserver, Statement};
-use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
+use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_dp::{Delta, Sigma};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -40,11 +40,7 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         1 => rng.random_range(1..n),
         _ => 1,
     };
-    let start = if rng.random_range(0..2) == 0 {
-        FirstUser::Uniform
-    } else {
-        FirstUser::User(rng.random_range(0..n))
-    };
+    let start = if rng.random_range(0..2) == 0 { None } else { Some(rng.random_range(0..n)) };
     let cap = pick(rng, &[None, Some(0), Some(1), Some(2), Some(steps), Some(12)]);
     let step_size = pick(rng, &[StepSize::Constant(0.3), StepSize::InverseRoot(0.3)]);
     let sensitivity = pick(rng, &[1.0, 2.0, 0.3]);
@@ -63,10 +59,9 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
     let constants = Constants { lipschitz: 1.0, sensitivity, smoothness: 0.25, strong_convexity: 0.0 };
     let mut outcome = Outcome::new(Stratum::new(n, steps));
     let (Ok(noise), Ok(target)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
-    let accountant = Accountant::CompleteWalk { walk: &run, colluders };
-    let Ok(Statement::Guaranteed { privacy, .. }) = accountant.statement(&constants, n, noise, target) else {
-        return outcome;
-    };
+    let accountant = Accountant::new(Watched::CompleteWalk { walk: &run, colluders }, &constants, n);
+    let statement = accountant.and_then(|accountant| accountant.statement(noise, target));
+    let Ok(Statement::Guaranteed { privacy, .. }) = statement else { return outcome };
     let epsilon = privacy.value().epsilon();
     // The worst user of a given start is who starts.
     let truth = Walk {
@@ -74,7 +69,7 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         steps,
         colluders,
         published: true,
-        from_exposed: start != FirstUser::Uniform,
+        from_exposed: start.is_some(),
         cap: cap.unwrap_or(usize::MAX),
     };
     let size = |t: usize| match step_size {
@@ -84,20 +79,20 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
     let least = truth.delta(sensitivity / sigma, epsilon, size);
     outcome.check(least <= delta + PROFILE_ERROR, || Violation {
         kind: match start {
-            FirstUser::Uniform => "statement below the truth",
-            FirstUser::User(_) => "statement below the truth, given start",
+            None => "statement below the truth",
+            Some(_) => "statement below the truth, given start",
         },
         size: [steps as u64, n as u64, colluders as u64],
         what: format!("statement on {run:?}, n = {n}, c = {colluders}, sigma = {sigma}: epsilon {epsilon} at delta {delta:e}, where {least:e} is true"),
         test: format!(
-            "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::{{Accountant, Statement}};\n\
-             use ndp_algos::sgd::walk::{{OverCap, Route, FirstUser, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
-             let run = WalkSgd {{\n    route: Route::Complete,\n    start: FirstUser::{start:?},\n    steps: {steps},\n    \
+            "use ndp_algos::sgd::objective::{{Constants, Domain}};\nuse ndp_algos::sgd::privacy::{{Accountant, Statement, Watched}};\n\
+             use ndp_algos::sgd::walk::{{OverCap, Route, StepSize, Update, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+             let run = WalkSgd {{\n    route: Route::Complete,\n    start: {start:?},\n    steps: {steps},\n    \
              step_size: StepSize::{step_size:?},\n    domain: Domain::Unbounded,\n    cap: {cap:?},\n    \
              over_cap: OverCap::NoiseOnly,\n    update: Update::Sound,\n}};\n\
              let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0 }};\n\
-             let accountant = Accountant::CompleteWalk {{ walk: &run, colluders: {colluders} }};\n\
-             let stated = accountant.statement(&constants, {n}, Sigma::new({})?, Delta::new({})?)?;\n\
+             let watched = Watched::CompleteWalk {{ walk: &run, colluders: {colluders} }};\n\
+             let stated = Accountant::new(watched, &constants, {n})?.statement(Sigma::new({})?, Delta::new({})?)?;\n\
              let Statement::Guaranteed {{ privacy, .. }} = stated else {{ return Ok(()) }};\n\
              // At this epsilon the true delta is {least:e}.\nassert!(privacy.value().epsilon() > {});",
             literal(sensitivity), literal(sigma), literal(delta), literal(epsilon)
@@ -115,12 +110,12 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let source = (observer + rng.random_range(1..n)) % n;
     let peers = rng.random_range(0..2) == 0;
     let update = pick(rng, &[Update::Sound, Update::NodeClipped { clip: 0.5 }]);
-    let run = MuffliatoSgd { rounds, step_size: 0.5, batch: Batch::Full, domain: Domain::Unbounded, update };
+    let run = MuffliatoSgd { rounds, step_size: 0.5, batch: None, domain: Domain::Unbounded, update };
     let constants = Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 0.25, strong_convexity: 0.0 };
     let mixing = if peers { Mixing::OnePeerHypercube } else { Mixing::Server };
     let mut outcome = Outcome::new(Stratum::named(if peers { "one peer" } else { "server" }, "consensus"));
-    let loss = GossipObserver::new(&run, &[mixing], &constants, n, observer)
-        .and_then(|account| account.loss(source));
+    let watched = Watched::Gossip { sgd: &run, mixings: &[mixing], observer };
+    let loss = Accountant::new(watched, &constants, n).and_then(|account| account.loss(source));
     let loss = loss.map_or(f64::NAN, |loss| loss.value().get());
     // One round: of the hypercube 2^{-j}, j the highest differing bit; of a server 1/(n − 1). Exact in integers.
     let (shares, count) = if peers {
@@ -134,7 +129,7 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
         kind: "loss of consensus below the truth",
         size: [n as u64, rounds as u64, source as u64],
         what: format!("{rounds} rounds among {n}: {loss}, true {count}/{shares}"),
-        test: format!("// GossipObserver of {run:?}, {n} nodes, observer {observer}, source {source}: true loss {count}/{shares}"),
+        test: format!("// Watched::Gossip of {run:?}, {n} nodes, observer {observer}, source {source}: true loss {count}/{shares}"),
     });
     outcome
 }

@@ -40,7 +40,7 @@ impl Part for Sequences {
         let sequence = GossipSequence::new(n, steps).expect("steps on n nodes");
         let (reported, call) = match rng.random_range(0..6) {
             0 => {
-                let protocol = SequenceGossip::new(sequence.clone()).with_own_noise(own_noise);
+                let protocol = SequenceGossip::from(sequence.clone()).with_own_noise(own_noise);
                 let view = protocol.coalition_view(&members);
                 (
                     view.and_then(|view| losses::view(&view)),
@@ -48,7 +48,7 @@ impl Part for Sequences {
                 )
             }
             1 => {
-                let protocol = SequenceGossip::new(sequence.clone()).with_own_noise(own_noise);
+                let protocol = SequenceGossip::from(sequence.clone()).with_own_noise(own_noise);
                 let call = format!("LinearProtocol::coalition_loss(&protocol, &{members:?})");
                 (losses::protocol(&protocol, &members), call)
             }
@@ -62,7 +62,7 @@ impl Part for Sequences {
             "use ndp_algos::gossip::{{ExactOptions, GossipProtocol, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              let own_noise = OwnNoise::{own_noise:?};\n\
              let sequence = ndp_graph::GossipSequence::new({n}, steps)?;\n\
-             let protocol = SequenceGossip::new(sequence).with_own_noise(own_noise);\nlet report = {call}?;"
+             let protocol = SequenceGossip::from(sequence).with_own_noise(own_noise);\nlet report = {call}?;"
         )
         .expect("writing to a String never fails");
         let case = Case { size: [n as u64, rounds as u64, code.len() as u64], code: &code };

@@ -6,8 +6,8 @@ use crate::draw::numbers::pick;
 use crate::oracle::linear::{Linear, Loss};
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::sgd::constants::Constants;
-use ndp_algos::sgd::privacy::{Accountant, Statement};
-use ndp_algos::sgd::walk::{FirstUser, Route, WalkSgd};
+use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
+use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::walk::graph::{LocalLoss, pendant};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use ndp_graph::hitting::{Start, Walk};
@@ -175,7 +175,7 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let users = pick(rng, &[2_usize, 3, 5, 10, 100, 1000]);
     let steps = pick(rng, &[1_usize, 1, 2, 3, 5]);
     let given = rng.random_range(0..2) == 0;
-    let start = if given { FirstUser::User(0) } else { FirstUser::Uniform };
+    let start = if given { Some(0) } else { None };
     let cap = pick(rng, &[None, Some(1), Some(2), Some(12)]);
     let (sigma, delta) = (pick(rng, &[0.5, 1.0, 4.0]), pick(rng, &[1e-5, 1e-3, 1e-8, 0.01]));
     let colluders = rng.random_range(1..users.min(4));
@@ -184,8 +184,8 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let constants = Constants { lipschitz: 0.5, sensitivity: 1.0, smoothness: 1.0, strong_convexity: 0.0 };
     let (Ok(noise), Ok(allowed)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
     // It may be refused.
-    let accountant = Accountant::CompleteWalk { walk: &walk, colluders };
-    let Ok(statement) = accountant.statement(&constants, users, noise, allowed) else {
+    let accountant = Accountant::new(Watched::CompleteWalk { walk: &walk, colluders }, &constants, users);
+    let Ok(statement) = accountant.and_then(|accountant| accountant.statement(noise, allowed)) else {
         outcome.compared += 1;
         return outcome;
     };
@@ -196,12 +196,13 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let truth = certain * gaussian_delta(1.0 / (sigma * (steps as f64).sqrt()), epsilon);
     outcome.check(truth * (1.0 - 1e-9) - 1e-15 <= delta, || {
         let code = format!(
-            "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Accountant, Statement}};\n\
-             use ndp_algos::sgd::walk::{{FirstUser, Route, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
-             let walk = WalkSgd {{ start: FirstUser::{start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
+            "use ndp_algos::sgd::constants::Constants;\nuse ndp_algos::sgd::privacy::{{Accountant, Statement, Watched}};\n\
+             use ndp_algos::sgd::walk::{{Route, WalkSgd}};\nuse ndp_dp::{{Delta, Sigma}};\n\
+             let walk = WalkSgd {{ start: {start:?}, cap: {cap:?}, ..WalkSgd::new(Route::Complete, {steps}, 0.1, Some(1)) }};\n\
              let constants = {constants:?};\n\
-             let accountant = Accountant::CompleteWalk {{ walk: &walk, colluders: {colluders} }};\n\
-             let statement =\n    accountant.statement(&constants, {users}, Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"
+             let watched = Watched::CompleteWalk {{ walk: &walk, colluders: {colluders} }};\n\
+             let statement = Accountant::new(watched, &constants, {users})?\n    \
+             .statement(Sigma::new({sigma:?})?, Delta::new({delta:?})?)?;"
         );
         let case = Case { size: [users as u64, steps as u64, cap.unwrap_or(0) as u64], code: &code };
         let what = format!("({epsilon}, {delta:e}) reported, true delta at least {truth:e}");

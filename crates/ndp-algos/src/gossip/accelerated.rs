@@ -24,7 +24,7 @@
 
 use super::exact::ExactOptions;
 use super::operator::{check_values, operator_error, require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
 
 use crate::certified::account;
 use crate::certified::ball::Ball;
@@ -37,14 +37,13 @@ use crate::view::checked_coalition;
 use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2};
 use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Graph, Step};
 use ndp_linalg::memory::require_dense;
 use ndp_linalg::sym_eigen;
 use rand::{Rng, RngExt};
-use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 /// How fast a node's two values mix, and how far a ring moves the second.
@@ -335,13 +334,9 @@ impl GossipProtocol for AcceleratedGossip {
     }
 
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        check_values(values, self.nodes)?;
-        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
-            let z: f64 = StandardNormal.sample(rng);
-            sigma.get() * z
-        });
+        let (noise, start) = noisy_values(values, self.nodes, sigma, rng)?;
         let mut messages = Vec::with_capacity(self.rings.len());
-        let output = self.follow(&values + &noise, |state| {
+        let output = self.follow(start, |state| {
             let mut sent = state.clone();
             (0..self.nodes).for_each(|v| sent.catch_up(v));
             messages.push(sent.x);
@@ -408,13 +403,7 @@ impl LinearProtocol for AcceleratedGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
-        let received = self.received(&transcript, sigma, coalition)?;
-        let known = match self.own_noise {
-            OwnNoise::Known => checked_coalition(coalition, self.nodes)?,
-            OwnNoise::Unknown => Vec::new(),
-        };
-        Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {

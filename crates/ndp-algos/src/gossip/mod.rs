@@ -1,5 +1,15 @@
 //! Gossip averaging with local noise (Muffliato): the protocols, what each node sees, what that costs.
 //!
+//! | question | item | grade |
+//! | --- | --- | --- |
+//! | what does a coalition learn in one release? | [`exact`]; [`closed_form`] for the one-peer hypercube | `Exact`, certified |
+//! | which protocols are there, and what do they do to real values? | [`synchronous`], [`sequence`], [`accelerated`], [`fresh`], [`noisy_messages`], each a [`GossipProtocol`] | `Exact`, certified |
+//! | what does a graph that nobody knows hide? | [`random_graph`] | `UpperBound` |
+//! | how far from the mean does it end, after how many rounds? | [`utility`] | `Exact`, `UpperBound` |
+//! | how much noise does a target for pairs need, rounds and noise together? | [`calibrate`](mod@calibrate) | that of the losses |
+//! | how well does it average within a mean loss? | [`table1`] | `UpperBound` |
+//! | what was printed? | [`printed`] | `Printed`: no guarantee |
+//!
 //! Every node holds `x_v`, adds noise `η_v` of standard deviation `σ` once, and then averages with its
 //! neighbors `T` times. An observer's view is a set of linear combinations of the noisy values
 //! `x + η`: its exact loss is a projection ([`exact`]). The papers' sums over messages are in
@@ -30,7 +40,7 @@ pub use accelerated::AcceleratedGossip;
 pub use calibrate::{GossipPlan, calibrate};
 pub use exact::{Connections, ExactOptions, MeanLosses, exact_loss, mean_loss_by_step};
 pub(crate) use exact::{ViewBasis, sequence_basis, view_basis};
-pub use fresh::{FreshNoiseGossip, NoiseSchedule};
+pub use fresh::FreshNoiseGossip;
 pub use noisy_messages::{MessageNoise, NoisyMessageGossip};
 pub use protocol::{GossipProtocol, Transcript};
 pub use sequence::SequenceGossip;

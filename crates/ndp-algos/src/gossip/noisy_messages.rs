@@ -11,9 +11,8 @@
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
 
 use super::exact::{ExactOptions, outside_neighbors};
-use super::operator::check_values;
 use super::operator::{require_operator, worst_bias};
-use super::protocol::{GossipProtocol, Transcript};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, normal};
 use super::synchronous::{SynchronousGossip, apply};
 use crate::certified::account;
 use crate::certified::ball::Ball;
@@ -33,7 +32,6 @@ use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_dense;
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -233,19 +231,11 @@ impl GossipProtocol for NoisyMessageGossip {
     }
 
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        check_values(values, self.matrix.node_count())?;
-        let mut normal = |rows: usize, scale: f64| {
-            Array2::from_shape_fn((rows, values.ncols()), |_| {
-                let z: f64 = StandardNormal.sample(rng);
-                scale * z
-            })
-        };
-        let noise = normal(values.nrows(), sigma.get());
+        let (noise, mut state) = noisy_values(values, self.matrix.node_count(), sigma, rng)?;
         let scale = self.ratio * sigma.get();
-        let mut state = &values + &noise;
         let (mut messages, mut message_noises) = (Vec::new(), Vec::new());
         for _ in 0..self.rounds {
-            let drawn = normal(self.noises_per_round(), 1.0);
+            let drawn = normal(self.noises_per_round(), values.ncols(), 1.0, rng);
             let mut next = apply(self.matrix.csr(), state.view());
             for (a, w, weight, k) in self.links() {
                 let from = match self.kind {

@@ -98,7 +98,7 @@ const MAX_OPERATOR: usize = 2048;
 #[cfg(test)]
 mod tests {
     use crate::Error;
-    use crate::gossip::printed::{Powers, theorem1_all_pairs, theorem1_from, theorem1_towards};
+    use crate::gossip::printed::{Powers, theorem1_from, theorem1_towards};
     use crate::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, SynchronousGossip};
     use ndarray::arr2;
     use ndp_dp::Sigma;
@@ -119,8 +119,8 @@ mod tests {
                 gossip.mean_squared_error(values.view(), sigma).map(drop),
                 gossip.accelerated(1.2)?.operator().map(drop),
                 theorem1_towards((&matrix, rounds), &[0], Powers::FromZero).map(drop),
-                theorem1_from(&matrix, 0, rounds, Powers::FromOne).map(drop),
-                theorem1_all_pairs(&matrix, rounds, Powers::FromZero).map(drop),
+                theorem1_from(&matrix, &[0], rounds, Powers::FromOne).map(drop),
+                theorem1_from(&matrix, &[0, 1, 2], rounds, Powers::FromZero).map(drop),
                 crate::gossip::printed::corollary1_towards(&matrix, &[0], rounds).map(drop),
             ] {
                 assert!(

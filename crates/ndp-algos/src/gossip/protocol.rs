@@ -1,21 +1,25 @@
 //! What every gossip can do besides being accounted for: run, and say how far from the mean it ends.
 
+use super::operator::check_values;
+use crate::protocol::Observation;
+use crate::view::checked_coalition;
 use crate::{Error, LinearProtocol, OwnNoise};
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Exact, Sigma};
 use rand::Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 /// A gossip protocol: it ends near the mean of the inputs, and can be run on real values.
 ///
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol, NoiseSchedule, SynchronousGossip};
+/// use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol, SynchronousGossip};
 /// use ndp_dp::Sigma;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
-/// let schedule = NoiseSchedule::new(vec![1.0, 0.5, 0.5])?;
-/// let (plain, fresh) = (SynchronousGossip::new(matrix.clone(), 3), FreshNoiseGossip::new(matrix, schedule));
+/// let plain = SynchronousGossip::new(matrix.clone(), 3);
+/// let fresh = FreshNoiseGossip::new(matrix, vec![1.0, 0.5, 0.5])?;
 /// let values = arr2(&[[0.0], [3.0], [6.0]]);
 /// let error = |gossip: &dyn GossipProtocol| gossip.mean_squared_error(values.view(), Sigma::new(0.1)?);
 /// // More noise is more error.
@@ -80,4 +84,49 @@ pub struct Transcript {
     /// round in units of `ratio · σ`, one row per node, or per directed link `w → a` in the order of `a`, then of `w`; empty
     /// where there is no more noise.
     pub later_noises: Vec<Array2<f64>>,
+}
+
+/// How every run begins: the noise that each of `nodes` nodes draws, and its value with it.
+///
+/// # Errors
+/// As [`GossipProtocol::run`].
+pub(super) fn noisy_values(
+    values: ArrayView2<'_, f64>,
+    nodes: usize,
+    sigma: Sigma,
+    rng: &mut dyn Rng,
+) -> Result<(Array2<f64>, Array2<f64>), Error> {
+    check_values(values, nodes)?;
+    let noise = normal(nodes, values.ncols(), sigma.get(), rng);
+    let start = &values + &noise;
+    Ok((noise, start))
+}
+
+/// Independent normal numbers of this standard deviation.
+pub(super) fn normal(rows: usize, columns: usize, deviation: f64, rng: &mut dyn Rng) -> Array2<f64> {
+    Array2::from_shape_fn((rows, columns), |_| {
+        let z: f64 = StandardNormal.sample(rng);
+        deviation * z
+    })
+}
+
+/// What a coalition observes of a run in which every node draws noise once, at the start.
+///
+/// # Errors
+/// As [`LinearProtocol::observe`].
+pub(super) fn observe_one_noise(
+    protocol: &dyn GossipProtocol,
+    own_noise: OwnNoise,
+    values: ArrayView2<'_, f64>,
+    sigma: Sigma,
+    coalition: &[usize],
+    rng: &mut dyn Rng,
+) -> Result<Observation, Error> {
+    let transcript = protocol.run(values, sigma, rng)?;
+    let received = protocol.received(&transcript, sigma, coalition)?;
+    let known = match own_noise {
+        OwnNoise::Known => checked_coalition(coalition, protocol.node_count())?,
+        OwnNoise::Unknown => Vec::new(),
+    };
+    Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
 }

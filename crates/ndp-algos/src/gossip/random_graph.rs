@@ -17,7 +17,6 @@
 
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::mixture::{self, Part};
 use ndp_dp::{Exact, Order, Sensitivity, Sigma, UpperBound};
 
 /// The setting of Theorems 4 and 9 and Corollary 5: `n` nodes, a coalition of `|V|` of them with `d_V`
@@ -144,32 +143,6 @@ fn published_loss(
 fn local_loss(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Exact<f64> {
     let ratio = sensitivity.get() / sigma.get();
     Exact::new(order.get() * ratio * ratio / 2.0)
-}
-
-/// Loss in nats when it is not known beforehand which of several cases happens: each has a
-/// probability and a loss `α Δ² unit / (2σ²)`; the Rényi divergence averages them as
-/// `ln(E e^{(α-1) ε}) / (α - 1)`, not as a mean.
-///
-/// Equal to the loss when the observer comes to know the case (all edges become visible), an upper bound
-/// when it sees only its own part. Probabilities that do not sum to 1 leave a case without loss.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless the probabilities are nonnegative and sum to at most `1 + 1e-12`, and the losses
-/// are nonnegative.
-pub fn drawn_case_loss(cases: &[(f64, f64)], order: Order) -> Result<UpperBound<f64>, Error> {
-    let mut total = 0.0;
-    for &(probability, loss) in cases {
-        for (name, value) in [("a probability", probability), ("a loss", loss)] {
-            ensure((0.0..=f64::INFINITY).contains(&value), name, "be nonnegative", value)?;
-        }
-        total += probability;
-    }
-    ensure(total <= 1.0 + 1e-12, "the sum of the probabilities", "be at most 1", total)?;
-    // The mixture divides by the sum of its weights: what is left, rounded down, makes that at most 1.
-    let left = Part { weight: (1.0 - total * (1.0 + 4.0 * f64::EPSILON)).max(0.0), loss: 0.0 };
-    let parts = cases.iter().map(|&(weight, loss)| Part { weight, loss });
-    let parts: Vec<Part> = parts.chain([left]).collect();
-    Ok(mixture::log_mean_exp(order, &parts)?)
 }
 
 /// The largest mean unit loss of the nodes that are not adjacent.
@@ -444,28 +417,9 @@ mod tests {
         // A coalition of 3 among 2000 nodes with q = 1.2 ln n/n: about 27, printed 0.0137.
         let q = 1.2 * 2000f64.ln() / 2000.0;
         let expected = expected_outside_neighbors(2000, 3, q);
-        let printed = *printed::proposition1_neighbors(3, q).value();
+        // As Proposition 1 prints it: `|V| q`.
+        let printed = 3.0 * q;
         assert!((expected - 27.2).abs() < 0.1 && (printed - 0.01368).abs() < 1e-5, "{expected} {printed}");
-        Ok(())
-    }
-
-    #[test]
-    fn drawn_cases_average_exponentials() -> Result<(), Error> {
-        let order = Order::new(2.0)?;
-        let loss = |cases: &[(f64, f64)]| drawn_case_loss(cases, order).map(|loss| *loss.value());
-        assert_relative_eq!(loss(&[(0.5, 1.0)])?, (0.5 * 1f64.exp() + 0.5).ln(), max_relative = 1e-14);
-        assert_relative_eq!(loss(&[(0.5, 800.0), (0.5, 0.0)])?, 800.0 - 2f64.ln(), max_relative = 1e-14);
-        // Next to order 1 the logarithm of the mean has no digits left: it was 0, the truth is the mean 0.3.
-        for excess in [f64::EPSILON, 2.3e-16, 1e-14] {
-            let near = drawn_case_loss(&[(0.3, 1.0), (0.7, 0.0)], Order::new(1.0 + excess)?)?.into_value();
-            assert!((0.3..0.3 + 1e-12).contains(&near), "{excess}: {near}");
-        }
-        assert_eq!(loss(&[])?, 0.0);
-        assert_eq!(loss(&[(0.5, f64::INFINITY)])?, f64::INFINITY);
-        assert_eq!(loss(&[(0.0, f64::INFINITY)])?, 0.0);
-        for bad in [[(-0.1, 1.0)], [(0.1, -1.0)], [(1.1, 1.0)], [(f64::NAN, 1.0)], [(0.1, f64::NAN)]] {
-            assert!(loss(&bad).is_err());
-        }
         Ok(())
     }
 

@@ -8,16 +8,15 @@ use super::exact::{ExactOptions, exact_loss};
 use super::messages::{exact_rows, received, rows};
 use super::operator::{check_values, operator_error};
 use super::operator::{require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
 use super::synchronous::apply;
 use crate::protocol::Observation;
 use crate::view::{Source, checked_coalition};
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2};
 use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 
 /// Gossip averaging over the given steps, noise added once at the start: `x^0 = x + η`,
 /// `x^{t+1} = W_t x^t`.
@@ -32,7 +31,7 @@ use rand_distr::{Distribution, StandardNormal};
 /// use ndp_graph::{GossipSequence, generators::path_graph};
 /// // Nodes 0 and 1 meet, then 1 and 2: node 2 hears the mean of the others.
 /// let met = GossipSequence::given_activations(&path_graph(3)?, &[(0, 1), (1, 2)])?;
-/// assert!((SequenceGossip::new(met).coalition_loss(&[2])?.unit(0)?.value().get() - 0.5).abs() < 1e-9);
+/// assert!((SequenceGossip::from(met).coalition_loss(&[2])?.unit(0)?.value().get() - 0.5).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -42,10 +41,9 @@ pub struct SequenceGossip {
     own_noise: OwnNoise,
 }
 
-impl SequenceGossip {
+impl From<GossipSequence> for SequenceGossip {
     /// Gossip over `sequence`; observers use their own noise.
-    #[must_use]
-    pub fn new(sequence: GossipSequence) -> Self {
+    fn from(sequence: GossipSequence) -> Self {
         Self { sequence, own_noise: OwnNoise::Known }
     }
 }
@@ -72,12 +70,7 @@ impl GossipProtocol for SequenceGossip {
     }
 
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        check_values(values, self.sequence.node_count())?;
-        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
-            let z: f64 = StandardNormal.sample(rng);
-            sigma.get() * z
-        });
-        let mut state = &values + &noise;
+        let (noise, mut state) = noisy_values(values, self.sequence.node_count(), sigma, rng)?;
         let mut messages = Vec::with_capacity(self.sequence.steps().len());
         for step in self.sequence.steps() {
             let next = advance(step, &state);
@@ -144,13 +137,7 @@ impl LinearProtocol for SequenceGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
-        let received = self.received(&transcript, sigma, coalition)?;
-        let known = match self.own_noise {
-            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
-            OwnNoise::Unknown => Vec::new(),
-        };
-        Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })
+        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
@@ -194,7 +181,7 @@ mod tests {
         let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
         let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
         for sequence in [sequence, pairs] {
-            let protocol = SequenceGossip::new(sequence);
+            let protocol = SequenceGossip::from(sequence);
             let report = protocol.coalition_loss(&[0])?;
             let units = &report.loss.value().unit;
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
@@ -211,7 +198,7 @@ mod tests {
 
     #[test]
     fn bad_input_is_refused() -> Result<(), Error> {
-        let protocol = SequenceGossip::new(GossipSequence::one_peer_hypercube(2)?);
+        let protocol = SequenceGossip::from(GossipSequence::one_peer_hypercube(2)?);
         assert!(protocol.coalition_loss(&[4]).is_err());
         assert!(protocol.coalition_loss(&[]).is_err());
         assert!(protocol.coalition_loss(&[0, 0]).is_err());

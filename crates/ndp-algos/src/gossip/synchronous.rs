@@ -2,7 +2,7 @@
 
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
 use super::operator::{check_values, operator_error};
-use super::protocol::{GossipProtocol, Transcript};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
@@ -14,7 +14,6 @@ use ndarray::{Array2, ArrayView2};
 use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 use ndp_graph::{Csr, GossipMatrix};
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 
 /// How the states are combined from round to round.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -114,12 +113,8 @@ impl GossipProtocol for SynchronousGossip {
     }
 
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
-        check_values(values, self.matrix.node_count())?;
-        let noise = Array2::from_shape_fn(values.raw_dim(), |_| {
-            let z: f64 = StandardNormal.sample(rng);
-            sigma.get() * z
-        });
-        let mut states = self.propagate(&values + &noise);
+        let (noise, start) = noisy_values(values, self.matrix.node_count(), sigma, rng)?;
+        let mut states = self.propagate(start);
         let output = states.pop().expect("the start is a state");
         Ok(Transcript { noise, messages: states, output, later_noises: Vec::new() })
     }
@@ -188,13 +183,7 @@ impl LinearProtocol for SynchronousGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        let transcript = self.run(values, sigma, rng)?;
-        let received = self.received(&transcript, sigma, coalition)?;
-        let known = match self.own_noise {
-            OwnNoise::Known => checked_coalition(coalition, self.node_count())?,
-            OwnNoise::Unknown => Vec::new(),
-        };
-        Ok(Observation { received, known_noises: transcript.noise.select(ndarray::Axis(0), &known) })
+        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {

@@ -187,7 +187,7 @@ fn check_setting(nodes: usize, spread: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gossip::fresh::{FreshNoiseGossip, NoiseSchedule};
+    use crate::gossip::fresh::{FreshNoiseGossip, flat_variances};
     use crate::gossip::protocol::GossipProtocol;
     use approx::assert_relative_eq;
     use ndarray::{Axis, array};
@@ -215,8 +215,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(5);
         let plain = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
         let law = EdgeActivations::uniform(&graph)?;
-        let sequence = SequenceGossip::new(GossipSequence::activations(&law, 12, &mut rng));
-        let one_peer = SequenceGossip::new(GossipSequence::one_peer_hypercube(3)?);
+        let sequence = SequenceGossip::from(GossipSequence::activations(&law, 12, &mut rng));
+        let one_peer = SequenceGossip::from(GossipSequence::one_peer_hypercube(3)?);
         let mut check =
             |n: usize, exact: f64, run: &mut dyn FnMut(&mut ChaCha8Rng) -> Result<Array2<f64>, Error>| {
                 let values = values.slice(ndarray::s![..n, ..]);
@@ -288,12 +288,11 @@ mod tests {
             let values = values(graph.node_count());
             let plain = SynchronousGossip::new(matrix.clone(), rounds);
             let plain = *plain.mean_squared_error(values.view(), sigma)?.value();
-            let schedule = NoiseSchedule::flat(sigma, rounds, 0.0)?;
-            let fresh = FreshNoiseGossip::new(matrix.clone(), schedule);
+            let fresh = FreshNoiseGossip::new(matrix.clone(), flat_variances(rounds, 0.0)?)?;
             let fresh = *fresh.mean_squared_error(values.view(), sigma)?.value();
             assert_relative_eq!(plain, fresh, max_relative = 1e-13);
             let steps = std::iter::repeat_n(ndp_graph::Step::Matrix(matrix.clone()), rounds);
-            let sequence = SequenceGossip::new(GossipSequence::new(graph.node_count(), steps.collect())?);
+            let sequence = SequenceGossip::from(GossipSequence::new(graph.node_count(), steps.collect())?);
             let sequence = *sequence.mean_squared_error(values.view(), sigma)?.value();
             assert_relative_eq!(plain, sequence, max_relative = 1e-13);
             // By the definition, from the operator.

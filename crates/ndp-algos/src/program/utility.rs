@@ -108,7 +108,7 @@ const MAX_WORK: usize = 400_000_000;
 mod tests {
     use super::*;
     use crate::accountant::Protocol;
-    use crate::gossip::{FreshNoiseGossip, NoiseSchedule, SynchronousGossip};
+    use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
     use crate::program::constructors::{decor, fresh_noise, muffliato};
     use crate::program::{Reads, Weight};
     use ndp_graph::GossipMatrix;
@@ -124,8 +124,7 @@ mod tests {
         let program = muffliato(&matrix, 5)?.error(noise)?;
         assert!((gossip / program - 1.0).abs() < 1e-12, "{gossip} {program}");
         let schedule = [1.0, 0.5, 0.25];
-        let fresh =
-            FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::new(schedule.to_vec())?).error(noise)?;
+        let fresh = FreshNoiseGossip::new(matrix.clone(), schedule.to_vec())?.error(noise)?;
         let program = fresh_noise(&matrix, &schedule.map(Weight::from))?.error(noise)?;
         assert!((fresh / program - 1.0).abs() < 1e-12, "{fresh} {program}");
         Ok(())

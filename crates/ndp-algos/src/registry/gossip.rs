@@ -3,10 +3,8 @@
 use super::programs::later;
 use super::{Entry, Kind, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
-use crate::gossip::{
-    FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
-};
-use ndp_dp::Sigma;
+use crate::gossip::fresh::flat_variances;
+use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Step};
@@ -56,7 +54,7 @@ pub(super) const RANDOMIZED: Entry = Entry {
         let law = EdgeActivations::uniform(setting.graph())?;
         let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
         let sequence = GossipSequence::activations(&law, activations(setting)?, rng);
-        Ok(Box::new(SequenceGossip::new(sequence)))
+        Ok(Box::new(SequenceGossip::from(sequence)))
     },
 };
 
@@ -91,7 +89,7 @@ pub(super) const ONE_PEER: Entry = Entry {
                 value: nodes as f64,
             });
         }
-        Ok(Box::new(SequenceGossip::new(GossipSequence::one_peer_hypercube(nodes.ilog2())?)))
+        Ok(Box::new(SequenceGossip::from(GossipSequence::one_peer_hypercube(nodes.ilog2())?)))
     },
 };
 
@@ -108,9 +106,8 @@ pub(super) const FRESH_NOISE: Entry = Entry {
         },
     ],
     build: |setting| {
-        let schedule =
-            NoiseSchedule::flat(Sigma::new(1.0)?, setting.count("rounds")?, setting.number("rho"))?;
-        Ok(Box::new(FreshNoiseGossip::new(setting.matrix.clone(), schedule)))
+        let variances = flat_variances(setting.count("rounds")?, setting.number("rho"))?;
+        Ok(Box::new(FreshNoiseGossip::new(setting.matrix.clone(), variances)?))
     },
 };
 

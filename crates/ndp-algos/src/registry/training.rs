@@ -2,7 +2,7 @@
 
 use super::{Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
-use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::Update;
 use crate::sgd::{Domain, PrivateTraining, Training};
 use crate::{Error, Protocol};
@@ -120,7 +120,7 @@ fn gossip(setting: &Setting<'_>) -> Result<Training, Error> {
     let sgd = MuffliatoSgd {
         rounds: setting.count("epochs")?,
         step_size: setting.number("step-size"),
-        batch: Batch::Full,
+        batch: None,
         domain: Domain::Unbounded,
         update: Update::Sound,
     };

@@ -4,7 +4,7 @@
 //! on the mean of one number per user, and looks at the last model, which every account here covers for its observer.
 
 use super::privacy::{self, GossipObserver, Statement, WalkPairs};
-use super::{Constants, Dataset, Domain, MeanEstimation, Objective, Users};
+use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
 use crate::Error;
 use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
 use crate::error::ensure;
@@ -79,9 +79,9 @@ pub enum Training {
 /// # Examples
 /// ```
 /// use ndp_algos::accountant::{Observer, Protocol};
-/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective, PrivateTraining, Training};
+/// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 /// use ndp_dp::{Delta, NoiseMultiplier};
-/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let training = PrivateTraining::new(2000, constants, Training::Walk { steps: 20_000, step_size: 0.034, cap: 12 })?;
 /// let account = training.account(&Observer::node(0))?;
 /// let profile = account.profile(1, NoiseMultiplier::new(0.6)?)?;
@@ -110,7 +110,7 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
+    pub(crate) fn of_mean(users: usize, training: Training) -> Result<Self, Error> {
         let domain = match &training {
             Training::Federated(run) => run.domain,
             _ => Domain::Unbounded,
@@ -344,11 +344,11 @@ impl Attacker for LastModel<'_> {
         let mut features = Array2::zeros((users, 1));
         features[(self.u, 0)] = if higher { 0.5 } else { -0.5 };
         let data = Dataset::new(features, vec![0.0; users])?;
-        let users = Users::consecutive(&data, users)?;
-        let noise = Some(self.sigma);
         let rng = &mut &mut *rng;
+        let users = Users::deal(&data, users, Deal::InOrder, rng)?;
+        let noise = Some(self.sigma);
         let walk = |run: WalkSgd<'_>, rng: &mut &mut dyn Rng| -> Result<f64, Error> {
-            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.model[0])
+            Ok(run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)])
         };
         (0..runs)
             .map(|_| {
@@ -363,7 +363,9 @@ impl Attacker for LastModel<'_> {
                     &Training::Central { steps, step_size } => {
                         walk(WalkSgd::new(Route::Complete, steps, step_size, None), rng)?
                     }
-                    Training::Federated(run) => run.run(&MeanEstimation, &users, noise, None, rng)?.model[0],
+                    Training::Federated(run) => {
+                        run.run(&MeanEstimation, &users, noise, None, rng)?.models[(0, 0)]
+                    }
                     &Training::Walk { steps, step_size, cap } => {
                         walk(WalkSgd::new(Route::Complete, steps, step_size, Some(cap)), rng)?
                     }

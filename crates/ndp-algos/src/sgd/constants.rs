@@ -8,8 +8,8 @@ use crate::sgd::positive;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::sgd::{Constants, Domain, Linear, Logistic, Objective};
-/// let constants: Constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// use ndp_algos::sgd::{Constants, Domain, Linear, LinearLoss, Objective};
+/// let constants: Constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// assert_eq!((constants.sensitivity, constants.smoothness), (2.0, 0.25));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,9 +54,9 @@ impl Constants {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::sgd::{Domain, Linear, Objective, Squared};
+/// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective};
 /// // The gradients of least squares are bounded on a ball alone.
-/// let objective = Linear::new(Squared);
+/// let objective = Linear::new(LinearLoss::Squared);
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, f64::INFINITY);
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Ball(2.0)).sensitivity, 6.0);
 /// ```
@@ -82,7 +82,7 @@ impl Domain {
 
     /// Largest norm of a model.
     #[must_use]
-    pub fn radius(self) -> f64 {
+    pub(crate) fn radius(self) -> f64 {
         match self {
             Self::Unbounded => f64::INFINITY,
             Self::Ball(radius) => radius,

@@ -201,7 +201,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Error::Shape`] when a row does not exist or none is given.
-    pub fn select(&self, rows: &[usize]) -> Result<Self, Error> {
+    pub(crate) fn select(&self, rows: &[usize]) -> Result<Self, Error> {
         if let Some(&got) = rows.iter().find(|&&row| row >= self.len()) {
             return Err(Error::Shape { what: "row", expected: self.len(), got });
         }
@@ -245,11 +245,14 @@ impl Dataset {
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// assert_eq!(Users::deal(&data, 5, Deal::Mixed(0.5), rng)?.count(), 5);
+/// // All examples are alike here, however they are dealt.
+/// assert_eq!(Users::deal(&data, 5, Deal::Mixed(0.5), rng)?, Users::deal(&data, 5, Deal::InOrder, rng)?);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deal {
+    /// As they come: the first examples to the first user. Nothing is drawn.
+    InOrder,
     /// At random: all users alike.
     Random,
     /// By label: sorted by label and cut, so that almost every user has one class only.
@@ -268,7 +271,8 @@ pub enum Deal {
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// assert_eq!(Users::deal(&data, 5, Deal::Random, rng)?.count(), Users::consecutive(&data, 5)?.count());
+/// // Ten examples for four users: two each, and two are left out.
+/// assert_eq!(Users::deal(&data, 4, Deal::Random, rng)?.count(), 4);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -288,7 +292,12 @@ impl Users {
         if data.len() < users {
             return Err(Error::TooFewRows { rows: data.len(), users });
         }
+        let per_user = data.len() / users;
         let sorted_share = match deal {
+            Deal::InOrder => {
+                let rows: Vec<usize> = (0..per_user * users).collect();
+                return Ok(Self { data: data.select(&rows)?, per_user });
+            }
             Deal::Random => 0.0,
             Deal::ByLabel => 1.0,
             Deal::Mixed(share) if (0.0..=1.0).contains(&share) => share,
@@ -302,7 +311,6 @@ impl Users {
         };
         let mut order: Vec<usize> = (0..data.len()).collect();
         order.shuffle(rng);
-        let per_user = data.len() / users;
         order.truncate(per_user * users);
         order.sort_by(|&a, &b| data.labels[a].total_cmp(&data.labels[b]));
         let free: Vec<usize> = (0..order.len()).filter(|_| !rng.random_bool(sorted_share)).collect();
@@ -312,19 +320,6 @@ impl Users {
             order[place] = row;
         }
         Ok(Self { data: data.select(&order)?, per_user })
-    }
-
-    /// Gives consecutive examples to each of `users` users, in the order of the data set.
-    ///
-    /// # Errors
-    /// [`Error::TooFewRows`], [`Error::InvalidParameter`] for no users.
-    pub fn consecutive(data: &Dataset, users: usize) -> Result<Self, Error> {
-        ensure(users != 0, "the number of users", "be at least 1", 0.0)?;
-        let per_user = data.len() / users;
-        if per_user == 0 {
-            return Err(Error::TooFewRows { rows: data.len(), users });
-        }
-        Ok(Self { data: data.select(&(0..per_user * users).collect::<Vec<_>>())?, per_user })
     }
 
     /// Number of users.

@@ -11,9 +11,8 @@ use crate::Error;
 use crate::error::ensure;
 use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
-use crate::sgd::history::{Evaluation, History};
+use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Domain, Objective};
-use crate::sgd::walk::ModelRun;
 use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;
@@ -25,14 +24,15 @@ use rand_distr::StandardNormal;
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, Domain, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// use ndp_algos::sgd::federated::FederatedSgd;
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let server = FederatedSgd { batch: 2, step_size: 1.0, domain: Domain::Ball(10.0), initial: None };
 /// // One round of everybody, without noise: the mean.
-/// assert_eq!(server.run(&MeanEstimation, &users, None, None, rng)?.model, [2.0]);
+/// assert_eq!(server.run(&MeanEstimation, &users, None, None, rng)?.models[(0, 0)], 2.0);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ impl FederatedSgd {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<ModelRun, Error> {
+    ) -> Result<Trained, Error> {
         let n = users.count();
         let data = users.data();
         check_problem(objective, data, self.domain, evaluation)?;
@@ -102,7 +102,7 @@ impl FederatedSgd {
             }
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(ModelRun { model, history, contributions })
+        Ok(Trained::of_one(&model, history, contributions))
     }
 
     fn first_model(&self, users: usize, dimension: usize) -> Result<Vec<f64>, Error> {

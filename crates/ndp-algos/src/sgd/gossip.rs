@@ -8,7 +8,7 @@ use crate::Error;
 use crate::gossip::advance;
 use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
-use crate::sgd::history::{Evaluation, History};
+use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::walk::Update;
 use crate::sgd::{check_problem, positive};
@@ -174,34 +174,20 @@ fn multiply(matrix: &GossipMatrix, models: &Array2<f64>, product: &mut Array2<f6
 /// Rows of a product that one task computes.
 const ROWS: usize = 256;
 
-/// Which examples a node's gradient uses.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::gossip::Batch;
-/// assert_ne!(Batch::Full, Batch::Sample(10));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Batch {
-    /// All of them: gradient descent.
-    Full,
-    /// This many, drawn with replacement, independently of the data.
-    Sample(usize),
-}
-
 /// A run of Muffliato-SGD, noise and mixing left open.
 ///
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, Domain, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 /// use ndp_algos::sgd::walk::Update;
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let sgd =
-///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
+///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 /// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
 /// assert_eq!(run.models, arr2(&[[2.0], [2.0]]));
 /// # Ok::<(), ndp_algos::Error>(())
@@ -212,38 +198,13 @@ pub struct MuffliatoSgd {
     pub rounds: usize,
     /// Step size `ν`.
     pub step_size: f64,
-    /// Examples of a gradient.
-    pub batch: Batch,
+    /// Examples of a node's gradient, drawn with replacement and independently of the data; `None` for all of the node's.
+    pub batch: Option<usize>,
     /// Where models live; they are projected before the gradient is taken, never between noise
     /// and gossip.
     pub domain: Domain,
     /// The order of noise and clipping.
     pub update: Update,
-}
-
-/// What a run of Muffliato-SGD leaves.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Domain, MeanEstimation, Users};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
-/// use ndp_algos::sgd::walk::Update;
-/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
-/// let sgd =
-///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
-/// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
-/// assert!(run.models.nrows() == 2 && run.history.steps.is_empty());
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct MuffliatoRun {
-    /// The last models, one row per node.
-    pub models: Array2<f64>,
-    /// Measurements: entry 0 before the first round, entry `t` after round `t`.
-    pub history: History,
 }
 
 impl MuffliatoSgd {
@@ -263,7 +224,7 @@ impl MuffliatoSgd {
         mut mixing: impl FnMut(usize, &mut R) -> Result<Mixing, Error>,
         evaluation: Option<&Evaluation>,
         rng: &mut R,
-    ) -> Result<MuffliatoRun, Error> {
+    ) -> Result<Trained, Error> {
         self.check()?;
         let data = users.data();
         check_problem(objective, data, self.domain, evaluation)?;
@@ -287,7 +248,8 @@ impl MuffliatoSgd {
             record(&mut history, round + 1, &models, objective, evaluation);
         }
         history.last_accuracy = evaluation.map(|e| mean_accuracy(&measured(&models, e), e));
-        Ok(MuffliatoRun { models, history })
+        let contributions = vec![self.rounds; users.count()];
+        Ok(Trained { models, history, contributions })
     }
 
     fn gradient<O: Objective>(
@@ -305,8 +267,8 @@ impl MuffliatoSgd {
             objective.add_gradient(model, data.row(row), data.labels()[row], share, gradient);
         };
         match self.batch {
-            Batch::Full => users.rows(user).for_each(|row| add(row, 1.0 / users.per_user() as f64)),
-            Batch::Sample(count) => {
+            None => users.rows(user).for_each(|row| add(row, 1.0 / users.per_user() as f64)),
+            Some(count) => {
                 for _ in 0..count {
                     add(rng.random_range(users.rows(user)), 1.0 / count as f64);
                 }
@@ -314,10 +276,14 @@ impl MuffliatoSgd {
         }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Nothing if this can be run.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`].
+    pub(crate) fn check(&self) -> Result<(), Error> {
         positive("the number of rounds", self.rounds as f64)?;
         positive("the step size", self.step_size)?;
-        if let Batch::Sample(count) = self.batch {
+        if let Some(count) = self.batch {
             positive("the batch size", count as f64)?;
         }
         self.update.check()

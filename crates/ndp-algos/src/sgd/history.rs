@@ -1,10 +1,11 @@
-//! What is recorded while a model is trained.
+//! What training leaves, and what is recorded on the way.
 
 use crate::Error;
 use crate::error::ensure;
 use crate::kernel::{SCORES, add_worth};
 use crate::sgd::dataset::Dataset;
 use crate::sgd::objective::Objective;
+use ndarray::{Array2, ArrayView1, Axis};
 use serde::Serialize;
 
 /// What to measure, on which examples, how often, on which nodes.
@@ -137,4 +138,43 @@ pub struct History {
     pub consensus_error: Vec<f64>,
     /// Test accuracy when the run is over, for several models their mean; `None` if nothing is measured.
     pub last_accuracy: Option<f64>,
+}
+
+/// What a training leaves, by whatever protocol.
+///
+/// # Examples
+/// ```
+/// use ndarray::arr2;
+/// use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
+/// use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
+/// use ndp_algos::sgd::{Dataset, Deal, Domain, MeanEstimation, Trained, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
+/// // A model that walks is one row; with gossip every node has a row of its own.
+/// let walk = WalkSgd::new(Route::Complete, 8, 0.5, Some(3));
+/// let one: Trained = walk.run(&MeanEstimation, &users, None, None, rng)?;
+/// let sgd =
+///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: None, domain: Domain::Unbounded, update: Update::Sound };
+/// let two: Trained = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
+/// assert_eq!((one.models.nrows(), two.models.nrows()), (1, 2));
+/// # Ok::<(), ndp_algos::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained {
+    /// The last models: one row for every node that has one, a single row where one model is trained.
+    pub models: Array2<f64>,
+    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids the bound. Of gossip
+    /// entry 0 is before the first round, entry `t` after round `t`.
+    pub history: History,
+    /// Gradients added by each user.
+    pub contributions: Vec<usize>,
+}
+
+impl Trained {
+    /// A single model.
+    pub(crate) fn of_one(model: &[f64], history: History, contributions: Vec<usize>) -> Self {
+        Self { models: ArrayView1::from(model).insert_axis(Axis(0)).to_owned(), history, contributions }
+    }
 }

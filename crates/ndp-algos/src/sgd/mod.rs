@@ -1,4 +1,14 @@
 //! Private stochastic gradient descent: by a walking token, by gossip, by a server.
+//!
+//! | question | module | grade |
+//! | --- | --- | --- |
+//! | who holds which examples, and what do they promise of them? | [`dataset`], [`privacy::DataBounds`] | - |
+//! | what is minimised, and what is known of its gradients? | [`objective`], [`constants`] | - |
+//! | how is a model trained by a walk, by gossip, by a server? | [`walk`], [`gossip`], [`federated`] | - |
+//! | how good is it along the way? | [`history`] | - |
+//! | what does training cost, and how much noise does a target need? | [`privacy`] | `Exact` (local model), `UpperBound` |
+//! | the same as an account beside those of all other protocols | [`accountant`] | `Exact` (local model), `UpperBound` |
+//! | which noise was published? | [`privacy::printed`] | `Printed`: no guarantee |
 
 pub mod accountant;
 pub mod constants;
@@ -9,15 +19,13 @@ pub mod history;
 pub mod objective;
 pub mod privacy;
 mod rounds;
-mod synthetic;
 pub mod walk;
 
 pub use accountant::{PrivateTraining, Training};
 pub use dataset::{Dataset, Deal, Users};
-pub use history::{Evaluation, History};
-pub use objective::{Constants, Domain, Linear, LinearLoss, Logistic, MeanEstimation, Objective, Squared};
-pub use privacy::{Accountant, DataBounds, GossipObserver, Statement, Trained, WalkPairs};
-pub use synthetic::Synthetic;
+pub use history::{Evaluation, History, Trained};
+pub use objective::{Constants, Domain, Linear, LinearLoss, MeanEstimation, Objective};
+pub use privacy::{Accountant, DataBounds, Statement, Watched};
 
 use crate::Error;
 

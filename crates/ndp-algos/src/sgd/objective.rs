@@ -86,107 +86,66 @@ pub trait Objective: Sync {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::sgd::{LinearLoss, Logistic};
-/// assert_eq!(Logistic.derivative(0.0, 1.0), -0.5);
+/// use ndp_algos::sgd::{Linear, LinearLoss, Objective};
+/// assert_eq!(Linear::new(LinearLoss::Logistic).value(&[0.0], &[3.0], 1.0), 2f64.ln());
+/// assert_eq!(Linear::new(LinearLoss::Squared).value(&[2.0], &[3.0], 4.0), 2.0);
 /// ```
-pub trait LinearLoss: Sync {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinearLoss {
+    /// `φ(s, y) = ln(1 + e^{-ys})` for labels `y = ±1`.
+    Logistic,
+    /// `φ(s, y) = (s - y)² / 2`.
+    Squared,
+}
+
+impl LinearLoss {
     /// `φ(s, y)`.
-    fn value(&self, product: f64, label: f64) -> f64;
+    #[inline]
+    fn value(self, product: f64, label: f64) -> f64 {
+        match self {
+            Self::Logistic => {
+                let margin = label * product;
+                (-margin.abs()).exp().ln_1p() + (-margin).max(0.0)
+            }
+            Self::Squared => (product - label).powi(2) / 2.0,
+        }
+    }
 
     /// `φ'(s, y)` in `s`, nondecreasing.
-    fn derivative(&self, product: f64, label: f64) -> f64;
+    #[inline]
+    fn derivative(self, product: f64, label: f64) -> f64 {
+        match self {
+            Self::Logistic => -label / (1.0 + (label * product).exp()),
+            Self::Squared => product - label,
+        }
+    }
 
     /// Largest `φ''`.
-    fn curvature(&self) -> f64;
+    fn curvature(self) -> f64 {
+        match self {
+            Self::Logistic => 0.25,
+            Self::Squared => 1.0,
+        }
+    }
 
     /// Largest `|φ'|` over `|s| ≤ product` and `|y| ≤ label_size`.
-    fn slope(&self, product: f64, label_size: f64) -> f64;
+    fn slope(self, product: f64, label_size: f64) -> f64 {
+        match self {
+            Self::Logistic => 1.0,
+            Self::Squared => product + label_size,
+        }
+    }
 
     /// A product at which `φ' = slope`, if there is one.
-    fn product_at(&self, slope: f64, label: f64) -> Option<f64>;
-
-    /// As [`Objective::check`].
-    ///
-    /// # Errors
-    /// As there.
-    fn check(&self, data: &Dataset) -> Result<(), Error> {
-        let _ = data;
-        Ok(())
-    }
-}
-
-/// `φ(s, y) = ln(1 + e^{-ys})` for labels `y = ±1`.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::{Linear, Logistic, Objective};
-/// assert_eq!(Linear::new(Logistic).value(&[0.0], &[3.0], 1.0), 2f64.ln());
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Logistic;
-
-impl LinearLoss for Logistic {
-    #[inline]
-    fn value(&self, product: f64, label: f64) -> f64 {
-        let margin = label * product;
-        (-margin.abs()).exp().ln_1p() + (-margin).max(0.0)
-    }
-
-    #[inline]
-    fn derivative(&self, product: f64, label: f64) -> f64 {
-        -label / (1.0 + (label * product).exp())
-    }
-
-    fn curvature(&self) -> f64 {
-        0.25
-    }
-
-    fn slope(&self, _: f64, _: f64) -> f64 {
-        1.0
-    }
-
-    fn product_at(&self, slope: f64, label: f64) -> Option<f64> {
-        // -y/(1 + e^{ys}) = slope.
-        let odds = -label / slope - 1.0;
-        (odds > 0.0 && odds.is_finite()).then(|| odds.ln() / label)
-    }
-
-    fn check(&self, data: &Dataset) -> Result<(), Error> {
-        data.require_binary()
-    }
-}
-
-/// `φ(s, y) = (s - y)² / 2`.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::{Linear, Objective, Squared};
-/// assert_eq!(Linear::new(Squared).value(&[2.0], &[3.0], 4.0), 2.0);
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Squared;
-
-impl LinearLoss for Squared {
-    #[inline]
-    fn value(&self, product: f64, label: f64) -> f64 {
-        (product - label).powi(2) / 2.0
-    }
-
-    #[inline]
-    fn derivative(&self, product: f64, label: f64) -> f64 {
-        product - label
-    }
-
-    fn curvature(&self) -> f64 {
-        1.0
-    }
-
-    fn slope(&self, product: f64, label_size: f64) -> f64 {
-        product + label_size
-    }
-
-    fn product_at(&self, slope: f64, label: f64) -> Option<f64> {
-        Some(label + slope)
+    fn product_at(self, slope: f64, label: f64) -> Option<f64> {
+        match self {
+            Self::Logistic => {
+                // -y/(1 + e^{ys}) = slope.
+                let odds = -label / slope - 1.0;
+                (odds > 0.0 && odds.is_finite()).then(|| odds.ln() / label)
+            }
+            Self::Squared => Some(label + slope),
+        }
     }
 }
 
@@ -198,9 +157,9 @@ impl LinearLoss for Squared {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective};
+/// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective};
 /// // Gradients clipped to norm 0.5 for every example differ by at most 1.
-/// let objective = Linear { intercept: true, clip: Some(0.5), ..Linear::new(Logistic) };
+/// let objective = Linear { intercept: true, clip: Some(0.5), ..Linear::new(LinearLoss::Logistic) };
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, 1.0);
 /// ```
 ///
@@ -209,9 +168,9 @@ impl LinearLoss for Squared {
 /// non-expansive as before, and every gradient is at most `c` (before the `l2` term).
 /// Clipping the average over a node's examples has no such form.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Linear<F> {
+pub struct Linear {
     /// The loss `φ` of the product.
-    pub loss: F,
+    pub loss: LinearLoss,
     /// Weight of the ridge `‖θ‖²/2`, nonnegative.
     pub l2: f64,
     /// Whether the model ends with an intercept.
@@ -220,9 +179,9 @@ pub struct Linear<F> {
     pub clip: Option<f64>,
 }
 
-impl<F: LinearLoss> Linear<F> {
+impl Linear {
     /// The plain loss: no ridge, no intercept, no clipping.
-    pub const fn new(loss: F) -> Self {
+    pub const fn new(loss: LinearLoss) -> Self {
         Self { loss, l2: 0.0, intercept: false, clip: None }
     }
 
@@ -276,10 +235,13 @@ impl<F: LinearLoss> Linear<F> {
     }
 }
 
-impl<F: LinearLoss> Objective for Linear<F> {
+impl Objective for Linear {
     fn check(&self, data: &Dataset) -> Result<(), Error> {
         self.check_options()?;
-        self.loss.check(data)
+        match self.loss {
+            LinearLoss::Logistic => data.require_binary(),
+            LinearLoss::Squared => Ok(()),
+        }
     }
 
     fn dimension(&self, features: usize) -> usize {
@@ -402,17 +364,32 @@ mod tests {
             for scale in [0.1, 1.0, 5.0] {
                 let model = [0.4 * scale, -0.9 * scale, 0.2 * scale];
                 let with_intercept = [model[0], model[1], model[2], -0.3 * scale];
-                check_gradient(&Linear { l2: 0.2, ..Linear::new(Logistic) }, &model, &features, label);
-                check_gradient(&Linear { l2: 0.1, ..Linear::new(Squared) }, &model, &features, label);
                 check_gradient(
-                    &Linear { clip: Some(0.3), ..Linear::new(Logistic) },
+                    &Linear { l2: 0.2, ..Linear::new(LinearLoss::Logistic) },
                     &model,
                     &features,
                     label,
                 );
-                check_gradient(&Linear { clip: Some(0.5), ..Linear::new(Squared) }, &model, &features, label);
                 check_gradient(
-                    &Linear { intercept: true, ..Linear::new(Logistic) },
+                    &Linear { l2: 0.1, ..Linear::new(LinearLoss::Squared) },
+                    &model,
+                    &features,
+                    label,
+                );
+                check_gradient(
+                    &Linear { clip: Some(0.3), ..Linear::new(LinearLoss::Logistic) },
+                    &model,
+                    &features,
+                    label,
+                );
+                check_gradient(
+                    &Linear { clip: Some(0.5), ..Linear::new(LinearLoss::Squared) },
+                    &model,
+                    &features,
+                    label,
+                );
+                check_gradient(
+                    &Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) },
                     &with_intercept,
                     &features,
                     label,
@@ -425,7 +402,7 @@ mod tests {
 
     #[test]
     fn clipped_gradients_are_short_and_their_steps_stay_nonexpansive() -> Result<(), Error> {
-        let objective = Linear { clip: Some(0.5), ..Linear::new(Squared) };
+        let objective = Linear { clip: Some(0.5), ..Linear::new(LinearLoss::Squared) };
         let features = [0.6, 0.8];
         let constants = objective.constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!(constants.lipschitz, 0.5);
@@ -449,12 +426,12 @@ mod tests {
 
     #[test]
     fn constants_know_when_they_are_infinite() -> Result<(), Error> {
-        let ridge = Linear::new(Squared);
+        let ridge = Linear::new(LinearLoss::Squared);
         assert_eq!(ridge.constants(1.0, 1.0, Domain::Unbounded).require_bounded(), Err(Error::Unbounded));
         let bounded = ridge.constants(2.0, 1.0, Domain::Ball(3.0));
         assert_eq!(bounded.lipschitz, 2.0 * (2.0 * 3.0 + 1.0));
         assert_eq!(bounded.smoothness, 4.0);
-        let logistic = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
+        let logistic = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!((logistic.lipschitz, logistic.sensitivity, logistic.smoothness), (1.0, 2.0, 0.25));
         assert_eq!(logistic.require_nonexpansive(8.1), Err(Error::StepTooLong { step: 8.1, limit: 8.0 }));
         assert!(Domain::Ball(f64::NAN).check().is_err());
@@ -463,9 +440,9 @@ mod tests {
 
     #[test]
     fn logistic_loss_survives_extreme_products() {
-        assert_eq!(Logistic.value(1000.0, 1.0), 0.0);
-        assert_eq!(Logistic.value(-1000.0, 1.0), 1000.0);
-        assert_eq!(Logistic.derivative(-1000.0, 1.0), -1.0);
-        assert_eq!(Logistic.derivative(1000.0, 1.0), 0.0);
+        assert_eq!(LinearLoss::Logistic.value(1000.0, 1.0), 0.0);
+        assert_eq!(LinearLoss::Logistic.value(-1000.0, 1.0), 1000.0);
+        assert_eq!(LinearLoss::Logistic.derivative(-1000.0, 1.0), -1.0);
+        assert_eq!(LinearLoss::Logistic.derivative(1000.0, 1.0), 0.0);
     }
 }

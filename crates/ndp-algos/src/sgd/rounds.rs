@@ -93,7 +93,7 @@ impl Round {
         let n = sequence.node_count();
         // Products of nonnegative matrices of norm 1: each step rounds by at most (n + 8) units.
         let error = sequence.steps().len() as f64 * (n as f64 + 8.0) * f64::EPSILON * (n as f64).sqrt();
-        Self::new(&view, &SequenceGossip::new(sequence.clone()).operator()?, error)
+        Self::new(&view, &SequenceGossip::from(sequence.clone()).operator()?, error)
     }
 
     /// Probability, over primes drawn from a hash of the view, that the observer sees more than this round says; at most.

@@ -9,7 +9,7 @@
 use crate::Error;
 use crate::error::ensure;
 use crate::sgd::dataset::Users;
-use crate::sgd::history::{Evaluation, History};
+use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Constants, Domain, Objective, clip_norm};
 use crate::sgd::{check_problem, positive};
 use ndp_dp::Sigma;
@@ -60,23 +60,6 @@ impl Route<'_> {
             }
         }
     }
-}
-
-/// Who holds the token first.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::walk::{FirstUser, Route, WalkSgd};
-/// let walk = WalkSgd { start: FirstUser::User(3), ..WalkSgd::new(Route::Complete, 80, 0.1, Some(20)) };
-/// assert_eq!(walk.start, FirstUser::User(3));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstUser {
-    /// This user.
-    User(usize),
-    /// A user drawn uniformly.
-    Uniform,
 }
 
 /// What a user does whose contributions are used up.
@@ -203,21 +186,23 @@ impl StepSize {
 /// ```
 /// use ndarray::arr2;
 /// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
+/// use ndp_algos::sgd::{Dataset, Deal, MeanEstimation, Users};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let (users, rng) = (Users::consecutive(&data, 2)?, &mut ChaCha8Rng::seed_from_u64(1));
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
 /// let walk = WalkSgd::new(Route::Complete, 50, 0.1, Some(25));
-/// let model = walk.run(&MeanEstimation, &users, None, None, rng)?.model;
-/// assert!((1.0..3.0).contains(&model[0]));
+/// let trained = walk.run(&MeanEstimation, &users, None, None, rng)?;
+/// assert!((1.0..3.0).contains(&trained.models[(0, 0)]));
+/// assert!(trained.contributions.iter().all(|&gradients| gradients <= 25));
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WalkSgd<'a> {
     /// Where the token goes.
     pub route: Route<'a>,
-    /// Where it starts.
-    pub start: FirstUser,
+    /// The user who holds the token first; `None` for one drawn uniformly.
+    pub start: Option<usize>,
     /// Number of steps `T`, one contribution (or noise) each.
     pub steps: usize,
     /// Step size.
@@ -232,41 +217,17 @@ pub struct WalkSgd<'a> {
     pub update: Update,
 }
 
-/// What a training of one model leaves.
-///
-/// # Examples
-/// ```
-/// use ndarray::arr2;
-/// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Dataset, MeanEstimation, Users};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let data = Dataset::new(arr2(&[[1.0], [3.0]]), vec![0.0, 0.0])?;
-/// let walk = WalkSgd::new(Route::Complete, 8, 0.5, Some(3));
-/// let run = walk.run(&MeanEstimation, &Users::consecutive(&data, 2)?, None, None, &mut ChaCha8Rng::seed_from_u64(1))?;
-/// assert!(run.model.len() == 1 && run.contributions.iter().all(|&gradients| gradients <= 3));
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ModelRun {
-    /// The last model.
-    pub model: Vec<f64>,
-    /// Measurements along the run; of a federated run for the aggregator's eyes alone: releasing them voids the bound.
-    pub history: History,
-    /// Gradients added by each user.
-    pub contributions: Vec<usize>,
-}
-
 impl<'a> WalkSgd<'a> {
     /// A walk with constant steps from a uniform start in all of `R^d`, noise added to whole gradients: every user
     /// contributes at most `cap` gradients and only noise afterwards.
     ///
     /// On the complete graph and without a cap it is centralized DP-SGD, where a trusted curator draws a user in every step and adds
-    /// the noise: its account is [`Accountant::Central`](crate::sgd::privacy::Accountant::Central).
+    /// the noise: its account is [`Watched::Central`](crate::sgd::privacy::Watched::Central).
     #[must_use]
     pub const fn new(route: Route<'a>, steps: usize, step_size: f64, cap: Option<usize>) -> Self {
         Self {
             route,
-            start: FirstUser::Uniform,
+            start: None,
             steps,
             step_size: StepSize::Constant(step_size),
             domain: Domain::Unbounded,
@@ -292,7 +253,7 @@ impl WalkSgd<'_> {
         noise: Option<Sigma>,
         evaluation: Option<&Evaluation>,
         rng: &mut impl Rng,
-    ) -> Result<ModelRun, Error> {
+    ) -> Result<Trained, Error> {
         self.check(users.count())?;
         let n = users.count();
         let data = users.data();
@@ -305,10 +266,7 @@ impl WalkSgd<'_> {
         let mut gradient = vec![0.0; dimension];
         let mut contributions = vec![0; n];
         let mut history = History::default();
-        let mut holder = match self.start {
-            FirstUser::User(user) => user,
-            FirstUser::Uniform => rng.random_range(0..n),
-        };
+        let mut holder = self.start.unwrap_or_else(|| rng.random_range(0..n));
         for t in 0..self.steps {
             let due = evaluation.filter(|e| e.is_due(t));
             if let Some(value) = due.and_then(|e| e.objective(objective, &model)) {
@@ -337,16 +295,20 @@ impl WalkSgd<'_> {
             holder = self.route.next(holder, n, rng);
         }
         history.last_accuracy = evaluation.map(|e| e.accuracy(&model));
-        Ok(ModelRun { model, history, contributions })
+        Ok(Trained::of_one(&model, history, contributions))
     }
 
-    fn check(&self, users: usize) -> Result<(), Error> {
+    /// Nothing if so many users can run this.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn check(&self, users: usize) -> Result<(), Error> {
         if let Route::Graph(matrix) = self.route
             && matrix.node_count() != users
         {
             return Err(Error::Shape { what: "users", expected: matrix.node_count(), got: users });
         }
-        if let FirstUser::User(node) = self.start
+        if let Some(node) = self.start
             && node >= users
         {
             return Err(Error::NodeOutOfRange { node, nodes: users });

@@ -14,7 +14,8 @@ use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::privacy::DataBounds;
 use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::sgd::{
-    Dataset, Deal, Domain, Evaluation, History, Linear, Logistic, Objective, PrivateTraining, Training, Users,
+    Dataset, Deal, Domain, Evaluation, History, Linear, LinearLoss, Objective, PrivateTraining, Training,
+    Users,
 };
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -29,7 +30,7 @@ const POINTS: usize = 100;
 
 /// What is trained, on what, and how.
 struct Problem {
-    objective: Linear<Logistic>,
+    objective: Linear,
     users: Users,
     /// Examples of every user.
     per_user: usize,
@@ -173,7 +174,8 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
         Training::Federated(run) => run.domain,
         _ => Domain::Unbounded,
     };
-    let objective = Linear { l2: asked.ridge, intercept: asked.intercept, ..Linear::new(Logistic) };
+    let objective =
+        Linear { l2: asked.ridge, intercept: asked.intercept, ..Linear::new(LinearLoss::Logistic) };
     objective.check(&train)?;
     let bounds = DataBounds::default();
     let sensitivity = objective.constants(bounds.feature_norm, bounds.label_size, domain).sensitivity;

@@ -3,12 +3,13 @@
 use crate::datasets::Data;
 use crate::seed::Seed;
 use anyhow::Result;
+use ndarray::Axis;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::WalkSgd;
-use ndp_algos::sgd::{DataBounds, Dataset, Evaluation, History, Linear, Logistic, Objective, Users};
+use ndp_algos::sgd::{DataBounds, Dataset, Deal, Evaluation, History, Linear, LinearLoss, Objective, Users};
 use ndp_dp::{Grade, Sigma};
 use ndp_report::figure::{Kind, Provenance, Series};
-use rand::RngExt;
+use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -21,7 +22,7 @@ pub(super) const TEST_ROWS: usize = 4128;
 pub(super) fn houses(data: &Data) -> Result<(Dataset, Provenance)> {
     let loaded = data.houses()?;
     let rows = Dataset::new(loaded.value.features, loaded.value.labels)?.standardized()?.with_unit_rows();
-    Linear::new(Logistic).check(&rows)?;
+    Linear::new(LinearLoss::Logistic).check(&rows)?;
     DataBounds::default().check(&rows)?;
     Ok((rows, loaded.source))
 }
@@ -181,9 +182,10 @@ impl Runs {
             let mut evaluation = Evaluation::new(setting.every, &test)?;
             evaluation.stride = setting.stride;
             if setting.objective {
-                evaluation.objective = Some(train.select(&rows)?);
+                let labels = rows.iter().map(|&row| train.labels()[row]).collect();
+                evaluation.objective = Some(Dataset::new(train.features().select(Axis(0), &rows), labels)?);
             }
-            Ok((Users::consecutive(&train, setting.users)?, evaluation))
+            Ok((Users::deal(&train, setting.users, Deal::InOrder, rng)?, evaluation))
         };
         let splits = seed.run(setting.runs, split).into_iter().collect::<Result<_>>()?;
         Ok(Self { splits })
@@ -197,7 +199,7 @@ impl Runs {
     /// Runs `walk` on every split.
     pub(super) fn walk(
         &self,
-        objective: &Linear<Logistic>,
+        objective: &Linear,
         walk: &WalkSgd<'_>,
         sigma: Sigma,
         seed: Seed,
@@ -210,7 +212,7 @@ impl Runs {
     /// Runs `sgd` on every split; `mixing` is asked with the number of the run and of the round.
     pub(super) fn gossip(
         &self,
-        objective: &Linear<Logistic>,
+        objective: &Linear,
         sgd: &MuffliatoSgd,
         sigma: Sigma,
         mixing: impl Fn(usize, usize) -> Mixing + Sync,
@@ -236,4 +238,13 @@ impl Runs {
         let (objective, accuracy) = histories.into_iter().map(|h| (h.objective, h.accuracy)).unzip();
         Ok(Curve { steps, objective, accuracy })
     }
+}
+
+/// Ordered pairs of distinct users, drawn uniformly.
+pub(super) fn sampled_pairs(users: usize, count: usize, rng: &mut impl Rng) -> Vec<(usize, usize)> {
+    let pair = |_| {
+        let u = rng.random_range(0..users);
+        (u, (u + rng.random_range(1..users)) % users)
+    };
+    (0..count).map(pair).collect()
 }

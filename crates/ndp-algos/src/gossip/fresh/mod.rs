@@ -4,14 +4,17 @@
 //! `x^T = W x^{T-1}`. Every node perturbs its own state before it sends it, so what an observer has
 //! seen never determines what it has not, and the loss decays with the distance again.
 //!
-//! The losses are exact ([`LinearProtocol::coalition_loss`](crate::LinearProtocol::coalition_loss)), so is the error of the average
-//! ([`GossipProtocol::mean_squared_error`](crate::gossip::GossipProtocol::mean_squared_error)), and the best noise for a given loss solves a convex
-//! problem ([`optimize()`]).
+//! | question | item | grade |
+//! | --- | --- | --- |
+//! | what does a coalition learn about every node? | [`FreshNoiseGossip`] as a [`LinearProtocol`](crate::LinearProtocol::coalition_loss) | `Exact`, certified |
+//! | how far from the mean does it end? | [`GossipProtocol::mean_squared_error`](crate::gossip::GossipProtocol::mean_squared_error) | `Exact` |
+//! | which noises cost least error for a given loss? | [`optimize()`], a convex problem | - |
+//! | how is a share of the noise spread evenly? | [`flat_variances`] | - |
 
 pub mod optimize;
 mod protocol;
 mod schedule;
 
-pub use optimize::{Optimized, Pairs, optimize};
+pub use optimize::{Optimized, optimize};
 pub use protocol::FreshNoiseGossip;
-pub use schedule::NoiseSchedule;
+pub use schedule::flat_variances;

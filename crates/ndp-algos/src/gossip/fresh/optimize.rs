@@ -22,51 +22,32 @@ use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
 use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
-use ndp_graph::{GossipMatrix, Graph};
+use ndp_graph::GossipMatrix;
 use ndp_linalg::cholesky;
 use rayon::prelude::*;
-
-/// The pairs whose losses count: for each observer all sources some hops away.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::gossip::fresh::{Pairs, optimize};
-/// use ndp_algos::program::design::{DesignStopping, Limit};
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
-/// let far = Pairs { distance: 2, observers: vec![0] };
-/// let found = optimize(&matrix, 4, &far, Limit::Mean(0.1), 1.0, DesignStopping::default())?;
-/// assert!(found.error <= 1.01 * found.error_lower_bound);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pairs {
-    /// The fewest hops between source and observer.
-    pub distance: u32,
-    /// The observers.
-    pub observers: Vec<usize>,
-}
 
 /// For each observer, its sources.
 struct Sources(Vec<(usize, Vec<usize>)>);
 
 impl Sources {
-    fn of(pairs: &Pairs, graph: &Graph) -> Result<Self, Error> {
-        let nodes = graph.node_count();
-        let mut found = Vec::with_capacity(pairs.observers.len());
-        for &node in &pairs.observers {
-            if node >= nodes {
+    /// Grouped by observer, in the order in which observers and sources are given.
+    fn of(pairs: &[(usize, usize)], nodes: usize) -> Result<Self, Error> {
+        let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut group = vec![None; nodes];
+        for &(u, v) in pairs {
+            if let Some(&node) = [u, v].iter().find(|&&node| node >= nodes) {
                 return Err(Error::NodeOutOfRange { node, nodes });
             }
-            let hops = graph.distances(node);
-            let far = |&u: &usize| u != node && hops[u].is_none_or(|d| d >= pairs.distance);
-            let sources: Vec<usize> = (0..nodes).filter(far).collect();
-            if !sources.is_empty() {
-                found.push((node, sources));
+            if u == v {
+                return Err(Error::SourceIsObserver(u));
             }
+            let at = *group[v].get_or_insert(found.len());
+            if at == found.len() {
+                found.push((v, Vec::new()));
+            }
+            found[at].1.push(u);
         }
-        let distance = f64::from(pairs.distance);
-        ensure(!found.is_empty(), "the distance of pairs", "leave at least one pair", distance)?;
+        ensure(!found.is_empty(), "the number of pairs", "be at least 1", 0.0)?;
         Ok(Self(found))
     }
 
@@ -79,18 +60,21 @@ impl Sources {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::fresh::{Pairs, optimize};
+/// use ndp_algos::gossip::fresh::optimize;
 /// use ndp_algos::program::design::{DesignStopping, Limit};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let (matrix, pairs) = (GossipMatrix::metropolis(&path_graph(6)?), Pairs { distance: 2, observers: vec![0] });
-/// let found = optimize(&matrix, 3, &pairs, Limit::Worst(0.5), 1.0, DesignStopping::default())?;
-/// assert!(found.loss <= 0.5 * (1.0 + 1e-12) && found.schedule.variances().len() == 3);
+/// let matrix = GossipMatrix::metropolis(&path_graph(6)?);
+/// // The end of the path may learn this much about the nodes two hops away or more.
+/// let far: Vec<(usize, usize)> = (2..6).map(|u| (u, 0)).collect();
+/// let found = optimize(&matrix, 3, &far, Limit::Worst(0.5), 1.0, DesignStopping::default())?;
+/// assert!(found.loss <= 0.5 * (1.0 + 1e-12) && found.variances.len() == 3);
+/// assert!(found.error <= 1.1 * found.error_lower_bound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Optimized {
-    /// The noise of every round; it meets target and floor.
-    pub schedule: NoiseSchedule,
+    /// The variance of the noise of every round, which [`FreshNoiseGossip::new`] takes; it meets target and floor.
+    pub variances: Vec<f64>,
     /// Its noise error `Σ_t m_t s_t`.
     pub error: f64,
     /// No schedule that meets target and floor has a smaller error than this.
@@ -101,7 +85,7 @@ pub struct Optimized {
     pub iterations: usize,
 }
 
-/// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` meet `limit`
+/// The schedule of `rounds` rounds with the least noise error whose losses `L_uv` of the given `pairs` `(u, v)` meet `limit`
 /// (in units of `μ²/Δ²`; an RDP loss is `α Δ²/2` times it) and whose first variance is at least `floor`.
 ///
 /// A local loss of at most `ε` for neighbors needs `floor = α Δ² / (2ε)`; only pure means over *all*
@@ -109,11 +93,11 @@ pub struct Optimized {
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no rounds, a target that is not positive and finite, a floor that
-/// is negative, infinite or NaN, and where no pair is that far apart; [`Error::NodeOutOfRange`]; a matrix too large to be dense.
+/// is negative, infinite or NaN, and for no pair; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`]; a matrix too large to be dense.
 pub fn optimize(
     matrix: &GossipMatrix,
     rounds: usize,
-    pairs: &Pairs,
+    pairs: &[(usize, usize)],
     limit: Limit,
     floor: f64,
     stopping: DesignStopping,
@@ -126,7 +110,7 @@ pub fn optimize(
         "be nonnegative and finite",
         floor,
     )?;
-    let pairs = Sources::of(pairs, matrix.graph())?;
+    let pairs = Sources::of(pairs, matrix.node_count())?;
     let costs = FreshNoiseGossip::error_weights(matrix, rounds)?;
     let observers = pairs
         .0
@@ -152,9 +136,10 @@ pub fn optimize(
         let scale = (attained / bound).max(floor / variances[0]);
         let error = scale * dot(&costs, &variances);
         if best.as_ref().is_none_or(|b| error < b.error) {
-            let schedule = NoiseSchedule::new(variances.iter().map(|s| s * scale).collect())?;
+            let variances: Vec<f64> = variances.iter().map(|s| s * scale).collect();
+            NoiseSchedule::new(variances.clone())?;
             let loss = attained / scale;
-            best = Some(Optimized { schedule, error, error_lower_bound: 0.0, loss, iterations: iteration });
+            best = Some(Optimized { variances, error, error_lower_bound: 0.0, loss, iterations: iteration });
         }
         // Convexity, at the scale where the linearised constraint is tightest.
         let steepest = slopes.iter().zip(&costs).fold(0.0f64, |m, (g, c)| m.max(g / c));

@@ -11,7 +11,7 @@ use crate::certified::trace::{self, Trace};
 use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
 use crate::gossip::operator::check_values;
 use crate::gossip::operator::{require_operator, worst_bias};
-use crate::gossip::protocol::{GossipProtocol, Transcript};
+use crate::gossip::protocol::{GossipProtocol, Transcript, normal};
 use crate::gossip::synchronous::{SynchronousGossip, apply};
 use crate::loss::LossReport;
 use crate::numeric::id;
@@ -24,7 +24,6 @@ use ndarray::{Array2, ArrayView2, s};
 use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
-use rand_distr::{Distribution, StandardNormal};
 use std::sync::Arc;
 
 /// Gossip with fresh noise: `x^0 = x + τ_0 z^0`, `x^t = W x^{t-1} + τ_t z^t`, output `W x^{T-1}`.
@@ -32,12 +31,11 @@ use std::sync::Arc;
 /// # Examples
 /// ```
 /// use ndp_algos::LinearProtocol;
-/// use ndp_algos::gossip::{FreshNoiseGossip, NoiseSchedule};
-/// use ndp_dp::Sigma;
+/// use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// // As much noise again in the later rounds: who is far away learns little.
-/// let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, 3, 1.0)?;
-/// let losses = FreshNoiseGossip::new(GossipMatrix::metropolis(&path_graph(4)?), schedule).coalition_loss(&[0])?;
+/// let matrix = GossipMatrix::metropolis(&path_graph(4)?);
+/// let losses = FreshNoiseGossip::new(matrix, flat_variances(3, 1.0)?)?.coalition_loss(&[0])?;
 /// assert!((losses.unit(2)?.value().get() - 0.1961).abs() < 1e-4 && losses.unit(3)?.value().get() < 0.03);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -45,16 +43,19 @@ use std::sync::Arc;
 pub struct FreshNoiseGossip {
     /// The gossip matrix `W`.
     pub matrix: GossipMatrix,
-    /// The noises of all rounds.
-    pub schedule: NoiseSchedule,
+    schedule: NoiseSchedule,
     own_noise: OwnNoise,
 }
 
 impl FreshNoiseGossip {
-    /// The protocol with this matrix and these noises; it runs as many rounds as the schedule has.
-    #[must_use]
-    pub fn new(matrix: GossipMatrix, schedule: NoiseSchedule) -> Self {
-        Self { matrix, schedule, own_noise: OwnNoise::Known }
+    /// The protocol with this matrix and noises of the variances `s_t = τ_t²` per coordinate, one for every round. The first sets
+    /// the local loss `c₀ = α Δ² / (2 s_0)`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for no rounds, a first variance that is not positive, or one
+    /// that is negative, infinite or NaN.
+    pub fn new(matrix: GossipMatrix, variances: Vec<f64>) -> Result<Self, Error> {
+        Ok(Self { matrix, schedule: NoiseSchedule::new(variances)?, own_noise: OwnNoise::Known })
     }
 
     /// What a coalition (ascending) hears as rows with exact entries, on the nodes within reach; noises of variance 0, and those
@@ -147,11 +148,7 @@ impl GossipProtocol for FreshNoiseGossip {
         let mut noises = Vec::with_capacity(schedule.variances().len());
         let mut messages: Vec<Array2<f64>> = Vec::with_capacity(schedule.variances().len());
         for (t, variance) in schedule.variances().iter().enumerate() {
-            let tau = variance.sqrt();
-            let noise: Array2<f64> = Array2::from_shape_fn(values.raw_dim(), |_| {
-                let z: f64 = StandardNormal.sample(rng);
-                tau * z
-            });
+            let noise = normal(values.nrows(), values.ncols(), variance.sqrt(), rng);
             let before = match t {
                 0 => values.to_owned(),
                 _ => apply(self.matrix.csr(), messages[t - 1].view()),

@@ -1,4 +1,4 @@
-//! The other printed formulas of *Muffliato*: random graphs, randomized gossip, Table 1.
+//! The other printed formulas of *Muffliato*: random graphs and coalitions.
 
 use crate::Error;
 use crate::error::ensure;
@@ -25,15 +25,6 @@ pub fn theorem4(
     Ok(Printed::new(order.get() * ratio * ratio * messages / rest))
 }
 
-/// Number of neighbors of `observers` nodes outside themselves in a random graph, as Proposition 1 prints it:
-/// "of order" `c |V| ln n / n`, with `c ln n / n` the probability `q` of an edge.
-///
-/// Too small by a factor of about `n`: the expected number is `(n - |V|)(1 - (1 - q)^{|V|})`.
-#[must_use]
-pub fn proposition1_neighbors(observers: usize, q: f64) -> Printed<f64> {
-    Printed::new(observers as f64 * q)
-}
-
 /// Corollary 4, the variance for a mean loss of `epsilon` towards a coalition with `degree` neighbors:
 /// `d_V / (2 α ε)`.
 ///
@@ -46,39 +37,4 @@ pub fn proposition1_neighbors(observers: usize, q: f64) -> Printed<f64> {
 pub fn corollary4_variance(degree: usize, order: Order, epsilon: f64) -> Result<Printed<f64>, Error> {
     ensure(0.0 < epsilon && epsilon.is_finite(), "the mean loss allowed", "be positive and finite", epsilon)?;
     Ok(Printed::new(degree as f64 / (2.0 * order.get() * epsilon)))
-}
-
-/// The graph families of Table 1.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::gossip::printed::{Table1Family, table1_exponent};
-/// println!("{:?}", table1_exponent(Table1Family::Torus(2)));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table1Family {
-    /// Constant gap and degree (up to logarithms), such as the hypercube.
-    Expander,
-    /// The torus of this dimension.
-    Torus(u32),
-    /// All nodes joined.
-    Complete,
-    /// The ring.
-    Ring,
-}
-
-/// Exponent of `n` in the entry of Table 1 (constants and logarithms are hidden there): for Algorithm 1,
-/// synchronous, and Algorithm 2, randomized.
-#[must_use]
-pub fn table1_exponent(family: Table1Family) -> [Printed<f64>; 2] {
-    let [synchronous, randomized] = match family {
-        Table1Family::Expander => [-2.0, -2.0],
-        Table1Family::Torus(dimension) => {
-            let d = f64::from(dimension);
-            [-(2.0 - 1.0 / d), -(2.0 - 2.0 / d)]
-        }
-        Table1Family::Complete => [-1.0, -2.0],
-        Table1Family::Ring => [-1.0, -1.0],
-    };
-    [Printed::new(synchronous), Printed::new(randomized)]
 }

@@ -15,7 +15,7 @@
 mod formulas;
 mod sequences;
 
-pub use formulas::{Table1Family, corollary4_variance, proposition1_neighbors, table1_exponent, theorem4};
+pub use formulas::{corollary4_variance, theorem4};
 pub use sequences::sequence_mean_from;
 
 use super::exact::{Connections, outside_neighbors};
@@ -24,7 +24,8 @@ use crate::Error;
 use crate::kernel::{self, Lanes};
 use crate::tasks::for_paired_tasks;
 use crate::view::checked_coalition;
-use ndp_dp::{ObserverLoss, PairwiseLoss, Printed};
+use ndarray::Array2;
+use ndp_dp::{ObserverLoss, Printed};
 use ndp_graph::{Csr, GossipMatrix};
 use ndp_linalg::memory::require_dense;
 use rayon::prelude::*;
@@ -52,33 +53,63 @@ pub enum Powers {
     Transposed,
 }
 
-/// Theorem 1 from `source` to every node: entry `v` is `f(source, v) / c₀`.
+/// Theorem 1 from each of `sources` to every node: entry `(k, v)` is `f(sources[k], v) / c₀`. With all nodes as sources it is the loss
+/// of all pairs.
 ///
 /// # Errors
-/// [`Error::NodeOutOfRange`]; [`Error::InvalidParameter`] for more rounds than can be gone through, here and below.
+/// [`Error::NodeOutOfRange`]; [`ndp_graph::Error::TooLarge`] for more sources than fit in memory; [`Error::InvalidParameter`] for more
+/// rounds than can be gone through, here and below.
 ///
 /// # Complexity
-/// `O(T n nnz(W))`: the norms of all rows of all powers are needed.
+/// `O(T n nnz(W))` time however few the sources: the norms of all rows of all powers are needed. In parallel over panels of columns
+/// that stay in cache for all `T` rounds; `O(n)` memory for every source.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let matrix = GossipMatrix::metropolis(&path_graph(4)?);
+/// let from = theorem1_from(&matrix, &[0, 3], 5, Powers::FromZero)?.into_value();
+/// let towards = theorem1_towards((&matrix, 5), &[2], Powers::FromZero)?.into_value().unit;
+/// assert!((from[(0, 2)] - towards[0]).abs() < 1e-12 && (from[(1, 2)] - towards[3]).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn theorem1_from(
     matrix: &GossipMatrix,
-    source: usize,
+    sources: &[usize],
     rounds: usize,
     powers: Powers,
-) -> Result<Printed<Vec<f64>>, Error> {
-    checked_coalition(&[source], matrix.node_count())?;
-    require_rounds_of(matrix, matrix.node_count(), rounds)?;
-    let sum = Sum { rounds, powers };
-    let charged = |senders: Vec<usize>| {
-        let shares = message_shares::<PANEL, false>(matrix.csr(), &senders, sum);
-        shares[source * PANEL..][..senders.len()].to_vec()
-    };
-    let shares: Vec<f64> = if rounds == 0 {
-        vec![0.0; matrix.node_count()]
-    } else {
-        panels(matrix.node_count()).into_par_iter().map(charged).collect::<Vec<_>>().concat()
-    };
-    let towards = |v: usize| matrix.graph().neighbors(v).iter().map(|&w| shares[w as usize]).sum();
-    Ok(Printed::new((0..matrix.node_count()).map(towards).collect()))
+) -> Result<Printed<Array2<f64>>, Error> {
+    let nodes = matrix.node_count();
+    if let Some(&node) = sources.iter().find(|&&u| u >= nodes) {
+        return Err(Error::NodeOutOfRange { node, nodes });
+    }
+    require_dense("the printed losses of all pairs and their sums", sources.len(), 2 * nodes)?;
+    require_rounds_of(matrix, nodes, rounds)?;
+    let mut unit = vec![0.0; sources.len() * nodes];
+    if rounds > 0 && !unit.is_empty() {
+        let sum = Sum { rounds, powers };
+        let everybody = sources.iter().copied().eq(0..nodes);
+        // The rows of the sources alone.
+        let charged = |senders: Vec<usize>| {
+            let shares = message_shares::<PANEL, false>(matrix.csr(), &senders, sum);
+            if everybody {
+                return shares;
+            }
+            sources.iter().flat_map(|&u| &shares[u * PANEL..(u + 1) * PANEL]).copied().collect()
+        };
+        let shares: Vec<Vec<f64>> = panels(nodes).into_par_iter().map(charged).collect();
+        // The sum over neighbors is needed once, after the sum over rounds.
+        unit.par_chunks_mut(nodes).enumerate().for_each(|(k, towards)| {
+            let row: Vec<f64> =
+                shares.iter().flat_map(|panel| &panel[k * PANEL..(k + 1) * PANEL]).copied().collect();
+            for (v, loss) in towards.iter_mut().enumerate() {
+                *loss = matrix.graph().neighbors(v).iter().map(|&w| row[w as usize]).sum();
+            }
+        });
+    }
+    let unit = Array2::from_shape_vec((sources.len(), nodes), unit);
+    Ok(Printed::new(unit.expect("a row for every source")))
 }
 
 /// Theorem 1 from every node to one observer, entry `u` is `f(u, v) / c₀`, and Theorem 12 to a coalition: the sum over the messages
@@ -125,41 +156,6 @@ fn fixed_towards(
         }
     }
     Ok(Printed::new(ObserverLoss { observer: coalition[0], unit }))
-}
-
-/// Theorem 1 for all pairs, as a fraction of `c₀`.
-///
-/// # Errors
-/// [`ndp_graph::Error::TooLarge`] when the `n²` losses do not fit in memory.
-///
-/// # Complexity
-/// `O(T n nnz(W))` time, in parallel over panels of columns that stay in cache for all `T` rounds;
-/// `O(n²)` memory.
-pub fn theorem1_all_pairs(
-    matrix: &GossipMatrix,
-    rounds: usize,
-    powers: Powers,
-) -> Result<Printed<PairwiseLoss>, Error> {
-    let n = matrix.node_count();
-    require_dense("the printed losses of all pairs and their sums", n, 2 * n)?;
-    require_rounds_of(matrix, n, rounds)?;
-    let mut unit = vec![0.0; n * n];
-    if rounds > 0 {
-        let sum = Sum { rounds, powers };
-        let shares: Vec<Vec<f64>> = panels(n)
-            .into_par_iter()
-            .map(|senders| message_shares::<PANEL, false>(matrix.csr(), &senders, sum))
-            .collect();
-        // The sum over neighbors is needed once, after the sum over rounds.
-        unit.par_chunks_mut(n).enumerate().for_each(|(u, towards)| {
-            let row: Vec<f64> =
-                shares.iter().flat_map(|panel| &panel[u * PANEL..(u + 1) * PANEL]).copied().collect();
-            for (v, loss) in towards.iter_mut().enumerate() {
-                *loss = matrix.graph().neighbors(v).iter().map(|&w| row[w as usize]).sum();
-            }
-        });
-    }
-    Ok(Printed::new(PairwiseLoss::from_rows(n, unit)?))
 }
 
 /// Corollary 1 from every node to one observer:
@@ -315,14 +311,15 @@ mod tests {
                 (6, Powers::FromOne),
             ] {
                 let expected = by_definition(&matrix, rounds, powers)?;
-                let all = theorem1_all_pairs(&matrix, rounds, powers)?.into_value();
+                let everybody: Vec<usize> = (0..graph.node_count()).collect();
+                let all = theorem1_from(&matrix, &everybody, rounds, powers)?.into_value();
                 for v in 0..graph.node_count() {
-                    let from = theorem1_from(&matrix, v, rounds, powers)?.into_value();
+                    let from = theorem1_from(&matrix, &[v, 0], rounds, powers)?.into_value();
                     let towards = theorem1_towards((&matrix, rounds), &[v], powers)?.into_value();
                     for u in 0..graph.node_count() {
-                        assert_relative_eq!(all.get(u, v), expected[(u, v)], max_relative = 1e-12);
+                        assert_relative_eq!(all[(u, v)], expected[(u, v)], max_relative = 1e-12);
                         assert_relative_eq!(towards.unit[u], expected[(u, v)], max_relative = 1e-12);
-                        assert_relative_eq!(from[u], expected[(v, u)], max_relative = 1e-12);
+                        assert_relative_eq!(from[(0, u)], expected[(v, u)], max_relative = 1e-12);
                     }
                     // What the sum does prove: over all sources it is the number of messages.
                     let messages = (rounds * graph.degree(v)) as f64;
@@ -369,7 +366,8 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
             pool.install(|| {
                 let column = theorem1_towards((&matrix, 8), &[4555], Powers::FromZero)?.into_value();
-                let pairs = theorem1_all_pairs(&small, 8, Powers::FromOne)?.into_value();
+                let pairs =
+                    theorem1_from(&small, &(0..90).collect::<Vec<_>>(), 8, Powers::FromOne)?.into_value();
                 Ok::<_, Error>((column, pairs))
             })
         };

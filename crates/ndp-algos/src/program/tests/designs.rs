@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::accountant::Protocol;
-use crate::gossip::fresh::{Pairs, optimize};
+use crate::gossip::fresh::optimize;
 use crate::program::constructors::{decor, dsgd, fresh_noise};
 use crate::program::design::{Design, DesignStopping, Limit};
 use ndp_dp::NoiseMultiplier;
@@ -36,16 +36,11 @@ fn schedules_of_fresh_noise() -> Outcome {
         };
         let pairs: Vec<(Observer, Vec<usize>)> =
             observers.iter().map(|&v| (Observer::node(v), far(v))).collect();
+        let listed: Vec<(usize, usize)> =
+            observers.iter().flat_map(|&v| far(v).into_iter().map(move |u| (u, v))).collect();
         for (limit, allowed) in [(Limit::Mean(0.1), 0.1), (Limit::Worst(0.2), 0.2)] {
             let stopping = DesignStopping { tolerance: 0.002, steps: 2000 };
-            let before = optimize(
-                &matrix,
-                rounds,
-                &Pairs { distance: 2, observers: observers.clone() },
-                limit,
-                1.0,
-                stopping,
-            )?;
+            let before = optimize(&matrix, rounds, &listed, limit, 1.0, stopping)?;
             let stopping = DesignStopping { tolerance: 1e-3, steps: 400 };
             let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit, stopping)?;
             assert!(found.cost <= found.lower_bound * 1.0011, "{limit:?}: {}", found.cost);

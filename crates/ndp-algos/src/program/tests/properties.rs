@@ -3,7 +3,7 @@
 use super::*;
 use crate::accountant::{Protocol, Target, check, least_noise};
 use crate::audit::{AuditPlan, audit};
-use crate::gossip::{FreshNoiseGossip, NoiseSchedule, SynchronousGossip};
+use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
 use crate::program::constructors::*;
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph};
@@ -381,7 +381,7 @@ fn protocols_of_the_crate_agree() -> Outcome {
         let variances = [1.0, 0.5, 0.125];
         let weights: Vec<Weight> = variances.iter().map(|&v| v.into()).collect();
         let gossip = SynchronousGossip::new(matrix.clone(), 4);
-        let fresh = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::new(variances.to_vec())?);
+        let fresh = FreshNoiseGossip::new(matrix.clone(), variances.to_vec())?;
         let pairs: [(&dyn Protocol, Program); 2] =
             [(&gossip, muffliato(&matrix, 4)?), (&fresh, fresh_noise(&matrix, &weights)?)];
         for (protocol, program) in pairs {

@@ -3,9 +3,7 @@
 use super::*;
 use crate::LinearProtocol;
 use crate::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
-use crate::gossip::{
-    FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
-};
+use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
 use crate::program::constructors::{fresh_noise, muffliato, randomized_gossip};
 use ndp_graph::generators::{cycle_graph, karate_club_graph};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
@@ -51,7 +49,7 @@ fn fixed_matrices_and_schedules() -> Outcome {
         assert_agree(&SynchronousGossip::new(matrix.clone(), 6), &muffliato(&matrix, 6)?, &members);
         let schedule = [1.0, 0.3, 0.0, 0.125];
         let weights: Vec<Weight> = schedule.iter().map(|&v| v.into()).collect();
-        let fresh = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::new(schedule.to_vec())?);
+        let fresh = FreshNoiseGossip::new(matrix.clone(), schedule.to_vec())?;
         assert_agree(&fresh, &fresh_noise(&matrix, &weights)?, &members);
     }
     let club = GossipMatrix::metropolis(&karate_club_graph()?);
@@ -92,9 +90,9 @@ fn changing_connections() -> Outcome {
                 Step::Idle => {}
             }
         }
-        assert_agree(&SequenceGossip::new(GossipSequence::new(8, steps)?), &program, &members);
+        assert_agree(&SequenceGossip::from(GossipSequence::new(8, steps)?), &program, &members);
         let rings: Vec<(usize, usize)> = (0..16).map(|_| edges[rng.random_range(0..edges.len())]).collect();
-        let gossip = SequenceGossip::new(GossipSequence::given_activations(&graph, &rings)?);
+        let gossip = SequenceGossip::from(GossipSequence::given_activations(&graph, &rings)?);
         assert_agree(&gossip, &randomized_gossip(8, &rings)?, &members);
     }
     Ok(())

@@ -9,6 +9,7 @@ use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound};
+use rayon::prelude::*;
 
 /// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
 ///
@@ -26,21 +27,8 @@ use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound
 ///   does not compose over rounds.
 ///
 /// The last models of *other* nodes are not part of the view.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
-/// use ndp_algos::sgd::{Domain, GossipObserver, Linear, Logistic, Objective, walk::Update};
-/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
-/// let sgd =
-///     MuffliatoSgd { rounds: 10, step_size: 0.5, batch: Batch::Full, domain: Domain::Unbounded, update: Update::Sound };
-/// // Ten rounds of a one-peer hypercube: nodes that differ in the last bit alone lose most.
-/// let observer = GossipObserver::new(&sgd, &[Mixing::OnePeerHypercube], &constants, 8, 0)?;
-/// assert_eq!((observer.loss(1)?.value().get(), observer.loss(4)?.value().get()), (10.0, 2.5));
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct GossipObserver {
+pub(crate) struct GossipObserver {
     observer: usize,
     users: usize,
     rounds: usize,
@@ -62,13 +50,13 @@ impl GossipObserver {
     /// The observer of a run in which all `mixings` are public: one for every round, or a single one for all.
     ///
     /// # Errors
-    /// [`Error::Unbounded`]; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
+    /// [`Error::Unbounded`]; [`Error::InvalidParameter`] for a training that cannot be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
     /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of [`exact_loss`](crate::gossip::exact_loss),
     /// [`Error::NotCertified`].
     ///
     /// # Complexity
     /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.
-    pub fn new(
+    pub(crate) fn new(
         sgd: &MuffliatoSgd,
         mixings: &[Mixing],
         constants: &Constants,
@@ -76,6 +64,7 @@ impl GossipObserver {
         observer: usize,
     ) -> Result<Self, Error> {
         constants.require_bounded()?;
+        sgd.check()?;
         if observer >= users {
             return Err(Error::NodeOutOfRange { node: observer, nodes: users });
         }
@@ -109,7 +98,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`].
-    pub fn loss(&self, source: usize) -> Result<UpperBound<UnitLoss>, Error> {
+    pub(crate) fn loss(&self, source: usize) -> Result<UpperBound<UnitLoss>, Error> {
         if source == self.observer {
             return Err(Error::SourceIsObserver(source));
         }
@@ -178,8 +167,23 @@ impl GossipObserver {
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub fn statement(&self, source: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        let units = self.loss(source)?.into_value().get();
+    pub(crate) fn statement(&self, source: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        self.stated(self.loss(source)?, sigma, delta)
+    }
+
+    /// `(ε, δ)` of the node of which most is learnt.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] where the observer is alone.
+    pub(crate) fn worst(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        let sources: Vec<usize> = (0..self.users).filter(|&u| u != self.observer).collect();
+        let losses = sources.into_par_iter().map(|u| self.loss(u)).collect::<Result<Vec<_>, _>>()?;
+        let worst = losses.into_iter().max_by(|a, b| a.value().get().total_cmp(&b.value().get()));
+        self.stated(worst.ok_or(Error::NoGuarantee("the observer is the only user"))?, sigma, delta)
+    }
+
+    fn stated(&self, loss: UpperBound<UnitLoss>, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        let units = loss.into_value().get();
         let mu = self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON);
         let privacy = UpperBound::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?);
         Ok(Statement::Guaranteed {
@@ -192,7 +196,7 @@ impl GossipObserver {
     ///
     /// # Errors
     /// As [`loss`](Self::loss).
-    pub fn mean_statement(&self, order: Order, sigma: Sigma) -> Result<Statement, Error> {
+    pub(crate) fn mean_statement(&self, sigma: Sigma, order: Order) -> Result<Statement, Error> {
         let ratio = self.sensitivity / sigma.get();
         let unit = order.get() / 2.0 * ratio * ratio;
         let loss = self.mean()?.map(|mean| mean.get() * unit * (1.0 + 8.0 * f64::EPSILON));

@@ -1,26 +1,34 @@
-//! What training costs in privacy, and results that cannot be shown without it.
+//! What training costs in privacy.
 //!
-//! A [`Statement`] says what a run guarantees and against whom, or that it guarantees nothing. A
-//! [`Trained`] result is a run with its statement: displaying it displays both.
+//! | question | item | grade |
+//! | --- | --- | --- |
+//! | do the data keep what their users promise? | [`DataBounds::check`] | - |
+//! | what do these observers learn at this noise? | [`Accountant::statement`], [`Accountant::statement_about`] | `UpperBound`; `Exact` for the local model |
+//! | what do they learn on average? | [`Accountant::mean_statement`] | `UpperBound`; `Exact` for the local model |
+//! | what does an observer of gossip learn, whatever the noise? | [`Accountant::loss`] | `UpperBound` |
+//! | how much noise does a target need? | [`Accountant::noise_for`] | that of the statement |
+//! | which noise was published for a mean loss? | [`printed`] | `Printed`: no guarantee |
+//!
+//! An [`Accountant`] is built once from a training and those who watch it ([`Watched`]): that is where first visits are followed and
+//! views projected. It then answers for any noise. What it answers is a [`Statement`], which says whom it protects against.
 
+mod accountant;
 mod gossip;
 pub mod printed;
 mod server;
 mod walk;
 
-pub use gossip::GossipObserver;
+pub use accountant::{Accountant, Watched};
+pub(crate) use gossip::GossipObserver;
 pub(crate) use server::{central, federated, local};
-pub use walk::WalkPairs;
-pub(crate) use walk::complete_walk;
+pub(crate) use walk::{WalkPairs, complete_walk};
 
 use crate::Error;
 use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
-use crate::sgd::federated::FederatedSgd;
-use crate::sgd::objective::Constants;
 use crate::sgd::positive;
-use crate::sgd::walk::WalkSgd;
-use ndp_dp::{ApproxDp, Delta, Guarantee, Order, Printed, Sigma, UpperBound, calibration};
+use ndp_dp::{ApproxDp, Guarantee, Order, Printed, Sigma, UpperBound, calibration};
+use ndp_numeric::rounding::{shown_up, shown_up_scientific};
 use serde::Serialize;
 use std::fmt;
 
@@ -123,7 +131,9 @@ impl Statement {
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pair = |p: &ApproxDp| format!("({:.4}, {:.1e})", p.epsilon(), p.delta());
+        // Nothing is shown smaller than it is.
+        let pair =
+            |p: &ApproxDp| format!("({}, {})", shown_up(p.epsilon(), 4), shown_up_scientific(p.delta(), 1));
         match self {
             Self::Guaranteed { privacy, against } => {
                 write!(
@@ -134,8 +144,8 @@ impl fmt::Display for Statement {
                 )
             }
             Self::MeanLoss { order, loss, over } => {
-                let (order, value, grade) = (order.get(), loss.value(), loss.grade());
-                write!(f, "mean Rényi loss {value:.4} of order {order} over {over} [{grade}]")
+                let (order, value, grade) = (order.get(), shown_up(*loss.value(), 4), loss.grade());
+                write!(f, "mean Rényi loss {value} of order {order} over {over} [{grade}]")
             }
             Self::Printed { privacy, reason } => {
                 write!(f, "published as {}, which is no guarantee: {reason} [printed]", pair(privacy.value()))
@@ -145,129 +155,13 @@ impl fmt::Display for Statement {
     }
 }
 
-/// The accountants whose statement holds for all users alike.
-///
-/// What a walk on a graph costs differs from pair to pair ([`WalkPairs`]), and so does what gossip costs ([`GossipObserver`]).
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::privacy::{Accountant, calibrate};
-/// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective};
-/// use ndp_dp::Delta;
-/// let (constants, delta) = (Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded), Delta::new(1e-6)?);
-/// let walk = WalkSgd::new(Route::Complete, 20_000, 0.034, Some(12));
-/// let noise = |accountant: Accountant<'_>| {
-///     calibrate(10.0, |sigma| accountant.statement(&constants, 2000, sigma, delta)).map(|sigma| sigma.get())
-/// };
-/// // As the experiment of the paper says: 1.178 and 3.749.
-/// assert!((noise(Accountant::CompleteWalk { walk: &walk, colluders: 1 })? - 1.178).abs() < 3e-3);
-/// assert!((noise(Accountant::Local { contributions: 12 })? - 3.749).abs() < 3e-3);
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub enum Accountant<'a> {
-    /// Local differential privacy of a user with at most so many gradients, each seen by everybody: `μ = s √N / σ`, exact as a worst
-    /// case, whatever is done with the gradients afterwards.
-    Local {
-        /// Gradients of one user, `N`.
-        contributions: usize,
-    },
-    /// Centralized DP-SGD, a walk on the complete graph without a cap: a trusted curator draws a user uniformly in every step and releases every noisy
-    /// gradient. An `UpperBound` by subsampling.
-    Central(&'a WalkSgd<'a>),
-    /// Federated SGD with only the last model released: the smaller of amplification by iteration and contraction, an `UpperBound`
-    /// at this `ε`.
-    Federated(&'a FederatedSgd),
-    /// A walk on the complete graph: what other users who pool what they see learn about any user, the path and the last model
-    /// included.
-    ///
-    /// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
-    /// gradient. Uncapped, or with decreasing steps: exact in the number of steps. An `UpperBound`; converted to `(ε, δ)` at the
-    /// best order. With a given start it holds for the user who starts, whose first contribution is certain, and so for all.
-    CompleteWalk {
-        /// The walk.
-        walk: &'a WalkSgd<'a>,
-        /// Users who pool what they see, `c`.
-        colluders: usize,
-    },
-}
-
-impl Accountant<'_> {
-    /// What a run of `users` users costs each of them, with an objective of these constants and noise of standard deviation
-    /// `sigma` on every gradient.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the complete graph, a given
-    /// start or a cap; of the walk another route, clipping after noise, or forwarding without noise beyond the cap; of federated
-    /// training the want of a ball to project on. [`Error::Unbounded`], [`Error::StepTooLong`], [`Error::InvalidParameter`], and
-    /// [`Error::NodeOutOfRange`] for a start outside the users.
-    pub fn statement(
-        self,
-        constants: &Constants,
-        users: usize,
-        sigma: Sigma,
-        delta: Delta,
-    ) -> Result<Statement, Error> {
-        match self {
-            Self::Local { contributions } => local(constants, contributions, sigma, delta),
-            Self::Central(run) => central(run, constants, users, sigma, delta),
-            Self::Federated(run) => federated(run, constants, users, sigma, delta),
-            Self::CompleteWalk { walk, colluders } => {
-                complete_walk(walk, constants, users, colluders, sigma, delta)
-            }
-        }
-    }
-}
-
-/// A run and what it costs in privacy. Whoever pairs the two by hand answers for it; [`Trained::train`] checks the data.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::privacy::{Statement, Trained};
-/// let trained = Trained { run: "a model", statement: Statement::NotPrivate };
-/// assert!(trained.to_string().ends_with("privacy: not private: no noise was added"));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct Trained<R> {
-    /// What training left.
-    pub run: R,
-    /// What it cost.
-    pub statement: Statement,
-}
-
-impl<R> Trained<R> {
-    /// Trains after checking that the data keep the promise that `statement` rests on.
-    ///
-    /// # Errors
-    /// Those of [`DataBounds::check`] and of `run`.
-    pub fn train(
-        bounds: &DataBounds,
-        data: &Dataset,
-        statement: Statement,
-        run: impl FnOnce() -> Result<R, Error>,
-    ) -> Result<Self, Error> {
-        bounds.check(data)?;
-        Ok(Self { run: run()?, statement })
-    }
-}
-
-impl<R: fmt::Debug> fmt::Display for Trained<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:?}", self.run)?;
-        write!(f, "privacy: {}", self.statement)
-    }
-}
-
 /// The smallest noise whose statement meets a target, the verified end of the search: the `ε` of a guarantee, or the mean loss over
 /// pairs in nats.
-///
-/// `statement` is one of this module's accountants with everything but the noise filled in.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error;
 /// [`Error::NoGuarantee`] when the accountant gives none.
-pub fn calibrate(
+pub(crate) fn calibrate(
     target: f64,
     mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
 ) -> Result<Sigma, Error> {

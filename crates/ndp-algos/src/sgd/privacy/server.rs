@@ -6,7 +6,7 @@ use crate::error::ensure;
 use crate::numeric::up;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
-use crate::sgd::walk::{FirstUser, Route, WalkSgd};
+use crate::sgd::walk::{Route, WalkSgd};
 use ndp_dp::baselines;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
@@ -44,26 +44,28 @@ pub(crate) fn central(
     sigma: Sigma,
     delta: Delta,
 ) -> Result<Statement, Error> {
-    match (run.route, run.start, run.cap) {
-        (Route::Complete, FirstUser::Uniform, None) => {}
-        (Route::Graph(_), ..) => {
-            return Err(Error::NoGuarantee(
-                "subsampling needs every user to be drawn uniformly in every step",
-            ));
-        }
-        (_, FirstUser::User(_), _) => {
-            return Err(Error::NoGuarantee("subsampling does not cover a first user who is given"));
-        }
-        (.., Some(_)) => {
-            return Err(Error::NoGuarantee(
-                "a cap makes steps depend on who was drawn before, which subsampling does not cover",
-            ));
-        }
-    }
+    require_drawn(run)?;
     constants.require_bounded()?;
     let lipschitz = constants.sensitivity / 2.0;
     let spent = baselines::central_approx_dp(users as u64, run.steps as u64, lipschitz, sigma, delta)?;
     Ok(Statement::Guaranteed { privacy: spent.into(), against: "everybody but the trusted curator" })
+}
+
+/// Nothing if every step of the run draws its user uniformly from all, whatever was drawn before.
+///
+/// # Errors
+/// As [`central`].
+pub(super) fn require_drawn(run: &WalkSgd<'_>) -> Result<(), Error> {
+    match (run.route, run.start, run.cap) {
+        (Route::Complete, None, None) => Ok(()),
+        (Route::Graph(_), ..) => {
+            Err(Error::NoGuarantee("subsampling needs every user to be drawn uniformly in every step"))
+        }
+        (_, Some(_), _) => Err(Error::NoGuarantee("subsampling does not cover a first user who is given")),
+        (.., Some(_)) => Err(Error::NoGuarantee(
+            "a cap makes steps depend on who was drawn before, which subsampling does not cover",
+        )),
+    }
 }
 
 /// Federated SGD with only the last model released: the smaller of amplification by iteration and
@@ -79,11 +81,7 @@ pub(crate) fn federated(
     sigma: Sigma,
     delta: Delta,
 ) -> Result<Statement, Error> {
-    let Domain::Ball(radius) = run.domain else {
-        return Err(Error::NoGuarantee("the contraction bound needs models projected on a ball"));
-    };
-    constants.require_bounded()?;
-    constants.require_nonexpansive(run.step_size)?;
+    let radius = require_projected(run, constants)?;
     let parameters = FederatedParameters {
         users: users as u64,
         batch: run.batch as u64,
@@ -100,4 +98,17 @@ pub(crate) fn federated(
         privacy: privacy.into(),
         against: "readers of the last model (not the users of a round, who see its model)",
     })
+}
+
+/// The radius of the ball on which models are projected, if the theorem covers the run.
+///
+/// # Errors
+/// As [`federated`].
+pub(super) fn require_projected(run: &FederatedSgd, constants: &Constants) -> Result<f64, Error> {
+    let Domain::Ball(radius) = run.domain else {
+        return Err(Error::NoGuarantee("the contraction bound needs models projected on a ball"));
+    };
+    constants.require_bounded()?;
+    constants.require_nonexpansive(run.step_size)?;
+    Ok(radius)
 }

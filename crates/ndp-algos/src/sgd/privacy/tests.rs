@@ -4,11 +4,11 @@ use super::*;
 use crate::audit::clopper_pearson_upper;
 use crate::gossip::SynchronousGossip;
 use crate::sgd::federated::FederatedSgd;
-use crate::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
-use crate::sgd::objective::{Constants, Domain, Linear, Logistic, Objective, Squared};
+use crate::sgd::gossip::{Mixing, MuffliatoSgd};
+use crate::sgd::objective::{Constants, Domain, Linear, LinearLoss, Objective};
 use crate::sgd::rounds::{Round, shift_loss};
-use crate::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
-use crate::sgd::{Synthetic, Users};
+use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use crate::sgd::{Deal, Users};
 use crate::walk::FinalToken;
 use ndp_dp::{Delta, Gdp, Mechanism};
 use ndp_graph::{GossipMatrix, GossipSequence, TransitionMatrix, generators};
@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 
 const FIG2: WalkSgd<'_> = WalkSgd {
     route: Route::Complete,
-    start: FirstUser::Uniform,
+    start: None,
     steps: 20_000,
     step_size: StepSize::Constant(0.034),
     domain: Domain::Unbounded,
@@ -31,7 +31,7 @@ fn epsilon(statement: &Statement) -> f64 {
 }
 
 fn logistic() -> Constants {
-    Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded)
+    Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
 }
 
 /// The noise levels of the papers' experiment at `n = 2000`, 12 contributions, `δ = 1e-6`: walk 1.178 and
@@ -125,7 +125,7 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
             for colluders in [1, 5, 999] {
                 for steps in [1, 2, 40] {
                     let uniform = WalkSgd { steps, cap, step_size, ..FIG2 };
-                    let given = WalkSgd { start: FirstUser::User(0), ..uniform };
+                    let given = WalkSgd { start: Some(0), ..uniform };
                     let stated = |walk: &WalkSgd<'_>| -> Result<f64, Error> {
                         Ok(epsilon(&complete_walk(walk, &unit, 1000, colluders, sigma, delta)?))
                     };
@@ -140,7 +140,7 @@ fn a_given_start_is_charged_for_its_first_step() -> Result<(), Error> {
             }
         }
     }
-    let outside = WalkSgd { start: FirstUser::User(1000), ..FIG2 };
+    let outside = WalkSgd { start: Some(1000), ..FIG2 };
     let refused = complete_walk(&outside, &unit, 1000, 1, sigma, delta).map(|_| ());
     assert_eq!(refused, Err(Error::NodeOutOfRange { node: 1000, nodes: 1000 }));
     Ok(())
@@ -162,14 +162,14 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     ));
     let long = WalkSgd { step_size: StepSize::Constant(9.0), ..FIG2 };
     assert!(matches!(fails(long, &logistic()), Error::StepTooLong { .. }));
-    let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
+    let ridge = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
     let curator = WalkSgd::new(Route::Complete, 100, 0.034, None);
     assert!(central(&curator, &logistic(), 40, sigma, delta).is_ok());
     let matrix = ring(40)?;
     for run in [
-        WalkSgd { start: FirstUser::User(3), ..curator },
+        WalkSgd { start: Some(3), ..curator },
         WalkSgd { cap: Some(50), ..curator },
         WalkSgd { route: Route::Graph(&matrix), ..curator },
     ] {
@@ -186,11 +186,16 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
 }
 
 #[test]
-fn a_result_is_never_shown_without_its_statement() -> Result<(), Error> {
-    let statement = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?;
-    let shown = Trained { run: "a model", statement }.to_string();
-    assert!(shown.contains("privacy: (1.0000, 1.0e-6)-differentially private against everybody"), "{shown}");
+fn statements_say_what_they_are() -> Result<(), Error> {
+    let shown = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?.to_string();
+    assert!(shown.contains("(1.0000, 1.0e-6)-differentially private against everybody"), "{shown}");
     assert!(shown.contains("[exact]"), "{shown}");
+    let privacy = UpperBound::new(ApproxDp::new(1.000_01, 1.01e-6)?).into();
+    let above = Statement::Guaranteed { privacy, against: "everybody" }.to_string();
+    assert!(above.contains("(1.0001, 1.1e-6)"), "{above}");
+    let (order, loss) = (Order::new(2.0)?, UpperBound::new(0.300_01).into());
+    let mean = Statement::MeanLoss { order, loss, over: "all" }.to_string();
+    assert!(mean.contains("0.3001"), "{mean}");
     let printed =
         Statement::Printed { privacy: Printed::new(ApproxDp::new(1.0, 1e-6)?), reason: "noise is clipped" };
     assert!(printed.to_string().contains("no guarantee: noise is clipped [printed]"));
@@ -219,8 +224,8 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
             for pair in 0..pairs.len() {
                 assert!(epsilon(&account.statement_of(pair, sigma, delta)?) <= spent);
             }
-            let mean = calibrate(0.3, |sigma| account.mean_statement(order, sigma))?;
-            let Statement::MeanLoss { loss, .. } = account.mean_statement(order, mean)? else {
+            let mean = calibrate(0.3, |sigma| account.mean_statement(sigma, order))?;
+            let Statement::MeanLoss { loss, .. } = account.mean_statement(mean, order)? else {
                 return Err(Error::NoGuarantee("a mean loss was asked for"));
             };
             assert!(*loss.value() <= 0.3 && *loss.value() > 0.299_999);
@@ -236,11 +241,12 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
 #[test]
 fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     // Far labels and clipped examples: every gradient is ±1/2, so the first user's whole sensitivity shows.
-    let objective = Linear { clip: Some(0.5), ..Linear::new(Squared) };
+    let objective = Linear { clip: Some(0.5), ..Linear::new(LinearLoss::Squared) };
     let constants = objective.constants(1.0, 100.0, Domain::Unbounded);
     let world = |label: f64| {
         let labels = vec![label, 100.0, -100.0, 100.0];
-        Users::consecutive(&Dataset::new(ndarray::Array2::ones((4, 1)), labels)?, 4)
+        let data = Dataset::new(ndarray::Array2::ones((4, 1)), labels)?;
+        Users::deal(&data, 4, Deal::InOrder, &mut ChaCha8Rng::seed_from_u64(1))
     };
     let (delta, sigma, runs) = (Delta::new(0.05)?, Sigma::new(1.0)?, 20_000);
     let walk = WalkSgd { steps: 6, step_size: StepSize::Constant(0.5), cap: Some(3), ..FIG2 };
@@ -253,8 +259,8 @@ fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(31);
         let mut last = |users: &Users| -> Result<f64, Error> {
             Ok(match k {
-                0 => walk.run(&objective, users, Some(sigma), None, rng)?.model[0],
-                _ => server.run(&objective, users, Some(sigma), None, rng)?.model[0],
+                0 => walk.run(&objective, users, Some(sigma), None, rng)?.models[(0, 0)],
+                _ => server.run(&objective, users, Some(sigma), None, rng)?.models[(0, 0)],
             })
         };
         let worlds = [world(100.0)?, world(-100.0)?];
@@ -280,7 +286,7 @@ fn losses_on_a_graph_are_those_of_their_accountants() -> Result<(), Error> {
     let (matrix, order) = (ring(6)?, Order::new(2.0)?);
     let walk = WalkSgd { route: Route::Graph(&matrix), steps: 20, cap: None, ..FIG2 };
     let account = WalkPairs::new(&walk, &logistic(), &[(0, 3)], FinalToken::Withheld, 20)?;
-    let Statement::MeanLoss { loss, .. } = account.mean_statement(order, Sigma::new(4.0)?)? else {
+    let Statement::MeanLoss { loss, .. } = account.mean_statement(Sigma::new(4.0)?, order)? else {
         return Err(Error::NoGuarantee("a mean loss was asked for"));
     };
     // Reference of the accountant with M = 4; more depths may only lower it.
@@ -297,15 +303,14 @@ fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
         WalkPairs::new(walk, &logistic(), &[(0, 1)], FinalToken::Withheld, 10).map(|_| ()).unwrap_err()
     };
     assert!(matches!(refused(&walk), Error::NonUniform { node: 0, sum } if (sum - 4.0).abs() < 1e-12));
-    let data = Dataset::synthetic(
-        Synthetic::Logistic { rows: 50 },
-        &[1.0, -1.0],
-        &mut ChaCha8Rng::seed_from_u64(1),
-    )?;
-    let users = Users::consecutive(&data, 5)?;
+    let features = ndarray::Array2::from_shape_fn((50, 2), |(i, j)| ((7 * i + 3 * j) as f64).sin() / 2.0);
+    let labels = (0..50).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let rng = &mut ChaCha8Rng::seed_from_u64(1);
+    let users = Users::deal(&Dataset::new(features, labels)?, 5, Deal::InOrder, rng)?;
     let noise = Some(Sigma::new(0.1)?);
-    let run = walk.run(&Linear::new(Logistic), &users, noise, None, &mut ChaCha8Rng::seed_from_u64(2))?;
-    assert!(run.model.iter().all(|x| x.is_finite()));
+    let run =
+        walk.run(&Linear::new(LinearLoss::Logistic), &users, noise, None, &mut ChaCha8Rng::seed_from_u64(2))?;
+    assert!(run.models.iter().all(|x| x.is_finite()));
 
     let ring = ring(5)?;
     let fair = WalkSgd { route: Route::Graph(&ring), steps: 30, ..FIG2 };
@@ -322,13 +327,8 @@ fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     Ok(())
 }
 
-const DESCENT: MuffliatoSgd = MuffliatoSgd {
-    rounds: 3,
-    step_size: 0.7,
-    batch: Batch::Full,
-    domain: Domain::Unbounded,
-    update: Update::Sound,
-};
+const DESCENT: MuffliatoSgd =
+    MuffliatoSgd { rounds: 3, step_size: 0.7, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 
 /// One-peer hypercube: `T` times `2^-j`; server: `T/(n - 1)`; ring: the shift accountant; as released: local.
 #[test]
@@ -403,8 +403,8 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
         let sigma = Sigma::new(6.0)?;
         let whole = epsilon(&local(&constants, 3, sigma, delta)?);
         assert!((epsilon(&observer.statement(4, sigma, delta)?) / whole - 1.0).abs() < 1e-12);
-        let mean = calibrate(0.5, |sigma| observer.mean_statement(order, sigma))?;
-        let Statement::MeanLoss { loss, .. } = observer.mean_statement(order, mean)? else {
+        let mean = calibrate(0.5, |sigma| observer.mean_statement(sigma, order))?;
+        let Statement::MeanLoss { loss, .. } = observer.mean_statement(mean, order)? else {
             return Err(Error::NoGuarantee("a mean loss was asked for"));
         };
         assert!(*loss.value() <= 0.5 && *loss.value() > 0.499_999);
@@ -423,7 +423,7 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
 /// A capped contribution is local DP with the clipped sensitivity, whatever the objective.
 #[test]
 fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
-    let ridge = Linear::new(Squared).constants(1.0, 1.0, Domain::Unbounded);
+    let ridge = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
     let clipped = Update::NodeClipped { clip: 0.5 }.constants(&ridge);
     assert_eq!((clipped.lipschitz, clipped.sensitivity, clipped.strong_convexity), (0.5, 1.0, 0.0));
     let delta = Delta::new(1e-6)?;
@@ -450,12 +450,9 @@ fn released_settings_are_printed_and_promises_are_checked() -> Result<(), Error>
     assert!((capped.get().powi(2) - 20.0).abs() < 1e-12);
     assert!(printed::walk_noise_for_mean_loss(1.0, order, 10, 1).is_err());
 
-    let data =
-        Dataset::synthetic(Synthetic::Logistic { rows: 8 }, &[1.0, -1.0], &mut ChaCha8Rng::seed_from_u64(1))?;
-    let trained = Trained::train(&DataBounds::default(), &data, statement, || Ok("a model"))?;
-    assert_eq!(trained.run, "a model");
+    let bounds = DataBounds::default();
+    assert_eq!(bounds.check(&Dataset::new(ndarray::array![[0.6, 0.8]], vec![-1.0])?), Ok(()));
     let long = Dataset::new(ndarray::array![[3.0, 4.0], [0.0, 1.0]], vec![1.0, -1.0])?;
-    let refused = Trained::train(&DataBounds::default(), &long, statement, || Ok("a model"));
-    assert!(matches!(refused, Err(Error::InvalidParameter { value: 5.0, .. })));
+    assert!(matches!(bounds.check(&long), Err(Error::InvalidParameter { value: 5.0, .. })));
     Ok(())
 }

@@ -2,10 +2,9 @@
 
 use super::{Statement, calibrate};
 use crate::Error;
-use crate::error::ensure;
 use crate::sgd::objective::Constants;
 use crate::sgd::positive;
-use crate::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
+use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::{LocalLoss, contribution, renewal};
@@ -13,7 +12,6 @@ use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, Uncappe
 use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Order, Sigma, UpperBound, conversion};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
-use rand::{Rng, RngExt};
 use rayon::prelude::*;
 
 /// A walk on the complete graph with its noise: what `colluders` users who pool what they see learn
@@ -22,7 +20,7 @@ use rayon::prelude::*;
 /// Capped, constant steps: `D_α ≤ N ln φ((c+1)/n, θ)/(α-1)`, `θ = α(α-1) s²/(2σ²)`, `s` the sensitivity of a
 /// gradient. Uncapped, or with decreasing steps: exact in the number of steps. Both reveal the path,
 /// so neither the path nor the times need be secret, and cover publication of the final model.
-/// An `UpperBound`; converted to `(ε, δ)` at the best order. With a given start ([`FirstUser::User`]) it holds for the user who
+/// An `UpperBound`; converted to `(ε, δ)` at the best order. With a given start it holds for the user who
 /// starts, whose first contribution is certain, and so for all others
 /// ([`CappedWalk::rdp_from_given_start`], [`FirstHolder::Given`]).
 ///
@@ -39,44 +37,61 @@ pub(crate) fn complete_walk(
     sigma: Sigma,
     delta: Delta,
 ) -> Result<Statement, Error> {
+    let curve = complete_curve(walk, constants, users, colluders, sigma)?;
+    Ok(Statement::Guaranteed {
+        privacy: conversion::best_epsilon(curve, delta).map(|converted| converted.approx_dp).into(),
+        against: "the other users of a walk on the complete graph, each knowing the path and the final model",
+    })
+}
+
+/// The Rényi loss of [`complete_walk`], at every order; infinite where it overflows.
+pub(super) fn complete_curve(
+    walk: &WalkSgd<'_>,
+    constants: &Constants,
+    users: usize,
+    colluders: usize,
+    sigma: Sigma,
+) -> Result<Box<dyn Fn(Order) -> UpperBound<f64>>, Error> {
+    require_complete(walk, constants, users)?;
+    let (n, c, steps) = (users as u64, colluders as u64, walk.steps as u64);
+    let first_holder = if walk.start.is_some() { FirstHolder::Given } else { FirstHolder::Uniform };
+    let step = NoisyStep::new(constants.sensitivity / 2.0, sigma)?;
+    let account = UncappedWalk::new(steps, n, c, LastIterate::Published)?.with_first_holder(first_holder);
+    Ok(match (walk.cap, walk.step_size) {
+        (Some(cap), StepSize::Constant(_)) => {
+            let capped = CappedWalk::new((cap as u64).min(steps), step, n, c)?;
+            Box::new(move |order| match first_holder {
+                FirstHolder::Uniform => capped.rdp(order).into(),
+                FirstHolder::Given => infinite_on_error(capped.rdp_from_given_start(order, steps)),
+            })
+        }
+        (_, StepSize::Constant(_)) => {
+            let descent = account.descent(step, u64::MAX)?;
+            Box::new(move |order| descent.rdp(order).into())
+        }
+        (_, StepSize::InverseRoot(_)) => {
+            let sizes: Vec<f64> = (0..walk.steps).map(|t| walk.step_size.at(t)).collect();
+            Box::new(move |order| {
+                infinite_on_error(account.decreasing_log_mgf(theta_above(&step, order), &sizes))
+                    .map(|log_mgf| log_mgf / (order.get() - 1.0))
+            })
+        }
+    })
+}
+
+/// Nothing if the accountant of the complete graph covers this walk.
+///
+/// # Errors
+/// As [`complete_walk`].
+pub(super) fn require_complete(walk: &WalkSgd<'_>, constants: &Constants, users: usize) -> Result<(), Error> {
     if !matches!(walk.route, Route::Complete) {
         return Err(Error::NoGuarantee("this accountant is for walks on the complete graph"));
     }
     require_amplifiable(walk, constants)?;
-    let (n, c, steps) = (users as u64, colluders as u64, walk.steps as u64);
-    let first_holder = match walk.start {
-        FirstUser::Uniform => FirstHolder::Uniform,
-        FirstUser::User(node) if node >= users => return Err(Error::NodeOutOfRange { node, nodes: users }),
-        FirstUser::User(_) => FirstHolder::Given,
-    };
-    let step = NoisyStep::new(constants.sensitivity / 2.0, sigma)?;
-    let account = UncappedWalk::new(steps, n, c, LastIterate::Published)?.with_first_holder(first_holder);
-    let best = match (walk.cap, walk.step_size) {
-        (Some(cap), StepSize::Constant(_)) => {
-            let capped = CappedWalk::new((cap as u64).min(steps), step, n, c)?;
-            let curve = |order: Order| match first_holder {
-                FirstHolder::Uniform => capped.rdp(order).into(),
-                FirstHolder::Given => infinite_on_error(capped.rdp_from_given_start(order, steps)),
-            };
-            conversion::best_epsilon(curve, delta)
-        }
-        (_, StepSize::Constant(_)) => {
-            let descent = account.descent(step, u64::MAX)?;
-            conversion::best_epsilon(|order| descent.rdp(order).into(), delta)
-        }
-        (_, StepSize::InverseRoot(_)) => {
-            let sizes: Vec<f64> = (0..walk.steps).map(|t| walk.step_size.at(t)).collect();
-            let curve = |order: Order| {
-                infinite_on_error(account.decreasing_log_mgf(theta_above(&step, order), &sizes))
-                    .map(|log_mgf| log_mgf / (order.get() - 1.0))
-            };
-            conversion::best_epsilon(curve, delta)
-        }
-    };
-    Ok(Statement::Guaranteed {
-        privacy: best.map(|converted| converted.approx_dp).into(),
-        against: "the other users of a walk on the complete graph, each knowing the path and the final model",
-    })
+    match walk.start {
+        Some(node) if node >= users => Err(Error::NodeOutOfRange { node, nodes: users }),
+        _ => Ok(()),
+    }
 }
 
 /// `θ`, five roundings away, from above.
@@ -118,30 +133,8 @@ pub(crate) fn require_amplifiable(walk: &WalkSgd<'_>, constants: &Constants) -> 
 /// is `N ε_gap` (as on [a graph](crate::walk::graph)), without one it is that of the [`renewal`] accountant. Both hold
 /// whatever `v` knows of the path, and need convex losses, steps short enough and a
 /// constant step.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::sgd::walk::{Route, WalkSgd};
-/// use ndp_algos::sgd::{Domain, Linear, Logistic, Objective, Statement, WalkPairs};
-/// use ndp_algos::walk::FinalToken;
-/// use ndp_dp::{Delta, Sigma};
-/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph};
-/// let matrix = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(8)?));
-/// let walk = WalkSgd::new(Route::Graph(&matrix), 80, 0.1, Some(4));
-/// let constants = Linear::new(Logistic).constants(1.0, 1.0, Domain::Unbounded);
-/// let statement = |pair| {
-///     let account = WalkPairs::new(&walk, &constants, &[pair], FinalToken::Withheld, 80)?;
-///     account.statement(Sigma::new(4.0)?, Delta::new(1e-5)?)
-/// };
-/// // A neighbor learns more than the opposite node.
-/// let (near, far) = (statement((0, 1))?, statement((0, 4))?);
-/// let Statement::Guaranteed { privacy: near, .. } = near else { unreachable!() };
-/// let Statement::Guaranteed { privacy: far, .. } = far else { unreachable!() };
-/// assert!(far.value().epsilon() < near.value().epsilon());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[derive(Clone, Debug)]
-pub struct WalkPairs {
+pub(crate) struct WalkPairs {
     pairs: Vec<(usize, usize)>,
     laws: Laws,
     steps: usize,
@@ -167,7 +160,7 @@ impl WalkPairs {
     /// no bound here covers it; [`Error::NoGuarantee`] naming another condition that fails;
     /// [`Error::Unbounded`], [`Error::StepTooLong`]; [`Error::SourceIsObserver`], [`Error::Graph`] for bad pairs;
     /// [`Error::InvalidParameter`] for no pair or horizon.
-    pub fn new(
+    pub(crate) fn new(
         walk: &WalkSgd<'_>,
         constants: &Constants,
         pairs: &[(usize, usize)],
@@ -195,8 +188,8 @@ impl WalkPairs {
             return Err(Error::SourceIsObserver(u));
         }
         let start = match walk.start {
-            FirstUser::User(user) => hitting::Start::Node(user),
-            FirstUser::Uniform => hitting::Start::Uniform,
+            Some(user) => hitting::Start::Node(user),
+            None => hitting::Start::Uniform,
         };
         let (walks, steps) = (hitting::Walk::from(matrix), walk.steps);
         let laws = match (walk.cap, final_model) {
@@ -276,18 +269,35 @@ impl WalkPairs {
     ///
     /// # Errors
     /// [`Error::Privacy`] for a noise too small to be told from 0.
-    pub fn statement(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
-        let statements = self.all(|pair| self.statement_of(pair, sigma, delta));
-        let statements = statements.into_iter().collect::<Result<Vec<_>, _>>()?;
+    pub(crate) fn statement(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        self.worst_of(|_| true, sigma, delta)
+    }
+
+    /// The same of the pairs that expose `u`.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] without such a pair; otherwise as [`statement`](Self::statement).
+    pub(crate) fn statement_about(&self, u: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        self.worst_of(|pair| self.pairs[pair].0 == u, sigma, delta)
+    }
+
+    fn worst_of(
+        &self,
+        counts: impl Fn(usize) -> bool + Send + Sync,
+        sigma: Sigma,
+        delta: Delta,
+    ) -> Result<Statement, Error> {
+        let statements = self.all(|pair| counts(pair).then(|| self.statement_of(pair, sigma, delta)));
+        let statements = statements.into_iter().flatten().collect::<Result<Vec<_>, _>>()?;
         let worst = statements.into_iter().max_by(|a, b| a.epsilon().total_cmp(&b.epsilon()));
-        worst.ok_or(Error::NoGuarantee("no pair was given"))
+        worst.ok_or(Error::NoGuarantee("no pair with this user was given"))
     }
 
     /// The mean loss of the pairs at `order`, as a statement.
     ///
     /// # Errors
     /// [`Error::Privacy`] for a noise too small to be told from 0.
-    pub fn mean_statement(&self, order: Order, sigma: Sigma) -> Result<Statement, Error> {
+    pub(crate) fn mean_statement(&self, sigma: Sigma, order: Order) -> Result<Statement, Error> {
         let noise = NoiseMultiplier::new(sigma.get() / self.sensitivity * (1.0 - f64::EPSILON))?;
         Ok(Statement::MeanLoss {
             order,
@@ -300,7 +310,7 @@ impl WalkPairs {
     ///
     /// # Errors
     /// As [`calibrate`].
-    pub fn noise_for(&self, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
+    pub(crate) fn noise_for(&self, epsilon: f64, delta: Delta) -> Result<Sigma, Error> {
         let mut sigma = calibrate(epsilon, |sigma| self.statement_of(0, sigma, delta))?;
         loop {
             let losses = self.all(|pair| self.statement_of(pair, sigma, delta).map(|s| s.epsilon()));
@@ -312,19 +322,6 @@ impl WalkPairs {
             // Each turn raises the noise to the need of a pair that was not met before.
             sigma = calibrate(epsilon, |sigma| self.statement_of(worst, sigma, delta))?;
         }
-    }
-
-    /// Ordered pairs of distinct users, drawn uniformly.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for fewer than two users.
-    pub fn draw(users: usize, count: usize, rng: &mut impl Rng) -> Result<Vec<(usize, usize)>, Error> {
-        ensure(users >= 2, "the number of users", "be at least 2 for a pair", users as f64)?;
-        let pair = |_| {
-            let u = rng.random_range(0..users);
-            (u, (u + rng.random_range(1..users)) % users)
-        };
-        Ok((0..count).map(pair).collect())
     }
 
     fn all<T: Send>(&self, f: impl Fn(usize) -> T + Send + Sync) -> Vec<T> {

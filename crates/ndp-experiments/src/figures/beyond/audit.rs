@@ -9,9 +9,10 @@ use ndp_algos::LinearProtocol;
 use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{Audit, AuditPlan, audit};
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, Momentum};
+use ndp_algos::gossip::fresh::flat_variances;
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{
-    FreshNoiseGossip, MessageNoise, NoiseSchedule, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
+    FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::sequences::EdgeActivations;
@@ -198,8 +199,8 @@ fn plain(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: 
 }
 
 fn fresh(name: &str, graph: &Graph, v: &[usize], source: Option<usize>, rounds: usize) -> Result<Setting> {
-    let schedule = NoiseSchedule::flat(Sigma::new(SIGMA)?, rounds, RHO)?;
-    let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(graph), schedule);
+    let variances = flat_variances(rounds, RHO)?;
+    let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(graph), variances)?;
     setting(FRESH, name, Box::new(protocol), v, source, &two_hops(graph, v[0]))
 }
 
@@ -208,11 +209,11 @@ fn randomized(name: &str, graph: &Graph, seed: Seed) -> Result<Setting> {
     let steps = 3 * graph.node_count();
     let sequence = GossipSequence::activations(&law, steps, &mut seed.fork(name).trial(0));
     let all: Vec<usize> = (1..graph.node_count()).collect();
-    setting(OTHERS, name, Box::new(SequenceGossip::new(sequence)), &[0], None, &all)
+    setting(OTHERS, name, Box::new(SequenceGossip::from(sequence)), &[0], None, &all)
 }
 
 fn one_peer(name: &str, dimension: u32) -> Result<Setting> {
-    let protocol = SequenceGossip::new(GossipSequence::one_peer_hypercube(dimension)?);
+    let protocol = SequenceGossip::from(GossipSequence::one_peer_hypercube(dimension)?);
     setting(OTHERS, name, Box::new(protocol), &[0], Some(6), &[])
 }
 

@@ -9,7 +9,7 @@ use anyhow::Result;
 use ndarray::Array2;
 use ndp_algos::LinearProtocol;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
-use ndp_algos::gossip::fresh::{FreshNoiseGossip, NoiseSchedule, Pairs, optimize};
+use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances, optimize};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, exact_loss};
 use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_dp::{Grade, Sigma};
@@ -119,7 +119,7 @@ fn flat_curve(
     observers: &[usize],
     rho: f64,
 ) -> Result<Vec<(f64, f64)>> {
-    let gossip = FreshNoiseGossip::new(matrix.clone(), NoiseSchedule::flat(Sigma::new(1.0)?, rounds, rho)?);
+    let gossip = FreshNoiseGossip::new(matrix.clone(), flat_variances(rounds, rho)?)?;
     let mean =
         mean_far(matrix.graph(), observers, |v| Ok(gossip.coalition_loss(&[v])?.loss.into_value().unit))?;
     let error = noise_error(&gossip)?;
@@ -143,8 +143,7 @@ fn one_shot_curve(
     let mean = mean_far(matrix.graph(), observers, |v| {
         Ok(exact_loss((matrix, rounds), &[v], options)?.loss.into_value().unit)
     })?;
-    let schedule = NoiseSchedule::flat(Sigma::new(1.0)?, rounds, 0.0)?;
-    let error = noise_error(&FreshNoiseGossip::new(matrix.clone(), schedule))?;
+    let error = noise_error(&FreshNoiseGossip::new(matrix.clone(), flat_variances(rounds, 0.0)?)?)?;
     Ok(optimal.iter().map(|&(loss, _)| (loss, error * mean / loss)).collect())
 }
 
@@ -155,7 +154,12 @@ fn optimal_curve(
     observers: &[usize],
     scale: Scale,
 ) -> Result<(Vec<(f64, f64)>, f64)> {
-    let pairs = Pairs { distance: 2, observers: observers.to_vec() };
+    let n = matrix.node_count();
+    let mut pairs = Vec::new();
+    for &v in observers {
+        let hops = matrix.graph().distances(v);
+        pairs.extend((0..n).filter(|&u| hops[u].is_none_or(|d| d >= 2)).map(|u| (u, v)));
+    }
     let stopping = DesignStopping { tolerance: 0.01, steps: scale.pick(120, 30) };
     let mut points = Vec::new();
     let mut gap: f64 = 1.0;

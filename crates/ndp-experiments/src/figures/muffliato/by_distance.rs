@@ -68,7 +68,8 @@ pub fn curves(matrix: &GossipMatrix, node: usize, rounds: usize) -> Result<Curve
         let kept = pairs.filter(|&(v, _)| own || v != node);
         series.by_class(kept.filter_map(|(_, (&distance, &loss))| Some((f64::from(distance?), loss))))
     };
-    let from = |powers| theorem1_from(matrix, node, rounds, powers).map(ndp_dp::Printed::into_value);
+    let from =
+        |powers| Ok::<_, Error>(theorem1_from(matrix, &[node], rounds, powers)?.into_value().row(0).to_vec());
     let towards = theorem1_towards((matrix, rounds), &[node], Powers::FromZero)?;
     let farthest = distances.iter().flatten().max().copied().unwrap_or(0);
     let series = vec![

@@ -83,7 +83,7 @@ fn replace_by_draws(series: &mut [Series], n: usize, seed: Seed) -> Result<()> {
     for draw in 0..DRAWS {
         let graph: Graph = erdos_renyi(n, C, seed, draw)?;
         let matrix = GossipMatrix::metropolis(&graph);
-        let losses = theorem1_from(&matrix, 0, rounds(&matrix, SIGMA)?, Powers::FromZero)?.into_value();
+        let losses = theorem1_from(&matrix, &[0], rounds(&matrix, SIGMA)?, Powers::FromZero)?.into_value();
         let distances = graph.distances(0);
         pairs.extend(distances.iter().zip(losses).filter_map(|(d, loss)| Some((f64::from((*d)?), loss))));
     }

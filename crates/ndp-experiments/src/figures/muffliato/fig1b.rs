@@ -38,7 +38,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> anyhow::Result<Figure> {
     let rounds = rounds(&matrix, SIGMA_SQUARED.sqrt())?;
 
     let report = exact_loss((&matrix, rounds), &[node], ExactOptions::default())?;
-    let printed = theorem1_from(&matrix, node, rounds, Powers::FromZero)?;
+    let printed = theorem1_from(&matrix, &[node], rounds, Powers::FromZero)?.map(|from| from.row(0).to_vec());
     let towards = theorem1_towards((&matrix, rounds), &[node], Powers::FromZero)?;
     let positions = force(&graph);
     let drawing = |name: &str, kind, values: &[f64]| {

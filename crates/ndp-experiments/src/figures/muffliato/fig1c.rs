@@ -7,9 +7,9 @@ use crate::figures::learning::{Agreement, Runs, Setting, houses, recorded_series
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::walk::Update;
-use ndp_algos::sgd::{Domain, Linear, Logistic};
+use ndp_algos::sgd::{Domain, Linear, LinearLoss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
@@ -107,12 +107,12 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let sizes = scale.pick(vec![2000, 4000], vec![200, 400]);
     let hypercube = scale.pick(2048, 256);
     let sigma = Sigma::new(NOISE)?;
-    let released_model = Linear { intercept: true, ..Linear::new(Logistic) };
-    let model = Linear::new(Logistic);
+    let released_model = Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) };
+    let model = Linear::new(LinearLoss::Logistic);
     let sound = MuffliatoSgd {
         rounds,
         step_size: STEP,
-        batch: Batch::Full,
+        batch: None,
         domain: Domain::Unbounded,
         update: Update::Sound,
     };

@@ -44,7 +44,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         let matrix = GossipMatrix::metropolis(&graph);
         let rounds = rounds(&matrix, SIGMA)?;
         let positions = graph.positions().map_or_else(|| shells(&graph), <[[f64; 2]]>::to_vec);
-        let from = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+        let from = theorem1_from(&matrix, &[NODE], rounds, Powers::FromZero)?.into_value().row(0).to_vec();
         let towards = theorem1_towards((&matrix, rounds), &[NODE], Powers::FromZero)?.into_value().unit;
         let report = exact_loss((&matrix, rounds), &[NODE], ExactOptions::default())?;
         let color = || Axis::log("loss / local loss").range(1e-3, 1.0).clamped_at(1.0);

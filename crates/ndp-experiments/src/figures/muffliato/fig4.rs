@@ -38,7 +38,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         (a - c).hypot(b - d)
     };
     let report = exact_loss((&matrix, rounds), &[NODE], ExactOptions::default())?;
-    let from = theorem1_from(&matrix, NODE, rounds, Powers::FromZero)?.into_value();
+    let from = theorem1_from(&matrix, &[NODE], rounds, Powers::FromZero)?.into_value().row(0).to_vec();
     let towards = theorem1_towards((&matrix, rounds), &[NODE], Powers::FromZero)?.into_value();
     let curves = [
         (PRINTED, Grade::Printed, &from),

@@ -8,10 +8,11 @@ use crate::figures::learning::{
 };
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::sgd::privacy::{Accountant, calibrate};
-use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
-use ndp_dp::{Delta, Grade, Sigma};
+use ndp_algos::accountant::Target;
+use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
+use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const USERS: usize = 2000;
@@ -45,7 +46,7 @@ pub const ENTRY: Entry = Entry {
 fn walk(curve: usize, steps: usize, step: f64, update: Update) -> WalkSgd<'static> {
     WalkSgd {
         route: Route::Complete,
-        start: FirstUser::Uniform,
+        start: None,
         steps,
         step_size: StepSize::Constant(step),
         domain: Domain::Unbounded,
@@ -71,8 +72,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
-    let released_model = Linear { intercept: true, ..Linear::new(Logistic) };
-    let sound_model = Linear::new(Logistic);
+    let released_model = Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) };
+    let sound_model = Linear::new(LinearLoss::Logistic);
     let bounds = DataBounds::default();
     let constants = sound_model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let mut figure = Figure::new("Network DP, figure 2: private SGD on houses, as released and sound")
@@ -110,12 +111,13 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
             let walked = walk(k, steps, 1.0, Update::Sound);
-            let accountant = match k {
-                0 => Accountant::Central(&walked),
-                1 => Accountant::Local { contributions: CAP },
-                _ => Accountant::CompleteWalk { walk: &walked, colluders: 1 },
+            let watched = match k {
+                0 => Watched::Central(&walked),
+                1 => Watched::Local { contributions: CAP },
+                _ => Watched::CompleteWalk { walk: &walked, colluders: 1 },
             };
-            let sigma = calibrate(epsilon, |sigma| accountant.statement(&constants, USERS, sigma, delta))?;
+            let target = Target::worst(Measure::Approx(delta), epsilon);
+            let sigma = Accountant::new(watched, &constants, USERS)?.noise_for(&target)?;
             let step = best_step(|step| {
                 tuning.walk(&sound_model, &walk(k, steps, step, Update::Sound), sigma, forked.fork("tuning"))
             })?;

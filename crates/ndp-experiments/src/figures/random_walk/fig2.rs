@@ -5,15 +5,16 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families;
 use crate::figures::learning::{
-    Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series,
+    Agreement, Curve, Runs, Setting, TEST_ROWS, best_step, houses, recorded_series, sampled_pairs,
 };
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::sgd::privacy::{Accountant, WalkPairs, calibrate};
-use ndp_algos::sgd::walk::{FirstUser, OverCap, Route, StepSize, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, Linear, Logistic, Objective};
+use ndp_algos::accountant::Target;
+use ndp_algos::sgd::privacy::{Accountant, Watched};
+use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
+use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};
 use ndp_algos::walk::FinalToken;
-use ndp_dp::{Delta, Grade, Sigma};
+use ndp_dp::{Delta, Grade, Measure, Sigma};
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rand::RngExt;
@@ -55,7 +56,7 @@ fn role(k: usize) -> usize {
 fn sgd(k: usize, grounds: &[TransitionMatrix], steps: usize, step: f64, update: Update) -> WalkSgd<'_> {
     WalkSgd {
         route: if k < 3 { Route::Complete } else { Route::Graph(&grounds[k - 3]) },
-        start: FirstUser::Uniform,
+        start: None,
         steps,
         step_size: StepSize::Constant(step),
         domain: Domain::Unbounded,
@@ -83,7 +84,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
-    let model = Linear::new(Logistic);
+    let model = Linear::new(LinearLoss::Logistic);
     let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let radius = scale.pick(0.07, 0.25);
@@ -95,9 +96,11 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let mut accounts = Vec::new();
     for k in 3..NAMES.len() {
         let rng = &mut seed.fork(&format!("pairs {}", k - 3)).trial(0);
-        let pairs = WalkPairs::draw(users, scale.pick(PAIRS, 10), rng)?;
+        let pairs = sampled_pairs(users, scale.pick(PAIRS, 10), rng);
         let walk = sgd(k, &grounds, steps, 1.0, Update::Sound);
-        accounts.push(WalkPairs::new(&walk, &constants, &pairs, FinalToken::Withheld, HORIZON)?);
+        let (final_model, horizon) = (FinalToken::Withheld, HORIZON);
+        let watched = Watched::GraphWalk { walk: &walk, pairs: &pairs, final_model, horizon };
+        accounts.push(Accountant::new(watched, &constants, users)?);
     }
     let mut figure = Figure::new("Random walks, figure 2: private SGD on houses, as released and sound")
         .computed_from(&source)
@@ -145,17 +148,18 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
             figure = figure.parameter(format!("{name}, epsilon {epsilon}: released sigma"), sigma.get());
             printed.push((format!("{name}, as released"), Grade::Printed, curve));
 
-            let noise = |accountant: Accountant<'_>| {
-                calibrate(epsilon, |sigma| accountant.statement(&constants, users, sigma, delta))
+            let target = Target::worst(Measure::Approx(delta), epsilon);
+            let noise = |watched: Watched<'_>| -> Result<Sigma> {
+                Ok(Accountant::new(watched, &constants, users)?.noise_for(&target)?)
             };
             let sigma = match k {
-                0 => noise(Accountant::Central(&WalkSgd::new(Route::Complete, steps, 1.0, None)))?,
-                1 => noise(Accountant::Local { contributions: CAP })?,
+                0 => noise(Watched::Central(&WalkSgd::new(Route::Complete, steps, 1.0, None)))?,
+                1 => noise(Watched::Local { contributions: CAP })?,
                 2 => {
                     let walk = &sgd(k, &grounds, steps, 1.0, Update::Sound);
-                    noise(Accountant::CompleteWalk { walk, colluders: 1 })?
+                    noise(Watched::CompleteWalk { walk, colluders: 1 })?
                 }
-                _ => accounts[k - 3].noise_for(epsilon, delta)?,
+                _ => accounts[k - 3].noise_for(&target)?,
             };
             let step = best_step(|step| {
                 let walk = sgd(k, &grounds, steps, step, Update::Sound);
@@ -209,10 +213,10 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 
 /// Runs as the released program: on a graph the token starts at node 0 and moves before the first update.
 fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> Result<Curve> {
-    let model = Linear { intercept: true, ..Linear::new(Logistic) };
+    let model = Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) };
     runs.each(seed, |_, users, evaluation, rng| {
         let start = match walk.route {
-            Route::Complete => FirstUser::Uniform,
+            Route::Complete => None,
             Route::Graph(matrix) => {
                 let (neighbors, weights) = matrix.csr().row(0);
                 let mut left: f64 = rng.random();
@@ -220,7 +224,7 @@ fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> R
                     left -= weight;
                     left < 0.0
                 });
-                FirstUser::User(next.map_or(0, |i| neighbors[i] as usize))
+                Some(next.map_or(0, |i| neighbors[i] as usize))
             }
         };
         Ok(WalkSgd { start, ..*walk }.run(&model, users, Some(sigma), Some(evaluation), rng)?.history)

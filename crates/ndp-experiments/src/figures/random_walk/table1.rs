@@ -3,17 +3,17 @@
 use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::figures::families;
-use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses};
+use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses, sampled_pairs};
 use crate::seed::Seed;
 use anyhow::Result;
+use ndp_algos::accountant::Target;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
-use ndp_algos::sgd::gossip::{Batch, Mixing, MuffliatoSgd};
-use ndp_algos::sgd::privacy::{calibrate, printed};
+use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
+use ndp_algos::sgd::privacy::{Accountant, Watched, printed};
 use ndp_algos::sgd::walk::{Route, Update, WalkSgd};
-use ndp_algos::sgd::{DataBounds, Domain, History, Linear, Logistic, Objective, Statement, WalkPairs};
+use ndp_algos::sgd::{DataBounds, Domain, History, Linear, LinearLoss, Objective};
 use ndp_algos::walk::FinalToken;
-use ndp_dp::iteration::{CappedWalk, NoisyStep};
-use ndp_dp::{Grade, Mechanism, Order, Sigma};
+use ndp_dp::{Grade, Measure, Order, Sigma};
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::{GossipMatrix, TransitionMatrix, generators};
@@ -58,6 +58,8 @@ pub const ENTRY: Entry = Entry {
 struct Ground {
     users: usize,
     runs: Runs,
+    /// Of the walk.
+    accountant: Accountant,
     sparse: Option<Sparse>,
 }
 
@@ -66,7 +68,6 @@ struct Sparse {
     walk: TransitionMatrix,
     gap: f64,
     mean_degree: f64,
-    pairs: WalkPairs,
 }
 
 fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
@@ -86,33 +87,39 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         objective: false,
         stride: STRIDE,
     };
-    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(Logistic) };
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(LinearLoss::Logistic) };
     let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
-    let mut grounds =
-        vec![Ground { users: n, sparse: None, runs: Runs::prepare(&rows, setting, seed.fork("splits"))? }];
+    let on_complete = sgd(Route::Complete, n);
+    let complete =
+        Accountant::new(Watched::CompleteWalk { walk: &on_complete, colluders: 1 }, &constants, n)?;
+    let mut grounds = vec![Ground {
+        users: n,
+        accountant: complete,
+        sparse: None,
+        runs: Runs::prepare(&rows, setting, seed.fork("splits"))?,
+    }];
     for (graph, name) in graphs.iter().zip(&NAMES[1..]) {
         let matrix = GossipMatrix::metropolis(graph);
         let users = matrix.node_count();
         let walk = TransitionMatrix::from(&matrix);
-        let drawn = WalkPairs::draw(users, scale.pick(PAIRS, 10), &mut seed.fork(name).trial(0))?;
-        let pairs = WalkPairs::new(
-            &sgd(Route::Graph(&walk), users),
-            &constants,
-            &drawn,
-            FinalToken::Withheld,
-            HORIZON,
-        )?;
+        let watched = Watched::GraphWalk {
+            walk: &sgd(Route::Graph(&walk), users),
+            pairs: &sampled_pairs(users, scale.pick(PAIRS, 10), &mut seed.fork(name).trial(0)),
+            final_model: FinalToken::Withheld,
+            horizon: HORIZON,
+        };
+        let accountant = Accountant::new(watched, &constants, users)?;
         let degrees: usize = (0..users).map(|v| graph.neighbors(v).len()).sum();
         grounds.push(Ground {
             users,
+            accountant,
             runs: Runs::prepare(&rows, Setting { users, ..setting }, seed.fork("splits"))?,
             sparse: Some(Sparse {
                 walk,
                 gap: lanczos_extremes(&matrix, GAP_TOLERANCE)?.extremes.gap_abs()?,
                 mean_degree: degrees as f64 / users as f64,
                 matrix,
-                pairs,
             }),
         });
     }
@@ -233,14 +240,7 @@ fn sound_noise(ground: &Ground, one_peer: bool, budget: f64) -> Result<[Sigma; 2
     let order = Order::new(2.0)?;
     let unit = if one_peer { f64::from(n.trailing_zeros()) / n as f64 } else { 1.0 };
     let gossip = Sigma::new((ROUNDS as f64 * unit / budget).sqrt())?;
-    let walk = calibrate(budget, |sigma| match &ground.sparse {
-        Some(sparse) => sparse.pairs.mean_statement(order, sigma),
-        None => {
-            let step = NoisyStep::new(EXAMPLE_CLIP, sigma)?;
-            let loss = CappedWalk::new(CAP as u64, step, n as u64, 1)?.rdp(order);
-            Ok(Statement::MeanLoss { order, loss, over: "all pairs of users" })
-        }
-    })?;
+    let walk = ground.accountant.noise_for(&Target::mean(Measure::Renyi(order), budget))?;
     Ok([gossip, walk])
 }
 
@@ -251,11 +251,11 @@ fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
 
 /// Last accuracies of gossip, mean over nodes.
 fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
-    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(Logistic) };
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(LinearLoss::Logistic) };
     let sgd = MuffliatoSgd {
         rounds: ROUNDS,
         step_size: GOSSIP_STEP,
-        batch: Batch::Full,
+        batch: None,
         domain: Domain::Unbounded,
         update: Update::Sound,
     };
@@ -280,12 +280,12 @@ fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<V
 
 /// Last accuracies of the walk.
 fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
-    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(Logistic) };
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(LinearLoss::Logistic) };
     let route = ground.sparse.as_ref().map_or(Route::Complete, |sparse| Route::Graph(&sparse.walk));
     let sgd = sgd(route, ground.users);
     let curve = ground.runs.each(seed, |_, users, evaluation, rng| {
         let run = sgd.run(&model, users, Some(sigma), None, rng)?;
-        Ok(last(evaluation.accuracy(&run.model)))
+        Ok(last(evaluation.accuracy(&run.models.row(0).to_vec())))
     })?;
     Ok(curve.accuracy.into_iter().flatten().collect())
 }
