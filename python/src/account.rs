@@ -257,7 +257,7 @@ impl Ledger {
     #[pyo3(signature = (allowed=None, order=None, delta=None))]
     fn new(allowed: Option<f64>, order: Option<f64>, delta: Option<f64>) -> Result<Self, Fault> {
         let ledgers = match allowed {
-            None => PairLedgers::new(),
+            None => PairLedgers::default(),
             Some(allowed) => PairLedgers::with_limit(measure(order, delta)?, allowed)?,
         };
         Ok(Self(Arc::new(Mutex::new(ledgers))))

@@ -8,7 +8,7 @@ use ndp_algos::program::{Declared, Program, Reads, SensitivitySet as Changes};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
 use ndp_algos::{LinearProtocol, registry};
-use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Sensitivity, Sigma, Verdict};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use petgraph::graph::UnGraph;
 use rand_chacha::ChaCha8Rng;
@@ -85,7 +85,7 @@ fn from_petgraph() -> Result<(), Box<dyn Error>> {
     let accounts = [gossip.account(&Observer::node(4))?];
     let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
     let least = least_noise(&accounts, &target)?;
-    assert!(check(&accounts, least.noise, &target)?.is_met());
+    assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
     Ok(())
 }
 

@@ -41,16 +41,18 @@ impl Part for Registry {
 
 /// Some parameters, the others by default. Counts and reals are tried alike: what is none of its business a protocol refuses.
 fn parameters(entry: &Entry, rng: &mut ChaCha8Rng) -> Parameters {
-    entry.parameters.iter().fold(Parameters::default(), |all, parameter| {
+    let mut parameters = Parameters::default();
+    for parameter in entry.parameters {
         let count = f64::from(rng.random_range(1..=9_u8));
         let value = match parameter.name {
             // Long walks are searched by their own parts.
             "steps" => count,
-            _ if rng.random_range(0..4) == 0 => return all,
+            _ if rng.random_range(0..4) == 0 => continue,
             _ => pick(rng, &[count, count, count, 0.25, 1.5]),
         };
-        all.with(parameter.name, value)
-    })
+        parameters.0.insert(parameter.name.into(), value);
+    }
+    parameters
 }
 
 fn one(entry: &Entry, in_runs: bool, rng: &mut ChaCha8Rng) -> Outcome {

@@ -24,7 +24,7 @@
 //! ```
 //! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
 //! use ndp_algos::gossip::SynchronousGossip;
-//! use ndp_dp::{Delta, Measure};
+//! use ndp_dp::{Delta, Measure, Verdict};
 //! use ndp_graph::{GossipMatrix, generators};
 //! let graph = generators::hypercube_graph(4)?;
 //! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 6);
@@ -32,7 +32,7 @@
 //! let accounts = [gossip.account(&Observer::node(0))?];
 //! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 //! let least = least_noise(&accounts, &target)?;
-//! assert!(check(&accounts, least.noise, &target)?.is_met());
+//! assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
 //! // A node at distance 2 loses less than a neighbor.
 //! let far = accounts[0].profile(3, least.noise)?.epsilon(Delta::new(1e-5)?)?;
 //! assert!(far.value().epsilon() < 0.9);

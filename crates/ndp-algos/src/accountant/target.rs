@@ -57,7 +57,7 @@ impl fmt::Debug for Allowed {
 /// ```
 /// use ndp_algos::accountant::{Observer, Protocol, Target, check};
 /// use ndp_algos::gossip::SynchronousGossip;
-/// use ndp_dp::{Delta, Measure, NoiseMultiplier};
+/// use ndp_dp::{Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let graph = path_graph(5)?;
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
@@ -66,8 +66,8 @@ impl fmt::Debug for Allowed {
 /// let near = graph.clone();
 /// let allowed = move |u, v| if near.has_edge(u, v) { 3.0 } else { 1.5 };
 /// let target = Target::pairs(Measure::Approx(Delta::new(1e-5)?), allowed);
-/// assert!(check(&accounts, NoiseMultiplier::new(3.0)?, &target)?.is_met());
-/// assert!(!check(&accounts, NoiseMultiplier::new(1.0)?, &target)?.is_met());
+/// assert_eq!(check(&accounts, NoiseMultiplier::new(3.0)?, &target)?.verdict, Verdict::Met);
+/// assert_ne!(check(&accounts, NoiseMultiplier::new(1.0)?, &target)?.verdict, Verdict::Met);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -166,14 +166,6 @@ pub struct Check {
     pub tightest: Option<Pair>,
     /// Number of pairs (for means: observers) whose loss or its bound exceeds what is allowed.
     pub exceeding: usize,
-}
-
-impl Check {
-    /// Whether the target is met.
-    #[must_use]
-    pub fn is_met(&self) -> bool {
-        self.verdict == Verdict::Met
-    }
 }
 
 /// The least noise for a target.

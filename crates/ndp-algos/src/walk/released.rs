@@ -309,7 +309,7 @@ mod tests {
     use crate::walk::ring::Placement;
     use crate::walk::{FinalToken, LAWS};
     use approx::assert_relative_eq;
-    use ndp_dp::{Measure, Sigma};
+    use ndp_dp::{Measure, Sigma, Verdict};
 
     fn ring(n: usize, rounds: usize, law: &str) -> Result<ReleasedSum, Error> {
         let noise = TokenNoise::named(law, Sigma::new(1.0)?)?;
@@ -380,9 +380,9 @@ mod tests {
                 let accounts = [sum.account(&Observer::node(0))?];
                 let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
                 let noise = least_noise(&accounts, &target)?.noise;
-                assert!(check(&accounts, noise, &target)?.is_met(), "{}", law.name());
+                assert_eq!(check(&accounts, noise, &target)?.verdict, Verdict::Met, "{}", law.name());
                 let less = NoiseMultiplier::new(noise.get() / 1.001)?;
-                assert!(!check(&accounts, less, &target)?.is_met(), "{} {noise}", law.name());
+                assert_ne!(check(&accounts, less, &target)?.verdict, Verdict::Met, "{} {noise}", law.name());
             }
         }
         Ok(())

@@ -5,7 +5,7 @@ use crate::accountant::{Protocol, Target, check, least_noise};
 use crate::audit::{AuditPlan, audit};
 use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
 use crate::program::constructors::*;
-use ndp_dp::{Grade, Measure, NoiseMultiplier};
+use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph};
 use ndp_graph::{GossipMatrix, Graph};
 use rand::{RngExt, SeedableRng};
@@ -406,7 +406,7 @@ fn programs_meet_targets_and_audits() -> Outcome {
     let accounts = [Protocol::account(&declared, &observer)?];
     let target = Target::worst(Measure::Gaussian, 0.5);
     let least = least_noise(&accounts, &target)?;
-    assert!(check(&accounts, least.noise, &target)?.is_met());
+    assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
     // μ² = (69/26) / noise².
     assert!((least.noise.get() - (69.0_f64 / 26.0).sqrt() / 0.5).abs() < 1e-6);
     let noise = NoiseMultiplier::new(1.0)?;

@@ -386,7 +386,7 @@ mod tests {
     use crate::accountant::{Target, check, least_noise};
     use crate::walk::Bounds;
     use crate::walk::complete::CompleteOptions;
-    use ndp_dp::Sigma;
+    use ndp_dp::{Sigma, Verdict};
 
     fn sum(n: usize, steps: usize) -> Result<CompleteSum, Error> {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
@@ -440,9 +440,9 @@ mod tests {
             for allowed in [0.3, 4.0] {
                 let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), allowed);
                 let noise = least_noise(&accounts, &target)?.noise;
-                assert!(check(&accounts, noise, &target)?.is_met());
+                assert_eq!(check(&accounts, noise, &target)?.verdict, Verdict::Met);
                 let less = NoiseMultiplier::new(noise.get() / 1.01)?;
-                assert!(!check(&accounts, less, &target)?.is_met());
+                assert_ne!(check(&accounts, less, &target)?.verdict, Verdict::Met);
             }
         }
         Ok(())
