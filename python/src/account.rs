@@ -106,10 +106,6 @@ impl accountant::Account for Borrowed {
         self.0.borrow_dependent().failure()
     }
 
-    fn alike(&self) -> bool {
-        self.0.borrow_dependent().alike()
-    }
-
     // The class may hold an address inside the protocol, which the cell keeps in use.
     fn class(&self) -> Option<(usize, usize)> {
         self.0.borrow_dependent().class()

@@ -294,7 +294,7 @@ impl Protocol {
         let found = run_watched(py, progress, move |progress| {
             let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
             let protocol = kind.protocol();
-            Ok(audit::audit_with(protocol, source, &observer(who), noise, plan, rng, progress)?)
+            Ok(audit::audit(protocol, source, &observer(who), noise, plan, rng, progress)?)
         })?;
         let measured = found.measured_mu.into_value();
         let (allowed, grade) = (found.allowed.value().mu(), class(found.allowed.grade()));

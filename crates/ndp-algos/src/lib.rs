@@ -221,12 +221,13 @@
 //! use ndp_algos::audit::{AuditPlan, audit};
 //! use ndp_algos::gossip::SynchronousGossip;
 //! use ndp_dp::NoiseMultiplier;
+//! use ndp_graph::progress::Silent;
 //! use ndp_graph::{GossipMatrix, generators::path_graph};
 //! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 //! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
 //! let plan = AuditPlan { runs: 10_000, error_rate: 1e-3 };
 //! let rng = &mut ChaCha8Rng::seed_from_u64(1);
-//! let found = audit(&gossip, 0, &Observer::node(2), NoiseMultiplier::new(1.0)?, plan, rng)?;
+//! let found = audit(&gossip, 0, &Observer::node(2), NoiseMultiplier::new(1.0)?, plan, rng, &Silent)?;
 //! assert!(!found.is_refuted() && *found.measured_mu.value() > 0.8); // of 1
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

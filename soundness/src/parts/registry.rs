@@ -12,6 +12,7 @@ use ndp_algos::registry::{Entry, PROTOCOLS, Parameters};
 use ndp_algos::{Error, Protocol};
 use ndp_dp::{Delta, Grade, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
+use ndp_graph::progress::Silent;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -148,7 +149,7 @@ fn examined(
             if in_runs {
                 let plan = AuditPlan { runs: 300, error_rate: ERROR_RATE };
                 // A statistic without any signal cannot be audited.
-                if let Ok(audit) = audit(protocol, u, observer, multiplier, plan, rng) {
+                if let Ok(audit) = audit(protocol, u, observer, multiplier, plan, rng, &Silent) {
                     found.push((
                         "runs show more than the account",
                         audit.is_refuted().then(|| format!("{audit:?}")),

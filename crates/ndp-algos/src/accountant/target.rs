@@ -293,7 +293,7 @@ fn of_unit_means(
 /// One of all accounts that have the same profiles, by index.
 fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<usize> {
     let mut seen = Vec::new();
-    let new = |&at: &usize| match accounts[at].class().filter(|_| accounts[at].alike()) {
+    let new = |&at: &usize| match accounts[at].class() {
         Some(class) if seen.contains(&class) => false,
         Some(class) => {
             seen.push(class);
@@ -315,7 +315,7 @@ fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Resu
         return Ok((local * Interval::new(*report.mean().value())).high());
     }
     let outside = (0..n).filter(|&u| !account.observer().contains(u));
-    if let (true, Some(u)) = (account.alike(), outside.clone().next()) {
+    if let (Some(_), Some(u)) = (account.class(), outside.clone().next()) {
         let one = Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
         return Ok((one * Interval::count(outside.count() as u64) / Interval::count(n as u64)).high());
     }
@@ -363,7 +363,7 @@ fn uses(
         let observer = account.observer();
         let first = observer.members().first().copied().unwrap_or(usize::MAX);
         let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
-        let count = if account.alike() && worst { 1.min(outside.len()) } else { outside.len() };
+        let count = if account.class().is_some() && worst { 1.min(outside.len()) } else { outside.len() };
         // Targets take few values; the inverse of a Gaussian profile is worth keeping.
         let mut last = (f64::NAN, f64::NAN);
         let mut limits = Vec::with_capacity(count);

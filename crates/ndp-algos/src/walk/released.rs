@@ -141,7 +141,8 @@ impl Protocol for ReleasedSum {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.account(observer)?.checked_source(u)?;
+        self.require_covered(observer)?;
+        observer.checked_source(u, Protocol::node_count(self))?;
         Ok(Box::new(LastToken { sum: *self, observer: observer.members()[0], u, noise: self.at(noise)? }))
     }
 }
@@ -161,13 +162,13 @@ impl Account for Alike {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.observer.checked_source(u, self.node_count())?;
         let release = self.sum.at(noise)?.release(self.sum.sensitivity()?)?.into();
         Ok(Profile::of_curve(Composed { sum: self.sum, release }, &self.observer.to_string()))
     }
 
-    fn alike(&self) -> bool {
-        true
+    fn class(&self) -> Option<(usize, usize)> {
+        Some((std::ptr::from_ref(self).addr(), 0))
     }
 }
 

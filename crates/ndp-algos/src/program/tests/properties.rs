@@ -7,6 +7,7 @@ use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
 use crate::program::constructors::*;
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -413,7 +414,7 @@ fn programs_meet_targets_and_audits() -> Outcome {
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for u in [0, 1] {
-        let found = audit(&declared, u, &observer, noise, plan, &mut rng)?;
+        let found = audit(&declared, u, &observer, noise, plan, &mut rng, &Silent)?;
         assert!(!found.is_refuted(), "{found:?}");
         assert!(*found.measured_mu.value() > 0.7 * found.allowed.value().mu(), "{found:?}");
     }
@@ -428,7 +429,8 @@ fn audits_of_correlated_noise() -> Outcome {
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(10);
     for protocol in [&decor, &zip] {
-        let found = audit(protocol, 2, &Observer::node(0), NoiseMultiplier::new(1.0)?, plan, &mut rng)?;
+        let found =
+            audit(protocol, 2, &Observer::node(0), NoiseMultiplier::new(1.0)?, plan, &mut rng, &Silent)?;
         assert!(!found.is_refuted(), "{found:?}");
         assert!(*found.measured_mu.value() > 0.7 * found.allowed.value().mu(), "{found:?}");
     }
