@@ -18,7 +18,7 @@ fn law(
 ) -> Result<EdgeActivations, Fault> {
     Ok(match (matrix, probabilities) {
         (_, Some(probabilities)) => EdgeActivations::new(graph, &probabilities)?,
-        (Some(matrix), None) => EdgeActivations::from_gossip(matrix)?,
+        (Some(matrix), None) => EdgeActivations::try_from(matrix)?,
         (None, None) => EdgeActivations::uniform(graph)?,
     })
 }

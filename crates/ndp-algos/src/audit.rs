@@ -123,7 +123,7 @@ pub fn audit(
     };
     let low = scores(false, pilot)?;
     let high = scores(true, pilot)?;
-    let threshold = if attack.is_symmetric() {
+    let threshold = if attack.shown_mu().is_some() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         (mean(&low) + mean(&high)) / 2.0
     } else {

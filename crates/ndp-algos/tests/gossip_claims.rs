@@ -139,7 +139,7 @@ fn random_graphs_with_coalitions() -> Result<(), Error> {
 #[test]
 fn participation_on_the_ring() -> Result<(), Error> {
     let (n, steps, draws) = (8, 4, 20_000);
-    let law = EdgeActivations::from_gossip(&GossipMatrix::metropolis(&generators::cycle_graph(n)?))?;
+    let law = EdgeActivations::try_from(&GossipMatrix::metropolis(&generators::cycle_graph(n)?))?;
     let participation = law.participation(3)?;
     assert_relative_eq!(participation, 1.0 / 6.0, max_relative = 1e-13);
     let mut rng = ChaCha8Rng::seed_from_u64(5);

@@ -281,18 +281,6 @@ impl EdgeActivations {
         Self::new(graph, &edges)
     }
 
-    /// A uniform node wakes up and picks a neighbor by its row of `W`: `p_uv = 2 W_uv / n`.
-    ///
-    /// The remaining probability, the mean of the diagonal of `W`, is that of no edge.
-    ///
-    /// # Errors
-    /// [`Error::Disconnected`] when the positive entries of `W` do not connect all nodes.
-    pub fn from_gossip(matrix: &GossipMatrix) -> Result<Self, Error> {
-        let scale = 2.0 / matrix.node_count() as f64;
-        let edges: Vec<_> = matrix.graph().edges().map(|(u, v)| (u, v, scale * matrix.get(u, v))).collect();
-        Self::new(matrix.graph(), &edges)
-    }
-
     /// Number of nodes.
     pub(crate) fn node_count(&self) -> usize {
         self.support.node_count()
@@ -345,6 +333,22 @@ impl EdgeActivations {
             Some(&(u, v, _)) => Step::Pair(u, v),
             None => Step::Idle,
         }
+    }
+}
+
+impl TryFrom<&GossipMatrix> for EdgeActivations {
+    type Error = Error;
+
+    /// A uniform node wakes up and picks a neighbor by its row of `W`: `p_uv = 2 W_uv / n`.
+    ///
+    /// The remaining probability, the mean of the diagonal of `W`, is that of no edge.
+    ///
+    /// # Errors
+    /// [`Error::Disconnected`] when the positive entries of `W` do not connect all nodes.
+    fn try_from(matrix: &GossipMatrix) -> Result<Self, Error> {
+        let scale = 2.0 / matrix.node_count() as f64;
+        let edges: Vec<_> = matrix.graph().edges().map(|(u, v)| (u, v, scale * matrix.get(u, v))).collect();
+        Self::new(matrix.graph(), &edges)
     }
 }
 

@@ -112,7 +112,7 @@ fn mean_matrix_has_the_rate_of_randomized_gossip() -> Result<(), Error> {
 #[test]
 fn gossip_weights_give_activation_probabilities() -> Result<(), Error> {
     let w = GossipMatrix::metropolis(&star_graph(4)?);
-    let law = EdgeActivations::from_gossip(&w)?;
+    let law = EdgeActivations::try_from(&w)?;
     let total: f64 = law.edges().iter().map(|e| e.2).sum();
     let trace: f64 = (0..5).map(|v| w.get(v, v)).sum();
     assert!((total - (1.0 - trace / 5.0)).abs() < 1e-15);
@@ -194,7 +194,7 @@ fn given_steps_are_checked() -> Result<(), Error> {
 /// A change of these numbers is value-breaking: it moves every seeded figure.
 #[test]
 fn first_draws_are_pinned() -> Result<(), Error> {
-    let law = EdgeActivations::from_gossip(&GossipMatrix::metropolis(&cycle_graph(6)?))?;
+    let law = EdgeActivations::try_from(&GossipMatrix::metropolis(&cycle_graph(6)?))?;
     let sequence = GossipSequence::activations(&law, 6, &mut ChaCha8Rng::seed_from_u64(42));
     let pairs = [(2, 3), (4, 5), (1, 2), (0, 5)].map(|(u, v)| Step::Pair(u, v));
     assert_eq!(sequence.steps(), [&[Step::Idle, Step::Idle][..], &pairs[..]].concat());

@@ -210,10 +210,6 @@ impl<P: LinearProtocol> Attacker for LikelihoodRatio<'_, P> {
     fn shown_mu(&self) -> Option<f64> {
         Some(self.attack.unit.sqrt() / self.noise.get())
     }
-
-    fn is_symmetric(&self) -> bool {
-        true
-    }
 }
 
 /// Runs simulated at a time, as coordinates of one vector.

@@ -253,15 +253,10 @@ pub trait Attacker {
     /// Those of the protocol's own run.
     fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error>;
 
-    /// The `μ` that the scores show by their own shift and spread, without a run: no account may be below it. `None` where the
-    /// scores are not Gaussian.
+    /// Where scores are Gaussian with the same spread in both worlds: the `μ` that they show by their shift and spread, without a run.
+    /// No account may be below it, and the best threshold lies in the middle between the mean scores of the worlds; otherwise it is
+    /// searched on runs of their own.
     fn shown_mu(&self) -> Option<f64> {
         None
-    }
-
-    /// Whether the best threshold lies in the middle between the mean scores of the worlds; otherwise it is searched on runs of
-    /// their own.
-    fn is_symmetric(&self) -> bool {
-        false
     }
 }

@@ -132,8 +132,8 @@ impl Attacker for InRuns<'_> {
         Ok(scores)
     }
 
-    fn is_symmetric(&self) -> bool {
-        true
+    fn shown_mu(&self) -> Option<f64> {
+        Some(self.statistic.shown_mu(self.noise))
     }
 }
 

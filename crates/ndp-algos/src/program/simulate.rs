@@ -3,8 +3,9 @@
 use super::account::ProgramAccount;
 use super::adaptivity::Dependence;
 use super::build::{Program, Seeing, Value};
+use super::observers::SeenRow;
 use super::registers::{Definition, Primitive};
-use super::sensitivity::SensitivitySet;
+use super::sensitivity::{Patterns, SensitivitySet};
 use super::weight::float;
 use super::{ProgramError, Weight};
 use crate::Error;
@@ -153,6 +154,8 @@ pub(super) struct Statistic {
     source: usize,
     change: Vec<f64>,
     terms: Vec<(usize, f64)>,
+    /// What the change moves the statistic by, over its standard deviation at noise 1.
+    shown: f64,
     /// Noises and contributions that the observer knows.
     known: BTreeMap<Primitive, bool>,
 }
@@ -213,6 +216,7 @@ impl Statistic {
                 rows.iter().zip(y.iter()).map(|(row, &y)| (row.value, y)).collect()
             }
         };
+        let shown = shown(account, &terms, rows, &parts, &shifts);
         let mut known = BTreeMap::new();
         for (k, c) in account.program.contributions.iter().enumerate() {
             known.insert(Primitive::Contribution(k), account.seen.members[c.node]);
@@ -220,7 +224,12 @@ impl Statistic {
         for (k, noise) in account.program.noises.iter().enumerate() {
             known.insert(Primitive::Noise(k), account.seen.known_from[noise.value].is_some());
         }
-        Ok(Self { source, change: change.to_vec(), terms, known })
+        Ok(Self { source, change: change.to_vec(), terms, shown, known })
+    }
+
+    /// The `μ` that the statistic shows by its shift and spread.
+    pub(super) fn shown_mu(&self, noise: NoiseMultiplier) -> f64 {
+        self.shown / noise.get()
     }
 
     /// Scores of independent runs in one of the worlds: all contributions 0, or those of the source changed.
@@ -247,21 +256,80 @@ impl Statistic {
     }
 }
 
+/// Shift over standard deviation of a sum of rows. Every row carries a little noise of its own beside, its rounding: what is shown
+/// may be too little, not too much.
+fn shown(
+    account: &ProgramAccount,
+    terms: &[(usize, f64)],
+    rows: &[SeenRow],
+    parts: &[BTreeMap<Primitive, f64>],
+    shifts: &[f64],
+) -> f64 {
+    let number: BTreeMap<usize, usize> = rows.iter().enumerate().map(|(k, row)| (row.value, k)).collect();
+    let (mut shift, mut variance) = (0.0, 0.0);
+    let mut noises: BTreeMap<usize, f64> = BTreeMap::new();
+    for (value, weight) in terms {
+        let Some(&row) = number.get(value) else { return 0.0 };
+        shift += weight * shifts[row];
+        variance += (ROUNDING * weight).powi(2);
+        for (primitive, x) in &parts[row] {
+            if let Primitive::Noise(k) = primitive {
+                *noises.entry(*k).or_insert(0.0) += weight * x;
+            }
+        }
+    }
+    variance += noises.iter().map(|(&k, x)| x * x * float(&account.program.noises[k].variance)).sum::<f64>();
+    if variance > 0.0 { f64::abs(shift) / variance.sqrt() } else { 0.0 }
+}
+
 impl ProgramAccount {
     /// A change of the set that the observer sees well: for an attack, not for a guarantee.
     pub(super) fn worst_change(&self, source: usize, set: &SensitivitySet) -> Result<Vec<f64>, Error> {
+        let all: Vec<usize> = (0..self.node(source)?.uses).collect();
+        self.worst_change_of(source, set, &all)
+    }
+
+    /// The same where only these uses change.
+    fn worst_change_of(
+        &self,
+        source: usize,
+        set: &SensitivitySet,
+        uses: &[usize],
+    ) -> Result<Vec<f64>, Error> {
         let gram = self.node(source)?;
         let k = gram.uses;
-        let single = || {
-            let best = (0..k).max_by(|&i, &j| gram.diagonal(i).high.total_cmp(&gram.diagonal(j).high));
-            (0..k).map(|i| f64::from(u8::from(Some(i) == best))).collect::<Vec<f64>>()
+        let best = |uses: &[usize]| {
+            let high = |i: &usize| gram.diagonal(*i).high;
+            uses.iter().copied().max_by(|i, j| high(i).total_cmp(&high(j)))
+        };
+        let only = |mut change: Vec<f64>| {
+            (0..k).filter(|i| !uses.contains(i)).for_each(|i| change[i] = 0.0);
+            change
         };
         Ok(match set {
-            SensitivitySet::SameDirection => vec![1.0; k],
-            SensitivitySet::Along(weights) if weights.len() == k => weights.clone(),
+            SensitivitySet::SameDirection => only(vec![1.0; k]),
+            SensitivitySet::Along(weights) if weights.len() == k => only(weights.clone()),
             SensitivitySet::Bounded { bounds, within } if bounds.len() == k => {
-                let inner = self.worst_change(source, within)?;
+                let inner = self.worst_change_of(source, within, uses)?;
                 inner.iter().zip(bounds).map(|(x, b)| x * b).collect()
+            }
+            SensitivitySet::Patterns { patterns, within } => {
+                // The pattern of the use that is seen best, or of the best of those that are in one.
+                let with = |first: usize, step: usize| (first % step..k).step_by(step).collect();
+                let pattern: Vec<usize> = match (patterns, best(uses)) {
+                    (Patterns::Cyclic { period: step } | Patterns::Separated { gap: step }, Some(first)) => {
+                        with(first, (*step).max(1))
+                    }
+                    (Patterns::Listed(listed), _) => {
+                        let inside: Vec<usize> =
+                            listed.iter().flatten().copied().filter(|&i| i < k).collect();
+                        let best = best(&inside);
+                        let found = listed.iter().find(|pattern| best.is_some_and(|i| pattern.contains(&i)));
+                        found.cloned().unwrap_or_default()
+                    }
+                    (_, None) => Vec::new(),
+                };
+                self.worst_change_of(source, within, &pattern)?
             }
             SensitivitySet::Signs | SensitivitySet::Vectors { .. } => {
                 // Signs by flips, from the sums of all.
@@ -273,12 +341,17 @@ impl ProgramAccount {
                         signs[i] = if product < 0.0 { -1.0 } else { 1.0 };
                     }
                 }
-                signs
+                only(signs)
             }
-            _ => single(),
+            _ => {
+                let best = best(uses);
+                (0..k).map(|i| f64::from(u8::from(Some(i) == best))).collect()
+            }
         })
     }
 }
 
+/// Standard deviation of the rounding of a message, in units of the noise.
+const ROUNDING: f64 = 1e-13;
 /// Rows up to which the statistic is found exactly.
 const MAX_EXACT: usize = 48;

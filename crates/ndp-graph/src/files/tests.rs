@@ -135,7 +135,7 @@ fn sequences_come_back_each_matrix_once() -> Result<(), Error> {
     let constant = GossipSequence::constant(&metropolis, 50);
     assert!(through(&constant).len() < 1000);
     through(&GossipSequence::erdos_renyi(6, 0.5, 5, &mut rng)?);
-    let law = EdgeActivations::from_gossip(&metropolis)?;
+    let law = EdgeActivations::try_from(&metropolis)?;
     through(&law);
     through(&GossipSequence::activations(&law, 20, &mut rng));
     let other = GossipMatrix::metropolis(&complete_graph(6)?);

@@ -414,9 +414,46 @@ fn programs_meet_targets_and_audits() -> Outcome {
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for u in [0, 1] {
+        // The statistic is the best there is: it shows by its weights what the account allows.
+        let shown = declared.attack(u, &observer, noise)?.shown_mu().expect("a Gaussian statistic");
+        let claimed = accounts[0].profile(u, noise)?.mu().expect("a Gaussian view").value().mu();
+        assert!((shown / claimed - 1.0).abs() < 1e-9, "{u}: {shown} {claimed}");
         let found = audit(&declared, u, &observer, noise, plan, &mut rng, &Silent)?;
         assert!(!found.is_refuted(), "{found:?}");
         assert!(*found.measured_mu.value() > 0.7 * found.allowed.value().mu(), "{found:?}");
+    }
+    Ok(())
+}
+
+/// The change that is attacked lies in the set, so that what is attacked loses no more than the set does.
+#[test]
+fn attacks_keep_to_the_set() -> Outcome {
+    let mut program = Program::new(2)?;
+    // The third use is seen best, the others less.
+    for variance in [4, 2, 1, 3] {
+        let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([], variance)?);
+        let y = program.add(&[x, z])?;
+        program.broadcast(0, y)?;
+    }
+    let (observer, noise) = (Observer::node(1), NoiseMultiplier::new(1.0)?);
+    let account = program.account(&observer)?;
+    let of =
+        |patterns, within: SensitivitySet| SensitivitySet::Patterns { patterns, within: Box::new(within) };
+    let bounds = vec![1.0, 1.0, 0.5, 1.0];
+    let scaled = SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::SameDirection) };
+    let listed = Patterns::Listed(vec![vec![0, 1], vec![3]]);
+    for (set, change) in [
+        (of(listed.clone(), SensitivitySet::SameDirection), [1.0, 1.0, 0.0, 0.0]),
+        (of(listed, SensitivitySet::UseLevel), [0.0, 1.0, 0.0, 0.0]),
+        (of(Patterns::Cyclic { period: 2 }, scaled), [1.0, 0.0, 0.5, 0.0]),
+        (of(Patterns::Listed(Vec::new()), SensitivitySet::Signs), [0.0; 4]),
+    ] {
+        assert_eq!(account.worst_change(0, &set)?, change, "{set:?}");
+        let declared = Declared::new(program.clone(), set);
+        let shown = declared.attack(0, &observer, noise)?.shown_mu().expect("a Gaussian statistic");
+        let profile = Protocol::account(&declared, &observer)?.profile(0, noise)?;
+        let claimed = profile.mu().expect("a Gaussian view").value().mu();
+        assert!(shown <= claimed * (1.0 + 1e-9), "{shown} {claimed}");
     }
     Ok(())
 }
