@@ -44,12 +44,12 @@ pub struct Path {
 /// let protocol = CompleteSum { walk, bounds, noise, constant_data: false };
 /// // Two contributions of node 0 behind two noises, before node 1 sees the token: 2²/2.
 /// let losses = OnPath { protocol, path: walk.path(&[0, 0, 1])? }.coalition_loss(&[1])?;
-/// assert!((losses.unit(0)?.get() - 2.0).abs() < 1e-9);
+/// assert!((losses.unit(0)?.value().get() - 2.0).abs() < 1e-9);
 /// // On a graph, two behind four noises: 2²/4.
 /// let path = Path { nodes: 3, holders: vec![0, 1, 0, 1, 2], contributes: vec![true; 4] };
 /// let (initial, final_token) = (ndarray::array![0.0], FinalToken::Withheld);
 /// let protocol = TokenAveraging { steps: Steps::RunningAverage, initial, final_token };
-/// assert!((OnPath { protocol, path }.coalition_loss(&[2])?.unit(0)?.get() - 1.0).abs() < 1e-9);
+/// assert!((OnPath { protocol, path }.coalition_loss(&[2])?.unit(0)?.value().get() - 1.0).abs() < 1e-9);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
