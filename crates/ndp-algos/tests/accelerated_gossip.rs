@@ -9,6 +9,7 @@ use ndp_algos::gossip::utility::{Convergence, error_bound, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, SequenceGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Graph, generators};
 use rand::SeedableRng;
@@ -165,10 +166,17 @@ fn losses_are_exact() -> Result<(), Error> {
             let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
             let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
             let mu = 2.0 * units[u].sqrt();
-            let measured =
-                audit(&protocol, u, &Observer::node(v), scales.1.multiplier(scales.0)?, plan, &mut rng(7))?
-                    .measured_mu
-                    .into_value();
+            let measured = audit(
+                &protocol,
+                u,
+                &Observer::node(v),
+                scales.1.multiplier(scales.0)?,
+                plan,
+                &mut rng(7),
+                &Silent,
+            )?
+            .measured_mu
+            .into_value();
             assert!(measured <= mu && measured >= 0.9 * mu, "{measured} of {mu}");
         }
     }

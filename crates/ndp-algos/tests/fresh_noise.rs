@@ -289,7 +289,7 @@ fn transcripts_follow_the_view() -> Result<(), Error> {
     let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), variances.clone())?;
     let values = Array2::from_shape_fn((5, 1), |(v, _)| v as f64);
     let run = protocol.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(9))?;
-    let view = protocol.view(1)?;
+    let view = protocol.coalition_view(&[1])?;
     // Noise columns are in units of τ_0 = 1: strength is in the coefficient.
     let mut noises = run.noise.clone();
     for (noise, s) in run.later_noises.iter().zip(&variances[1..]) {

@@ -13,6 +13,7 @@ use ndp_algos::gossip::{
 };
 use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Order, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::random::connected_random_geometric;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
@@ -169,7 +170,8 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert_eq!(report.unit(6), Err(Error::NodeOutOfRange { node: 6, nodes: 6 }));
     let plan = AuditPlan { runs: 100, error_rate: 0.01 };
     let attack = |gossip: &SynchronousGossip, v: &[usize], u, rng: &mut ChaCha8Rng| {
-        audit(gossip, u, &Observer::coalition(v), sigma.multiplier(sensitivity)?, plan, rng).map(|_| ())
+        audit(gossip, u, &Observer::coalition(v), sigma.multiplier(sensitivity)?, plan, rng, &Silent)
+            .map(|_| ())
     };
     assert_eq!(attack(&gossip, &[2, 4], 4, &mut rng), Err(Error::SourceIsObserver(4)));
     assert_eq!(attack(&gossip, &[], 4, &mut rng), Err(Error::EmptyCoalition));

@@ -184,7 +184,7 @@ fn random_sequences_agree_with_fractions() -> Result<(), Error> {
             assert_relative_eq!(*last.value(), (rank - 1) as f64 / n as f64, max_relative = 1e-14);
         }
         // A view carries its exact rows: the numbers in it are roundings.
-        let view = SequenceGossip::from(sequence).view(1)?;
+        let view = SequenceGossip::from(sequence).coalition_view(&[1])?;
         assert_eq!(loss::exact_loss(&view)?, report);
     }
     Ok(())

@@ -7,6 +7,7 @@ use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph, generators};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -154,7 +155,7 @@ fn attacks_meet_the_exact_loss() -> Result<(), Error> {
         let mu = protocol.coalition_loss(&[4])?.unit(2)?.value().gdp(scales.0, scales.1).mu();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let measured =
-            audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng)?
+            audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng, &Silent)?
                 .measured_mu
                 .into_value();
         assert!(measured <= mu && measured >= 0.9 * mu, "{kind:?}: {measured} of {mu}");

@@ -166,6 +166,7 @@ mod tests {
     use crate::audit::{AuditPlan, audit};
     use ndp_dp::Sensitivity;
     use ndp_graph::generators;
+    use ndp_graph::progress::Silent;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -187,10 +188,17 @@ mod tests {
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
             let source = (1..protocol.node_count()).find(inside).expect("some loss is partial");
             let mu = report.unit(source)?.value().gdp(scales.0, scales.1).mu();
-            let measured =
-                audit(&protocol, source, &Observer::node(0), scales.1.multiplier(scales.0)?, plan, &mut rng)?
-                    .measured_mu
-                    .into_value();
+            let measured = audit(
+                &protocol,
+                source,
+                &Observer::node(0),
+                scales.1.multiplier(scales.0)?,
+                plan,
+                &mut rng,
+                &Silent,
+            )?
+            .measured_mu
+            .into_value();
             assert!(measured <= mu && measured >= 0.9 * mu, "{measured} of {mu}");
         }
         Ok(())

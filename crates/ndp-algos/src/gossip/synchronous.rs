@@ -323,7 +323,7 @@ mod tests {
         for parameter in [0.99, 2.0, f64::NAN] {
             assert!(protocol.clone().accelerated(parameter).is_err());
         }
-        assert!(matches!(protocol.view(12), Err(Error::NodeOutOfRange { .. })));
+        assert!(matches!(protocol.coalition_view(&[12]), Err(Error::NodeOutOfRange { .. })));
         Ok(())
     }
 }

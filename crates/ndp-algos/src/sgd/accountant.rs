@@ -282,7 +282,8 @@ impl Protocol for PrivateTraining {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.account(observer)?.checked_source(u)?;
+        self.account(observer)?;
+        observer.checked_source(u, self.users)?;
         if self.constants.sensitivity != 1.0 {
             return Err(Error::NotOffered("training is audited for the mean of one number per user"));
         }
@@ -312,7 +313,7 @@ impl Account for OfTraining<'_> {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.towards.observer.checked_source(u, self.node_count())?;
         self.training.profile(&self.towards, u, noise)
     }
 
@@ -320,13 +321,10 @@ impl Account for OfTraining<'_> {
         self.towards.gossip.as_ref().map_or(0.0, GossipObserver::failure)
     }
 
-    fn alike(&self) -> bool {
-        !matches!(self.training.training, Training::WalkOnGraph { .. } | Training::Gossip { .. })
-    }
-
     fn class(&self) -> Option<(usize, usize)> {
         let protocol = std::ptr::from_ref(self.training).addr();
-        self.alike().then(|| (protocol, self.towards.observer.members().len()))
+        let alike = !matches!(self.training.training, Training::WalkOnGraph { .. } | Training::Gossip { .. });
+        alike.then(|| (protocol, self.towards.observer.members().len()))
     }
 }
 

@@ -193,7 +193,8 @@ mod tests {
         for ring in rings()? {
             let mut worst = 0.0f64;
             for v in 0..ring.node_count() {
-                let (report, formula) = (exact_loss(&ring.view(v)?)?, ring.coalition_loss(&[v])?);
+                let (report, formula) =
+                    (exact_loss(&ring.coalition_view(&[v])?)?, ring.coalition_loss(&[v])?);
                 assert_eq!(formula.rank, report.rank, "{ring:?} towards {v}");
                 for u in (0..ring.node_count()).filter(|&u| u != v) {
                     let unit = formula.unit(u)?.value().get();
