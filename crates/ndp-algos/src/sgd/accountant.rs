@@ -83,7 +83,7 @@ pub enum Training {
 /// use ndp_algos::accountant::{Observer, Protocol};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 /// use ndp_dp::{Delta, NoiseMultiplier};
-/// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let training = PrivateTraining::new(2000, constants, Training::Walk { steps: 20_000, step_size: 0.034, cap: 12 })?;
 /// let account = training.account(&Observer::node(0))?;
 /// let profile = account.profile(1, NoiseMultiplier::new(0.6)?)?;
