@@ -163,6 +163,7 @@
 //! [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on [any graph](walk::graph) an upper bound.
 //!
 //! ```
+//! use ndp_algos::LinearProtocol;
 //! use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
 //! use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 //! use ndp_algos::walk::ring::{Placement, RingSum};
@@ -174,7 +175,7 @@
 //! let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 //! let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
 //! // Two releases, whatever the length of the ring: the last token does not come back to node 0.
-//! assert!((ring.unit(5, &[0])?.value().get() - 2.0).abs() < 1e-9);
+//! assert!((ring.coalition_loss(&[0])?.unit(5)?.value().get() - 2.0).abs() < 1e-9);
 //! let target = Target::worst(Measure::Approx(delta), 1.0);
 //! assert!(least_noise(&[ring.account(&Observer::node(0))?], &target)?.noise.get() < 8.0);
 //! // A walk on a hypercube: who is far away learns less.

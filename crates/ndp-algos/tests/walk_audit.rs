@@ -28,7 +28,7 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
         (4, 3, Placement::Distributed, FinalToken::Published, vec![2], 3),
     ] {
         let ring = RingSum::new(n, rounds, bounds, noise, placement)?.with_final_token(final_token)?;
-        let unit = ring.unit(source, &coalition)?;
+        let unit = ring.coalition_loss(&coalition)?.unit(source)?;
         // The noise that puts the loss where two normal laws are told apart best.
         let sigma = Sigma::new(unit.value().get().sqrt() / 1.5)?;
         let mu = unit.value().get().sqrt() / sigma.get();

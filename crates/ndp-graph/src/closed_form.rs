@@ -20,8 +20,7 @@ use std::f64::consts::PI;
 ///
 /// # Examples
 /// ```
-/// use ndp_graph::closed_form::Family;
-/// use ndp_graph::gossip_matrix::Weights;
+/// use ndp_graph::{Weights, closed_form::Family};
 /// let cube = Family::Hypercube(20);
 /// assert!((cube.extremes(Weights::Metropolis)?.gap_abs()? - 2.0 / 21.0).abs() < 1e-12);
 /// assert_eq!(Family::Torus(vec![1000, 1000]).eigenvalues(Weights::Metropolis)?.len(), 1_000_000);

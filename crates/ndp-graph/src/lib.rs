@@ -73,8 +73,7 @@
 //!
 //! ```
 //! use ndp_graph::closed_form::Family;
-//! use ndp_graph::gossip_matrix::Weights;
-//! use ndp_graph::{GossipMatrix, Spectrum, generators::cycle_graph, spectrum::extremes};
+//! use ndp_graph::{GossipMatrix, Spectrum, Weights, generators::cycle_graph, spectrum::extremes};
 //! let ring = GossipMatrix::metropolis(&cycle_graph(12)?);
 //! let on_paper = Family::Cycle(12).extremes(Weights::Metropolis)?;
 //! assert!((extremes(&ring)?.gap_abs()? - on_paper.gap_abs()?).abs() < 1e-12);

@@ -352,7 +352,8 @@ fn compare(outcome: &mut Outcome, first: &Row, second: &Row) -> Result<Verdict, 
     };
     if outcome.worst.as_ref().is_none_or(|worst| ratio > worst.ratio) {
         let at = match second.column {
-            None => format!("x = {}", second.x),
+            None if second.x.fract() == 0.0 => format!("x = {}", second.x),
+            None => format!("x = {}", round(second.x)),
             Some(VALUE) => format!("node {}", second.x),
             Some(column) => format!("row {}, column {column}", second.x),
         };

@@ -3,9 +3,11 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
+use ndp_algos::LinearProtocol;
+use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
-use ndp_dp::{Delta, Sigma};
+use ndp_dp::{Delta, NoiseMultiplier, Sigma};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -54,38 +56,46 @@ impl Part for Ring {
             }
         }
         members.sort_unstable();
-        let mut worst: f64 = 0.0;
+        let (mut worst, mut exposed) = (0.0, 0);
+        let units = ring.coalition_loss(&members);
         for u in (0..n).filter(|u| !members.contains(u)) {
             let (numerator, denominator) = unit(n, rounds, placement, last, &members, u);
             let truth = numerator as f64 / denominator as f64;
-            worst = worst.max(truth);
-            let got = ring.unit(u, &members).map_or(f64::NAN, |unit| unit.value().get());
-            outcome.check(got >= truth * (1.0 - f64::EPSILON) && got <= truth * (1.0 + 1e-12), || Violation {
+            if truth > worst {
+                (worst, exposed) = (truth, u);
+            }
+            let got = units.as_ref().map_or(f64::NAN, |report| report.loss.value().unit[u]);
+            let low = units.as_ref().map_or(f64::NAN, |report| report.lower[u]);
+            let close = got >= truth * (1.0 - f64::EPSILON) && got <= truth * (1.0 + 1e-12);
+            outcome.check(close && low <= truth * (1.0 + f64::EPSILON), || Violation {
                 kind: "unit of a ring",
                 size: [n as u64, rounds as u64, members.len() as u64],
                 what: format!("ring of {n}, {rounds} rounds, {placement:?}, {last:?}: {u} towards {members:?} has {got}, true {numerator}/{denominator}"),
                 test: format!(
-                    "use ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_algos::walk::ring::{{Placement, RingSum}};\nuse ndp_dp::Sigma;\n\
+                    "use ndp_algos::LinearProtocol;\nuse ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_algos::walk::ring::{{Placement, RingSum}};\nuse ndp_dp::Sigma;\n\
                      let noise = TokenNoise::gaussian(Sigma::new({})?);\n\
                      let ring = RingSum::new({n}, {rounds}, Bounds::new(0.0, {})?, noise, Placement::{placement:?})?\n    \
                      .with_final_token(FinalToken::{last:?})?;\n\
-                     assert!(ring.unit({u}, &{members:?})?.value().get() >= {});",
+                     assert!(ring.coalition_loss(&{members:?})?.unit({u})?.value().get() >= {});",
                     literal(sigma), literal(width), literal(truth)
                 ),
             });
         }
         let delta = log_uniform(rng, 1e-9, 0.3);
         let Ok(target) = Delta::new(delta) else { return outcome };
-        // A coalition of one is no worse than the worst single observer.
-        let stated = if members.len() == 1 { ring.epsilon(target).ok() } else { None };
-        if let Some(stated) = stated {
-            let epsilon = *stated.value();
+        let stated = || -> Result<f64, ndp_algos::Error> {
+            let profile = ring
+                .account(&Observer::coalition(&members))?
+                .profile(exposed, NoiseMultiplier::new(sigma / width)?)?;
+            Ok(profile.epsilon(target)?.into_value().epsilon())
+        };
+        if let Ok(epsilon) = stated() {
             let least = profile(epsilon, width / sigma * worst.sqrt());
             outcome.check(least <= delta + PROFILE_ERROR, || Violation {
                 kind: "epsilon of a ring",
-                size: [n as u64, rounds as u64, 1],
+                size: [n as u64, rounds as u64, members.len() as u64],
                 what: format!(
-                    "ring of {n}, {rounds} rounds: epsilon {epsilon} at {delta:e}, true delta {least:e}"
+                    "ring of {n}, {rounds} rounds, {exposed} towards {members:?}: epsilon {epsilon} at {delta:e}, true delta {least:e}"
                 ),
                 test: String::new(),
             });

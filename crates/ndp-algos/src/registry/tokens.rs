@@ -44,7 +44,7 @@ pub(super) const RING_SUM: Entry = Entry {
 
 /// Sums behind noise of another law, made with noise 1; questions bring their own.
 fn ring_sum_behind(setting: &Setting<'_>, law: &'static dyn NoiseLaw) -> Result<Box<dyn Protocol>, Error> {
-    let (noise, bounds) = (TokenNoise::of(law, Sigma::new(1.0)?), Bounds::new(0.0, 1.0)?);
+    let (noise, bounds) = (TokenNoise { law, sigma: Sigma::new(1.0)? }, Bounds::new(0.0, 1.0)?);
     let ring = RingSum::new(setting.nodes(), setting.count("passes")?, bounds, noise, Placement::Counter)?;
     Ok(Box::new(ReleasedSum::from(ring.with_final_token(FinalToken::Masked)?)))
 }
@@ -53,7 +53,7 @@ fn complete_sum_behind(
     setting: &Setting<'_>,
     law: &'static dyn NoiseLaw,
 ) -> Result<Box<dyn Protocol>, Error> {
-    let (noise, bounds) = (TokenNoise::of(law, Sigma::new(1.0)?), Bounds::new(0.0, 1.0)?);
+    let (noise, bounds) = (TokenNoise { law, sigma: Sigma::new(1.0)? }, Bounds::new(0.0, 1.0)?);
     let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
     Ok(Box::new(ReleasedSum::from(CompleteSum { walk, bounds, noise, constant_data: false })))
 }

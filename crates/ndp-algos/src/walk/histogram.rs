@@ -9,22 +9,9 @@ pub(super) fn count_one(token: &mut BTreeMap<u32, u64>, label: u32) {
     *token.entry(label).or_insert(0) += 1;
 }
 
-/// How to read a histogram made of `N` randomized responses and some uniform elements; every
-/// [`HistogramRun`](super::HistogramRun) has one.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
-/// use ndp_dp::RandomizedResponse;
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let histogram = CompleteHistogram { walk: CompleteWalk::new(5, 150)?, response: RandomizedResponse::new(4, 0.4)?, exact_reports: None };
-/// let reader = histogram.run(|_| 0, &mut ChaCha8Rng::seed_from_u64(1))?.estimator;
-/// assert!((reader.estimate(105) - 150.0).abs() < 1e-9); // 15 of 150 reports are of each label by chance
-/// assert!(reader.variance(90)? > 0.0);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// How to read a histogram made of `N` randomized responses and some uniform elements.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HistogramEstimator {
+pub(crate) struct HistogramEstimator {
     response: RandomizedResponse,
     reports: u64,
     uniform: u64,
@@ -49,9 +36,7 @@ impl HistogramEstimator {
 
     /// Unbiased estimate of how many of the data carry a label, from its count `τ` in the token:
     /// `(τ − (M₀ + γ N)/L)/(1 − γ)`.
-    #[must_use]
-    #[doc(alias = "hist_debias")]
-    pub fn estimate(&self, count: u64) -> f64 {
+    pub(crate) fn estimate(&self, count: u64) -> f64 {
         let gamma = self.response.gamma();
         let random = self.uniform as f64 + gamma * self.reports as f64;
         (count as f64 - random / f64::from(self.response.labels())) / (1.0 - gamma)
@@ -62,8 +47,7 @@ impl HistogramEstimator {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] when more carry the label than there are reports.
-    #[doc(alias = "hist_var")]
-    pub fn variance(&self, holders: u64) -> Result<f64, Error> {
+    pub(crate) fn variance(&self, holders: u64) -> Result<f64, Error> {
         let Some(others) = self.reports.checked_sub(holders) else {
             return Err(Error::InvalidParameter {
                 name: "the number of data with a label",

@@ -2,7 +2,7 @@
 //!
 //! A [`NoiseLaw`] says how to draw and what one contribution behind one draw costs; every walk takes its noise as a
 //! [`TokenNoise`], a law at a standard deviation. A new law is a file that implements the trait and a line in `LAWS`; a law
-//! of another crate is used by [`TokenNoise::of`].
+//! of another crate is used likewise, as a [`TokenNoise`].
 
 mod continuous;
 mod discrete_laplace;
@@ -45,7 +45,7 @@ pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &Discrete
 ///         Err(Error::NoGuarantee("uniform noise shows when data are at an end of their range"))
 ///     }
 /// }
-/// let noise = TokenNoise::of(&Uniform, Sigma::new(1.0)?);
+/// let noise = TokenNoise { law: &Uniform, sigma: Sigma::new(1.0)? };
 /// let sum = ReleasedSum::from(CompleteSum { walk: CompleteWalk::new(5, 20)?, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false });
 /// let account = sum.account(&Observer::node(0))?;
 /// assert!(matches!(account.profile(1, NoiseMultiplier::new(2.0)?), Err(Error::NoGuarantee(_))));
@@ -102,21 +102,17 @@ pub trait NoiseLaw: fmt::Debug + Send + Sync {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct TokenNoise {
-    law: &'static dyn NoiseLaw,
-    sigma: Sigma,
+    /// The law; of another crate, maybe.
+    pub law: &'static dyn NoiseLaw,
+    /// The standard deviation `σ`, in the unit of the contributions.
+    pub sigma: Sigma,
 }
 
 impl TokenNoise {
-    /// Noise of the given law and standard deviation `σ`.
-    #[must_use]
-    pub const fn of(law: &'static dyn NoiseLaw, sigma: Sigma) -> Self {
-        Self { law, sigma }
-    }
-
     /// Normal noise of standard deviation `σ`.
     #[must_use]
     pub const fn gaussian(sigma: Sigma) -> Self {
-        Self::of(&GaussianLaw, sigma)
+        Self { law: &GaussianLaw, sigma }
     }
 
     /// Noise of the law of that name: `gaussian`, `laplace` (of scale `σ/√2`), `discrete-laplace`.
@@ -126,12 +122,7 @@ impl TokenNoise {
     pub fn named(name: &str, sigma: Sigma) -> Result<Self, Error> {
         let law = LAWS.iter().find(|law| law.name() == name);
         let unknown = || ndp_dp::Error::UnknownName { what: "law of noise", name: name.to_owned() };
-        Ok(Self::of(*law.ok_or_else(unknown)?, sigma))
-    }
-
-    /// The law.
-    pub(crate) const fn law(self) -> &'static dyn NoiseLaw {
-        self.law
+        Ok(Self { law: *law.ok_or_else(unknown)?, sigma })
     }
 
     /// The standard deviation `σ`, in the unit of the contributions.

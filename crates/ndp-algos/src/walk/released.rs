@@ -81,7 +81,7 @@ impl ReleasedSum {
 
     /// The noise that a question means.
     fn at(&self, noise: NoiseMultiplier) -> Result<TokenNoise, Error> {
-        Ok(TokenNoise::of(self.noise().law(), noise.sigma(self.sensitivity()?)?))
+        Ok(TokenNoise { sigma: noise.sigma(self.sensitivity()?)?, ..self.noise() })
     }
 
     /// How often a node contributes, at most, but with a probability that is taken from `delta`.
@@ -303,6 +303,7 @@ impl Attacker for LastToken {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LinearProtocol;
     use crate::accountant::{Target, check, least_noise};
     use crate::walk::complete::{CompleteOptions, CompleteWalk};
     use crate::walk::ring::Placement;
@@ -407,7 +408,7 @@ mod tests {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let shared = RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Distributed)?;
         let pair = Observer::coalition(&[0, 3]);
-        assert!(shared.unit(1, &[0, 3])?.value().get() > 3.9);
+        assert!(shared.coalition_loss(&[0, 3])?.unit(1)?.value().get() > 3.9);
         assert!(matches!(ReleasedSum::from(shared).account(&pair), Err(Error::NoGuarantee(_))));
         assert!(ReleasedSum::from(shared).account(&Observer::node(3)).is_ok());
         assert!(

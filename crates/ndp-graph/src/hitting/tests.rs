@@ -121,6 +121,31 @@ fn pair_laws_are_first_visits_for_any_matrix() {
     }
 }
 
+/// Rows as far below 1 as is accepted, against the same walk with rows of exactly 1: what every step loses is bounded, and not by
+/// much more.
+#[test]
+fn short_rows_are_within_the_error() {
+    let exact = array![[0.25, 0.75], [0.5, 0.5]];
+    let short = &exact * (1.0 - 0.9e-12);
+    let [exact, short] = [exact, short].map(|rows| TransitionMatrix::from_dense(rows.view()).unwrap());
+    let horizon = 200_000;
+    let start = Start::Node(0);
+    let follow = |w: &TransitionMatrix| {
+        let walk = Walk::from(w);
+        let mut law = start.law(2).unwrap();
+        let mut next = law.clone();
+        for _ in 0..horizon {
+            walk.incoming().multiply(&law, &mut next);
+            std::mem::swap(&mut law, &mut next);
+        }
+        law[0]
+    };
+    let error = Walk::from(&short).first_visits(&start, &[1], horizon).unwrap().relative_error[horizon];
+    let (true_law, found) = (follow(&exact), follow(&short));
+    let missing = true_law / found - 1.0;
+    assert!(0.5 * error < missing && missing <= error, "{missing} {error}");
+}
+
 #[test]
 fn reversal_exchanges_the_ends() {
     // Doubly stochastic, not symmetric.

@@ -15,74 +15,35 @@
 //! publication of the final token made safe.
 
 use super::{Placement, RingSum};
-use crate::Error;
 use crate::error::ensure;
 use crate::numeric::{Total, up};
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
-use ndp_dp::{Delta, Exact, Gdp, Mechanism, UnitLoss};
+use crate::{Error, LossReport};
+use ndp_dp::{Exact, ObserverLoss};
 
 impl RingSum {
-    /// The unit loss of node `u` towards a coalition, exact; at most `K` for one observer, unless the final
-    /// token of distributed noise is published without a mask.
+    /// What a coalition learns about every node, exact; at most `K` towards one observer, unless the final
+    /// token of distributed noise is published without a mask (node `n − 1` is then seen through its own share alone, and node
+    /// `n − 2` learns `K − 1 + n − 1`).
     ///
-    /// # Errors
-    /// [`Error::SourceIsObserver`], [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`],
-    /// [`Error::RepeatedMember`]; [`Error::NoGuarantee`] for noise that is not Gaussian, and for two colluders
-    /// or more with [`Placement::Counter`], where whole segments carry no noise.
+    /// Nothing where segments may carry no noise: for two colluders or more with [`Placement::Counter`], and for all nodes together.
     ///
     /// # Complexity
     /// `O(K n)`.
-    pub fn unit(&self, u: usize, coalition: &[usize]) -> Result<Exact<UnitLoss>, Error> {
-        self.require_gaussian()?;
-        let observes = self.observers(coalition)?;
-        if u >= self.node_count() {
-            return Err(Error::NodeOutOfRange { node: u, nodes: self.node_count() });
-        }
-        if observes[u] {
-            return Err(Error::SourceIsObserver(u));
-        }
-        Ok(Exact::new(UnitLoss::of_releases(self.units(&observes)[u])?))
-    }
-
-    /// The largest unit loss of any node towards any single observer, exact: `K`, or `K − 1 + n − 1` for
-    /// distributed noise published without a mask (node `n − 1` is then seen through its own share alone).
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    pub(crate) fn worst_unit(&self) -> Result<Exact<UnitLoss>, Error> {
-        self.require_gaussian()?;
-        Ok(Exact::new(UnitLoss::of_releases(self.worst_releases())?))
-    }
-
-    /// `μ = (Δ/σ) √unit` of a unit loss of this protocol, rounded up.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    pub(crate) fn mu(&self, unit: Exact<UnitLoss>) -> Result<Exact<Gdp>, Error> {
-        self.require_gaussian()?;
-        let ratio = self.bounds().sensitivity()?.get() / self.noise().std();
-        Ok(Exact::new(Gdp::new(up(ratio * unit.into_value().get().sqrt()))?))
-    }
-
-    /// The least `ε` at `δ`, exact for the worst pair of nodes.
-    ///
-    /// # Errors
-    /// [`Error::NoGuarantee`] for noise that is not Gaussian.
-    ///
-    /// # Examples
-    /// ```
-    /// use ndp_algos::walk::{Bounds, TokenNoise, ring::{Placement, RingSum}};
-    /// use ndp_dp::{Delta, Sigma};
-    /// let noise = TokenNoise::gaussian(Sigma::new(4.0)?);
-    /// let ring = RingSum::new(1000, 1, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-    /// // A thousand contributions behind two noises, each seen once with the loss of one.
-    /// assert!(*ring.epsilon(Delta::new(1e-6)?)?.value() < 1.2);
-    /// # Ok::<(), ndp_algos::Error>(())
-    /// ```
-    pub fn epsilon(&self, delta: Delta) -> Result<Exact<f64>, Error> {
-        let gdp = self.mu(self.worst_unit()?)?.into_value();
-        Ok(Exact::new(gdp.epsilon(delta).into_value()))
+    pub(super) fn report(&self, members: &[usize]) -> Option<LossReport> {
+        let observes = self.observers(members).ok()?;
+        let (mut unit, releases) = self.units(&observes);
+        // The units are a few roundings above the truth.
+        let mut lower: Vec<f64> = unit.iter().map(|unit| unit * (1.0 - 64.0 * f64::EPSILON)).collect();
+        members.iter().for_each(|&v| (unit[v], lower[v]) = (1.0, 1.0));
+        let n = self.node_count();
+        let own = |step: &usize| observes[step % n] && self.step_std(*step) > 0.0;
+        let rank = releases + (0..self.step_count()).filter(own).count();
+        let loss = Exact::new(ObserverLoss { observer: members[0], unit });
+        let mut report = LossReport::of_formula(members.to_vec(), loss.into(), rank);
+        report.lower = lower;
+        Some(report)
     }
 
     pub(in crate::walk) fn require_full_releases(&self) -> Result<(), Error> {
@@ -91,15 +52,6 @@ impl RingSum {
                 "the last shares of a token published without a mask add up to less than one full noise",
             )),
             _ => Ok(()),
-        }
-    }
-
-    /// Unit of the worst pair: see [`Self::worst_unit`].
-    fn worst_releases(&self) -> f64 {
-        let rounds = self.rounds() as f64;
-        match (self.placement(), self.final_token()) {
-            (Placement::Distributed, FinalToken::Published) => rounds - 1.0 + (self.node_count() - 1) as f64,
-            _ => rounds,
         }
     }
 
@@ -133,12 +85,12 @@ impl RingSum {
         Ok(observes)
     }
 
-    /// Unit loss of every node: one pass over the steps, segment by segment.
-    fn units(&self, observes: &[bool]) -> Vec<f64> {
+    /// Unit loss of every node, and the number of releases behind foreign noise: one pass over the steps, segment by segment.
+    fn units(&self, observes: &[bool]) -> (Vec<f64>, usize) {
         let n = self.node_count();
         let full = self.noise().std().powi(2);
         let mut units = vec![Total::default(); n];
-        let mut start = 0;
+        let (mut start, mut releases) = (0, 0);
         let mut variance = Total::default();
         for step in 0..self.step_count() {
             if !observes[step % n] {
@@ -148,15 +100,17 @@ impl RingSum {
             for exposed in start..step {
                 units[exposed % n].add(full / variance.value());
             }
+            releases += usize::from(start < step);
             (start, variance) = (step + 1, Total::default());
         }
         if self.final_token() != FinalToken::Withheld {
             for exposed in start..self.step_count() {
                 units[exposed % n].add(full / variance.value());
             }
+            releases += usize::from(start < self.step_count());
         }
         // A share is a root squared again, a sum two roundings away: eight in all.
-        units.into_iter().map(|unit| up(unit.value())).collect()
+        (units.into_iter().map(|unit| up(unit.value())).collect(), releases)
     }
 }
 
@@ -169,7 +123,9 @@ mod tests {
     use crate::walk::{Bounds, ReleasedSum, TokenNoise};
     use approx::assert_relative_eq;
     use ndarray::Array2;
-    use ndp_dp::{ApproxDp, DiscreteLaplace, Measure, NoiseMultiplier, Sigma, composition};
+    use ndp_dp::{
+        ApproxDp, Delta, DiscreteLaplace, Gdp, Measure, Mechanism, NoiseMultiplier, Sigma, composition,
+    };
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -180,9 +136,37 @@ mod tests {
         Ok(profile.epsilon(delta)?.into_value().epsilon())
     }
 
+    impl RingSum {
+        /// The largest unit loss of any node towards any single observer.
+        fn worst_unit(&self) -> f64 {
+            let rounds = self.rounds() as f64;
+            match (self.placement(), self.final_token()) {
+                (Placement::Distributed, FinalToken::Published) => {
+                    rounds - 1.0 + (self.node_count() - 1) as f64
+                }
+                _ => rounds,
+            }
+        }
+
+        /// `μ = (Δ/σ) √unit` of the worst pair.
+        fn mu(&self) -> Result<Gdp, Error> {
+            let ratio = self.bounds().sensitivity()?.get() / self.noise().std();
+            Ok(Gdp::new(ratio * self.worst_unit().sqrt())?)
+        }
+
+        /// The least `ε` at `δ` for the worst pair.
+        fn worst_epsilon(&self, delta: Delta) -> Result<f64, Error> {
+            Ok(self.mu()?.epsilon(delta).into_value())
+        }
+    }
+
+    fn unit(ring: &RingSum, u: usize, members: &[usize]) -> Result<f64, Error> {
+        Ok(ring.coalition_loss(members)?.unit(u)?.value().get())
+    }
+
     /// `δ` of the worst pair.
     fn delta(ring: RingSum, epsilon: f64) -> Result<f64, Error> {
-        Ok(ring.mu(ring.worst_unit()?)?.value().delta(epsilon)?.into_value())
+        Ok(ring.mu()?.delta(epsilon)?.into_value())
     }
 
     fn ring(n: usize, rounds: usize, placement: Placement) -> Result<RingSum, Error> {
@@ -209,14 +193,16 @@ mod tests {
         for ring in rings()? {
             let mut worst = 0.0f64;
             for v in 0..ring.node_count() {
-                let report = exact_loss(&ring.view(v)?)?;
+                let (report, formula) = (exact_loss(&ring.view(v)?)?, ring.coalition_loss(&[v])?);
+                assert_eq!(formula.rank, report.rank, "{ring:?} towards {v}");
                 for u in (0..ring.node_count()).filter(|&u| u != v) {
-                    let unit = ring.unit(u, &[v])?.value().get();
+                    let unit = formula.unit(u)?.value().get();
+                    assert!(formula.lower[u] <= report.loss.value().unit[u]);
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
                     worst = worst.max(unit);
                 }
             }
-            assert_relative_eq!(worst, ring.worst_unit()?.value().get(), max_relative = 1e-12);
+            assert_relative_eq!(worst, ring.worst_unit(), max_relative = 1e-12);
         }
         Ok(())
     }
@@ -229,8 +215,13 @@ mod tests {
             for subset in 1u32..(1 << n) - 1 {
                 let coalition: Vec<usize> = (0..n).filter(|node| subset >> node & 1 == 1).collect();
                 let report = exact_loss(&ring.coalition_view(&coalition)?)?;
+                assert_eq!(
+                    ring.coalition_loss(&coalition)?.rank,
+                    report.rank,
+                    "{ring:?} towards {coalition:?}"
+                );
                 for u in (0..n).filter(|node| !coalition.contains(node)) {
-                    let unit = ring.unit(u, &coalition)?.value().get();
+                    let unit = unit(ring, u, &coalition)?;
                     assert_relative_eq!(unit, report.loss.value().unit[u], max_relative = 1e-9);
                     if ring.final_token() == FinalToken::Withheld {
                         let ahead = (1..n).take_while(|d| !coalition.contains(&((u + d) % n))).count();
@@ -269,7 +260,7 @@ mod tests {
                 let allowed = Delta::new(allowed)?;
                 let target = Target::worst(Measure::Approx(allowed), epsilon);
                 let sigma = least_noise(&accounts, &target)?.noise.sigma(ring.bounds().sensitivity()?)?;
-                assert!(*ring.with_gaussian_noise(sigma).epsilon(allowed)?.value() <= epsilon * (1.0 + 1e-9));
+                assert!(ring.with_gaussian_noise(sigma).worst_epsilon(allowed)? <= epsilon * (1.0 + 1e-9));
                 let smaller = Sigma::new(sigma.get() * (1.0 - 1e-6))?;
                 assert!(delta(ring.with_gaussian_noise(smaller), epsilon)? > allowed.get());
             }
@@ -288,7 +279,7 @@ mod tests {
         let foreign = (n - 1) as f64 * printed_share.powi(2);
         assert!(foreign < sigma * sigma);
         let later_releases = (rounds - 1) as f64 * sigma * sigma / foreign;
-        assert!(1.0 + later_releases > ring(n, rounds, Placement::Distributed)?.worst_unit()?.value().get());
+        assert!(1.0 + later_releases > ring(n, rounds, Placement::Distributed)?.worst_unit());
         Ok(())
     }
 
@@ -308,7 +299,7 @@ mod tests {
             assert_relative_eq!(total.delta(), total_delta, max_relative = 1e-11);
             // The exact loss is far smaller, and composition with an optimal level lies between.
             let delta = Delta::new(total.delta())?;
-            let exact = *ring.epsilon(delta)?.value();
+            let exact = ring.worst_epsilon(delta)?;
             let composed = released(ring, ring.noise().std(), delta)?;
             assert!(exact <= composed && composed <= total.epsilon());
         }
@@ -361,23 +352,24 @@ mod tests {
         let wide = RingSum::new(6, 1, Bounds::new(0.0, 0.5)?, noise, Placement::Counter)?;
         assert!(matches!(released(wide, 6.0, delta), Err(Error::InvalidParameter { value: 0.5, .. })));
         assert!(RingSum::new(6, 1, bounds, noise, Placement::Distributed).is_err());
-        assert!(matches!(ring.epsilon(delta), Err(Error::NoGuarantee(_))));
+        assert!(matches!(ring.coalition_loss(&[0]), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 
     #[test]
     fn bad_coalitions_are_refused() -> Result<(), Error> {
         let counter = ring(4, 2, Placement::Counter)?;
-        assert!(matches!(counter.unit(0, &[1, 2]), Err(Error::NoGuarantee(_))));
+        // Between two colluders there may be no noise at all: the view says what that means.
+        assert!(matches!(counter.coalition_loss(&[1, 3]), Err(Error::NoiselessView(_))));
         let shared = ring(4, 2, Placement::Distributed)?;
-        assert!(matches!(shared.unit(1, &[1, 2]), Err(Error::SourceIsObserver(1))));
-        assert!(matches!(shared.unit(0, &[]), Err(Error::EmptyCoalition)));
-        assert!(matches!(shared.unit(9, &[1]), Err(Error::NodeOutOfRange { .. })));
-        assert!(matches!(shared.unit(0, &[0, 1, 2, 3]), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(shared.unit(0, &[0, 1, 2, 3, 4]), Err(Error::NodeOutOfRange { .. })));
+        assert!(matches!(unit(&shared, 1, &[1, 2]), Err(Error::SourceIsObserver(1))));
+        assert!(matches!(unit(&shared, 0, &[]), Err(Error::EmptyCoalition)));
+        assert!(matches!(unit(&shared, 9, &[1]), Err(Error::NodeOutOfRange { .. })));
+        assert!(unit(&shared, 0, &[0, 1, 2, 3]).is_err());
+        assert!(matches!(unit(&shared, 0, &[0, 1, 2, 3, 4]), Err(Error::NodeOutOfRange { .. })));
         let noise = TokenNoise::named("laplace", Sigma::new(1.0)?)?;
         let laplace = RingSum::new(4, 2, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-        assert!(matches!(laplace.epsilon(Delta::new(1e-6)?), Err(Error::NoGuarantee(_))));
+        assert!(matches!(laplace.coalition_loss(&[0]), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 }

@@ -11,14 +11,16 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
+/// use ndp_algos::{Error, LinearProtocol};
 /// use ndp_algos::walk::ring::{Placement, RingSum};
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use ndp_dp::Sigma;
-/// // A share of the noise at every step: two who collude still face that of the nodes between them.
+/// // A share of the noise at every step: two who collude still face that of the nodes between them. With full noise on some steps
+/// // they may face none.
 /// let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 /// let ring = |placement| RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, placement);
-/// assert!(ring(Placement::Counter)?.unit(2, &[0, 5]).is_err());
-/// assert!((ring(Placement::Distributed)?.unit(2, &[0, 5])?.value().get() - 2.0).abs() < 1e-9);
+/// assert!((ring(Placement::Distributed)?.coalition_loss(&[0, 5])?.unit(2)?.value().get() - 2.0).abs() < 1e-9);
+/// assert!(matches!(ring(Placement::Counter)?.coalition_loss(&[0, 5]), Err(Error::NoiselessView(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,12 +41,14 @@ pub enum Placement {
 ///
 /// # Examples
 /// ```
+/// use ndp_algos::accountant::{Observer, Protocol};
 /// use ndp_algos::walk::ring::{Placement, RingSum};
 /// use ndp_algos::walk::{Bounds, TokenNoise};
-/// use ndp_dp::{Delta, Sigma};
+/// use ndp_dp::{Delta, NoiseMultiplier, Sigma};
 /// let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 /// let ring = RingSum::new(100, 3, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
-/// assert!(*ring.epsilon(Delta::new(1e-6)?)?.value() < 1.0);
+/// let profile = ring.account(&Observer::node(7))?.profile(3, NoiseMultiplier::new(10.0)?)?;
+/// assert!(profile.epsilon(Delta::new(1e-6)?)?.value().epsilon() < 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
