@@ -1,7 +1,7 @@
 //! Amplification: shuffling, geometric gaps, the exact account of a walk. The exact blanket is in `dp.rs`.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ndp_dp::iteration::{CappedWalk, LastIterate, NoisyStep, UncappedWalk};
+use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{Delta, Error, Mechanism, Order, Sigma};
 use std::hint::black_box;
@@ -39,10 +39,12 @@ fn walks(c: &mut Criterion) {
         });
     }
     for steps in [2_000, 20_000] {
-        group.bench_function(BenchmarkId::new("observed_log_mgf", steps), |b| {
+        group.bench_function(BenchmarkId::new("walk_descent", steps), |b| {
             b.iter(|| -> Result<f64, Error> {
-                let run = UncappedWalk::new(steps, 2_000, 1, LastIterate::Withheld)?;
-                Ok(run.observed_log_mgf(black_box(0.5), u64::MAX)?.into_value())
+                let (last_iterate, first_holder) = (LastIterate::Withheld, FirstHolder::Uniform);
+                let run = UncappedWalk { steps, users: 2_000, colluders: 1, last_iterate, first_holder };
+                let descent = run.descent(NoisyStep::new(1.0, Sigma::new(black_box(2.4))?)?, u64::MAX)?;
+                Ok(descent.rdp(Order::new(2.0)?).into_value())
             });
         });
     }

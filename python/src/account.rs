@@ -199,12 +199,12 @@ impl Profile {
 
     /// Against whom it holds.
     fn against(&self) -> String {
-        self.0.against().to_owned()
+        self.0.against.to_string()
     }
 
     /// The neighboring relation.
     fn neighbors(&self) -> String {
-        self.0.neighbors().to_string()
+        self.0.neighbors.to_string()
     }
 
     fn words(&self) -> String {

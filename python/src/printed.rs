@@ -11,7 +11,7 @@ use ndp_algos::sgd::privacy::printed as sgd;
 use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed::{self as walk, VisitSum};
 use ndp_dp::iteration::NoisyStep;
-use ndp_dp::printed::{self, Theorem3, Theorem6};
+use ndp_dp::printed::{self, Theorem3};
 use ndp_dp::{Delta, Order, Sensitivity, Sigma};
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::{Spectrum, walk_sums};
@@ -271,10 +271,6 @@ fn theorem3(
     delta_hat: f64,
     c: Option<f64>,
 ) -> Result<Theorem3, Fault> {
-    let c = match c {
-        Some(c) => c,
-        None => printed::best_c(users)?.into_value(),
-    };
     let (delta_prime, delta_hat) = (Delta::new(delta_prime)?, Delta::new(delta_hat)?);
     Ok(Theorem3 { users, steps, epsilon, c, delta_prime, delta_hat })
 }
@@ -310,7 +306,7 @@ pub(crate) fn network_theorem6(
     c: Option<f64>,
 ) -> Result<Number, Fault> {
     let walk = theorem3(users, steps, epsilon, delta_prime, delta_hat, c)?;
-    Ok(Number::new(Theorem6 { walk, delta: Delta::new(delta)? }.total_epsilon()?, "epsilon"))
+    Ok(Number::new(printed::theorem6(walk, Delta::new(delta)?)?, "epsilon"))
 }
 
 /// Lemma 1 of the network paper: the Rényi loss of a user of private descent by a walk.

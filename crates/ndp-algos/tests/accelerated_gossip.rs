@@ -84,7 +84,7 @@ fn transcripts_satisfy_their_views_and_keep_the_mean() -> Result<(), Error> {
     for coalition in [vec![2], vec![6, 0]] {
         let view = protocol.coalition_view(&coalition)?;
         let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-        let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
+        let received = protocol.observe(values.view(), Sigma::new(0.5)?, &coalition, &mut rng(4))?.received;
         assert_eq!(received.dim(), (view.inputs().nrows(), 3));
         received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-10));
     }
@@ -157,7 +157,9 @@ fn losses_are_exact() -> Result<(), Error> {
         assert_eq!(report.loss.grade(), Grade::Exact);
         let units = &report.loss.value().unit;
         assert_abs_diff_eq!(units.iter().sum::<f64>(), report.rank as f64, epsilon = 1e-8);
-        let forgetful = protocol.clone().with_own_noise(OwnNoise::Unknown).coalition_loss(&[v])?;
+        let mut forgetful = protocol.clone();
+        forgetful.own_noise = OwnNoise::Unknown;
+        let forgetful = forgetful.coalition_loss(&[v])?;
         for (more, less) in units.iter().zip(&forgetful.loss.value().unit) {
             assert!(*less <= more + 1e-9);
         }

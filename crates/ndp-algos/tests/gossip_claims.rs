@@ -6,7 +6,7 @@ use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::fresh::flat_variances;
 use ndp_algos::gossip::printed::{self, Powers};
-use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_algos::gossip::{
     ExactOptions, FreshNoiseGossip, GossipProtocol, SequenceGossip, SynchronousGossip, exact_loss,
     mean_loss_by_step,
@@ -127,7 +127,7 @@ fn random_graphs_with_coalitions() -> Result<(), Error> {
     let printed = *printed::theorem4(setting, order, sensitivity, sigma)?.value();
     assert_relative_eq!(printed, 2.0 / 4.0 * 5.0 * 17.0 / 183.0, max_relative = 1e-14);
     let m: f64 = 17.0 * 4.0 / 180.0;
-    let sharp = *setting.loss(HiddenBound::Sharp, order, sensitivity, sigma)?.value();
+    let sharp = *setting.loss(order, sensitivity, sigma)?.value();
     assert_relative_eq!(sharp, (m * 0.25f64.exp_m1()).ln_1p(), max_relative = 1e-13);
     // The local loss: α Δ² / (2σ²).
     assert!(sharp < 0.25);

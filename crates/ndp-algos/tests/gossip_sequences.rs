@@ -199,11 +199,13 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     {
         let protocol = SequenceGossip::from(sequence);
         let values = Array2::from_shape_fn((6, 2), |(v, k)| (v * v + k) as f64);
+        let again = rng.clone();
         let run = protocol.run(values.view(), Sigma::new(0.5)?, &mut rng)?;
         for coalition in [vec![2], vec![5, 0]] {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-            let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
+            let received =
+                protocol.observe(values.view(), Sigma::new(0.5)?, &coalition, &mut again.clone())?.received;
             assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }

@@ -63,7 +63,8 @@ fn solves_agree_on_random_systems() -> Result<(), Error> {
         let clean = exact_loss((&GossipMatrix::metropolis(&graph), rounds), &[v], Default::default())?;
         for kind in KINDS {
             for own in [OwnNoise::Known, OwnNoise::Unknown] {
-                let protocol = gossip(&graph, rounds, ratio, kind)?.with_own_noise(own);
+                let mut protocol = gossip(&graph, rounds, ratio, kind)?;
+                protocol.own_noise = own;
                 let report = protocol.coalition_loss(&coalition)?;
                 assert_eq!(report.loss.grade(), Grade::Exact);
                 let stacked = loss::exact_loss(&protocol.coalition_view(&coalition)?)?;
@@ -110,7 +111,8 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
         for coalition in [vec![1], vec![0, 1]] {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&noises);
-            let received = protocol.received(&run, sigma, &coalition)?;
+            let rng = &mut ChaCha8Rng::seed_from_u64(2);
+            let received = protocol.observe(values.view(), sigma, &coalition, rng)?.received;
             assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }

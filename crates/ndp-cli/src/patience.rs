@@ -243,11 +243,13 @@ impl Account for PatientAccount {
         if profile.mu().is_some() {
             return Ok(profile);
         }
-        let (against, neighbors) = (profile.against().to_owned(), profile.neighbors());
+        let (against, neighbors) = (Arc::clone(&profile.against), profile.neighbors);
         let bound = self.bound.as_ref().filter(|_| self.every_pair);
         let bound = bound.map(|bound| bound.profile(u, noise)).transpose()?;
         let curve = PatientCurve { profile, until: self.until, bound, used: Arc::clone(&self.used) };
-        Ok(Profile::of_curve(curve, &against).with_neighbors(neighbors))
+        let mut profile = Profile::of_curve(curve, &against);
+        profile.neighbors = neighbors;
+        Ok(profile)
     }
 
     fn failure(&self) -> f64 {

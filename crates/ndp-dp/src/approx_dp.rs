@@ -7,13 +7,15 @@ use serde::Serialize;
 /// `(ε, δ)`-differential privacy: `P(A) ≤ e^ε Q(A) + δ` for every event and both orders of two
 /// neighboring datasets.
 ///
-/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy.
+/// `ε` is in nats, `0 ≤ ε ≤ ∞`; `0 ≤ δ ≤ 1`, where `δ = 0` is pure differential privacy. `a + b` is both releases together, `a * 30`
+/// thirty of them, by basic composition; [`composition::best`](crate::composition::best) loses less.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::ApproxDp;
 /// let guarantee = ApproxDp::new(0.5, 1e-6)?;
 /// assert_eq!((guarantee.epsilon(), guarantee.delta()), (0.5, 1e-6));
+/// assert_eq!((guarantee * 3 + guarantee).epsilon(), 2.0);
 /// assert!(ApproxDp::new(f64::NAN, 1e-6).is_err());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```

@@ -8,10 +8,11 @@
 //! - Wang, Balle and Kasiviswanathan, *Subsampled Rényi differential privacy and analytical moments accountant*,
 //!   AISTATS 2019, arXiv:1808.00087: Theorem 9 (sampling without replacement, replace-one).
 
-use crate::calibration::{self, Calibrated};
 use crate::error::check_probability;
 use crate::error::{ensure, ensure_positive};
-use crate::gaussian::{self, check_epsilon};
+use crate::gaussian;
+#[cfg(test)]
+use crate::gaussian::check_epsilon;
 use crate::gdp::half_square;
 use crate::{
     ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
@@ -163,7 +164,8 @@ impl Mechanism for SampledGaussian {
     }
 }
 
-/// The guarantee of `steps` steps of centralized SGD, each on one of `users` users drawn uniformly.
+/// The guarantee of `steps` steps of centralized SGD, each on one of `users` users drawn uniformly. The least noise for a target:
+/// [`calibration::smallest_sigma`](crate::calibration::smallest_sigma).
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for no user or a Lipschitz constant that is not positive and finite.
@@ -185,24 +187,6 @@ pub fn central_approx_dp(
         UpperBound::from(step.rdp(order)).map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
     };
     Ok(conversion::best_epsilon_on(&orders, curve, delta).map(|converted| converted.approx_dp))
-}
-
-/// The least noise found for `steps` steps of centralized SGD within `(ε, δ)`, see [`central_approx_dp`].
-///
-/// # Errors
-/// As [`central_approx_dp`] and [`calibration::smallest_sigma`].
-pub fn central_sigma(
-    users: u64,
-    steps: u64,
-    lipschitz: f64,
-    epsilon: f64,
-    delta: Delta,
-) -> Result<UpperBound<Calibrated<Sigma>>, Error> {
-    check_epsilon(epsilon)?;
-    let calibrated = calibration::smallest_sigma(epsilon, |sigma| {
-        Ok(central_approx_dp(users, steps, lipschitz, sigma, delta)?.map(|spent| spent.epsilon()))
-    })?;
-    Ok(UpperBound::new(calibrated))
 }
 
 /// Every integer order up to 64, then by steps of a tenth up to 1024: cheap, and fine enough for the minimum.
@@ -253,7 +237,10 @@ mod tests {
         for (epsilon, local, central) in [(10.0, 3.749, 0.931), (1.0, 29.27, 1.966_9)] {
             let reached = local_sigma(12, 1.0, epsilon, d(1e-6))?.value().get();
             assert_relative_eq!(reached, local, max_relative = 2e-4);
-            let reached = central_sigma(2_000, 20_000, 1.0, epsilon, d(1e-6))?.into_value();
+            let reached = crate::calibration::smallest_sigma(epsilon, |sigma| {
+                let spent = central_approx_dp(2_000, 20_000, 1.0, sigma, d(1e-6))?;
+                Ok(spent.map(|spent| spent.epsilon()))
+            })?;
             assert_relative_eq!(reached.parameter.get(), central, max_relative = 3e-3);
             assert!(*reached.reached.value() <= epsilon);
         }

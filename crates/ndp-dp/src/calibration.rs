@@ -206,7 +206,7 @@ mod tests {
 
     fn exact_epsilon(sigma: Sigma, count: u64) -> Result<Guarantee<f64>, Error> {
         let delta = Delta::new(1e-6)?;
-        Ok(Gdp::new(1.0 / sigma.get())?.repeat(count).epsilon(delta))
+        Ok((Gdp::new(1.0 / sigma.get())? * count).epsilon(delta))
     }
 
     #[test]

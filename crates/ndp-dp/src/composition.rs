@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Epsilons add, see [`naive`].
+    /// Epsilons add, `δ = 1 − Π (1 − δᵢ)`: the operators `+` and `*` of [`ApproxDp`].
     Naive,
     /// Dwork–Rothblum–Vadhan, see [`advanced`].
     Advanced,
@@ -65,9 +65,30 @@ pub struct Composition {
 /// # References
 /// The total delta is that of Kairouz, Oh and Viswanath 2016, Theorem 3.5, at a slack of 0; it is at most `Σ δᵢ`.
 #[must_use]
-pub fn naive(parts: &[(ApproxDp, u64)]) -> UpperBound<ApproxDp> {
+pub(crate) fn naive(parts: &[(ApproxDp, u64)]) -> UpperBound<ApproxDp> {
     let epsilon = sum(parts, |part| part.epsilon().into());
     UpperBound::new(ApproxDp::clamped(epsilon.high(), spent(parts).high()))
+}
+
+/// Both releases together, by basic composition: `ε + ε'` and `1 − (1 − δ)(1 − δ')`, rounded up.
+///
+/// # References
+/// Kairouz, Oh and Viswanath 2016, Theorem 3.5, at a slack of 0.
+impl std::ops::Add for ApproxDp {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        naive(&[(self, 1), (other, 1)]).into_value()
+    }
+}
+
+/// So many releases together, by basic composition: `count ε` and `1 − (1 − δ)^count`, rounded up.
+impl std::ops::Mul<u64> for ApproxDp {
+    type Output = Self;
+
+    fn mul(self, count: u64) -> Self {
+        naive(&[(self, count)]).into_value()
+    }
 }
 
 /// Advanced composition of `count` equal releases at a slack of `δ'`:

@@ -4,6 +4,10 @@
 //! A Markov kernel `K` shrinks it by at least the factor `η_ε(K) = sup E_ε(K(y)‖K(y'))`, over all pairs of inputs:
 //! `E_ε(PK‖QK) ≤ η_ε(K) E_ε(P‖Q)`. At `ε = 0` this is Dobrushin's coefficient.
 //!
+//! Adding Gaussian noise to inputs from a set of diameter `D` has `η_ε = θ_ε(D/σ)`: the
+//! [`delta`](crate::Mechanism::delta) of a [`Gdp`](crate::Gdp) of parameter `D/σ`, 1 for an unbounded set, and an upper
+//! bound when the output is projected or otherwise processed afterwards.
+//!
 //! # References
 //! - Asoodeh and Calmon, *Differentially private federated learning: an information-theoretic perspective*, 2020:
 //!   Theorem 1 (the two-point characterisation), Lemma 2 (the Gaussian kernel on a ball).
@@ -11,8 +15,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Error, Exact, Sigma};
-use ndp_numeric::gaussian_profile::theta;
+use crate::{Error, Exact};
 use ndp_numeric::rounding::Interval;
 
 /// `E_ε(P‖Q) = Σᵢ max(0, pᵢ − e^ε qᵢ)` of two laws on the same finite set. One direction only: `(ε, δ)`-DP needs both,
@@ -57,21 +60,6 @@ pub fn kernel_coefficient(rows: &[Vec<f64>], epsilon: f64) -> Result<Exact<f64>,
     Ok(Exact::new(largest))
 }
 
-/// `η_ε` of adding Gaussian noise to inputs from a set of the given diameter: `θ_ε(D/σ)`, 1 for an unbounded set.
-///
-/// An upper bound when the output is projected or otherwise processed afterwards.
-///
-/// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`, [`Error::InvalidParameter`] unless `0 ≤ diameter ≤ ∞`.
-///
-/// # References
-/// Asoodeh and Calmon 2020, Lemma 2.
-pub fn gaussian_coefficient(epsilon: f64, diameter: f64, sigma: Sigma) -> Result<Exact<f64>, Error> {
-    check_epsilon(epsilon)?;
-    ensure(0.0 <= diameter, "the diameter", "be nonnegative", diameter)?;
-    Ok(Exact::new(theta(epsilon, (Interval::new(diameter) / Interval::new(sigma.get())).high())))
-}
-
 /// `e^ε`, rounded down and at least 1.
 fn weight(epsilon: f64) -> Interval {
     let low = Interval::new(epsilon).exp().low().clamp(1.0, f64::MAX);
@@ -105,6 +93,7 @@ fn check_same_length(p: &[f64], q: &[f64]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Gdp, Mechanism};
     use approx::assert_relative_eq;
     use proptest::prelude::*;
 
@@ -160,10 +149,10 @@ mod tests {
         let respond = vec![vec![0.75, 0.25], vec![0.25, 0.75]];
         assert_relative_eq!(*kernel_coefficient(&respond, 0.0)?.value(), 0.5);
         assert!(*kernel_coefficient(&respond, 3.0_f64.ln())?.value() < 1e-15);
-        let sigma = Sigma::new(2.0)?;
-        assert_eq!(*gaussian_coefficient(1.0, f64::INFINITY, sigma)?.value(), 1.0);
+        // Gaussian noise σ = 2 on inputs from an unbounded set, and from one of diameter 1.
+        assert_eq!(*Gdp::new(f64::INFINITY)?.delta(1.0)?.value(), 1.0);
         assert_relative_eq!(
-            *gaussian_coefficient(1.0, 1.0, sigma)?.value(),
+            *Gdp::new(0.5)?.delta(1.0)?.value(),
             0.006_829_594_983_114_575,
             max_relative = 1e-13
         );
@@ -189,6 +178,5 @@ mod tests {
         assert!(hockey_stick(&good, &[1.0], 0.1).is_err());
         assert!(hockey_stick(&good, &good, -0.1).is_err());
         assert!(kernel_coefficient(&[], 0.1).is_err());
-        assert!(gaussian_coefficient(1.0, f64::NAN, Sigma::new(1.0).unwrap()).is_err());
     }
 }

@@ -19,9 +19,9 @@ use serde::{Deserialize, Serialize};
 /// # Examples
 /// ```
 /// use ndp_dp::{Delta, Gdp, Mechanism};
-/// let twice = Gdp::new(0.3)?.compose(Gdp::new(0.4)?);
-/// assert!((twice.mu() - 0.5).abs() < 1e-15);
-/// assert!(*twice.epsilon(Delta::new(1e-6)?).value() < 2.3);
+/// let both = Gdp::new(0.3)? + Gdp::new(0.4)?; // the squares of μ add up
+/// assert!((both.mu() - 0.5).abs() < 1e-15);
+/// assert!(*both.epsilon(Delta::new(1e-6)?).value() < 2.3);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -43,30 +43,10 @@ impl Gdp {
         Self(mu)
     }
 
-    /// The largest `μ` whose profile meets `(ε, δ)`.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-    pub fn within(epsilon: f64, delta: Delta) -> Result<Self, Error> {
-        Ok(Self(gaussian::mu(epsilon, delta)?))
-    }
-
     /// The Gaussian parameter `μ`.
     #[must_use]
     pub const fn mu(self) -> f64 {
         self.0
-    }
-
-    /// Both releases together: `√(μ² + μ'²)`.
-    #[must_use]
-    pub fn compose(self, other: Self) -> Self {
-        Self(hypot_up(self.0, other.0))
-    }
-
-    /// `count` releases together: `√count μ`.
-    #[must_use]
-    pub fn repeat(self, count: u64) -> Self {
-        Self(if count == 0 { 0.0 } else { (Interval::count(count).sqrt() * Interval::new(self.0)).high() })
     }
 
     /// The natural logarithm of `δ` at `epsilon`, also where `δ` is below the smallest float.
@@ -91,6 +71,24 @@ impl Gdp {
     /// Dong, Roth and Su 2019, Definition 2.6, arXiv:1905.02383.
     pub fn trade_off(self, alpha: f64) -> Result<Exact<f64>, Error> {
         gaussian::trade_off(alpha, self.0)
+    }
+}
+
+/// Both releases together: `√(μ² + μ'²)`, rounded up.
+impl std::ops::Add for Gdp {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(hypot_up(self.0, other.0))
+    }
+}
+
+/// So many releases together: `√count μ`, rounded up.
+impl std::ops::Mul<u64> for Gdp {
+    type Output = Self;
+
+    fn mul(self, count: u64) -> Self {
+        Self(if count == 0 { 0.0 } else { (Interval::count(count).sqrt() * Interval::new(self.0)).high() })
     }
 }
 
@@ -217,9 +215,9 @@ mod tests {
     #[test]
     fn composition_adds_squares() -> Result<(), Error> {
         let (three, four) = (Gdp::new(3.0)?, Gdp::new(4.0)?);
-        assert_relative_eq!(three.compose(four).mu(), 5.0);
-        assert_relative_eq!(three.repeat(9).mu(), 9.0);
-        assert_eq!(Gdp::new(f64::INFINITY)?.repeat(0).mu(), 0.0);
+        assert_relative_eq!((three + four).mu(), 5.0);
+        assert_relative_eq!((three * 9).mu(), 9.0);
+        assert_eq!((Gdp::new(f64::INFINITY)? * 0).mu(), 0.0);
         assert_relative_eq!(*three.rdp(Order::new(2.0)?).value(), 9.0);
         assert_relative_eq!(Zcdp::from(three).rho(), 4.5);
         Ok(())
@@ -228,7 +226,7 @@ mod tests {
     /// Network DP specification, section 15: `ring_gaussian_exact_delta`.
     #[test]
     fn composed_profile_matches_reference_values() -> Result<(), Error> {
-        let delta = |mu: f64| -> Result<f64, Error> { Ok(Gdp::new(mu)?.repeat(5).delta(1.0)?.into_value()) };
+        let delta = |mu: f64| -> Result<f64, Error> { Ok((Gdp::new(mu)? * 5).delta(1.0)?.into_value()) };
         assert_relative_eq!(delta(0.2)?, 0.003_185_055_378_333_48, max_relative = 1e-13);
         assert_relative_eq!(delta(0.19)?, 0.002_148_407_181_129_714, max_relative = 1e-13);
         Ok(())

@@ -117,7 +117,7 @@ impl Ledger {
         if adaptivity == Adaptivity::OnHidden {
             return Err(Error::HiddenAdaptivity);
         }
-        if self.entries.iter().any(|entry| entry.profile.neighbors() != profile.neighbors()) {
+        if self.entries.iter().any(|entry| entry.profile.neighbors != profile.neighbors) {
             return Err(Error::MixedNeighbors);
         }
         self.entries.push(LedgerEntry { name: name.into(), profile, adaptivity });
@@ -191,8 +191,9 @@ impl Ledger {
         let (mut low, mut high) = (0.0, whole);
         for _ in 0..50 {
             let middle = 0.5 * (low + high);
-            let more = Profile::gaussian(crate::UpperBound::new(Gdp::new(middle)?).into(), spent.against());
-            let fits = self.fits(&more.with_neighbors(spent.neighbors()), Adaptivity::Fixed)?;
+            let mut more = Profile::gaussian(UpperBound::new(Gdp::new(middle)?).into(), &spent.against);
+            more.neighbors = spent.neighbors;
+            let fits = self.fits(&more, Adaptivity::Fixed)?;
             if fits { low = middle } else { high = middle }
         }
         epsilon(low)
@@ -229,6 +230,15 @@ mod tests {
         Profile::gaussian(Exact::new(Gdp::new(mu).unwrap()).into(), "node 0")
     }
 
+    /// A Rényi loss of so much times the order.
+    struct Linear(f64);
+
+    impl crate::profile::Curve for Linear {
+        fn renyi(&self, order: Order) -> Result<Option<crate::Guarantee<f64>>, Error> {
+            Ok(Some(UpperBound::new(self.0 * order.get()).into()))
+        }
+    }
+
     #[test]
     fn gaussian_runs_add_up_exactly() -> Result<(), Error> {
         let mut ledger = Ledger::with_limit(Measure::Gaussian, 1.0)?;
@@ -249,7 +259,7 @@ mod tests {
     #[test]
     fn different_notions_compose() -> Result<(), Error> {
         let delta = Delta::new(1e-6)?;
-        let renyi = Profile::of_renyi(|order: Order| UpperBound::new(0.125 * order.get()), "node 0");
+        let renyi = Profile::of_curve(Linear(0.125), "node 0");
         let both = Profile::compose(&[gaussian(0.5), renyi.clone()])?;
         let truth = gaussian(0.5f64.hypot(0.5)).epsilon(delta)?.into_value().epsilon();
         let found = both.epsilon(delta)?;
@@ -284,14 +294,15 @@ mod tests {
         let mut ledger = Ledger::with_limit(Measure::Approx(Delta::new(1e-5)?), 1.0)?;
         let hidden = ledger.record("a", gaussian(0.1), Adaptivity::OnHidden);
         assert_eq!(hidden, Err(Error::HiddenAdaptivity));
-        let renyi = Profile::of_renyi(|order: Order| UpperBound::new(1e-3 * order.get()), "node 0");
+        let renyi = Profile::of_curve(Linear(1e-3), "node 0");
         assert!(ledger.fits(&renyi, Adaptivity::Fixed)?);
         assert_eq!(ledger.fits(&renyi, Adaptivity::OnSeen), Err(Error::AdaptiveOrder));
         ledger.record("a", renyi.clone(), Adaptivity::Fixed)?;
         // What is left in terms of a Gaussian release is less than the whole.
         let left = ledger.remaining()?.into_value();
         assert!(0.5 < left && left < 1.0, "{left}");
-        let other = gaussian(0.1).with_neighbors(crate::profile::Neighbors::AddOrRemove);
+        let mut other = gaussian(0.1);
+        other.neighbors = crate::profile::Neighbors::AddOrRemove;
         assert_eq!(ledger.record("b", other, Adaptivity::Fixed), Err(Error::MixedNeighbors));
         assert_eq!(Ledger::default().verdict(), Err(Error::NoLimit));
         assert!(Ledger::with_limit(Measure::Gaussian, f64::NAN).is_err());

@@ -46,12 +46,6 @@ impl UnitLoss {
         Ok(Self(unit))
     }
 
-    /// `count` such losses together, rounded up.
-    #[must_use]
-    pub fn repeat(self, count: u64) -> Self {
-        Self(if count == 0 { 0.0 } else { (Interval::count(count) * Interval::new(self.0)).high() })
-    }
-
     /// The multiple.
     #[must_use]
     pub const fn get(self) -> f64 {
@@ -81,6 +75,15 @@ impl UnitLoss {
             return 0.0;
         }
         (Interval::new(half_square(order.get(), ratio_up(sensitivity, sigma))) * Interval::new(self.0)).high()
+    }
+}
+
+/// So many such losses together, rounded up.
+impl std::ops::Mul<u64> for UnitLoss {
+    type Output = Self;
+
+    fn mul(self, count: u64) -> Self {
+        Self(if count == 0 { 0.0 } else { (Interval::count(count) * Interval::new(self.0)).high() })
     }
 }
 

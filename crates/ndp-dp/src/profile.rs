@@ -19,7 +19,7 @@
 //! assert_eq!(profile.renyi(Order::new(2.0)?)?.value().epsilon, 0.25);
 //! let dp = profile.epsilon(Delta::new(1e-5)?)?;
 //! assert!(dp.value().epsilon() < 2.1 && dp.grade() == ndp_dp::Grade::Exact);
-//! assert_eq!(profile.neighbors(), Neighbors::ReplaceOne);
+//! assert_eq!(profile.neighbors, Neighbors::ReplaceOne);
 //! # Ok::<(), ndp_dp::Error>(())
 //! ```
 //!
@@ -43,7 +43,7 @@ use std::sync::Arc;
 /// ```
 /// use ndp_dp::{Exact, Gdp, Neighbors, Profile};
 /// let profile = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
-/// assert_eq!(profile.neighbors(), Neighbors::default());
+/// assert_eq!(profile.neighbors, Neighbors::default());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,8 @@ impl fmt::Display for Neighbors {
 /// An accountant of one pair at one noise.
 ///
 /// Implement [`renyi`](Self::renyi) (the other two follow by the best conversion), or [`epsilon`](Self::epsilon) and
-/// [`delta`](Self::delta), or all three.
+/// [`delta`](Self::delta), or all three. A function from `δ` to the `ε` that is proven at it is an accountant as well: its `δ` at an
+/// `ε` is found by a search that ends where it was seen to hold.
 ///
 /// # Examples
 /// ```
@@ -119,27 +120,16 @@ fn renyi_or_infinite<C: Curve + ?Sized>(curve: &C, order: Order) -> UpperBound<f
     bound.map_or(UpperBound::new(f64::INFINITY), Into::into)
 }
 
-/// A Rényi bound given as a function of the order.
-struct Renyi<F>(F);
-
-impl<F: Fn(Order) -> UpperBound<f64> + Send + Sync> Curve for Renyi<F> {
-    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
-        Ok(Some((self.0)(order).into()))
-    }
-}
-
-/// An accountant that gives `ε` at a `δ`; `δ` at an `ε` by a bisection that ends where it was seen to hold.
-struct EpsilonAt<F>(F);
-
-impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for EpsilonAt<F> {
+/// The `ε` at a `δ`; `δ` at an `ε` by a bisection that ends where it was seen to hold.
+impl<F: Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync> Curve for F {
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
-        (self.0)(delta)
+        self(delta)
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
         check_epsilon(epsilon)?;
         // A δ that the accountant refuses is one at which it proves nothing.
-        let holds = |delta: Delta| (self.0)(delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
+        let holds = |delta: Delta| self(delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
         Ok(UpperBound::new(ApproxDp::clamped(epsilon, compose::least_delta(holds)?)).into())
     }
 }
@@ -236,8 +226,10 @@ enum Law {
 #[derive(Clone)]
 pub struct Profile {
     law: Law,
-    neighbors: Neighbors,
-    against: Arc<str>,
+    /// Which two data sets are compared: replacing one node's data, unless the accountant was made for another relation.
+    pub neighbors: Neighbors,
+    /// Whom the profile protects against: `node 3`, `nodes 1 and 4 together`.
+    pub against: Arc<str>,
 }
 
 impl Profile {
@@ -245,7 +237,7 @@ impl Profile {
         Self { law, neighbors: Neighbors::default(), against: against.into() }
     }
 
-    /// A `μ`-GDP view. `against` says whom the profile protects against: `node 3`, `nodes 1 and 4 together`.
+    /// A `μ`-GDP view.
     ///
     /// Where `μ` is exact, so is everything that follows from it.
     #[must_use]
@@ -266,49 +258,25 @@ impl Profile {
     }
 
     /// What an accountant says.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{ApproxDp, Delta, Profile, UpperBound};
+    /// // Only the ε at a δ is known: ε = ln(1/δ)/20.
+    /// let epsilon = |delta: Delta| Ok(UpperBound::new(ApproxDp::new(-delta.get().ln() / 20.0, delta.get())?).into());
+    /// let profile = Profile::of_curve(epsilon, "node 3");
+    /// assert!(profile.delta(1.0)?.value().delta() < 1.0001 * (-20f64).exp());
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
     #[must_use]
     pub fn of_curve(curve: impl Curve + 'static, against: &str) -> Self {
         Self::new(Law::Curve(Arc::new(curve)), against)
-    }
-
-    /// A Rényi bound in nats as a function of the order.
-    #[must_use]
-    pub fn of_renyi(curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static, against: &str) -> Self {
-        Self::of_curve(Renyi(curve), against)
-    }
-
-    /// The `ε` of an accountant at every `δ`.
-    #[must_use]
-    pub fn of_epsilon(
-        epsilon: impl Fn(Delta) -> Result<Guarantee<ApproxDp>, Error> + Send + Sync + 'static,
-        against: &str,
-    ) -> Self {
-        Self::of_curve(EpsilonAt(epsilon), against)
     }
 
     /// The observer sees nothing that depends on the node's data.
     #[must_use]
     pub fn nothing(against: &str) -> Self {
         Self::gaussian(Exact::new(Gdp::unchecked(0.0)).into(), against)
-    }
-
-    /// The same profile for another neighboring relation, which the accountant was made for.
-    #[must_use]
-    pub fn with_neighbors(mut self, neighbors: Neighbors) -> Self {
-        self.neighbors = neighbors;
-        self
-    }
-
-    /// Which two data sets are compared.
-    #[must_use]
-    pub const fn neighbors(&self) -> Neighbors {
-        self.neighbors
-    }
-
-    /// Whom the profile protects against.
-    #[must_use]
-    pub fn against(&self) -> &str {
-        &self.against
     }
 
     /// The Gaussian parameter, where the view is Gaussian.

@@ -20,9 +20,9 @@ use serde::Serialize;
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::RandomizedResponse;
+/// use ndp_dp::{Mechanism, RandomizedResponse};
 /// let response = RandomizedResponse::with_epsilon(4, 1.0)?;
-/// assert!(*response.local_epsilon().value() <= 1.0 && response.gamma() < 1.0);
+/// assert!(*response.pure_epsilon().value() <= 1.0 && response.gamma() < 1.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -91,13 +91,6 @@ impl RandomizedResponse {
         self.gamma
     }
 
-    /// The `ε₀ = ln(1 + L(1 − γ)/γ)` of one report: its pure differential privacy, exact.
-    #[doc(alias = "rr_eps0")]
-    #[must_use]
-    pub const fn local_epsilon(&self) -> Exact<f64> {
-        Exact::new(self.local_epsilon)
-    }
-
     /// One report about `label`.
     ///
     /// # Errors
@@ -133,8 +126,9 @@ impl Mechanism for RandomizedResponse {
         Ok(Exact::new(profile(epsilon, self.local_epsilon, self.labels)).into())
     }
 
+    /// Exact: the `ε₀ = ln(1 + L(1 − γ)/γ)` of one report.
     fn pure_epsilon(&self) -> Guarantee<f64> {
-        self.local_epsilon().into()
+        Exact::new(self.local_epsilon).into()
     }
 }
 
@@ -279,7 +273,7 @@ mod tests {
     #[test]
     fn limits_are_right() -> Result<(), Error> {
         let useless = RandomizedResponse::new(5, 1.0)?;
-        assert_eq!(*useless.local_epsilon().value(), 0.0);
+        assert_eq!(*useless.pure_epsilon().value(), 0.0);
         assert_eq!(*useless.rdp(Order::new(3.0)?).value(), 0.0);
         assert_eq!(*useless.delta(0.0)?.value(), 0.0);
         let strong = RandomizedResponse::with_epsilon(2, 700.0)?;
@@ -288,7 +282,7 @@ mod tests {
         assert_eq!(*strong.rdp(Order::new(1e300)?).value(), 700.0);
         assert!(RandomizedResponse::with_epsilon(2, 1e4).is_err());
         assert_eq!(gamma(2, 1e4)?, 0.0);
-        assert!(RandomizedResponse::new(2, 5e-324)?.local_epsilon().value().is_finite());
+        assert!(RandomizedResponse::new(2, 5e-324)?.pure_epsilon().value().is_finite());
         Ok(())
     }
 

@@ -74,7 +74,13 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(baselines::SampledGaussian::new(0.125, 0.5)?);
     let step = NoisyStep::new(1.0, sigma)?;
     through(step);
-    let run = UncappedWalk::new(100, 10, 1, LastIterate::Published)?.with_first_holder(FirstHolder::Given);
+    let run = UncappedWalk {
+        steps: 100,
+        users: 10,
+        colluders: 1,
+        last_iterate: LastIterate::Published,
+        first_holder: FirstHolder::Given,
+    };
     through(run);
     through::<WalkDescent>(run.descent(step, 50)?);
     through(CappedWalk::new(3, step, 10, 2)?);
@@ -83,9 +89,9 @@ fn accounts_and_mechanisms_come_back() -> Tested {
     through(FederatedDescent::new(parameters, ContractionFactor::strongly_convex(0.5, 0.0, 4.0)?)?);
     through(printed::spotted(3.0, 100.0, 1.0, Delta::new(1e-6)?)?.into_value());
     refused::<Laplace>(&[r#"{"sensitivity":1.0,"scale":0.0}"#]);
-    refused::<UncappedWalk>(&[
-        r#"{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"}"#,
-        r#"{"steps":5,"users":9,"colluders":9,"last_iterate":"withheld","first_holder":"uniform"}"#,
+    refused::<WalkDescent>(&[
+        r#"{"run":{"steps":0,"users":9,"colluders":1,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,
+        r#"{"run":{"steps":5,"users":9,"colluders":9,"last_iterate":"withheld","first_holder":"uniform"},"step":{"lipschitz":1.0,"sigma":10.0},"longest":9}"#,
     ]);
     refused::<CappedWalk>(&[
         r#"{"contributions":1,"step":{"lipschitz":1.0,"sigma":1.0},"gap":{"p":0.5,"q":0.4}}"#,
@@ -116,10 +122,10 @@ fn losses_come_back() -> Tested {
 #[test]
 fn an_account_is_read_as_a_claim() -> Tested {
     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(4.0)? };
-    let spent = release.gdp().map(|gdp| gdp.repeat(30));
+    let spent = release.gdp().map(|gdp| gdp * 30);
     let claim: Recorded<Gdp> = serde_json::from_str(&serde_json::to_string(&spent)?)?;
     assert_eq!(claim.verify(spent.into())?, Guarantee::from(spent));
-    let more = release.gdp().map(|gdp| gdp.repeat(31));
+    let more = release.gdp().map(|gdp| gdp * 31);
     assert!(matches!(claim.verify(more.into()), Err(Error::Unconfirmed { .. })));
     let rdp = RdpAccountant::default().compose(&release, 30);
     let claim: Recorded<Vec<Rdp>> = serde_json::from_str(&serde_json::to_string(&rdp)?)?;

@@ -4,12 +4,15 @@ use super::functions::epsilon;
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
-use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::shuffling::{Bound, Reports};
-use ndp_dp::{ApproxDp, Delta, Gdp, Order, Sensitivity, Sigma, baselines, contraction, subsampling, tails};
+use ndp_dp::{
+    ApproxDp, Delta, Gdp, Mechanism, Order, Sensitivity, Sigma, UpperBound, baselines, calibration, contraction,
+    subsampling, tails,
+};
 use pyo3::prelude::*;
 
 /// A release on some of the users, drawn without replacement, when one user's data may be replaced.
@@ -195,8 +198,8 @@ pub(crate) fn iterated_mu(lipschitz: f64, sigma: f64, steps: u64, contraction: f
 /// Exact(0.68269, 'coefficient')
 #[pyfunction]
 pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: f64) -> Result<Number, Fault> {
-    let coefficient = contraction::gaussian_coefficient(epsilon, diameter, Sigma::new(sigma)?)?;
-    Ok(Number::new(coefficient, "coefficient"))
+    let mu = (diameter / Sigma::new(sigma)?.get()).next_up();
+    Ok(Number::new(Gdp::new(mu)?.delta(epsilon)?, "coefficient"))
 }
 
 /// The largest hockey-stick divergence between two rows of a kernel.
@@ -371,9 +374,12 @@ pub(crate) fn central_sigma(
 ) -> Result<Number, Fault> {
     let delta = Delta::new(delta)?;
     run(py, move || {
-        let found = baselines::central_sigma(users, steps, lipschitz, epsilon, delta)?;
-        let reached = *found.value().reached.value();
-        Ok(Number::new(found.map(|found| found.parameter), "sigma").with("reached", reached))
+        let found = calibration::smallest_sigma(epsilon, |sigma| {
+            let spent = baselines::central_approx_dp(users, steps, lipschitz, sigma, delta)?;
+            Ok(spent.map(|spent| spent.epsilon()))
+        })?;
+        let sigma = UpperBound::new(found.parameter);
+        Ok(Number::new(sigma, "sigma").with("reached", *found.reached.value()))
     })
 }
 
@@ -409,6 +415,6 @@ pub(crate) fn hidden_graph(
 ) -> Result<Number, Fault> {
     let setting = RandomGraph { nodes, observers, degree, rounds };
     let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
-    let loss = setting.loss(HiddenBound::Sharp, at, sensitivity, sigma)?;
+    let loss = setting.loss(at, sensitivity, sigma)?;
     Ok(Number::new(loss, "Rényi loss").with("order", order))
 }

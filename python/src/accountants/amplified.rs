@@ -207,10 +207,10 @@ mechanism! {
     WalkDescent(iteration::WalkDescent), "WalkDescent",
     (steps: u64, users: u64, lipschitz: f64, sigma: f64, colluders: u64 = 1, published: bool = false,
         given_first: bool = false, longest: u64 = 1000) => {
-        let last = if published { iteration::LastIterate::Published } else { iteration::LastIterate::Withheld };
-        let first = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };
+        let last_iterate = if published { iteration::LastIterate::Published } else { iteration::LastIterate::Withheld };
+        let first_holder = if given_first { iteration::FirstHolder::Given } else { iteration::FirstHolder::Uniform };
         let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
-        UncappedWalk::new(steps, users, colluders, last)?.with_first_holder(first).descent(step, longest)?
+        UncappedWalk { steps, users, colluders, last_iterate, first_holder }.descent(step, longest)?
     },
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),

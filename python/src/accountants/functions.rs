@@ -4,7 +4,7 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
-use ndp_dp::{ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Order, Sensitivity, UpperBound, conversion};
+use ndp_dp::{ApproxDp, Delta, Exact, Gaussian, Gdp, Measure, Mechanism, Order, Sensitivity, UpperBound, conversion};
 use pyo3::prelude::*;
 
 pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
@@ -98,7 +98,7 @@ pub(crate) fn gaussian_log_delta(mu: f64, epsilon: f64) -> Result<Number, Fault>
 /// 0.2367
 #[pyfunction]
 pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
-    Ok(Gdp::within(epsilon, Delta::new(delta)?)?.mu())
+    Ok(Measure::Approx(Delta::new(delta)?).largest_mu(epsilon)?.mu())
 }
 
 /// The Gaussian parameter of several releases together: the root of the sum of squares, exact.
@@ -119,7 +119,7 @@ pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
 #[pyfunction]
 pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
     let parts = mus.into_iter().map(Gdp::new).collect::<Result<Vec<_>, _>>()?;
-    let all = parts.into_iter().fold(Gdp::new(0.0)?, Gdp::compose);
+    let all = parts.into_iter().fold(Gdp::new(0.0)?, |sum, part| sum + part);
     Ok(Number::new(Exact::new(all.mu()), "mu"))
 }
 
@@ -219,7 +219,9 @@ fn approx(parts: &[(f64, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> {
 /// UpperBound(2, 'epsilon')
 #[pyfunction]
 pub(crate) fn compose_naive(parts: Vec<(f64, f64, u64)>) -> Result<Number, Fault> {
-    Ok(epsilon(composition::naive(&approx(&parts)?)))
+    let parts = approx(&parts)?.into_iter().map(|(part, count)| part * count);
+    let total = parts.fold(ApproxDp::new(0.0, 0.0)?, |sum, part| sum + part);
+    Ok(epsilon(UpperBound::new(total)))
 }
 
 /// Advanced composition of equal releases (Dwork, Rothblum and Vadhan, Theorem III.3).

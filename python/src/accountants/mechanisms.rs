@@ -158,7 +158,7 @@ mechanism! {
         /// The epsilon of one report.
         #[getter]
         fn local_epsilon(&self) -> Number {
-            Number::new(self.inner.local_epsilon(), "epsilon")
+            Number::new(self.inner.pure_epsilon(), "epsilon")
         }
     }
 }

@@ -254,9 +254,6 @@ fn lemma_1(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
     let sigma = (2.0 * alpha * (alpha - 1.0) / pick(rng, &[1.0, 0.999, 0.5])).sqrt();
     let step = NoisyStep::new(lipschitz, Sigma::new(sigma).ok()?).ok()?;
     let order = Order::new(alpha).ok()?;
-    if alpha > *printed::lemma1_order_limit(&step).value() * (1.0 + 1e-12) {
-        return Some(());
-    }
     let users = f64::from(n);
     let value = *printed::lemma1_rdp(order, 1.0, &step, users).ok()?.value();
     let theta = (alpha - 1.0) * alpha * 4.0 / (2.0 * sigma * sigma);

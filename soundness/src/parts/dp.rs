@@ -8,7 +8,7 @@ use crate::part::{Outcome, Part, Stratum};
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::subsampling::PoissonGaussian;
-use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, Zcdp};
+use ndp_dp::{Delta, Gaussian, Gdp, Measure, Mechanism, Order, Sensitivity, Sigma, Zcdp};
 use num_bigint::BigInt;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -182,11 +182,11 @@ fn solved(rng: &mut ChaCha8Rng) -> Outcome {
     let found = Gdp::new(mu).map_or(f64::NAN, |gdp| *gdp.epsilon(target).value());
     met(found, mu, &code, "Gaussian epsilon below the truth", Some("exact Gaussian epsilon above the truth"));
     let code = format!(
-        "let mu = ndp_dp::Gdp::within({}, ndp_dp::Delta::new({})?)?;",
-        literal(epsilon),
-        literal(delta)
+        "let mu = ndp_dp::Measure::Approx(ndp_dp::Delta::new({})?).largest_mu({})?;",
+        literal(delta),
+        literal(epsilon)
     );
-    if let Ok(within) = Gdp::within(epsilon, target) {
+    if let Ok(within) = Measure::Approx(target).largest_mu(epsilon) {
         met(epsilon, within.mu(), &code, "Gaussian parameter above its budget", None);
     }
     // What is converted from concentration or moments holds for the Gaussian mechanism, too.

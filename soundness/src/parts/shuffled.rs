@@ -6,7 +6,7 @@ use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_dp::shuffling::{Bound, Reports};
-use ndp_dp::{Delta, RandomizedResponse};
+use ndp_dp::{Delta, Mechanism, RandomizedResponse};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
 use rand::RngExt;
@@ -32,14 +32,14 @@ impl Part for Shuffled {
         let wanted = pick(rng, &[drawn, drawn, 0.5, 1e-12, 40.0]);
         let mut outcome = Outcome::new(Stratum::new(m, labels as usize));
         let Ok(response) = RandomizedResponse::with_epsilon(labels, wanted) else { return outcome };
-        let local = *response.local_epsilon().value();
+        let local = *response.pure_epsilon().value();
         let others: Vec<u32> = (1..m).map(|_| rng.random_range(0..labels)).collect();
         let run = Run { labels, gamma: response.gamma(), others };
         let share: f64 = rng.random();
         let epsilon = pick(rng, &[0.0, local * share, local * share, local * (1.0 - 1e-9)]);
         let code = format!(
-            "use ndp_dp::{{Delta, RandomizedResponse, shuffling::{{Bound, Reports}}}};\n\
-             let local = *RandomizedResponse::with_epsilon({labels}, {})?.local_epsilon().value();",
+            "use ndp_dp::{{Delta, Mechanism, RandomizedResponse, shuffling::{{Bound, Reports}}}};\n\
+             let local = *RandomizedResponse::with_epsilon({labels}, {})?.pure_epsilon().value();",
             literal(wanted)
         );
         let case = Case { size: [m as u64, u64::from(labels), 0], code: &code };

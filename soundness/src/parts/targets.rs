@@ -9,7 +9,7 @@ use ndp_algos::accountant::{Observer, Target, least_noise};
 use ndp_algos::gossip::table1::MeanBudget;
 use ndp_algos::gossip::utility::Convergence;
 use ndp_algos::registry::{self, Parameters};
-use ndp_dp::{Measure, Order, RandomizedResponse, Sensitivity};
+use ndp_dp::{Measure, Mechanism, Order, RandomizedResponse, Sensitivity};
 use ndp_graph::GossipMatrix;
 use ndp_graph::generators::path_graph;
 use rand::RngExt;
@@ -153,11 +153,14 @@ fn response(rng: &mut ChaCha8Rng) -> Outcome {
     let gamma = exact(response.gamma());
     let one = exact(1.0);
     let ratio = one.plus(&exact(f64::from(labels)).times(&one.minus(&gamma)).by(&gamma));
-    let reported = *response.local_epsilon().value();
+    let reported = *response.pure_epsilon().value();
     let [_, power] = series::exp(&exact(reported));
     outcome.check(power.cmp(&ratio) != Ordering::Less, || {
         let near = libm::log1p(ratio.minus(&one).to_f64());
-        let code = format!("let response = ndp_dp::RandomizedResponse::with_epsilon({labels}, {})?;", literal(asked));
+        let code = format!(
+            "use ndp_dp::Mechanism;\nlet response = ndp_dp::RandomizedResponse::with_epsilon({labels}, {})?;",
+            literal(asked)
+        );
         let case = Case { size: [u64::from(labels), code.len() as u64, 0], code: &code };
         let kind = if reported < near * (1.0 - 1e-9) {
             "randomized response below its sampler"
@@ -166,7 +169,7 @@ fn response(rng: &mut ChaCha8Rng) -> Outcome {
         };
         let assertion = format!(
             "let (labels, gamma) = ({labels}_f64, response.gamma());\n\
-             // ln(1 + L (1 - γ) / γ)\nassert!(*response.local_epsilon().value() >= (labels * (1.0 - gamma) / gamma).ln_1p());"
+             // ln(1 + L (1 - γ) / γ)\nassert!(*response.pure_epsilon().value() >= (labels * (1.0 - gamma) / gamma).ln_1p());"
         );
         case.violation(kind, format!("L = {labels}: reported {reported:e}, true {near:e}"), &assertion)
     });

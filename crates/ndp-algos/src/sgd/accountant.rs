@@ -13,7 +13,9 @@ use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
 use ndarray::Array2;
-use ndp_dp::{Delta, Exact, Gdp, Guarantee, NoiseMultiplier, Profile, Sensitivity, Sigma, UpperBound};
+use ndp_dp::{
+    Curve, Delta, Exact, Gdp, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, Sigma, UpperBound,
+};
 use ndp_graph::TransitionMatrix;
 use ndp_numeric::rounding::Interval;
 use rand::{Rng, RngExt};
@@ -81,7 +83,7 @@ pub enum Training {
 /// use ndp_algos::accountant::{Observer, Protocol};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 /// use ndp_dp::{Delta, NoiseMultiplier};
-/// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let training = PrivateTraining::new(2000, constants, Training::Walk { steps: 20_000, step_size: 0.034, cap: 12 })?;
 /// let account = training.account(&Observer::node(0))?;
 /// let profile = account.profile(1, NoiseMultiplier::new(0.6)?)?;
@@ -134,7 +136,7 @@ impl PrivateTraining {
             Statement::Guaranteed { privacy, .. } => Ok(privacy),
             _ => Err(Error::NoGuarantee("this training is not private").into()),
         };
-        Profile::of_epsilon(epsilon, against)
+        Profile::of_curve(epsilon, against)
     }
 
     fn profile(&self, account: &Towards, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
@@ -165,7 +167,7 @@ impl PrivateTraining {
             }
             Training::WalkOnGraph { .. } => {
                 let pairs = self.pair(u, account.observer.single(users)?)?;
-                Profile::of_renyi(move |order| pairs.loss(0, order, noise), &against)
+                Profile::of_curve(OnGraph { pairs, noise }, &against)
             }
             Training::Gossip { sgd, .. } => {
                 let Some(gossip) = &account.gossip else { return Err(Error::EmptyCoalition) };
@@ -188,6 +190,18 @@ impl PrivateTraining {
         let run = WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap));
         let pairs = WalkPairs::new(&run, &self.constants, &[(u, v)], FinalToken::Published, HORIZON)?;
         Ok(Arc::new(pairs))
+    }
+}
+
+/// What the observer of a walk on a graph learns about one user, at one noise.
+struct OnGraph {
+    pairs: Arc<WalkPairs>,
+    noise: NoiseMultiplier,
+}
+
+impl Curve for OnGraph {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        Ok(Some(self.pairs.loss(0, order, self.noise).into()))
     }
 }
 

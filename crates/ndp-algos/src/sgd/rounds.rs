@@ -193,7 +193,7 @@ pub(crate) fn shift_charges(rounds: &[&Round], u: usize, contraction: &[f64]) ->
 /// differ by `Δ_φ` in every round.
 #[must_use]
 pub(crate) fn consensus_loss(one_round: UnitLoss, rounds: u32) -> UpperBound<UnitLoss> {
-    UpperBound::new(one_round.repeat(rounds.into()))
+    UpperBound::new(one_round * rounds.into())
 }
 
 #[cfg(test)]

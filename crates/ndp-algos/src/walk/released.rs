@@ -266,8 +266,7 @@ impl Curve for Composed {
             let delta = self.release.delta(epsilon)?.into_value();
             return Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into());
         }
-        let this = self.clone();
-        Profile::of_epsilon(move |delta| this.epsilon(delta), "").delta(epsilon)
+        (|delta: Delta| self.epsilon(delta)).delta(epsilon)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::federated::ContractionFactor;
 use crate::iteration::{CappedWalk, Geometric, LastIterate, NoisyStep, UncappedWalk, absorption_cost};
 use crate::mixture::{Part, log_mean_exp, weak_convexity};
-use crate::printed::{self, Theorem3, Theorem6};
+use crate::printed::{self, Theorem3};
 use crate::shuffling::{self, MAX_REPORTS};
 use crate::subsampling::{PoissonGaussian, WithReplacement, poisson, without_replacement};
 use crate::{
@@ -265,15 +265,21 @@ fn printed_formulas() {
                 losses(printed::spotted(x, y, z, delta), |value| {
                     vec![value.value().count, value.value().epsilon]
                 });
-                losses(printed::poster_theorem4(x, y, z, delta), |value| vec![value.value().epsilon]);
+                number(printed::poster_theorem4(x, y, z, delta));
                 losses(printed::theorem4(x, y, z, (delta, delta)), |value| vec![value.value().epsilon]);
                 losses(printed::network_sigma(x, y, z, (0.5, delta)), |value| vec![value.value().get()]);
                 losses(printed::central_sigma(x, y, z, (0.5, delta)), |value| vec![value.value().get()]);
-                let walk =
-                    Theorem3 { users: x, steps: y, epsilon: 0.1, c: z, delta_prime: delta, delta_hat: delta };
+                let walk = Theorem3 {
+                    users: x,
+                    steps: y,
+                    epsilon: 0.1,
+                    c: Some(z),
+                    delta_prime: delta,
+                    delta_hat: delta,
+                };
                 number(walk.total_epsilon());
                 number(walk.total_epsilon_composed());
-                number(Theorem6 { walk, delta }.total_epsilon());
+                number(printed::theorem6(walk, delta));
                 if let Ok(step) = Sigma::new(z).and_then(|sigma| NoisyStep::new(1.0, sigma)) {
                     losses(printed::network_epsilon(x, &step, y, delta), |value| vec![value.value().epsilon]);
                     orders().into_iter().for_each(|order| number(printed::lemma1_rdp(order, x, &step, y)));

@@ -25,7 +25,7 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
         "gaussian_log_delta" => gaussian::log_delta(x(0), x(1))?.into_value(),
         "one_minus_theta" => ndp_numeric::gaussian_profile::one_minus_theta(x(0), x(1)),
         "trade_off" => gaussian::trade_off(x(0), x(1))?.into_value(),
-        "gdp_repeat" => Gdp::new(x(0))?.repeat(n(1)).mu(),
+        "gdp_repeat" => (Gdp::new(x(0))? * n(1)).mu(),
         "gdp_rdp" => Gdp::new(x(0))?.rdp(order(1)?).into_value(),
         "gaussian_mu" => {
             let (sensitivity, sigma) = (Sensitivity::new(x(0))?, Sigma::new(x(1))?);
@@ -35,7 +35,7 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
         "unit_rdp" => UnitLoss::new(x(0))?.rdp(order(1)?, Sensitivity::new(x(2))?, Sigma::new(x(3))?),
         "laplace_rdp" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.rdp(order(1)?).into_value(),
         "laplace_delta" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.delta(x(1))?.into_value(),
-        "rr_local_epsilon" => RandomizedResponse::new(labels(0), x(1))?.local_epsilon().into_value(),
+        "rr_local_epsilon" => RandomizedResponse::new(labels(0), x(1))?.pure_epsilon().into_value(),
         "rr_rdp" => RandomizedResponse::new(labels(0), x(1))?.rdp(order(2)?).into_value(),
         "rr_delta" => RandomizedResponse::new(labels(0), x(1))?.delta(x(2))?.into_value(),
         "poisson_epsilon" => subsampling::poisson(part()?, x(2))?.into_value().epsilon(),

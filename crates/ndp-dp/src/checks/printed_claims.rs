@@ -44,8 +44,14 @@ fn theorem_3_counts_one_noise_too_many() -> Result<(), Error> {
     let (epsilon, users) = (0.5, 8.0);
     // c² n^{2/3} = 2.
     let c = std::f64::consts::FRAC_1_SQRT_2;
-    let theorem =
-        Theorem3 { users, steps: 800.0, epsilon, c, delta_prime: delta(1e-6), delta_hat: delta(1e-6) };
+    let theorem = Theorem3 {
+        users,
+        steps: 800.0,
+        epsilon,
+        c: Some(c),
+        delta_prime: delta(1e-6),
+        delta_hat: delta(1e-6),
+    };
     let claimed = *theorem.epsilon_c()?.value();
     assert_relative_eq!(claimed, 0.353_55, max_relative = 1e-4);
     let sigma = sigma_classic(epsilon, delta(1e-6), unit())?.into_value();

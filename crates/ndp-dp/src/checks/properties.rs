@@ -2,8 +2,8 @@
 
 use crate::calibration::smallest_sigma;
 use crate::{
-    ApproxDp, Delta, Error, Gaussian, Gdp, Guarantee, Mechanism, Order, RdpAccountant, Sensitivity, Sigma,
-    UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
+    ApproxDp, Delta, Error, Gaussian, Gdp, Guarantee, Measure, Mechanism, Order, RdpAccountant, Sensitivity,
+    Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
 };
 use ndp_numeric::{gaussian_profile, incomplete};
 use proptest::prelude::*;
@@ -77,11 +77,11 @@ proptest! {
         let release = |sigma: f64| -> Result<Gaussian, Error> { Ok(Gaussian { sensitivity, sigma: Sigma::new(sigma)? }) };
         for &(sigma, count) in &releases {
             renyi = renyi.compose(&release(sigma)?, count);
-            exact = exact.compose(release(sigma)?.gdp().into_value().repeat(count));
+            exact = exact + release(sigma)?.gdp().into_value() * count;
         }
         for &(sigma, count) in releases.iter().rev() {
             backwards.0 = backwards.0.compose(&release(sigma)?, count);
-            backwards.1 = backwards.1.compose(release(sigma)?.gdp().into_value().repeat(count));
+            backwards.1 = backwards.1 + release(sigma)?.gdp().into_value() * count;
         }
         let bound = renyi.epsilon(delta).into_value();
         let truth = exact.epsilon(delta).into_value();
@@ -98,7 +98,7 @@ proptest! {
         let concentrated = zcdp.epsilon(delta).into_value();
         prop_assert!(truth <= concentrated * SLACK && concentrated <= zcdp.closed_epsilon(delta));
         // More releases cost more.
-        let more = exact.compose(release(1.0)?.gdp().into_value()).epsilon(delta).into_value();
+        let more = (exact + release(1.0)?.gdp().into_value()).epsilon(delta).into_value();
         prop_assert!(truth <= more * SLACK);
     }
 
@@ -119,7 +119,7 @@ proptest! {
             prop_assert!(optimal <= other.value().epsilon() * SLACK);
         }
         // Optimal composition of (ε, δ) cannot beat the exact account of a Gaussian with this (ε, δ).
-        let gaussian = Gdp::within(release.epsilon(), Delta::new(release.delta())?)?.repeat(count);
+        let gaussian = Measure::Approx(Delta::new(release.delta())?).largest_mu(release.epsilon())? * count;
         prop_assert!(gaussian.epsilon(total).into_value() <= optimal * SLACK);
         // More releases, a smaller delta: a larger epsilon.
         let more = composition::optimal(release, count + 1, total)?.unwrap().into_value().epsilon();

@@ -29,21 +29,21 @@ enum Holder {
 /// Sums `probability · e^{cost}` over all classes of paths: at each step the exposed user, an observer or
 /// another user.
 fn enumerate(run: UncappedWalk, cost: impl Fn(&[Holder]) -> f64) -> f64 {
-    let n = run.users() as f64;
+    let n = run.users as f64;
     let kinds = [
         (Holder::Exposed, 1.0 / n),
-        (Holder::Observer, run.colluders() as f64 / n),
-        (Holder::Other, (n - 1.0 - run.colluders() as f64) / n),
+        (Holder::Observer, run.colluders as f64 / n),
+        (Holder::Other, (n - 1.0 - run.colluders as f64) / n),
     ];
     let mut sum = 0.0;
-    for code in 0..3_u32.pow(run.steps() as u32) {
+    for code in 0..3_u32.pow(run.steps as u32) {
         let mut rest = code;
         let mut probability = 1.0;
-        let path: Vec<Holder> = (0..run.steps())
+        let path: Vec<Holder> = (0..run.steps)
             .map(|step| {
                 let (kind, p) = kinds[(rest % 3) as usize];
                 rest /= 3;
-                probability *= match (step, run.first_holder()) {
+                probability *= match (step, run.first_holder) {
                     (0, FirstHolder::Given) => f64::from(u8::from(kind == Holder::Exposed)),
                     _ => p,
                 };
@@ -94,8 +94,11 @@ fn small_runs() -> Vec<UncappedWalk> {
         for colluders in 1..users {
             for last_iterate in [Withheld, Published] {
                 for first in [FirstHolder::Uniform, FirstHolder::Given] {
-                    runs.push(run(steps, users, colluders, last_iterate).with_first_holder(first));
-                    runs.push(run(1, users, colluders, last_iterate).with_first_holder(first));
+                    runs.push(UncappedWalk {
+                        first_holder: first,
+                        ..run(steps, users, colluders, last_iterate)
+                    });
+                    runs.push(UncappedWalk { first_holder: first, ..run(1, users, colluders, last_iterate) });
                 }
             }
         }
@@ -163,8 +166,8 @@ fn the_proved_bound_is_close_to_lemma_1() -> Result<(), Error> {
 #[test]
 fn decreasing_moments_equal_the_enumeration() -> Result<(), Error> {
     let sizes = [1.0, 0.7, 0.9, 0.3, 0.25, 0.2, 0.05];
-    for run in small_runs().into_iter().filter(|run| run.steps() > 1) {
-        let sizes = &sizes[..run.steps() as usize];
+    for run in small_runs().into_iter().filter(|run| run.steps > 1) {
+        let sizes = &sizes[..run.steps as usize];
         let noise = |t: usize, g: usize| -> f64 {
             sizes[t..t + g].iter().map(|size| (size / sizes[t]) * (size / sizes[t])).sum()
         };
@@ -201,10 +204,10 @@ fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
                     }
                     cost
                 });
-                let walk = CappedWalk::new(cap, step, run.users(), run.colluders())?;
-                let bound = match run.first_holder() {
+                let walk = CappedWalk::new(cap, step, run.users, run.colluders)?;
+                let bound = match run.first_holder {
                     FirstHolder::Uniform => crate::Mechanism::rdp(&walk, order).into_value(),
-                    FirstHolder::Given => walk.rdp_from_given_start(order, run.steps())?.into_value(),
+                    FirstHolder::Given => walk.rdp_from_given_start(order, run.steps)?.into_value(),
                 };
                 assert!(exact <= bound * (1.0 + 1e-13), "{run:?} cap {cap} theta {theta}: {exact} > {bound}");
             }
@@ -216,14 +219,14 @@ fn capped_bounds_cover_the_enumeration_from_every_start() -> Result<(), Error> {
 /// One step of a given holder is one Gaussian release, seen with certainty; drawn uniformly, with probability `1/n`.
 #[test]
 fn a_given_first_step_is_seen_at_once() -> Result<(), Error> {
-    let given = run(1, 1000, 1, Published).with_first_holder(FirstHolder::Given);
+    let given = UncappedWalk { first_holder: FirstHolder::Given, ..run(1, 1000, 1, Published) };
     for value in [total(given, 0.7), observed(given, 0.7), *given.decreasing_log_mgf(0.7, &[1.0])?.value()] {
         assert_relative_eq!(value, 0.7, max_relative = 1e-13);
     }
     let uniform = run(1, 1000, 1, Published);
     assert_relative_eq!(total(uniform, 0.7), f64::ln_1p(0.7f64.exp_m1() / 1000.0), max_relative = 1e-10);
     // Cuts stay outward.
-    let long = run(40, 6, 1, Published).with_first_holder(FirstHolder::Given);
+    let long = UncappedWalk { first_holder: FirstHolder::Given, ..run(40, 6, 1, Published) };
     for longest in [2, 3, 6, 12, 24, 40, 41] {
         let cut = *long.observed_log_mgf(0.3, longest)?.value();
         assert!(

@@ -25,19 +25,19 @@ pub(super) struct Backward {
 
 impl Backward {
     pub(super) fn new(run: &UncappedWalk, reach: usize) -> Self {
-        let (users, size) = (run.users() as f64, index(run.steps()) + 2);
+        let (users, size) = (run.users as f64, index(run.steps) + 2);
         Self {
-            colluders: run.colluders() as f64,
+            colluders: run.colluders as f64,
             act: 1.0 / users,
-            rest: (run.users() - 1) as f64 / users,
+            rest: (run.users - 1) as f64 / users,
             nothing: vec![0.0; size],
             acted: 0.0,
             event: vec![0.0; size],
             unit: 1.0,
             log_unit: 0.0,
             reach,
-            steps: run.steps(),
-            first_holder: run.first_holder(),
+            steps: run.steps,
+            first_holder: run.first_holder,
         }
     }
 

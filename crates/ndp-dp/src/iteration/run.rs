@@ -13,9 +13,14 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{LastIterate, UncappedWalk};
-/// let cost = |last| UncappedWalk::new(50, 100, 1, last)?.observed_log_mgf(0.5, u64::MAX);
-/// assert!(cost(LastIterate::Withheld)?.value() < cost(LastIterate::Published)?.value());
+/// use ndp_dp::iteration::{FirstHolder, LastIterate, NoisyStep, UncappedWalk};
+/// use ndp_dp::{Mechanism, Order, Sigma};
+/// let (step, order) = (NoisyStep::new(1.0, Sigma::new(10.0)?)?, Order::new(2.0)?);
+/// let loss = |last_iterate| -> Result<f64, ndp_dp::Error> {
+///     let run = UncappedWalk { steps: 50, users: 100, colluders: 1, last_iterate, first_holder: FirstHolder::Uniform };
+///     Ok(run.descent(step, u64::MAX)?.rdp(order).into_value())
+/// };
+/// assert!(loss(LastIterate::Withheld)? < loss(LastIterate::Published)?);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,10 +36,15 @@ pub enum LastIterate {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{LastIterate, FirstHolder, UncappedWalk};
-/// let run = UncappedWalk::new(50, 100, 1, LastIterate::Published)?;
-/// let given = run.with_first_holder(FirstHolder::Given);
-/// assert!(run.observed_log_mgf(0.5, u64::MAX)?.value() < given.observed_log_mgf(0.5, u64::MAX)?.value());
+/// use ndp_dp::iteration::{FirstHolder, LastIterate, NoisyStep, UncappedWalk};
+/// use ndp_dp::{Mechanism, Order, Sigma};
+/// let (step, order) = (NoisyStep::new(1.0, Sigma::new(10.0)?)?, Order::new(2.0)?);
+/// let loss = |first_holder| -> Result<f64, ndp_dp::Error> {
+///     let last_iterate = LastIterate::Published;
+///     let run = UncappedWalk { steps: 50, users: 100, colluders: 1, last_iterate, first_holder };
+///     Ok(run.descent(step, u64::MAX)?.rdp(order).into_value())
+/// };
+/// assert!(loss(FirstHolder::Uniform)? < loss(FirstHolder::Given)?);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,82 +58,68 @@ pub enum FirstHolder {
 
 /// A walk of `T` steps on the complete graph of `n` users, self-hops allowed, `c` of them observing together.
 ///
-/// The first holder is drawn uniformly unless [`Self::with_first_holder`] says otherwise. Every visit contributes. Losses are the `θ`-moments `ln E_path e^{cost}` of the path's cost, and
-/// `D_α ≤ value/(α − 1)` at `θ = 2α(α − 1)L²/σ²` ([`NoisyStep::theta`]). They hold against observers who know the
-/// whole path, for data-independent first iterates and constant (or non-decreasing) step sizes;
-/// [`Self::decreasing_log_mgf`] takes any step sizes.
+/// Every visit contributes. Losses come from the `θ`-moments `ln E_path e^{cost}` of the path's cost: `D_α ≤ value/(α − 1)`
+/// at `θ = 2α(α − 1)L²/σ²`. They hold against observers who know the whole path, for data-independent first iterates.
+/// [`Self::descent`] is for constant (or non-decreasing) step sizes, [`Self::decreasing_rdp`] for any. Both check the run:
+/// `1 ≤ T ≤ 10⁷` and `1 ≤ c < n`.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{LastIterate, UncappedWalk};
-/// let cost = |steps| UncappedWalk::new(steps, 100, 2, LastIterate::Withheld)?.observed_log_mgf(0.5, u64::MAX);
-/// assert!(cost(500)?.value() < cost(1000)?.value());
-/// assert!(UncappedWalk::new(500, 100, 100, LastIterate::Published).is_err()); // nobody is left to protect
+/// use ndp_dp::iteration::{FirstHolder, LastIterate, NoisyStep, UncappedWalk};
+/// use ndp_dp::{Mechanism, Order, Sigma};
+/// let run = UncappedWalk {
+///     steps: 500,
+///     users: 100,
+///     colluders: 2,
+///     last_iterate: LastIterate::Withheld,
+///     first_holder: FirstHolder::Uniform,
+/// };
+/// let (step, order) = (NoisyStep::new(1.0, Sigma::new(10.0)?)?, Order::new(2.0)?);
+/// let longer = UncappedWalk { steps: 1000, ..run };
+/// assert!(run.descent(step, u64::MAX)?.rdp(order).value() < longer.descent(step, u64::MAX)?.rdp(order).value());
+/// assert!(UncappedWalk { colluders: 100, ..run }.descent(step, u64::MAX).is_err()); // nobody is left to protect
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct UncappedWalk {
-    steps: u64,
-    users: u64,
-    colluders: u64,
-    pub(crate) last_iterate: LastIterate,
-    first_holder: FirstHolder,
-}
-
-crate::lossless::checked_fields! {
-    UncappedWalk { steps: u64, users: u64, colluders: u64, last_iterate: LastIterate, first_holder: FirstHolder } =>
-        Self::new(steps, users, colluders, last_iterate).map(|run| run.with_first_holder(first_holder))
+    /// The number of steps `T`.
+    pub steps: u64,
+    /// The number of users `n`.
+    pub users: u64,
+    /// The number of merged observers `c`.
+    pub colluders: u64,
+    /// Whether the observers see the token after the last step.
+    pub last_iterate: LastIterate,
+    /// Who holds the token at the first step.
+    pub first_holder: FirstHolder,
 }
 
 impl UncappedWalk {
-    /// A walk of `steps` steps among `users`, `colluders` of whom observe together.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] unless `1 ≤ T ≤ 10⁷` and `1 ≤ c < n`.
-    pub fn new(steps: u64, users: u64, colluders: u64, last_iterate: LastIterate) -> Result<Self, Error> {
+    #[cfg(test)]
+    pub(crate) fn new(
+        steps: u64,
+        users: u64,
+        colluders: u64,
+        last_iterate: LastIterate,
+    ) -> Result<Self, Error> {
+        let run = Self { steps, users, colluders, last_iterate, first_holder: FirstHolder::Uniform };
+        run.check().map(|()| run)
+    }
+
+    fn check(&self) -> Result<(), Error> {
         ensure(
-            (1..=MAX_STEPS).contains(&steps),
+            (1..=MAX_STEPS).contains(&self.steps),
             "the number of steps of a walk",
             "lie between 1 and 10^7 for an accountant that is exact in it",
-            steps as f64,
+            self.steps as f64,
         )?;
         ensure(
-            1 <= colluders && colluders < users,
+            1 <= self.colluders && self.colluders < self.users,
             "the number of colluders",
             "lie between 1 and the number of users minus 1",
-            colluders as f64,
-        )?;
-        Ok(Self { steps, users, colluders, last_iterate, first_holder: FirstHolder::Uniform })
-    }
-
-    /// The same walk, started as `first_holder` says.
-    #[must_use]
-    pub const fn with_first_holder(self, first_holder: FirstHolder) -> Self {
-        Self { first_holder, ..self }
-    }
-
-    /// Who holds the token at the first step.
-    #[must_use]
-    pub(crate) const fn first_holder(&self) -> FirstHolder {
-        self.first_holder
-    }
-
-    /// The number of steps `T`.
-    #[must_use]
-    pub(crate) const fn steps(&self) -> u64 {
-        self.steps
-    }
-
-    /// The number of users `n`.
-    #[must_use]
-    pub(crate) const fn users(&self) -> u64 {
-        self.users
-    }
-
-    /// The number of merged observers `c`.
-    #[must_use]
-    pub(crate) const fn colluders(&self) -> u64 {
-        self.colluders
+            self.colluders as f64,
+        )
     }
 
     /// `ln E` of the cost when every contribution is charged until the next event in {the user acts, an observer
@@ -174,15 +170,36 @@ impl UncappedWalk {
         Ok(backward.log_value(theta))
     }
 
-    /// `ln E` of the cost, rounded up, when every contribution is charged until the next event in {the user acts, an observer
-    /// receives}, for given step sizes `η₁, …, η_T`: after `g` steps a displacement is hidden by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²` noises.
+    /// The Rényi loss at `order`, in nats, for given step sizes `η₁, …, η_T`: the only form for decreasing ones, whose later
+    /// noise hides less.
     ///
-    /// The only form for decreasing step sizes, whose later noise hides less.
+    /// Every contribution is charged until the next event in {the user acts, an observer receives}; after `g` steps a
+    /// displacement is hidden by `S(t, g) = Σ_{i<g} (η_{t+i}/η_t)²` noises. `∞` for `θ > 600`, where the order is of no use.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `0 ≤ θ < ∞` and there are `T` positive, finite step sizes, and when the
+    /// [`Error::InvalidParameter`] for a run outside its range, unless there are `T` positive, finite step sizes, and when the
     /// `T²/2` operations exceed 4·10⁹.
-    pub fn decreasing_log_mgf(&self, theta: f64, step_sizes: &[f64]) -> Result<UpperBound<f64>, Error> {
+    pub fn decreasing_rdp(
+        &self,
+        order: Order,
+        step: NoisyStep,
+        step_sizes: &[f64],
+    ) -> Result<UpperBound<f64>, Error> {
+        let theta = theta_above(&step, order);
+        if theta > MAX_THETA {
+            self.check()?;
+            return Ok(UpperBound::new(f64::INFINITY));
+        }
+        Ok(self.decreasing_log_mgf(theta, step_sizes)?.map(|moment| over_excess(moment, order)))
+    }
+
+    /// `ln E` of the cost of [`Self::decreasing_rdp`], rounded up.
+    pub(crate) fn decreasing_log_mgf(
+        &self,
+        theta: f64,
+        step_sizes: &[f64],
+    ) -> Result<UpperBound<f64>, Error> {
+        self.check()?;
         check_theta(theta)?;
         check_steps(step_sizes)?;
         ensure(
@@ -236,15 +253,16 @@ impl UncappedWalk {
     ///
     /// # Complexity
     /// `O(T · min(T, longest))` time, `O(T)` memory.
-    #[doc(alias = "sgd_observed_logmgf")]
-    pub fn observed_log_mgf(&self, theta: f64, longest: u64) -> Result<UpperBound<f64>, Error> {
+    #[cfg(test)]
+    pub(crate) fn observed_log_mgf(&self, theta: f64, longest: u64) -> Result<UpperBound<f64>, Error> {
         check_theta(theta)?;
         ensure_longest(longest)?;
         self.check_cost(longest)?;
         Ok(self.observed_unchecked(theta, longest))
     }
 
-    /// [`Self::observed_log_mgf`] for checked arguments, `∞` at `θ = ∞`.
+    /// `ln E` of the cost when only contributions that an observer sees afterwards are charged, rounded up; arguments checked
+    /// before, `∞` at `θ = ∞`.
     fn observed_unchecked(&self, theta: f64, longest: u64) -> UpperBound<f64> {
         if theta > MAX_THETA {
             return UpperBound::new(f64::INFINITY);
@@ -293,11 +311,21 @@ impl UncappedWalk {
         round_up(ndp_numeric::logspace::log_sum_exp(&terms), self.steps, theta)
     }
 
-    /// The run as a mechanism whose steps are `step`, with observed segments cut at `longest`.
+    /// The run as a mechanism whose steps are `step`. Only contributions that an observer sees afterwards are charged:
+    /// tighter than charging every one until the next event.
+    ///
+    /// `longest` cuts the observed segments: the observers are taken to look after every `longest` foreign steps in a
+    /// row, which costs more. With `longest > T` (`u64::MAX`, say) nothing is cut.
     ///
     /// # Errors
-    /// As [`Self::observed_log_mgf`]; the cost named there is that of one order.
+    /// [`Error::InvalidParameter`] for a run outside its range, unless `longest ≥ 2`, and when the `T · min(T, longest)`
+    /// operations of one order exceed 4·10⁹, some seconds.
+    ///
+    /// # Complexity
+    /// `O(T · min(T, longest))` time for each order, `O(T)` memory.
+    #[doc(alias = "sgd_observed_logmgf")]
     pub fn descent(self, step: NoisyStep, longest: u64) -> Result<WalkDescent, Error> {
+        self.check()?;
         ensure_longest(longest)?;
         self.check_cost(longest)?;
         Ok(WalkDescent { run: self, step, longest })
@@ -384,10 +412,12 @@ struct Segments {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::iteration::{LastIterate, NoisyStep, UncappedWalk};
+/// use ndp_dp::iteration::{FirstHolder, LastIterate, NoisyStep, UncappedWalk};
 /// use ndp_dp::{Delta, Mechanism, RdpAccountant, Sigma};
 /// let step = NoisyStep::new(1.0, Sigma::new(40.0)?)?;
-/// let descent = UncappedWalk::new(500, 100, 1, LastIterate::Published)?.descent(step, 500)?;
+/// let (last_iterate, first_holder) = (LastIterate::Published, FirstHolder::Uniform);
+/// let run = UncappedWalk { steps: 500, users: 100, colluders: 1, last_iterate, first_holder };
+/// let descent = run.descent(step, 500)?;
 /// let spent = RdpAccountant::default().compose(&descent, 1).epsilon(Delta::new(1e-6)?);
 /// assert!(spent.value().is_finite());
 /// # Ok::<(), ndp_dp::Error>(())
@@ -404,14 +434,21 @@ crate::lossless::checked_fields! {
 }
 
 impl Mechanism for WalkDescent {
-    /// [`UncappedWalk::observed_log_mgf`] over `α − 1`.
+    /// `ln E e^{cost}` over `α − 1`; `∞` for `θ > 600`, where the order is of no use.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
-        // Five roundings make theta, and its moment grows faster than itself.
-        let theta = self.step.theta(order) * (1.0 + 4.0 * f64::EPSILON);
-        let exponent = self.run.observed_unchecked(theta, self.longest).into_value();
-        UpperBound::new((Interval::new(exponent) / (Interval::new(order.get()) - Interval::ONE)).high())
-            .into()
+        let moment = self.run.observed_unchecked(theta_above(&self.step, order), self.longest);
+        moment.map(|moment| over_excess(moment, order)).into()
     }
+}
+
+/// `θ`, five roundings away, from above: its moment grows faster than itself.
+fn theta_above(step: &NoisyStep, order: Order) -> f64 {
+    step.theta(order) * (1.0 + 4.0 * f64::EPSILON)
+}
+
+/// A moment over `α − 1`, rounded up.
+fn over_excess(moment: f64, order: Order) -> f64 {
+    (Interval::new(moment) / (Interval::new(order.get()) - Interval::ONE)).high()
 }
 
 fn ensure_longest(longest: u64) -> Result<(), Error> {
@@ -542,6 +579,11 @@ mod tests {
             [(0, 5, 1), (5, 1, 1), (5, 5, 5), (5, 5, 0), (1_000_000_000_000, 5, 1), (5, 0, 0)]
         {
             assert!(UncappedWalk::new(steps, users, colluders, Withheld).is_err());
+            let (last_iterate, first_holder) = (Withheld, FirstHolder::Uniform);
+            let run = UncappedWalk { steps, users, colluders, last_iterate, first_holder };
+            let step = NoisyStep::new(1.0, Sigma::new(1.0).unwrap()).unwrap();
+            assert!(run.descent(step, 2).is_err());
+            assert!(run.decreasing_rdp(Order::new(2.0).unwrap(), step, &[1.0; 5]).is_err());
         }
         let run = run(1_000_000, 5, 1, Withheld);
         for bad in [f64::NAN, -1.0, f64::INFINITY] {

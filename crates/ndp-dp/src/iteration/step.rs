@@ -61,7 +61,7 @@ impl NoisyStep {
 
     /// `θ = (α − 1) · 2αL²/σ²`, the exponent of the step seen at once, rounded up; `∞` where it overflows.
     #[must_use]
-    pub fn theta(&self, order: Order) -> f64 {
+    pub(crate) fn theta(&self, order: Order) -> f64 {
         let (ratio, alpha) = (Interval::new(self.ratio()), Interval::new(order.get()));
         // Paired so that a huge order does not overflow before a tiny ratio is seen.
         (Interval::new(0.5) * (alpha * ratio) * ((alpha - Interval::ONE) * ratio)).high()
@@ -91,7 +91,7 @@ impl NoisyStep {
     ///
     /// With the classic noise `σ = 2L √(2 ln(1.25/δ))/ε` this is Proposition 1 of Cyffers and Bellet 2022. Its decreasing
     /// steps are not covered by [`super::CappedWalk`] (nor by the paper's own Lemma 1): account for them by
-    /// [`super::UncappedWalk::decreasing_log_mgf`], and check `η₁ = D/G ≤ 2/β`.
+    /// [`super::UncappedWalk::decreasing_rdp`], and check `η₁ = D/G ≤ 2/β`.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] unless `D` is positive and finite, `d ≥ 1` and `T ≥ 1`.

@@ -8,7 +8,7 @@ use crate::{Delta, Error, Order, Printed, Sigma, search};
 use serde::{Deserialize, Serialize};
 
 /// Lemma 1: the Rényi loss in nats at `order` of `contributions` contributions to a walk among `users`,
-/// `4NαL² ln n/(σ² n)`, claimed for orders up to [`lemma1_order_limit`].
+/// `4NαL² ln n/(σ² n)`, claimed for orders up to `(1 + √(1 + 2σ²/L²))/2`.
 ///
 /// **Not proved as stated.** The gap to the next look is geometric with mean inverse `ln n/(n − 1)`, more than the
 /// printed `ln n/n`, and several contributions before a look are not separate mechanisms. For `n = 2`, one contribution
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// [`crate::iteration::CappedWalk`].
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite.
+/// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite, and for an order above the limit.
 #[doc(alias = "lemma1_printed")]
 pub fn lemma1_rdp(
     order: Order,
@@ -24,13 +24,16 @@ pub fn lemma1_rdp(
     step: &NoisyStep,
     users: f64,
 ) -> Result<Printed<f64>, Error> {
+    // The limit is rounded in a few operations.
+    let limit = lemma1_order_limit(step).into_value() * (1.0 + 8.0 * f64::EPSILON);
+    ensure(order.get() <= limit, "the order of Lemma 1", "be at most (1 + √(1 + 2σ²/L²))/2", order.get())?;
     Ok(Printed::new(order.get() * slope(contributions, step, users)?))
 }
 
 /// The largest order for which Lemma 1 is claimed, from `σ ≥ L √(2α(α − 1))`: `(1 + √(1 + 2σ²/L²))/2`.
 #[doc(alias = "lemma1_alpha_max")]
 #[must_use]
-pub fn lemma1_order_limit(step: &NoisyStep) -> Printed<f64> {
+pub(crate) fn lemma1_order_limit(step: &NoisyStep) -> Printed<f64> {
     let ratio = step.sigma().get() / step.lipschitz();
     // √(1 + 2r²) without overflow.
     Printed::new(0.5 * (1.0 + libm::hypot(1.0, std::f64::consts::SQRT_2 * ratio)))

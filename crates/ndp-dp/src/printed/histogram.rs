@@ -4,13 +4,12 @@ use super::Theorem3;
 use super::sum::{composed, small_cycle_chance};
 use crate::error::ensure;
 use crate::{Delta, Error, Printed};
-use serde::{Deserialize, Serialize};
 
 /// The probability of a random answer that Theorem 2 prints, `γ = L/(e^{12 ε √(ln(1/δ)/n)} + L − 1)`.
 ///
 /// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For large `n` the
 /// printed report is more private on its own than the whole protocol is asked to be, and useless. Sound:
-/// [`crate::shuffling::efmrtt_gamma`].
+/// [`crate::shuffling::Bound::Efmrtt`] at `ε₀`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.
@@ -30,26 +29,36 @@ pub(crate) fn theorem2_gamma(
     Ok(Printed::new(labels / (libm::expm1(exponent) + labels)))
 }
 
-/// Theorem 6: a histogram over a hidden uniform walk on the complete graph, by randomized response.
+/// Theorem 6: a histogram by randomized response over the hidden walk of Theorem 3, `walk.epsilon` being the loss of one report
+/// and `delta` that of amplification by shuffling within a large cycle.
 ///
-/// **False** for the reasons of [`Theorem3`]; its constant 14 is sound. The body of the paper prints the total `δ` as
-/// `(T/n) δ`, its proof `N δ`; this is the latter.
+/// **False** for the reasons of [`Theorem3`]; its constant 14 is sound.
+///
+/// The printed total is `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c n^{1/3}))`, at a total
+/// `δ` of `Nδ + δ′ + δ̂`. (The body of the paper prints `(T/n) δ`, its proof `N δ`.)
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range, and unless `ε` is at most
+/// `ln(c² n^{2/3}/(16 ln(2/δ)))`, for which amplification by shuffling is claimed in a large cycle.
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, printed::{Theorem3, Theorem6}};
+/// use ndp_dp::{Delta, printed::{Theorem3, theorem6}};
 /// let delta = Delta::new(1e-7)?;
-/// let walk = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: 1.0, delta_prime: delta, delta_hat: delta };
-/// assert!(Theorem6 { walk, delta }.total_epsilon()?.into_value().is_finite());
+/// let walk = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: Some(1.0), delta_prime: delta, delta_hat: delta };
+/// assert!(theorem6(walk, delta)?.value() > walk.total_epsilon()?.value());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Theorem6 {
-    /// Walk, `ε` of one report, `c`, `δ′` and `δ̂`, as in Theorem 3.
-    pub walk: Theorem3,
-    /// The `δ` of amplification by shuffling within a large cycle.
-    pub delta: Delta,
+#[doc(alias = "thm6")]
+pub fn theorem6(walk: Theorem3, delta: Delta) -> Result<Printed<f64>, Error> {
+    Theorem6 { walk, delta }.total_epsilon()
+}
+
+/// The arguments of [`theorem6`].
+#[derive(Clone, Copy)]
+struct Theorem6 {
+    walk: Theorem3,
+    delta: Delta,
 }
 
 impl Theorem6 {
@@ -59,8 +68,7 @@ impl Theorem6 {
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
     fn epsilon_limit(&self) -> Result<Printed<f64>, Error> {
-        self.walk.check()?;
-        let (c, root) = (self.walk.c, libm::cbrt(self.walk.users));
+        let (c, root) = (self.walk.check()?, libm::cbrt(self.walk.users));
         Ok(Printed::new(libm::log(c * c * root * root / (16.0 * libm::log(2.0 / self.delta.get())))))
     }
 
@@ -70,7 +78,7 @@ impl Theorem6 {
     /// As the limit, and [`Error::InvalidParameter`] unless `ε` is at most that limit.
     fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
         let limit = self.epsilon_limit()?.into_value();
-        let Theorem3 { users, epsilon, c, .. } = self.walk;
+        let (c, Theorem3 { users, epsilon, .. }) = (self.walk.check()?, self.walk);
         ensure(
             epsilon <= limit,
             "the epsilon of one report",
@@ -81,14 +89,7 @@ impl Theorem6 {
         Ok(Printed::new(f64::max(2.0 * small_cycle_chance(users, c) * epsilon, large)))
     }
 
-    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with `ε_c = max(2γ_n ε, 14 √(ln(4/δ)) ε/(c n^{1/3}))`, at
-    /// the `δ` of the walk's [`Theorem3::total_delta`].
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range, and unless `ε` is at most
-    /// `ln(c² n^{2/3}/(16 ln(2/δ)))`, for which amplification by shuffling is claimed in a large cycle.
-    #[doc(alias = "thm6")]
-    pub fn total_epsilon(&self) -> Result<Printed<f64>, Error> {
+    fn total_epsilon(&self) -> Result<Printed<f64>, Error> {
         let epsilon_c = self.epsilon_c()?.into_value();
         Ok(Printed::new(composed(self.walk.count(), self.walk.epsilon, epsilon_c, self.walk.delta_prime)))
     }
@@ -109,7 +110,7 @@ mod tests {
             users: 1e7,
             steps: 1e9,
             epsilon,
-            c: 8.0,
+            c: Some(8.0),
             delta_prime: delta(scale * 1e-6),
             delta_hat: delta(scale * 1e-6),
         };
@@ -131,10 +132,8 @@ mod tests {
         near(theorem2_gamma(10, 0.095, delta(9.5e-7), 5000.0)?, 0.993_850_625_953_739_9);
         near(theorem(0.2, 1.0).total_epsilon()?, 10.487_638_954_452_186);
         near(with_advanced(theorem(0.2, 1.0))?, 8.757_744_536_239_844);
-        near(theorem(0.2, 1.0).walk.total_delta(theorem(0.2, 1.0).delta)?, 2.164_378_980_788_680_4e-6);
         near(theorem(0.19, 0.95).total_epsilon()?, 9.802_727_292_006_618);
         near(with_advanced(theorem(0.19, 0.95))?, 8.244_440_585_940_136);
-        near(theorem(0.19, 0.95).walk.total_delta(theorem(0.19, 0.95).delta)?, 2.056_273_461_980_079_6e-6);
         near(theorem(0.2, 1.0).epsilon_limit()?, 9.067_533_870_262_245);
         near(theorem(0.2, 0.95).epsilon_limit()?, 9.065_141_687_811_012);
         Ok(())
@@ -165,10 +164,11 @@ mod tests {
             Theorem6 { walk: Theorem3 { users: f64::NAN, ..good.walk }, ..good },
             Theorem6 { walk: Theorem3 { epsilon: -1.0, ..good.walk }, ..good },
             // Too few users for the shuffling bound.
-            Theorem6 { walk: Theorem3 { users: 100.0, c: 1.0, ..good.walk }, ..good },
+            Theorem6 { walk: Theorem3 { users: 100.0, c: Some(1.0), ..good.walk }, ..good },
         ] {
             assert!(bad.total_epsilon().is_err());
         }
+        assert!(theorem6(Theorem3 { steps: 0.0, ..good.walk }, good.delta).is_err());
         assert!(theorem2_gamma(1, 0.1, delta(0.1), 10.0).is_err());
         assert!(theorem2_gamma(3, f64::NAN, delta(0.1), 10.0).is_err());
         assert!(theorem2_gamma(3, 0.1, delta(0.1), 1.0).is_err());

@@ -14,15 +14,17 @@ mod spotted;
 mod sum;
 
 #[cfg(test)]
+pub(crate) use descent::lemma1_order_limit;
+#[cfg(test)]
 pub(crate) use descent::network_epsilon;
-pub use descent::{Theorem4, central_sigma, lemma1_order_limit, lemma1_rdp, network_sigma, theorem4};
-pub use histogram::Theorem6;
+pub use descent::{Theorem4, central_sigma, lemma1_rdp, network_sigma, theorem4};
 #[cfg(test)]
 pub(crate) use histogram::theorem2_gamma;
+pub use histogram::theorem6;
 pub use spotted::{SpottedLoss, spotted};
+pub use sum::{Theorem3, contributions, poster_theorem4};
 #[cfg(test)]
-pub(crate) use sum::gamma_n;
-pub use sum::{PosterTheorem4, Theorem3, best_c, contributions, poster_theorem4};
+pub(crate) use sum::{best_c, gamma_n};
 
 use crate::Error;
 use crate::error::ensure;

@@ -36,7 +36,7 @@ pub(crate) fn gamma_n(users: f64, c: f64) -> Result<Printed<f64>, Error> {
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2`, finite.
 #[doc(alias = "thm3_c_star")]
-pub fn best_c(users: f64) -> Result<Printed<f64>, Error> {
+pub(crate) fn best_c(users: f64) -> Result<Printed<f64>, Error> {
     check_users(users)?;
     let crossed = |c: f64| 2.0 * small_cycle_chance(users, c) * c * libm::cbrt(users) >= 1.0;
     // γ_n ≤ 1, so the root is above 1/(2n^{1/3}); at c = 2 the left side is above 1 for every n ≥ 2.
@@ -54,7 +54,7 @@ pub fn best_c(users: f64) -> Result<Printed<f64>, Error> {
 /// ```
 /// use ndp_dp::{Delta, printed::Theorem3};
 /// let delta = Delta::new(1e-7)?;
-/// let claimed = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: 1.0, delta_prime: delta, delta_hat: delta };
+/// let claimed = Theorem3 { users: 1e4, steps: 1e4, epsilon: 0.1, c: None, delta_prime: delta, delta_hat: delta };
 /// assert!(claimed.total_epsilon()?.into_value() < 3.0);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
@@ -70,9 +70,9 @@ pub struct Theorem3 {
     /// The `ε` of one contribution, `ε < 1`.
     #[serde(with = "crate::lossless")]
     pub epsilon: f64,
-    /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles.
-    #[serde(with = "crate::lossless")]
-    pub c: f64,
+    /// The free constant `c > 0` of the threshold `c² n^{2/3}` between small and large cycles; `None` for the one that
+    /// minimises the bound, the root of `2γ_n(c) = 1/(c n^{1/3})`.
+    pub c: Option<f64>,
     /// Slack `δ′` of advanced composition.
     pub delta_prime: Delta,
     /// Failure probability `δ̂` of the count of contributions.
@@ -85,12 +85,13 @@ impl Theorem3 {
     /// # Errors
     /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
     pub(crate) fn epsilon_c(&self) -> Result<Printed<f64>, Error> {
-        self.check()?;
-        let large = self.epsilon / (self.c * libm::cbrt(self.users));
-        Ok(Printed::new(f64::max(2.0 * small_cycle_chance(self.users, self.c) * self.epsilon, large)))
+        let c = self.check()?;
+        let large = self.epsilon / (c * libm::cbrt(self.users));
+        Ok(Printed::new(f64::max(2.0 * small_cycle_chance(self.users, c) * self.epsilon, large)))
     }
 
-    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)` with the loss of one contribution
+    /// The printed total, `√(2N ln(1/δ′)) ε_c + N ε (e^{ε_c} − 1)`, at a total `δ` of `Nδ + δ′ + δ̂` for contributions that are
+    /// `(ε, δ)`-DP, with `N` of [`contributions`] and the loss of one contribution
     /// `ε_c = max(2γ_n ε, ε/(c n^{1/3}))`, where `γ_n = 1 − (1 − 1/n)^{c² n^{2/3}}` is the chance that a small cycle contains a
     /// given user.
     ///
@@ -112,77 +113,60 @@ impl Theorem3 {
         Ok(Printed::new(composed(self.count(), epsilon_c, epsilon_c, self.delta_prime)))
     }
 
-    /// The printed total `Nδ + δ′ + δ̂`, for contributions that are `(ε, δ)`-DP.
-    ///
-    /// # Errors
-    /// [`Error::InvalidEpsilon`] or [`Error::InvalidParameter`] for a field outside its range.
-    pub fn total_delta(&self, delta: Delta) -> Result<Printed<f64>, Error> {
-        self.check()?;
-        Ok(Printed::new(self.count() * delta.get() + self.delta_prime.get() + self.delta_hat.get()))
-    }
-
     pub(super) fn count(&self) -> f64 {
         count(self.steps / self.users, self.delta_hat)
     }
 
-    pub(super) fn check(&self) -> Result<(), Error> {
+    /// The constant `c`, every field checked.
+    pub(super) fn check(&self) -> Result<f64, Error> {
         check_users(self.users)?;
         check_steps(self.steps)?;
         check_epsilon(self.epsilon)?;
         ensure(self.epsilon < 1.0, "the epsilon of one contribution", "be below 1", self.epsilon)?;
-        ensure_positive("the constant c of the cycle length", self.c)
+        let Some(c) = self.c else { return Ok(best_c(self.users)?.into_value()) };
+        ensure_positive("the constant c of the cycle length", c)?;
+        Ok(c)
     }
 }
 
-/// The poster's Theorem 4, an older and weaker form of Theorem 3.
+/// The poster's Theorem 4, an older and weaker form of Theorem 3, for a walk of `steps` steps among `users`, one contribution
+/// costing `epsilon`; the same `δ` is used for the count and for composition. It has the defects of [`Theorem3`].
+///
+/// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `N = T/n + √(1.5 T ln(1/δ))`, `γ = 1 − (1 − 1/n)^{√n/2}`,
+/// `l = ln(1/δ)` and `u = √2 ε/n^{1/4}`.
+///
+/// # Errors
+/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
 ///
 /// # Examples
 /// ```
 /// use ndp_dp::{Delta, printed::poster_theorem4};
-/// let claimed = poster_theorem4(1e4, 1e4, 0.1, Delta::new(1e-7)?)?.into_value();
-/// assert!(claimed.contributions > 1.0 && claimed.gamma < 1.0);
+/// let delta = Delta::new(1e-7)?;
+/// let (few, many) = (poster_theorem4(1e4, 1e4, 0.1, delta)?, poster_theorem4(1e4, 1e5, 0.1, delta)?);
+/// assert!(few.value() < many.value());
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PosterTheorem4 {
-    /// `N = T/n + √(1.5 T ln(1/δ))`.
-    #[serde(with = "crate::lossless")]
-    pub contributions: f64,
-    /// `γ = 1 − (1 − 1/n)^{√n/2}`.
-    #[serde(with = "crate::lossless")]
-    pub gamma: f64,
-    /// `√(2Nl) u + 2√(2Nγl) ε + N u (e^u − 1) + 4Nγε (e^ε − 1)` with `l = ln(1/δ)` and `u = √2 ε/n^{1/4}`.
-    #[serde(with = "crate::lossless")]
-    pub epsilon: f64,
-}
-
-/// The poster's Theorem 4 for a walk of `steps` steps among `users`, one contribution costing `epsilon`; the same `δ` is
-/// used for the count and for composition. It has the defects of [`Theorem3`].
-///
-/// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
 #[doc(alias = "poster_thm4")]
-pub fn poster_theorem4(
-    users: f64,
-    steps: f64,
-    epsilon: f64,
-    delta: Delta,
-) -> Result<Printed<PosterTheorem4>, Error> {
+pub fn poster_theorem4(users: f64, steps: f64, epsilon: f64, delta: Delta) -> Result<Printed<f64>, Error> {
     check_users(users)?;
     check_steps(steps)?;
     check_epsilon(epsilon)?;
     let log = -libm::log(delta.get());
+    let (contributions, gamma) = poster_parts(users, steps, log);
     // Products are grouped so that no overflow meets a zero.
-    let contributions = steps / users + libm::sqrt(1.5 * log) * libm::sqrt(steps);
-    let gamma = -libm::expm1(0.5 * libm::sqrt(users) * libm::log1p(-1.0 / users));
     let u = std::f64::consts::SQRT_2 * epsilon / libm::sqrt(libm::sqrt(users));
     let spread = libm::sqrt(2.0 * log) * libm::sqrt(contributions);
     let total = spread * u
         + 2.0 * spread * libm::sqrt(gamma) * epsilon
         + contributions * u * libm::expm1(u)
         + 4.0 * (contributions * gamma * epsilon) * libm::expm1(epsilon);
-    Ok(Printed::new(PosterTheorem4 { contributions, gamma, epsilon: total }))
+    Ok(Printed::new(total))
+}
+
+/// `N = T/n + √(1.5 T l)` and `γ = 1 − (1 − 1/n)^{√n/2}`.
+fn poster_parts(users: f64, steps: f64, log: f64) -> (f64, f64) {
+    let contributions = steps / users + libm::sqrt(1.5 * log) * libm::sqrt(steps);
+    (contributions, -libm::expm1(0.5 * libm::sqrt(users) * libm::log1p(-1.0 / users)))
 }
 
 /// `m + √(3 m ln(1/δ̂))` for a mean of `m`.
@@ -226,7 +210,7 @@ mod tests {
             users: 100.0,
             steps: 10_000.0,
             epsilon,
-            c,
+            c: Some(c),
             delta_prime: delta(x),
             delta_hat: delta(x),
         };
@@ -236,7 +220,6 @@ mod tests {
         near(theorem(0.095, 0.76, 9.5e-7).total_epsilon()?, 2.245_546_849_656_373_6);
         near(theorem(0.1, 0.8, 1e-6).total_epsilon_composed()?, 1.935_786_552_995_372_6);
         near(theorem(0.095, 0.76, 9.5e-7).total_epsilon_composed()?, 1.939_900_684_302_728_3);
-        near(theorem(0.1, 0.8, 1e-6).total_delta(delta(1e-8))?, 2e-6 + 164.378_980_788_680_4e-8);
         Ok(())
     }
 
@@ -247,9 +230,10 @@ mod tests {
             (0.095, 9.5e-7, 556.072_426_030_424_9, 12.556_990_141_170_53),
         ] {
             let poster = poster_theorem4(100.0, 10_000.0, epsilon, delta(x))?.into_value();
-            assert_relative_eq!(poster.contributions, count, max_relative = 1e-13);
-            assert_relative_eq!(poster.gamma, 0.049_009_950_1, max_relative = 1e-13);
-            assert_relative_eq!(poster.epsilon, total, max_relative = 1e-13);
+            let parts = poster_parts(100.0, 10_000.0, -libm::log(x));
+            assert_relative_eq!(parts.0, count, max_relative = 1e-13);
+            assert_relative_eq!(parts.1, 0.049_009_950_1, max_relative = 1e-13);
+            assert_relative_eq!(poster, total, max_relative = 1e-13);
         }
         Ok(())
     }
@@ -272,17 +256,21 @@ mod tests {
             users: 10.0,
             steps: 10.0,
             epsilon: 0.1,
-            c: 1.0,
+            c: Some(1.0),
             delta_prime: delta(0.1),
             delta_hat: delta(0.1),
         };
         assert!(good.total_epsilon().is_ok());
+        // The best constant is no worse than another one.
+        let best = Theorem3 { c: None, ..good };
+        assert!(best.total_epsilon()?.value() <= good.total_epsilon()?.value());
+        assert!(Theorem3 { users: f64::NAN, ..best }.total_epsilon().is_err());
         for bad in [
             Theorem3 { users: 1.0, ..good },
             Theorem3 { steps: 0.0, ..good },
             Theorem3 { epsilon: 1.0, ..good },
             Theorem3 { epsilon: f64::NAN, ..good },
-            Theorem3 { c: 0.0, ..good },
+            Theorem3 { c: Some(0.0), ..good },
         ] {
             assert!(bad.total_epsilon().is_err() && bad.total_epsilon_composed().is_err());
         }

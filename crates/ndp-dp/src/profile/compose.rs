@@ -21,7 +21,7 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
                 let low =
                     Interval::new(low) * Interval::new(low) + Interval::new(*lower) * Interval::new(*lower);
                 let exact = exact && gdp.grade() == Grade::Exact;
-                gaussian = Some((sum.compose(*gdp.value()), low.sqrt().low().max(0.0), exact));
+                gaussian = Some((sum + *gdp.value(), low.sqrt().low().max(0.0), exact));
             }
             Law::Curve(_) => rest.push(part.clone()),
             Law::Composed(inner) => rest.extend(inner.iter().cloned()),
@@ -32,11 +32,11 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
         let gdp = if exact { Exact::new(gdp).into() } else { UpperBound::new(gdp).into() };
         rest.insert(0, Profile::gaussian_between(lower, gdp, &against)?);
     }
-    let profile = match rest.len() {
+    let composed = match rest.len() {
         1 => Profile { against: against.as_str().into(), ..rest.swap_remove(0) },
         _ => Profile::new(Law::Composed(rest), &against),
     };
-    Ok(profile.with_neighbors(first.neighbors))
+    Ok(Profile { neighbors: first.neighbors, ..composed })
 }
 
 /// Parts with a Rényi bound, and the others.

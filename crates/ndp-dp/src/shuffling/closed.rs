@@ -2,7 +2,7 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
-use crate::{Delta, Error, UpperBound, randomized_response};
+use crate::{Delta, Error, UpperBound};
 use ndp_numeric::rounding::Interval;
 
 /// The `ε` at `δ` of `m` shuffled `ε₀`-DP reports of any randomizer: `12 ε₀ √(ln(1/δ)/m)`, never above `ε₀`.
@@ -27,6 +27,7 @@ pub(crate) fn efmrtt(local_epsilon: f64, m: u64, delta: Delta) -> Result<UpperBo
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100` and
 /// the answer is below 1/2.
+#[cfg(test)]
 pub(crate) fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result<f64, Error> {
     check_epsilon(epsilon)?;
     let local_epsilon = (Interval::new(epsilon) * efmrtt_factor(m, delta)).low().max(0.0);
@@ -37,15 +38,16 @@ pub(crate) fn efmrtt_local_epsilon(epsilon: f64, m: u64, delta: Delta) -> Result
 /// The probability `γ` of a random answer at which `m` shuffled reports of `L`-ary randomized response are
 /// `(ε, δ)`-DP by [`super::Bound::Efmrtt`]: `L/(e^{ε₀} − 1 + L)` at `ε₀ = (ε/12) √(m/ln(1/δ))`, rounded down.
 ///
-/// The corrected noise level of Theorem 2 of Cyffers and Bellet 2022, with `m = n − 1` reports between two visits.
+/// The corrected noise level of Theorem 2 of Cyffers and Bellet 2022, which is tested against it, with `m = n − 1` reports between two visits.
 /// The first visit of that protocol is covered only when [`super::fixed_blanket_delta`] is at most `δ` there.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `m ≥ 1000`, `δ < 1/100`, `ε₀` is below 1/2
 /// and `labels ≥ 2`.
 #[doc(alias = "thm2_gamma_corrected")]
-pub fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> Result<f64, Error> {
-    randomized_response::gamma(labels, efmrtt_local_epsilon(epsilon, m, delta)?)
+#[cfg(test)]
+pub(crate) fn efmrtt_gamma(labels: u32, epsilon: f64, delta: Delta, m: u64) -> Result<f64, Error> {
+    crate::randomized_response::gamma(labels, efmrtt_local_epsilon(epsilon, m, delta)?)
 }
 
 /// The `ε` at `δ` of `m` shuffled `ε₀`-DP reports of any randomizer, never above `ε₀`:

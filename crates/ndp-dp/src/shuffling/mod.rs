@@ -34,12 +34,11 @@ mod exact;
 mod trinomial;
 
 pub use best::{Bound, Reports, Shuffled};
-pub use closed::efmrtt_gamma;
 pub use exact::{MAX_REPORTS, fixed_blanket_delta};
 #[cfg(test)]
 pub(crate) use {
     best::{generic_epsilon, rr_epsilon},
     blanket::{bennett_delta, hoeffding_delta, rr_bennett_delta, rr_hoeffding_delta},
-    closed::{clones_closed, efmrtt, efmrtt_local_epsilon},
+    closed::{clones_closed, efmrtt, efmrtt_gamma, efmrtt_local_epsilon},
     exact::{clones_delta, rr_blanket_delta},
 };

@@ -110,16 +110,8 @@ pub(super) fn concentrated(rng: &mut ChaCha8Rng) -> Outcome {
     if let (Ok(a), Ok(b)) = (Gdp::new(x), Gdp::new(y)) {
         let kind = "composed Gaussian parameter below the truth";
         for (found, truth, call) in [
-            (
-                a.compose(b).mu(),
-                square(x).plus(&square(y)),
-                "Gdp::new(x)?.compose(Gdp::new(y)?).mu()".to_owned(),
-            ),
-            (
-                a.repeat(count).mu(),
-                square(x).times(&integer(count)),
-                format!("Gdp::new(x)?.repeat({count}).mu()"),
-            ),
+            ((a + b).mu(), square(x).plus(&square(y)), "(Gdp::new(x)? + Gdp::new(y)?).mu()".to_owned()),
+            ((a * count).mu(), square(x).times(&integer(count)), format!("(Gdp::new(x)? * {count}).mu()")),
         ] {
             let fine = found.is_infinite() || square(found).cmp(&truth) != Ordering::Less;
             holds(
@@ -202,7 +194,7 @@ pub(super) fn responses(rng: &mut ChaCha8Rng) -> Outcome {
     if let Ok(response) = RandomizedResponse::new(labels, gamma) {
         let wrong = exact(gamma).by(&exact(f64::from(labels)));
         let right = one.minus(&exact(gamma)).plus(&wrong);
-        let local = *response.local_epsilon().value();
+        let local = *response.pure_epsilon().value();
         let code = format!(
             "use ndp_dp::Mechanism;\nlet response = ndp_dp::RandomizedResponse::new({labels}, {})?;",
             literal(gamma)
@@ -212,7 +204,7 @@ pub(super) fn responses(rng: &mut ChaCha8Rng) -> Outcome {
             &mut outcome,
             "epsilon of randomized response below the truth",
             &code,
-            &format!("assert!(*response.local_epsilon().value() > {});", literal(local)),
+            &format!("assert!(*response.pure_epsilon().value() > {});", literal(local)),
             format!("local epsilon {local:e}"),
             fine,
         );

@@ -56,7 +56,8 @@ pub(super) fn complete_curve(
     let (n, c, steps) = (users as u64, colluders as u64, walk.steps as u64);
     let first_holder = if walk.start.is_some() { FirstHolder::Given } else { FirstHolder::Uniform };
     let step = NoisyStep::new(constants.sensitivity / 2.0, sigma)?;
-    let account = UncappedWalk::new(steps, n, c, LastIterate::Published)?.with_first_holder(first_holder);
+    let last_iterate = LastIterate::Published;
+    let account = UncappedWalk { steps, users: n, colluders: c, last_iterate, first_holder };
     Ok(match (walk.cap, walk.step_size) {
         (Some(cap), StepSize::Constant(_)) => {
             let capped = CappedWalk::new((cap as u64).min(steps), step, n, c)?;
@@ -71,10 +72,7 @@ pub(super) fn complete_curve(
         }
         (_, StepSize::InverseRoot(_)) => {
             let sizes: Vec<f64> = (0..walk.steps).map(|t| walk.step_size.at(t)).collect();
-            Box::new(move |order| {
-                infinite_on_error(account.decreasing_log_mgf(theta_above(&step, order), &sizes))
-                    .map(|log_mgf| log_mgf / (order.get() - 1.0))
-            })
+            Box::new(move |order| infinite_on_error(account.decreasing_rdp(order, step, &sizes)))
         }
     })
 }
@@ -92,11 +90,6 @@ pub(super) fn require_complete(walk: &WalkSgd<'_>, constants: &Constants, users:
         Some(node) if node >= users => Err(Error::NodeOutOfRange { node, nodes: users }),
         _ => Ok(()),
     }
-}
-
-/// `θ`, five roundings away, from above.
-fn theta_above(step: &NoisyStep, order: Order) -> f64 {
-    step.theta(order) * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// A loss that overflows at some order only rules that order out.

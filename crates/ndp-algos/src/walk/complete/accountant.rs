@@ -152,7 +152,7 @@ impl Protocol for CompleteSum {
                 let visits = options.contributions_of_a_node(delta)?;
                 bound(walk.local_epsilon(mu, visits, delta)?.into_value(), delta)
             };
-            Ok(Profile::of_epsilon(epsilon, against))
+            Ok(Profile::of_curve(epsilon, against))
         };
         Ok(alike(walk, observer, profile))
     }
@@ -283,7 +283,7 @@ impl Protocol for CompleteHistogram {
         let profile = move |noise: NoiseMultiplier, against: &str| {
             let histogram = histogram.with_response(response_of(histogram.response.labels(), noise)?);
             let epsilon = move |delta: Delta| bound(epsilon_of(&histogram, delta)?, delta);
-            Ok(Profile::of_epsilon(epsilon, against))
+            Ok(Profile::of_curve(epsilon, against))
         };
         let plain = !self.walk.options().may_bind(self.walk.step_count());
         let least = move |target: ApproxDp| {
@@ -314,7 +314,7 @@ impl Protocol for CompleteHistogram {
                 let visits = histogram.walk.options().contributions_of_a_node(delta)?;
                 bound(histogram.local_epsilon(visits, delta)?.into_value(), delta)
             };
-            Ok(Profile::of_epsilon(epsilon, against))
+            Ok(Profile::of_curve(epsilon, against))
         };
         Ok(alike(histogram.walk, observer, profile))
     }

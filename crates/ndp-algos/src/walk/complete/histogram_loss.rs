@@ -188,7 +188,7 @@ impl CompleteHistogram {
     fn seen_alone(&self, visits: Visits, delta: Delta) -> Result<Receptions, Error> {
         let (count, failure) = self.report_count(visits)?;
         let rest = Delta::new(delta.get() - failure)?;
-        let release = ApproxDp::new(self.response.local_epsilon().into_value(), 0.0)?;
+        let release = ApproxDp::new(self.response.pure_epsilon().into_value(), 0.0)?;
         let composed = composition::best(&[(release, count)], rest)?.into_value();
         let approx_dp = ApproxDp::new(composed.total.epsilon(), delta.get())?;
         Ok(Receptions { approx_dp, reception: release, count, rule: composed.rule })
@@ -259,7 +259,7 @@ impl CompleteHistogram {
 
     fn reports(&self) -> Reports {
         let response = self.response;
-        let local = response.local_epsilon().into_value();
+        let local = response.pure_epsilon().into_value();
         let exact_reports = self.exact_reports();
         Reports { local, labels: response.labels(), exact_reports, chords: None, longest: Mutex::default() }
     }

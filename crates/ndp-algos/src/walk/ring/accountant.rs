@@ -76,7 +76,7 @@ impl Account for OnRing {
         let epsilon = move |delta: Delta| {
             Ok(histogram.epsilon_towards(&members, delta)?.map(|loss| loss.approx_dp).into())
         };
-        Ok(Profile::of_epsilon(epsilon, &self.observer.to_string()))
+        Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 
     /// Of its own: the loss depends on where the members sit.

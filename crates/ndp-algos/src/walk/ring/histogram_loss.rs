@@ -26,7 +26,7 @@ use crate::walk::FinalToken;
 use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
-use ndp_dp::{ApproxDp, Delta, UpperBound};
+use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound};
 use ndp_linalg::stop::checkpoint;
 
 /// The guarantee of a ring histogram.
@@ -90,7 +90,7 @@ impl RingHistogram {
     }
 
     fn local(&self) -> f64 {
-        self.response().local_epsilon().into_value()
+        self.response().pure_epsilon().into_value()
     }
 
     /// One report among uniform elements; more than the exact bound takes only help.
@@ -359,7 +359,9 @@ mod tests {
     fn theorem_2_is_above_the_account() -> Result<(), Error> {
         let slack = Delta::new(1e-6)?;
         let step = ApproxDp::new(0.1, 1e-6)?;
-        let gamma = shuffling::efmrtt_gamma(10, 0.1, slack, 4999)?;
+        // The largest local ε whose closed bound is at most 0.1.
+        let local = 0.1 / 12.0 * (4999.0 / -slack.get().ln()).sqrt();
+        let gamma = RandomizedResponse::with_epsilon(10, local)?.gamma();
         assert_relative_eq!(gamma, 0.983_112_846_930_588_4, max_relative = 1e-11);
         let ring = RingHistogram::new(5000, 8, RandomizedResponse::new(10, gamma)?, FinalToken::Withheld)?;
         // A lone first report is hidden as well.

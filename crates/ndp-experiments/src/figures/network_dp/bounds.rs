@@ -6,7 +6,7 @@ use crate::figures::count;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndp_algos::walk::complete::CompleteWalk;
-use ndp_dp::printed::{Theorem3, best_c, poster_theorem4};
+use ndp_dp::printed::{Theorem3, contributions, poster_theorem4};
 use ndp_dp::{Delta, Gdp, Grade, Mechanism, tails};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
@@ -51,7 +51,7 @@ fn theorem3(n: f64) -> Result<Theorem3> {
         users: n,
         steps: VISITS * n,
         epsilon: EPSILON,
-        c: best_c(n)?.into_value(),
+        c: None,
         delta_prime: delta,
         delta_hat: delta,
     })
@@ -59,7 +59,8 @@ fn theorem3(n: f64) -> Result<Theorem3> {
 
 /// The δ that Theorem 3 spends at `n` users, at which the sound curves are converted.
 fn total_delta(n: f64) -> Result<Delta> {
-    Ok(Delta::new(theorem3(n)?.total_delta(Delta::new(DELTA)?)?.into_value())?)
+    let count = contributions(VISITS * n, n, Delta::new(DELTA)?)?.into_value();
+    Ok(Delta::new(count * DELTA + DELTA + DELTA)?)
 }
 
 /// The sound curve: Rényi loss averaged over the walk, any number of steps.
@@ -165,7 +166,7 @@ pub(super) fn poster(scale: Scale, _seed: Seed, _data: &Data) -> Result<Figure> 
         .panel(
             Panel::curves("epsilon against n", Axis::log("users n"), Axis::log("epsilon"))
                 .with(curve("poster, Theorem 4", Grade::Printed, &n, |n| {
-                    Ok(poster_theorem4(n, VISITS * n, EPSILON, delta)?.into_value().epsilon)
+                    Ok(poster_theorem4(n, VISITS * n, EPSILON, delta)?.into_value())
                 })?)
                 .with(curve(THEOREM_3, Grade::Printed, &n, |n| {
                     Ok(theorem3(n)?.total_epsilon()?.into_value())
