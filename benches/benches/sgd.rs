@@ -42,7 +42,7 @@ fn walk(c: &mut Criterion) {
     c.bench_function("walk_sgd/20000_steps_16512x8_200_evaluations", |b| {
         b.iter(|| {
             let mut rng = ChaCha8Rng::seed_from_u64(2);
-            walk.run(&Linear::new(LinearLoss::Logistic), &users, Some(noise), Some(&evaluation), &mut rng)
+            walk.run(&Linear::from(LinearLoss::Logistic), &users, Some(noise), Some(&evaluation), &mut rng)
         });
     });
 }

@@ -106,10 +106,6 @@ impl accountant::Account for Borrowed {
         self.0.borrow_dependent().failure()
     }
 
-    fn alike(&self) -> bool {
-        self.0.borrow_dependent().alike()
-    }
-
     // The class may hold an address inside the protocol, which the cell keeps in use.
     fn class(&self) -> Option<(usize, usize)> {
         self.0.borrow_dependent().class()
@@ -257,7 +253,7 @@ impl Ledger {
     #[pyo3(signature = (allowed=None, order=None, delta=None))]
     fn new(allowed: Option<f64>, order: Option<f64>, delta: Option<f64>) -> Result<Self, Fault> {
         let ledgers = match allowed {
-            None => PairLedgers::new(),
+            None => PairLedgers::default(),
             Some(allowed) => PairLedgers::with_limit(measure(order, delta)?, allowed)?,
         };
         Ok(Self(Arc::new(Mutex::new(ledgers))))

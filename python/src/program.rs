@@ -27,7 +27,7 @@ impl From<ProgramError> for Fault {
 }
 
 fn numbers(values: Vec<Value>) -> Vec<usize> {
-    values.into_iter().map(Value::index).collect()
+    values.into_iter().map(usize::from).collect()
 }
 
 /// What a contribution depends on: a word, and a list of values.
@@ -108,19 +108,19 @@ impl Program {
         let mut stated = self.lock()?;
         let reads = stated.reads(reads)?;
         let value = stated.program.contribute(node, reads)?;
-        Ok(value.index())
+        Ok(value.into())
     }
 
     fn shared_noise(&self, holders: Vec<usize>, variance: Number) -> Result<usize, Fault> {
         let mut stated = self.lock()?;
         let value = stated.program.noise(&holders, variance.weight()?)?;
-        Ok(value.index())
+        Ok(value.into())
     }
 
     fn pairwise(&self, a: usize, b: usize, variance: Number) -> Result<(usize, usize), Fault> {
         let mut stated = self.lock()?;
         let (plus, minus) = stated.program.pairwise(a, b, variance.weight()?)?;
-        Ok((plus.index(), minus.index()))
+        Ok((plus.into(), minus.into()))
     }
 
     fn correlated(&self, group: Vec<usize>, covariance: Vec<Vec<Number>>) -> Result<Vec<usize>, Fault> {
@@ -137,7 +137,7 @@ impl Program {
 
     fn zero_sum_of(&self, node: usize, count: usize, variance: Number) -> Result<Vec<usize>, Fault> {
         let mut stated = self.lock()?;
-        let values = stated.program.zero_sum_of(node, count, variance.weight()?)?;
+        let values = stated.program.zero_sum(&vec![node; count], variance.weight()?)?;
         Ok(numbers(values))
     }
 
@@ -157,7 +157,7 @@ impl Program {
         let terms = terms.into_iter().map(|(weight, value)| Ok((weight.weight()?, stated.value(value)?)));
         let terms: Vec<(Weight, Value)> = terms.collect::<Result<_, Fault>>()?;
         let value = stated.program.combine(terms)?;
-        Ok(value.index())
+        Ok(value.into())
     }
 
     fn gossip(&self, matrix: &Matrix, values: Vec<usize>) -> Result<Vec<usize>, Fault> {
@@ -175,7 +175,7 @@ impl Program {
         let rows: Vec<Vec<(usize, Weight)>> = rows.into_iter().map(row).collect::<Result<_, _>>()?;
         let mut stated = self.lock()?;
         let values = stated.values(&values)?;
-        let mixed = stated.program.gossip(MixingMatrix::from_rows(&rows)?, &values)?;
+        let mixed = stated.program.gossip(MixingMatrix::try_from(rows.as_slice())?, &values)?;
         Ok(numbers(mixed))
     }
 
@@ -209,7 +209,7 @@ impl Program {
         let addends = addends.map(|(node, weight, value)| Ok((node, weight.weight()?, stated.value(value)?)));
         let addends: Vec<(usize, Weight, Value)> = addends.collect::<Result<_, Fault>>()?;
         let value = stated.program.secure_sum(to, addends)?;
-        Ok(value.index())
+        Ok(value.into())
     }
 
     fn join(&self, node: usize) -> Result<(), Fault> {

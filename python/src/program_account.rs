@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 type Terms = Vec<(usize, String)>;
 
 fn terms(terms: &[(Value, Weight)]) -> Terms {
-    terms.iter().map(|(value, weight)| (value.index(), weight.to_string())).collect()
+    terms.iter().map(|(value, weight)| (usize::from(*value), weight.to_string())).collect()
 }
 
 /// Values and their weights, as Python has them.

@@ -13,8 +13,7 @@ use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
-    AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip,
-    SynchronousGossip,
+    AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteSum, CompleteWalk};
@@ -109,8 +108,7 @@ impl Protocol {
     /// A protocol by its name in the registry, its parameters as data.
     #[staticmethod]
     fn named(matrix: &Matrix, name: &str, parameters: Vec<(String, f64)>) -> Result<Self, Fault> {
-        let given = Parameters::default();
-        let given = parameters.iter().fold(given, |given, (name, value)| given.with(name, *value));
+        let given = Parameters(parameters.into_iter().collect());
         Ok(Self::of(Kind::Named(registry::find(name)?.build(&matrix.0, &given)?)))
     }
 
@@ -296,7 +294,7 @@ impl Protocol {
         let found = run_watched(py, progress, move |progress| {
             let (plan, rng) = (AuditPlan { runs, error_rate }, &mut generator(seed));
             let protocol = kind.protocol();
-            Ok(audit::audit_with(protocol, source, &observer(who), noise, plan, rng, progress)?)
+            Ok(audit::audit(protocol, source, &observer(who), noise, plan, rng, progress)?)
         })?;
         let measured = found.measured_mu.into_value();
         let (allowed, grade) = (found.allowed.value().mu(), class(found.allowed.grade()));

@@ -31,7 +31,7 @@ fn main() -> Result<(), Error> {
     let walk = WalkSgd::new(Route::Graph(&matrix), 10 * 1024, 0.01, Some(12));
 
     // The noise at which none of 50 users learns more than (10, 1e-6) about user 0, from what all users promise of their rows.
-    let objective = Linear::new(LinearLoss::Logistic);
+    let objective = Linear::from(LinearLoss::Logistic);
     objective.check(&data)?;
     let bounds = DataBounds::default();
     let constants = objective.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);

@@ -2,19 +2,17 @@
 //!
 //! The view of a linear Gaussian protocol tells two inputs of a node apart best by one linear
 //! statistic, the likelihood ratio: with rows `R` over the noises that the observer does not know and
-//! mean shift `b`, it is `bᵀ (R Rᵀ)⁺ y` of the received values `y`. An [`Attack`] is that statistic. An
+//! mean shift `b`, it is `bᵀ (R Rᵀ)⁺ y` of the received values `y`. An
 //! [`audit`] runs the protocol many times in each of two worlds, guesses the world from what
 //! the observer received, and turns the two error counts into a lower bound on the Gaussian
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
-
-pub use crate::attack::Attack;
 
 use crate::accountant::Observer;
 use crate::counter::Counter;
 use crate::error::ensure;
 use crate::{Error, Protocol};
 use ndp_dp::{Estimate, Gdp, Guarantee, NoiseMultiplier, Profile, UpperBound};
-use ndp_graph::progress::{Progress, Silent};
+use ndp_graph::progress::Progress;
 use ndp_numeric::{binomial, special};
 use rand::Rng;
 use serde::Serialize;
@@ -27,13 +25,14 @@ use serde::Serialize;
 /// use ndp_algos::audit::{AuditPlan, audit};
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::progress::Silent;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
 /// // Too few runs are refused.
 /// let plan = AuditPlan { runs: 5, error_rate: 1e-3 };
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// assert!(audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng).is_err());
+/// assert!(audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng, &Silent).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -52,12 +51,13 @@ pub struct AuditPlan {
 /// use ndp_algos::audit::{AuditPlan, audit};
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::progress::Silent;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
 /// let plan = AuditPlan { runs: 2000, error_rate: 1e-3 };
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// let found = audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng)?;
+/// let found = audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng, &Silent)?;
 /// assert!(!found.is_refuted() && (found.allowed.value().mu() - 1.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -87,27 +87,12 @@ impl Audit {
 ///
 /// Any test with error rates `α` and `β` on a `μ`-GDP view has `μ ≥ Φ⁻¹(1-α) - Φ⁻¹(β)`; both rates are replaced
 /// by their Clopper-Pearson bounds at half the error rate. The threshold is chosen on separate
-/// runs, a tenth of those counted.
+/// runs, a tenth of those counted. `progress` hears of the runs as they are done.
 ///
 /// # Errors
 /// Those of [`Protocol::account`] and [`Protocol::attack`]; [`Error::InvalidParameter`] for fewer than 10 runs or an error rate
-/// outside `(0, 1)`, and when the attack's loss is 0.
+/// outside `(0, 1)`, and when the attack's loss is 0; [`Error::Cancelled`].
 pub fn audit(
-    protocol: &dyn Protocol,
-    u: usize,
-    observer: &Observer,
-    noise: NoiseMultiplier,
-    plan: AuditPlan,
-    rng: &mut dyn Rng,
-) -> Result<Audit, Error> {
-    audit_with(protocol, u, observer, noise, plan, rng, &Silent)
-}
-
-/// [`audit`], reporting the runs as they are done.
-///
-/// # Errors
-/// As [`audit`], and [`Error::Cancelled`].
-pub fn audit_with(
     protocol: &dyn Protocol,
     u: usize,
     observer: &Observer,

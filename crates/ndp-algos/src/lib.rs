@@ -54,7 +54,7 @@
 //! ```
 //! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
 //! use ndp_algos::gossip::SynchronousGossip;
-//! use ndp_dp::{Delta, Measure};
+//! use ndp_dp::{Delta, Measure, Verdict};
 //! use ndp_graph::{GossipMatrix, generators::cycle_graph};
 //! let graph = cycle_graph(12)?;
 //! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
@@ -63,7 +63,7 @@
 //! let terms = Measure::Approx(Delta::new(1e-5)?);
 //! let everybody = Target::worst(terms, 1.0);
 //! let least = least_noise(&accounts, &everybody)?;
-//! assert!(check(&accounts, least.noise, &everybody)?.is_met());
+//! assert_eq!(check(&accounts, least.noise, &everybody)?.verdict, Verdict::Met);
 //! // Neighbors are trusted with more: the noise may be smaller.
 //! let by_distance = Target::pairs(terms, move |u, v| if graph.has_edge(u, v) { 3.0 } else { 1.0 });
 //! assert!(least_noise(&accounts, &by_distance)?.noise.get() <= least.noise.get());
@@ -221,12 +221,13 @@
 //! use ndp_algos::audit::{AuditPlan, audit};
 //! use ndp_algos::gossip::SynchronousGossip;
 //! use ndp_dp::NoiseMultiplier;
+//! use ndp_graph::progress::Silent;
 //! use ndp_graph::{GossipMatrix, generators::path_graph};
 //! use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 //! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
 //! let plan = AuditPlan { runs: 10_000, error_rate: 1e-3 };
 //! let rng = &mut ChaCha8Rng::seed_from_u64(1);
-//! let found = audit(&gossip, 0, &Observer::node(2), NoiseMultiplier::new(1.0)?, plan, rng)?;
+//! let found = audit(&gossip, 0, &Observer::node(2), NoiseMultiplier::new(1.0)?, plan, rng, &Silent)?;
 //! assert!(!found.is_refuted() && *found.measured_mu.value() > 0.8); // of 1
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -43,7 +43,7 @@ pub enum OwnNoise {
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let held = gossip.observe(arr2(&[[1.0], [2.0]]).view(), Sigma::new(1.0)?, &[0], rng)?;
-/// assert_eq!((held.received.nrows(), held.known_noises.nrows()), (gossip.view(0)?.inputs().nrows(), 1));
+/// assert_eq!((held.received.nrows(), held.known_noises.nrows()), (gossip.coalition_view(&[0])?.inputs().nrows(), 1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -92,14 +92,6 @@ pub trait LinearProtocol: Send + Sync {
     /// A node out of range or twice, an empty coalition, or a view too large to write down.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error>;
 
-    /// Everything node `observer` receives or draws in a run.
-    ///
-    /// # Errors
-    /// As [`coalition_view`](Self::coalition_view).
-    fn view(&self, observer: usize) -> Result<View, Error> {
-        self.coalition_view(&[observer])
-    }
-
     /// What the nodes of `coalition` together learn about every node.
     ///
     /// # Errors
@@ -123,12 +115,9 @@ pub trait LinearProtocol: Send + Sync {
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         let view = self.coalition_view(coalition)?;
-        if values.nrows() != view.node_count() {
-            return Err(Error::Shape {
-                what: "rows of values",
-                expected: view.node_count(),
-                got: values.nrows(),
-            });
+        let expected = view.inputs().ncols();
+        if values.nrows() != expected {
+            return Err(Error::Shape { what: "rows of values", expected, got: values.nrows() });
         }
         let shape = (view.noises().ncols(), values.ncols());
         let noises = Array2::from_shape_simple_fn(shape, || {
@@ -183,10 +172,6 @@ macro_rules! delegate {
 
             fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
                 (**self).coalition_view(coalition)
-            }
-
-            fn view(&self, observer: usize) -> Result<View, Error> {
-                (**self).view(observer)
             }
 
             fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {

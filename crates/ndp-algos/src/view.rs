@@ -122,12 +122,6 @@ impl View {
     pub(crate) fn known_noises(&self) -> &[usize] {
         &self.known
     }
-
-    /// Number of nodes.
-    #[must_use]
-    pub fn node_count(&self) -> usize {
-        self.inputs.ncols()
-    }
 }
 
 /// The coalition in ascending order, checked.

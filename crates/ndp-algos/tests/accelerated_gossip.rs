@@ -9,6 +9,7 @@ use ndp_algos::gossip::utility::{Convergence, error_bound, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, SequenceGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Graph, generators};
 use rand::SeedableRng;
@@ -83,7 +84,7 @@ fn transcripts_satisfy_their_views_and_keep_the_mean() -> Result<(), Error> {
     for coalition in [vec![2], vec![6, 0]] {
         let view = protocol.coalition_view(&coalition)?;
         let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-        let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
+        let received = protocol.observe(values.view(), Sigma::new(0.5)?, &coalition, &mut rng(4))?.received;
         assert_eq!(received.dim(), (view.inputs().nrows(), 3));
         received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-10));
     }
@@ -156,7 +157,9 @@ fn losses_are_exact() -> Result<(), Error> {
         assert_eq!(report.loss.grade(), Grade::Exact);
         let units = &report.loss.value().unit;
         assert_abs_diff_eq!(units.iter().sum::<f64>(), report.rank as f64, epsilon = 1e-8);
-        let forgetful = protocol.clone().with_own_noise(OwnNoise::Unknown).coalition_loss(&[v])?;
+        let mut forgetful = protocol.clone();
+        forgetful.own_noise = OwnNoise::Unknown;
+        let forgetful = forgetful.coalition_loss(&[v])?;
         for (more, less) in units.iter().zip(&forgetful.loss.value().unit) {
             assert!(*less <= more + 1e-9);
         }
@@ -165,10 +168,17 @@ fn losses_are_exact() -> Result<(), Error> {
             let scales = (Sensitivity::new(2.0)?, Sigma::new(1.0)?);
             let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
             let mu = 2.0 * units[u].sqrt();
-            let measured =
-                audit(&protocol, u, &Observer::node(v), scales.1.multiplier(scales.0)?, plan, &mut rng(7))?
-                    .measured_mu
-                    .into_value();
+            let measured = audit(
+                &protocol,
+                u,
+                &Observer::node(v),
+                scales.1.multiplier(scales.0)?,
+                plan,
+                &mut rng(7),
+                &Silent,
+            )?
+            .measured_mu
+            .into_value();
             assert!(measured <= mu && measured >= 0.9 * mu, "{measured} of {mu}");
         }
     }

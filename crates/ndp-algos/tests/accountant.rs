@@ -6,6 +6,7 @@ use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_algos::{Error, Protocol};
 use ndp_dp::{Adaptivity, Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -82,11 +83,15 @@ fn least_noise_is_the_boundary() -> Result<(), Error> {
                 Err(error) => panic!("{}: {target:?}: {error}", entry.name),
             };
             let met = check(&accounts, least.noise, &target)?;
-            assert!(met.is_met() && met.exceeding == 0, "{}: {target:?}: {met:?}", entry.name);
+            assert!(met.verdict == Verdict::Met && met.exceeding == 0, "{}: {target:?}: {met:?}", entry.name);
             assert_eq!(least.tightest.is_some(), !matches!(target.allowed, Allowed::Mean(_)));
             let less = NoiseMultiplier::new(least.noise.get() * 0.98)?;
             let missed = check(&accounts, less, &target)?;
-            assert!(!missed.is_met(), "{}: {target:?} is met below the least noise", entry.name);
+            assert!(
+                missed.verdict != Verdict::Met,
+                "{}: {target:?} is met below the least noise",
+                entry.name
+            );
         }
     }
     Ok(())
@@ -124,7 +129,15 @@ fn every_protocol_meets_its_audit() -> Result<(), Error> {
             let runs = if entry.name.contains("-sgd") || entry.name == "walk" { 10_000 } else { plan.runs };
             let noise = NoiseMultiplier::new(1.0)?;
             let run = |observer: &Observer| {
-                audit(protocol.as_ref(), 2, observer, noise, AuditPlan { runs, ..plan }, &mut rng(k as u64))
+                audit(
+                    protocol.as_ref(),
+                    2,
+                    observer,
+                    noise,
+                    AuditPlan { runs, ..plan },
+                    &mut rng(k as u64),
+                    &Silent,
+                )
             };
             let found = match run(&Observer::node(0)) {
                 Err(Error::NotOffered(_)) => run(&Observer::outsider()),
@@ -151,7 +164,7 @@ fn an_audit_finds_missing_noise() -> Result<(), Error> {
     let observer = Observer::node(1);
     let (claimed, weaker) = (NoiseMultiplier::new(1.0)?, NoiseMultiplier::new(0.8)?);
     let plan = AuditPlan { runs: 50_000, error_rate: 1e-4 };
-    let found = audit(&gossip, 2, &observer, weaker, plan, &mut rng(5))?;
+    let found = audit(&gossip, 2, &observer, weaker, plan, &mut rng(5), &Silent)?;
     let claim = gossip.account(&observer)?.profile(2, claimed)?.mu().unwrap().value().mu();
     assert!(*found.measured_mu.value() > claim);
     Ok(())

@@ -5,8 +5,8 @@ use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
-    AcceleratedGossip, ExactOptions, FreshNoiseGossip, GossipProtocol, MessageNoise, NoisyMessageGossip,
-    SequenceGossip, SynchronousGossip, exact_loss, mean_loss_by_step,
+    AcceleratedGossip, ExactOptions, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip,
+    SynchronousGossip, exact_loss, mean_loss_by_step,
 };
 use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::Grade;
@@ -116,7 +116,7 @@ fn the_karate_club_through_constant_sequences() -> Result<(), Error> {
         assert_eq!(fixed.failure, 0.0);
         let longer = exact_loss((&matrix, 36), &[11], default())?.failure;
         assert!(0.0 < longer && longer < 2f64.powi(-80), "{longer:e}");
-        let view = SynchronousGossip::new(matrix.clone(), 24).view(11)?;
+        let view = SynchronousGossip::new(matrix.clone(), 24).coalition_view(&[11])?;
         assert_eq!(loss::exact_loss(&view)?, fixed);
         // A row that was rounded on the way is another view.
         let rounded = View::new(&[11], view.inputs().to_owned(), view.noises().to_owned(), &[11])?;
@@ -179,11 +179,12 @@ fn combs_with_silent_rounds_tell_everything() -> Result<(), Error> {
 #[test]
 fn own_noise_unknown_stays_unknown() -> Result<(), Error> {
     let star = GossipMatrix::metropolis(&generators::star_graph(2)?);
-    let fresh = FreshNoiseGossip::new(star, vec![1.0, 0.0, 0.0])?;
+    let mut fresh = FreshNoiseGossip::new(star, vec![1.0, 0.0, 0.0])?;
     assert_exact(&fresh.coalition_loss(&[1])?, &[(2, 1.0)])?;
-    let unknown = fresh.with_own_noise(OwnNoise::Unknown);
+    fresh.own_noise = OwnNoise::Unknown;
+    let unknown = fresh;
     assert_exact(&unknown.coalition_loss(&[1])?, &[(2, 0.5)])?;
-    assert_exact(&loss::exact_loss(&unknown.view(1)?)?, &[(2, 0.5)])
+    assert_exact(&loss::exact_loss(&unknown.coalition_view(&[1])?)?, &[(2, 0.5)])
 }
 
 /// A sequence made to defeat the primes `2^31 - 1` and `2^31 - 19` together.

@@ -126,11 +126,12 @@ fn reference() -> Result<Vec<Row>, ndp_graph::Error> {
 fn losses_match_the_reference_table() -> Result<(), Error> {
     for (graph, v, rounds, u, values) in reference()? {
         for (tau2, (known, unknown)) in [0.01, 0.1, 1.0].into_iter().zip(values) {
-            let protocol = constant(&graph, rounds, tau2)?;
+            let mut protocol = constant(&graph, rounds, tau2)?;
             let report = protocol.coalition_loss(&[v])?;
             assert_eq!(report.loss.grade(), Grade::Exact);
             assert_relative_eq!(report.unit(u)?.value().get(), known, max_relative = 1e-12);
-            let report = protocol.with_own_noise(OwnNoise::Unknown).coalition_loss(&[v])?;
+            protocol.own_noise = OwnNoise::Unknown;
+            let report = protocol.coalition_loss(&[v])?;
             assert_relative_eq!(report.unit(u)?.value().get(), unknown, max_relative = 1e-11);
         }
     }
@@ -172,7 +173,9 @@ fn the_filter_agrees_with_the_stacked_system() -> Result<(), Error> {
         let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), variances.clone())?;
         let filter = protocol.coalition_loss(&coalition)?;
         let stacked = loss::exact_loss(&protocol.coalition_view(&coalition)?)?;
-        let unknown = protocol.clone().with_own_noise(OwnNoise::Unknown).coalition_loss(&coalition)?;
+        let mut unknown = protocol.clone();
+        unknown.own_noise = OwnNoise::Unknown;
+        let unknown = unknown.coalition_loss(&coalition)?;
         let plain = gossip::exact_loss((&protocol.matrix, rounds), &coalition, Default::default())?;
         let more = variances.iter().map(|s| 1.5 * s).collect();
         let louder = FreshNoiseGossip::new(protocol.matrix.clone(), more)?;
@@ -289,14 +292,15 @@ fn transcripts_follow_the_view() -> Result<(), Error> {
     let protocol = FreshNoiseGossip::new(GossipMatrix::metropolis(&graph), variances.clone())?;
     let values = Array2::from_shape_fn((5, 1), |(v, _)| v as f64);
     let run = protocol.run(values.view(), Sigma::new(1.0)?, &mut ChaCha8Rng::seed_from_u64(9))?;
-    let view = protocol.view(1)?;
+    let view = protocol.coalition_view(&[1])?;
     // Noise columns are in units of τ_0 = 1: strength is in the coefficient.
     let mut noises = run.noise.clone();
     for (noise, s) in run.later_noises.iter().zip(&variances[1..]) {
         noises.append(Axis(0), (noise / s.sqrt()).view()).expect("one column each");
     }
     let expected = view.inputs().dot(&values) + view.noises().dot(&noises);
-    let received = protocol.received(&run, Sigma::new(1.0)?, &[1])?;
+    let rng = &mut ChaCha8Rng::seed_from_u64(9);
+    let received = protocol.observe(values.view(), Sigma::new(1.0)?, &[1], rng)?.received;
     assert!((expected - received).iter().all(|x| x.abs() < 1e-12));
     Ok(())
 }

@@ -6,13 +6,14 @@ use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::fresh::flat_variances;
 use ndp_algos::gossip::printed::{self, Powers};
-use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_algos::gossip::{
     ExactOptions, FreshNoiseGossip, GossipProtocol, SequenceGossip, SynchronousGossip, exact_loss,
     mean_loss_by_step,
 };
 use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Order, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::random::connected_random_geometric;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
@@ -126,7 +127,7 @@ fn random_graphs_with_coalitions() -> Result<(), Error> {
     let printed = *printed::theorem4(setting, order, sensitivity, sigma)?.value();
     assert_relative_eq!(printed, 2.0 / 4.0 * 5.0 * 17.0 / 183.0, max_relative = 1e-14);
     let m: f64 = 17.0 * 4.0 / 180.0;
-    let sharp = *setting.loss(HiddenBound::Sharp, order, sensitivity, sigma)?.value();
+    let sharp = *setting.loss(order, sensitivity, sigma)?.value();
     assert_relative_eq!(sharp, (m * 0.25f64.exp_m1()).ln_1p(), max_relative = 1e-13);
     // The local loss: α Δ² / (2σ²).
     assert!(sharp < 0.25);
@@ -169,7 +170,8 @@ fn bad_input_is_refused() -> Result<(), Error> {
     assert_eq!(report.unit(6), Err(Error::NodeOutOfRange { node: 6, nodes: 6 }));
     let plan = AuditPlan { runs: 100, error_rate: 0.01 };
     let attack = |gossip: &SynchronousGossip, v: &[usize], u, rng: &mut ChaCha8Rng| {
-        audit(gossip, u, &Observer::coalition(v), sigma.multiplier(sensitivity)?, plan, rng).map(|_| ())
+        audit(gossip, u, &Observer::coalition(v), sigma.multiplier(sensitivity)?, plan, rng, &Silent)
+            .map(|_| ())
     };
     assert_eq!(attack(&gossip, &[2, 4], 4, &mut rng), Err(Error::SourceIsObserver(4)));
     assert_eq!(attack(&gossip, &[], 4, &mut rng), Err(Error::EmptyCoalition));

@@ -184,7 +184,7 @@ fn random_sequences_agree_with_fractions() -> Result<(), Error> {
             assert_relative_eq!(*last.value(), (rank - 1) as f64 / n as f64, max_relative = 1e-14);
         }
         // A view carries its exact rows: the numbers in it are roundings.
-        let view = SequenceGossip::from(sequence).view(1)?;
+        let view = SequenceGossip::from(sequence).coalition_view(&[1])?;
         assert_eq!(loss::exact_loss(&view)?, report);
     }
     Ok(())
@@ -199,11 +199,13 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
     {
         let protocol = SequenceGossip::from(sequence);
         let values = Array2::from_shape_fn((6, 2), |(v, k)| (v * v + k) as f64);
+        let again = rng.clone();
         let run = protocol.run(values.view(), Sigma::new(0.5)?, &mut rng)?;
         for coalition in [vec![2], vec![5, 0]] {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
-            let received = protocol.received(&run, Sigma::new(0.5)?, &coalition)?;
+            let received =
+                protocol.observe(values.view(), Sigma::new(0.5)?, &coalition, &mut again.clone())?.received;
             assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }

@@ -7,6 +7,7 @@ use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, exact_loss};
 use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph, generators};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -62,7 +63,8 @@ fn solves_agree_on_random_systems() -> Result<(), Error> {
         let clean = exact_loss((&GossipMatrix::metropolis(&graph), rounds), &[v], Default::default())?;
         for kind in KINDS {
             for own in [OwnNoise::Known, OwnNoise::Unknown] {
-                let protocol = gossip(&graph, rounds, ratio, kind)?.with_own_noise(own);
+                let mut protocol = gossip(&graph, rounds, ratio, kind)?;
+                protocol.own_noise = own;
                 let report = protocol.coalition_loss(&coalition)?;
                 assert_eq!(report.loss.grade(), Grade::Exact);
                 let stacked = loss::exact_loss(&protocol.coalition_view(&coalition)?)?;
@@ -109,7 +111,8 @@ fn transcripts_satisfy_their_views() -> Result<(), Error> {
         for coalition in [vec![1], vec![0, 1]] {
             let view = protocol.coalition_view(&coalition)?;
             let predicted = view.inputs().dot(&values) + view.noises().dot(&noises);
-            let received = protocol.received(&run, sigma, &coalition)?;
+            let rng = &mut ChaCha8Rng::seed_from_u64(2);
+            let received = protocol.observe(values.view(), sigma, &coalition, rng)?.received;
             assert_eq!(received.dim(), (view.noises().nrows(), 2));
             received.iter().zip(&predicted).for_each(|(a, b)| assert_abs_diff_eq!(*a, *b, epsilon = 1e-12));
         }
@@ -154,7 +157,7 @@ fn attacks_meet_the_exact_loss() -> Result<(), Error> {
         let mu = protocol.coalition_loss(&[4])?.unit(2)?.value().gdp(scales.0, scales.1).mu();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let measured =
-            audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng)?
+            audit(&protocol, 2, &Observer::node(4), scales.1.multiplier(scales.0)?, plan, &mut rng, &Silent)?
                 .measured_mu
                 .into_value();
         assert!(measured <= mu && measured >= 0.9 * mu, "{kind:?}: {measured} of {mu}");

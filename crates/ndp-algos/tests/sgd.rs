@@ -89,7 +89,7 @@ fn assert_near(model: &[f64], optimum: &Array1<f64>) {
 #[test]
 fn full_gradients_reach_newtons_minimiser() -> Result<(), Error> {
     let data = logistic(64, &[2.0, -1.0, 0.5], &mut rng(1))?;
-    let objective = Linear { l2: 0.1, ..Linear::new(LinearLoss::Logistic) };
+    let objective = Linear { l2: 0.1, ..Linear::from(LinearLoss::Logistic) };
     let optimum = newton_logistic(&data, 0.1);
 
     // One node.
@@ -116,7 +116,7 @@ fn identical_data_make_the_walk_gradient_descent() -> Result<(), Error> {
     let part = logistic(20, &[1.0, 1.0], &mut rng(5))?;
     let copies: Vec<usize> = (0..6).flat_map(|_| 0..20).collect();
     let users = in_order(&select(&part, &copies)?, 6)?;
-    let objective = Linear { l2: 0.2, ..Linear::new(LinearLoss::Logistic) };
+    let objective = Linear { l2: 0.2, ..Linear::from(LinearLoss::Logistic) };
     let ring = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(6)?));
     let walk = WalkSgd { route: Route::Graph(&ring), steps: 400, step_size: StepSize::Constant(2.0), ..WALK };
     assert_near(&only(walk.run(&objective, &users, None, None, &mut rng(6))?), &newton_logistic(&part, 0.2));
@@ -133,7 +133,7 @@ fn ridge_regression_reaches_the_normal_equations() -> Result<(), Error> {
     let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(100.0), initial: None };
     // Federated rounds see every user once: descend by giving 300 users the same data.
     let many = select(&data, &(0..12 * 300).map(|i| i % 12).collect::<Vec<_>>())?;
-    let objective = Linear { l2: 0.05, ..Linear::new(LinearLoss::Squared) };
+    let objective = Linear { l2: 0.05, ..Linear::from(LinearLoss::Squared) };
     let run = server.run(&objective, &in_order(&many, 300)?, None, None, &mut rng(7))?;
     assert_eq!(run.contributions, [1; 300]);
     assert_near(&only(run), &optimum);
@@ -234,10 +234,10 @@ fn known_minimisers_are_reached() -> Result<(), Error> {
     let descent = MuffliatoSgd { rounds: 4000, step_size: 1.0, ..DESCENT };
     let average = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::Server);
     let users = Users::deal(&logistic, 8, Deal::Mixed(0.5), &mut rng(23))?;
-    let run = descent.run(&Linear::new(LinearLoss::Logistic), &users, None, average, None, &mut rng(24))?;
+    let run = descent.run(&Linear::from(LinearLoss::Logistic), &users, None, average, None, &mut rng(24))?;
     assert_near(&run.models.row(7).to_vec(), &optimum);
     let users = Users::deal(&linear, 8, Deal::Random, &mut rng(25))?;
-    let run = descent.run(&Linear::new(LinearLoss::Squared), &users, None, average, None, &mut rng(26))?;
+    let run = descent.run(&Linear::from(LinearLoss::Squared), &users, None, average, None, &mut rng(26))?;
     assert_near(&run.models.row(3).to_vec(), &optimum);
     Ok(())
 }
@@ -286,7 +286,7 @@ fn rounds_may_differ_and_some_nodes_may_stand_for_all() -> Result<(), Error> {
     };
     let mut evaluation = Evaluation::new(1, &data)?;
     (evaluation.stride, evaluation.objective) = (3, Some(data.clone()));
-    let objective = Linear::new(LinearLoss::Logistic);
+    let objective = Linear::from(LinearLoss::Logistic);
     let run = sgd.run(&objective, &users, None, mixing, Some(&evaluation), &mut rng(2))?;
     assert_eq!(asked, [0, 1, 2]);
     let own = |v: usize| evaluation.accuracy(&run.models.row(v).to_vec());
@@ -359,7 +359,7 @@ fn gossip_keeps_the_mean_and_the_released_recursion_does_not() -> Result<(), Err
 fn caps_hold_and_what_happens_beyond_them_differs() -> Result<(), Error> {
     let data = logistic(40, &[1.0, 0.0], &mut rng(1))?;
     let users = in_order(&data, 4)?;
-    let objective = Linear::new(LinearLoss::Logistic);
+    let objective = Linear::from(LinearLoss::Logistic);
     let capped = WalkSgd { steps: 200, step_size: StepSize::Constant(0.1), cap: Some(3), ..WALK };
     let run = capped.run(&objective, &users, Some(Sigma::new(1.0)?), None, &mut rng(2))?;
     assert_eq!(run.contributions, [3; 4]);
@@ -377,7 +377,7 @@ fn caps_hold_and_what_happens_beyond_them_differs() -> Result<(), Error> {
 fn evaluations_are_taken_where_they_are_due() -> Result<(), Error> {
     let data = logistic(400, &[4.0, -4.0], &mut rng(1))?;
     let users = in_order(&data, 4)?;
-    let objective = Linear::new(LinearLoss::Logistic);
+    let objective = Linear::from(LinearLoss::Logistic);
     let mut evaluation = Evaluation::new(50, &data)?;
     evaluation.objective = Some(data.clone());
     let walk = WalkSgd { steps: 200, step_size: StepSize::Constant(1.0), ..WALK };
@@ -435,7 +435,7 @@ fn an_objective_of_ones_own_trains() -> Result<(), Error> {
 fn bad_input_is_refused() -> Result<(), Error> {
     let data = logistic(40, &[1.0, 0.0], &mut rng(1))?;
     let users = in_order(&data, 4)?;
-    let objective = Linear::new(LinearLoss::Logistic);
+    let objective = Linear::from(LinearLoss::Logistic);
     let fails = |walk: WalkSgd<'_>| walk.run(&objective, &users, None, None, &mut rng(1)).is_err();
     assert!(fails(WalkSgd { steps: 0, ..WALK }));
     assert!(fails(WalkSgd { step_size: StepSize::Constant(f64::NAN), ..WALK }));
@@ -477,7 +477,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
             server.run(&objective, &users, None, None, &mut rng(1)).map(|_| ()),
         ];
         refused.into_iter().for_each(|refused| assert_eq!(refused, Err(error.clone())));
-        assert!(WALK.run(&Linear::new(LinearLoss::Squared), &users, None, None, &mut rng(1)).is_ok());
+        assert!(WALK.run(&Linear::from(LinearLoss::Squared), &users, None, None, &mut rng(1)).is_ok());
     }
     let other = Evaluation::new(1, &Dataset::new(Array2::ones((4, 3)), vec![1.0; 4])?)?;
     let refused = WALK.run(&objective, &users, None, Some(&other), &mut rng(1)).map(|_| ());

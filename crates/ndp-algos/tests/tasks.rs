@@ -8,7 +8,8 @@ use ndp_algos::program::{Declared, Program, Reads, SensitivitySet as Changes};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
 use ndp_algos::{LinearProtocol, registry};
-use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Sensitivity, Sigma, Verdict};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph, generators};
 use petgraph::graph::UnGraph;
 use rand_chacha::ChaCha8Rng;
@@ -85,7 +86,7 @@ fn from_petgraph() -> Result<(), Box<dyn Error>> {
     let accounts = [gossip.account(&Observer::node(4))?];
     let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
     let least = least_noise(&accounts, &target)?;
-    assert!(check(&accounts, least.noise, &target)?.is_met());
+    assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
     Ok(())
 }
 
@@ -122,7 +123,7 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     assert!(table.rows.iter().all(|row| row.least.is_ok()));
     let plan = AuditPlan { runs: 4_000, error_rate: 1e-3 };
     let rng = &mut ChaCha8Rng::seed_from_u64(1);
-    let found = audit(&own, 2, &Observer::node(0), NoiseMultiplier::new(1.0)?, plan, rng)?;
+    let found = audit(&own, 2, &Observer::node(0), NoiseMultiplier::new(1.0)?, plan, rng, &Silent)?;
     assert!(!found.is_refuted() && *found.measured_mu.value() > 0.5);
     Ok(())
 }

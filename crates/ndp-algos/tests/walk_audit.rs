@@ -8,6 +8,7 @@ use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, OnPath, TokenNoise};
 use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_numeric::gaussian_profile;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -40,6 +41,7 @@ fn ring_sums_meet_their_exact_loss() -> Result<(), Error> {
             scales.1.multiplier(scales.0)?,
             PLAN,
             rng,
+            &Silent,
         )?
         .measured_mu
         .value();
@@ -69,10 +71,17 @@ fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
         let (v, u) =
             (0, (1..LinearProtocol::node_count(&protocol)).find(|&u| units[(u, 0)] > 0.5).unwrap_or(1));
         let sigma = Sigma::new(units[(u, v)].sqrt() / 1.5)?;
-        let measured =
-            *audit(&protocol, u, &Observer::node(v), sigma.multiplier(Sensitivity::new(1.0)?)?, PLAN, rng)?
-                .measured_mu
-                .value();
+        let measured = *audit(
+            &protocol,
+            u,
+            &Observer::node(v),
+            sigma.multiplier(Sensitivity::new(1.0)?)?,
+            PLAN,
+            rng,
+            &Silent,
+        )?
+        .measured_mu
+        .value();
         assert!((0.9 * 1.5..=1.5).contains(&measured), "measured {measured} against 1.5");
     }
     Ok(())

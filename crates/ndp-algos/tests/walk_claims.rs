@@ -17,7 +17,7 @@ fn contributions_of_one_cycle_add_linearly() -> Result<(), Error> {
     let walk = CompleteWalk::new(3, 3)?;
     let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
     let on_path = OnPath { protocol: sum, path: walk.path(&[0, 0, 1])? };
-    let truth = exact_loss(&on_path.view(1)?)?.loss.value().unit[0];
+    let truth = exact_loss(&on_path.coalition_view(&[1])?)?.loss.value().unit[0];
     let composed_over_contributions = 0.5 + 0.5;
     assert_relative_eq!(truth, 2.0, max_relative = 1e-12);
     assert!(truth > composed_over_contributions);

@@ -256,10 +256,6 @@ impl Account for PatientAccount {
         self.account.failure()
     }
 
-    fn alike(&self) -> bool {
-        self.account.alike()
-    }
-
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
     }

@@ -152,7 +152,7 @@ impl Study {
         for &(noise, multiplier) in &self.noises {
             let mut losses: Vec<(f64, Grade)> = Vec::with_capacity(outside.len());
             for (at, &u) in outside.iter().enumerate() {
-                if at > 0 && account.alike() {
+                if at > 0 && account.class().is_some() {
                     losses.push(losses[0]);
                     continue;
                 }

@@ -59,7 +59,7 @@ fn training_takes_the_noise_of_the_library() {
     // The same question, asked of the library.
     let matrix = GossipMatrix::metropolis(&generators::path_graph(24).unwrap());
     let training = registry::training("walk-sgd-complete", &matrix, &Parameters::default()).unwrap();
-    let objective = Linear::new(LinearLoss::Logistic);
+    let objective = Linear::from(LinearLoss::Logistic);
     let constants = objective.constants(
         DataBounds::default().feature_norm,
         DataBounds::default().label_size,

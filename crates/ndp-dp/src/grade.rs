@@ -13,6 +13,9 @@
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+use worth::Worth;
 
 /// The four grades, for tables and legends.
 ///
@@ -48,8 +51,8 @@ impl Grade {
     }
 }
 
-impl std::fmt::Display for Grade {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
@@ -66,62 +69,93 @@ impl std::str::FromStr for Grade {
     }
 }
 
-macro_rules! graded {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-        pub struct $name<T>(T);
-
-        impl<T> $name<T> {
-            /// Grades `value`. Whoever calls this answers for the grade.
-            pub const fn new(value: T) -> Self {
-                Self(value)
-            }
-
-            /// The number itself.
-            pub const fn value(&self) -> &T {
-                &self.0
-            }
-
-            /// The number itself, its grade forgotten.
-            pub fn into_value(self) -> T {
-                self.0
-            }
-
-            /// Its grade as a word.
-            pub const fn grade(&self) -> Grade {
-                Grade::$name
-            }
-
-            /// Applies a function that keeps the grade: an equality for exact values, a
-            /// nondecreasing function for upper bounds.
-            pub fn map<U>(self, f: impl FnOnce(T) -> U) -> $name<U> {
-                $name(f(self.0))
-            }
-        }
-    };
+/// A number, and in its type what it is worth: [`Exact`], [`UpperBound`], [`Printed`] or [`Estimate`].
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Grade, Printed, UpperBound};
+/// let bound = UpperBound::new(0.25).map(|epsilon| 2.0 * epsilon);
+/// assert_eq!((*bound.value(), bound.grade()), (0.5, Grade::UpperBound));
+/// assert_eq!(format!("{:?}", Printed::new(1.0)), "Printed(1.0)");
+/// ```
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub struct Graded<T, G> {
+    value: T,
+    grade: PhantomData<G>,
 }
 
-graded! {
-    /// Equals the divergence of the stated view.
-    Exact
+/// Equals the divergence of the stated view.
+pub type Exact<T> = Graded<T, worth::Exact>;
+/// A proven upper bound, its preconditions checked.
+pub type UpperBound<T> = Graded<T, worth::UpperBound>;
+/// A paper's formula, kept to reproduce its figure. It may be false: never a guarantee.
+pub type Printed<T> = Graded<T, worth::Printed>;
+/// A simulation average, a heuristic or an asymptotic statement: never a guarantee.
+pub type Estimate<T> = Graded<T, worth::Estimate>;
+
+/// What tells the four types apart.
+mod worth {
+    use super::Grade;
+
+    pub trait Worth {
+        const GRADE: Grade;
+        const NAME: &'static str;
+    }
+
+    macro_rules! worth {
+        ($($name:ident)*) => {
+            $(
+                #[derive(Clone, Copy, PartialEq, PartialOrd)]
+                pub enum $name {}
+
+                impl Worth for $name {
+                    const GRADE: Grade = Grade::$name;
+                    const NAME: &'static str = stringify!($name);
+                }
+            )*
+        };
+    }
+
+    worth!(Exact UpperBound Printed Estimate);
 }
-graded! {
-    /// A proven upper bound, its preconditions checked.
-    UpperBound
+
+impl<T, G: Worth> Graded<T, G> {
+    /// Grades `value`. Whoever calls this answers for the grade.
+    pub const fn new(value: T) -> Self {
+        Self { value, grade: PhantomData }
+    }
+
+    /// The number itself.
+    pub const fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The number itself, its grade forgotten.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// Its grade as a word.
+    pub const fn grade(&self) -> Grade {
+        G::GRADE
+    }
+
+    /// Applies a function that keeps the grade: an equality for exact values, a
+    /// nondecreasing function for upper bounds.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Graded<U, G> {
+        Graded::new(f(self.value))
+    }
 }
-graded! {
-    /// A paper's formula, kept to reproduce its figure. It may be false: never a guarantee.
-    Printed
-}
-graded! {
-    /// A simulation average, a heuristic or an asymptotic statement: never a guarantee.
-    Estimate
+
+impl<T: fmt::Debug, G: Worth> fmt::Debug for Graded<T, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple(G::NAME).field(&self.value).finish()
+    }
 }
 
 impl<T> From<Exact<T>> for UpperBound<T> {
     fn from(exact: Exact<T>) -> Self {
-        Self(exact.0)
+        Self::new(exact.into_value())
     }
 }
 
@@ -166,7 +200,7 @@ impl<T> Guarantee<T> {
         }
     }
 
-    /// Applies a function that keeps the grade, see [`Exact::map`].
+    /// Applies a function that keeps the grade, see [`Graded::map`].
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Guarantee<U> {
         match self {
             Self::Exact(x) => Guarantee::Exact(x.map(f)),
@@ -178,7 +212,7 @@ impl<T> Guarantee<T> {
 /// Every guarantee is an upper bound.
 impl<T> From<Guarantee<T>> for UpperBound<T> {
     fn from(guarantee: Guarantee<T>) -> Self {
-        Self(guarantee.into_value())
+        Self::new(guarantee.into_value())
     }
 }
 

@@ -191,7 +191,7 @@ pub use approx_dp::ApproxDp;
 pub use discrete_laplace::DiscreteLaplace;
 pub use error::Error;
 pub use gdp::{Gaussian, Gdp};
-pub use grade::{Estimate, Exact, Grade, Guarantee, Printed, UpperBound};
+pub use grade::{Estimate, Exact, Grade, Graded, Guarantee, Printed, UpperBound};
 pub use laplace::Laplace;
 pub use ledger::{Adaptivity, Ledger};
 pub use pairwise::{ObserverLoss, PairwiseLoss, UnitLoss};

@@ -4,7 +4,7 @@ use super::functions::epsilon;
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
-use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
 use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
@@ -417,6 +417,6 @@ pub(crate) fn hidden_graph(
 ) -> Result<Number, Fault> {
     let setting = RandomGraph { nodes, observers, degree, rounds };
     let (at, sensitivity, sigma) = (Order::new(order)?, Sensitivity::new(sensitivity)?, Sigma::new(sigma)?);
-    let loss = setting.loss(HiddenBound::Sharp, at, sensitivity, sigma)?;
+    let loss = setting.loss(at, sensitivity, sigma)?;
     Ok(Number::new(loss, "Rényi loss").with("order", order))
 }

@@ -8,7 +8,6 @@ use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::GossipProtocol;
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -55,10 +54,11 @@ impl Part for Accelerated {
             .map(|ring| format!("ActiveEdge {{ wait: {}, edge: {:?} }}", literal(ring.wait), ring.edge))
             .collect();
         let code = format!(
-            "use ndp_algos::gossip::GossipProtocol;\nuse ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, ActiveEdge}};\n\
+            "use ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, ActiveEdge}};\n\
              use ndp_algos::{{OwnNoise, LinearProtocol}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
              let rings = vec![{}];\nlet momentum = Momentum {{ mixing: {}, push: {} }};\n\
-             let protocol = AcceleratedGossip::given(&graph, rings, 0.0, momentum)?.with_own_noise(OwnNoise::{own_noise:?});\n\
+             let mut protocol = AcceleratedGossip::given(&graph, rings, 0.0, momentum)?;\n\
+             protocol.own_noise = OwnNoise::{own_noise:?};\n\
              let report = protocol.coalition_loss(&{members:?})?;",
             graphs::code(&graph),
             listed.join(", "),
@@ -69,8 +69,10 @@ impl Part for Accelerated {
         let mut outcome = Outcome::new(Stratum::new(n, count / edges.len().max(1)));
         let exact = gossip::accelerated(n, &rings, mixing, push, &members, known);
         let made = AcceleratedGossip::given(&graph, rings, 0.0, Momentum { mixing, push });
-        let reported =
-            made.and_then(|protocol| losses::protocol(&protocol.with_own_noise(own_noise), &members));
+        let reported = made.and_then(|mut protocol| {
+            protocol.own_noise = own_noise;
+            losses::protocol(&protocol, &members)
+        });
         compare(&mut outcome, &case, &exact, &reported, Some(if known { members.len() } else { 0 }));
         outcome
     }

@@ -7,7 +7,7 @@ use crate::draw::weights;
 use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::{GossipProtocol, SynchronousGossip};
+use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::Graph;
 use rand::RngExt;
@@ -38,7 +38,8 @@ impl Part for Fixed {
         // Now and then the view that is written out, or asked for through the protocol.
         let route = rng.random_range(0..6);
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
-        let protocol = SynchronousGossip::new(weighted.matrix.clone(), rounds).with_own_noise(own_noise);
+        let mut protocol = SynchronousGossip::new(weighted.matrix.clone(), rounds);
+        protocol.own_noise = own_noise;
         let (reported, call) = match route {
             0 => (
                 protocol.coalition_view(&members).and_then(|view| losses::view(&view)),
@@ -51,11 +52,12 @@ impl Part for Fixed {
             ),
         };
         let code = format!(
-            "use ndp_algos::gossip::{{ExactOptions, GossipProtocol, SynchronousGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{ExactOptions, SynchronousGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\n\
              let graph = {};\nlet matrix = {};\n\
              let options = ExactOptions {{ own_noise: OwnNoise::{own_noise:?}, ..ExactOptions::default() }};\n\
-             let protocol = SynchronousGossip::new(matrix, {rounds}).with_own_noise(options.own_noise);\n\
+             let mut protocol = SynchronousGossip::new(matrix, {rounds});\n\
+             protocol.own_noise = options.own_noise;\n\
              let report = {call}?;",
             graphs::code(&graph),
             weighted.code

@@ -9,7 +9,7 @@ use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::{FreshNoiseGossip, GossipProtocol};
+use ndp_algos::gossip::FreshNoiseGossip;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -56,9 +56,10 @@ impl Part for Fresh {
             .collect();
         let listed: Vec<String> = variances.iter().map(|&s| literal(s)).collect();
         let code = format!(
-            "use ndp_algos::gossip::{{FreshNoiseGossip, GossipProtocol}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::FreshNoiseGossip;\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
-             let protocol = FreshNoiseGossip::new(matrix, vec![{}])?.with_own_noise(OwnNoise::{own_noise:?});\n\
+             let mut protocol = FreshNoiseGossip::new(matrix, vec![{}])?;\n\
+             protocol.own_noise = OwnNoise::{own_noise:?};\n\
              let report = LinearProtocol::coalition_loss(&protocol, &{members:?})?;",
             graphs::code(&graph),
             weighted.code,
@@ -67,8 +68,10 @@ impl Part for Fresh {
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
         let exact = gossip::fresh(&weighted.matrix, &variances, &members, known);
-        let reported = FreshNoiseGossip::new(weighted.matrix, variances)
-            .and_then(|protocol| losses::protocol(&protocol.with_own_noise(own_noise), &members));
+        let reported = FreshNoiseGossip::new(weighted.matrix, variances).and_then(|mut protocol| {
+            protocol.own_noise = own_noise;
+            losses::protocol(&protocol, &members)
+        });
         compare(&mut outcome, &case, &exact, &reported, None);
         outcome
     }

@@ -9,7 +9,7 @@ use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
-use ndp_algos::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip};
+use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -41,10 +41,10 @@ impl Part for Messages {
         let rounds = depth.rounds(rng, n);
         let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
         let code = format!(
-            "use ndp_algos::gossip::{{GossipProtocol, MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
-             let protocol = NoisyMessageGossip::new(matrix, {rounds}, {}, MessageNoise::{kind:?})?\n    \
-             .with_own_noise(OwnNoise::{own_noise:?});\nlet report = protocol.coalition_loss(&{members:?})?;",
+             let mut protocol = NoisyMessageGossip::new(matrix, {rounds}, {}, MessageNoise::{kind:?})?;\n\
+             protocol.own_noise = OwnNoise::{own_noise:?};\nlet report = protocol.coalition_loss(&{members:?})?;",
             graphs::code(&graph),
             weighted.code,
             literal(ratio)
@@ -52,8 +52,11 @@ impl Part for Messages {
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
         let exact = gossip::noisy_messages(&weighted.matrix, rounds, ratio, kind, &members, known);
-        let reported = NoisyMessageGossip::new(weighted.matrix, rounds, ratio, kind)
-            .and_then(|protocol| losses::protocol(&protocol.with_own_noise(own_noise), &members));
+        let reported =
+            NoisyMessageGossip::new(weighted.matrix, rounds, ratio, kind).and_then(|mut protocol| {
+                protocol.own_noise = own_noise;
+                losses::protocol(&protocol, &members)
+            });
         compare(&mut outcome, &case, &exact, &reported, None);
         outcome
     }

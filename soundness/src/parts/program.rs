@@ -262,7 +262,7 @@ fn node(
     let whole = |x: i64| BigRational::from_integer(x.into());
     let mut check = |set: &SensitivitySet, expected: Option<&BigRational>| {
         let wrong = |kind: &'static str, found: String| {
-            let expected = expected.map_or("infinite".to_owned(), |x| ratio(x).to_f64().to_string());
+            let expected = expected.map_or("infinite".to_owned(), |x| f64::from(&ratio(x)).to_string());
             violation(kind, format!("node {u}, {set:?}: {found}, the truth is {expected}"))
         };
         match (account.verdict(u, set), expected) {

@@ -12,6 +12,7 @@ use ndp_algos::registry::{Entry, PROTOCOLS, Parameters};
 use ndp_algos::{Error, Protocol};
 use ndp_dp::{Delta, Grade, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
+use ndp_graph::progress::Silent;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -41,16 +42,18 @@ impl Part for Registry {
 
 /// Some parameters, the others by default. Counts and reals are tried alike: what is none of its business a protocol refuses.
 fn parameters(entry: &Entry, rng: &mut ChaCha8Rng) -> Parameters {
-    entry.parameters.iter().fold(Parameters::default(), |all, parameter| {
+    let mut parameters = Parameters::default();
+    for parameter in entry.parameters {
         let count = f64::from(rng.random_range(1..=9_u8));
         let value = match parameter.name {
             // Long walks are searched by their own parts.
             "steps" => count,
-            _ if rng.random_range(0..4) == 0 => return all,
+            _ if rng.random_range(0..4) == 0 => continue,
             _ => pick(rng, &[count, count, count, 0.25, 1.5]),
         };
-        all.with(parameter.name, value)
-    })
+        parameters.0.insert(parameter.name.into(), value);
+    }
+    parameters
 }
 
 fn one(entry: &Entry, in_runs: bool, rng: &mut ChaCha8Rng) -> Outcome {
@@ -146,7 +149,7 @@ fn examined(
             if in_runs {
                 let plan = AuditPlan { runs: 300, error_rate: ERROR_RATE };
                 // A statistic without any signal cannot be audited.
-                if let Ok(audit) = audit(protocol, u, observer, multiplier, plan, rng) {
+                if let Ok(audit) = audit(protocol, u, observer, multiplier, plan, rng, &Silent) {
                     found.push((
                         "runs show more than the account",
                         audit.is_refuted().then(|| format!("{audit:?}")),

@@ -10,7 +10,7 @@ use crate::oracle::gossip;
 use crate::oracle::linear::Linear;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::gossip::{GossipProtocol, SequenceGossip};
+use ndp_algos::gossip::SequenceGossip;
 use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::{GossipSequence, Step};
 use num_bigint::BigInt;
@@ -40,7 +40,7 @@ impl Part for Sequences {
         let sequence = GossipSequence::new(n, steps).expect("steps on n nodes");
         let (reported, call) = match rng.random_range(0..6) {
             0 => {
-                let protocol = SequenceGossip::from(sequence.clone()).with_own_noise(own_noise);
+                let protocol = SequenceGossip { sequence: sequence.clone(), own_noise };
                 let view = protocol.coalition_view(&members);
                 (
                     view.and_then(|view| losses::view(&view)),
@@ -48,7 +48,7 @@ impl Part for Sequences {
                 )
             }
             1 => {
-                let protocol = SequenceGossip::from(sequence.clone()).with_own_noise(own_noise);
+                let protocol = SequenceGossip { sequence: sequence.clone(), own_noise };
                 let call = format!("LinearProtocol::coalition_loss(&protocol, &{members:?})");
                 (losses::protocol(&protocol, &members), call)
             }
@@ -59,10 +59,10 @@ impl Part for Sequences {
         };
         write!(
             code,
-            "use ndp_algos::gossip::{{ExactOptions, GossipProtocol, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
+            "use ndp_algos::gossip::{{ExactOptions, SequenceGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              let own_noise = OwnNoise::{own_noise:?};\n\
              let sequence = ndp_graph::GossipSequence::new({n}, steps)?;\n\
-             let protocol = SequenceGossip::from(sequence).with_own_noise(own_noise);\nlet report = {call}?;"
+             let protocol = SequenceGossip {{ sequence, own_noise }};\nlet report = {call}?;"
         )
         .expect("writing to a String never fails");
         let case = Case { size: [n as u64, rounds as u64, code.len() as u64], code: &code };

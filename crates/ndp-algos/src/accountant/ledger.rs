@@ -5,7 +5,7 @@ use crate::Error;
 use ndp_dp::{Adaptivity, Ledger, Measure, NoiseMultiplier, Profile, Verdict};
 use std::collections::BTreeMap;
 
-/// A [`Ledger`] for each exposed node and each observer.
+/// A [`Ledger`] for each exposed node and each observer; by default with no run and no limit.
 ///
 /// Observers are told apart by their members: a run observed by nodes 1 and 2 together is written down for these two together, and
 /// says nothing about node 1 alone. Write down every observer that you want an answer for, in every run.
@@ -33,12 +33,6 @@ pub struct PairLedgers {
 }
 
 impl PairLedgers {
-    /// No run, no limit.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// No run, and a limit for every pair.
     ///
     /// # Errors

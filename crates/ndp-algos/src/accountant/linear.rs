@@ -130,7 +130,12 @@ impl Account for Reported {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        profile_of_unit(&self.report, self.checked_source(u)?, noise, &self.observer.to_string())
+        profile_of_unit(
+            &self.report,
+            self.observer.checked_source(u, self.node_count())?,
+            noise,
+            &self.observer.to_string(),
+        )
     }
 
     fn failure(&self) -> f64 {
@@ -148,7 +153,7 @@ impl Account for Reported {
         measure: Measure,
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
-        let (_, unit) = self.report.enclosure(self.checked_source(u)?)?;
+        let (_, unit) = self.report.enclosure(self.observer.checked_source(u, self.node_count())?)?;
         let mu = measure.largest_mu(allowed)?.mu();
         if unit == 0.0 || mu == f64::INFINITY {
             return Ok(None);

@@ -24,7 +24,7 @@
 //! ```
 //! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
 //! use ndp_algos::gossip::SynchronousGossip;
-//! use ndp_dp::{Delta, Measure};
+//! use ndp_dp::{Delta, Measure, Verdict};
 //! use ndp_graph::{GossipMatrix, generators};
 //! let graph = generators::hypercube_graph(4)?;
 //! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 6);
@@ -32,7 +32,7 @@
 //! let accounts = [gossip.account(&Observer::node(0))?];
 //! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 //! let least = least_noise(&accounts, &target)?;
-//! assert!(check(&accounts, least.noise, &target)?.is_met());
+//! assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
 //! // A node at distance 2 loses less than a neighbor.
 //! let far = accounts[0].profile(3, least.noise)?.epsilon(Delta::new(1e-5)?)?;
 //! assert!(far.value().epsilon() < 0.9);
@@ -183,13 +183,11 @@ pub trait Account: Send + Sync {
         0.0
     }
 
-    /// Whether all nodes outside the coalition have the same profile, so that one answers for all.
-    fn alike(&self) -> bool {
-        false
-    }
-
-    /// Accounts that are [`alike`](Self::alike) and have the same class have the same profiles, whoever observes. The class names the
-    /// protocol (by its address, which the account keeps in use) and all that the profile depends on.
+    /// Where all nodes outside the coalition have the same profile, so that one answers for all: what it depends on. Accounts of the
+    /// same class have the same profiles, whoever observes.
+    ///
+    /// A class begins with the address of the protocol, which the account keeps in use, and numbers all else that the profile
+    /// depends on; an account that answers for no other begins with its own address.
     fn class(&self) -> Option<(usize, usize)> {
         None
     }
@@ -211,21 +209,6 @@ pub trait Account: Send + Sync {
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
         search::of_pair(self, u, measure, allowed)
-    }
-
-    /// `u`, if it is a node outside the coalition.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
-    fn checked_source(&self, u: usize) -> Result<usize, Error> {
-        let nodes = self.node_count();
-        if u >= nodes {
-            return Err(Error::NodeOutOfRange { node: u, nodes });
-        }
-        if self.observer().contains(u) {
-            return Err(Error::SourceIsObserver(u));
-        }
-        Ok(u)
     }
 }
 

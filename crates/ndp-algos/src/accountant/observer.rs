@@ -111,6 +111,20 @@ impl Observer {
         Ok(&self.members)
     }
 
+    /// `u`, if it is one of `nodes` nodes and outside the coalition.
+    ///
+    /// # Errors
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
+    pub(crate) fn checked_source(&self, u: usize, nodes: usize) -> Result<usize, Error> {
+        if u >= nodes {
+            return Err(Error::NodeOutOfRange { node: u, nodes });
+        }
+        if self.contains(u) {
+            return Err(Error::SourceIsObserver(u));
+        }
+        Ok(u)
+    }
+
     /// Refuses edges that are overheard, for protocols whose accountants know nothing of them.
     ///
     /// # Errors

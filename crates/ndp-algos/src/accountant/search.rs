@@ -23,7 +23,7 @@ pub(crate) fn of_pair<A: Account + ?Sized>(
         "be nonnegative",
         allowed,
     )?;
-    account.checked_source(u)?;
+    account.observer().checked_source(u, account.node_count())?;
     let loss = |noise: NoiseMultiplier| -> Result<f64, Error> {
         Ok(account.profile(u, noise)?.loss(measure)?.into_value())
     };

@@ -56,7 +56,7 @@ impl fmt::Debug for Allowed {
 /// ```
 /// use ndp_algos::accountant::{Observer, Protocol, Target, check};
 /// use ndp_algos::gossip::SynchronousGossip;
-/// use ndp_dp::{Delta, Measure, NoiseMultiplier};
+/// use ndp_dp::{Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let graph = path_graph(5)?;
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
@@ -65,8 +65,8 @@ impl fmt::Debug for Allowed {
 /// let near = graph.clone();
 /// let allowed = move |u, v| if near.has_edge(u, v) { 3.0 } else { 1.5 };
 /// let target = Target::pairs(Measure::Approx(Delta::new(1e-5)?), allowed);
-/// assert!(check(&accounts, NoiseMultiplier::new(3.0)?, &target)?.is_met());
-/// assert!(!check(&accounts, NoiseMultiplier::new(1.0)?, &target)?.is_met());
+/// assert_eq!(check(&accounts, NoiseMultiplier::new(3.0)?, &target)?.verdict, Verdict::Met);
+/// assert_ne!(check(&accounts, NoiseMultiplier::new(1.0)?, &target)?.verdict, Verdict::Met);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -165,14 +165,6 @@ pub struct Check {
     pub tightest: Option<Pair>,
     /// Number of pairs (for means: observers) whose loss or its bound exceeds what is allowed.
     pub exceeding: usize,
-}
-
-impl Check {
-    /// Whether the target is met.
-    #[must_use]
-    pub fn is_met(&self) -> bool {
-        self.verdict == Verdict::Met
-    }
 }
 
 /// The least noise for a target.
@@ -300,7 +292,7 @@ fn of_unit_means(
 /// One of all accounts that have the same profiles, by index.
 fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<usize> {
     let mut seen = Vec::new();
-    let new = |&at: &usize| match accounts[at].class().filter(|_| accounts[at].alike()) {
+    let new = |&at: &usize| match accounts[at].class() {
         Some(class) if seen.contains(&class) => false,
         Some(class) => {
             seen.push(class);
@@ -322,7 +314,7 @@ fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Resu
         return Ok((local * Interval::new(*report.mean().value())).high());
     }
     let outside = (0..n).filter(|&u| !account.observer().contains(u));
-    if let (true, Some(u)) = (account.alike(), outside.clone().next()) {
+    if let (Some(_), Some(u)) = (account.class(), outside.clone().next()) {
         let one = Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
         return Ok((one * Interval::count(outside.count() as u64) / Interval::count(n as u64)).high());
     }
@@ -370,7 +362,7 @@ fn uses(
         let observer = account.observer();
         let first = observer.members().first().copied().unwrap_or(usize::MAX);
         let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
-        let count = if account.alike() && worst { 1.min(outside.len()) } else { outside.len() };
+        let count = if account.class().is_some() && worst { 1.min(outside.len()) } else { outside.len() };
         // Targets take few values; the inverse of a Gaussian profile is worth keeping.
         let mut last = (f64::NAN, f64::NAN);
         let mut limits = Vec::with_capacity(count);

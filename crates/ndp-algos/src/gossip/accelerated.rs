@@ -24,7 +24,7 @@
 
 use super::exact::ExactOptions;
 use super::operator::{check_values, operator_error, require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 
 use crate::certified::account;
 use crate::certified::ball::Ball;
@@ -134,7 +134,8 @@ pub struct AcceleratedGossip {
     /// Time after the last ring.
     rest: f64,
     momentum: Momentum,
-    own_noise: OwnNoise,
+    /// Whether observers use the noise they drew; from the start they do.
+    pub own_noise: OwnNoise,
 }
 
 impl AcceleratedGossip {
@@ -327,12 +328,20 @@ fn mixed_share(mixing: f64, time: f64) -> f64 {
     -0.5 * (-2.0 * mixing * time).exp_m1()
 }
 
-impl GossipProtocol for AcceleratedGossip {
-    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
+impl AcceleratedGossip {
+    /// What a coalition received in a run, in the order of the rows of its view.
+    fn received(&self, run: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.nodes)?;
+        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
+        let mut values = Array2::zeros((senders.len(), run.output.ncols()));
+        for (mut row, (k, sender)) in values.rows_mut().into_iter().zip(senders) {
+            row.assign(&run.messages[k].row(sender));
+        }
+        Ok(values)
     }
+}
 
+impl GossipProtocol for AcceleratedGossip {
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
         let (noise, start) = noisy_values(values, self.nodes, sigma, rng)?;
         let mut messages = Vec::with_capacity(self.rings.len());
@@ -342,16 +351,6 @@ impl GossipProtocol for AcceleratedGossip {
             messages.push(sent.x);
         });
         Ok(Transcript { noise, messages, output, later_noises: Vec::new() })
-    }
-
-    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.nodes)?;
-        let senders: Vec<(usize, usize)> = self.senders(&coalition).collect();
-        let mut values = Array2::zeros((senders.len(), run.output.ncols()));
-        for (mut row, (k, sender)) in values.rows_mut().into_iter().zip(senders) {
-            row.assign(&run.messages[k].row(sender));
-        }
-        Ok(values)
     }
 
     fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
@@ -403,11 +402,13 @@ impl LinearProtocol for AcceleratedGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
+        let run = self.run(values, sigma, rng)?;
+        let received = self.received(&run, coalition)?;
+        observed(&run, received, self.own_noise, coalition)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(self.clone().with_own_noise(own_noise)))
+        Some(Box::new(Self { own_noise, ..self.clone() }))
     }
 
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

@@ -150,7 +150,7 @@ fn least_content(holds: impl Fn(Sigma) -> Result<bool, Error>, most: Sigma) -> R
 mod tests {
     use super::*;
     use crate::accountant::check;
-    use ndp_dp::{Measure, Order};
+    use ndp_dp::{Measure, Order, Verdict};
     use ndp_graph::spectrum::extremes;
     use ndp_graph::{Graph, generators};
 
@@ -181,7 +181,7 @@ mod tests {
                 assert!(stopping_rounds(n, rule.0, plan.sigma, 0.25)? <= plan.rounds);
                 let accounts: Vec<Box<dyn Account>> = plan.losses.iter().cloned().map(Into::into).collect();
                 let noise = ndp_dp::NoiseMultiplier::new(plan.sigma.get())?;
-                assert!(check(&accounts, noise, &target)?.is_met());
+                assert_eq!(check(&accounts, noise, &target)?.verdict, Verdict::Met);
                 assert!(*plan.error.value() <= 6.0 * plan.sigma.get().powi(2) / n as f64 * (1.0 + 1e-12));
                 for rounds in 2..40 {
                     let losses: Vec<LossReport> = all

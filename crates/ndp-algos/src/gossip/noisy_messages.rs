@@ -78,7 +78,8 @@ pub struct NoisyMessageGossip {
     rounds: usize,
     ratio: f64,
     kind: MessageNoise,
-    own_noise: OwnNoise,
+    /// Whether observers use the noise they drew; from the start they do.
+    pub own_noise: OwnNoise,
 }
 
 impl NoisyMessageGossip {
@@ -224,12 +225,24 @@ impl NoisyMessageGossip {
     }
 }
 
-impl GossipProtocol for NoisyMessageGossip {
-    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
+impl NoisyMessageGossip {
+    /// What a coalition received in a run with this `sigma`, in the order of the rows of its view.
+    fn received(&self, run: &Transcript, sigma: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.node_count())?;
+        let heard = self.heard(&coalition);
+        let mut received = Array2::zeros((0, run.output.ncols()));
+        for (state, drawn) in run.messages.iter().zip(&run.later_noises) {
+            for &(sender, noise) in &heard {
+                let mut message = state.row(sender).to_owned();
+                message.scaled_add(self.ratio * sigma.get(), &drawn.row(noise));
+                received.push_row(message.view()).expect("one value per coordinate");
+            }
+        }
+        Ok(received)
     }
+}
 
+impl GossipProtocol for NoisyMessageGossip {
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
         let (noise, mut state) = noisy_values(values, self.matrix.node_count(), sigma, rng)?;
         let scale = self.ratio * sigma.get();
@@ -249,20 +262,6 @@ impl GossipProtocol for NoisyMessageGossip {
             message_noises.push(drawn);
         }
         Ok(Transcript { noise, messages, output: state, later_noises: message_noises })
-    }
-
-    fn received(&self, run: &Transcript, sigma: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.node_count())?;
-        let heard = self.heard(&coalition);
-        let mut received = Array2::zeros((0, run.output.ncols()));
-        for (state, drawn) in run.messages.iter().zip(&run.later_noises) {
-            for &(sender, noise) in &heard {
-                let mut message = state.row(sender).to_owned();
-                message.scaled_add(self.ratio * sigma.get(), &drawn.row(noise));
-                received.push_row(message.view()).expect("one value per coordinate");
-            }
-        }
-        Ok(received)
     }
 
     fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
@@ -377,7 +376,7 @@ impl LinearProtocol for NoisyMessageGossip {
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(self.clone().with_own_noise(own_noise)))
+        Some(Box::new(Self { own_noise, ..self.clone() }))
     }
 
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

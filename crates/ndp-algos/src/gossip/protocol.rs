@@ -27,12 +27,6 @@ use rand_distr::{Distribution, StandardNormal};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait GossipProtocol: LinearProtocol {
-    /// The same seen by observers that use, or throw away, the noise they drew.
-    #[must_use]
-    fn with_own_noise(self, own_noise: OwnNoise) -> Self
-    where
-        Self: Sized;
-
     /// Runs the protocol on `values` (`n` by `d`, row `v` held by node `v`) with noise of standard deviation `sigma` per
     /// coordinate on the values; all other noises are scaled with it.
     ///
@@ -40,13 +34,6 @@ pub trait GossipProtocol: LinearProtocol {
     /// [`Error::Shape`] unless there is one row per node and at least one column; [`Error::InvalidParameter`] for a value
     /// that is not finite.
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error>;
-
-    /// The messages of a run with this `sigma` that `coalition` received, in the order of the rows of its
-    /// [view](LinearProtocol::coalition_view): rows by `d`.
-    ///
-    /// # Errors
-    /// Those of an invalid coalition.
-    fn received(&self, run: &Transcript, sigma: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error>;
 
     /// The exact error `(1/n) Σ_v E ‖x_v^T - x̄‖²` on these values (`n` by `d`), given the connections.
     ///
@@ -110,22 +97,18 @@ pub(super) fn normal(rows: usize, columns: usize, deviation: f64, rng: &mut dyn 
     })
 }
 
-/// What a coalition observes of a run in which every node draws noise once, at the start.
+/// What a coalition observes of a run in which every node draws noise once, at the start: what it `received`, and its own noises.
 ///
 /// # Errors
 /// As [`LinearProtocol::observe`].
-pub(super) fn observe_one_noise(
-    protocol: &dyn GossipProtocol,
+pub(super) fn observed(
+    transcript: &Transcript,
+    received: Array2<f64>,
     own_noise: OwnNoise,
-    values: ArrayView2<'_, f64>,
-    sigma: Sigma,
     coalition: &[usize],
-    rng: &mut dyn Rng,
 ) -> Result<Observation, Error> {
-    let transcript = protocol.run(values, sigma, rng)?;
-    let received = protocol.received(&transcript, sigma, coalition)?;
     let known = match own_noise {
-        OwnNoise::Known => checked_coalition(coalition, protocol.node_count())?,
+        OwnNoise::Known => checked_coalition(coalition, transcript.noise.nrows())?,
         OwnNoise::Unknown => Vec::new(),
     };
     Ok(Observation { received, known_noises: transcript.noise.select(Axis(0), &known) })

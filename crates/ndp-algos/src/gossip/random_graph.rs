@@ -24,12 +24,12 @@ use ndp_dp::{Exact, Order, Sensitivity, Sigma, UpperBound};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
+/// use ndp_algos::gossip::{printed::theorem4, random_graph::RandomGraph};
 /// use ndp_dp::{Order, Sensitivity, Sigma};
 /// let setting = RandomGraph { nodes: 200, observers: 1, degree: 6, rounds: 10 };
-/// let scales = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(2.0)?);
-/// let loss = |bound| setting.loss(bound, scales.0, scales.1, scales.2).map(|loss| loss.into_value());
-/// assert!(loss(HiddenBound::Sharp)? < loss(HiddenBound::Published)?);
+/// let (order, sensitivity, sigma) = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(2.0)?);
+/// let printed = theorem4(setting, order, sensitivity, sigma)?.into_value();
+/// assert!(setting.loss(order, sensitivity, sigma)?.into_value() < printed);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,99 +44,29 @@ pub struct RandomGraph {
     pub rounds: usize,
 }
 
-/// Which bound on the loss of a node that is not adjacent to the observers.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::gossip::random_graph::{HiddenBound, RandomGraph};
-/// use ndp_dp::{Order, Sensitivity, Sigma};
-/// // With little noise only the sharp form has an answer.
-/// let setting = RandomGraph { nodes: 200, observers: 1, degree: 6, rounds: 10 };
-/// let (order, sensitivity, sigma) = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(0.5)?);
-/// assert!(setting.loss(HiddenBound::Sharp, order, sensitivity, sigma).is_ok());
-/// assert!(setting.loss(HiddenBound::WeaklyConvex, order, sensitivity, sigma).is_err());
-/// # Ok::<(), ndp_algos::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HiddenBound {
-    /// The sharp form, valid for every `σ`: `ln(1 + m (e^{(α-1) c₀} - 1)) / (α - 1)`.
-    Sharp,
-    /// The same by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below the sharp form. It needs `(α - 1) c₀ ≤ 1`, that is
-    /// `σ² ≥ Δ² α (α - 1) / 2`.
-    WeaklyConvex,
-    /// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss, its condition on `σ`
-    /// checked, which is that of weak convexity.
-    ///
-    /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. The print of Corollary 5 keeps `n - d` for several,
-    /// which is false: the share of the hidden nodes, of whom there are `h = n - |V| - d_V`, is `d_V (T - 1) / h`. As
-    /// `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss for more rounds, it is never
-    /// below the form by weak convexity. Where nobody is hidden it is the local loss.
-    Published,
-}
-
 impl RandomGraph {
-    /// Loss of a node that is not adjacent to the observers, in nats, at most; for a neighbor, or when there is no other node, it is
-    /// the local loss `c₀ = α Δ² / (2σ²)`. With several observers `n - 1 - d` becomes `n - |V| - d_V`.
+    /// Loss of a node that is not adjacent to the observers, in nats, at most: `ln(1 + m (e^{(α-1) c₀} - 1)) / (α - 1)`, valid for
+    /// every `σ`. For a neighbor, or when there is no other node, it is the local loss `c₀ = α Δ² / (2σ²)`. With several observers
+    /// `n - 1 - d` becomes `n - |V| - d_V`.
+    ///
+    /// It is never above the form by weak convexity, `min(c₀, (1 + (α - 1) c₀) c₀ m)` where `(α - 1) c₀ ≤ 1`, nor above Theorem 4 with
+    /// its condition, `α Δ² T d / (σ² (n - d))`, for one observer and `T ≤ n - d` rounds.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless there is at least one observer and `|V| + d_V ≤ n`, and for a noise that weak convexity
-    /// forbids.
+    /// [`Error::InvalidParameter`] unless there is at least one observer and `|V| + d_V ≤ n`.
     pub fn loss(
         self,
-        bound: HiddenBound,
         order: Order,
         sensitivity: Sensitivity,
         sigma: Sigma,
     ) -> Result<UpperBound<f64>, Error> {
-        match bound {
-            HiddenBound::Sharp => hidden_graph_loss(self, order, sensitivity, sigma),
-            HiddenBound::WeaklyConvex => weakly_convex_loss(self, order, sensitivity, sigma),
-            HiddenBound::Published => published_loss(self, order, sensitivity, sigma),
-        }
+        let share = mean_share(self)?;
+        let local = *local_loss(order, sensitivity, sigma).value();
+        let excess = order.get() - 1.0;
+        // The exponent is known to four roundings, which count up to `x` times in what follows.
+        let exponent = up(excess * local);
+        Ok(UpperBound::new(up(log_mixture(share, exponent) / excess)))
     }
-}
-
-/// [`HiddenBound::Sharp`].
-fn hidden_graph_loss(
-    setting: RandomGraph,
-    order: Order,
-    sensitivity: Sensitivity,
-    sigma: Sigma,
-) -> Result<UpperBound<f64>, Error> {
-    let share = mean_share(setting)?;
-    let local = *local_loss(order, sensitivity, sigma).value();
-    let excess = order.get() - 1.0;
-    // The exponent is known to four roundings, which count up to `x` times in what follows.
-    let exponent = up(excess * local);
-    Ok(UpperBound::new(up(log_mixture(share, exponent) / excess)))
-}
-
-/// [`HiddenBound::WeaklyConvex`].
-fn weakly_convex_loss(
-    setting: RandomGraph,
-    order: Order,
-    sensitivity: Sensitivity,
-    sigma: Sigma,
-) -> Result<UpperBound<f64>, Error> {
-    let share = mean_share(setting)?;
-    let (local, c) = weak_convexity(order, sensitivity, sigma)?;
-    Ok(UpperBound::new(up(local.min((1.0 + c) * local * share))))
-}
-
-/// [`HiddenBound::Published`].
-fn published_loss(
-    setting: RandomGraph,
-    order: Order,
-    sensitivity: Sensitivity,
-    sigma: Sigma,
-) -> Result<UpperBound<f64>, Error> {
-    let hidden = hidden_nodes(setting)?;
-    let (local, _) = weak_convexity(order, sensitivity, sigma)?;
-    if hidden == 0 {
-        return Ok(UpperBound::new(up(local)));
-    }
-    let messages = setting.rounds as f64 * setting.degree as f64;
-    Ok(UpperBound::new(up(local.min(2.0 * local * messages / (hidden as f64 + 1.0)))))
 }
 
 /// The local loss `c₀ = α Δ² / (2σ²)`: what a neighbor learns.
@@ -187,18 +117,6 @@ fn up(value: f64) -> f64 {
     value * (1.0 + 8.0 * f64::EPSILON)
 }
 
-/// The local loss `c₀` and `(α - 1) c₀`, which weak convexity needs to be at most 1.
-fn weak_convexity(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Result<(f64, f64), Error> {
-    let local = *local_loss(order, sensitivity, sigma).value();
-    let c = (order.get() - 1.0) * local;
-    if c <= 1.0 {
-        Ok((local, c))
-    } else {
-        let (name, condition) = ("(alpha - 1) times the local loss", "be at most 1 for weak convexity");
-        Err(Error::InvalidParameter { name, condition, value: c })
-    }
-}
-
 /// `nodes - degree`, positive.
 pub(super) fn positive_outside(nodes: usize, degree: usize) -> Result<f64, Error> {
     if degree < nodes {
@@ -237,7 +155,7 @@ mod tests {
             published,
             max_relative = 1e-13
         );
-        let sharp = *hidden_graph_loss(SETTING, order, sensitivity, sigma)?.value();
+        let sharp = *SETTING.loss(order, sensitivity, sigma)?.value();
         let convex = *weakly_convex_loss(SETTING, order, sensitivity, sigma)?.value();
         // The reference carries the smaller of the two; here c₀ = 1/4 and m = 54/193.
         assert_relative_eq!(sharp.min(convex), 0.076_468_559_980_923_9, max_relative = 1e-13);
@@ -253,7 +171,7 @@ mod tests {
                 let local = *local_loss(order, sensitivity, sigma).value();
                 for rounds in [0, 1, 2, 10, 194, 10_000] {
                     let setting = RandomGraph { rounds, ..SETTING };
-                    let sharp = *hidden_graph_loss(setting, order, sensitivity, sigma)?.value();
+                    let sharp = *setting.loss(order, sensitivity, sigma)?.value();
                     assert!(0.0 <= sharp && sharp <= local * (1.0 + 1e-14), "{alpha} {sigma:?} {rounds}");
                     if let Ok(convex) = weakly_convex_loss(setting, order, sensitivity, sigma) {
                         assert!(sharp <= convex.value() * (1.0 + 1e-14));
@@ -296,7 +214,7 @@ mod tests {
                     *count += 1.0;
                 }
                 let setting = RandomGraph { nodes: n, observers: 1, degree, rounds };
-                let bound = *hidden_graph_loss(setting, order, sensitivity, sigma)?.value();
+                let bound = *setting.loss(order, sensitivity, sigma)?.value();
                 for (sum, count) in sums.into_iter().filter(|&(_, count)| count > 0.0) {
                     let truth = f64::ln(sum / count) / excess;
                     assert!(
@@ -331,7 +249,7 @@ mod tests {
         for bound in [
             published_loss(setting, order, sensitivity, sigma)?,
             weakly_convex_loss(setting, order, sensitivity, sigma)?,
-            hidden_graph_loss(setting, order, sensitivity, sigma)?,
+            setting.loss(order, sensitivity, sigma)?,
         ] {
             assert!(*bound.value() >= 0.25, "{bound:?}");
         }
@@ -370,7 +288,7 @@ mod tests {
                     *count += 1.0;
                 }
                 let setting = RandomGraph { nodes: n, observers, degree, rounds };
-                let sharp = *hidden_graph_loss(setting, order, sensitivity, sigma)?.value();
+                let sharp = *setting.loss(order, sensitivity, sigma)?.value();
                 let published = *published_loss(setting, order, sensitivity, sigma)?.value();
                 for (sum, count) in sums {
                     let truth = f64::ln(sum / count) / excess;
@@ -432,15 +350,61 @@ mod tests {
             RandomGraph { observers: 195, ..SETTING },
             RandomGraph { observers: usize::MAX, ..SETTING },
         ] {
-            assert!(hidden_graph_loss(setting, order, sensitivity, sigma).is_err());
+            assert!(setting.loss(order, sensitivity, sigma).is_err());
         }
         // Nobody is hidden: the local loss.
         let all = RandomGraph { degree: 199, ..SETTING };
         let local = *local_loss(order, sensitivity, sigma).value();
-        for bound in [hidden_graph_loss, weakly_convex_loss, published_loss] {
+        for bound in [RandomGraph::loss, weakly_convex_loss, published_loss] {
             let bound = *bound(all, order, sensitivity, sigma)?.value();
             assert!(local <= bound && bound <= local * (1.0 + 1e-14), "{bound}");
         }
         Ok(())
+    }
+
+    /// The same by weak convexity: `min(c₀, (1 + (α - 1) c₀) c₀ m)`, never below the sharp form. It needs `(α - 1) c₀ ≤ 1`.
+    fn weakly_convex_loss(
+        setting: RandomGraph,
+        order: Order,
+        sensitivity: Sensitivity,
+        sigma: Sigma,
+    ) -> Result<UpperBound<f64>, Error> {
+        let share = mean_share(setting)?;
+        let (local, c) = weak_convexity(order, sensitivity, sigma)?;
+        Ok(UpperBound::new(up(local.min((1.0 + c) * local * share))))
+    }
+
+    /// Theorem 4 as a guarantee: `α Δ² T d_V / (σ² (n - |V| - d_V + 1))`, at most the local loss, its condition on `σ`
+    /// checked, which is that of weak convexity.
+    ///
+    /// For one observer it is the printed `α Δ² T d / (σ² (n - d))`. The print of Corollary 5 keeps `n - d` for several,
+    /// which is false: the share of the hidden nodes, of whom there are `h = n - |V| - d_V`, is `d_V (T - 1) / h`. As
+    /// `(T - 1) / h ≤ T / (h + 1)` for `T ≤ h + 1`, and the value is above the local loss for more rounds, it is never
+    /// below the form by weak convexity. Where nobody is hidden it is the local loss.
+    fn published_loss(
+        setting: RandomGraph,
+        order: Order,
+        sensitivity: Sensitivity,
+        sigma: Sigma,
+    ) -> Result<UpperBound<f64>, Error> {
+        let hidden = hidden_nodes(setting)?;
+        let (local, _) = weak_convexity(order, sensitivity, sigma)?;
+        if hidden == 0 {
+            return Ok(UpperBound::new(up(local)));
+        }
+        let messages = setting.rounds as f64 * setting.degree as f64;
+        Ok(UpperBound::new(up(local.min(2.0 * local * messages / (hidden as f64 + 1.0)))))
+    }
+
+    /// The local loss `c₀` and `(α - 1) c₀`, which weak convexity needs to be at most 1.
+    fn weak_convexity(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Result<(f64, f64), Error> {
+        let local = *local_loss(order, sensitivity, sigma).value();
+        let c = (order.get() - 1.0) * local;
+        if c <= 1.0 {
+            Ok((local, c))
+        } else {
+            let (name, condition) = ("(alpha - 1) times the local loss", "be at most 1 for weak convexity");
+            Err(Error::InvalidParameter { name, condition, value: c })
+        }
     }
 }

@@ -8,7 +8,7 @@ use super::exact::{ExactOptions, exact_loss};
 use super::messages::{exact_rows, received, rows};
 use super::operator::{check_values, operator_error};
 use super::operator::{require_operator, worst_of_operator};
-use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 use super::synchronous::apply;
 use crate::protocol::Observation;
 use crate::view::{Source, checked_coalition};
@@ -38,7 +38,8 @@ use rand::Rng;
 pub struct SequenceGossip {
     /// The realised steps.
     pub sequence: GossipSequence,
-    own_noise: OwnNoise,
+    /// Whether observers use the noise they drew; from the start they do.
+    pub own_noise: OwnNoise,
 }
 
 impl From<GossipSequence> for SequenceGossip {
@@ -63,12 +64,20 @@ pub(crate) fn advance(step: &Step, state: &Array2<f64>) -> Array2<f64> {
     }
 }
 
-impl GossipProtocol for SequenceGossip {
-    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
+impl SequenceGossip {
+    /// What a coalition received in a run, in the order of the rows of its view.
+    fn received(&self, run: &Transcript, coalition: &[usize]) -> Result<Array2<f64>, Error> {
+        let coalition = checked_coalition(coalition, self.sequence.node_count())?;
+        let messages = received(&self.sequence, &coalition);
+        let mut values = Array2::zeros((messages.len(), run.output.ncols()));
+        for (mut row, message) in values.rows_mut().into_iter().zip(&messages) {
+            row.assign(&run.messages[message.step].row(message.sender));
+        }
+        Ok(values)
     }
+}
 
+impl GossipProtocol for SequenceGossip {
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
         let (noise, mut state) = noisy_values(values, self.sequence.node_count(), sigma, rng)?;
         let mut messages = Vec::with_capacity(self.sequence.steps().len());
@@ -77,16 +86,6 @@ impl GossipProtocol for SequenceGossip {
             messages.push(std::mem::replace(&mut state, next));
         }
         Ok(Transcript { noise, messages, output: state, later_noises: Vec::new() })
-    }
-
-    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        let coalition = checked_coalition(coalition, self.sequence.node_count())?;
-        let messages = received(&self.sequence, &coalition);
-        let mut values = Array2::zeros((messages.len(), run.output.ncols()));
-        for (mut row, message) in values.rows_mut().into_iter().zip(&messages) {
-            row.assign(&run.messages[message.step].row(message.sender));
-        }
-        Ok(values)
     }
 
     fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
@@ -137,11 +136,13 @@ impl LinearProtocol for SequenceGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
+        let run = self.run(values, sigma, rng)?;
+        let received = self.received(&run, coalition)?;
+        observed(&run, received, self.own_noise, coalition)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(self.clone().with_own_noise(own_noise)))
+        Some(Box::new(Self { own_noise, ..self.clone() }))
     }
 
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -166,6 +167,7 @@ mod tests {
     use crate::audit::{AuditPlan, audit};
     use ndp_dp::Sensitivity;
     use ndp_graph::generators;
+    use ndp_graph::progress::Silent;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
@@ -187,10 +189,17 @@ mod tests {
             let inside = |u: &usize| (0.05..0.95).contains(&units[*u]);
             let source = (1..protocol.node_count()).find(inside).expect("some loss is partial");
             let mu = report.unit(source)?.value().gdp(scales.0, scales.1).mu();
-            let measured =
-                audit(&protocol, source, &Observer::node(0), scales.1.multiplier(scales.0)?, plan, &mut rng)?
-                    .measured_mu
-                    .into_value();
+            let measured = audit(
+                &protocol,
+                source,
+                &Observer::node(0),
+                scales.1.multiplier(scales.0)?,
+                plan,
+                &mut rng,
+                &Silent,
+            )?
+            .measured_mu
+            .into_value();
             assert!(measured <= mu && measured >= 0.9 * mu, "{measured} of {mu}");
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
 use super::operator::{check_values, operator_error};
-use super::protocol::{GossipProtocol, Transcript, noisy_values, observe_one_noise};
+use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
 
@@ -48,7 +48,8 @@ pub struct SynchronousGossip {
     /// The number of rounds `T`.
     pub rounds: usize,
     acceleration: Acceleration,
-    own_noise: OwnNoise,
+    /// Whether observers use the noise they drew; from the start they do.
+    pub own_noise: OwnNoise,
 }
 
 impl SynchronousGossip {
@@ -107,20 +108,11 @@ impl SynchronousGossip {
 }
 
 impl GossipProtocol for SynchronousGossip {
-    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
-    }
-
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
         let (noise, start) = noisy_values(values, self.matrix.node_count(), sigma, rng)?;
         let mut states = self.propagate(start);
         let output = states.pop().expect("the start is a state");
         Ok(Transcript { noise, messages: states, output, later_noises: Vec::new() })
-    }
-
-    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        run.received(self.matrix.graph(), coalition)
     }
 
     fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
@@ -183,11 +175,13 @@ impl LinearProtocol for SynchronousGossip {
         coalition: &[usize],
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
-        observe_one_noise(self, self.own_noise, values, sigma, coalition, rng)
+        let run = self.run(values, sigma, rng)?;
+        let received = run.received(self.matrix.graph(), coalition)?;
+        observed(&run, received, self.own_noise, coalition)
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(self.clone().with_own_noise(own_noise)))
+        Some(Box::new(Self { own_noise, ..self.clone() }))
     }
 
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -267,7 +261,7 @@ mod tests {
             let run = protocol.run(values.view(), sigma, &mut rng)?;
             for coalition in [vec![5], vec![0, 6]] {
                 let view = protocol.coalition_view(&coalition)?;
-                let received = protocol.received(&run, sigma, &coalition)?;
+                let received = run.received(protocol.matrix.graph(), &coalition)?;
                 let predicted = view.inputs().dot(&values) + view.noises().dot(&run.noise);
                 assert_eq!(received.dim(), (view.noises().nrows(), 3));
                 assert_close(received.iter(), predicted.iter());
@@ -323,7 +317,7 @@ mod tests {
         for parameter in [0.99, 2.0, f64::NAN] {
             assert!(protocol.clone().accelerated(parameter).is_err());
         }
-        assert!(matches!(protocol.view(12), Err(Error::NodeOutOfRange { .. })));
+        assert!(matches!(protocol.coalition_view(&[12]), Err(Error::NodeOutOfRange { .. })));
         Ok(())
     }
 }

@@ -15,17 +15,22 @@ use std::sync::Arc;
 /// let mut program = Program::new(2)?;
 /// let x = program.contribute(0, Reads::Nothing)?;
 /// let z = program.noise([0], 1)?;
-/// assert_eq!((x.index(), z.index(), program.values().len()), (0, 1, 2));
+/// assert_eq!((usize::from(x), usize::from(z), program.values().len()), (0, 1, 2));
 /// # Ok::<(), ndp_algos::program::ProgramError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub(super) u32);
 
 impl Value {
-    /// Its number, in order of time.
-    #[must_use]
-    pub fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+impl From<Value> for usize {
+    /// The number of the value, in order of time.
+    fn from(value: Value) -> Self {
+        value.index()
     }
 }
 
@@ -186,7 +191,7 @@ impl Program {
         self.uses.get(node).copied().unwrap_or(0)
     }
 
-    /// The values made so far, by their [numbers](Value::index): for programs that were read.
+    /// The values made so far, in the order of their numbers: for programs that were read.
     pub fn values(&self) -> impl ExactSizeIterator<Item = Value> + use<> {
         // A number of 32 bits was checked for every value.
         (0..u32::try_from(self.values.len()).unwrap_or(u32::MAX)).map(Value)
@@ -306,46 +311,28 @@ impl Program {
         Ok(values)
     }
 
-    /// Noises of the nodes of a group that add up to 0: covariance `s² (I - J / m)` for `m` nodes, `J` all ones, `s²` the
-    /// `variance`. Each is known to its node alone.
+    /// One noise for each of `holders`, all adding up to 0: covariance `s² (I - J / m)` for `m` noises, `J` all ones, `s²` the
+    /// `variance`. Each is known to its holder alone; a node that is named `k` times holds `k` of them.
     ///
     /// # Errors
-    /// [`ProgramError::SmallGroup`] below two nodes; those of [`noise`](Self::noise).
+    /// [`ProgramError::SmallGroup`] below two holders; those of [`noise`](Self::noise).
     pub fn zero_sum(
         &mut self,
-        group: &[usize],
+        holders: &[usize],
         variance: impl Into<Weight>,
     ) -> Result<Vec<Value>, ProgramError> {
-        distinct(group, "a zero-sum group")?;
-        self.zero_sum_over(group, variance.into())
-    }
-
-    /// `count` noises that add up to 0, all drawn by `node`, as in [`zero_sum`](Self::zero_sum).
-    ///
-    /// # Errors
-    /// Those of [`zero_sum`](Self::zero_sum).
-    pub fn zero_sum_of(
-        &mut self,
-        node: usize,
-        count: usize,
-        variance: impl Into<Weight>,
-    ) -> Result<Vec<Value>, ProgramError> {
-        self.zero_sum_over(&vec![node; count], variance.into())
-    }
-
-    fn zero_sum_over(&mut self, group: &[usize], variance: Weight) -> Result<Vec<Value>, ProgramError> {
-        let count = group.len();
+        let (count, variance) = (holders.len(), variance.into());
         if count < 2 {
             return Err(ProgramError::SmallGroup { what: "a zero-sum group", got: count });
         }
-        group.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
+        holders.iter().try_for_each(|&node| self.present(node, "draw a noise"))?;
         // Independent noises less their mean have this covariance.
         let hidden: Vec<Value> =
             (0..count).map(|_| self.noise([], variance.clone())).collect::<Result<_, _>>()?;
         let share = Weight::of(BigRational::new((-1).into(), count.into()));
         let mean = self.combine(hidden.iter().map(|&z| (share.clone(), z)))?;
         let mut values = Vec::with_capacity(count);
-        for (&by, &z) in group.iter().zip(&hidden) {
+        for (&by, &z) in holders.iter().zip(&hidden) {
             let value = self.combine([(1, z), (1, mean)])?;
             self.see(value, Seeing::Held { by });
             values.push(value);

@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// let rows: Vec<_> = (0..3).map(|u| vec![(u, half.clone()), ((u + 2) % 3, half.clone())]).collect();
 /// let mut program = Program::new(3)?;
 /// let x = program.contribute_all(Reads::Nothing)?;
-/// assert_eq!(program.gossip(&MixingMatrix::from_rows(&rows)?, &x)?.len(), 3);
+/// assert_eq!(program.gossip(&MixingMatrix::try_from(rows.as_slice())?, &x)?.len(), 3);
 /// # Ok::<(), ndp_algos::program::ProgramError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -35,34 +35,6 @@ struct Entries {
 }
 
 impl MixingMatrix {
-    /// The matrix with the given rows, each a list of columns and weights.
-    ///
-    /// # Errors
-    /// [`ProgramError::NodeOutOfRange`] for a column beyond the number of rows; [`ProgramError::Repeated`] for a column twice in a
-    /// row; [`ProgramError::NotFinite`].
-    pub fn from_rows(rows: &[Vec<(usize, Weight)>]) -> Result<Self, ProgramError> {
-        let nodes = rows.len();
-        let one = |row: &Vec<(usize, Weight)>| {
-            let mut entries: Vec<(u32, BigRational)> = Vec::with_capacity(row.len());
-            for (node, weight) in row {
-                let column = u32::try_from(*node).ok().filter(|_| *node < nodes);
-                let column = column.ok_or(ProgramError::NodeOutOfRange { node: *node, nodes })?;
-                let weight = weight.exact("a weight")?;
-                if !weight.is_zero() {
-                    entries.push((column, weight.clone()));
-                }
-            }
-            entries.sort_by_key(|(column, _)| *column);
-            match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                Some(pair) => {
-                    Err(ProgramError::Repeated { node: pair[0].0 as usize, what: "a row of a matrix" })
-                }
-                None => Ok(entries),
-            }
-        };
-        Ok(Self::of(rows.iter().map(one).collect::<Result<_, _>>()?))
-    }
-
     /// The matrix with the given entries.
     ///
     /// # Errors
@@ -75,7 +47,7 @@ impl MixingMatrix {
         }
         let rows: Vec<Vec<(usize, Weight)>> =
             rows.iter().map(|row| row.iter().cloned().enumerate().collect()).collect();
-        Self::from_rows(&rows)
+        Self::try_from(rows.as_slice())
     }
 
     /// Whether two matrices have the same entries; quick for copies.
@@ -117,6 +89,38 @@ impl MixingMatrix {
     /// Row `u`: columns and weights, ascending, none of them 0.
     pub(super) fn row(&self, u: usize) -> &[(u32, BigRational)] {
         &self.0.rows[u]
+    }
+}
+
+impl TryFrom<&[Vec<(usize, Weight)>]> for MixingMatrix {
+    type Error = ProgramError;
+
+    /// The matrix with the given rows, each a list of columns and weights.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`] for a column beyond the number of rows; [`ProgramError::Repeated`] for a column twice in a
+    /// row; [`ProgramError::NotFinite`].
+    fn try_from(rows: &[Vec<(usize, Weight)>]) -> Result<Self, ProgramError> {
+        let nodes = rows.len();
+        let one = |row: &Vec<(usize, Weight)>| {
+            let mut entries: Vec<(u32, BigRational)> = Vec::with_capacity(row.len());
+            for (node, weight) in row {
+                let column = u32::try_from(*node).ok().filter(|_| *node < nodes);
+                let column = column.ok_or(ProgramError::NodeOutOfRange { node: *node, nodes })?;
+                let weight = weight.exact("a weight")?;
+                if !weight.is_zero() {
+                    entries.push((column, weight.clone()));
+                }
+            }
+            entries.sort_by_key(|(column, _)| *column);
+            match entries.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+                Some(pair) => {
+                    Err(ProgramError::Repeated { node: pair[0].0 as usize, what: "a row of a matrix" })
+                }
+                None => Ok(entries),
+            }
+        };
+        Ok(Self::of(rows.iter().map(one).collect::<Result<_, _>>()?))
     }
 }
 

@@ -93,7 +93,7 @@ impl Account for Accounted<'_> {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        let u = self.checked_source(u)?;
+        let u = self.observer().checked_source(u, self.node_count())?;
         let against = self.observer().to_string();
         let loss = match self.account.verdict(u, self.sensitivity)? {
             NodeVerdict::Bounded(loss) => loss,

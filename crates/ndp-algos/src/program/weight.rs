@@ -16,6 +16,7 @@ use num_traits::{One, Signed, ToPrimitive, Zero};
 /// use ndp_algos::program::Weight;
 /// assert_eq!(Weight::from((2, 4)), Weight::from(0.5));
 /// assert_ne!(Weight::from((1, 10)), Weight::from(0.1));
+/// assert_eq!(f64::from(&Weight::from((1, 10))), 0.1);
 /// assert_eq!("1/3".parse::<Weight>()?, Weight::from((1, 3)));
 /// # Ok::<(), ndp_algos::program::ProgramError>(())
 /// ```
@@ -52,9 +53,7 @@ impl Weight {
         self.0.as_ref().is_ok_and(Zero::is_zero)
     }
 
-    /// The nearest `f64` or one beside it; infinite where it is out of range.
-    #[must_use]
-    pub fn to_f64(&self) -> f64 {
+    pub(crate) fn to_f64(&self) -> f64 {
         match &self.0 {
             Ok(exact) => float(exact),
             Err(value) => *value,
@@ -82,6 +81,13 @@ impl From<i64> for Weight {
 impl From<f64> for Weight {
     fn from(x: f64) -> Self {
         Self(BigRational::from_float(x).ok_or(x))
+    }
+}
+
+impl From<&Weight> for f64 {
+    /// The nearest `f64` or one beside it; infinite where it is out of range.
+    fn from(weight: &Weight) -> Self {
+        weight.to_f64()
     }
 }
 

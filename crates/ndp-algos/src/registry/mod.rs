@@ -78,9 +78,10 @@ pub const PROTOCOLS: &[Entry] = &[
 /// ```
 /// use ndp_algos::registry;
 /// use ndp_graph::{GossipMatrix, generators::hypercube_graph};
-/// let rounds = registry::find("muffliato")?.parameter("rounds").ok_or("gossip has rounds")?;
+/// let muffliato = registry::find("muffliato")?;
+/// let rounds = muffliato.parameters.iter().find(|taken| taken.name == "rounds").ok_or("gossip has rounds")?;
 /// // Chosen by the spectral gap of the matrix where it is not given.
-/// assert!(rounds.default_on(&GossipMatrix::metropolis(&hypercube_graph(3)?))? >= 1.0);
+/// assert!((rounds.default)(&GossipMatrix::metropolis(&hypercube_graph(3)?))? >= 1.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -89,18 +90,8 @@ pub struct Parameter {
     pub name: &'static str,
     /// What it is, with its default.
     pub about: &'static str,
-    /// Its value where none is given.
-    default: fn(&GossipMatrix) -> Result<f64, Error>,
-}
-
-impl Parameter {
-    /// Its value where none is given.
-    ///
-    /// # Errors
-    /// Those of the spectral gap, for rounds of gossip.
-    pub fn default_on(&self, matrix: &GossipMatrix) -> Result<f64, Error> {
-        (self.default)(matrix)
-    }
+    /// Its value where none is given. Fails where the spectral gap is not found, for rounds of gossip.
+    pub default: fn(&GossipMatrix) -> Result<f64, Error>,
 }
 
 /// Parameters by name, as `rounds=20,seed=7` in text.
@@ -109,7 +100,7 @@ impl Parameter {
 /// ```
 /// use ndp_algos::registry::Parameters;
 /// let given: Parameters = "rounds=20,seed=7".parse()?;
-/// assert_eq!(given, Parameters::default().with("rounds", 20.0).with("seed", 7.0));
+/// assert_eq!(given, Parameters::from([("rounds", 20.0), ("seed", 7.0)]));
 /// assert_eq!(given.0["rounds"], 20.0);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
@@ -120,12 +111,9 @@ pub struct Parameters(
     pub BTreeMap<String, f64>,
 );
 
-impl Parameters {
-    /// The same with one more, or another value of one.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: f64) -> Self {
-        self.0.insert(name.into(), value);
-        self
+impl<const N: usize> From<[(&str, f64); N]> for Parameters {
+    fn from(values: [(&str, f64); N]) -> Self {
+        Self(values.into_iter().map(|(name, value)| (name.into(), value)).collect())
     }
 }
 
@@ -266,12 +254,6 @@ impl Entry {
         (self.build)(&self.setting(matrix, parameters)?)
     }
 
-    /// The parameter of this name.
-    #[must_use]
-    pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
-        self.parameters.iter().find(|parameter| parameter.name == name)
-    }
-
     /// The parameters with the defaults of those that are not given.
     fn setting<'a>(&self, matrix: &'a GossipMatrix, parameters: &Parameters) -> Result<Setting<'a>, Error> {
         let known = || self.parameters.iter().map(|parameter| parameter.name);
@@ -286,7 +268,7 @@ impl Entry {
         let mut values = BTreeMap::new();
         for parameter in self.parameters {
             let given = parameters.0.get(parameter.name).copied();
-            values.insert(parameter.name, given.map_or_else(|| parameter.default_on(matrix), Ok)?);
+            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix), Ok)?);
         }
         Ok(Setting { matrix, values })
     }

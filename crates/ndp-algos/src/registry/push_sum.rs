@@ -22,7 +22,7 @@ fn push_sum(graph: &Graph, rounds: usize) -> Result<Program, Error> {
         let given = graph.neighbors(v).iter().map(|&u| u as usize).chain([v]);
         rows.push(given.map(|u| (u, share(u))).collect());
     }
-    let mixing = MixingMatrix::from_rows(&rows)?;
+    let mixing = MixingMatrix::try_from(rows.as_slice())?;
     let mut program = Program::new(nodes)?;
     let x = program.contribute_all(Reads::Nothing)?;
     let z = program.noise_all(1)?;

@@ -83,7 +83,7 @@ pub enum Training {
 /// use ndp_algos::accountant::{Observer, Protocol};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 /// use ndp_dp::{Delta, NoiseMultiplier};
-/// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let training = PrivateTraining::new(2000, constants, Training::Walk { steps: 20_000, step_size: 0.034, cap: 12 })?;
 /// let account = training.account(&Observer::node(0))?;
 /// let profile = account.profile(1, NoiseMultiplier::new(0.6)?)?;
@@ -296,7 +296,8 @@ impl Protocol for PrivateTraining {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.account(observer)?.checked_source(u)?;
+        self.account(observer)?;
+        observer.checked_source(u, self.users)?;
         if self.constants.sensitivity != 1.0 {
             return Err(Error::NotOffered("training is audited for the mean of one number per user"));
         }
@@ -326,7 +327,7 @@ impl Account for OfTraining<'_> {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.towards.observer.checked_source(u, self.node_count())?;
         self.training.profile(&self.towards, u, noise)
     }
 
@@ -334,13 +335,10 @@ impl Account for OfTraining<'_> {
         self.towards.gossip.as_ref().map_or(0.0, GossipObserver::failure)
     }
 
-    fn alike(&self) -> bool {
-        !matches!(self.training.training, Training::WalkOnGraph { .. } | Training::Gossip { .. })
-    }
-
     fn class(&self) -> Option<(usize, usize)> {
         let protocol = std::ptr::from_ref(self.training).addr();
-        self.alike().then(|| (protocol, self.towards.observer.members().len()))
+        let alike = !matches!(self.training.training, Training::WalkOnGraph { .. } | Training::Gossip { .. });
+        alike.then(|| (protocol, self.towards.observer.members().len()))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::sgd::positive;
 /// # Examples
 /// ```
 /// use ndp_algos::sgd::{Constants, Domain, Linear, LinearLoss, Objective};
-/// let constants: Constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants: Constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// assert_eq!((constants.sensitivity, constants.smoothness), (2.0, 0.25));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,7 +56,7 @@ impl Constants {
 /// ```
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective};
 /// // The gradients of least squares are bounded on a ball alone.
-/// let objective = Linear::new(LinearLoss::Squared);
+/// let objective = Linear::from(LinearLoss::Squared);
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, f64::INFINITY);
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Ball(2.0)).sensitivity, 6.0);
 /// ```

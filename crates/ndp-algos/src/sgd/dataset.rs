@@ -126,17 +126,6 @@ impl Dataset {
         &all[row * width..][..width]
     }
 
-    /// The features of consecutive examples, one after the other.
-    ///
-    /// # Panics
-    /// When the rows are out of range.
-    #[must_use]
-    pub(crate) fn rows(&self, rows: std::ops::Range<usize>) -> &[f64] {
-        let width = self.features.ncols();
-        let all = self.features.as_slice().expect("features are stored in standard layout");
-        &all[rows.start * width..rows.end * width]
-    }
-
     /// The labels.
     #[must_use]
     pub fn labels(&self) -> &[f64] {

@@ -52,22 +52,6 @@ pub trait Objective: Sync {
     /// Adds `weight · ∇ℓ(θ; x, y)` to `gradient`.
     fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]);
 
-    /// Adds `weight · ∇ℓ` of several examples, whose features are given row after row.
-    #[inline]
-    fn add_gradients(
-        &self,
-        model: &[f64],
-        features: &[f64],
-        labels: &[f64],
-        weight: f64,
-        gradient: &mut [f64],
-    ) {
-        let width = features.len() / labels.len().max(1);
-        for (row, &label) in features.chunks_exact(width.max(1)).zip(labels) {
-            self.add_gradient(model, row, label, weight, gradient);
-        }
-    }
-
     /// Nothing if the loss is made for these examples; trainers ask before they start.
     ///
     /// # Errors
@@ -87,8 +71,8 @@ pub trait Objective: Sync {
 /// # Examples
 /// ```
 /// use ndp_algos::sgd::{Linear, LinearLoss, Objective};
-/// assert_eq!(Linear::new(LinearLoss::Logistic).value(&[0.0], &[3.0], 1.0), 2f64.ln());
-/// assert_eq!(Linear::new(LinearLoss::Squared).value(&[2.0], &[3.0], 4.0), 2.0);
+/// assert_eq!(Linear::from(LinearLoss::Logistic).value(&[0.0], &[3.0], 1.0), 2f64.ln());
+/// assert_eq!(Linear::from(LinearLoss::Squared).value(&[2.0], &[3.0], 4.0), 2.0);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinearLoss {
@@ -159,7 +143,7 @@ impl LinearLoss {
 /// ```
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective};
 /// // Gradients clipped to norm 0.5 for every example differ by at most 1.
-/// let objective = Linear { intercept: true, clip: Some(0.5), ..Linear::new(LinearLoss::Logistic) };
+/// let objective = Linear { intercept: true, clip: Some(0.5), ..Linear::from(LinearLoss::Logistic) };
 /// assert_eq!(objective.constants(1.0, 1.0, Domain::Unbounded).sensitivity, 1.0);
 /// ```
 ///
@@ -179,12 +163,14 @@ pub struct Linear {
     pub clip: Option<f64>,
 }
 
-impl Linear {
+impl From<LinearLoss> for Linear {
     /// The plain loss: no ridge, no intercept, no clipping.
-    pub const fn new(loss: LinearLoss) -> Self {
+    fn from(loss: LinearLoss) -> Self {
         Self { loss, l2: 0.0, intercept: false, clip: None }
     }
+}
 
+impl Linear {
     /// Nothing if ridge and clipping norm are what they must be.
     fn check_options(&self) -> Result<(), Error> {
         ensure(0.0 <= self.l2 && self.l2.is_finite(), "the ridge", "be nonnegative and finite", self.l2)?;
@@ -226,6 +212,7 @@ impl Linear {
     }
 
     /// Adds the gradient of the ridge.
+    #[inline]
     fn add_ridge(&self, model: &[f64], weight: f64, gradient: &mut [f64]) {
         if self.l2 > 0.0 {
             for (g, t) in gradient.iter_mut().zip(model) {
@@ -261,31 +248,14 @@ impl Objective for Linear {
         fit + self.l2 / 2.0 * dot(model, model)
     }
 
+    #[inline]
     fn add_gradient(&self, model: &[f64], features: &[f64], label: f64, weight: f64, gradient: &mut [f64]) {
-        self.add_fit(model, features, label, weight, gradient);
-        self.add_ridge(model, weight, gradient);
-    }
-
-    fn add_gradients(
-        &self,
-        model: &[f64],
-        features: &[f64],
-        labels: &[f64],
-        weight: f64,
-        gradient: &mut [f64],
-    ) {
-        let width = features.len() / labels.len().max(1);
-        // Rows of a known length need no loops over their parts.
-        if width == 8 {
-            for (row, &label) in features.as_chunks::<8>().0.iter().zip(labels) {
-                self.add_fit(model, row, label, weight, gradient);
-            }
-        } else {
-            for (row, &label) in features.chunks_exact(width.max(1)).zip(labels) {
-                self.add_fit(model, row, label, weight, gradient);
-            }
+        // A row of a known length needs no loops over its parts.
+        match <&[f64; 8]>::try_from(features) {
+            Ok(row) => self.add_fit(model, row, label, weight, gradient),
+            Err(_) => self.add_fit(model, features, label, weight, gradient),
         }
-        self.add_ridge(model, weight * labels.len() as f64, gradient);
+        self.add_ridge(model, weight, gradient);
     }
 
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants {
@@ -365,31 +335,31 @@ mod tests {
                 let model = [0.4 * scale, -0.9 * scale, 0.2 * scale];
                 let with_intercept = [model[0], model[1], model[2], -0.3 * scale];
                 check_gradient(
-                    &Linear { l2: 0.2, ..Linear::new(LinearLoss::Logistic) },
+                    &Linear { l2: 0.2, ..Linear::from(LinearLoss::Logistic) },
                     &model,
                     &features,
                     label,
                 );
                 check_gradient(
-                    &Linear { l2: 0.1, ..Linear::new(LinearLoss::Squared) },
+                    &Linear { l2: 0.1, ..Linear::from(LinearLoss::Squared) },
                     &model,
                     &features,
                     label,
                 );
                 check_gradient(
-                    &Linear { clip: Some(0.3), ..Linear::new(LinearLoss::Logistic) },
+                    &Linear { clip: Some(0.3), ..Linear::from(LinearLoss::Logistic) },
                     &model,
                     &features,
                     label,
                 );
                 check_gradient(
-                    &Linear { clip: Some(0.5), ..Linear::new(LinearLoss::Squared) },
+                    &Linear { clip: Some(0.5), ..Linear::from(LinearLoss::Squared) },
                     &model,
                     &features,
                     label,
                 );
                 check_gradient(
-                    &Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) },
+                    &Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) },
                     &with_intercept,
                     &features,
                     label,
@@ -402,7 +372,7 @@ mod tests {
 
     #[test]
     fn clipped_gradients_are_short_and_their_steps_stay_nonexpansive() -> Result<(), Error> {
-        let objective = Linear { clip: Some(0.5), ..Linear::new(LinearLoss::Squared) };
+        let objective = Linear { clip: Some(0.5), ..Linear::from(LinearLoss::Squared) };
         let features = [0.6, 0.8];
         let constants = objective.constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!(constants.lipschitz, 0.5);
@@ -426,12 +396,12 @@ mod tests {
 
     #[test]
     fn constants_know_when_they_are_infinite() -> Result<(), Error> {
-        let ridge = Linear::new(LinearLoss::Squared);
+        let ridge = Linear::from(LinearLoss::Squared);
         assert_eq!(ridge.constants(1.0, 1.0, Domain::Unbounded).require_bounded(), Err(Error::Unbounded));
         let bounded = ridge.constants(2.0, 1.0, Domain::Ball(3.0));
         assert_eq!(bounded.lipschitz, 2.0 * (2.0 * 3.0 + 1.0));
         assert_eq!(bounded.smoothness, 4.0);
-        let logistic = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+        let logistic = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!((logistic.lipschitz, logistic.sensitivity, logistic.smoothness), (1.0, 2.0, 0.25));
         assert_eq!(logistic.require_nonexpansive(8.1), Err(Error::StepTooLong { step: 8.1, limit: 8.0 }));
         assert!(Domain::Ball(f64::NAN).check().is_err());

@@ -277,9 +277,15 @@ impl WalkSgd<'_> {
                 gradient.fill(0.0);
                 if contributes {
                     contributions[holder] += 1;
-                    let rows = users.rows(holder);
-                    let labels = &data.labels()[rows.clone()];
-                    objective.add_gradients(&model, data.rows(rows), labels, share, &mut gradient);
+                    for row in users.rows(holder) {
+                        objective.add_gradient(
+                            &model,
+                            data.row(row),
+                            data.labels()[row],
+                            share,
+                            &mut gradient,
+                        );
+                    }
                 }
                 self.update.perturb(&mut gradient, sigma, rng);
                 let step = self.step_size.at(t);

@@ -1,9 +1,14 @@
 //! Token walks: a token goes from node to node, and each node adds to it.
 //!
-//! - [`ring`]: a fixed ring, passed several times; real sums and histograms.
-//! - [`complete`]: a uniform walk on all nodes; real sums and histograms.
-//! - [`graph`]: a walk on the edges of a graph; running averages.
-//! - [`ReleasedSum`]: sums of the first two behind noise of any law.
+//! | what does it cost, if a token | answer | grade |
+//! |---|---|---|
+//! | goes around a fixed ring several times, for sums and histograms? | [`ring`] | exact for sums, upper bound for histograms |
+//! | jumps between all nodes, for sums and histograms? | [`complete`] | upper bound |
+//! | walks on the edges of a graph, for running averages? | [`graph`] | upper bound |
+//! | carries a sum of the first two behind noise of any law? | [`ReleasedSum`] | upper bound |
+//! | took a path that is known? | [`OnPath`], [`Path::cost`] | exact |
+//!
+//! What a node saw of a run is a [`TokenView`].
 //!
 //! In all of them, the contributions of *all* nodes are fixed before the run: they are functions of the node and the
 //! number of its visit, never of the token, which the signatures enforce. A node that reacted to the noise

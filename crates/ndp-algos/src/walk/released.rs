@@ -141,7 +141,8 @@ impl Protocol for ReleasedSum {
         observer: &Observer,
         noise: NoiseMultiplier,
     ) -> Result<Box<dyn Attacker + 'a>, Error> {
-        self.account(observer)?.checked_source(u)?;
+        self.require_covered(observer)?;
+        observer.checked_source(u, Protocol::node_count(self))?;
         Ok(Box::new(LastToken { sum: *self, observer: observer.members()[0], u, noise: self.at(noise)? }))
     }
 }
@@ -161,13 +162,13 @@ impl Account for Alike {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.observer.checked_source(u, self.node_count())?;
         let release = self.sum.at(noise)?.release(self.sum.sensitivity()?)?.into();
         Ok(Profile::of_curve(Composed { sum: self.sum, release }, &self.observer.to_string()))
     }
 
-    fn alike(&self) -> bool {
-        true
+    fn class(&self) -> Option<(usize, usize)> {
+        Some((std::ptr::from_ref(self).addr(), 0))
     }
 }
 
@@ -308,7 +309,7 @@ mod tests {
     use crate::walk::ring::Placement;
     use crate::walk::{FinalToken, LAWS};
     use approx::assert_relative_eq;
-    use ndp_dp::{Measure, Sigma};
+    use ndp_dp::{Measure, Sigma, Verdict};
 
     fn ring(n: usize, rounds: usize, law: &str) -> Result<ReleasedSum, Error> {
         let noise = TokenNoise::named(law, Sigma::new(1.0)?)?;
@@ -379,9 +380,9 @@ mod tests {
                 let accounts = [sum.account(&Observer::node(0))?];
                 let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
                 let noise = least_noise(&accounts, &target)?.noise;
-                assert!(check(&accounts, noise, &target)?.is_met(), "{}", law.name());
+                assert_eq!(check(&accounts, noise, &target)?.verdict, Verdict::Met, "{}", law.name());
                 let less = NoiseMultiplier::new(noise.get() / 1.001)?;
-                assert!(!check(&accounts, less, &target)?.is_met(), "{} {noise}", law.name());
+                assert_ne!(check(&accounts, less, &target)?.verdict, Verdict::Met, "{} {noise}", law.name());
             }
         }
         Ok(())

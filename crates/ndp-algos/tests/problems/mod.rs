@@ -102,10 +102,12 @@ fn stated_minimisers_are_minimisers() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(3);
     let (model, other) = ([1.5, -0.5, 0.25], [1.4, -0.5, 0.25]);
     let largest_slope = |loss: LinearLoss, data: &Dataset, model: &[f64]| {
-        let (features, objective) = (data.features(), Linear::new(loss));
+        let (features, objective) = (data.features(), Linear::from(loss));
         let mut gradient = vec![0.0; model.len()];
-        let rows = features.as_slice().expect("features are stored row after row");
-        objective.add_gradients(model, rows, data.labels(), 1.0 / data.labels().len() as f64, &mut gradient);
+        let share = 1.0 / data.labels().len() as f64;
+        for (row, &label) in features.rows().into_iter().zip(data.labels()) {
+            objective.add_gradient(model, &row.to_vec(), label, share, &mut gradient);
+        }
         gradient.iter().fold(0.0, |m: f64, g| m.max(g.abs()))
     };
     let logistic = exact_logistic(40, &model, rng)?;

@@ -6,6 +6,7 @@ use crate::errors::Failure;
 use crate::output::{csv, down, json, number, up};
 use crate::{input, question};
 use ndp_algos::audit::{AuditPlan, audit};
+use ndp_graph::progress::Silent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -22,7 +23,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let noise = question::noise(asked.noise, 1.0)?;
     let plan = AuditPlan { runs: asked.runs, error_rate: asked.error_rate };
     let rng = &mut ChaCha8Rng::seed_from_u64(asked.knowledge.seed);
-    let found = audit(&protocol, source, observer, noise, plan, rng)?;
+    let found = audit(&protocol, source, observer, noise, plan, rng, &Silent)?;
     let (allowed, grade) = (found.allowed.value().mu(), found.allowed.grade());
     let measured = *found.measured_mu.value();
     if let Some(path) = &asked.files.csv {

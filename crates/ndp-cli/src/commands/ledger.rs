@@ -18,7 +18,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let limit = asked.target.epsilon.or(asked.target.renyi).or(asked.target.mu);
     let mut ledgers = match limit {
         Some(allowed) => PairLedgers::with_limit(measure, allowed)?,
-        None => PairLedgers::new(),
+        None => PairLedgers::default(),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
     let mut fits = Vec::new();

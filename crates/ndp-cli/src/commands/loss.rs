@@ -66,7 +66,7 @@ pub(super) fn all(
         };
         let outside: Vec<usize> =
             order.iter().copied().filter(|&u| !account.observer().contains(u)).collect();
-        let mut entries: Vec<Entry> = if account.alike() {
+        let mut entries: Vec<Entry> = if account.class().is_some() {
             let same = outside.first().map(|&first| one(first)).transpose()?.flatten();
             let copy = |same: Entry| {
                 let hops = &hops;

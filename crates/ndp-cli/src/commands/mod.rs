@@ -91,8 +91,8 @@ fn accounts<'a>(
 
 /// Rounds of gossip by the stopping rule, where none are given.
 fn stopping_rounds(matrix: &GossipMatrix) -> Result<usize, Failure> {
-    let rounds = registry::find("muffliato")?.parameter("rounds");
-    Ok(count(rounds.map_or(Ok(1.0), |rounds| rounds.default_on(matrix))?))
+    let rounds = registry::find("muffliato")?.parameters.iter().find(|parameter| parameter.name == "rounds");
+    Ok(count(rounds.map_or(Ok(1.0), |rounds| (rounds.default)(matrix))?))
 }
 
 /// `⌊x⌋` as a count: 0 for what is negative or no number, the largest for what is too large.

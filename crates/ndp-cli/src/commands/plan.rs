@@ -120,7 +120,7 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
         if entry.kind != Kind::Mean {
             continue;
         }
-        if entry.parameter("rounds").is_none() {
+        if entry.parameters.iter().all(|parameter| parameter.name != "rounds") {
             let (weights, parameters) = (Weights::Metropolis, Parameters::default());
             candidates.push(Candidate { name: entry.name, weights, parameters });
             continue;
@@ -128,7 +128,7 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
         for weights in [Weights::Metropolis, Weights::MaxDegree] {
             for factor in FACTORS {
                 let rounds = (base * factor).ceil().max(1.0);
-                let parameters = Parameters::default().with("rounds", rounds);
+                let parameters = Parameters::from([("rounds", rounds)]);
                 candidates.push(Candidate { name: entry.name, weights, parameters });
             }
         }

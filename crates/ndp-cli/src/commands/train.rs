@@ -175,7 +175,7 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
         _ => Domain::Unbounded,
     };
     let objective =
-        Linear { l2: asked.ridge, intercept: asked.intercept, ..Linear::new(LinearLoss::Logistic) };
+        Linear { l2: asked.ridge, intercept: asked.intercept, ..Linear::from(LinearLoss::Logistic) };
     objective.check(&train)?;
     let bounds = DataBounds::default();
     let sensitivity = objective.constants(bounds.feature_norm, bounds.label_size, domain).sensitivity;

@@ -22,7 +22,7 @@ pub(super) const TEST_ROWS: usize = 4128;
 pub(super) fn houses(data: &Data) -> Result<(Dataset, Provenance)> {
     let loaded = data.houses()?;
     let rows = Dataset::new(loaded.value.features, loaded.value.labels)?.standardized()?.with_unit_rows();
-    Linear::new(LinearLoss::Logistic).check(&rows)?;
+    Linear::from(LinearLoss::Logistic).check(&rows)?;
     DataBounds::default().check(&rows)?;
     Ok((rows, loaded.source))
 }

@@ -44,7 +44,8 @@ pub struct FreshNoiseGossip {
     /// The gossip matrix `W`.
     pub matrix: GossipMatrix,
     schedule: NoiseSchedule,
-    own_noise: OwnNoise,
+    /// Whether observers use the noise they drew; from the start they do.
+    pub own_noise: OwnNoise,
 }
 
 impl FreshNoiseGossip {
@@ -137,11 +138,6 @@ impl FreshNoiseGossip {
 }
 
 impl GossipProtocol for FreshNoiseGossip {
-    fn with_own_noise(mut self, own_noise: OwnNoise) -> Self {
-        self.own_noise = own_noise;
-        self
-    }
-
     fn run(&self, values: ArrayView2<'_, f64>, sigma: Sigma, rng: &mut dyn Rng) -> Result<Transcript, Error> {
         check_values(values, self.matrix.node_count())?;
         let schedule = self.schedule.scaled_to(sigma)?;
@@ -160,10 +156,6 @@ impl GossipProtocol for FreshNoiseGossip {
         let later_noises = noises.split_off(1);
         let noise = noises.remove(0);
         Ok(Transcript { noise, messages, output, later_noises })
-    }
-
-    fn received(&self, run: &Transcript, _: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
-        run.received(self.matrix.graph(), coalition)
     }
 
     fn mean_squared_error(&self, values: ArrayView2<'_, f64>, sigma: Sigma) -> Result<Exact<f64>, Error> {
@@ -249,7 +241,7 @@ impl LinearProtocol for FreshNoiseGossip {
         rng: &mut dyn Rng,
     ) -> Result<Observation, Error> {
         let run = self.run(values, sigma, rng)?;
-        let received = self.received(&run, sigma, coalition)?;
+        let received = run.received(self.matrix.graph(), coalition)?;
         let coalition = checked_coalition(coalition, self.node_count())?;
         let mut known_noises = Array2::zeros((0, values.ncols()));
         if self.own_noise == OwnNoise::Known {
@@ -266,7 +258,7 @@ impl LinearProtocol for FreshNoiseGossip {
     }
 
     fn seen_with(&self, own_noise: OwnNoise) -> Option<Box<dyn LinearProtocol + '_>> {
-        Some(Box::new(self.clone().with_own_noise(own_noise)))
+        Some(Box::new(Self { own_noise, ..self.clone() }))
     }
 
     fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

@@ -38,7 +38,7 @@ pub fn zip_dl(graph: &Graph, own: impl Into<Weight>, mask: impl Into<Weight>) ->
         let neighbors = graph.neighbors(u);
         let masks = match neighbors.len() {
             0 | 1 => Vec::new(),
-            count => program.zero_sum_of(u, count, mask.clone())?,
+            count => program.zero_sum(&vec![u; count], mask.clone())?,
         };
         for (k, &to) in neighbors.iter().enumerate() {
             let message = match masks.get(k) {

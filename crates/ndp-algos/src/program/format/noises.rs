@@ -44,6 +44,7 @@ impl Reader {
         }
         if line.has("zero-sum") {
             let nodes = line.nodes("zero-sum")?;
+            distinct(&nodes, "a zero-sum group")?;
             let values = self.program.zero_sum(&nodes, variance)?;
             return self.define_family(name, family(&nodes, values), None);
         }

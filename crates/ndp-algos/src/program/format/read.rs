@@ -244,7 +244,8 @@ impl Reader {
                 Json::Object(entries) => entries.iter().map(entry).collect::<Result<Vec<_>, ProgramError>>(),
                 _ => syntax("a row must be an object of columns and weights"),
             };
-            MixingMatrix::from_rows(&rows.iter().map(row).collect::<Result<Vec<_>, ProgramError>>()?)?
+            let rows = rows.iter().map(row).collect::<Result<Vec<_>, ProgramError>>()?;
+            MixingMatrix::try_from(rows.as_slice())?
         } else {
             let graph = self.find_graph(line.text("of")?)?;
             let named = line.text("weights")?;

@@ -5,8 +5,9 @@ use crate::accountant::{Protocol, Target, check, least_noise};
 use crate::audit::{AuditPlan, audit};
 use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
 use crate::program::constructors::*;
-use ndp_dp::{Grade, Measure, NoiseMultiplier};
+use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -406,14 +407,14 @@ fn programs_meet_targets_and_audits() -> Outcome {
     let accounts = [Protocol::account(&declared, &observer)?];
     let target = Target::worst(Measure::Gaussian, 0.5);
     let least = least_noise(&accounts, &target)?;
-    assert!(check(&accounts, least.noise, &target)?.is_met());
+    assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
     // μ² = (69/26) / noise².
     assert!((least.noise.get() - (69.0_f64 / 26.0).sqrt() / 0.5).abs() < 1e-6);
     let noise = NoiseMultiplier::new(1.0)?;
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for u in [0, 1] {
-        let found = audit(&declared, u, &observer, noise, plan, &mut rng)?;
+        let found = audit(&declared, u, &observer, noise, plan, &mut rng, &Silent)?;
         assert!(!found.is_refuted(), "{found:?}");
         assert!(*found.measured_mu.value() > 0.7 * found.allowed.value().mu(), "{found:?}");
     }
@@ -428,7 +429,8 @@ fn audits_of_correlated_noise() -> Outcome {
     let plan = AuditPlan { runs: 4000, error_rate: 1e-3 };
     let mut rng = ChaCha8Rng::seed_from_u64(10);
     for protocol in [&decor, &zip] {
-        let found = audit(protocol, 2, &Observer::node(0), NoiseMultiplier::new(1.0)?, plan, &mut rng)?;
+        let found =
+            audit(protocol, 2, &Observer::node(0), NoiseMultiplier::new(1.0)?, plan, &mut rng, &Silent)?;
         assert!(!found.is_refuted(), "{found:?}");
         assert!(*found.measured_mu.value() > 0.7 * found.allowed.value().mu(), "{found:?}");
     }

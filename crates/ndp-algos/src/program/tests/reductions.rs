@@ -45,7 +45,7 @@ fn what_is_too_far_is_left_out() -> Outcome {
     let row = |&u: &usize| -> Vec<(usize, Weight)> {
         mixing.entries(u).into_iter().filter_map(|(v, x)| Some((place(v)?, x))).collect()
     };
-    let cut = MixingMatrix::from_rows(&ball.iter().map(row).collect::<Vec<_>>())?;
+    let cut = MixingMatrix::try_from(ball.iter().map(row).collect::<Vec<_>>().as_slice())?;
     let edges = graph.edges().filter_map(|(a, b)| Some((place(a)?, place(b)?)));
     let inside = Graph::from_edges(ball.len(), edges)?;
     let mut program = Program::new(ball.len())?;

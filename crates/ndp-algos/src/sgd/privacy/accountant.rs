@@ -20,7 +20,7 @@ use ndp_dp::{Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
 /// use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 /// use ndp_algos::sgd::privacy::{Accountant, Watched};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, walk::Update};
-/// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let sgd =
 ///     MuffliatoSgd { rounds: 10, step_size: 0.5, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 /// // Ten rounds of a one-peer hypercube: nodes that differ in the last bit alone lose most.
@@ -99,7 +99,7 @@ pub enum Watched<'a> {
 /// use ndp_algos::sgd::walk::{Route, WalkSgd};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective};
 /// use ndp_dp::{Delta, Measure};
-/// let constants = Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
+/// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let walk = WalkSgd::new(Route::Complete, 20_000, 0.034, Some(12));
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-6)?), 10.0);
 /// let noise = |watched: Watched<'_>| Ok::<_, ndp_algos::Error>(Accountant::new(watched, &constants, 2000)?.noise_for(&target)?.get());
@@ -304,7 +304,7 @@ mod tests {
     };
 
     fn logistic() -> Constants {
-        Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
+        Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
     }
 
     fn ring(n: usize) -> Result<TransitionMatrix, Error> {
@@ -441,7 +441,7 @@ mod tests {
         let still = WalkSgd { steps: 0, ..FIG2 };
         let watched = Watched::CompleteWalk { walk: &still, colluders: 1 };
         assert!(matches!(refused(watched), Error::InvalidParameter { .. }));
-        let unbounded = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
+        let unbounded = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
         let local = Accountant::new(Watched::Local { contributions: 1 }, &unbounded, 40).map(|_| ());
         assert_eq!(local, Err(Error::Unbounded));
         Ok(())

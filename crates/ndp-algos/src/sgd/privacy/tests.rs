@@ -31,7 +31,7 @@ fn epsilon(statement: &Statement) -> f64 {
 }
 
 fn logistic() -> Constants {
-    Linear::new(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
+    Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
 }
 
 /// The noise levels of the papers' experiment at `n = 2000`, 12 contributions, `δ = 1e-6`: walk 1.178 and
@@ -162,7 +162,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
     ));
     let long = WalkSgd { step_size: StepSize::Constant(9.0), ..FIG2 };
     assert!(matches!(fails(long, &logistic()), Error::StepTooLong { .. }));
-    let ridge = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
+    let ridge = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
     assert_eq!(fails(FIG2, &ridge), Error::Unbounded);
     assert!(complete_walk(&FIG2, &logistic(), 40, 40, sigma, delta).is_err());
     let curator = WalkSgd::new(Route::Complete, 100, 0.034, None);
@@ -241,7 +241,7 @@ fn noise_on_a_graph_meets_its_targets() -> Result<(), Error> {
 #[test]
 fn attacks_on_the_last_model_stay_below_the_statements() -> Result<(), Error> {
     // Far labels and clipped examples: every gradient is ±1/2, so the first user's whole sensitivity shows.
-    let objective = Linear { clip: Some(0.5), ..Linear::new(LinearLoss::Squared) };
+    let objective = Linear { clip: Some(0.5), ..Linear::from(LinearLoss::Squared) };
     let constants = objective.constants(1.0, 100.0, Domain::Unbounded);
     let world = |label: f64| {
         let labels = vec![label, 100.0, -100.0, 100.0];
@@ -308,8 +308,13 @@ fn walks_that_prefer_users_train_but_get_no_statement() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(1);
     let users = Users::deal(&Dataset::new(features, labels)?, 5, Deal::InOrder, rng)?;
     let noise = Some(Sigma::new(0.1)?);
-    let run =
-        walk.run(&Linear::new(LinearLoss::Logistic), &users, noise, None, &mut ChaCha8Rng::seed_from_u64(2))?;
+    let run = walk.run(
+        &Linear::from(LinearLoss::Logistic),
+        &users,
+        noise,
+        None,
+        &mut ChaCha8Rng::seed_from_u64(2),
+    )?;
     assert!(run.models.iter().all(|x| x.is_finite()));
 
     let ring = ring(5)?;
@@ -423,7 +428,7 @@ fn noise_of_gossip_meets_its_targets() -> Result<(), Error> {
 /// A capped contribution is local DP with the clipped sensitivity, whatever the objective.
 #[test]
 fn node_clipping_bounds_what_a_gradient_reveals() -> Result<(), Error> {
-    let ridge = Linear::new(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
+    let ridge = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
     let clipped = Update::NodeClipped { clip: 0.5 }.constants(&ridge);
     assert_eq!((clipped.lipschitz, clipped.sensitivity, clipped.strong_convexity), (0.5, 1.0, 0.0));
     let delta = Delta::new(1e-6)?;

@@ -45,17 +45,16 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.observer.checked_source(u, self.nodes)?;
         (self.profile)(noise, &self.observer.to_string())
-    }
-
-    fn alike(&self) -> bool {
-        true
     }
 
     fn class(&self) -> Option<(usize, usize)> {
         let known = usize::from(self.observer.senders == Senders::Known);
-        Some((self.protocol?, 2 * self.observer.members().len() + known))
+        Some(match self.protocol {
+            Some(protocol) => (protocol, 2 * self.observer.members().len() + known),
+            None => (std::ptr::from_ref(self).addr(), 0),
+        })
     }
 
     fn least_noise(
@@ -66,7 +65,7 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
     ) -> Result<Option<NoiseMultiplier>, Error> {
         match (measure, &self.least) {
             (Measure::Approx(delta), Some(least)) if 0.0 < allowed && allowed.is_finite() => {
-                self.checked_source(u)?;
+                self.observer.checked_source(u, self.nodes)?;
                 least(ApproxDp::new(allowed, delta.get())?).map(Some)
             }
             _ => crate::accountant::search_of_pair(self, u, measure, allowed),
@@ -386,7 +385,7 @@ mod tests {
     use crate::accountant::{Target, check, least_noise};
     use crate::walk::Bounds;
     use crate::walk::complete::CompleteOptions;
-    use ndp_dp::Sigma;
+    use ndp_dp::{Sigma, Verdict};
 
     fn sum(n: usize, steps: usize) -> Result<CompleteSum, Error> {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
@@ -440,9 +439,9 @@ mod tests {
             for allowed in [0.3, 4.0] {
                 let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), allowed);
                 let noise = least_noise(&accounts, &target)?.noise;
-                assert!(check(&accounts, noise, &target)?.is_met());
+                assert_eq!(check(&accounts, noise, &target)?.verdict, Verdict::Met);
                 let less = NoiseMultiplier::new(noise.get() / 1.01)?;
-                assert!(!check(&accounts, less, &target)?.is_met());
+                assert_ne!(check(&accounts, less, &target)?.verdict, Verdict::Met);
             }
         }
         Ok(())

@@ -107,7 +107,7 @@ mod tests {
                 let protocol = OnPath { protocol: sum, path: walk.sample(rng) };
                 let units = path_units(&protocol.path, published)?.into_value();
                 for v in 0..n {
-                    let report = exact_loss(&protocol.view(v)?)?;
+                    let report = exact_loss(&protocol.coalition_view(&[v])?)?;
                     for u in (0..n).filter(|&u| u != v) {
                         let exact = report.loss.value().unit[u];
                         assert_relative_eq!(units[(u, v)], exact, max_relative = 1e-9, epsilon = 1e-9);
@@ -127,7 +127,7 @@ mod tests {
         // Node 0 contributes once; its second visit only adds noise.
         let protocol = OnPath { protocol: sum, path: walk.path(&[0, 0, 1, 2])? };
         assert_relative_eq!(path_units(&protocol.path, false)?.value()[(0, 1)], 0.5, max_relative = 1e-12);
-        let report = exact_loss(&protocol.view(1)?)?;
+        let report = exact_loss(&protocol.coalition_view(&[1])?)?;
         assert_relative_eq!(report.loss.value().unit[0], 0.5, max_relative = 1e-12);
         let other = CompleteWalk::new(3, 3)?.path(&[0, 0, 1])?;
         assert!(matches!(

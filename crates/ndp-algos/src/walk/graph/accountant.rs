@@ -135,7 +135,7 @@ impl Account for OnGraph {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.observer.checked_source(u, self.node_count())?;
         let against = self.observer.to_string();
         // A token does not come farther than its steps, unless it is handed to all at the end.
         let withheld = self.walk.options().final_token == FinalToken::Withheld;

@@ -429,7 +429,8 @@ mod tests {
     use super::super::path_cost::Odometer;
     use super::*;
     use crate::accountant::Observer;
-    use crate::audit::{Attack, AuditPlan, audit};
+    use crate::attack::Attack;
+    use crate::audit::{AuditPlan, audit};
     use crate::loss::exact_loss;
     use approx::assert_relative_eq;
     use ndarray::{ArrayView1, array};
@@ -437,6 +438,7 @@ mod tests {
     use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, star_graph};
     use ndp_graph::hitting::Start;
+    use ndp_graph::progress::Silent;
     use ndp_graph::{GossipMatrix, TransitionMatrix};
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng;
@@ -594,7 +596,7 @@ mod tests {
         for (path, u, v) in &paths {
             for averaging in [&running, &constant] {
                 let protocol = OnPath { protocol: averaging.clone(), path: path.clone() };
-                let unit = Attack::optimal(&protocol.view(*v)?, *u)?.unit;
+                let unit = Attack::optimal(&protocol.coalition_view(&[*v])?, *u)?.unit;
                 assert!(unit > 0.0 && unit <= read(path, *u, &[*v]).cost().value() + 1e-9);
                 // The noise at which two normal laws are told apart best.
                 let mu = 1.5;
@@ -607,13 +609,14 @@ mod tests {
                     sigma.multiplier(sensitivity)?,
                     plan,
                     &mut rng,
+                    &Silent,
                 )?;
                 let measured = *found.measured_mu.value();
                 assert!((0.9 * mu..=mu).contains(&measured), "measured {measured}, exact {mu}");
             }
         }
         let leaf = OnPath { protocol: running, path: paths[0].0.clone() };
-        assert_relative_eq!(Attack::optimal(&leaf.view(0)?, 1)?.unit, 3.0, max_relative = 1e-12);
+        assert_relative_eq!(Attack::optimal(&leaf.coalition_view(&[0])?, 1)?.unit, 3.0, max_relative = 1e-12);
         Ok(())
     }
 
@@ -640,7 +643,7 @@ mod tests {
             let bad = averaging(steps, array![0.0]);
             assert!(matches!(bad.require_amplification(&path(&[0, 1])), Err(Error::InvalidParameter { .. })));
             let on_path = OnPath { protocol: bad, path: path(&[0, 1]) };
-            assert!(matches!(on_path.view(1), Err(Error::InvalidParameter { .. })));
+            assert!(matches!(on_path.coalition_view(&[1]), Err(Error::InvalidParameter { .. })));
         }
         for initial in [array![], array![f64::INFINITY]] {
             let bad = averaging(Steps::Constant(0.1), initial);
@@ -663,7 +666,7 @@ mod tests {
         let masked = TokenAveraging { final_token: FinalToken::Masked, ..averaging };
         let (values, path) = (Array2::zeros((5, 1)), path(&[0, 1]));
         assert!(matches!(masked.run(&path, values.view(), sigma, &mut rng), Err(Error::NoGuarantee(_))));
-        assert!(matches!(OnPath { protocol: masked, path }.view(1), Err(Error::NoGuarantee(_))));
+        assert!(matches!(OnPath { protocol: masked, path }.coalition_view(&[1]), Err(Error::NoGuarantee(_))));
         Ok(())
     }
 }

@@ -42,12 +42,7 @@ impl Protocol for RingHistogram {
         observer.require_no_taps()?;
         let nodes = RingHistogram::node_count(self);
         let members = observer.checked(nodes)?;
-        if u >= nodes {
-            return Err(Error::NodeOutOfRange { node: u, nodes });
-        }
-        if observer.contains(u) {
-            return Err(Error::SourceIsObserver(u));
-        }
+        observer.checked_source(u, nodes)?;
         Ok(Box::new(Counting { histogram: self.at(noise)?, observer: members[0], u }))
     }
 }
@@ -75,7 +70,7 @@ impl Account for OnRing {
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
-        self.checked_source(u)?;
+        self.observer.checked_source(u, self.node_count())?;
         let histogram = self.histogram.at(noise)?;
         let members = self.observer.members().to_vec();
         let epsilon = move |delta: Delta| {
@@ -84,8 +79,9 @@ impl Account for OnRing {
         Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
     }
 
-    fn alike(&self) -> bool {
-        true
+    /// Of its own: the loss depends on where the members sit.
+    fn class(&self) -> Option<(usize, usize)> {
+        Some((std::ptr::from_ref(self).addr(), 0))
     }
 }
 

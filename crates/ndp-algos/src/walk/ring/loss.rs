@@ -193,7 +193,8 @@ mod tests {
         for ring in rings()? {
             let mut worst = 0.0f64;
             for v in 0..ring.node_count() {
-                let (report, formula) = (exact_loss(&ring.view(v)?)?, ring.coalition_loss(&[v])?);
+                let (report, formula) =
+                    (exact_loss(&ring.coalition_view(&[v])?)?, ring.coalition_loss(&[v])?);
                 assert_eq!(formula.rank, report.rank, "{ring:?} towards {v}");
                 for u in (0..ring.node_count()).filter(|&u| u != v) {
                     let unit = formula.unit(u)?.value().get();
@@ -360,7 +361,7 @@ mod tests {
     fn bad_coalitions_are_refused() -> Result<(), Error> {
         let counter = ring(4, 2, Placement::Counter)?;
         // Between two colluders there may be no noise at all: the view says what that means.
-        assert!(matches!(counter.coalition_loss(&[1, 3]), Err(Error::NoiselessView(2))));
+        assert!(matches!(counter.coalition_loss(&[1, 3]), Err(Error::NoiselessView(_))));
         let shared = ring(4, 2, Placement::Distributed)?;
         assert!(matches!(unit(&shared, 1, &[1, 2]), Err(Error::SourceIsObserver(1))));
         assert!(matches!(unit(&shared, 0, &[]), Err(Error::EmptyCoalition)));

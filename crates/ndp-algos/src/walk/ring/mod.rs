@@ -3,11 +3,13 @@
 //! The order of the nodes is public. A node receives the token once per round; between two receptions it
 //! knows that every other node acted once.
 //!
-//! - [`RingSum`]: the sum of real contributions, noise on every `(n−1)`-th step or a share on every step;
-//!   as a [`Protocol`](crate::Protocol) it has an exact account for Gaussian noise; noise of any law is accounted for by
-//!   [`ReleasedSum`](crate::walk::ReleasedSum).
-//! - [`RingHistogram`]: counts of labels, each reported by randomized response.
-//! - [`pan_private`]: any online algorithm as a protocol of one round.
+//! | question | answer | grade |
+//! |---|---|---|
+//! | what do observers learn from a sum, noise on every `(n−1)`-th step or a share on every step? | [`RingSum`] as a [`LinearProtocol`](crate::LinearProtocol) and so as a [`Protocol`](crate::Protocol) | exact, for Gaussian noise |
+//! | ... behind noise of another law? | [`ReleasedSum`](crate::walk::ReleasedSum) | upper bound |
+//! | from counts of labels, each reported by randomized response? | [`RingHistogram`] as a protocol | upper bound |
+//! | from any online algorithm in one round? | [`pan_private`] | upper bound |
+//! | what was printed? | [`printed`] | printed |
 //!
 //! # References
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326: Section 3,

@@ -15,6 +15,7 @@ use ndp_algos::gossip::{
     FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
 use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, generators};
 use ndp_report::figure::{Check, Figure, Panel, Scale, Series};
@@ -100,7 +101,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .map(|(k, setting)| {
             let rng = &mut stream.trial(k as u64);
             let observer = Observer::coalition(&setting.coalition);
-            let found = audit(&setting.protocol, setting.source, &observer, noise, plan, rng);
+            let found = audit(&setting.protocol, setting.source, &observer, noise, plan, rng, &Silent);
             found.with_context(|| setting.name.clone())
         })
         .collect::<Result<_>>()?;

@@ -11,6 +11,7 @@ use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
+use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
@@ -93,6 +94,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                     scales.1.multiplier(scales.0)?,
                     plan,
                     &mut stream.trial(u as u64),
+                    &Silent,
                 )?;
                 Ok((f64::from(hops), (found.measured_mu.into_value() / SENSITIVITY * SIGMA).powi(2)))
             })

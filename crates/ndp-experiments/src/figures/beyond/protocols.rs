@@ -136,7 +136,7 @@ fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
 
 fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
     let parameters = match name {
-        "dsgd" => Parameters::default().with("steps", STEPS as f64),
+        "dsgd" => Parameters::from([("steps", STEPS as f64)]),
         _ => Parameters::default(),
     };
     let protocol = find(name)?.build(matrix, &parameters)?;

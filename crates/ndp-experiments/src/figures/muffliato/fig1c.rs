@@ -107,8 +107,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let sizes = scale.pick(vec![2000, 4000], vec![200, 400]);
     let hypercube = scale.pick(2048, 256);
     let sigma = Sigma::new(NOISE)?;
-    let released_model = Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) };
-    let model = Linear::new(LinearLoss::Logistic);
+    let released_model = Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) };
+    let model = Linear::from(LinearLoss::Logistic);
     let sound = MuffliatoSgd {
         rounds,
         step_size: STEP,

@@ -72,8 +72,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
-    let released_model = Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) };
-    let sound_model = Linear::new(LinearLoss::Logistic);
+    let released_model = Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) };
+    let sound_model = Linear::from(LinearLoss::Logistic);
     let bounds = DataBounds::default();
     let constants = sound_model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let mut figure = Figure::new("Network DP, figure 2: private SGD on houses, as released and sound")

@@ -84,7 +84,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
     let at_the_end = Setting { every: steps - 1, runs: scale.pick(4, 1), ..setting };
     let tuning = Runs::prepare(&rows, at_the_end, seed.fork("splits for tuning"))?;
     let delta = Delta::new(DELTA)?;
-    let model = Linear::new(LinearLoss::Logistic);
+    let model = Linear::from(LinearLoss::Logistic);
     let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let radius = scale.pick(0.07, 0.25);
@@ -213,7 +213,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
 
 /// Runs as the released program: on a graph the token starts at node 0 and moves before the first update.
 fn released_runs(runs: &Runs, walk: &WalkSgd<'_>, sigma: Sigma, seed: Seed) -> Result<Curve> {
-    let model = Linear { intercept: true, ..Linear::new(LinearLoss::Logistic) };
+    let model = Linear { intercept: true, ..Linear::from(LinearLoss::Logistic) };
     runs.each(seed, |_, users, evaluation, rng| {
         let start = match walk.route {
             Route::Complete => None,

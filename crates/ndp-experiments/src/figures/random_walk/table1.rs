@@ -87,7 +87,7 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         objective: false,
         stride: STRIDE,
     };
-    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(LinearLoss::Logistic) };
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::from(LinearLoss::Logistic) };
     let bounds = DataBounds::default();
     let constants = model.constants(bounds.feature_norm, bounds.label_size, Domain::Unbounded);
     let on_complete = sgd(Route::Complete, n);
@@ -251,7 +251,7 @@ fn sgd(route: Route<'_>, users: usize) -> WalkSgd<'_> {
 
 /// Last accuracies of gossip, mean over nodes.
 fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
-    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(LinearLoss::Logistic) };
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::from(LinearLoss::Logistic) };
     let sgd = MuffliatoSgd {
         rounds: ROUNDS,
         step_size: GOSSIP_STEP,
@@ -280,7 +280,7 @@ fn gossip(ground: &Ground, one_peer: bool, sigma: Sigma, seed: Seed) -> Result<V
 
 /// Last accuracies of the walk.
 fn walk(ground: &Ground, sigma: Sigma, seed: Seed) -> Result<Vec<f64>> {
-    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::new(LinearLoss::Logistic) };
+    let model = Linear { clip: Some(EXAMPLE_CLIP), ..Linear::from(LinearLoss::Logistic) };
     let route = ground.sparse.as_ref().map_or(Route::Complete, |sparse| Route::Graph(&sparse.walk));
     let sgd = sgd(route, ground.users);
     let curve = ground.runs.each(seed, |_, users, evaluation, rng| {
