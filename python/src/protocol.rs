@@ -13,8 +13,7 @@ use ndp_algos::accountant::{self, Observer};
 use ndp_algos::audit::{self, AuditPlan};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
-    AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip,
-    SynchronousGossip,
+    AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
 };
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteSum, CompleteWalk};
