@@ -5,7 +5,7 @@ use ndp_algos::Error;
 use ndp_algos::accountant::{Observer, Protocol};
 use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses, path_units};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
-use ndp_algos::walk::{Bounds, Path, TokenNoise};
+use ndp_algos::walk::{Bounds, FinalToken, Path, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -40,7 +40,7 @@ fn figure_1b(c: &mut Criterion) {
             });
         }
         group.bench_function(BenchmarkId::new("path_units", n), |b| {
-            b.iter(|| path_units(black_box(&path), false).map(|units| units.value().sum()));
+            b.iter(|| path_units(black_box(&path), FinalToken::Withheld).map(|units| units.value().sum()));
         });
         group.bench_function(BenchmarkId::new("sample", n), |b| b.iter(|| self::path(black_box(n))));
     }

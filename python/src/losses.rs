@@ -119,7 +119,7 @@ pub(crate) fn rdp_of_units<'py>(
 ) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
     let (sensitivity, sigma, order) =
         (Sensitivity::new(sensitivity)?, Sigma::new(sigma)?, Order::new(order)?);
-    map(py, &units, |unit| Ok(unit.rdp(order, sensitivity, sigma)))
+    map(py, &units, |unit| Ok(unit.gdp(sensitivity, sigma).rdp(order).into_value()))
 }
 
 /// The `ε` at `δ` of a Gaussian parameter `μ`.

@@ -8,7 +8,7 @@ use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::Update;
 use ndp_algos::sgd::{Constants, Domain};
-use ndp_dp::{Delta, Grade, Order, Sigma};
+use ndp_dp::{Delta, Order, Sigma};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
@@ -109,11 +109,5 @@ fn number(statement: Statement) -> Result<Number, Fault> {
         Statement::MeanLoss { order, loss, over } => {
             Number::new(loss, "mean Rényi loss").with("order", order.get()).with("over", over)
         }
-        Statement::Printed { privacy, reason } => {
-            let delta = privacy.value().delta();
-            let epsilon = privacy.value().epsilon();
-            Number::of(Grade::Printed, epsilon, "epsilon").with("delta", delta).with("reason", reason)
-        }
-        Statement::NotPrivate => return Err(Fault::new("this training is not private: it has no noise")),
     })
 }

@@ -61,11 +61,12 @@ fn published(walk: CompleteWalk) -> Result<CompleteWalk, Error> {
 fn complete_sums_meet_the_exact_loss_of_their_path() -> Result<(), Error> {
     let rng = &mut ChaCha8Rng::seed_from_u64(22);
     let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
-    for (walk, published) in
-        [(CompleteWalk::new(4, 24)?, false), (published(CompleteWalk::new(6, 40)?)?, true)]
-    {
+    for (walk, final_token) in [
+        (CompleteWalk::new(4, 24)?, FinalToken::Withheld),
+        (published(CompleteWalk::new(6, 40)?)?, FinalToken::Published),
+    ] {
         let path = walk.sample(rng);
-        let units = path_units(&path, published)?.into_value();
+        let units = path_units(&path, final_token)?.into_value();
         let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         let protocol = OnPath { protocol: sum, path };
         let (v, u) =
@@ -101,18 +102,17 @@ fn averaged_guarantee_covers_attacks_that_know_the_path() -> Result<(), Error> {
             for _ in 0..runs {
                 // Node 1 contributes 1 instead of 0; node 0 observes.
                 let run = sum.run(|u, _| f64::from(u8::from(u == 1)), rng)?;
-                let view = run.view(0)?;
                 let (mut start, mut before, mut ratio) = (0, 0.0, 0.0);
-                let last = view.published.map(|token| (20, token));
-                for (step, token) in view.received.into_iter().chain(last) {
+                let visits = (0..20).filter(|&step| run.path.holders[step] == 0);
+                for step in visits.chain(run.published.then_some(20)) {
                     let m = (step - start) as f64;
                     let k = (start..step).filter(|&t| run.path.holders[t] == 1).count() as f64;
                     if m > 0.0 {
-                        let shown: f64 = token - before;
+                        let shown: f64 = run.tokens[step] - before;
                         ratio += (k * shown - k * k / 2.0) / (m * sigma * sigma);
                     }
                     // Its own step, noise and contribution of 0 included, is known to the observer.
-                    (start, before) = (step + 1, *run.tokens.get(step).unwrap_or(&0.0));
+                    (start, before) = (step + 1, *run.tokens.get(step + 1).unwrap_or(&0.0));
                 }
                 divergence += (1.0 - (epsilon - ratio).exp()).max(0.0) / f64::from(runs);
             }

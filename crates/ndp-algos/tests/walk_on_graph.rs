@@ -35,10 +35,10 @@ fn log_ratio(run: &AveragingRun, [u, v]: [usize; 2], sigma: f64) -> Outcome<f64>
     let sum = |token: f64, t: usize| token * count(0, t, &|_| true).max(1.0);
     let (mut known, mut since) = (0.0, 0);
     let mut ratio = 0.0;
-    for (t, received) in run.view(v)?.received {
+    for t in (0..path.holders.len()).filter(|&t| path.holders[t] == v) {
         if t > since {
             let k = count(since, t, &|holder| holder == u);
-            let shift = sum(received[0], t) - known;
+            let shift = sum(run.tokens[(t, 0)], t) - known;
             ratio += k * (shift - k / 2.0) / (sigma * sigma * (t - since) as f64);
         }
         // What it passed on it knows, its own noise included.

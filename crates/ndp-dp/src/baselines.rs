@@ -1,5 +1,8 @@
 //! What decentralized SGD is compared with: every user on its own, or a trusted server.
 //!
+//! On its own, a user whose `N` noisy gradients everybody sees makes one release of sensitivity `2L √N`: the least noise is that of
+//! [`Gaussian::within`].
+//!
 //! Gradients are those of `L`-Lipschitz losses: replacing one user's data moves one by at most `2L`. Guarantees are for
 //! replacing all data of one user.
 //!
@@ -11,37 +14,16 @@
 use crate::error::check_probability;
 use crate::error::{ensure, ensure_positive};
 use crate::gaussian;
-#[cfg(test)]
-use crate::gaussian::check_epsilon;
 use crate::gdp::half_square;
 use crate::{
-    ApproxDp, Delta, Error, Exact, Gaussian, Guarantee, Mechanism, Order, Sensitivity, Sigma, UpperBound,
-    conversion,
+    ApproxDp, Delta, Error, Gaussian, Guarantee, Mechanism, Order, Rdp, Sensitivity, Sigma, UpperBound,
 };
 use ndp_numeric::logspace::{log_add_exp, log_expm1};
 use ndp_numeric::rounding::{Interval, up, up_by, whole};
 use serde::Serialize;
 use std::f64::consts::LN_2;
 
-/// The least noise of local SGD: `N` noisy gradients of one user, seen by everyone, are `(ε, δ)`-DP exactly when
-/// `σ ≥ 2L √N/μ(ε, δ)`; rounded up.
-///
-/// # Errors
-/// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `N ≥ 1` and `L` is positive and finite;
-/// [`Error::InvalidSigma`] when the noise overflows.
-pub fn local_sigma(
-    contributions: u64,
-    lipschitz: f64,
-    epsilon: f64,
-    delta: Delta,
-) -> Result<Exact<Sigma>, Error> {
-    check_local(contributions, lipschitz)?;
-    let mu = gaussian::mu(epsilon, delta)?;
-    let moved = Interval::new(2.0 * lipschitz) * Interval::count(contributions).sqrt();
-    Ok(Exact::new(Sigma::new((moved / Interval::new(mu)).high())?))
-}
-
-/// [`local_sigma_advanced`] with the `ε₀` of one contribution.
+/// The noise of local SGD by advanced composition of its contributions, and the `ε₀` of one of them.
 #[cfg(test)]
 fn advanced_local(
     contributions: u64,
@@ -50,7 +32,7 @@ fn advanced_local(
     delta: Delta,
 ) -> Result<UpperBound<(f64, Sigma)>, Error> {
     check_local(contributions, lipschitz)?;
-    check_epsilon(epsilon)?;
+    crate::gaussian::check_epsilon(epsilon)?;
     let slack = Delta::new(delta.get() / 2.0)?;
     let single = crate::search::largest(0.0, f64::MAX, |single| {
         crate::composition::advanced_epsilon(single, contributions, slack) <= epsilon
@@ -62,6 +44,7 @@ fn advanced_local(
     Ok(sigma.map(|sigma| (single, sigma)))
 }
 
+#[cfg(test)]
 fn check_local(contributions: u64, lipschitz: f64) -> Result<(), Error> {
     ensure(contributions >= 1, "the number of contributions", "be at least 1", 0.0)?;
     ensure_positive("the Lipschitz constant", lipschitz)
@@ -182,11 +165,12 @@ pub fn central_approx_dp(
     if steps == 0 {
         return Ok(UpperBound::new(ApproxDp::clamped(0.0, delta.get())));
     }
-    let orders = integer_orders();
-    let curve = |order: Order| {
-        UpperBound::from(step.rdp(order)).map(|rho| (Interval::count(steps) * Interval::new(rho)).high())
+    let at = |order: Order| {
+        let epsilon = (Interval::count(steps) * Interval::new(step.rdp(order).into_value())).high();
+        Rdp { order, epsilon }.epsilon(delta).into_value()
     };
-    Ok(conversion::best_epsilon_on(&orders, curve, delta).map(|converted| converted.approx_dp))
+    let best = integer_orders().into_iter().map(at).fold(f64::INFINITY, f64::min);
+    Ok(UpperBound::new(ApproxDp::clamped(best, delta.get())))
 }
 
 /// Every integer order up to 64, then by steps of a tenth up to 1024: cheap, and fine enough for the minimum.
@@ -213,8 +197,8 @@ mod tests {
     #[test]
     fn baselines_match_reference_values() -> Result<(), Error> {
         let check = |value: f64, reference: f64| assert_relative_eq!(value, reference, max_relative = 1e-11);
-        check(local_sigma(10, 1.0, 2.0, d(1e-6))?.value().get(), 14.106_770_567_816_95);
-        check(local_sigma(10, 1.0, 2.0, d(9.5e-7))?.value().get(), 14.138_719_907_282_966);
+        check(local_sigma(10, 2.0, d(1e-6))?, 14.106_770_567_816_95);
+        check(local_sigma(10, 2.0, d(9.5e-7))?, 14.138_719_907_282_966);
         let advanced = advanced_local(10, 1.0, 2.0, d(1e-6))?.into_value();
         check(advanced.0, 0.109_912_606_924_187_9);
         check(advanced.1.get(), 106.208_856_201_014_67);
@@ -235,7 +219,7 @@ mod tests {
     #[test]
     fn figure_2_sigmas() -> Result<(), Error> {
         for (epsilon, local, central) in [(10.0, 3.749, 0.931), (1.0, 29.27, 1.966_9)] {
-            let reached = local_sigma(12, 1.0, epsilon, d(1e-6))?.value().get();
+            let reached = local_sigma(12, epsilon, d(1e-6))?;
             assert_relative_eq!(reached, local, max_relative = 2e-4);
             let reached = crate::calibration::smallest_sigma(epsilon, |sigma| {
                 let spent = central_approx_dp(2_000, 20_000, 1.0, sigma, d(1e-6))?;
@@ -245,6 +229,12 @@ mod tests {
             assert!(*reached.reached.value() <= epsilon);
         }
         Ok(())
+    }
+
+    /// Local SGD at `L = 1`: contributions that everyone sees are one Gaussian release of sensitivity `2L √N`.
+    fn local_sigma(contributions: u32, epsilon: f64, delta: Delta) -> Result<f64, Error> {
+        let moved = Sensitivity::new(2.0 * f64::from(contributions).sqrt())?;
+        Ok(Gaussian::within(epsilon, delta, moved)?.sigma.get())
     }
 
     /// Rényi divergence of two laws on the line given by their log densities, by the trapezoid rule.
@@ -294,8 +284,7 @@ mod tests {
 
     #[test]
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
-        assert!(local_sigma(0, 1.0, 1.0, d(0.1)).is_err() && local_sigma(1, f64::NAN, 1.0, d(0.1)).is_err());
-        assert!(local_sigma(1, 1.0, -1.0, d(0.1)).is_err());
+        assert!(local_sigma(0, 1.0, d(0.1)).is_err() && local_sigma(1, -1.0, d(0.1)).is_err());
         assert!(advanced_local(1, 1.0, 1e4, d(1e-6)).is_err(), "epsilon of one contribution above 1");
         assert!(advanced_local(3, 1.0, 0.0, d(1e-6)).is_err(), "no noise gives epsilon 0");
         assert!(SampledGaussian::new(1.1, 1.0).is_err() && SampledGaussian::new(0.5, -1.0).is_err());

@@ -1,7 +1,7 @@
 //! From Rényi differential privacy to `(ε, δ)`, and back.
 //!
-//! Two conversions of one point `(α, ρ)` of a Rényi curve are offered, Mironov's and the optimal one, which is
-//! never worse. Any order gives a guarantee, so [`best_epsilon`] and [`best_delta`] may search the order freely:
+//! Two conversions of one point `(α, ρ)` of a Rényi curve are offered, Mironov's ([`mironov_delta`]) and the optimal one, which is
+//! never worse and what [`Rdp`](crate::Rdp) answers by. Any order gives a guarantee, so [`best_epsilon`] and [`best_delta`] may search the order freely:
 //! a search that misses the minimum returns a larger bound, never a false one.
 //!
 //! # References
@@ -58,25 +58,6 @@ pub fn mironov_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
     Ok(UpperBound::new(exp_up(log_delta.high().min(0.0))))
 }
 
-/// The optimal conversion `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` of an `(α, ρ)`-RDP guarantee, at least 0.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`.
-pub fn optimal_epsilon(rho: f64, order: Order, delta: Delta) -> Result<UpperBound<f64>, Error> {
-    check_rho(rho)?;
-    Ok(UpperBound::new(epsilon_at(rho, order, delta)))
-}
-
-/// The optimal conversion solved for `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)`, at most 1.
-///
-/// # Errors
-/// [`Error::InvalidParameter`] unless `0 ≤ ρ ≤ ∞`, [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`.
-pub fn optimal_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<f64>, Error> {
-    check_rho(rho)?;
-    check_epsilon(epsilon)?;
-    Ok(UpperBound::new(exp_up(log_delta_at(rho, order, epsilon).min(0.0))))
-}
-
 /// The smallest `ε` that a Rényi curve gives at `δ`, over all orders: a logarithmic grid on `α − 1` from 1e-2 to 1e6,
 /// then golden sections around its best point.
 ///
@@ -84,7 +65,7 @@ pub fn optimal_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
 /// as infinite). `ε = ∞` when no order gives a finite bound.
 ///
 /// # Complexity
-/// About 130 evaluations of the curve. For dear curves use [`best_epsilon_on`] with a few orders.
+/// About 130 evaluations of the curve. For a dear curve take the least `ε` of a few points [`Rdp`](crate::Rdp).
 ///
 /// # Examples
 /// ```
@@ -96,16 +77,6 @@ pub fn optimal_delta(rho: f64, order: Order, epsilon: f64) -> Result<UpperBound<
 /// ```
 pub fn best_epsilon(curve: impl Fn(Order) -> UpperBound<f64>, delta: Delta) -> UpperBound<Converted> {
     let (order, epsilon) = minimize(|order| epsilon_at(curve(order).into_value(), order, delta));
-    converted(epsilon, delta.get(), order)
-}
-
-/// [`best_epsilon`] over the given orders only.
-pub fn best_epsilon_on(
-    orders: &[Order],
-    curve: impl Fn(Order) -> UpperBound<f64>,
-    delta: Delta,
-) -> UpperBound<Converted> {
-    let (order, epsilon) = minimize_on(orders, |order| epsilon_at(curve(order).into_value(), order, delta));
     converted(epsilon, delta.get(), order)
 }
 
@@ -205,17 +176,6 @@ fn minimize(objective: impl Fn(Order) -> f64) -> (Option<Order>, f64) {
     best
 }
 
-fn minimize_on(orders: &[Order], objective: impl Fn(Order) -> f64) -> (Option<Order>, f64) {
-    let mut best = (None, f64::INFINITY);
-    for &order in orders {
-        let value = objective(order);
-        if value < best.1 {
-            best = (Some(order), value);
-        }
-    }
-    best
-}
-
 fn check_rho(rho: f64) -> Result<(), Error> {
     ensure(0.0 <= rho, "a Rényi divergence", "be nonnegative", rho)
 }
@@ -223,6 +183,7 @@ fn check_rho(rho: f64) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Mechanism, Rdp};
     use approx::assert_relative_eq;
 
     fn order(alpha: f64) -> Order {
@@ -233,6 +194,10 @@ mod tests {
         Delta::new(delta).unwrap()
     }
 
+    fn point(rho: f64, alpha: f64) -> Rdp {
+        Rdp { order: order(alpha), epsilon: rho }
+    }
+
     /// 50-digit values of the specification.
     #[test]
     fn conversions_match_reference_values() -> Result<(), Error> {
@@ -241,10 +206,10 @@ mod tests {
         };
         check(mironov_epsilon(0.2, order(5.0), d(1e-6))?, 3.653_877_639_491_068_5);
         check(mironov_epsilon(0.19, order(5.0), d(9.5e-7))?, 3.656_700_963_087_956);
-        check(optimal_epsilon(0.2, order(5.0), d(1e-6))?, 3.028_374_610_068_334);
-        check(optimal_epsilon(0.7, order(20.0), d(1e-5))?, 1.096_980_031_476_462);
-        check(optimal_delta(0.2, order(8.0), 2.0)?, 1.655_220_712_404_659_6e-7);
-        check(optimal_delta(0.19, order(8.0), 2.0)?, 1.543_317_562_826_425_5e-7);
+        check(point(0.2, 5.0).epsilon(d(1e-6)).into(), 3.028_374_610_068_334);
+        check(point(0.7, 20.0).epsilon(d(1e-5)).into(), 1.096_980_031_476_462);
+        check(point(0.2, 8.0).delta(2.0)?.into(), 1.655_220_712_404_659_6e-7);
+        check(point(0.19, 8.0).delta(2.0)?.into(), 1.543_317_562_826_425_5e-7);
         Ok(())
     }
 
@@ -258,7 +223,8 @@ mod tests {
                 let exact = crate::gaussian::epsilon(mu, d(delta))?.into_value();
                 assert!(exact <= best.approx_dp.epsilon());
                 for alpha in [1.01, 1.5, 2.0, 5.0, 17.0, 300.0, 5000.0] {
-                    let one = optimal_epsilon(curve(order(alpha)).into_value(), order(alpha), d(delta))?;
+                    let one =
+                        UpperBound::from(point(curve(order(alpha)).into_value(), alpha).epsilon(d(delta)));
                     let mironov = mironov_epsilon(curve(order(alpha)).into_value(), order(alpha), d(delta))?;
                     assert!(best.approx_dp.epsilon() <= *one.value() * (1.0 + 1e-9) && one <= mironov);
                 }
@@ -274,7 +240,14 @@ mod tests {
     #[test]
     fn extremes_are_limits_or_errors() -> Result<(), Error> {
         assert!(mironov_epsilon(-0.1, order(2.0), d(0.1)).is_err());
-        assert!(optimal_delta(f64::NAN, order(2.0), 1.0).is_err());
+        for bad in [f64::NAN, -0.1] {
+            assert_eq!(*point(bad, 2.0).epsilon(d(0.1)).value(), f64::INFINITY);
+            assert_eq!(*point(bad, 2.0).delta(1.0)?.value(), 1.0);
+        }
+        assert!(point(0.1, 2.0).delta(f64::NAN).is_err());
+        // The loss at a smaller order is no larger; nothing is known of larger ones.
+        assert_eq!(*point(0.1, 2.0).rdp(order(1.5)).value(), 0.1);
+        assert_eq!(*point(0.1, 2.0).rdp(order(2.5)).value(), f64::INFINITY);
         assert!(best_delta(|_| UpperBound::new(1.0), f64::NAN).is_err());
         let useless = best_epsilon(|_| UpperBound::new(f64::INFINITY), d(0.1)).into_value();
         assert_eq!((useless.approx_dp.epsilon(), useless.order), (f64::INFINITY, None));

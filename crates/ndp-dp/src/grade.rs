@@ -85,12 +85,40 @@ pub struct Graded<T, G> {
 }
 
 /// Equals the divergence of the stated view.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Exact, Guarantee, UpperBound};
+/// let exact = Exact::new(0.3);
+/// let (bound, guarantee): (UpperBound<f64>, Guarantee<f64>) = (exact.into(), exact.into());
+/// assert_eq!((bound.value(), guarantee.value()), (&0.3, &0.3));
+/// ```
 pub type Exact<T> = Graded<T, worth::Exact>;
 /// A proven upper bound, its preconditions checked.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Grade, Guarantee, UpperBound};
+/// let guarantee = Guarantee::from(UpperBound::new(0.4));
+/// assert_eq!(guarantee.grade(), Grade::UpperBound);
+/// ```
 pub type UpperBound<T> = Graded<T, worth::UpperBound>;
 /// A paper's formula, kept to reproduce its figure. It may be false: never a guarantee.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Grade, Printed};
+/// assert_eq!(Printed::new(0.1).grade(), Grade::Printed); // and nothing makes a guarantee of it
+/// ```
 pub type Printed<T> = Graded<T, worth::Printed>;
 /// A simulation average, a heuristic or an asymptotic statement: never a guarantee.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::Estimate;
+/// let mean = Estimate::new(0.2).map(|loss| loss / 2.0);
+/// assert_eq!(mean.into_value(), 0.1);
+/// ```
 pub type Estimate<T> = Graded<T, worth::Estimate>;
 
 /// What tells the four types apart.

@@ -5,8 +5,8 @@
 //! parameter `μ = (Δ/σ) √unit`, the Rényi loss `c₀ · unit` at any order, and exact `(ε, δ)`.
 
 use crate::error::ensure;
-use crate::gdp::{half_square, ratio_up};
-use crate::{Error, Gdp, Order, Sensitivity, Sigma};
+use crate::gdp::ratio_up;
+use crate::{Error, Gdp, Sensitivity, Sigma};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -62,19 +62,11 @@ impl UnitLoss {
         (Interval::new(ratio_up(sensitivity, sigma)) * Interval::new(self.0).sqrt()).high()
     }
 
-    /// The Gaussian guarantee `μ = (Δ/σ) √unit` of a view with this loss, rounded up, from which exact `(ε, δ)` follow.
+    /// The Gaussian guarantee `μ = (Δ/σ) √unit` of a view with this loss, rounded up, from which exact `(ε, δ)` and the Rényi loss
+    /// `α Δ² unit/(2σ²)` follow.
     #[must_use]
     pub fn gdp(self, sensitivity: Sensitivity, sigma: Sigma) -> Gdp {
         Gdp::unchecked(self.mu(sensitivity, sigma))
-    }
-
-    /// Rényi loss `α Δ² unit / (2σ²)` at `order`, in nats, rounded up.
-    #[must_use]
-    pub fn rdp(self, order: Order, sensitivity: Sensitivity, sigma: Sigma) -> f64 {
-        if self.0 == 0.0 {
-            return 0.0;
-        }
-        (Interval::new(half_square(order.get(), ratio_up(sensitivity, sigma))) * Interval::new(self.0)).high()
     }
 }
 
@@ -173,7 +165,7 @@ impl PairwiseLoss {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mechanism;
+    use crate::{Mechanism, Order};
     use approx::assert_relative_eq;
 
     /// Muffliato specification, section 12: the exact curve of a loss is that of a Gaussian with `μ = (Δ/σ) √unit`.
@@ -184,8 +176,8 @@ mod tests {
         assert_relative_eq!(gdp.mu(), 0.5, max_relative = 1e-15);
         assert_relative_eq!(*gdp.delta(1.0)?.value(), 0.006_829_594_983_114_575, max_relative = 1e-13);
         let order = Order::new(3.0)?;
-        let rdp = UnitLoss::new(0.0625)?.rdp(order, sensitivity, sigma);
-        assert_relative_eq!(rdp, *gdp.rdp(order).value(), max_relative = 1e-15);
+        // α Δ² unit/(2σ²).
+        assert_relative_eq!(*gdp.rdp(order).value(), 3.0 * 4.0 * 0.0625 / 2.0, max_relative = 1e-15);
         Ok(())
     }
 
@@ -194,7 +186,7 @@ mod tests {
         let (sensitivity, sigma) = (Sensitivity::new(1e300)?, Sigma::new(1e-300)?);
         let order = Order::new(2.0)?;
         assert_eq!(UnitLoss::new(0.0)?.mu(sensitivity, sigma), 0.0);
-        assert_eq!(UnitLoss::new(0.0)?.rdp(order, sensitivity, sigma), 0.0);
+        assert_eq!(*UnitLoss::new(0.0)?.gdp(sensitivity, sigma).rdp(order).value(), 0.0);
         assert_eq!(UnitLoss::new(1.0)?.mu(sensitivity, sigma), f64::INFINITY);
         assert!(UnitLoss::new(f64::NAN).is_err() && UnitLoss::new(1.1).is_err());
         assert_eq!(UnitLoss::of_releases(4.0)?.mu(Sensitivity::new(1.0)?, Sigma::new(1.0)?), 2.0);

@@ -64,9 +64,9 @@ pub trait Mechanism {
 ///
 /// # Examples
 /// ```
-/// use ndp_dp::{Delta, Order, Rdp, conversion::optimal_epsilon};
+/// use ndp_dp::{Delta, Mechanism, Order, Rdp};
 /// let point = Rdp { order: Order::new(8.0)?, epsilon: 0.5 };
-/// assert!(*optimal_epsilon(point.epsilon, point.order, Delta::new(1e-6)?)?.value() < 2.5);
+/// assert!(*point.epsilon(Delta::new(1e-6)?).value() < 2.5);
 /// # Ok::<(), ndp_dp::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +77,35 @@ pub struct Rdp {
     /// The bound on the divergence, in nats.
     #[serde(with = "crate::lossless")]
     pub epsilon: f64,
+}
+
+impl Rdp {
+    /// A divergence is nonnegative: anything else bounds nothing.
+    fn bound(self) -> f64 {
+        if self.epsilon >= 0.0 { self.epsilon } else { f64::INFINITY }
+    }
+}
+
+/// What follows from this point alone. `ε = ρ + ln(1 − 1/α) − (ln δ + ln α)/(α − 1)` at a `δ`, at least 0, and
+/// `δ = exp((α − 1)(ρ − ε)) (1 − 1/α)^α/(α − 1)` at an `ε`, at most 1: the optimal conversion, or total variation where that gives
+/// less.
+///
+/// # References
+/// As [`conversion`].
+impl Mechanism for Rdp {
+    /// The divergence does not decrease in the order: `ρ` up to `α`, `∞` above.
+    fn rdp(&self, order: Order) -> Guarantee<f64> {
+        UpperBound::new(if order <= self.order { self.bound() } else { f64::INFINITY }).into()
+    }
+
+    fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
+        UpperBound::new(epsilon_at(self.bound(), self.order, delta)).into()
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
+        check_epsilon(epsilon)?;
+        Ok(UpperBound::new(exp_up(log_delta_at(self.bound(), self.order, epsilon).min(0.0))).into())
+    }
 }
 
 /// The Rényi cost of everything released so far, on a grid of orders.

@@ -10,7 +10,7 @@ use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{
-    ApproxDp, Delta, Gdp, Mechanism, Order, Sensitivity, Sigma, UpperBound, baselines, calibration, contraction,
+    ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, UpperBound, baselines, calibration, contraction,
     subsampling, tails,
 };
 use pyo3::prelude::*;
@@ -312,8 +312,10 @@ pub(crate) fn local_sigma(
     epsilon: f64,
     delta: f64,
 ) -> Result<Number, Fault> {
-    let sigma = baselines::local_sigma(contributions, lipschitz, epsilon, Delta::new(delta)?)?;
-    Ok(Number::new(sigma, "sigma"))
+    let moved = Sensitivity::new(2.0 * lipschitz * (contributions as f64).sqrt())?.get();
+    // Above what two roundings lost.
+    let moved = Sensitivity::new(moved.next_up().next_up())?;
+    Ok(Number::new(Exact::new(Gaussian::within(epsilon, Delta::new(delta)?, moved)?.sigma.get()), "sigma"))
 }
 
 /// The epsilon at delta of SGD by a trusted server that steps with one random user at a time; every step is seen.

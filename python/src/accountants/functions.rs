@@ -4,7 +4,7 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
-use ndp_dp::{ApproxDp, Delta, Exact, Gaussian, Gdp, Measure, Mechanism, Order, Sensitivity, UpperBound, conversion};
+use ndp_dp::{ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Measure, Mechanism, Order, Rdp, Sensitivity, UpperBound};
 use pyo3::prelude::*;
 
 pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
@@ -308,7 +308,7 @@ pub(crate) fn compose_optimal_delta(
 /// UpperBound(1.71411, 'epsilon')
 #[pyfunction]
 pub(crate) fn rdp_to_epsilon(rho: f64, order: f64, delta: f64) -> Result<Number, Fault> {
-    let epsilon = conversion::optimal_epsilon(rho, Order::new(order)?, Delta::new(delta)?)?;
+    let epsilon = point(rho, order)?.epsilon(Delta::new(delta)?);
     Ok(Number::new(epsilon, "epsilon").with("delta", delta))
 }
 
@@ -332,6 +332,13 @@ pub(crate) fn rdp_to_epsilon(rho: f64, order: f64, delta: f64) -> Result<Number,
 /// True
 #[pyfunction]
 pub(crate) fn rdp_to_delta(rho: f64, order: f64, epsilon: f64) -> Result<Number, Fault> {
-    let delta = conversion::optimal_delta(rho, Order::new(order)?, epsilon)?;
+    let delta = point(rho, order)?.delta(epsilon)?;
     Ok(Number::new(delta, "delta").with("epsilon", epsilon))
+}
+
+fn point(rho: f64, order: f64) -> Result<Rdp, Fault> {
+    if rho >= 0.0 {
+        return Ok(Rdp { order: Order::new(order)?, epsilon: rho });
+    }
+    Err(Error::InvalidParameter { name: "a Rényi divergence", condition: "be nonnegative", value: rho }.into())
 }

@@ -11,8 +11,7 @@ use super::Account;
 use super::search::smallest_noise;
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::conversion::optimal_epsilon;
-use ndp_dp::{Guarantee, Measure, NoiseMultiplier, Order, Profile, Verdict};
+use ndp_dp::{Guarantee, Measure, Mechanism, NoiseMultiplier, Order, Profile, Verdict};
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -413,9 +412,9 @@ fn share(
         // The best order of a Gaussian with this ε; any order that stays within decides.
         let order = Order::new(1.0 + (-2.0 * delta.get().ln()).sqrt() / largest)?;
         if let Ok(loss) = profile.renyi(order) {
-            let loss = loss.into_value().epsilon;
-            let share = optimal_epsilon(loss, order, delta)?.into_value() / allowed;
-            if loss == 0.0 {
+            let loss = loss.into_value();
+            let share = loss.epsilon(delta).into_value() / allowed;
+            if loss.epsilon == 0.0 {
                 return Ok((0.0, Verdict::Met));
             }
             if share <= 1.0 || !decided {

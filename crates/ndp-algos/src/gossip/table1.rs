@@ -19,9 +19,10 @@ use ndp_numeric::rounding::Interval;
 /// use ndp_dp::{Order, Sensitivity};
 /// let (order, sensitivity) = (Order::new(2.0)?, Sensitivity::new(1.0)?);
 /// let budget = MeanBudget { nodes: 64, order, sensitivity, epsilon: 1.0, spread: 0.25 };
-/// // Between a trusted curator and everyone alone.
 /// let error = budget.calibrate(Convergence::Accelerated(2.0 / 7.0), 6.0)?.error.into_value();
-/// assert!(budget.local_error()? / 64.0 < error);
+/// // Everyone alone has α Δ²/(2 n ε), a trusted curator who releases the noisy mean the n-th part of it.
+/// let alone = 2.0 / (2.0 * 64.0);
+/// assert!(alone / 64.0 < error);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,16 +68,6 @@ impl MeanBudget {
             messages,
         )?;
         self.crossing(convergence, messages, factor)
-    }
-
-    /// Error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`. That of a trusted
-    /// curator who releases the noisy mean is the `n`-th part of it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a budget that is not positive and finite.
-    pub fn local_error(&self) -> Result<f64, Error> {
-        let delta = Interval::new(self.sensitivity.get());
-        Ok((self.release_variance()? * delta * delta / Interval::count(self.nodes as u64)).high())
     }
 
     /// `α / (2 ε)`: the variance of one release at loss `ε`, in units of `Δ²`, whose square may be no float.
@@ -170,7 +161,8 @@ mod tests {
             let gossip = SynchronousGossip::new(matrix, found.rounds);
             let gossip = gossip.accelerated(Chebyshev::published(gap)?.g())?;
             assert!(gossip.mean_squared_error(values.view(), found.sigma)?.value() <= found.error.value());
-            assert!(budget.local_error()? / (budget.nodes as f64) < *found.error.value());
+            let curator = alone(&budget) / budget.nodes as f64;
+            assert!(curator < *found.error.value());
         }
         Ok(())
     }
@@ -195,13 +187,18 @@ mod tests {
         Ok(())
     }
 
+    /// The error of averaging what everyone releases with its own noise at the same local loss: `α Δ² / (2 n ε)`.
+    fn alone(budget: &MeanBudget) -> f64 {
+        let variance = budget.sensitivity.get().powi(2) * budget.order.get() / (2.0 * budget.epsilon);
+        variance / budget.nodes as f64
+    }
+
     #[test]
     fn baselines() -> Result<(), Error> {
         let budget = budget(64, 1.0)?;
-        assert_relative_eq!(budget.local_error()?, 1.0 / 64.0);
-        assert_relative_eq!(budget.local_error()? / budget.nodes as f64, 1.0 / 4096.0);
+        assert_relative_eq!(alone(&budget), 1.0 / 64.0);
         let randomized = budget.calibrate(Convergence::Randomized(2.0 / 64.0), 2.0 / 64.0)?;
-        assert!(*randomized.error.value() > budget.local_error()? / budget.nodes as f64);
+        assert!(*randomized.error.value() > alone(&budget) / budget.nodes as f64);
         Ok(())
     }
 
@@ -210,7 +207,7 @@ mod tests {
         for epsilon in [0.0, -1.0, f64::INFINITY, f64::NAN] {
             assert!(budget(64, epsilon)?.calibrate(Convergence::Accelerated(0.5), 3.0).is_err());
         }
-        assert!(budget(1, 1.0)?.local_error().is_err());
+        assert!(budget(1, 1.0)?.calibrate(Convergence::Accelerated(0.5), 3.0).is_err());
         assert!(budget(64, 1.0)?.calibrate(Convergence::Accelerated(0.0), 3.0).is_err());
         for participation in [0.0, 1.5, f64::NAN] {
             assert!(budget(64, 1.0)?.calibrate(Convergence::Randomized(0.5), participation).is_err());

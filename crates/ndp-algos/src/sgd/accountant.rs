@@ -134,7 +134,7 @@ impl PrivateTraining {
     ) -> Profile {
         let epsilon = move |delta: Delta| match statement(delta)? {
             Statement::Guaranteed { privacy, .. } => Ok(privacy),
-            _ => Err(Error::NoGuarantee("this training is not private").into()),
+            _ => Err(Error::NoGuarantee("a mean loss is no guarantee for a user").into()),
         };
         Profile::of_curve(epsilon, against)
     }

@@ -260,8 +260,9 @@ pub enum Deal {
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 /// let data = Dataset::new(Array2::ones((10, 2)), vec![1.0; 10])?;
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// // Ten examples for four users: two each, and two are left out.
-/// assert_eq!(Users::deal(&data, 4, Deal::Random, rng)?.count(), 4);
+/// // Ten examples for four users: two each, and two are left out. Eleven users are too many.
+/// assert!(Users::deal(&data, 4, Deal::Random, rng).is_ok());
+/// assert!(Users::deal(&data, 11, Deal::Random, rng).is_err());
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -313,7 +314,7 @@ impl Users {
 
     /// Number of users.
     #[must_use]
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.data.len() / self.per_user
     }
 

@@ -13,11 +13,17 @@ use serde::Serialize;
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::sgd::{Dataset, Evaluation};
-/// let test = Dataset::new(arr2(&[[1.0], [-2.0]]), vec![1.0, -1.0])?;
-/// let mut evaluation = Evaluation::new(10, &test)?;
-/// evaluation.objective = Some(test);
-/// assert_eq!(evaluation.accuracy(&[0.5]), 1.0);
+/// use ndp_algos::sgd::walk::{Route, WalkSgd};
+/// use ndp_algos::sgd::{Dataset, Deal, Evaluation, Linear, LinearLoss, Users};
+/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
+/// let data = Dataset::new(arr2(&[[1.0], [-2.0]]), vec![1.0, -1.0])?;
+/// let mut evaluation = Evaluation::new(10, &data)?;
+/// evaluation.objective = Some(data.clone());
+/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
+/// let users = Users::deal(&data, 2, Deal::InOrder, rng)?;
+/// let walk = WalkSgd::new(Route::Complete, 30, 0.5, None);
+/// let history = walk.run(&Linear::from(LinearLoss::Logistic), &users, None, Some(&evaluation), rng)?.history;
+/// assert_eq!((history.steps, history.last_accuracy), (vec![0, 10, 20], Some(1.0)));
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -102,7 +108,7 @@ impl Evaluation {
     /// # Panics
     /// When the model has fewer entries than there are features.
     #[must_use]
-    pub fn accuracy(&self, model: &[f64]) -> f64 {
+    pub(crate) fn accuracy(&self, model: &[f64]) -> f64 {
         let (weights, rest) = model.split_at(self.features);
         let intercept = rest.first().copied().unwrap_or(0.0);
         let mut right = 0.0;

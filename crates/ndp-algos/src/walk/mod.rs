@@ -8,7 +8,7 @@
 //! | carries a sum of the first two behind noise of any law? | [`ReleasedSum`] | upper bound |
 //! | took a path that is known? | [`OnPath`], [`Path::cost`] | exact |
 //!
-//! What a node saw of a run is a [`TokenView`].
+//! A run is plain data ([`SumRun`], [`HistogramRun`], [`graph::AveragingRun`]), and says what a node sees of it.
 //!
 //! In all of them, the contributions of *all* nodes are fixed before the run: they are functions of the node and the
 //! number of its visit, never of the token, which the signatures enforce. A node that reacted to the noise
@@ -37,7 +37,7 @@ pub use noise::{Bounds, NoiseLaw, TokenNoise};
 pub(crate) use noise::{DiscreteLaplaceLaw, LaplaceLaw};
 pub use path::{OnPath, Path};
 pub use released::ReleasedSum;
-pub use run::{HistogramRun, SumRun, TokenView};
+pub use run::{HistogramRun, SumRun};
 use serde::{Deserialize, Serialize};
 
 /// What becomes of the token after the last step.

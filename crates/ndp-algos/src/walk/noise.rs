@@ -15,6 +15,7 @@ use crate::Error;
 use ndp_dp::{Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,7 +52,7 @@ pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &Discrete
 /// assert!(matches!(account.profile(1, NoiseMultiplier::new(2.0)?), Err(Error::NoGuarantee(_))));
 /// # Ok::<(), Error>(())
 /// ```
-pub trait NoiseLaw: fmt::Debug + Send + Sync {
+pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
     /// Its name, unique among the laws: lower case, words joined by hyphens.
     fn name(&self) -> &'static str;
 
@@ -71,20 +72,11 @@ pub trait NoiseLaw: fmt::Debug + Send + Sync {
         sensitivity: Sensitivity,
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error>;
 
-    /// Whether a node may contribute `x`: a law on whole numbers hides no fractions.
-    fn admits(&self, x: f64) -> bool {
+    /// Why a node may not contribute `x`: the condition that `x` fails, as the end of a sentence, `be a whole number` of a law that
+    /// hides no fractions. `None`, the default, where it may.
+    fn refuses(&self, x: f64) -> Option<&'static str> {
         let _ = x;
-        true
-    }
-
-    /// What contributions must be when not all are admitted, as the end of a sentence: `be a whole number`.
-    fn condition(&self) -> &'static str {
-        "be a number"
-    }
-
-    /// Whether draws are normal: shares of noise add up, and views are compared by Gaussian differential privacy, exactly.
-    fn is_gaussian(&self) -> bool {
-        false
+        None
     }
 }
 
@@ -130,9 +122,11 @@ impl TokenNoise {
         self.sigma.get()
     }
 
-    /// The standard deviation, of normal noise only: what exact accounts of Gaussian views start from.
+    /// The standard deviation, of [`Self::gaussian`] noise only: what exact accounts of Gaussian views start from. No other law can
+    /// claim to be normal, whatever its name.
     pub(crate) fn gaussian_sigma(self) -> Option<Sigma> {
-        self.law.is_gaussian().then_some(self.sigma)
+        let law: &dyn Any = self.law;
+        law.is::<GaussianLaw>().then_some(self.sigma)
     }
 
     /// One draw.
@@ -154,14 +148,14 @@ impl TokenNoise {
     /// Gives back `x` if it lies in `bounds` and this noise hides it.
     ///
     /// # Errors
-    /// As [`Bounds::check`]; [`Error::InvalidParameter`] where the law does not admit it.
+    /// As [`Bounds::check`]; [`Error::InvalidParameter`] where the law refuses it.
     pub(crate) fn check(self, bounds: Bounds, node: usize, x: f64) -> Result<f64, Error> {
         let x = bounds.check(node, x)?;
-        if self.law.admits(x) {
-            Ok(x)
-        } else {
-            let condition = self.law.condition();
-            Err(Error::InvalidParameter { name: "a contribution behind this noise", condition, value: x })
+        match self.law.refuses(x) {
+            None => Ok(x),
+            Some(condition) => {
+                Err(Error::InvalidParameter { name: "a contribution behind this noise", condition, value: x })
+            }
         }
     }
 }
@@ -309,7 +303,7 @@ mod tests {
         Ok(())
     }
 
-    /// For every law there is or will be: names are unique and found, draws have the stated deviation and are admitted.
+    /// For every law there is or will be: names are unique and found, draws have the stated deviation and may be contributed.
     #[test]
     fn laws_keep_their_promises() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(12);
@@ -319,7 +313,7 @@ mod tests {
             let noise = TokenNoise::named(law.name(), sigma)?;
             assert_eq!(noise.to_string().parse::<TokenNoise>()?, noise);
             let draws: Vec<f64> = (0..100_000).map(|_| noise.sample(rng)).collect::<Result<_, Error>>()?;
-            assert!(draws.iter().all(|&x| law.admits(x)), "{noise}");
+            assert!(draws.iter().all(|&x| law.refuses(x).is_none()), "{noise}");
             let square = draws.iter().map(|x| x * x).sum::<f64>() / draws.len() as f64;
             assert!((square.sqrt() / noise.std() - 1.0).abs() < 0.02, "{noise}: {square}");
             let release = noise.release(Sensitivity::new(1.0)?)?;
@@ -333,6 +327,28 @@ mod tests {
         }
         assert!(TokenNoise::named("cauchy", sigma).is_err() && "gaussian".parse::<TokenNoise>().is_err());
         assert!("gaussian(-1)".parse::<TokenNoise>().is_err());
+        Ok(())
+    }
+
+    /// A law of another crate is not taken for normal noise, whatever it calls itself.
+    #[test]
+    fn names_do_not_make_noise_normal() -> Result<(), Error> {
+        #[derive(Debug)]
+        struct Impostor;
+        impl NoiseLaw for Impostor {
+            fn name(&self) -> &'static str {
+                "gaussian"
+            }
+            fn sample(&self, _: Sigma, _: &mut dyn Rng) -> Result<f64, Error> {
+                Ok(0.0)
+            }
+            fn release(&self, _: Sigma, _: Sensitivity) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
+                Err(Error::NoGuarantee("it adds nothing"))
+            }
+        }
+        let sigma = Sigma::new(1.0)?;
+        assert_eq!(TokenNoise { law: &Impostor, sigma }.gaussian_sigma(), None);
+        assert_eq!(TokenNoise::gaussian(sigma).gaussian_sigma(), Some(sigma));
         Ok(())
     }
 

@@ -74,6 +74,11 @@ impl Path {
         Ok(steps)
     }
 
+    /// The last step that `v` makes.
+    pub(super) fn last_step_of(&self, v: usize) -> Option<usize> {
+        self.holders[..self.steps()].iter().rposition(|&holder| holder == v)
+    }
+
     /// Number of steps `T`.
     pub(crate) fn steps(&self) -> usize {
         self.contributes.len()

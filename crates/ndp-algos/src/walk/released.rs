@@ -287,13 +287,12 @@ impl Attacker for LastToken {
                 Sum::Ring(ring) => {
                     let shape = (ring.rounds(), ring.node_count());
                     let values = Array2::from_shape_fn(shape, |(_, v)| of(ring.bounds(), v));
-                    let view = ring.with_noise(self.noise).run(values.view(), rng)?.view(self.observer)?;
-                    Ok(view.published.or(view.received.last().map(|&(_, token)| token)).unwrap_or(0.0))
+                    let run = ring.with_noise(self.noise).run(values.view(), rng)?;
+                    Ok(run.last_seen(self.observer).unwrap_or(0.0))
                 }
                 Sum::Complete(sum) => {
                     let run = CompleteSum { noise: self.noise, ..*sum }.run(|v, _| of(sum.bounds, v), rng)?;
-                    let view = run.view(self.observer)?;
-                    Ok(view.published.or(view.received.last().map(|&(_, token)| token)).unwrap_or(0.0))
+                    Ok(run.last_seen(self.observer).unwrap_or(0.0))
                 }
             })
             .collect()

@@ -1,38 +1,15 @@
-//! What happened in a run, and what each node saw of it.
+//! What happened in a run of a sum or a histogram.
 
 use super::Path;
 use super::histogram::{HistogramEstimator, count_one};
 use crate::Error;
+use crate::error::ensure;
 use std::collections::BTreeMap;
-
-/// What a node sees of a token: what it receives, and the final token if that is published.
-///
-/// What the node adds itself it knows besides: its data, its noises or its random answers.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
-/// use ndp_algos::walk::{Bounds, TokenNoise};
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let noise = TokenNoise::gaussian(ndp_dp::Sigma::new(1.0)?);
-/// let sum = CompleteSum { walk: CompleteWalk::new(3, 10)?, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
-/// let run = sum.run(|_, _| 0.5, &mut ChaCha8Rng::seed_from_u64(1))?;
-/// let view = run.view(2)?;
-/// assert!(view.received.iter().all(|&(step, _)| run.path.holders[step] == 2));
-/// assert_eq!(view.published, None);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct TokenView<Token> {
-    /// The steps at which it received the token, from 0, and the token as it arrived, before the node's own step.
-    pub received: Vec<(usize, Token)>,
-    /// The final token, if it is published.
-    pub published: Option<Token>,
-}
 
 /// A run of a [`RingSum`](super::ring::RingSum) or a [`CompleteSum`](super::complete::CompleteSum).
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. [`Self::view`] is what a node sees.
+/// No node sees all of this: it is for tests and for measures of accuracy. A node sees `tokens[t]` at each of its steps, those `t` with
+/// `path.holders[t]` the node, and the last token if it is `published`; what it adds itself it knows.
 ///
 /// # Examples
 /// ```
@@ -44,15 +21,15 @@ pub struct TokenView<Token> {
 /// let ring = RingSum::new(4, 2, Bounds::new(0.0, 1.0)?, noise, Placement::Counter)?;
 /// let run = ring.run(Array2::from_elem((2, 4), 0.5).view(), &mut ChaCha8Rng::seed_from_u64(1))?;
 /// let noise: f64 = run.noises.iter().sum();
-/// assert!((run.tokens[7] - run.total - noise).abs() < 1e-12 && run.total == 4.0);
-/// assert_eq!(run.view(1)?.received[0], (1, run.tokens[0]));
+/// assert!((run.tokens[8] - run.total - noise).abs() < 1e-12 && run.total == 4.0);
+/// assert_eq!((run.path.holders[5], run.tokens[0], run.published), (1, 0.0, false));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumRun {
     /// The path of the token.
     pub path: Path,
-    /// The token after every step.
+    /// The token at times `0..=T`: what the holder of each step receives, 0 at first, and the final token.
     pub tokens: Vec<f64>,
     /// The noise added at every step, 0 for none. A node knows its own: no protection against itself.
     pub noises: Vec<f64>,
@@ -63,22 +40,21 @@ pub struct SumRun {
 }
 
 impl SumRun {
-    /// What node `v` sees; the token is 0 before step 0.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view(&self, v: usize) -> Result<TokenView<f64>, Error> {
-        check_node(v, self.path.nodes)?;
-        let before = |step: usize| if step == 0 { 0.0 } else { self.tokens[step - 1] };
-        let received = received_by(v, &self.path).map(|step| (step, before(step))).collect();
-        Ok(TokenView { received, published: self.tokens.last().copied().filter(|_| self.published) })
+    /// The last token that `v` sees.
+    pub(super) fn last_seen(&self, v: usize) -> Option<f64> {
+        if self.published {
+            self.tokens.last().copied()
+        } else {
+            Some(self.tokens[self.path.last_step_of(v)?])
+        }
     }
 }
 
 /// A run of a [`RingHistogram`](super::ring::RingHistogram) or a [`CompleteHistogram`](super::complete::CompleteHistogram).
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. [`Self::view`] is what a node sees. Tokens are
-/// counts by label; labels that were never counted have no entry.
+/// No node sees all of this: it is for tests and for measures of accuracy. A node sees [`token_at`](Self::token_at) each of its steps,
+/// those `t` with `path.holders[t]` the node, and the final `token` if it is `published`; its own random answers it knows. Tokens
+/// are counts by label; labels that were never counted have no entry.
 ///
 /// # Examples
 /// ```
@@ -90,6 +66,8 @@ impl SumRun {
 /// let run = histogram.run(|u| u32::from(u < 5), &mut ChaCha8Rng::seed_from_u64(1))?;
 /// // A thousand steps, give or take the visits: the reports have a standard deviation of some 30.
 /// assert!((run.estimate(1) - 1000.0).abs() < 250.0);
+/// // What the holder of step 10 receives are the ten reports before.
+/// assert_eq!(run.token_at(10)?.values().sum::<u64>(), 10);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -116,30 +94,14 @@ impl HistogramRun {
         self.estimator.estimate(self.token.get(&label).copied().unwrap_or(0))
     }
 
-    /// What node `v` sees.
+    /// The token that the holder of `step` receives: the initial one and the reports of all steps before.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view(&self, v: usize) -> Result<TokenView<BTreeMap<u32, u64>>, Error> {
-        check_node(v, self.path.nodes)?;
+    /// [`Error::InvalidParameter`] for a step beyond the last one.
+    pub fn token_at(&self, step: usize) -> Result<BTreeMap<u32, u64>, Error> {
+        ensure(step < self.reports.len(), "the step", "be below the number of steps", step as f64)?;
         let mut token = self.initial.clone();
-        let mut received = Vec::new();
-        for (step, &report) in self.reports.iter().enumerate() {
-            if self.path.holders[step] == v {
-                received.push((step, token.clone()));
-            }
-            count_one(&mut token, report);
-        }
-        Ok(TokenView { received, published: self.published.then(|| self.token.clone()) })
+        self.reports[..step].iter().for_each(|&report| count_one(&mut token, report));
+        Ok(token)
     }
-}
-
-/// The steps at which `v` holds the token.
-pub(super) fn received_by(v: usize, path: &Path) -> impl Iterator<Item = usize> + '_ {
-    path.holders.iter().enumerate().filter(move |(_, holder)| **holder == v).map(|(step, _)| step)
-}
-
-/// Node `v` of `n`.
-pub(super) fn check_node(v: usize, n: usize) -> Result<(), Error> {
-    if v < n { Ok(()) } else { Err(Error::NodeOutOfRange { node: v, nodes: n }) }
 }

@@ -32,6 +32,8 @@ const POINTS: usize = 100;
 struct Problem {
     objective: Linear,
     users: Users,
+    /// Number of users.
+    count: usize,
     /// Examples of every user.
     per_user: usize,
     test: Dataset,
@@ -57,7 +59,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
     let delta = Delta::new(asked.delta)?;
     let measure = Measure::Approx(delta);
     let (graph, problem) = problem(asked)?;
-    let count = problem.users.count();
+    let count = problem.count;
     let bounds = DataBounds::default();
     let constants = problem.objective.constants(bounds.feature_norm, bounds.label_size, problem.domain);
     let protocol = PrivateTraining::new(count, constants, problem.training.clone())?;
@@ -158,8 +160,9 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
         // Without a network the users are only counted.
         None => generators::path_graph(asked.users.unwrap_or((train.labels().len() / 10).clamp(2, 1000)))?,
     };
-    let users = Users::deal(&train, graph.node_count(), Deal::Random, rng).map_err(refused)?;
-    let per_user = train.labels().len() / users.count();
+    let count = graph.node_count();
+    let users = Users::deal(&train, count, Deal::Random, rng).map_err(refused)?;
+    let per_user = train.labels().len() / count;
     let (name, parameters) = asked.protocol.split_once(':').unwrap_or((&asked.protocol, ""));
     let parameters: Parameters = parameters.parse()?;
     let matrix: GossipMatrix = input::matrix(&graph, Weights::Metropolis)?;
@@ -180,7 +183,7 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     let bounds = DataBounds::default();
     let sensitivity = objective.constants(bounds.feature_norm, bounds.label_size, domain).sensitivity;
     bounds.check(&train)?;
-    Ok((graph, Problem { objective, users, per_user, test, training, domain, sensitivity, classes }))
+    Ok((graph, Problem { objective, users, count, per_user, test, training, domain, sensitivity, classes }))
 }
 
 /// The same examples with labels -1 and 1, and what they were.
@@ -279,7 +282,7 @@ fn history(problem: &Problem, noise: Option<Sigma>, rng: &mut ChaCha8Rng) -> Res
             walk(WalkSgd::new(Route::Graph(matrix), *steps, *step_size, Some(*cap)), rng)
         }
         Training::Federated(run) => {
-            let rounds = users.count() / run.batch.max(1);
+            let rounds = problem.count / run.batch.max(1);
             Ok(run.run(objective, users, noise, Some(&every(rounds)?), rng)?.history)
         }
         Training::Gossip { sgd, mixing } => {

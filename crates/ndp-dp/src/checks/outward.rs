@@ -6,8 +6,8 @@ use crate::iteration::{Geometric, NoisyStep};
 use crate::mixture::{Part, log_mean_exp};
 use crate::subsampling::{self, PoissonGaussian, WithReplacement};
 use crate::{
-    ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, Sensitivity, Sigma,
-    UnitLoss, Zcdp, composition, conversion, gaussian, shuffling, tails,
+    ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, Rdp, Sensitivity,
+    Sigma, UnitLoss, Zcdp, composition, conversion, gaussian, shuffling, tails,
 };
 use std::collections::BTreeMap;
 
@@ -32,7 +32,10 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
             Gaussian { sensitivity, sigma }.gdp().into_value().mu()
         }
         "unit_mu" => UnitLoss::new(x(0))?.gdp(Sensitivity::new(x(1))?, Sigma::new(x(2))?).mu(),
-        "unit_rdp" => UnitLoss::new(x(0))?.rdp(order(1)?, Sensitivity::new(x(2))?, Sigma::new(x(3))?),
+        "unit_rdp" => {
+            let gdp = UnitLoss::new(x(0))?.gdp(Sensitivity::new(x(2))?, Sigma::new(x(3))?);
+            gdp.rdp(order(1)?).into_value()
+        }
         "laplace_rdp" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.rdp(order(1)?).into_value(),
         "laplace_delta" => Laplace::new(Sensitivity::new(x(0))?, 1.0)?.delta(x(1))?.into_value(),
         "rr_local_epsilon" => RandomizedResponse::new(labels(0), x(1))?.pure_epsilon().into_value(),
@@ -50,9 +53,9 @@ fn value(name: &str, text: &[&str]) -> Result<f64, Error> {
             PoissonGaussian::new(release, x(0))?.rdp(order(2)?).into_value()
         }
         "mironov_epsilon" => conversion::mironov_epsilon(x(0), order(1)?, delta(2)?)?.into_value(),
-        "optimal_epsilon" => conversion::optimal_epsilon(x(0), order(1)?, delta(2)?)?.into_value(),
+        "optimal_epsilon" => Rdp { order: order(1)?, epsilon: x(0) }.epsilon(delta(2)?).into_value(),
         "mironov_delta" => conversion::mironov_delta(x(0), order(1)?, x(2))?.into_value(),
-        "optimal_delta" => conversion::optimal_delta(x(0), order(1)?, x(2))?.into_value(),
+        "optimal_delta" => Rdp { order: order(1)?, epsilon: x(0) }.delta(x(2))?.into_value(),
         "zcdp_closed" => Zcdp::new(x(0))?.closed_epsilon(delta(1)?),
         "log_mean_exp" => {
             let parts = [Part { weight: 0.3, loss: x(1) }, Part { weight: 0.7, loss: x(2) }];

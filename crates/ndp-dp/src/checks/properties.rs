@@ -2,8 +2,8 @@
 
 use crate::calibration::smallest_sigma;
 use crate::{
-    ApproxDp, Delta, Error, Gaussian, Gdp, Guarantee, Measure, Mechanism, Order, RdpAccountant, Sensitivity,
-    Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
+    ApproxDp, Delta, Error, Gaussian, Gdp, Guarantee, Measure, Mechanism, Order, Rdp, RdpAccountant,
+    Sensitivity, Sigma, UpperBound, Zcdp, baselines, composition, conversion, gaussian, tails,
 };
 use ndp_numeric::{gaussian_profile, incomplete};
 use proptest::prelude::*;
@@ -55,14 +55,15 @@ proptest! {
     #[test]
     fn conversions_are_ordered(rho in scale(-8, 3), alpha in scale(-2, 4), delta in delta(), epsilon in scale(-3, 3)) {
         let order = Order::new(1.0 + alpha)?;
-        let optimal = conversion::optimal_epsilon(rho, order, delta)?.into_value();
+        let point = |epsilon| Rdp { order, epsilon };
+        let optimal = point(rho).epsilon(delta).into_value();
         let mironov = conversion::mironov_epsilon(rho, order, delta)?.into_value();
         prop_assert!(0.0 <= optimal && optimal <= mironov * SLACK);
-        let optimal = conversion::optimal_delta(rho, order, epsilon)?.into_value();
+        let optimal = point(rho).delta(epsilon)?.into_value();
         let mironov = conversion::mironov_delta(rho, order, epsilon)?.into_value();
         prop_assert!(0.0 <= optimal && optimal <= mironov * SLACK && mironov <= 1.0);
         // More loss, larger bounds.
-        prop_assert!(optimal <= conversion::optimal_delta(rho * 1.1, order, epsilon)?.into_value() * SLACK);
+        prop_assert!(optimal <= point(rho * 1.1).delta(epsilon)?.into_value() * SLACK);
     }
 
     #[test]
@@ -199,13 +200,13 @@ proptest! {
                 prop_assert!(fine(composition::heterogeneous(&parts, delta).value().epsilon()));
             }
             if let Ok(order) = Order::new(z) {
-                prop_assert!(number(conversion::optimal_epsilon(y, order, delta).map(Into::into)));
-                prop_assert!(number(conversion::optimal_delta(y, order, x).map(Into::into)));
+                let point = Rdp { order, epsilon: y };
+                prop_assert!(fine(point.epsilon(delta).into_value()));
+                prop_assert!(number(point.delta(x)));
             }
             if let Ok(zcdp) = Zcdp::new(y) {
                 prop_assert!(fine(zcdp.epsilon(delta).into_value()));
             }
-            prop_assert!(baselines::local_sigma(count, y, z, delta).map_or(true, |s| s.value().get() > 0.0));
         }
         if let (Ok(sampled), Ok(order)) = (baselines::SampledGaussian::new(x.abs().fract(), y), Order::new(z.abs())) {
             prop_assert!(fine(sampled.rdp(order).into_value()));

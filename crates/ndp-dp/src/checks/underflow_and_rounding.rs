@@ -3,7 +3,7 @@
 use crate::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use crate::mixture::{Part, log_mean_exp};
 use crate::{
-    ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, RdpAccountant,
+    ApproxDp, Delta, Error, Gaussian, Gdp, Laplace, Mechanism, Order, RandomizedResponse, Rdp, RdpAccountant,
     Sensitivity, Sigma, UpperBound, composition, conversion, subsampling,
 };
 
@@ -14,7 +14,7 @@ const SMALLEST: f64 = f64::from_bits(1);
 fn a_delta_that_underflows_is_the_smallest_float() -> Result<(), Error> {
     let order = Order::new(2.0)?;
     assert_eq!(conversion::mironov_delta(1.0, order, 1e4)?.into_value(), SMALLEST);
-    assert_eq!(conversion::optimal_delta(1.0, order, 1e4)?.into_value(), SMALLEST);
+    assert_eq!(Rdp { order, epsilon: 1.0 }.delta(1e4)?.into_value(), SMALLEST);
     let best = conversion::best_delta(|order| UpperBound::new(1e-3 * order.get()), 1e4)?.into_value();
     assert_eq!(best.approx_dp.delta(), SMALLEST);
     let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
@@ -29,7 +29,7 @@ fn a_delta_that_underflows_is_the_smallest_float() -> Result<(), Error> {
     assert_eq!(release.gdp().into_value().delta(1e4)?.into_value(), SMALLEST);
     // What is 0 stays 0.
     assert_eq!(Gdp::new(0.0)?.delta(1.0)?.into_value(), 0.0);
-    assert_eq!(conversion::optimal_delta(0.0, order, 1.0)?.into_value(), 0.0);
+    assert_eq!(Rdp { order, epsilon: 0.0 }.delta(1.0)?.into_value(), 0.0);
     Ok(())
 }
 

@@ -159,7 +159,7 @@ mod tests {
     fn converted_losses_match_50_digit_values() -> Result<(), Error> {
         let rdp = walk(10, 1.0, 4.0, 1000, 1).rdp(order(3.0)).into_value();
         for (delta, expected) in [(1e-6, 6.005_020_767_263_991), (9.5e-7, 6.030_667_414_457_767)] {
-            let epsilon = conversion::optimal_epsilon(rdp, order(3.0), Delta::new(delta)?)?;
+            let epsilon = crate::Rdp { order: order(3.0), epsilon: rdp }.epsilon(Delta::new(delta)?);
             assert_relative_eq!(*epsilon.value(), expected, max_relative = 1e-12);
         }
         Ok(())

@@ -48,7 +48,7 @@ fn walk_length(nodes: usize, gap_signed: f64, noise: NoiseMultiplier) -> Result<
     let square = noise.get() * noise.get();
     let length = 20.0 * ((nodes as f64).ln() / gap_signed).ceil() * (0.25 + square) / square;
     // Written so that NaN fails.
-    if 0.0 <= length && length < 1e15 {
+    if (0.0..1e15).contains(&length) {
         Ok(count(length.floor()).max(1))
     } else {
         let (name, condition) = ("the number of steps", "be below 1e15: the gap or the noise is too small");

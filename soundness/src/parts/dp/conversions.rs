@@ -4,7 +4,7 @@ use super::{above, exact, holds, integer, mu_and_epsilon, power};
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::{gaussian, series};
 use crate::part::{Outcome, Stratum};
-use ndp_dp::{Gdp, Laplace, Mechanism, Order, RandomizedResponse, Sensitivity, Zcdp, conversion};
+use ndp_dp::{Gdp, Laplace, Mechanism, Order, RandomizedResponse, Rdp, Sensitivity, Zcdp, conversion};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -17,9 +17,9 @@ pub(super) fn converted(rng: &mut ChaCha8Rng) -> Outcome {
     let beyond = log_uniform(rng, 1e-9, 200.0);
     let epsilon = pick(rng, &[rho, 0.0, 57.7, rho + beyond, rho + beyond]);
     if let Ok(order) = Order::new(alpha as f64) {
-        let found = conversion::optimal_delta(rho, order, epsilon).map_or(f64::NAN, |x| *x.value());
+        let found = Rdp { order, epsilon: rho }.delta(epsilon).map_or(f64::NAN, |x| *x.value());
         let code = format!(
-            "use ndp_dp::{{Order, conversion}};\nlet delta = *conversion::optimal_delta({}, Order::new({alpha}.0)?, {})?.value();",
+            "use ndp_dp::{{Mechanism, Order, Rdp}};\nlet delta = *Rdp {{ order: Order::new({alpha}.0)?, epsilon: {} }}.delta({})?.value();",
             literal(rho),
             literal(epsilon)
         );

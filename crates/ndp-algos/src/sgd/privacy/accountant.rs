@@ -57,7 +57,7 @@ pub enum Watched<'a> {
     /// A walk on a graph, where every pair of users has a loss of its own.
     ///
     /// With a cap `N` on contributions the loss of `u` towards `v` is `N ε_gap` (as on [a graph](crate::walk::graph)), without one
-    /// that of the [`renewal`](crate::walk::graph::renewal) accountant. Both are an `UpperBound` whatever `v` knows of the path, and
+    /// that of [`TokenWalk::loss`](crate::walk::graph::TokenWalk::loss). Both are an `UpperBound` whatever `v` knows of the path, and
     /// need convex losses, short steps of one size, and a matrix whose columns sum to 1.
     GraphWalk {
         /// The walk.

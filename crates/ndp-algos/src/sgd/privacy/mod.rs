@@ -27,7 +27,7 @@ use crate::Error;
 use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
-use ndp_dp::{ApproxDp, Guarantee, Order, Printed, Sigma, UpperBound, calibration};
+use ndp_dp::{ApproxDp, Guarantee, Order, Sigma, UpperBound, calibration};
 use ndp_numeric::rounding::{shown_up, shown_up_scientific};
 use serde::Serialize;
 use std::fmt;
@@ -83,10 +83,10 @@ impl DataBounds {
 /// # Examples
 /// ```
 /// use ndp_algos::sgd::Statement;
-/// use ndp_dp::{ApproxDp, Printed};
-/// let privacy = Printed::new(ApproxDp::new(1.0, 1e-6)?);
-/// let shown = Statement::Printed { privacy, reason: "the noise was clipped" }.to_string();
-/// assert!(shown.contains("no guarantee: the noise was clipped"));
+/// use ndp_dp::{ApproxDp, UpperBound};
+/// let privacy = UpperBound::new(ApproxDp::new(1.5, 1e-6)?).into();
+/// let shown = Statement::Guaranteed { privacy, against: "the other users" }.to_string();
+/// assert_eq!(shown, "(1.5000, 1.0e-6)-differentially private against the other users [upper-bound]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -107,15 +107,6 @@ pub enum Statement {
         /// Which pairs.
         over: &'static str,
     },
-    /// A published number, kept to reproduce a published curve: no guarantee, and never a target to calibrate to.
-    Printed {
-        /// `(ε, δ)` as published.
-        privacy: Printed<ApproxDp>,
-        /// Why it is no guarantee.
-        reason: &'static str,
-    },
-    /// No noise, no privacy.
-    NotPrivate,
 }
 
 impl Statement {
@@ -147,10 +138,6 @@ impl fmt::Display for Statement {
                 let (order, value, grade) = (order.get(), shown_up(*loss.value(), 4), loss.grade());
                 write!(f, "mean Rényi loss {value} of order {order} over {over} [{grade}]")
             }
-            Self::Printed { privacy, reason } => {
-                write!(f, "published as {}, which is no guarantee: {reason} [printed]", pair(privacy.value()))
-            }
-            Self::NotPrivate => f.write_str("not private: no noise was added"),
         }
     }
 }
@@ -159,8 +146,7 @@ impl fmt::Display for Statement {
 /// pairs in nats.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error;
-/// [`Error::NoGuarantee`] when the accountant gives none.
+/// [`Error::InvalidParameter`] unless `target` is positive and finite; the accountant's own error.
 pub(crate) fn calibrate(
     target: f64,
     mut statement: impl FnMut(Sigma) -> Result<Statement, Error>,
@@ -169,9 +155,6 @@ pub(crate) fn calibrate(
     search(target, |sigma| match statement(sigma)? {
         Statement::Guaranteed { privacy, .. } => Ok(privacy.map(|p| p.epsilon())),
         Statement::MeanLoss { loss, .. } => Ok(loss),
-        Statement::Printed { .. } | Statement::NotPrivate => {
-            Err(Error::NoGuarantee("noise is calibrated to guarantees only"))
-        }
     })
 }
 

@@ -9,7 +9,7 @@ use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::{LocalLoss, contribution, renewal};
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
-use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Order, Sigma, UpperBound, conversion};
+use ndp_dp::{ApproxDp, Delta, Mechanism, NoiseMultiplier, Order, Rdp, Sigma, UpperBound, conversion};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{self, FirstVisits, PairLaws};
 use rayon::prelude::*;
@@ -244,11 +244,15 @@ impl WalkPairs {
         let curve = |order| self.loss(pair, order, noise);
         // The renewal accountant takes milliseconds for an order, the closed bound microseconds.
         let best = match self.laws {
-            Laws::Capped { .. } => conversion::best_epsilon(curve, delta),
-            _ => conversion::best_epsilon_on(&few_orders()?, curve, delta),
+            Laws::Capped { .. } => conversion::best_epsilon(curve, delta).into_value().approx_dp,
+            _ => {
+                let at =
+                    |order| Rdp { order, epsilon: curve(order).into_value() }.epsilon(delta).into_value();
+                ApproxDp::new(few_orders()?.into_iter().map(at).fold(f64::INFINITY, f64::min), delta.get())?
+            }
         };
         Ok(Statement::Guaranteed {
-            privacy: best.map(|converted| converted.approx_dp).into(),
+            privacy: UpperBound::new(best).into(),
             against: match self.final_model {
                 FinalToken::Published => {
                     "the second user of every given pair, who knows the path and the final model"

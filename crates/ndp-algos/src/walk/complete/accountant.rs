@@ -365,12 +365,10 @@ impl Attacker for Counting {
         (0..runs)
             .map(|_| {
                 let run = self.histogram.run(|v| u32::from(higher && v == self.u), &mut &mut *rng)?;
-                let view = run.view(self.observer)?;
                 // What separates the worlds most is how many more reports of 1 there are than chance explains.
-                let last = view.received.last();
-                let count = |label: u32| {
-                    last.and_then(|(_, token)| token.get(&label)).map_or(0.0, |&count| count as f64)
-                };
+                let Some(step) = run.path.last_step_of(self.observer) else { return Ok(0.0) };
+                let last = run.token_at(step)?;
+                let count = |label: u32| last.get(&label).map_or(0.0, |&count| count as f64);
                 let reports = count(0) + count(1);
                 let drawn = self.histogram.response.gamma() / f64::from(self.histogram.response.labels());
                 Ok(count(1) - drawn * reports)

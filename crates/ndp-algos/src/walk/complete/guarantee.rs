@@ -7,8 +7,8 @@
 use super::CompleteWalk;
 use crate::Error;
 use crate::numeric::up;
-use ndp_dp::conversion::{Converted, optimal_delta, optimal_epsilon};
-use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, UpperBound, tails};
+use ndp_dp::conversion::Converted;
+use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Rdp, UpperBound, tails};
 
 /// How the number of contributions of a node is bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -36,7 +36,7 @@ impl CompleteWalk {
     pub(crate) fn epsilon(&self, mu: f64, delta: Delta) -> Result<UpperBound<Converted>, Error> {
         let at = |order: Order| -> Result<(f64, f64), Error> {
             let rho = self.rdp_bound(order, mu)?.into_value();
-            Ok((optimal_epsilon(rho, order, delta)?.into_value(), rho))
+            Ok((Rdp { order, epsilon: rho }.epsilon(delta).into_value(), rho))
         };
         // ρ and the other terms grow with α, but for ln(1/δ)/(α − 1) ≥ 0: without it they bound every later ε.
         let least_beyond = |order: Order, rho: f64| {
@@ -56,7 +56,7 @@ impl CompleteWalk {
     pub(crate) fn delta(&self, mu: f64, epsilon: f64) -> Result<UpperBound<Converted>, Error> {
         let at = |order: Order| -> Result<(f64, f64), Error> {
             let rho = self.rdp_bound(order, mu)?.into_value();
-            Ok((optimal_delta(rho, order, epsilon)?.into_value(), rho))
+            Ok((Rdp { order, epsilon: rho }.delta(epsilon)?.into_value(), rho))
         };
         // Beyond ρ > ε + 1 the exponent (α − 1)(ρ − ε) outgrows every other factor.
         let least_beyond = |_: Order, rho: f64| if rho > epsilon + 1.0 { 1.0 } else { 0.0 };
@@ -193,7 +193,7 @@ fn least_order(ln_moment: f64, epsilon: f64, delta: Delta) -> Result<Option<f64>
     let meets = |ln_excess: f64| -> Result<bool, Error> {
         let excess = ln_excess.exp();
         let order = Order::new(1.0 + excess)?;
-        Ok(*optimal_epsilon(ln_moment / excess, order, delta)?.value() <= epsilon)
+        Ok(*Rdp { order, epsilon: ln_moment / excess }.epsilon(delta).value() <= epsilon)
     };
     // The converted ε falls with α at a fixed moment until it is negative, so that the orders that meet the
     // target are all those from one on.
@@ -254,7 +254,7 @@ mod tests {
             while ln_excess < 9.0f64 {
                 let order = Order::new(1.0 + ln_excess.exp())?;
                 if let Ok(rho) = walk.rdp_bound(order, mu) {
-                    fine = fine.min(*optimal_epsilon(*rho.value(), order, d(delta)?)?.value());
+                    fine = fine.min(*Rdp { order, epsilon: *rho.value() }.epsilon(d(delta)?).value());
                 }
                 ln_excess += 0.02;
             }

@@ -128,11 +128,12 @@ mod tests {
         let histogram =
             CompleteHistogram { walk: CompleteWalk::new(4, 30)?.published(), response, exact_reports: None };
         let run = histogram.run(|_| 2, rng)?;
-        let view = run.view(1)?;
         let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>() as usize;
-        assert!(view.received.iter().all(|(step, token)| total(token) == *step));
-        assert_eq!(view.published.as_ref().map(total), Some(30));
-        assert!(run.view(4).is_err());
+        for step in 0..30 {
+            assert_eq!(total(&run.token_at(step)?), step);
+        }
+        assert!(run.published && total(&run.token) == 30);
+        assert!(matches!(run.token_at(30), Err(Error::InvalidParameter { .. })));
         assert!(matches!(histogram.run(|_| 3, rng), Err(Error::LabelOutOfRange { label: 3, .. })));
         let silent = histogram.with_response(RandomizedResponse::new(3, 1.0)?);
         assert!(matches!(silent.run(|_| 2, rng), Err(Error::InvalidParameter { .. })));

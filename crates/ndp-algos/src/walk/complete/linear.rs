@@ -73,7 +73,7 @@ impl LinearProtocol for OnPath<CompleteSum> {
         for (column, values) in values.columns().into_iter().enumerate() {
             let run = sum.run_along(self.path.clone(), |u, _| values[u], &mut &mut *rng)?;
             for (row, &steps) in rows.iter().enumerate() {
-                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens[steps - 1] };
+                seen.received[(row, column)] = run.tokens[steps];
             }
             for (row, &step) in known.iter().enumerate() {
                 seen.known_noises[(row, column)] = run.noises[step];
@@ -87,9 +87,9 @@ impl LinearProtocol for OnPath<CompleteSum> {
 mod tests {
     use super::*;
     use crate::loss::exact_loss;
-    use crate::walk::Bounds;
     use crate::walk::complete::realised::path_units;
     use crate::walk::complete::{CompleteOptions, CompleteWalk};
+    use crate::walk::{Bounds, FinalToken};
     use approx::assert_relative_eq;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -99,13 +99,13 @@ mod tests {
     fn path_units_match_the_linear_view() -> Result<(), Error> {
         let rng = &mut ChaCha8Rng::seed_from_u64(10);
         let noise = TokenNoise::gaussian(Sigma::new(3.0)?);
-        for published in [false, true] {
+        for final_token in [FinalToken::Withheld, FinalToken::Published] {
             for (n, steps) in [(2, 9), (4, 20), (5, 30)] {
-                let walk = CompleteWalk::new(n, steps)?;
-                let walk = if published { walk.published() } else { walk };
+                let options = CompleteOptions { final_token, ..CompleteOptions::default() };
+                let walk = CompleteWalk::new(n, steps)?.with_options(options)?;
                 let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
                 let protocol = OnPath { protocol: sum, path: walk.sample(rng) };
-                let units = path_units(&protocol.path, published)?.into_value();
+                let units = path_units(&protocol.path, final_token)?.into_value();
                 for v in 0..n {
                     let report = exact_loss(&protocol.coalition_view(&[v])?)?;
                     for u in (0..n).filter(|&u| u != v) {
@@ -126,7 +126,8 @@ mod tests {
         let sum = CompleteSum { walk, bounds: Bounds::new(0.0, 1.0)?, noise, constant_data: false };
         // Node 0 contributes once; its second visit only adds noise.
         let protocol = OnPath { protocol: sum, path: walk.path(&[0, 0, 1, 2])? };
-        assert_relative_eq!(path_units(&protocol.path, false)?.value()[(0, 1)], 0.5, max_relative = 1e-12);
+        let units = path_units(&protocol.path, FinalToken::Withheld)?;
+        assert_relative_eq!(units.value()[(0, 1)], 0.5, max_relative = 1e-12);
         let report = exact_loss(&protocol.coalition_view(&[1])?)?;
         assert_relative_eq!(report.loss.value().unit[0], 0.5, max_relative = 1e-12);
         let other = CompleteWalk::new(3, 3)?.path(&[0, 0, 1])?;

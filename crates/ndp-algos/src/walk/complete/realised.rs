@@ -14,7 +14,7 @@
 
 use crate::Error;
 use crate::error::ensure;
-use crate::walk::Path;
+use crate::walk::{FinalToken, Path};
 use ndarray::Array2;
 use ndp_dp::{Delta, Estimate};
 
@@ -89,34 +89,39 @@ fn composed_losses(
 }
 
 /// Sum over the segments of `k²/m`, `k` the contributions of `u` among the `m` foreign steps before a
-/// reception by `v` (and before publication, if `published`): entry `[u, v]`, diagonal 0.
+/// reception by `v` (and before publication, with [`FinalToken::Published`]): entry `[u, v]`, diagonal 0.
 ///
 /// Given this path, `v` sees a Gaussian release of parameter `μ √(Σ k²/m)`, exactly; as one walk out of many
 /// it is an estimate.
 ///
 /// # Errors
-/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is no node.
+/// [`Error::InvalidParameter`] for more than 10 000 nodes; [`Error::NodeOutOfRange`] for a holder that is no node;
+/// [`Error::NoGuarantee`] for [`FinalToken::Masked`].
 ///
 /// # Complexity
 /// `O(n T)`.
 ///
 /// # Examples
 /// ```
+/// use ndp_algos::walk::FinalToken;
 /// use ndp_algos::walk::complete::{CompleteWalk, realised::path_units};
 /// // Two contributions of node 0, then one of node 2, before node 1 sees the token.
 /// let path = CompleteWalk::new(3, 4)?.path(&[0, 2, 0, 1])?;
-/// let units = path_units(&path, false)?;
+/// let units = path_units(&path, FinalToken::Withheld)?;
 /// assert!((units.value()[(0, 1)] - 4.0 / 3.0).abs() < 1e-12 && (units.value()[(2, 1)] - 1.0 / 3.0).abs() < 1e-12);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
-pub fn path_units(path: &Path, published: bool) -> Result<Estimate<Array2<f64>>, Error> {
+pub fn path_units(path: &Path, final_token: FinalToken) -> Result<Estimate<Array2<f64>>, Error> {
+    if final_token == FinalToken::Masked {
+        return Err(Error::NoGuarantee("there is no rule for masking the final token on a path"));
+    }
     path.check_nodes("be at most 10000 for a table of all pairs", MAX_NODES)?;
     let n = path.nodes;
     let mut units = Array2::zeros((n, n));
     let mut counts = vec![0u32; n];
     for (v, receptions) in path.receptions()?.iter().enumerate() {
         let mut start = 0;
-        let end = published.then_some(path.holders.len());
+        let end = (final_token == FinalToken::Published).then_some(path.holders.len());
         for stop in receptions.iter().copied().chain(end) {
             let segment = start.min(stop)..stop;
             let noises = segment.len() as f64;
@@ -472,10 +477,10 @@ mod tests {
     #[test]
     fn path_units_add_squares() -> Result<(), Error> {
         let path = CompleteWalk::new(3, 10)?.path(&[0, 2, 1, 1, 0, 2, 0, 0, 1, 2])?;
-        let units = path_units(&path, false)?.into_value();
+        let units = path_units(&path, FinalToken::Withheld)?.into_value();
         assert_relative_eq!(units[(0, 1)], 0.5 + 9.0 / 4.0, max_relative = 1e-15);
         assert_relative_eq!(units[(2, 1)], 0.5 + 0.25, max_relative = 1e-15);
-        let published = path_units(&path, true)?.into_value();
+        let published = path_units(&path, FinalToken::Published)?.into_value();
         assert_relative_eq!(published[(2, 1)], 0.75 + 1.0, max_relative = 1e-15);
         assert_eq!(published[(1, 1)], 0.0);
         // Mean over walks of e^{θ Σ k²/m}: the moment of the accountant averaged over walks.
@@ -484,7 +489,9 @@ mod tests {
         let (runs, theta) = (40_000, 0.135);
         let mut values = Vec::new();
         for _ in 0..runs {
-            values.push((theta * path_units(&walk.sample(rng), false)?.into_value()[(0, 1)]).exp());
+            values.push(
+                (theta * path_units(&walk.sample(rng), FinalToken::Withheld)?.into_value()[(0, 1)]).exp(),
+            );
         }
         let mean = values.iter().sum::<f64>() / runs as f64;
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / runs as f64;
@@ -501,7 +508,9 @@ mod tests {
         }
         let huge = CompleteWalk::new(1 << 31, 2)?.path(&[0, 1])?;
         assert!(pairwise_losses(&huge, CycleSize::Foreign, slack, |_| 0.1).is_err());
-        assert!(path_units(&huge, false).is_err());
+        assert!(path_units(&huge, FinalToken::Withheld).is_err());
+        let masked = path_units(&authors_walk()?, FinalToken::Masked);
+        assert!(matches!(masked, Err(Error::NoGuarantee(_))));
         Ok(())
     }
 }

@@ -77,7 +77,8 @@ impl CompleteSum {
         let mut made = BTreeMap::new();
         let mut token = 0.0;
         let mut total = 0.0;
-        let mut tokens = Vec::with_capacity(path.steps());
+        let mut tokens = Vec::with_capacity(path.steps() + 1);
+        tokens.push(token);
         let mut noises = Vec::with_capacity(path.steps());
         for (&holder, &contributes) in path.holders.iter().zip(&path.contributes) {
             if contributes {
@@ -146,7 +147,7 @@ mod tests {
             let (mut mean, mut variance) = (0.0, 0.0);
             for _ in 0..runs {
                 let run = sum.run(|u, k| ((7 * u + k) as f64).sin(), rng)?;
-                let error = run.tokens[24] - run.total;
+                let error = run.tokens[25] - run.total;
                 mean += error / f64::from(runs);
                 variance += error * error / f64::from(runs);
             }
@@ -163,13 +164,14 @@ mod tests {
         let sum = protocol(3, 5, 1.0)?;
         let path = sum.walk.path(&[1, 0, 2, 1, 1])?;
         let run = sum.run_along(path.clone(), |_, _| 0.5, rng)?;
-        let view = run.view(1)?;
-        assert_eq!(view.received, [(0, 0.0), (3, run.tokens[2]), (4, run.tokens[3])]);
-        assert_eq!((view.published, run.total), (None, 2.5));
+        assert_eq!((run.path.clone(), run.tokens.len(), run.tokens[0]), (path.clone(), 6, 0.0));
+        for step in 0..5 {
+            assert!((run.tokens[step + 1] - run.tokens[step] - 0.5 - run.noises[step]).abs() < 1e-12);
+        }
+        assert_eq!((run.last_seen(1), run.published, run.total), (Some(run.tokens[4]), false, 2.5));
         let public = CompleteSum { walk: sum.walk.published(), ..sum };
         let run = public.run_along(path, |_, _| 0.5, rng)?;
-        assert_eq!(run.view(2)?.published, Some(run.tokens[4]));
-        assert!(run.view(3).is_err());
+        assert_eq!((run.published, run.last_seen(2)), (true, Some(run.tokens[5])));
         Ok(())
     }
 

@@ -8,7 +8,10 @@ use crate::gossip::operator::require_operator;
 use crate::walk::{FinalToken, OnPath};
 use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};
-use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, conversion};
+use ndp_dp::{
+    ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Rdp, Sensitivity,
+    UpperBound,
+};
 use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
 use rand::Rng;
@@ -159,21 +162,23 @@ impl Curve for OnWalk {
 
     /// The accountant takes up to milliseconds for an order: a coarse grid, then a fine one around its best.
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
-        let curve = |order: Order| {
-            let bound = self.renyi(order).ok().flatten();
-            bound.map_or(ndp_dp::UpperBound::new(f64::INFINITY), Into::into)
-        };
-        let grid = |center: f64, step: f64, count: i32| -> Result<Vec<Order>, ndp_dp::Error> {
-            (-count..=count).map(|k| Order::new(1.0 + (center + step * f64::from(k)).exp())).collect()
-        };
-        let coarse = conversion::best_epsilon_on(&grid(2.5, 0.7, 7)?, curve, delta).into_value();
-        let Some(order) = coarse.order else {
-            return Ok(ndp_dp::UpperBound::new(coarse.approx_dp).into());
-        };
-        let fine = grid((order.get() - 1.0).ln(), 0.15, 4)?;
-        let fine = conversion::best_epsilon_on(&fine, curve, delta).into_value().approx_dp;
-        let best = if fine.epsilon() < coarse.approx_dp.epsilon() { fine } else { coarse.approx_dp };
-        Ok(ndp_dp::UpperBound::new(best).into())
+        let mut best = (f64::INFINITY, 2.5);
+        for (step, count) in [(0.7, 7), (0.15, 4)] {
+            let center = best.1;
+            for k in -count..=count {
+                let ln_excess = center + step * f64::from(k);
+                let order = Order::new(1.0 + f64::exp(ln_excess))?;
+                let Ok(Some(loss)) = self.renyi(order) else { continue };
+                let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
+                if epsilon < best.0 {
+                    best = (epsilon, (order.get() - 1.0).ln());
+                }
+            }
+            if best.0 == f64::INFINITY {
+                break;
+            }
+        }
+        Ok(UpperBound::new(ApproxDp::new(best.0, delta.get())?).into())
     }
 }
 

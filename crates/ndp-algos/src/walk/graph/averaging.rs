@@ -25,8 +25,7 @@ use crate::view::checked_coalition;
 
 use crate::error::ensure;
 use crate::view::Source;
-use crate::walk::run::{check_node, received_by};
-use crate::walk::{FinalToken, OnPath, Path, TokenView};
+use crate::walk::{FinalToken, OnPath, Path};
 use crate::{Error, LinearProtocol, View};
 use ndarray::{Array1, Array2, ArrayView2};
 use ndp_dp::Sigma;
@@ -79,7 +78,6 @@ pub enum Steps {
 /// let values = array![[0.0], [1.0], [2.0], [5.0]];
 /// let run = averaging.run(&path, values.view(), Sigma::new(1.0)?, rng)?;
 /// assert!((run.tokens[(4000, 0)] - 2.0).abs() < 0.5);
-/// assert!(run.view(2)?.received.iter().all(|&(time, _)| path.holders[time] == 2));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -222,7 +220,9 @@ impl TokenAveraging {
 
 /// A run of [`TokenAveraging`]: the path, the token before every step and at the end, the noises.
 ///
-/// No node sees all of this: it is for tests and for measures of accuracy. [`Self::view`] is what a node sees.
+/// No node sees all of this: it is for tests and for measures of accuracy. A node sees the token at its visits, the rows `t` with
+/// `path.holders[t]` the node, and the last row if it is `published`. What it passed on, row `t + 1`, and drew itself it knows, and so
+/// to whom it passed it on; where senders are known (Remark 3) it also learns who sent it the token, `path.holders[t − 1]`.
 ///
 /// # Examples
 /// ```
@@ -237,9 +237,9 @@ impl TokenAveraging {
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let run = averaging.run(&path, values.view(), ndp_dp::Sigma::new(1.0)?, rng)?;
 /// assert!((run.tokens[(2, 0)] - 2.0 - (run.noises[(0, 0)] + run.noises[(1, 0)]) / 2.0).abs() < 1e-12);
-/// // Node 0 still has its own value before its first step, and what it passed on afterwards.
-/// assert_eq!(run.estimates(values.view(), 0)?, values);
-/// assert_eq!(run.estimates(values.view(), 1)?[(0, 0)], run.tokens[(1, 0)]);
+/// // Node 1 receives what node 0 passed on, and passes on the mean of two noisy values.
+/// assert_eq!((run.path.holders[1], run.tokens.nrows()), (1, 3));
+/// assert!((run.tokens[(1, 0)] - 1.0 - run.noises[(0, 0)]).abs() < 1e-12);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -252,57 +252,6 @@ pub struct AveragingRun {
     pub noises: Array2<f64>,
     /// Whether every node learns the final token.
     pub published: bool,
-}
-
-impl AveragingRun {
-    /// What every node takes for the mean at `time`, `n` by `d`: the token as the node last passed it on
-    /// before, and its own row of `values` until then.
-    ///
-    /// # Errors
-    /// [`Error::Shape`] when dimensions differ; [`Error::NodeOutOfRange`] for a holder without a value;
-    /// [`Error::InvalidParameter`] for a time after the last step.
-    pub fn estimates(&self, values: ArrayView2<'_, f64>, time: usize) -> Result<Array2<f64>, Error> {
-        let (nodes, dimension) = values.dim();
-        self.check()?;
-        if dimension != self.tokens.ncols() {
-            let expected = self.tokens.ncols();
-            return Err(Error::Shape { what: "coordinates of the values", expected, got: dimension });
-        }
-        ensure(time <= self.path.steps(), "the time", "be at most the number of steps", time as f64)?;
-        let mut estimates = values.to_owned();
-        for (t, &holder) in self.path.holders.iter().enumerate().take(time) {
-            if holder >= nodes {
-                return Err(Error::NodeOutOfRange { node: holder, nodes });
-            }
-            estimates.row_mut(holder).assign(&self.tokens.row(t + 1));
-        }
-        Ok(estimates)
-    }
-
-    /// What node `v` sees: the token at its visits, in order. What it passed on and drew itself it knows; where senders are
-    /// known (Remark 3) it also learns who sent it the token, `path.holders[t − 1]` for a visit at `t`, and it always knows to
-    /// whom it passed it on.
-    ///
-    /// # Errors
-    /// [`Error::NodeOutOfRange`].
-    pub fn view(&self, v: usize) -> Result<TokenView<Array1<f64>>, Error> {
-        self.check()?;
-        check_node(v, self.path.nodes)?;
-        let received = received_by(v, &self.path).map(|t| (t, self.tokens.row(t).to_owned())).collect();
-        let last = self.published.then(|| self.tokens.row(self.path.steps()).to_owned());
-        Ok(TokenView { received, published: last })
-    }
-
-    /// Checks that there is a token for every holder.
-    fn check(&self) -> Result<(), Error> {
-        self.path.check_on_graph()?;
-        let (expected, got) = (self.path.holders.len(), self.tokens.nrows());
-        if expected == got {
-            Ok(())
-        } else {
-            Err(Error::Shape { what: "tokens of the transcript", expected, got })
-        }
-    }
 }
 
 impl OnPath<TokenAveraging> {
@@ -483,26 +432,12 @@ mod tests {
             (&seen - &expected).iter().all(|difference| difference.abs() < 1e-12)
         };
         assert!(near(transcript.tokens.row(4), array![3.0, 5.0 / 3.0]));
-        // The view holds the visits and no others.
-        let view = transcript.view(1)?;
-        assert_eq!(view.received.iter().map(|(time, _)| *time).collect::<Vec<_>>(), [1, 2]);
-        assert!(near(view.received[0].1.view(), array![1.0, 0.0]));
-        assert!(near(view.received[1].1.view(), array![1.5, 2.0]));
-        assert_eq!((transcript.view(0)?.received.len(), view.published), (2, None));
+        // What node 1 receives at its visits, the times 1 and 2.
+        assert!(near(transcript.tokens.row(1), array![1.0, 0.0]));
+        assert!(near(transcript.tokens.row(2), array![1.5, 2.0]));
         let shown = TokenAveraging { final_token: FinalToken::Published, ..averaging };
         let shown = shown.run(&path, values.view(), tiny, &mut ChaCha8Rng::seed_from_u64(1))?;
-        assert_eq!(shown.view(1)?.published, Some(shown.tokens.row(4).to_owned()));
-        assert!(matches!(transcript.view(5), Err(Error::NodeOutOfRange { node: 5, nodes: 5 })));
-        // Nodes know the token they passed on, before that their own value.
-        let before = transcript.estimates(values.view(), 0)?;
-        assert_eq!(before, values);
-        let after = transcript.estimates(values.view(), 2)?;
-        assert_eq!(after.row(1), transcript.tokens.row(2));
-        assert_eq!(after.row(2), values.row(2));
-        assert!(matches!(transcript.estimates(values.view(), 5), Err(Error::InvalidParameter { .. })));
-        let few = values.slice(ndarray::s![..2, ..]);
-        assert!(matches!(transcript.estimates(few, 4), Err(Error::NodeOutOfRange { node: 2, nodes: 2 })));
-        assert!(matches!(transcript.estimates(Array2::zeros((3, 1)).view(), 1), Err(Error::Shape { .. })));
+        assert_eq!((shown.tokens, transcript.published, shown.published), (transcript.tokens, false, true));
         Ok(())
     }
 

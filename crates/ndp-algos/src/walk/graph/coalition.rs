@@ -81,7 +81,7 @@ impl CoalitionLaws {
 /// The loss from `u` to the coalition over the walk, at depth 1.
 ///
 /// Rényi loss in nats at the order of `local`, with the meaning and the preconditions of
-/// [`renewal::loss`](super::renewal::loss), except that with [`FinalToken::Published`] the token after
+/// [`TokenWalk::loss`](super::TokenWalk::loss), except that with [`FinalToken::Published`] the token after
 /// the last step is handed to the coalition wherever the walk ends.
 ///
 /// # Errors

@@ -42,7 +42,7 @@ pub(super) fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Res
 /// `visits` are the first visits of the set of `u` *and* the observers, from `u`. Their law may be
 /// shorter than the walk: what is left is charged at the first time beyond it. Rényi loss in nats,
 /// all data of `u` replaced, for every start of the walk and whatever the observers know of its path,
-/// under the preconditions of [`renewal::loss`](super::renewal::loss).
+/// under the preconditions of [`TokenWalk::loss`](super::TokenWalk::loss).
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a cap or a number of steps of 0.

@@ -26,12 +26,20 @@ pub(super) enum Laws {
 }
 
 impl TokenWalk {
-    /// What observers who pool what they see (often one node) learn about `u` over the walk, in nats at the order of `local`: the
-    /// best of the renewal accountant and, under a cap, of `N ε_gap` (not where edges wear out) and `N c₀`; with a
-    /// [horizon](super::WalkOptions::horizon) `N ε_gap` alone.
+    /// What observers who pool what they see (often one node) learn about `u` over the walk: a Rényi loss in nats at the order of
+    /// `local`.
     ///
-    /// Meaning and preconditions as for [`renewal::loss`]; with [`FinalToken::Published`] the token after the last step is one more
-    /// observation, wherever the walk ends.
+    /// It is `ln E exp(θ · cost) / (α − 1)`, `θ = (α − 1) c₀`: the mean is over paths, and each path costs at most what amplification
+    /// by iteration says of the contributions between two visits of the observers, in units of the local loss `c₀` (the best of
+    /// several such bounds). Under a cap of `N` contributions it is at most `N ε_gap` (not where edges wear out), `ε_gap` that of one
+    /// contribution up to the next visit of `u` or an observer, and `N c₀`; with a [horizon](super::WalkOptions::horizon) it is
+    /// `N ε_gap`.
+    ///
+    /// Protects the data of `u`, all of them replaced at once, against observers who see the token on their visits at times
+    /// `1..=T`, and may know the whole path and their own noises; with [`FinalToken::Published`] the token after the last step is
+    /// one more observation, wherever the walk ends. Preconditions: every step map of the other nodes is non-expansive (their
+    /// objectives convex and smooth, step at most `2/L`, or a plain sum), every step adds fresh noise, and contributions fewer than
+    /// one per visit are replaced by noise-only steps.
     ///
     /// # Errors
     /// [`Error::SourceIsObserver`], [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`];
@@ -41,6 +49,18 @@ impl TokenWalk {
     /// # Complexity
     /// `O(T · nonzeros)` for one observer, `O(|F| T · nonzeros + |F|² T²)` for several or with publication; with a horizon `H`,
     /// `O(√H · nonzeros + H^{3/2})` for a symmetric matrix and `O(H · nonzeros)` for another.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
+    /// use ndp_dp::{NoiseMultiplier, Order};
+    /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
+    /// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&generators::cycle_graph(6)?));
+    /// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
+    /// let loss = TokenWalk::new(&w, Start::Uniform, 20)?.loss(0, &[3], local)?;
+    /// assert!(*loss.value() < local.cost()); // less than one contribution released at once costs
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn loss(&self, u: usize, members: &[usize], local: LocalLoss) -> Result<UpperBound<f64>, Error> {
         self.loss_by(&self.laws(u, members)?, local)
     }

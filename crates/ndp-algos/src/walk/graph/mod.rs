@@ -7,7 +7,7 @@
 //! | question | answer | grade |
 //! |---|---|---|
 //! | what has this path cost so far? | [`Path::cost`](super::Path::cost), an average on it [`OnPath`](super::OnPath) | `UpperBound`, `Exact` for constant gradients |
-//! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`]; from laws of one's own [`renewal::loss`] | `UpperBound` |
+//! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`] | `UpperBound` |
 //! | ... with the result published? | [`WalkOptions::final_token`] | `UpperBound` |
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
@@ -48,7 +48,7 @@ mod path;
 mod path_cost;
 pub mod pendant;
 pub mod printed;
-pub mod renewal;
+pub(crate) mod renewal;
 mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;

@@ -57,32 +57,14 @@ const UNIT_MASS: f64 = 1.0 - 1e-11;
 /// and only adds noise on its further visits: then it is the best of the recursion, which charges every visit, of `N ε_gap` and
 /// of `N c₀`.
 ///
-/// Rényi loss in nats at the order of `local`. Protects the data of `u` against `v`, replacing all
-/// data of `u` at once, when `v` sees the token on its visits at times `1..=T`, may know the whole
-/// path and its own noises. Preconditions on the protocol: every step map of the other nodes is
-/// non-expansive (their objectives convex and smooth, step at most `2/L`, or a plain sum), every step
-/// adds fresh noise, contributions fewer than one per visit are replaced by noise-only steps, and
-/// the final token is not handed to `v` unless the walk ends there.
+/// Meaning and preconditions as for [`TokenWalk::loss`](super::TokenWalk::loss), the final token withheld.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] for a cap of 0.
 ///
 /// # Complexity
 /// `O(M T log T)` by fast Fourier transform.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::walk::graph::{LocalLoss, renewal};
-/// use ndp_dp::{NoiseMultiplier, Order};
-/// use ndp_graph::{GossipMatrix, generators, hitting::{Start, Walk}};
-/// let w = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
-/// let laws = Walk::from(&w).pair_laws(0, 3, &Start::Uniform, 20)?;
-/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
-/// let loss = renewal::loss(&laws, local, None)?;
-/// assert!(*loss.value() < 0.2453); // less than one contribution released at once costs
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Result<UpperBound<f64>, Error> {
+pub(crate) fn loss(laws: &PairLaws, local: LocalLoss, cap: Option<usize>) -> Result<UpperBound<f64>, Error> {
     let of_gaps = match cap {
         None => f64::INFINITY,
         Some(cap) => {

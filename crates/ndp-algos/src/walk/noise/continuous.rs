@@ -26,10 +26,6 @@ impl NoiseLaw for GaussianLaw {
     ) -> Result<Box<dyn Mechanism + Send + Sync>, Error> {
         Ok(Box::new(Gaussian { sensitivity, sigma }))
     }
-
-    fn is_gaussian(&self) -> bool {
-        true
-    }
 }
 
 /// Laplace noise, of scale `σ/√2`.

@@ -40,12 +40,9 @@ impl NoiseLaw for DiscreteLaplaceLaw {
         Ok(Box::new(DiscreteLaplace::with_std(whole, sigma)?))
     }
 
-    fn admits(&self, x: f64) -> bool {
+    fn refuses(&self, x: f64) -> Option<&'static str> {
         // Sums of larger ones would be rounded.
-        x.fract() == 0.0 && x.abs() <= f64::from(u32::MAX)
-    }
-
-    fn condition(&self) -> &'static str {
-        "be a whole number of at most 32 bits"
+        let held = x.fract() == 0.0 && x.abs() <= f64::from(u32::MAX);
+        (!held).then_some("be a whole number of at most 32 bits")
     }
 }

@@ -99,9 +99,12 @@ impl Attacker for Counting {
         (0..runs)
             .map(|_| {
                 let run = self.histogram.run(labels.view(), &mut &mut *rng)?;
-                let view = run.view(self.observer)?;
-                let last = view.published.as_ref().or(view.received.last().map(|(_, token)| token));
-                Ok(last.and_then(|token| token.get(&1)).map_or(0.0, |&count| count as f64))
+                let last = match run.path.last_step_of(self.observer) {
+                    _ if run.published => run.token,
+                    Some(step) => run.token_at(step)?,
+                    None => return Ok(0.0),
+                };
+                Ok(last.get(&1).map_or(0.0, |&count| count as f64))
             })
             .collect()
     }

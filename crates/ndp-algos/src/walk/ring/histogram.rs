@@ -170,16 +170,14 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(2);
         let labels = Array2::from_shape_fn((2, 5), |(k, u)| ((k + u) % 4) as u32);
         let run = histogram(5, 2, FinalToken::Masked)?.run(labels.view(), rng)?;
-        let view = run.view(3)?;
         let total = |token: &BTreeMap<u32, u64>| token.values().sum::<u64>();
         // ⌈0.4 · 5⌉ = 2 elements, then 3 reports, then 5 more; 2 elements hide the last ones.
-        assert_eq!(
-            view.received.iter().map(|(step, token)| (*step, total(token))).collect::<Vec<_>>(),
-            [(3, 5), (8, 10)]
-        );
-        assert_eq!(view.published.as_ref().map(total), Some(14));
+        let steps: Vec<usize> = (0..10).filter(|&step| run.path.holders[step] == 3).collect();
+        assert_eq!(steps, [3, 8]);
+        assert_eq!((total(&run.token_at(3)?), total(&run.token_at(8)?)), (5, 10));
+        assert!(run.published && total(&run.token) == 14);
         assert_eq!(run.reports.len(), 10);
-        assert!(run.view(5).is_err());
+        assert!(run.token_at(10).is_err());
         Ok(())
     }
 

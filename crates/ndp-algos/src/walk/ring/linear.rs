@@ -82,7 +82,7 @@ impl LinearProtocol for RingSum {
             let contributions = Array2::from_shape_fn((self.rounds(), values.len()), |(_, u)| values[u]);
             let run = ring.run(contributions.view(), &mut &mut *rng)?;
             for (row, &steps) in rows.iter().enumerate() {
-                seen.received[(row, column)] = if steps == 0 { 0.0 } else { run.tokens[steps - 1] };
+                seen.received[(row, column)] = run.tokens[steps];
             }
             for (row, &step) in known.iter().enumerate() {
                 let factor = ring.step_std(step) / sigma.get();

@@ -195,7 +195,8 @@ impl RingSum {
     pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<SumRun, Error> {
         check_shape(contributions.dim(), self.n, self.rounds)?;
         let (steps, mut token, mut total) = (self.step_count(), 0.0, 0.0);
-        let (mut tokens, mut noises) = (Vec::with_capacity(steps), Vec::with_capacity(steps));
+        let (mut tokens, mut noises) = (Vec::with_capacity(steps + 1), Vec::with_capacity(steps));
+        tokens.push(token);
         for (step, &x) in contributions.iter().enumerate() {
             let std = self.step_std(step);
             let noise = if std > 0.0 { std / self.noise.std() * self.noise.sample(rng)? } else { 0.0 };
@@ -392,12 +393,15 @@ mod tests {
         let rng = &mut ChaCha8Rng::seed_from_u64(1);
         let ring = unit(4, 3, Placement::Counter)?.with_final_token(FinalToken::Masked)?;
         let run = ring.run(Array2::from_elem((3, 4), 0.5).view(), rng)?;
-        let view = run.view(2)?;
-        assert_eq!(view.received, [(2, run.tokens[1]), (6, run.tokens[5]), (10, run.tokens[9])]);
-        assert_eq!(view.published, run.tokens.last().copied());
+        let steps: Vec<usize> = (0..12).filter(|&step| run.path.holders[step] == 2).collect();
+        assert_eq!((steps.as_slice(), run.tokens.len(), run.tokens[0]), (&[2, 6, 10][..], 13, 0.0));
+        for step in 0..12 {
+            assert_eq!(run.tokens[step + 1], run.tokens[step] + (0.5 + run.noises[step]));
+        }
+        assert!(run.published && run.last_seen(2) == Some(run.tokens[12]));
         assert_eq!([2, 6, 10].map(|step| run.noises[step] != 0.0), [false, true, false]);
-        assert_eq!(run.view(0)?.received[0], (0, 0.0));
-        assert!(matches!(run.view(4), Err(Error::NodeOutOfRange { node: 4, nodes: 4 })));
+        let withheld = unit(4, 3, Placement::Counter)?.run(Array2::from_elem((3, 4), 0.5).view(), rng)?;
+        assert!(!withheld.published && withheld.last_seen(2) == Some(withheld.tokens[10]));
         Ok(())
     }
 
@@ -410,9 +414,9 @@ mod tests {
         let data = Array2::from_shape_fn((2, 3), |(k, u)| 0.1 * (3 * k + u) as f64);
         let run = ring.run(data.view(), rng)?;
         // Node 1 knows the token it sent (its own contribution and noise are its own).
-        let (sent, published) = (run.tokens[4], run.tokens[5]);
+        let (sent, published) = (run.tokens[5], run.tokens[6]);
         assert_relative_eq!(published - sent, data[(1, 2)], epsilon = 1e-12);
-        assert_eq!(run.view(1)?.published, None);
+        assert!(!run.published);
         assert!(matches!(ring.with_final_token(FinalToken::Published), Err(Error::NoGuarantee(_))));
         // A noise is already scheduled on the last step iff K = 1 mod (n − 1), or n = 2.
         for n in 2..=7 {

@@ -7,9 +7,9 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::walk::Path;
 use ndp_algos::walk::complete::CompleteWalk;
 use ndp_algos::walk::complete::realised::{CycleSize, path_units};
+use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{Delta, Gdp, Grade, Mechanism};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
@@ -69,7 +69,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             let mut values = Vec::new();
             // One walk is enough for its range, and 160 000 pairs of the largest take a second.
             for path in paths.iter().take(1) {
-                let units = path_units(path, false)?.into_value();
+                let units = path_units(path, FinalToken::Withheld)?.into_value();
                 for ((u, v), &unit) in units.indexed_iter() {
                     if u != v {
                         values.push(exact_epsilon(mu * unit.sqrt())?);

@@ -12,13 +12,13 @@ use anyhow::Result;
 use ndp_algos::Error;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::walk::graph::printed::{self, VisitSum};
-use ndp_algos::walk::graph::{LocalLoss, renewal};
+use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
-use ndp_graph::hitting::{Start, Walk};
+use ndp_graph::hitting::Start;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::log_matrix::log_matrix_row;
 use ndp_graph::spectrum::extremes;
-use ndp_graph::{GossipMatrix, Graph};
+use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rayon::prelude::*;
 
@@ -193,11 +193,10 @@ fn renewed(
     steps: usize,
     local: LocalLoss,
 ) -> Result<Vec<Series>, Error> {
-    let walk = Walk::from(matrix);
-    let losses = observers.par_iter().map(|&(distance, v)| {
-        let laws = walk.pair_laws(NODE, v, &Start::Uniform, steps)?;
-        Ok((f64::from(distance), renewal::loss(&laws, local, None)?.into_value()))
-    });
+    let walk = TokenWalk::new(&TransitionMatrix::from(matrix), Start::Uniform, steps)?;
+    let losses = observers
+        .par_iter()
+        .map(|&(distance, v)| Ok((f64::from(distance), walk.loss(NODE, &[v], local)?.into_value())));
     let losses: Vec<(f64, f64)> = losses.collect::<Result<_, Error>>()?;
     Ok(vec![Series::new(SOUND, Grade::UpperBound).by_class(losses)])
 }

@@ -7,15 +7,15 @@ use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::Array2;
 use ndp_algos::Error;
-use ndp_algos::walk::graph::{LocalLoss, renewal};
+use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
-use ndp_graph::GossipMatrix;
 use ndp_graph::centrality::{eigenvector_centrality, katz_centrality, largest_adjacency_eigenvalue};
 use ndp_graph::communicability::communicability;
 use ndp_graph::generators::davis_southern_women_graph;
-use ndp_graph::hitting::{Start, Walk};
+use ndp_graph::hitting::Start;
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::spectrum::Spectrum;
+use ndp_graph::{GossipMatrix, TransitionMatrix};
 use ndp_report::correlation::{pearson, ranks};
 use ndp_report::figure::{Axis, Check, Figure, Matrix, Panel, Scale, Series};
 use rayon::prelude::*;
@@ -130,14 +130,12 @@ fn sound_losses(
     steps: usize,
     local: LocalLoss,
 ) -> Result<Array2<f64>, Error> {
-    let walk = Walk::from(matrix);
+    let walk = TokenWalk::new(&TransitionMatrix::from(matrix), Start::Uniform, steps)?;
     let losses: Vec<f64> = (0..nodes * nodes)
         .into_par_iter()
         .map(|k| match (k / nodes, k % nodes) {
             (u, v) if u == v => Ok(0.0),
-            (u, v) => {
-                Ok(renewal::loss(&walk.pair_laws(u, v, &Start::Uniform, steps)?, local, None)?.into_value())
-            }
+            (u, v) => Ok(walk.loss(u, &[v], local)?.into_value()),
         })
         .collect::<Result<_, Error>>()?;
     Ok(Array2::from_shape_fn((nodes, nodes), |(u, v)| losses[u * nodes + v]))

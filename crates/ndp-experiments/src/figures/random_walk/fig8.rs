@@ -10,9 +10,9 @@ use anyhow::Result;
 use ndarray::{Array1, Array2};
 use ndp_algos::Error;
 use ndp_algos::walk::FinalToken;
-use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions, renewal};
+use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};
-use ndp_graph::hitting::{Start, Walk};
+use ndp_graph::hitting::Start;
 use ndp_graph::log_matrix::log_matrix;
 use ndp_graph::{GossipMatrix, Spectrum, TransitionMatrix};
 use ndp_report::figure::{Axis, Check, Figure, Kind, Panel, Scale, Series};
@@ -177,7 +177,11 @@ fn private_runs(
         averaging.require_amplification(&path)?;
         let transcript = averaging.run(&path, values.view(), noise, rng)?;
         let at = |&time: &usize| {
-            let held = transcript.estimates(values.view(), time)?;
+            // What every node holds: the token as it last passed it on, and its own label until then.
+            let mut held = values.clone();
+            for (t, &holder) in path.holders.iter().enumerate().take(time) {
+                held.row_mut(holder).assign(&transcript.tokens.row(t + 1));
+            }
             Ok(means(classes, |u, v| (held[(u, 0)] - held[(v, 0)]).abs()))
         };
         times.iter().map(at).collect()
@@ -218,16 +222,17 @@ fn sound_losses(
     cap: usize,
     local: LocalLoss,
 ) -> Result<Vec<Vec<(f64, f64)>>, Error> {
-    let walk = Walk::from(matrix);
+    let transition = TransitionMatrix::from(matrix);
+    let options = WalkOptions { cap: Some(cap), ..WalkOptions::default() };
+    let walks = times
+        .iter()
+        .map(|&time| TokenWalk::new(&transition, Start::Uniform, time)?.with_options(options))
+        .collect::<Result<Vec<_>, Error>>()?;
     let numbered = (1..).map(f64::from).zip(sampled);
     let pairs: Vec<_> =
         numbered.flat_map(|(class, pairs)| pairs.iter().map(move |pair| (class, *pair))).collect();
     let losses = |&(class, (u, v)): &(f64, (usize, usize))| -> Result<Vec<(f64, f64)>, Error> {
-        let at = |&time: &usize| {
-            let laws = walk.pair_laws(u, v, &Start::Uniform, time)?;
-            Ok((class, renewal::loss(&laws, local, Some(cap))?.into_value()))
-        };
-        times.iter().map(at).collect()
+        walks.iter().map(|walk| Ok((class, walk.loss(u, &[v], local)?.into_value()))).collect()
     };
     let of_pairs = pairs.par_iter().map(losses).collect::<Result<Vec<_>, Error>>()?;
     Ok((0..times.len()).map(|i| of_pairs.iter().map(|of_pair| of_pair[i]).collect()).collect())
