@@ -9,8 +9,8 @@ use crate::worker::run;
 use ndarray::Array2;
 use ndp_algos::accountant::Observer;
 use ndp_algos::program::{
-    Dependence, Moment, NodeVerdict, Program as Inner, ProgramAccount as Answered, Run, Value, Weight,
-    Witness, inverse_of_lower, toeplitz,
+    Dependence, NodeVerdict, Program as Inner, ProgramAccount as Answered, Run, Value, Weight, Witness,
+    inverse_of_lower, toeplitz,
 };
 use ndp_dp::NoiseMultiplier;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
@@ -196,7 +196,7 @@ fn simulate(
 ) -> Result<Array2<f64>, Fault> {
     let so_far = Arc::new(Mutex::new(SoFar::default()));
     let mut raised = None;
-    let ask = |moment: Moment, run: &Run| -> Result<Vec<f64>, ndp_algos::Error> {
+    let ask = |node: usize, index: usize, run: &Run| -> Result<Vec<f64>, ndp_algos::Error> {
         let refused = ndp_algos::Error::NotOffered("a contribution was not given");
         if stop.load(Ordering::Relaxed) {
             return Err(refused);
@@ -204,7 +204,7 @@ fn simulate(
         so_far.lock().unwrap_or_else(PoisonError::into_inner).follow(program, run);
         let answer = Python::attach(|py| -> PyResult<Vec<f64>> {
             let run = RunSoFar { dimension, so_far: Arc::clone(&so_far) };
-            let answer = contribution.bind(py).call1((moment.node, moment.index, run))?;
+            let answer = contribution.bind(py).call1((node, index, run))?;
             Ok(answer.extract::<PyReadonlyArray1<'_, f64>>()?.as_array().to_vec())
         });
         answer.map_err(|error| {

@@ -10,8 +10,8 @@ use ndp_dp::iteration::NoisyStep;
 use ndp_dp::mixture::{self, Part};
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_dp::{
-    ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, UpperBound, baselines, calibration, contraction,
-    subsampling, tails,
+    ApproxDp, Delta, Exact, Gaussian, Gdp, Mechanism, Order, Sensitivity, Sigma, UpperBound, baselines,
+    calibration, contraction, subsampling, tails,
 };
 use pyo3::prelude::*;
 

@@ -4,7 +4,9 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
-use ndp_dp::{ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Measure, Mechanism, Order, Rdp, Sensitivity, UpperBound};
+use ndp_dp::{
+    ApproxDp, Delta, Error, Exact, Gaussian, Gdp, Measure, Mechanism, Order, Rdp, Sensitivity, UpperBound,
+};
 use pyo3::prelude::*;
 
 pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
@@ -340,5 +342,6 @@ fn point(rho: f64, order: f64) -> Result<Rdp, Fault> {
     if rho >= 0.0 {
         return Ok(Rdp { order: Order::new(order)?, epsilon: rho });
     }
-    Err(Error::InvalidParameter { name: "a Rényi divergence", condition: "be nonnegative", value: rho }.into())
+    Err(Error::InvalidParameter { name: "a Rényi divergence", condition: "be nonnegative", value: rho }
+        .into())
 }

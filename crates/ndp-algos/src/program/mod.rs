@@ -66,7 +66,7 @@ pub use mixing::MixingMatrix;
 pub use options::AccountOptions;
 pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, SensitivitySet};
-pub use simulate::{Moment, Run};
+pub use simulate::Run;
 pub use weight::{Weight, inverse_of_lower, toeplitz};
 pub use witness::Witness;
 

@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 /// let x = program.contribute_all(Reads::Nothing)?;
 /// let sum = program.add(&x)?;
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// let run = program.run(1, NoiseMultiplier::new(1.0)?, |due, _| Ok(vec![1.0 + due.node as f64]), rng)?;
+/// let run = program.run(1, NoiseMultiplier::new(1.0)?, |node, _, _| Ok(vec![1.0 + node as f64]), rng)?;
 /// assert_eq!(run.value(sum).map(|sum| sum[0]), Some(3.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -46,33 +46,9 @@ impl Run {
     }
 }
 
-/// A contribution that is due in a run.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::program::{Program, Reads};
-/// use ndp_dp::NoiseMultiplier;
-/// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let mut program = Program::new(1)?;
-/// program.contribute_all(Reads::Nothing)?;
-/// let second = program.contribute_all(Reads::Nothing)?;
-/// // The second use of the only node: index 1.
-/// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// let run = program.run(1, NoiseMultiplier::new(1.0)?, |due, _| Ok(vec![due.index as f64]), rng)?;
-/// assert_eq!(run.value(second[0]).map(|x| x[0]), Some(1.0));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment {
-    /// The node that contributes.
-    pub node: usize,
-    /// Its use, from 0.
-    pub index: usize,
-}
-
 impl Program {
-    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, with the run so far; the
-    /// noises have `noise` times the standard deviation that the program says. Coordinates are independent.
+    /// Runs the program on vectors of length `dimension`. Contributions are asked for when they are due, by the node, the number of
+    /// its use, from 0, and the run so far; the noises have `noise` times the standard deviation that the program says. Coordinates are independent.
     ///
     /// # Errors
     /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length; [`Error::TooLarge`].
@@ -80,7 +56,7 @@ impl Program {
         &self,
         dimension: usize,
         noise: NoiseMultiplier,
-        mut contribution: impl FnMut(Moment, &Run) -> Result<Vec<f64>, Error>,
+        mut contribution: impl FnMut(usize, usize, &Run) -> Result<Vec<f64>, Error>,
         rng: &mut dyn Rng,
     ) -> Result<Run, Error> {
         ndp_linalg::memory::require_dense("the values of a run", self.values.len(), dimension)?;
@@ -88,9 +64,8 @@ impl Program {
         for (k, definition) in self.values.iter().enumerate() {
             let next = match definition {
                 Definition::Contribution(c) => {
-                    let moment =
-                        Moment { node: self.contributions[*c].node, index: self.contributions[*c].index };
-                    let given = contribution(moment, &run)?;
+                    let due = &self.contributions[*c];
+                    let given = contribution(due.node, due.index, &run)?;
                     if given.len() != dimension {
                         let what = "coordinates of a contribution";
                         return Err(
@@ -241,9 +216,9 @@ impl Statistic {
         noise: NoiseMultiplier,
         rng: &mut dyn Rng,
     ) -> Result<Vec<f64>, Error> {
-        let given = |moment: Moment, _: &Run| {
-            let own = moment.node == self.source && higher;
-            Ok(vec![if own { self.change[moment.index] } else { 0.0 }; runs])
+        let given = |node: usize, index: usize, _: &Run| {
+            let own = node == self.source && higher;
+            Ok(vec![if own { self.change[index] } else { 0.0 }; runs])
         };
         let run = program.run(runs, noise, given, rng)?;
         let known = program.known_part(|primitive| self.known.get(&primitive) == Some(&true), &run);
