@@ -217,7 +217,8 @@ mod tests {
         let (three, four) = (Gdp::new(3.0)?, Gdp::new(4.0)?);
         assert_relative_eq!((three + four).mu(), 5.0);
         assert_relative_eq!((three * 9).mu(), 9.0);
-        assert_eq!((Gdp::new(f64::INFINITY)? * 0).mu(), 0.0);
+        let none = 0;
+        assert_eq!((Gdp::new(f64::INFINITY)? * none).mu(), 0.0);
         assert_relative_eq!(*three.rdp(Order::new(2.0)?).value(), 9.0);
         assert_relative_eq!(Zcdp::from(three).rho(), 4.5);
         Ok(())
