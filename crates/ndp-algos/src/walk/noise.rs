@@ -91,8 +91,8 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
 /// assert_eq!("discrete-laplace(2)".parse::<TokenNoise>()?, noise);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
 pub struct TokenNoise {
     /// The law; of another crate, maybe.
     pub law: &'static dyn NoiseLaw,
@@ -160,10 +160,25 @@ impl TokenNoise {
     }
 }
 
-/// Names are unique, so that they tell laws apart.
+/// Laws are told apart by their type and their name: that of another crate may have the name of one of ours.
 impl PartialEq for TokenNoise {
     fn eq(&self, other: &Self) -> bool {
-        self.law.name() == other.law.name() && self.sigma == other.sigma
+        same_type(self.law, other.law) && self.law.name() == other.law.name() && self.sigma == other.sigma
+    }
+}
+
+fn same_type(a: &dyn NoiseLaw, b: &dyn NoiseLaw) -> bool {
+    let (a, b): (&dyn Any, &dyn Any) = (a, b);
+    a.type_id() == b.type_id()
+}
+
+/// As text. Laws of other crates are refused: their names would be read back as laws of ours, or not at all.
+impl Serialize for TokenNoise {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if LAWS.iter().any(|law| same_type(*law, self.law)) {
+            return serializer.collect_str(self);
+        }
+        Err(serde::ser::Error::custom("a law of noise of another crate cannot be written"))
     }
 }
 
@@ -171,12 +186,6 @@ impl PartialEq for TokenNoise {
 impl fmt::Display for TokenNoise {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({})", self.law.name(), self.sigma)
-    }
-}
-
-impl From<TokenNoise> for String {
-    fn from(noise: TokenNoise) -> Self {
-        noise.to_string()
     }
 }
 
