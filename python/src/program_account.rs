@@ -85,7 +85,7 @@ impl ProgramAccount {
 
     /// Rank of what is seen, bits of the arithmetic, failure probability, on what contributions were taken to depend.
     fn facts(&self) -> (usize, u32, f64, &'static str) {
-        let facts = self.account.facts();
+        let facts = &self.account;
         let adaptivity = match facts.adaptivity {
             Dependence::Fixed => "fixed",
             Dependence::Checked => "checked",

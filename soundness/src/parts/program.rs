@@ -231,9 +231,7 @@ fn compare(
             return;
         }
         (Ok(account), true) => {
-            outcome.check(false, || {
-                violation("hidden read not found", format!("{:?}", account.facts().adaptivity))
-            });
+            outcome.check(false, || violation("hidden read not found", format!("{:?}", account.adaptivity)));
             return;
         }
         (Ok(account), false) => account,
@@ -242,8 +240,7 @@ fn compare(
             return;
         }
     };
-    outcome
-        .check(account.facts().adaptivity != Dependence::Revealed, || violation("revealed", String::new()));
+    outcome.check(account.adaptivity != Dependence::Revealed, || violation("revealed", String::new()));
     for u in (0..twin.nodes).filter(|&u| !observer.contains(u) && twin.program.uses(u) > 0) {
         node(outcome, twin, (&account, observer), u, &directions[u].1, &violation);
     }

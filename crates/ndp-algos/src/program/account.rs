@@ -77,26 +77,6 @@ pub struct ProgramAccount {
     pub(super) observer: Observer,
     pub(super) seen: Seen,
     grams: Vec<Option<NodeGram>>,
-    rank: usize,
-    bits: u32,
-    failure: f64,
-    adaptivity: Dependence,
-    some_lost: bool,
-}
-
-/// How an account was made, and what it rests on.
-///
-/// # Examples
-/// ```
-/// use ndp_algos::program::{Dependence, Observer, constructors::muffliato};
-/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let program = muffliato(&GossipMatrix::metropolis(&cycle_graph(5)?), 2)?;
-/// let facts = program.account(&Observer::node(0))?.facts();
-/// assert!(facts.rank == 4 && facts.failure < 1e-15 && facts.adaptivity == Dependence::Fixed);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AccountFacts {
     /// Number of independent rows over what the observer does not know.
     pub rank: usize,
     /// Bits of the arithmetic: 53 is `f64`, more is fixed point, 0 says that none was needed.
@@ -106,6 +86,7 @@ pub struct AccountFacts {
     pub failure: f64,
     /// What contributions were taken to depend on; part of every grade.
     pub adaptivity: Dependence,
+    some_lost: bool,
 }
 
 impl Program {
@@ -429,12 +410,6 @@ impl ProgramAccount {
     /// Number of nodes.
     pub(super) fn node_count(&self) -> usize {
         self.grams.len()
-    }
-
-    /// How the account was made, and what it rests on.
-    #[must_use]
-    pub fn facts(&self) -> AccountFacts {
-        AccountFacts { rank: self.rank, bits: self.bits, failure: self.failure, adaptivity: self.adaptivity }
     }
 
     /// What was seen, with the coefficients of all rows.

@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let options = Dsgd { reads: Reads::Seen(None), ..Dsgd::from(2) };
 /// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), options)?;
-/// assert_eq!(program.account(&Observer::node(0))?.facts().adaptivity, Dependence::Assumed);
+/// assert_eq!(program.account(&Observer::node(0))?.adaptivity, Dependence::Assumed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -59,7 +59,7 @@ pub enum Dependence {
 /// let reaction = program.add(&[x, z])?;
 /// program.send(1, 2, reaction)?;
 /// let observer = Observer::node(2);
-/// assert_eq!(program.account(&observer)?.facts().adaptivity, Dependence::Revealed);
+/// assert_eq!(program.account(&observer)?.adaptivity, Dependence::Revealed);
 /// let exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
 /// assert!(program.account_with(&observer, &exact).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -47,7 +47,7 @@ impl From<Value> for usize {
 /// let (x, z) = (program.contribute(0, Reads::Seen(Some(vec![first])))?, program.noise([0], 1)?);
 /// let second = program.add(&[x, z])?;
 /// program.send(0, 1, second)?;
-/// assert_eq!(program.account(&Observer::node(1))?.facts().adaptivity, Dependence::Checked);
+/// assert_eq!(program.account(&Observer::node(1))?.adaptivity, Dependence::Checked);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]

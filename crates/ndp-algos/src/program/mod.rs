@@ -58,7 +58,7 @@ mod weight;
 mod witness;
 
 pub use crate::accountant::Observer;
-pub use account::{AccountFacts, NodeVerdict, ProgramAccount};
+pub use account::{NodeVerdict, ProgramAccount};
 pub use adaptivity::{Dependence, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use coordinates::loss_by_coordinates;

@@ -110,7 +110,7 @@ impl Account for Accounted<'_> {
     }
 
     fn failure(&self) -> f64 {
-        self.account.facts().failure
+        self.account.failure
     }
 }
 

@@ -159,10 +159,8 @@ impl Statistic {
         let shifts: Vec<f64> = parts.iter().map(shift).collect();
         let exact: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
         // Where nothing is learned there is nothing to weigh: all scores are 0.
-        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT
-            || account.facts().adaptivity == Dependence::Revealed
-        {
-            true if account.facts().adaptivity == Dependence::Revealed => Vec::new(),
+        let terms: Vec<(usize, f64)> = match r <= MAX_EXACT || account.adaptivity == Dependence::Revealed {
+            true if account.adaptivity == Dependence::Revealed => Vec::new(),
             true => {
                 let (attack, _) = account.witnesses(source, &exact)?;
                 let terms = attack.terms.iter();

@@ -216,7 +216,7 @@ impl ProgramAccount {
         let program = &self.program;
         let by_use = program.change(&self.seen, source, change)?;
         // Values that were shown to the observer it does not have.
-        if self.facts().adaptivity == Dependence::Revealed {
+        if self.adaptivity == Dependence::Revealed {
             return Err(ProgramError::WitnessOfRevealed.into());
         }
         let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));

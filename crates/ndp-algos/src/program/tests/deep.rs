@@ -320,7 +320,7 @@ fn deep_programs_are_accounted_for() -> Outcome {
     let matrix = GossipMatrix::metropolis(&graph);
     let program = dsgd(&matrix, steps)?;
     let account = program.account(&Observer::node(0))?;
-    assert_eq!((account.facts().failure, account.facts().bits, account.facts().rank), (0.0, 53, 4 * steps));
+    assert_eq!((account.failure, account.bits, account.rank), (0.0, 53, 4 * steps));
     let (mut same, mut trace) = (0.0, 0.0);
     for u in 1..n {
         let loss = account.loss(u, &SensitivitySet::SameDirection)?;

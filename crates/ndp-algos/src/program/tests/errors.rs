@@ -161,7 +161,7 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     let account = program.account(&Observer::outsider())?;
     assert_loss(&account, 0, &SensitivitySet::SameDirection, 0.5);
     assert_loss(&account, 1, &SensitivitySet::UseLevel, 1.0);
-    assert!(account.facts().failure > 0.0 && account.facts().failure < 1e-15);
+    assert!(account.failure > 0.0 && account.failure < 1e-15);
     for set in [SensitivitySet::UseLevel, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 3 }] {
         assert_eq!(account.loss(0, &set), Err(crate::Error::NoiselessView(0)));
         let NodeVerdict::Noiseless { change, combination } = account.verdict(0, &set)? else {

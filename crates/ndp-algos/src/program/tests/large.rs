@@ -178,7 +178,7 @@ fn masks_on_a_hypercube() -> Outcome {
     for u in [0, 1, 777, 1023] {
         assert_loss(&account, u, &SensitivitySet::UseLevel, expected);
     }
-    assert_eq!((account.facts().failure, account.facts().rank), (0.0, 1024));
+    assert_eq!((account.failure, account.rank), (0.0, 1024));
     Ok(())
 }
 
@@ -238,7 +238,7 @@ fn pivots_make_witnesses() -> Outcome {
     let program = dsgd(&matrix, Dsgd { noise: toeplitz(steps, &band), ..Dsgd::from(steps) })?;
     let observer = Observer::node(0);
     let account = program.account(&observer)?;
-    assert!(account.facts().rank > 160);
+    assert!(account.rank > 160);
     let mut change = vec![Weight::from(0); steps];
     change[40] = Weight::from(1);
     for u in [1, 3] {

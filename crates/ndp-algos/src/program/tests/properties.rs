@@ -242,7 +242,7 @@ fn the_sum_rule() -> Outcome {
             }
         }
         let rank = (graph.degree(v) * steps) as f64;
-        assert_eq!(account.facts().rank, graph.degree(v) * steps);
+        assert_eq!(account.rank, graph.degree(v) * steps);
         for sum in [same, alternating, trace] {
             assert!((sum - rank).abs() < 1e-8, "{sum} instead of {rank}");
         }
@@ -282,7 +282,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     };
     let observer = Observer::node(2);
     let account = program(true, false)?.account(&observer)?;
-    assert_eq!(account.facts().adaptivity, Dependence::Checked);
+    assert_eq!(account.adaptivity, Dependence::Checked);
     assert_eq!(account.loss(0, &SensitivitySet::SameDirection)?.grade(), Grade::Exact);
     let refused = program(false, false)?.account(&observer).map(|_| ());
     assert_eq!(refused, Err(ProgramError::NotSeen { node: 1, index: 1 }.into()));
@@ -303,13 +303,13 @@ fn reading_hidden_values_is_found_out() -> Outcome {
             || declared.loss(0, &SensitivitySet::UseLevel)?.lower
                 > fixed.loss(0, &SensitivitySet::UseLevel)?.value()
     );
-    assert_eq!(declared.facts().adaptivity, Dependence::Revealed);
+    assert_eq!(declared.adaptivity, Dependence::Revealed);
     let only_exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
     let refused = program(false, true)?.account_with(&observer, &only_exact).map(|_| ());
     assert_eq!(refused, Err(ProgramError::HiddenNotExact { node: 1, index: 1 }.into()));
     // Without a list a declaration is an assumption, or gives nothing.
     let assumed = dsgd(&matrix, Dsgd { reads: Reads::Seen(None), ..Dsgd::from(2) })?.account(&observer)?;
-    assert_eq!(assumed.facts().adaptivity, Dependence::Assumed);
+    assert_eq!(assumed.adaptivity, Dependence::Assumed);
     let nothing = dsgd(&matrix, Dsgd { reads: Reads::Hidden(None), ..Dsgd::from(2) })?.account(&observer);
     assert!(matches!(nothing, Err(crate::Error::Program(ProgramError::Hidden { .. }))));
     Ok(())
@@ -362,7 +362,7 @@ fn what_is_read_may_be_a_combination_of_what_was_seen() -> Outcome {
         Ok(program)
     };
     let account = build(true, false)?.account(&Observer::outsider())?;
-    assert_eq!(account.facts().adaptivity, Dependence::Checked);
+    assert_eq!(account.adaptivity, Dependence::Checked);
     for (before, noise) in [(false, false), (true, true)] {
         let outcome = build(before, noise)?.account(&Observer::outsider()).map(|_| ());
         assert_eq!(outcome, Err(ProgramError::NotSeen { node: 2, index: 1 }.into()));

@@ -52,7 +52,7 @@ fn deep_gossip_has_exact_witnesses() -> Outcome {
         let observer = Observer::node(v);
         let account = program.account(&observer)?;
         let rows = rounds * graph.neighbors(v).len();
-        assert!(rows > 160 && account.facts().rank < rows, "{rows} {}", account.facts().rank);
+        assert!(rows > 160 && account.rank < rows, "{rows} {}", account.rank);
         assert_enclosed(&program, &observer, &account, u, &[1.0], 0.0);
     }
     Ok(())
@@ -82,7 +82,7 @@ fn noise_over_time_has_witnesses() -> Outcome {
         let program = dsgd(&matrix, Dsgd { noise, ..Dsgd::from(steps) })?;
         for observer in [Observer::node(3), Observer::coalition(&[0, 9])] {
             let account = program.account(&observer)?;
-            assert!(account.facts().rank > 160);
+            assert!(account.rank > 160);
             let mut change = vec![1.0; steps];
             assert_enclosed(&program, &observer, &account, 12, &change, 1e-9);
             change.iter_mut().enumerate().for_each(|(t, x)| *x = if t % 7 == 3 { -0.3 } else { 0.0 });
