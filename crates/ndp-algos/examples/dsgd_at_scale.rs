@@ -27,7 +27,7 @@ fn main() -> Result<(), Error> {
         let (mut exact, mut most): (usize, f64) = (0, 0.0);
         for u in 1..2000 {
             let loss = account.loss(u, &set)?;
-            exact += usize::from(loss.grade() == ndp_dp::Grade::Exact);
+            exact += usize::from(loss.value.grade() == ndp_dp::Grade::Exact);
             most = most.max(loss.value());
         }
         println!(

@@ -100,8 +100,7 @@ impl View {
     }
 
     /// The observing nodes, ascending.
-    #[must_use]
-    pub fn coalition(&self) -> &[usize] {
+    pub(crate) fn coalition(&self) -> &[usize] {
         &self.coalition
     }
 

@@ -270,7 +270,7 @@ fn node(
                 outcome.check(above, || wrong("below the truth", format!("{loss:?}")));
                 outcome.check(below, || wrong("lower end above the truth", format!("{loss:?}")));
                 let width = (loss.value() - loss.lower) / loss.lower.max(1.0);
-                let tight = loss.grade() != Grade::Exact || width <= 1e-9;
+                let tight = loss.value.grade() != Grade::Exact || width <= 1e-9;
                 outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
             }
             (Err(Error::LossTooLarge(_)), Some(_)) => {}

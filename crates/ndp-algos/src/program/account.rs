@@ -271,7 +271,7 @@ impl Program {
                 }
                 Ok(match account.verdict(u, set)? {
                     NodeVerdict::Bounded(loss) => {
-                        exact &= loss.grade() == Grade::Exact;
+                        exact &= loss.value.grade() == Grade::Exact;
                         loss.value()
                     }
                     NodeVerdict::Noiseless { .. } => f64::INFINITY,

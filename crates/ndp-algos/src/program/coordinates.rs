@@ -48,7 +48,7 @@ pub fn loss_by_coordinates(
             let mut exact = true;
             for account in accounts {
                 let loss = account.loss(source, set)?;
-                exact &= loss.grade() == Grade::Exact;
+                exact &= loss.value.grade() == Grade::Exact;
                 found = found.max(Ends { low: loss.lower, high: loss.value() });
             }
             Ok(Loss::new(found, exact))

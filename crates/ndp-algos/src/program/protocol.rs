@@ -103,7 +103,7 @@ impl Account for Accounted<'_> {
         };
         let mu = |loss: f64| Interval::new(loss).sqrt() / Interval::new(noise.get());
         let upper = Gdp::new(if loss.value() == 0.0 { 0.0 } else { mu(loss.value()).high() })?;
-        let exact = loss.grade() == Grade::Exact;
+        let exact = loss.value.grade() == Grade::Exact;
         let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
         let lower = if loss.lower > 0.0 { mu(loss.lower).low().max(0.0) } else { 0.0 };
         Ok(Profile::gaussian_between(lower, upper, &against)?)

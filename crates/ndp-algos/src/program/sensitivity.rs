@@ -19,7 +19,7 @@ use super::{ProgramError, semidefinite, signs};
 use crate::Error;
 use crate::certified::account::WIDTH;
 use crate::certified::enclosure::width;
-use ndp_dp::{Exact, Grade, Guarantee, UpperBound};
+use ndp_dp::{Exact, Guarantee, UpperBound};
 use num_rational::BigRational;
 use serde::Serialize;
 
@@ -116,7 +116,7 @@ pub enum Patterns {
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let program = muffliato(&GossipMatrix::metropolis(&path_graph(4)?), 2)?;
 /// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
-/// assert!(loss.grade() == Grade::Exact && loss.lower <= loss.value());
+/// assert!(loss.value.grade() == Grade::Exact && loss.lower <= loss.value());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -138,12 +138,6 @@ impl Loss {
     #[must_use]
     pub fn value(&self) -> f64 {
         *self.value.value()
-    }
-
-    /// The grade of the upper end.
-    #[must_use]
-    pub fn grade(&self) -> Grade {
-        self.value.grade()
     }
 }
 

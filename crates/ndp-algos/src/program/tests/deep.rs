@@ -324,7 +324,7 @@ fn deep_programs_are_accounted_for() -> Outcome {
     let (mut same, mut trace) = (0.0, 0.0);
     for u in 1..n {
         let loss = account.loss(u, &SensitivitySet::SameDirection)?;
-        assert_eq!(loss.grade(), ndp_dp::Grade::Exact);
+        assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
         same += loss.value();
         for t in 0..steps {
             trace += account.gram(u, t, t)?.0;

@@ -145,7 +145,7 @@ fn a_few_nodes_are_asked_about() -> Outcome {
         for u in [0, 3] {
             let (a, b) =
                 (whole.loss(u, &SensitivitySet::UseLevel)?, part.loss(u, &SensitivitySet::UseLevel)?);
-            assert!(a.lower <= b.value() && b.lower <= a.value() && b.grade() == ndp_dp::Grade::Exact);
+            assert!(a.lower <= b.value() && b.lower <= a.value() && b.value.grade() == ndp_dp::Grade::Exact);
         }
         assert_eq!(part.loss(2, &SensitivitySet::UseLevel), Err(ProgramError::NotAsked(2).into()));
         assert_eq!(part.loss(1, &SensitivitySet::UseLevel), Err(ProgramError::Member(1).into()));
@@ -197,7 +197,7 @@ fn steps_are_blocks() -> Outcome {
             let loss = account.loss(u, &set)?;
             let meet = loss.lower <= times * single.value() * (1.0 + 1e-15)
                 && times * single.lower <= loss.value() * (1.0 + 1e-15);
-            assert!(meet && loss.grade() == ndp_dp::Grade::Exact, "{u} {set:?}: {loss:?} {single:?}");
+            assert!(meet && loss.value.grade() == ndp_dp::Grade::Exact, "{u} {set:?}: {loss:?} {single:?}");
         }
     }
     let silent = gopa(&graph, 1, 1, &[4])?.account(&Observer::node(0))?;
@@ -275,7 +275,7 @@ fn tiny_own_noise_is_no_trap() -> Outcome {
             loss.lower <= expected * (1.0 + 1e-10) && expected * (1.0 - 1e-10) <= loss.value(),
             "{loss:?}"
         );
-        assert_eq!(loss.grade(), ndp_dp::Grade::Exact, "{own}: {loss:?} {expected}");
+        assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact, "{own}: {loss:?} {expected}");
     }
     // Too many rows for another engine: the cap holds.
     let program = decor(&cycle_graph(4000)?, 1e-20, 1, 1)?;

@@ -26,7 +26,7 @@ fn assert_loss(account: &ProgramAccount, source: usize, set: &SensitivitySet, ex
         loss.value()
     );
     assert!(loss.lower <= expected * (1.0 + 1e-15) + 1e-15 && expected - loss.lower <= room, "{loss:?}");
-    assert_eq!(loss.grade(), ndp_dp::Grade::Exact);
+    assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
 }
 
 /// The number and its lower end agree with fifteen printed digits.
@@ -36,5 +36,5 @@ fn assert_digits(account: &ProgramAccount, source: usize, set: &SensitivitySet, 
     let half_a_digit = 1e-14 * printed;
     let inside = loss.lower <= printed + half_a_digit && printed - half_a_digit <= loss.value();
     assert!(inside && loss.value() - loss.lower < 1e-10, "node {source}: {loss:?} instead of {printed}");
-    assert_eq!(loss.grade(), ndp_dp::Grade::Exact);
+    assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
 }

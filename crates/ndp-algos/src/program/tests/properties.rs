@@ -82,7 +82,7 @@ fn witnesses_meet_in_the_loss() -> Outcome {
                             loss.lower <= low.to_f64() * (1.0 + 1e-15)
                                 && low.to_f64() <= loss.value() * (1.0 + 1e-15)
                         );
-                        assert_eq!(loss.grade(), Grade::Exact);
+                        assert_eq!(loss.value.grade(), Grade::Exact);
                         if attack.terms.is_empty() {
                             assert!(loss.value() == 0.0 && shift.terms.is_empty());
                             continue;
@@ -141,7 +141,7 @@ fn sets_are_ordered() -> Outcome {
         let plane = loss(&SensitivitySet::Vectors { dimension: 2 })?;
         let vectors = loss(&SensitivitySet::Vectors { dimension: 10 })?;
         let room = 1e-8 * (1.0 + vectors.value());
-        assert_eq!(signs.grade(), Grade::Exact);
+        assert_eq!(signs.value.grade(), Grade::Exact);
         assert!(same.value() <= signs.value() + room && signs.value() <= vectors.value() + room);
         assert!(signs.value() <= plane.value() + room && plane.lower <= vectors.value() + room);
         assert!(vectors.lower <= signs.value() * std::f64::consts::FRAC_PI_2 + room);
@@ -149,7 +149,7 @@ fn sets_are_ordered() -> Outcome {
             .map(|at| account.gram(0, at / k, at % k).map(|(x, _)| x.abs()))
             .sum::<Result<f64, _>>()?;
         assert!(vectors.value() <= sum + room, "{} {sum}", vectors.value());
-        compared += usize::from(vectors.grade() == Grade::Exact);
+        compared += usize::from(vectors.value.grade() == Grade::Exact);
         // The largest of all signs, tried one by one.
         let best = (0..1u32 << k)
             .map(|mask| (0..k).map(|i| if mask >> i & 1 == 1 { 1.0 } else { -1.0 }).collect::<Vec<f64>>())
@@ -209,7 +209,7 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     let account = program.account(&Observer::outsider())?;
     let expected = 1.0 / (1e-11 * 1e-11 * 1e-12);
     let loss = account.loss(0, &SensitivitySet::UseLevel)?;
-    assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.grade() == Grade::Exact, "{loss:?}");
+    assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.value.grade() == Grade::Exact, "{loss:?}");
     // The same without publishing z, which then hides x at its own price.
     let mut program = Program::new(2)?;
     let x = program.contribute(0, Reads::Nothing)?;
@@ -220,7 +220,7 @@ fn tiny_weights_and_variances_are_exact() -> Outcome {
     program.broadcast(0, other)?;
     let expected = 1.0 + 1e22;
     let loss = program.account(&Observer::outsider())?.loss(0, &SensitivitySet::UseLevel)?;
-    assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.grade() == Grade::Exact, "{loss:?}");
+    assert!((loss.value() / expected - 1.0).abs() < 1e-9 && loss.value.grade() == Grade::Exact, "{loss:?}");
     Ok(())
 }
 
@@ -283,7 +283,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     let observer = Observer::node(2);
     let account = program(true, false)?.account(&observer)?;
     assert_eq!(account.adaptivity, Dependence::Checked);
-    assert_eq!(account.loss(0, &SensitivitySet::SameDirection)?.grade(), Grade::Exact);
+    assert_eq!(account.loss(0, &SensitivitySet::SameDirection)?.value.grade(), Grade::Exact);
     let refused = program(false, false)?.account(&observer).map(|_| ());
     assert_eq!(refused, Err(ProgramError::NotSeen { node: 1, index: 1 }.into()));
     let reveal = AccountOptions { hidden: HiddenReads::Reveal, ..AccountOptions::default() };
@@ -292,7 +292,7 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     let fixed = dsgd(&matrix, 2)?.account(&observer)?;
     for u in [0, 1] {
         let loss = declared.loss(u, &SensitivitySet::SameDirection)?;
-        assert_eq!(loss.grade(), Grade::UpperBound);
+        assert_eq!(loss.value.grade(), Grade::UpperBound);
         assert_eq!(loss.value(), shown.loss(u, &SensitivitySet::SameDirection)?.value());
         assert!(loss.value() >= fixed.loss(u, &SensitivitySet::SameDirection)?.value());
     }
@@ -329,7 +329,7 @@ fn members_that_read_hidden_values_show_them() -> Outcome {
     let observer = Observer::node(0);
     let account = build(|secret| Reads::Hidden(Some(vec![secret])))?.account(&observer)?;
     let loss = account.loss(1, &SensitivitySet::UseLevel)?;
-    assert_eq!((loss.value(), loss.grade()), (1.0, Grade::UpperBound));
+    assert_eq!((loss.value(), loss.value.grade()), (1.0, Grade::UpperBound));
     let refused = build(|secret| Reads::Seen(Some(vec![secret])))?.account(&observer).map(|_| ());
     assert_eq!(refused, Err(ProgramError::NotSeen { node: 0, index: 0 }.into()));
     let refused = build(|_| Reads::Hidden(None))?.account(&observer).map(|_| ());

@@ -22,7 +22,7 @@ fn assert_agree(protocol: &dyn LinearProtocol, program: &Program, coalition: &[u
         let (low, high) = report.enclosure(u).expect("an enclosure");
         let loss = account.loss(u, &SensitivitySet::UseLevel).expect("a loss");
         let met = loss.lower <= high * (1.0 + 1e-15) && low <= loss.value() * (1.0 + 1e-15);
-        assert!(met && loss.grade() == ndp_dp::Grade::Exact, "{u}: {low} {high} {loss:?}");
+        assert!(met && loss.value.grade() == ndp_dp::Grade::Exact, "{u}: {low} {high} {loss:?}");
     }
 }
 

@@ -66,7 +66,7 @@ fn what_is_too_far_is_left_out() -> Outcome {
                     loss.lower <= other.value() && other.lower <= loss.value(),
                     "{u}: {loss:?} {other:?}"
                 );
-                assert!(loss.value() > 0.0 && loss.grade() == ndp_dp::Grade::Exact);
+                assert!(loss.value() > 0.0 && loss.value.grade() == ndp_dp::Grade::Exact);
             }
             None => assert_eq!((loss.lower, loss.value()), (0.0, 0.0)),
         }

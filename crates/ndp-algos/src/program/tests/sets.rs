@@ -31,7 +31,7 @@ fn patterns_of_participation() -> Outcome {
     let separated = patterns(Patterns::Separated { gap: 2 }, SensitivitySet::Vectors { dimension: 9 });
     let bound = account.loss(0, &separated)?;
     assert!(bound.value() >= 3.75 && bound.value() <= 3.0 * 2.25 + 1e-6, "{bound:?}");
-    assert_eq!(bound.grade(), Grade::UpperBound);
+    assert_eq!(bound.value.grade(), Grade::UpperBound);
     // Uses that are never sent have no part in a pattern.
     let mut sparse = Program::new(1)?;
     for t in 0..4 {
@@ -104,12 +104,12 @@ fn parts_of_vectors() -> Outcome {
     let of = |set: &SensitivitySet| loss_by_coordinates(&accounts, 0, set);
     for set in [SensitivitySet::UseLevel, SensitivitySet::SameDirection] {
         let loss = of(&set)?;
-        assert!((loss.value() - 2.0).abs() < 1e-9 && loss.grade() == Grade::Exact, "{loss:?}");
+        assert!((loss.value() - 2.0).abs() < 1e-9 && loss.value.grade() == Grade::Exact, "{loss:?}");
     }
     // The first use in one kind, the second in the other: 3, which the bound reaches.
     let loss = of(&SensitivitySet::Vectors { dimension: 2 })?;
     assert!(
-        loss.value() >= 3.0 && loss.value() < 3.0 + 1e-6 && loss.grade() == Grade::UpperBound,
+        loss.value() >= 3.0 && loss.value() < 3.0 + 1e-6 && loss.value.grade() == Grade::UpperBound,
         "{loss:?}"
     );
     assert!(
@@ -127,7 +127,7 @@ fn lost_messages_are_an_upper_bound() -> Outcome {
     let set = SensitivitySet::SameDirection;
     let all = program.account(&Observer::node(2))?.loss(0, &set)?;
     let some = program.account_with(&Observer::node(2), &options)?.loss(0, &set)?;
-    assert_eq!((some.value(), some.grade()), (all.value(), Grade::UpperBound));
+    assert_eq!((some.value(), some.value.grade()), (all.value(), Grade::UpperBound));
     // A run in which the second message is lost.
     let mut short = Program::new(1)?;
     let x = short.contribute(0, Reads::Nothing)?;
@@ -137,6 +137,6 @@ fn lost_messages_are_an_upper_bound() -> Outcome {
     let lost = short.account(&Observer::outsider())?.loss(0, &set)?;
     short.broadcast(0, b)?;
     let whole = short.account_with(&Observer::outsider(), &options)?.loss(0, &set)?;
-    assert!(lost.value() < whole.lower && whole.grade() == Grade::UpperBound);
+    assert!(lost.value() < whole.lower && whole.value.grade() == Grade::UpperBound);
     Ok(())
 }
