@@ -192,11 +192,13 @@
 //!
 //! ```
 //! use ndp_algos::accountant::{Observer, Protocol};
-//! use ndp_algos::sgd::{PrivateTraining, Training};
+//! use ndp_algos::sgd::{Domain, MeanEstimation, Objective, PrivateTraining, Training};
 //! use ndp_dp::{Delta, NoiseMultiplier};
+//! // The mean of numbers from an interval of length 1 around 0.
+//! let constants = MeanEstimation.constants(0.5, 0.0, Domain::Unbounded);
 //! let walk = Training::Walk { steps: 1000, step_size: 0.1, cap: 20 };
 //! let epsilon = |training| -> Result<f64, Box<dyn std::error::Error>> {
-//!     let training = PrivateTraining::of_mean(100, training)?;
+//!     let training = PrivateTraining::new(100, constants, training)?;
 //!     let account = training.account(&Observer::node(0))?;
 //!     let profile = account.profile(1, NoiseMultiplier::new(30.0)?)?;
 //!     Ok(profile.epsilon(Delta::new(1e-6)?)?.value().epsilon())
