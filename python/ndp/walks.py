@@ -311,7 +311,7 @@ def ring_sum(
     >>> import ndp
     >>> ring = ndp.walks.ring_sum(nodes=100)
     >>> ring.losses(observer=9).max
-    Exact(1, 'unit loss')
+    Exact(1.00001, 'unit loss')
     >>> bool(ring.account(observer=9).profile(5, sigma=4.0).epsilon(delta=1e-6) < 1.2)
     True
     """

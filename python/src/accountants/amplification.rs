@@ -198,6 +198,11 @@ pub(crate) fn iterated_mu(lipschitz: f64, sigma: f64, steps: u64, contraction: f
 /// Exact(0.68269, 'coefficient')
 #[pyfunction]
 pub(crate) fn gaussian_contraction(epsilon: f64, diameter: f64, sigma: f64) -> Result<Number, Fault> {
+    // Written so that NaN fails.
+    if !(0.0..).contains(&diameter) {
+        let (name, condition) = ("the diameter", "be nonnegative");
+        return Err(ndp_dp::Error::InvalidParameter { name, condition, value: diameter }.into());
+    }
     let mu = (diameter / Sigma::new(sigma)?.get()).next_up();
     Ok(Number::new(Gdp::new(mu)?.delta(epsilon)?, "coefficient"))
 }
