@@ -56,7 +56,7 @@ impl<'py> IntoPyObject<'py> for Reports {
     }
 }
 
-/// `f` of every unit loss; losses above 1, which a protocol without local noise may have, are refused.
+/// `f` of every unit loss: nonnegative, above 1 where values leave their node more than once.
 fn map<'py>(
     py: Python<'py>,
     units: &PyReadonlyArray1<'py, f64>,
@@ -64,7 +64,7 @@ fn map<'py>(
 ) -> Result<Bound<'py, PyArray1<f64>>, Fault> {
     let units: Vec<f64> = units.as_array().to_vec();
     let values = py.detach(|| -> Result<Vec<f64>, Fault> {
-        units.into_iter().map(|unit| f(UnitLoss::new(unit)?)).collect()
+        units.into_iter().map(|unit| f(UnitLoss::of_releases(unit)?)).collect()
     })?;
     Ok(PyArray1::from_vec(py, values))
 }
