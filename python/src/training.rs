@@ -49,7 +49,8 @@ impl TrainingObserver {
                 format!("the strong convexity must lie between 0 and {smoothness}, got {strong_convexity}");
             return Err(Fault::new(message));
         }
-        let constants = Constants { lipschitz, sensitivity, smoothness, strong_convexity };
+        let constants =
+            Constants { lipschitz, sensitivity, smoothness, strong_convexity, domain: Domain::Unbounded };
         let mixing = match (matrix, chebyshev) {
             (None, _) => Mixing::OnePeerHypercube,
             (Some(matrix), None) => Mixing::Plain { matrix: matrix.0.clone(), steps },

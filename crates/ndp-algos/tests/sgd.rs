@@ -422,6 +422,7 @@ fn an_objective_of_ones_own_trains() -> Result<(), Error> {
                 sensitivity: 2.0 * reach.sinh(),
                 smoothness: reach.cosh(),
                 strong_convexity: 1.0,
+                domain,
             }
         }
     }

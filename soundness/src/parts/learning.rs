@@ -56,7 +56,13 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
         over_cap: OverCap::NoiseOnly,
         update: Update::Sound,
     };
-    let constants = Constants { lipschitz: 1.0, sensitivity, smoothness: 0.25, strong_convexity: 0.0 };
+    let constants = Constants {
+        lipschitz: 1.0,
+        sensitivity,
+        smoothness: 0.25,
+        strong_convexity: 0.0,
+        domain: Domain::Unbounded,
+    };
     let mut outcome = Outcome::new(Stratum::new(n, steps));
     let (Ok(noise), Ok(target)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
     let accountant = Accountant::new(Watched::CompleteWalk { walk: &run, colluders }, &constants, n);
@@ -90,7 +96,7 @@ fn walking(rng: &mut ChaCha8Rng) -> Outcome {
              let run = WalkSgd {{\n    route: Route::Complete,\n    start: {start:?},\n    steps: {steps},\n    \
              step_size: StepSize::{step_size:?},\n    domain: Domain::Unbounded,\n    cap: {cap:?},\n    \
              over_cap: OverCap::NoiseOnly,\n    update: Update::Sound,\n}};\n\
-             let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0 }};\n\
+             let constants = Constants {{ lipschitz: 1.0, sensitivity: {}, smoothness: 0.25, strong_convexity: 0.0, domain: Domain::Unbounded }};\n\
              let watched = Watched::CompleteWalk {{ walk: &run, colluders: {colluders} }};\n\
              let stated = Accountant::new(watched, &constants, {n})?.statement(Sigma::new({})?, Delta::new({})?)?;\n\
              let Statement::Guaranteed {{ privacy, .. }} = stated else {{ return Ok(()) }};\n\
@@ -111,7 +117,13 @@ fn consensus(rng: &mut ChaCha8Rng) -> Outcome {
     let peers = rng.random_range(0..2) == 0;
     let update = pick(rng, &[Update::Sound, Update::NodeClipped { clip: 0.5 }]);
     let run = MuffliatoSgd { rounds, step_size: 0.5, batch: None, domain: Domain::Unbounded, update };
-    let constants = Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 0.25, strong_convexity: 0.0 };
+    let constants = Constants {
+        lipschitz: 1.0,
+        sensitivity: 2.0,
+        smoothness: 0.25,
+        strong_convexity: 0.0,
+        domain: Domain::Unbounded,
+    };
     let mixing = if peers { Mixing::OnePeerHypercube } else { Mixing::Server };
     let mut outcome = Outcome::new(Stratum::named(if peers { "one peer" } else { "server" }, "consensus"));
     let watched = Watched::Gossip { sgd: &run, mixings: &[mixing], observer };

@@ -5,7 +5,7 @@ use crate::draw::graphs;
 use crate::draw::numbers::pick;
 use crate::oracle::linear::{Linear, Loss};
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::sgd::constants::Constants;
+use ndp_algos::sgd::constants::{Constants, Domain};
 use ndp_algos::sgd::privacy::{Accountant, Statement, Watched};
 use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::walk::graph::{LocalLoss, pendant};
@@ -181,7 +181,13 @@ fn first_holder(rng: &mut ChaCha8Rng) -> Outcome {
     let colluders = rng.random_range(1..users.min(4));
     let mut outcome = Outcome::new(Stratum::new(users, steps));
     let walk = WalkSgd { start, cap, ..WalkSgd::new(Route::Complete, steps, 0.1, Some(1)) };
-    let constants = Constants { lipschitz: 0.5, sensitivity: 1.0, smoothness: 1.0, strong_convexity: 0.0 };
+    let constants = Constants {
+        lipschitz: 0.5,
+        sensitivity: 1.0,
+        smoothness: 1.0,
+        strong_convexity: 0.0,
+        domain: Domain::Unbounded,
+    };
     let (Ok(noise), Ok(allowed)) = (Sigma::new(sigma), Delta::new(delta)) else { return outcome };
     // It may be refused.
     let accountant = Accountant::new(Watched::CompleteWalk { walk: &walk, colluders }, &constants, users);

@@ -98,12 +98,22 @@ pub struct PrivateTraining {
 }
 
 impl PrivateTraining {
-    /// Training with an objective whose `constants` hold for all data that users may have.
+    /// Training with an objective whose `constants` hold for all data that users may have. Models of walks and of a curator go
+    /// anywhere, those of the others stay in the domain of their options; where a local gradient is taken is not known here.
     ///
     /// # Errors
+    /// [`Error::InvalidParameter`] for models that go further than the constants hold.
     /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`] where gradients have no finite sensitivity.
     pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
         constants.require_bounded()?;
+        match &training {
+            Training::Local { .. } => {}
+            Training::Federated(run) => constants.require_domain(run.domain)?,
+            Training::Gossip { sgd, .. } => constants.require_domain(sgd.domain)?,
+            Training::Central { .. } | Training::Walk { .. } | Training::WalkOnGraph { .. } => {
+                constants.require_domain(Domain::Unbounded)?;
+            }
+        }
         ensure(users >= 2, "the number of users", "be at least 2", users as f64)?;
         Ok(Self { users, constants, training })
     }

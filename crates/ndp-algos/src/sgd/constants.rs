@@ -1,6 +1,7 @@
 //! The constants of an objective that privacy rests on, and where models live.
 
 use crate::Error;
+use crate::error::ensure;
 use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
 
@@ -22,6 +23,8 @@ pub struct Constants {
     pub smoothness: f64,
     /// Strong convexity `μ`: smallest curvature, `0` for a merely convex objective.
     pub strong_convexity: f64,
+    /// Where models must stay for the above to hold.
+    pub domain: Domain,
 }
 
 impl Constants {
@@ -31,6 +34,16 @@ impl Constants {
     /// [`Error::Unbounded`] when that distance grows without limit over the domain.
     pub(crate) fn require_bounded(&self) -> Result<(), Error> {
         if self.sensitivity.is_finite() { Ok(()) } else { Err(Error::Unbounded) }
+    }
+
+    /// Nothing if these constants hold wherever the models of a run on `run` may come.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] naming the radius of a run that goes further.
+    pub(crate) fn require_domain(&self, run: Domain) -> Result<(), Error> {
+        let (name, condition) =
+            ("the radius of the run's domain", "be at most that for which the constants hold");
+        ensure(run.radius() <= self.domain.radius(), name, condition, run.radius())
     }
 
     /// Nothing if a gradient step of size `step` never moves two models apart: `0 < step ≤ 2/β`.

@@ -35,7 +35,7 @@ pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
 ///     }
 ///
 ///     fn constants(&self, _: f64, _: f64, _: Domain) -> Constants {
-///         Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 1.0, strong_convexity: 0.0 }
+///         Constants { lipschitz: 1.0, sensitivity: 2.0, smoothness: 1.0, strong_convexity: 0.0, domain: Domain::Unbounded }
 ///     }
 /// }
 /// assert_eq!(Median.value(&[1.0], &[1.0], 0.0), 1.0);
@@ -261,7 +261,7 @@ impl Objective for Linear {
     fn constants(&self, feature_norm: f64, label_size: f64, domain: Domain) -> Constants {
         if self.check_options().is_err() {
             let [lipschitz, sensitivity, smoothness] = [f64::INFINITY; 3];
-            return Constants { lipschitz, sensitivity, smoothness, strong_convexity: 0.0 };
+            return Constants { lipschitz, sensitivity, smoothness, strong_convexity: 0.0, domain };
         }
         let norm = if self.intercept { feature_norm.hypot(1.0) } else { feature_norm };
         let unclipped = norm * self.loss.slope(norm * domain.radius(), label_size);
@@ -273,6 +273,7 @@ impl Objective for Linear {
             sensitivity: 2.0 * fit,
             smoothness: self.loss.curvature() * norm * norm + self.l2,
             strong_convexity: self.l2,
+            domain,
         }
     }
 }
@@ -304,6 +305,7 @@ impl Objective for MeanEstimation {
             sensitivity: 2.0 * feature_norm,
             smoothness: 1.0,
             strong_convexity: 1.0,
+            domain,
         }
     }
 }

@@ -6,9 +6,9 @@ use crate::Error;
 use crate::accountant::{Allowed, Target};
 use crate::error::ensure;
 use crate::numeric::up;
+use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
-use crate::sgd::objective::Constants;
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
 use ndp_dp::{Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
@@ -125,11 +125,25 @@ enum Training {
     Gossip(GossipObserver),
 }
 
+impl Watched<'_> {
+    /// Where the models of the run stay; none is known of the local model.
+    fn domain(&self) -> Option<Domain> {
+        match self {
+            Self::Local { .. } => None,
+            Self::Central(run) => Some(run.domain),
+            Self::Federated(run) => Some(run.domain),
+            Self::CompleteWalk { walk, .. } | Self::GraphWalk { walk, .. } => Some(walk.domain),
+            Self::Gossip { sgd, .. } => Some(sgd.domain),
+        }
+    }
+}
+
 impl Accountant {
     /// The accountant of a training of `users` users, with an objective of these constants, which must hold wherever its models may
-    /// come: constants of a ball need a run whose domain is that ball.
+    /// come: constants of a ball need a run that stays in it. Of the local model no run is known, and gradients must be taken there.
     ///
     /// # Errors
+    /// [`Error::InvalidParameter`] for a run whose domain is larger than that of the constants.
     /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the complete graph, a given
     /// start or a cap; of a walk another route than asked for, clipping after noise or of whole gradients, or forwarding without
     /// noise beyond the cap, on a graph also decreasing steps and a masked last model; of federated training the want of a ball to
@@ -143,6 +157,9 @@ impl Accountant {
     /// first visits for every pair.
     pub fn new(watched: Watched<'_>, constants: &Constants, users: usize) -> Result<Self, Error> {
         constants.require_bounded()?;
+        if let Some(domain) = watched.domain() {
+            constants.require_domain(domain)?;
+        }
         ensure(users != 0, "the number of users", "be at least 1", 0.0)?;
         let training = match watched {
             Watched::Local { contributions } => {

@@ -34,6 +34,37 @@ fn logistic() -> Constants {
     Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded)
 }
 
+/// Gradients of least squares are bounded on a ball alone: a run that leaves it has no account, whoever asks.
+#[test]
+fn constants_of_a_ball_are_for_runs_that_stay_in_it() -> Result<(), Error> {
+    use crate::sgd::{PrivateTraining, Training};
+    let constants = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Ball(2.0));
+    let walk = |domain| {
+        let walk = WalkSgd { domain, step_size: StepSize::Constant(0.1), ..FIG2 };
+        Accountant::new(Watched::CompleteWalk { walk: &walk, colluders: 1 }, &constants, 2000).map(|_| ())
+    };
+    assert!(walk(Domain::Ball(2.0)).is_ok() && walk(Domain::Ball(1.0)).is_ok());
+    let gossip =
+        |domain| MuffliatoSgd { rounds: 2, step_size: 0.1, batch: None, domain, update: Update::Sound };
+    let watched = |sgd: &MuffliatoSgd| {
+        Accountant::new(Watched::Gossip { sgd, mixings: &[Mixing::Server], observer: 0 }, &constants, 4)
+            .map(|_| ())
+    };
+    assert!(watched(&gossip(Domain::Ball(2.0))).is_ok());
+    let training = |training| PrivateTraining::new(10, constants, training).map(|_| ());
+    for refused in [
+        walk(Domain::Unbounded),
+        walk(Domain::Ball(2.1)),
+        watched(&gossip(Domain::Unbounded)),
+        training(Training::Walk { steps: 100, step_size: 0.1, cap: 3 }),
+        training(Training::Central { steps: 100, step_size: 0.1 }),
+        training(Training::Gossip { sgd: gossip(Domain::Ball(3.0)), mixing: Box::new(Mixing::Server) }),
+    ] {
+        assert!(matches!(refused, Err(Error::InvalidParameter { .. })), "{refused:?}");
+    }
+    Ok(())
+}
+
 /// The noise levels of the papers' experiment at `n = 2000`, 12 contributions, `δ = 1e-6`: walk 1.178 and
 /// 8.12, local 3.749 and 29.27 for `ε` = 10 and 1 (four digits are given).
 #[test]
