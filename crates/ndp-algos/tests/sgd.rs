@@ -416,14 +416,9 @@ fn an_objective_of_ones_own_trains() -> Result<(), Error> {
         }
         fn constants(&self, feature_norm: f64, _: f64, domain: Domain) -> Constants {
             let radius = if let Domain::Ball(radius) = domain { radius } else { f64::INFINITY };
-            let reach = radius + feature_norm;
-            Constants {
-                lipschitz: reach.sinh(),
-                sensitivity: 2.0 * reach.sinh(),
-                smoothness: reach.cosh(),
-                strong_convexity: 1.0,
-                domain,
-            }
+            let (steepest, smoothness) = ((radius + feature_norm).sinh(), (radius + feature_norm).cosh());
+            let (lipschitz, sensitivity) = (steepest, 2.0 * steepest);
+            Constants { lipschitz, sensitivity, smoothness, strong_convexity: 1.0, domain }
         }
     }
     let data = Dataset::new(Array2::from_shape_fn((2, 1), |(i, _)| 3.0 * i as f64 - 1.0), vec![0.0; 2])?;
