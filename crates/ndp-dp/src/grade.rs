@@ -12,6 +12,7 @@
 //! In files the grade stands beside the value, see [`recorded`](crate::recorded).
 
 use crate::Error;
+use crate::decimal::{self, Round};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
@@ -39,6 +40,25 @@ pub enum Grade {
 }
 
 impl Grade {
+    /// The side to which a number of this grade is rounded when it is written: guarantees up, what is none to nearest.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Grade, decimal};
+    /// let loss = 0.450_72;
+    /// assert_eq!(decimal::fixed(loss, 3, Grade::UpperBound.rounding()), "0.451");
+    /// assert_eq!(decimal::fixed(loss, 3, Grade::Estimate.rounding()), "0.451");
+    /// assert_eq!(decimal::fixed(loss, 4, Grade::Exact.rounding()), "0.4508");
+    /// assert_eq!(decimal::fixed(loss, 4, Grade::Printed.rounding()), "0.4507");
+    /// ```
+    #[must_use]
+    pub const fn rounding(self) -> Round {
+        match self {
+            Self::Exact | Self::UpperBound => Round::Up,
+            Self::Printed | Self::Estimate => Round::Nearest,
+        }
+    }
+
     /// The word written in CSV columns and legends.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -181,6 +201,62 @@ impl<T: fmt::Debug, G: Worth> fmt::Debug for Graded<T, G> {
     }
 }
 
+/// The number, rounded to the [side of its grade](Grade::rounding), and its grade: `0.3001 [exact]`. Six significant digits, or as
+/// many decimals as asked for; with an exponent for `{:e}`.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Estimate, Exact, Guarantee, UpperBound};
+/// assert_eq!(format!("{}, {:.3}", Exact::new(1.0), Exact::new(0.450_72)), "1 [exact], 0.451 [exact]");
+/// assert_eq!(format!("{:.2e}", UpperBound::new(1.2301e-7)), "1.24e-7 [upper-bound]");
+/// assert_eq!(format!("{:.4}", Guarantee::from(Exact::new(0.450_72))), "0.4508 [exact]");
+/// assert_eq!(format!("{:.4}", Estimate::new(0.450_72)), "0.4507 [estimate]");
+/// ```
+impl<G: Worth> fmt::Display for Graded<f64, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(self.value, G::GRADE, f)
+    }
+}
+
+/// As the display, with an exponent.
+impl<G: Worth> fmt::LowerExp for Graded<f64, G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_scientific(self.value, G::GRADE, f)
+    }
+}
+
+/// A number as its grade is written.
+fn show(value: f64, grade: Grade, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let text = match f.precision() {
+        Some(decimals) => decimal::fixed(value, decimals, grade.rounding()),
+        None => decimal::significant(value, SHOWN_DIGITS, grade.rounding()),
+    };
+    padded(&format!("{text} [{grade}]"), f)
+}
+
+fn show_scientific(value: f64, grade: Grade, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let decimals = f.precision().unwrap_or(SHOWN_DIGITS - 1);
+    padded(&format!("{} [{grade}]", decimal::scientific(value, decimals, grade.rounding())), f)
+}
+
+/// Filled to the width asked for; `pad` would cut at the precision.
+fn padded(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let missing = f.width().unwrap_or(0).saturating_sub(text.chars().count());
+    let before = match f.align() {
+        Some(fmt::Alignment::Right) => missing,
+        Some(fmt::Alignment::Center) => missing / 2,
+        Some(fmt::Alignment::Left) | None => 0,
+    };
+    let fill = f.fill();
+    let mut filling = |count: usize| (0..count).try_for_each(|_| fmt::Write::write_char(f, fill));
+    filling(before)?;
+    f.write_str(text)?;
+    (before..missing).try_for_each(|_| fmt::Write::write_char(f, fill))
+}
+
+/// Significant digits of a graded number, where none are asked for.
+const SHOWN_DIGITS: usize = 6;
+
 impl<T> From<Exact<T>> for UpperBound<T> {
     fn from(exact: Exact<T>) -> Self {
         Self::new(exact.into_value())
@@ -234,6 +310,20 @@ impl<T> Guarantee<T> {
             Self::Exact(x) => Guarantee::Exact(x.map(f)),
             Self::UpperBound(x) => Guarantee::UpperBound(x.map(f)),
         }
+    }
+}
+
+/// As that of its grade, see [`Graded`].
+impl fmt::Display for Guarantee<f64> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(*self.value(), self.grade(), f)
+    }
+}
+
+/// As the display, with an exponent.
+impl fmt::LowerExp for Guarantee<f64> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show_scientific(*self.value(), self.grade(), f)
     }
 }
 

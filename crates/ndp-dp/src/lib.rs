@@ -187,6 +187,9 @@ pub mod subsampling;
 pub mod tails;
 pub mod zcdp;
 
+/// Numbers as text, rounded to a stated side; whatever shows a privacy number to a reader writes it by these.
+pub use ndp_numeric::decimal;
+
 pub use approx_dp::ApproxDp;
 pub use discrete_laplace::DiscreteLaplace;
 pub use error::Error;

@@ -398,11 +398,11 @@ impl fmt::Debug for Profile {
 impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.law {
-            Law::Gaussian(gdp, _) => write!(f, "mu = {} [{}]", gdp.value().mu(), gdp.grade())?,
+            Law::Gaussian(gdp, _) => write!(f, "mu = {}", gdp.map(Gdp::mu))?,
             Law::Curve(_) | Law::Composed(_) => {
                 // A profile that is printed needs one point of it; 1e-5 is the usual one.
                 let point = Delta::new(1e-5).and_then(|delta| self.epsilon(delta)).map_err(|_| fmt::Error)?;
-                write!(f, "epsilon = {} at delta 1e-5 [{}]", point.value().epsilon(), point.grade())?;
+                write!(f, "epsilon = {} at delta 1e-5", point.map(ApproxDp::epsilon))?;
             }
         }
         write!(f, " against {} ({})", self.against, self.neighbors)

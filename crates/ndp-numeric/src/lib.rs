@@ -6,6 +6,7 @@
 //!   laws; [`incomplete`]: incomplete gamma and beta functions in log space.
 //! * [`binomial`]: binomial probabilities and tails; [`binomial_window`]: the part of a binomial law that matters, with bounds on
 //!   the rest.
+//! * [`decimal`]: numbers as text, rounded up, down or to nearest, exactly.
 //! * [`logspace`]: sums and differences of numbers given by their logarithms.
 //!
 //! Every function states its error: either proven, or the worst seen against many digits, doubled.
@@ -24,6 +25,7 @@
 
 pub mod binomial;
 pub mod binomial_window;
+pub mod decimal;
 mod error;
 pub mod gaussian_profile;
 pub mod incomplete;

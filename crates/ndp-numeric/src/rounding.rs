@@ -432,40 +432,6 @@ fn overflow(infinite: f64, finite: bool, direction: Direction) -> f64 {
     }
 }
 
-/// `x` with so many decimals, never below `x`: for what must not look smaller than it is.
-///
-/// # Examples
-/// ```
-/// use ndp_numeric::rounding::shown_up;
-/// assert_eq!((shown_up(0.12, 2), shown_up(0.1201, 2), shown_up(2.0, 2)), ("0.12".into(), "0.13".into(), "2.00".into()));
-/// ```
-#[must_use]
-pub fn shown_up(x: f64, decimals: usize) -> String {
-    let text = format!("{x:.decimals$}");
-    match text.parse::<f64>() {
-        Ok(shown) if shown < x => format!("{:.decimals$}", shown + 10f64.powf(-(decimals as f64))),
-        _ => text,
-    }
-}
-
-/// `x` in scientific notation with so many decimals, never below `x`.
-///
-/// # Examples
-/// ```
-/// use ndp_numeric::rounding::shown_up_scientific;
-/// assert_eq!((shown_up_scientific(1.21e-7, 1), shown_up_scientific(9.99, 1)), ("1.3e-7".into(), "1.0e1".into()));
-/// ```
-#[must_use]
-pub fn shown_up_scientific(x: f64, decimals: usize) -> String {
-    let text = format!("{x:.decimals$e}");
-    match (text.parse::<f64>(), text.split_once('e').and_then(|(_, exponent)| exponent.parse::<f64>().ok())) {
-        (Ok(shown), Some(exponent)) if shown < x => {
-            format!("{:.decimals$e}", shown + 10f64.powf(exponent - decimals as f64))
-        }
-        _ => text,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -534,22 +500,5 @@ mod tests {
         assert!(Interval::new(-800.0).exp().high() > 0.0);
         assert_eq!(Interval::new(50.0).tanh().high(), 1.0);
         assert_eq!(Interval::new(-50.0).expm1().low(), -1.0);
-    }
-
-    /// What is shown is never below, and less than a unit of its last digit above.
-    #[test]
-    fn numbers_are_shown_from_above() {
-        let mut x = 1e-9;
-        while x < 1e9 {
-            x *= 1.000_37;
-            let fixed: f64 = shown_up(x, 4).parse().unwrap();
-            assert!(x <= fixed && fixed < x + 1.000_001e-4 + 1e-15 * x, "{x} as {fixed}");
-            let scientific: f64 = shown_up_scientific(x, 3).parse().unwrap();
-            assert!(x <= scientific && scientific <= 1.001_000_1 * x, "{x} as {scientific}");
-        }
-        assert_eq!(
-            (shown_up(f64::INFINITY, 2), shown_up(0.0, 1), shown_up(-0.05, 1)),
-            ("inf".into(), "0.0".into(), "0.0".into())
-        );
     }
 }

@@ -4,7 +4,7 @@ use super::{LeastNoise, Observer, Protocol, Target, accounts, least_noise};
 use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::Silent;
-use ndp_numeric::rounding::{shown_up, shown_up_scientific};
+use ndp_numeric::decimal::{Round, fixed, scientific};
 use serde::Serialize;
 use std::fmt;
 
@@ -106,13 +106,13 @@ impl fmt::Display for Comparison {
         writeln!(f, "{:<24} {:>11} {:>11} {:>11}  grade", "protocol", "noise/Δ", "error/Δ", "messages")?;
         for row in &self.rows {
             let number =
-                |x: &Result<f64, Error>| x.as_ref().map_or("-".into(), |&x| shown_up_scientific(x, 4));
+                |x: &Result<f64, Error>| x.as_ref().map_or("-".into(), |&x| scientific(x, 4, Round::Up));
             match &row.least {
                 Ok(least) => writeln!(
                     f,
                     "{:<24} {:>11} {:>11} {:>11}  {}",
                     row.name,
-                    shown_up(least.noise.get(), 5),
+                    fixed(least.noise.get(), 5, Round::Up),
                     number(&row.error),
                     number(&row.messages),
                     row.grade.map_or("", Grade::as_str)

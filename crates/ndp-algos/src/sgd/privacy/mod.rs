@@ -28,7 +28,7 @@ use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
 use ndp_dp::{ApproxDp, Guarantee, Order, Sigma, UpperBound, calibration};
-use ndp_numeric::rounding::{shown_up, shown_up_scientific};
+use ndp_numeric::decimal::{Round, fixed};
 use serde::Serialize;
 use std::fmt;
 
@@ -86,7 +86,7 @@ impl DataBounds {
 /// use ndp_dp::{ApproxDp, UpperBound};
 /// let privacy = UpperBound::new(ApproxDp::new(1.5, 1e-6)?).into();
 /// let shown = Statement::Guaranteed { privacy, against: "the other users" }.to_string();
-/// assert_eq!(shown, "(1.5000, 1.0e-6)-differentially private against the other users [upper-bound]");
+/// assert_eq!(shown, "(1.5000, 1e-6)-differentially private against the other users [upper-bound]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -122,9 +122,8 @@ impl Statement {
 
 impl fmt::Display for Statement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Nothing is shown smaller than it is.
-        let pair =
-            |p: &ApproxDp| format!("({}, {})", shown_up(p.epsilon(), 4), shown_up_scientific(p.delta(), 1));
+        // Nothing is shown smaller than it is; δ is the number that was asked for.
+        let pair = |p: &ApproxDp| format!("({}, {:e})", fixed(p.epsilon(), 4, Round::Up), p.delta());
         match self {
             Self::Guaranteed { privacy, against } => {
                 write!(
@@ -135,7 +134,7 @@ impl fmt::Display for Statement {
                 )
             }
             Self::MeanLoss { order, loss, over } => {
-                let (order, value, grade) = (order.get(), shown_up(*loss.value(), 4), loss.grade());
+                let (value, grade) = (fixed(*loss.value(), 4, Round::Up), loss.grade());
                 write!(f, "mean Rényi loss {value} of order {order} over {over} [{grade}]")
             }
         }

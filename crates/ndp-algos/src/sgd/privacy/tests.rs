@@ -218,7 +218,7 @@ fn conditions_that_fail_are_named() -> Result<(), Error> {
 #[test]
 fn statements_say_what_they_are() -> Result<(), Error> {
     let shown = local(&logistic(), 12, Sigma::new(29.27)?, Delta::new(1e-6)?)?.to_string();
-    assert!(shown.contains("(1.0000, 1.0e-6)-differentially private against everybody"), "{shown}");
+    assert!(shown.contains("(1.0000, 1e-6)-differentially private against everybody"), "{shown}");
     assert!(shown.contains("[exact]"), "{shown}");
     let privacy = UpperBound::new(ApproxDp::new(1.000_01, 1.01e-6)?).into();
     let above = Statement::Guaranteed { privacy, against: "everybody" }.to_string();
