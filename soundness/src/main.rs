@@ -67,6 +67,9 @@ fn run(flags: flags::Soundness) -> anyhow::Result<bool> {
         }
         _ => bail!("give one of --short, --cases and --minutes"),
     };
+    // Parts without a short form are searched by name, and by time.
+    let short = matches!(length, Length::Short) && flags.part.is_none();
+    let chosen: Vec<&dyn Part> = chosen.into_iter().filter(|part| !short || part.short() > 0).collect();
     let share = match (flags.shard, flags.shards) {
         (None, None) => None,
         (Some(index), Some(count)) if index < count => Some(Share { index, count }),

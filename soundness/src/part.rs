@@ -21,7 +21,7 @@ pub(crate) trait Part: Sync {
         &[]
     }
 
-    /// How many cases the short form runs: about five seconds of work on one core.
+    /// How many cases the short form runs: about five seconds of work on one core; 0 keeps a part out of it.
     fn short(&self) -> u64;
 }
 

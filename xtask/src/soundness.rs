@@ -15,6 +15,7 @@ impl Soundness {
         add("minutes", self.minutes.map(|x| x.to_string()));
         add("cases", self.cases.map(|x| x.to_string()));
         add("seed", self.seed.map(|x| x.to_string()));
+        let asks_the_command = self.part.as_deref().is_none_or(|part| part == "statements");
         add("part", self.part);
         add("replay", self.replay.map(|x| x.to_string()));
         add("shards", self.shards.map(|x| x.to_string()));
@@ -25,6 +26,8 @@ impl Soundness {
         for (name, given) in [("short", self.short), ("list", self.list)] {
             list.extend(given.then(|| format!("--{name}")));
         }
+        // What asks the command finds it beside the search.
+        let command = !self.list && list.iter().all(|word| word != "--merge") && asks_the_command;
         if let Some(commit) = &self.commit {
             let tree = older(sh, commit)?;
             // A folder of its own: cargo tells packages apart by their path within the workspace, so that in a common
@@ -33,6 +36,9 @@ impl Soundness {
             sh.change_dir(tree);
             // Finding something is what such a search is for.
             list.push("--expect-violations".to_owned());
+        }
+        if command && sh.path_exists("crates/ndp-cli") {
+            cmd!(sh, "cargo build --release --quiet --package ndp-cli").quiet().run()?;
         }
         cmd!(sh, "cargo run --release --quiet --package ndp-soundness -- {list...}").quiet().run()?;
         Ok(())
@@ -56,7 +62,11 @@ fn older(sh: &Shell, commit: &str) -> anyhow::Result<PathBuf> {
     }
     cmd!(sh, "git -C {tree} checkout --quiet --force {commit}").quiet().run()?;
     cmd!(sh, "git -C {tree} checkout --quiet {search} -- soundness").quiet().run()?;
-    copy(&tree.join("soundness/adapters").join(commit), &tree.join("soundness/src"))?;
+    // A search that was written for another shape of the libraries brings what fits it to this one.
+    let adapters = tree.join("soundness/adapters").join(commit);
+    if adapters.exists() {
+        copy(&adapters, &tree.join("soundness/src"))?;
+    }
     let manifest = tree.join("Cargo.toml");
     let text = fs::read_to_string(&manifest)?;
     if !text.contains("\"soundness\"") {

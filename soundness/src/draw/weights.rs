@@ -1,15 +1,28 @@
 //! Gossip matrices with weights of every kind, and how to write them down.
 
 use super::numbers::{literal, pick};
+use crate::oracle::gossip::Matrix;
 use ndp_graph::{GossipMatrix, Graph, Weights};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// A matrix, and the code that makes it from `graph`.
+/// A matrix of the library, what its user meant by it, and the code that makes it from `graph`.
 #[derive(Clone, Debug)]
 pub(crate) struct Weighted {
     pub(crate) matrix: GossipMatrix,
     pub(crate) code: String,
+    /// The rule of a named matrix, and the lazinesses in the order in which they were asked for; `None` for given weights.
+    rule: Option<(Weights, Vec<f64>)>,
+}
+
+impl Weighted {
+    /// The matrix by its definition.
+    pub(crate) fn meant(&self) -> Matrix {
+        match &self.rule {
+            Some((rule, lazinesses)) => Matrix::named(self.matrix.graph(), *rule, lazinesses),
+            None => Matrix::stored(&self.matrix),
+        }
+    }
 }
 
 /// Which kinds of weights.
@@ -31,14 +44,26 @@ pub(crate) fn of_kind(rng: &mut ChaCha8Rng, graph: &Graph, kind: Kind) -> Weight
         Kind::Named => {
             let scheme = named(rng, graph);
             match rng.random_range(0..6) {
-                0 => lazy(&scheme, pick(rng, &[0.5, 1.0 - 1e-10, 0.5536671124535972, 1e-10, 0.3, 1.0 / 3.0])),
+                0 => lazy(&scheme, laziness(rng)),
                 1 => lazy(&scheme, rng.random::<f64>()),
-                2 if rng.random_range(0..4) == 0 => lazy(&lazy(&scheme, rng.random::<f64>()), 0.3),
+                2 => {
+                    // The same twice, or another one after it.
+                    let first = laziness(rng);
+                    let second = if rng.random_range(0..2) == 0 { first } else { laziness(rng) };
+                    let twice = lazy(&lazy(&scheme, first), second);
+                    if rng.random_range(0..4) == 0 { lazy(&twice, laziness(rng)) } else { twice }
+                }
                 _ => scheme,
             }
         }
         Kind::Given => given(rng, graph),
     }
+}
+
+fn laziness(rng: &mut ChaCha8Rng) -> f64 {
+    let known =
+        [0.5, 1.0 - 1e-10, 0.5536671124535972, 1e-10, 0.3, 1.0 / 3.0, 1e-17, 1e-300, 1.0 - 2_f64.powi(-53)];
+    if rng.random_range(0..4) == 0 { rng.random::<f64>() } else { pick(rng, &known) }
 }
 
 fn named(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {
@@ -51,23 +76,23 @@ fn named(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {
     match GossipMatrix::new(graph, rule) {
         Ok(matrix) => {
             let code = format!("GossipMatrix::new(&graph, ndp_graph::Weights::{rule:?})?");
-            Weighted { matrix, code }
+            Weighted { matrix, code, rule: Some((rule, Vec::new())) }
         }
         Err(_) => {
             let code = "GossipMatrix::metropolis(&graph)".into();
-            Weighted { matrix: GossipMatrix::metropolis(graph), code }
+            let rule = Some((Weights::Metropolis, Vec::new()));
+            Weighted { matrix: GossipMatrix::metropolis(graph), code, rule }
         }
     }
 }
 
 fn lazy(of: &Weighted, laziness: f64) -> Weighted {
-    // A draw of 1 - 2^-53 may make two lazinesses together round to 1.
-    match of.matrix.lazy(laziness) {
-        Ok(matrix) if matrix.laziness() < 1.0 => {
-            Weighted { matrix, code: format!("{}.lazy({})?", of.code, literal(laziness)) }
-        }
-        _ => of.clone(),
-    }
+    let Ok(matrix) = of.matrix.lazy(laziness) else { return of.clone() };
+    let rule = of.rule.clone().map(|(rule, mut lazinesses)| {
+        lazinesses.push(laziness);
+        (rule, lazinesses)
+    });
+    Weighted { matrix, code: format!("{}.lazy({})?", of.code, literal(laziness)), rule }
 }
 
 /// Weights edge by edge, tiny ones among them, the rest on the diagonal.
@@ -111,6 +136,7 @@ fn given(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {
                  GossipMatrix::from_edge_weights(&graph, |u, v| weights[&(u, v)])? }}",
                 listed.join(", ")
             ),
+            rule: None,
         },
         Err(_) => named(rng, graph),
     }

@@ -4,7 +4,7 @@ use super::linear::Linear;
 use super::rational::{dyadic, integers as integers_of};
 use ndp_algos::gossip::{MessageNoise, accelerated::ActiveEdge};
 use ndp_graph::gossip_matrix::Weights;
-use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
+use ndp_graph::{GossipMatrix, Graph};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -16,54 +16,68 @@ struct Dyadics {
     bits: u64,
 }
 
-/// A matrix with rational entries: `rows[u]` has pairs of column and integer, over one denominator.
+/// A matrix with rational entries, as the user asked for it: `rows[u]` has pairs of column and integer, over one denominator.
+///
+/// A named rule is the rational matrix `S` of its degrees, and each laziness `l` makes `(1 - l) W + l I` of what was there
+/// before, in the order in which the user asked; what the library keeps of that is not looked at. Given weights are the
+/// entries that are run.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
+    graph: Graph,
     rows: Vec<Vec<(usize, BigInt)>>,
     denominator: BigInt,
 }
 
 impl Matrix {
-    /// The matrix that the protocol runs with: named schemes by their rational entries, the laziness as the `f64` it
-    /// is, given weights as they are stored.
-    pub(crate) fn new(matrix: &GossipMatrix) -> Self {
-        let graph = matrix.graph();
-        let n = graph.node_count();
+    /// The weights of a rule, then each laziness on what the ones before gave.
+    pub(crate) fn named(graph: &Graph, rule: Weights, lazinesses: &[f64]) -> Self {
         let one = BigRational::one;
-        let rational: Vec<Vec<(usize, BigRational)>> = if matrix.weights() == Weights::Given {
-            (0..n)
-                .map(|u| {
-                    let (columns, weights) = matrix.csr().row(u);
-                    columns.iter().zip(weights).map(|(&v, &w)| (v as usize, exact(w))).collect()
-                })
-                .collect()
-        } else {
-            let lazy = exact(matrix.laziness());
-            (0..n)
-                .map(|u| {
-                    let degree = |v: usize| graph.degree(v);
-                    let weight = |v: usize| {
-                        let denominator = match matrix.weights() {
-                            Weights::Metropolis => degree(u).max(degree(v)) + 1,
-                            Weights::MaxDegree => degree(u).max(degree(v)),
-                            Weights::SumDegree => degree(u) + degree(v) + 1,
-                            _ => degree(u),
-                        };
-                        (one() - &lazy) / BigRational::from_integer(denominator.into())
-                    };
-                    let mut row: Vec<(usize, BigRational)> =
-                        graph.neighbors(u).iter().map(|&v| (v as usize, weight(v as usize))).collect();
-                    let rest = one() - row.iter().map(|(_, w)| w).sum::<BigRational>();
-                    row.push((u, rest));
-                    row
-                })
-                .collect()
+        let degree = |v: usize| graph.degree(v);
+        // What is left of the weights, (1 - l)(1 - l')...
+        let kept = lazinesses.iter().fold(one(), |kept, &l| kept * (one() - exact(l)));
+        let rational = (0..graph.node_count()).map(|u| {
+            let weight = |v: usize| {
+                let denominator = match rule {
+                    Weights::Metropolis => degree(u).max(degree(v)) + 1,
+                    Weights::MaxDegree => degree(u).max(degree(v)),
+                    Weights::SumDegree => degree(u) + degree(v) + 1,
+                    // Those of a walk on a regular graph.
+                    _ => degree(u),
+                };
+                &kept / BigRational::from_integer(denominator.into())
+            };
+            let mut row: Vec<(usize, BigRational)> =
+                graph.neighbors(u).iter().map(|&v| (v as usize, weight(v as usize))).collect();
+            let rest = one() - row.iter().map(|(_, w)| w).sum::<BigRational>();
+            row.push((u, rest));
+            row
+        });
+        Self::of_rationals(graph, rational.collect())
+    }
+
+    pub(crate) fn metropolis(graph: &Graph) -> Self {
+        Self::named(graph, Weights::Metropolis, &[])
+    }
+
+    /// The entries that are run, as they are stored.
+    pub(crate) fn stored(matrix: &GossipMatrix) -> Self {
+        let row = |u: usize| {
+            let (columns, weights) = matrix.csr().row(u);
+            columns.iter().zip(weights).map(|(&v, &w)| (v as usize, exact(w))).collect()
         };
+        Self::of_rationals(matrix.graph(), (0..matrix.node_count()).map(row).collect())
+    }
+
+    fn of_rationals(graph: &Graph, rational: Vec<Vec<(usize, BigRational)>>) -> Self {
         let denominator = rational.iter().flatten().fold(BigInt::one(), |acc, (_, w)| lcm(acc, w.denom()));
         let integer = |w: BigRational| w.numer() * (&denominator / w.denom());
         let rows = rational.into_iter();
         let rows = rows.map(|row| row.into_iter().map(|(v, w)| (v, integer(w))).collect()).collect();
-        Self { rows, denominator }
+        Self { graph: graph.clone(), rows, denominator }
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.rows.len()
     }
 
     /// `x W` for a row `x`, up to the denominator.
@@ -118,27 +132,46 @@ fn unit_vector(n: usize, v: usize) -> Vec<BigInt> {
 }
 
 /// `(W^t)_w` for all rounds `t` and all neighbors `w` outside the coalition.
-pub(crate) fn fixed(matrix: &GossipMatrix, rounds: usize, coalition: &[usize], known: bool) -> Linear {
+pub(crate) fn fixed(matrix: &Matrix, rounds: usize, coalition: &[usize], known: bool) -> Linear {
     let n = matrix.node_count();
-    let integers = Matrix::new(matrix);
     let mut level: Vec<Vec<BigInt>> =
-        outside(matrix.graph(), coalition).into_iter().map(|w| unit_vector(n, w)).collect();
+        outside(&matrix.graph, coalition).into_iter().map(|w| unit_vector(n, w)).collect();
     let mut rows = Vec::new();
     for _ in 0..rounds {
-        let next = level.iter().map(|row| integers.row_times(row)).collect();
+        let next = level.iter().map(|row| matrix.row_times(row)).collect();
         rows.append(&mut level);
         level = next;
     }
     at_the_start(n, rows, coalition, known)
 }
 
+/// A step of gossip over changing connections.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    Idle,
+    Pair(usize, usize),
+    Matrix(Matrix),
+}
+
+impl Step {
+    /// Those from whom `v` receives.
+    fn peers(&self, v: usize) -> Vec<usize> {
+        match self {
+            Self::Idle => Vec::new(),
+            &Self::Pair(a, b) if a == v => vec![b],
+            &Self::Pair(a, b) if b == v => vec![a],
+            Self::Pair(..) => Vec::new(),
+            Self::Matrix(matrix) => matrix.graph.neighbors(v).iter().map(|&w| w as usize).collect(),
+        }
+    }
+}
+
 /// `(W_{t-1} ⋯ W_0)_w` for all messages that reach the coalition from outside.
-pub(crate) fn sequence(sequence: &GossipSequence, coalition: &[usize], known: bool) -> Linear {
-    let n = sequence.node_count();
+pub(crate) fn sequence(n: usize, steps: &[Step], coalition: &[usize], known: bool) -> Linear {
     // The state over the inputs; all rows over one denominator.
     let mut state: Vec<Vec<BigInt>> = (0..n).map(|v| unit_vector(n, v)).collect();
     let mut rows = Vec::new();
-    for step in sequence.steps() {
+    for step in steps {
         let mut peers: Vec<usize> = coalition.iter().flat_map(|&v| step.peers(v)).collect();
         peers.sort_unstable();
         peers.dedup();
@@ -151,8 +184,7 @@ pub(crate) fn sequence(sequence: &GossipSequence, coalition: &[usize], known: bo
                 (state[a], state[b]) = (sum.clone(), sum);
             }
             Step::Matrix(matrix) => {
-                let integers = Matrix::new(matrix);
-                state = integers
+                state = matrix
                     .rows
                     .iter()
                     .map(|row| {
@@ -228,19 +260,18 @@ pub(crate) fn accelerated(
 }
 
 /// Gossip with fresh noise of the given variances in every round; losses in units of the first.
-pub(crate) fn fresh(matrix: &GossipMatrix, variances: &[f64], coalition: &[usize], known: bool) -> Linear {
+pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], known: bool) -> Linear {
     let n = matrix.node_count();
-    let integers = Matrix::new(matrix);
     let rounds = variances.len();
     // Columns: the inputs, then the noises of round 0, of round 1, ...
     let mut rows = Vec::new();
-    for w in outside(matrix.graph(), coalition) {
+    for w in outside(&matrix.graph, coalition) {
         // The powers W^0..W^t, each with its own denominator L^k: a row of age t needs all over L^t.
         let mut powers = vec![unit_vector(n, w)];
-        let denominator = &integers.denominator;
+        let denominator = &matrix.denominator;
         for t in 0..rounds {
             if t > 0 {
-                powers.push(integers.row_times(&powers[t - 1]));
+                powers.push(matrix.row_times(&powers[t - 1]));
             }
             let mut row = vec![BigInt::zero(); n * (rounds + 1)];
             row[..n].clone_from_slice(&powers[t]);
@@ -269,16 +300,15 @@ pub(crate) fn fresh(matrix: &GossipMatrix, variances: &[f64], coalition: &[usize
 
 /// Gossip with noise of `ratio` times that of the values on every message.
 pub(crate) fn noisy_messages(
-    matrix: &GossipMatrix,
+    matrix: &Matrix,
     rounds: usize,
     ratio: f64,
     kind: MessageNoise,
     coalition: &[usize],
     known: bool,
 ) -> Linear {
-    let graph = matrix.graph();
+    let graph = &matrix.graph;
     let n = graph.node_count();
-    let integers = Matrix::new(matrix);
     // Directed links in the order of the receiver, then of the sender.
     let links: Vec<(usize, usize)> =
         (0..n).flat_map(|a| graph.neighbors(a).iter().map(move |&w| (a, w as usize))).collect();
@@ -308,7 +338,7 @@ pub(crate) fn noisy_messages(
             row[noise(t, k)] += &scale;
             rows.push(row);
         }
-        let mut next: Vec<Vec<BigInt>> = integers
+        let mut next: Vec<Vec<BigInt>> = matrix
             .rows
             .iter()
             .map(|row| {
@@ -322,7 +352,7 @@ pub(crate) fn noisy_messages(
             })
             .collect();
         for (k, &(a, w)) in links.iter().enumerate() {
-            let weight = integers.rows[a].iter().find(|(u, _)| *u == w);
+            let weight = matrix.rows[a].iter().find(|(u, _)| *u == w);
             let column = match kind {
                 MessageNoise::Broadcast => noise(t, w),
                 MessageNoise::PerLink => noise(t, k),
@@ -332,7 +362,7 @@ pub(crate) fn noisy_messages(
                 next[a][column] += weight * &scale;
             }
         }
-        scale *= &integers.denominator;
+        scale *= &matrix.denominator;
         state = next;
     }
     // Variances 1 and ratio², over one power of two.
@@ -357,6 +387,48 @@ pub(crate) fn noisy_messages(
         noises.extend(unknown.map(|(t, k)| (noise(t, k), square.clone())));
     }
     Linear { rows, noises, unit, inputs: (0..n).collect(), members: coalition.to_vec() }
+}
+
+/// Decentralized SGD as `observer` sees it: in every step nodes add a contribution and a noise of variance 1 to their models,
+/// send them to their neighbors and take the mean with the matrix. The inputs are the changes by which the contributions of
+/// `source` go up or down by 1, each in its own direction, up to a common sign; the first is that in which all go up.
+pub(crate) fn sgd(matrix: &Matrix, steps: usize, observer: usize, source: usize) -> Linear {
+    let n = matrix.node_count();
+    let patterns = 1_usize << steps.saturating_sub(1);
+    let mut rows = Vec::new();
+    for &w in matrix.graph.neighbors(observer) {
+        let mut powers = vec![unit_vector(n, w as usize)];
+        for t in 0..steps {
+            if t > 0 {
+                powers.push(matrix.row_times(&powers[t - 1]));
+            }
+            // What was added in step s went through t - s means: all over the denominator to the power t.
+            let mut row = vec![BigInt::zero(); n * steps];
+            let mut scale = BigInt::one();
+            for s in 0..=t {
+                for v in 0..n {
+                    row[s * n + v] = &powers[t - s][v] * &scale;
+                }
+                scale *= &matrix.denominator;
+            }
+            for pattern in 0..patterns {
+                let down = |s: usize| s > 0 && pattern >> (s - 1) & 1 == 1;
+                let terms = (0..steps)
+                    .map(|s| if down(s) { -&row[s * n + source] } else { row[s * n + source].clone() });
+                let sum = terms.sum();
+                row.push(sum);
+            }
+            rows.push(row);
+        }
+    }
+    let unknown = (0..n * steps).filter(|j| j % n != observer);
+    Linear {
+        rows,
+        noises: unknown.map(|j| (j, BigInt::one())).collect(),
+        unit: BigInt::one(),
+        inputs: (n * steps..n * steps + patterns).collect(),
+        members: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -389,12 +461,12 @@ mod tests {
     #[test]
     fn losses_on_the_karate_club() {
         let club = crate::draw::graphs::karate();
-        for (matrix, expected) in [
-            (GossipMatrix::metropolis(&club), 0.7359108800605532),
-            (GossipMatrix::new(&club, Weights::SumDegree).unwrap(), 0.472279147274113),
-        ] {
-            let constant = GossipSequence::constant(&matrix, 24);
-            for view in [fixed(&matrix, 24, &[11], true), sequence(&constant, &[11], true)] {
+        for (rule, expected) in
+            [(Weights::Metropolis, 0.7359108800605532), (Weights::SumDegree, 0.472279147274113)]
+        {
+            let matrix = Matrix::named(&club, rule, &[]);
+            let constant = vec![Step::Matrix(matrix.clone()); 24];
+            for view in [fixed(&matrix, 24, &[11], true), sequence(34, &constant, &[11], true)] {
                 let (rank, unit) = units(&view);
                 assert_eq!(rank + 1, 25);
                 assert!((unit[28] - expected).abs() < 1e-15, "{}", unit[28]);
@@ -404,27 +476,39 @@ mod tests {
 
     #[test]
     fn deep_chains_and_lazy_ones_show_everything() {
-        all_ones(&fixed(&GossipMatrix::metropolis(&path(40)), 40, &[39], true));
+        all_ones(&fixed(&Matrix::metropolis(&path(40)), 40, &[39], true));
         let third = GossipMatrix::from_edge_weights(&path(26), |_, _| 1.0 / 3.0).unwrap();
-        all_ones(&sequence(&GossipSequence::constant(&third, 26), &[25], true));
+        all_ones(&sequence(26, &vec![Step::Matrix(Matrix::stored(&third)); 26], &[25], true));
         let sweep = (0..30).flat_map(|_| (1..30).map(|v| ActiveEdge { wait: 0.3, edge: (v - 1, v) }));
         all_ones(&accelerated(30, &sweep.collect::<Vec<_>>(), 0.05, 1.0, &[29], true));
-        let lazy = GossipMatrix::metropolis(&path(3)).lazy(1.0 - 1e-10).unwrap();
+        let lazy = Matrix::named(&path(3), Weights::Metropolis, &[1.0 - 1e-10]);
         all_ones(&fresh(&lazy, &[1.0, 0.0, 1.0], &[2], true));
         for kind in [MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard] {
             all_ones(&noisy_messages(&lazy, 3, 0.0, kind, &[2], true));
         }
         let mut comb: Vec<(usize, usize)> = (1..10).map(|v| (v - 1, v)).collect();
         comb.extend((0..10).map(|v| (v, v + 10)));
-        let comb = GossipMatrix::new(&Graph::from_edges(20, comb).unwrap(), Weights::SumDegree).unwrap();
+        let comb = Matrix::named(&Graph::from_edges(20, comb).unwrap(), Weights::SumDegree, &[]);
         let mut variances = [0.0; 20];
         (variances[0], variances[19]) = (1.0, 0.25);
         all_ones(&fresh(&comb, &variances, &[19], true));
     }
 
+    /// A path of three that hardly moves, twice: (1e-10)² of the neighbors' weights are left, and all of node 0 is seen.
+    #[test]
+    fn lazinesses_follow_each_other() {
+        let hardly = 1.0 - 1e-10;
+        let twice = Matrix::named(&path(3), Weights::Metropolis, &[hardly, hardly]);
+        all_ones(&fixed(&twice, 3, &[2], true));
+        // (1 - 1/4)(1 - 1/2) of 1/3.
+        let lazy = Matrix::named(&path(3), Weights::Metropolis, &[0.25, 0.5]);
+        let entry = lazy.rows[0].iter().find(|(v, _)| *v == 1).unwrap();
+        assert_eq!(&entry.1 * 8, lazy.denominator);
+    }
+
     #[test]
     fn own_noise_that_is_not_known_hides_a_leaf() {
-        let star = GossipMatrix::metropolis(&Graph::from_edges(3, [(0, 1), (0, 2)]).unwrap());
+        let star = Matrix::metropolis(&Graph::from_edges(3, [(0, 1), (0, 2)]).unwrap());
         let (_, unit) = units(&fresh(&star, &[1.0, 0.0, 0.0], &[2], false));
         assert!((unit[1] - 0.5).abs() < 1e-15);
     }
@@ -442,20 +526,34 @@ mod tests {
             "45 04 13 23 34",
         ];
         let lazy = all.map(|text| {
-            let matrix = GossipMatrix::metropolis(&Graph::from_edges(6, edges(text)).unwrap());
-            Step::Matrix(matrix.lazy(0.5536671124535972).unwrap())
+            let graph = Graph::from_edges(6, edges(text)).unwrap();
+            Step::Matrix(Matrix::named(&graph, Weights::Metropolis, &[0.5536671124535972]))
         });
-        let last = Step::Matrix(GossipMatrix::metropolis(&Graph::from_edges(6, edges("45")).unwrap()));
-        let steps = lazy.into_iter().chain([last]).collect();
-        let view = sequence(&GossipSequence::new(6, steps).unwrap(), &[5], true);
+        let last = Step::Matrix(Matrix::metropolis(&Graph::from_edges(6, edges("45")).unwrap()));
+        let steps: Vec<Step> = lazy.into_iter().chain([last]).collect();
+        let view = sequence(6, &steps, &[5], true);
         assert_eq!(view.truth().rank + 1, 6);
         all_ones(&view);
+    }
+
+    /// The end of a path of three about the other end: 9/26 when all three steps move alike, as the account of programs has it.
+    #[test]
+    fn steps_that_move_apart_show_more() {
+        let path = Matrix::metropolis(&path(3));
+        let view = sgd(&path, 3, 2, 0);
+        let (_, unit) = units(&view);
+        assert!((unit[0] - 9.0 / 26.0).abs() < 1e-15, "{unit:?}");
+        assert_eq!(unit.len(), 4);
+        // Against the middle of a star everything is seen: each of three steps counts 1, however they move.
+        let star = Matrix::metropolis(&Graph::from_edges(3, [(0, 1), (0, 2)]).unwrap());
+        let (_, unit) = units(&sgd(&star, 3, 0, 1));
+        assert!(unit.iter().all(|x| (x - 3.0).abs() < 1e-12), "{unit:?}");
     }
 
     /// By hand: one neighbor, one round, noise of half the strength on the message.
     #[test]
     fn noise_on_a_message_adds_to_that_of_the_value() {
-        let pair = GossipMatrix::metropolis(&path(2));
+        let pair = Matrix::metropolis(&path(2));
         let (_, unit) = units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, &[1], true));
         assert!((unit[0] - 0.8).abs() < 1e-15);
         let (_, unit) = units(&fresh(&pair, &[3.0], &[1], true));

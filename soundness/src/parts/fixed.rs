@@ -64,7 +64,7 @@ impl Part for Fixed {
         );
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
-        let exact = gossip::fixed(&weighted.matrix, rounds, &members, known);
+        let exact = gossip::fixed(&weighted.meant(), rounds, &members, known);
         compare(&mut outcome, &case, &exact, &reported, Some(if known { members.len() } else { 0 }));
         outcome
     }

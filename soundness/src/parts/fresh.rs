@@ -67,7 +67,7 @@ impl Part for Fresh {
         );
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
-        let exact = gossip::fresh(&weighted.matrix, &variances, &members, known);
+        let exact = gossip::fresh(&weighted.meant(), &variances, &members, known);
         let reported = FreshNoiseGossip::new(weighted.matrix, variances).and_then(|mut protocol| {
             protocol.own_noise = own_noise;
             losses::protocol(&protocol, &members)

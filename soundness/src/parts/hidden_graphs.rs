@@ -11,7 +11,7 @@ use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::mixture;
 use ndp_dp::{Order, Sensitivity, Sigma};
-use ndp_graph::{GossipMatrix, Graph};
+use ndp_graph::Graph;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use std::cmp::Ordering;
@@ -69,7 +69,7 @@ fn hidden(number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         return outcome;
     };
     let members: Vec<usize> = (0..observers).collect();
-    let truth = gossip::fixed(&GossipMatrix::metropolis(&graph), rounds, &members, true).truth();
+    let truth = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true).truth();
     let Loss::Finite(unit) = &truth.losses[n - 1] else { return outcome };
     let local = Quotient::from_f64(alpha).by(&Quotient::from_f64(2.0 * sigma * sigma));
     let exact = local.times(unit);

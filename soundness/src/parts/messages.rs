@@ -28,7 +28,13 @@ impl Part for Messages {
         let depth = Depth::of(number, 128);
         let ratio = match rng.random_range(0..3) {
             0 => 0.0,
-            1 => pick(rng, &[1.0, 0.3, 0.01, 1e-3, 1e-6, 1e-9, 1e-160, 100.0]),
+            1 => pick(
+                rng,
+                &[
+                    1.0, 0.3, 0.01, 1e-3, 1e-6, 1e-9, 1e-160, 100.0, 1e3, 1e20, 1e100, 1e153, 1.3e154, 1e160,
+                    1e300,
+                ],
+            ),
             _ => rng.random::<f64>(),
         };
         // Views have a column for each message.
@@ -51,7 +57,7 @@ impl Part for Messages {
         );
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
-        let exact = gossip::noisy_messages(&weighted.matrix, rounds, ratio, kind, &members, known);
+        let exact = gossip::noisy_messages(&weighted.meant(), rounds, ratio, kind, &members, known);
         let reported =
             NoisyMessageGossip::new(weighted.matrix, rounds, ratio, kind).and_then(|mut protocol| {
                 protocol.own_noise = own_noise;

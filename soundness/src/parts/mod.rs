@@ -3,6 +3,7 @@
 mod accelerated;
 mod claims;
 mod complete;
+mod contradictions;
 mod dp;
 mod fixed;
 mod fresh;
@@ -10,6 +11,7 @@ mod graph_walks;
 mod hidden_graphs;
 mod histograms;
 mod learning;
+mod ledgers;
 mod losses;
 mod messages;
 mod outward;
@@ -21,6 +23,7 @@ mod registry;
 mod ring;
 mod sequences;
 mod shuffled;
+mod statements;
 mod targets;
 mod views;
 mod walks;
@@ -52,4 +55,7 @@ pub(crate) const ALL: &[&dyn Part] = &[
     &receptions::ReceptionsOfHistograms,
     &shuffled::Shuffled,
     &learning::Learning,
+    &ledgers::Ledgers,
+    &contradictions::Contradictions,
+    &statements::Statements,
 ];

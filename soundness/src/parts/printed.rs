@@ -56,18 +56,18 @@ impl Part for PrintedGossip {
             1 => pairs(&mut outcome, &graph, members[0], rng),
             2 => corollary_4(&mut outcome, &case, &matrix, &members, rounds),
             3 if members.len() == 1 => {
-                let known = gossip::fixed(&matrix, rounds, &members, true);
+                let known = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true);
                 let printed = corollary1_towards(&matrix, &[members[0]], rounds);
                 let call = format!("corollary1_towards(&matrix, &[{}], {rounds})", members[0]);
                 refute(&mut outcome, COROLLARY_1, &case, &known, &printed, &call);
-                let unknown = gossip::fixed(&matrix, rounds, &members, false);
+                let unknown = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, false);
                 let printed = printed::theorem1_towards((&matrix, rounds), &[members[0]], Powers::FromZero);
                 let call =
                     format!("theorem1_towards((&matrix, {rounds}), &[{}], Powers::FromZero)", members[0]);
                 refute(&mut outcome, THEOREM_1_UNKNOWN, &case, &unknown, &printed, &call);
             }
             _ => {
-                let view = gossip::fixed(&matrix, rounds, &members, true);
+                let view = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true);
                 let claim = if members.len() == 1 { THEOREM_1 } else { THEOREM_12 };
                 let printed = theorem1_towards((&matrix, rounds), &members, Powers::FromZero);
                 let call = format!("theorem1_towards((&matrix, {rounds}), &{members:?}, Powers::FromZero)");
@@ -117,6 +117,7 @@ fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha
     let rings: Vec<(usize, usize)> =
         (0..rng.random_range(0..=n + 1)).map(|_| edges[rng.random_range(0..edges.len())]).collect();
     let steps = rings.iter().map(|&(a, b)| Step::Pair(a, b)).collect();
+    let meant: Vec<gossip::Step> = rings.iter().map(|&(a, b)| gossip::Step::Pair(a, b)).collect();
     let Ok(sequence) = GossipSequence::new(n, steps) else { return };
     outcome.stratum = Stratum::new(n, rings.len());
     let code = format!(
@@ -125,7 +126,7 @@ fn pairs(outcome: &mut Outcome, graph: &Graph, observer: usize, rng: &mut ChaCha
         graphs::code(graph)
     );
     let case = Case { size: [n as u64, rings.len() as u64, edges.len() as u64], code: &code };
-    let view = gossip::sequence(&sequence, &[observer], true);
+    let view = gossip::sequence(n, &meant, &[observer], true);
     let printed = theorem1_towards(&sequence, &[observer], Powers::Transposed);
     let call = format!("theorem1_towards(&sequence, &[{observer}], Powers::Transposed)");
     refute(outcome, COROLLARY_2, &case, &view, &printed, &call);
@@ -146,7 +147,7 @@ fn corollary_4(
     let degree = outside.filter(|&w| matrix.graph().neighbors(w).iter().any(|&v| inside(v))).count();
     let Ok(order) = Order::new(2.0) else { return };
     let Ok(variance) = corollary4_variance(degree, order, 1.0) else { return };
-    let truth = gossip::fixed(matrix, rounds, members, true).truth();
+    let truth = gossip::fixed(&gossip::Matrix::metropolis(matrix.graph()), rounds, members, true).truth();
     let sum = truth.losses.iter().fold(Quotient::zero(), |sum, loss| match loss {
         Loss::Finite(exact) => sum.plus(exact),
         _ => sum,

@@ -8,7 +8,7 @@ use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::gossip::printed;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::{Order, Sensitivity, Sigma};
-use ndp_graph::{GossipMatrix, Graph};
+use ndp_graph::Graph;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -65,7 +65,7 @@ impl Part for RandomGraphs {
         for mask in (0..1u32 << pairs.len()).filter(|mask| mask.count_ones() as usize == edges) {
             let drawn = (0..pairs.len()).filter(|k| mask >> k & 1 == 1).map(|k| pairs[k]);
             let Ok(graph) = Graph::from_edges(n, drawn.chain(known.iter().copied())) else { return outcome };
-            let view = gossip::fixed(&GossipMatrix::metropolis(&graph), rounds, &members, true);
+            let view = gossip::fixed(&gossip::Matrix::metropolis(&graph), rounds, &members, true);
             let Loss::Finite(unit) = &view.truth().losses[n - 1] else { return outcome };
             sum += (excess * local * unit.to_f64()).exp_m1();
             count += 1.0;

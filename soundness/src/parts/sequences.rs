@@ -31,7 +31,7 @@ impl Part for Sequences {
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
         let depth = Depth::of(number, 96);
-        let (n, steps, mut code) = draw(rng, number, depth);
+        let (n, steps, meant, mut code) = draw(rng, number, depth);
         let members = coalition(rng, n);
         let known = members.len() > 1 || rng.random_range(0..4) > 0;
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
@@ -66,12 +66,12 @@ impl Part for Sequences {
         )
         .expect("writing to a String never fails");
         let case = Case { size: [n as u64, rounds as u64, code.len() as u64], code: &code };
-        let exact = gossip::sequence(&sequence, &members, known);
+        let exact = gossip::sequence(n, &meant, &members, known);
         compare(&mut outcome, &case, &exact, &reported, Some(if known { members.len() } else { 0 }));
         if let [observer] = members[..]
             && known
         {
-            means(&mut outcome, &case, &sequence, observer);
+            means(&mut outcome, &case, (&sequence, &meant), observer);
         }
         outcome
     }
@@ -82,14 +82,17 @@ impl Part for Sequences {
 }
 
 /// The mean after each step is the rank, less one, over the number of nodes: each noise belongs to one input.
-fn means(outcome: &mut Outcome, case: &Case<'_>, sequence: &GossipSequence, observer: usize) {
+fn means(
+    outcome: &mut Outcome,
+    case: &Case<'_>,
+    (sequence, meant): (&GossipSequence, &[gossip::Step]),
+    observer: usize,
+) {
     let n = sequence.node_count();
     match losses::mean_by_step(sequence, observer) {
         Ok(means) => {
             for (t, &losses::Mean { value, exact }) in means.iter().enumerate() {
-                let steps = sequence.steps()[..=t].to_vec();
-                let shorter = GossipSequence::new(n, steps).expect("a part of a sequence");
-                let view: Linear = gossip::sequence(&shorter, &[observer], true);
+                let view: Linear = gossip::sequence(n, &meant[..=t], &[observer], true);
                 let truth = Quotient::new(BigInt::from(view.kept().rows.len()), BigInt::from(n));
                 let of = format!(
                     "*ndp_algos::gossip::mean_loss_by_step(&protocol.sequence, {observer})?.by_step[{t}].value()"
@@ -101,8 +104,8 @@ fn means(outcome: &mut Outcome, case: &Case<'_>, sequence: &GossipSequence, obse
     }
 }
 
-/// Steps, and the code that makes them.
-fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, String) {
+/// Steps, what is meant by them, and the code that makes them.
+fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, Vec<gossip::Step>, String) {
     let mut code = String::from("use ndp_graph::{GossipMatrix, Graph, Step};\nlet mut steps = Vec::new();\n");
     let mut add = |line: std::fmt::Arguments<'_>| {
         code.write_fmt(line).expect("writing to a String never fails");
@@ -111,7 +114,7 @@ fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, S
     let first = shape(rng, number, depth, 36);
     let n = first.node_count();
     let rounds = depth.rounds(rng, n);
-    let mut steps = Vec::with_capacity(rounds);
+    let (mut steps, mut meant) = (Vec::with_capacity(rounds), Vec::with_capacity(rounds));
     let style = rng.random_range(0..3);
     if style == 0 || depth == Depth::Deep {
         // The same matrix all the time: engines for changing ones must do it, too.
@@ -121,18 +124,21 @@ fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, S
             graphs::code(&first),
             weighted.code
         ));
-        return (n, vec![Step::Matrix(weighted.matrix); rounds], code);
+        let meant = vec![gossip::Step::Matrix(weighted.meant()); rounds];
+        return (n, vec![Step::Matrix(weighted.matrix); rounds], meant, code);
     }
     for _ in 0..rounds {
         match rng.random_range(0..if style == 1 { 10 } else { 3 }) {
             0 => {
                 steps.push(Step::Idle);
+                meant.push(gossip::Step::Idle);
                 add(format_args!("steps.push(Step::Idle);"));
             }
             1 | 2 if n > 1 => {
                 let a = rng.random_range(0..n);
                 let b = (a + rng.random_range(1..n)) % n;
                 steps.push(Step::Pair(a, b));
+                meant.push(gossip::Step::Pair(a, b));
                 add(format_args!("steps.push(Step::Pair({a}, {b}));"));
             }
             _ => {
@@ -144,9 +150,10 @@ fn draw(rng: &mut ChaCha8Rng, number: u64, depth: Depth) -> (usize, Vec<Step>, S
                     graphs::code(&graph),
                     weighted.code
                 ));
+                meant.push(gossip::Step::Matrix(weighted.meant()));
                 steps.push(Step::Matrix(weighted.matrix));
             }
         }
     }
-    (n, steps, code)
+    (n, steps, meant, code)
 }

@@ -1,0 +1,191 @@
+//! Ledgers of several runs over the same people, who stand in another order every time, or are others.
+//!
+//! The truth is by name: what `v` learnt about `u` in every run in which both took part, added up in rationals.
+
+use super::losses::Case;
+use crate::draw::graphs;
+use crate::draw::numbers::{literal, pick};
+use crate::oracle::gossip::{self, Matrix};
+use crate::oracle::linear::Loss;
+use crate::oracle::rational::Quotient;
+use crate::part::{Outcome, Part, Stratum};
+use ndp_algos::Protocol;
+use ndp_algos::accountant::{Observer, PairLedgers};
+use ndp_algos::gossip::SynchronousGossip;
+use ndp_dp::{Adaptivity, Grade, Measure, NoiseMultiplier, Verdict};
+use ndp_graph::{GossipMatrix, Graph};
+use rand::RngExt;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+pub(crate) struct Ledgers;
+
+const PEOPLE: [&str; 8] = ["ann", "bob", "carol", "dan", "eve", "frank", "gina", "hal"];
+
+impl Part for Ledgers {
+    fn name(&self) -> &'static str {
+        "ledgers"
+    }
+
+    fn what(&self) -> &'static str {
+        "several runs over people in permuted order, others, more or fewer; sums by name in rationals"
+    }
+
+    fn case(&self, _: u64, rng: &mut ChaCha8Rng) -> Outcome {
+        let runs = draw(rng);
+        let mut outcome =
+            Outcome::new(Stratum::new(runs.iter().map(|run| run.names.len()).max().unwrap_or(0), runs.len()));
+        compare(&mut outcome, &runs, pick(rng, &[0.1, 0.5, 1.0, 2.0]));
+        outcome
+    }
+
+    fn short(&self) -> u64 {
+        0
+    }
+}
+
+/// A run: the people in the order in which its graph has them, and what was done.
+struct Run {
+    names: Vec<&'static str>,
+    graph: Graph,
+    rounds: usize,
+    noise: f64,
+}
+
+fn draw(rng: &mut ChaCha8Rng) -> Vec<Run> {
+    let n = rng.random_range(2..=5);
+    let mut all = PEOPLE;
+    all.shuffle(rng);
+    let style = rng.random_range(0..4);
+    let count = rng.random_range(1..=3);
+    let mut runs = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut names: Vec<&'static str> = all[..n].to_vec();
+        match style {
+            // Always the same, in the same order.
+            0 => {}
+            // The same in another order.
+            1 | 2 => names.shuffle(rng),
+            // Others, more, fewer.
+            _ => {
+                names = PEOPLE.to_vec();
+                names.shuffle(rng);
+                names.truncate(rng.random_range(2..=5));
+            }
+        }
+        let graph = graphs::random(rng, names.len());
+        let labels = names.iter().map(|&name| name.to_owned()).collect();
+        let Ok(graph) = graph.with_labels(labels) else { continue };
+        let rounds = rng.random_range(1..=3);
+        runs.push(Run { names, graph, rounds, noise: pick(rng, &[1.0, 2.0, 4.0, 0.5]) });
+    }
+    runs
+}
+
+/// What each learns about each in the runs with these indices, by name: `Σ unit / σ²`.
+fn truth<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<(&'static str, &'static str), Quotient> {
+    let mut sums: BTreeMap<(&str, &str), Quotient> = BTreeMap::new();
+    for run in runs {
+        let matrix = Matrix::metropolis(&run.graph);
+        let square = Quotient::from_f64(run.noise * run.noise);
+        for (v, observer) in run.names.iter().enumerate() {
+            let view = gossip::fixed(&matrix, run.rounds, &[v], true);
+            for (loss, source) in view.truth().losses.iter().zip(&run.names) {
+                if let Loss::Finite(unit) = loss {
+                    let sum = sums.entry((*source, *observer)).or_insert_with(Quotient::zero);
+                    *sum = sum.plus(&unit.by(&square));
+                }
+            }
+        }
+    }
+    sums
+}
+
+fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
+    let Ok(mut ledgers) = PairLedgers::with_limit(Measure::Gaussian, limit) else { return };
+    let mut code = format!(
+        "use ndp_algos::Protocol;\nuse ndp_algos::accountant::{{Observer, PairLedgers}};\n\
+         use ndp_algos::gossip::SynchronousGossip;\nuse ndp_dp::{{Adaptivity, Measure, NoiseMultiplier}};\n\
+         use ndp_graph::{{GossipMatrix, Graph}};\n\
+         let mut ledgers = PairLedgers::with_limit(Measure::Gaussian, {})?;",
+        literal(limit)
+    );
+    let mut written = Vec::new();
+    for run in runs {
+        let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&run.graph), run.rounds);
+        let Ok(noise) = NoiseMultiplier::new(run.noise) else { return };
+        let names = run.names.iter().map(|name| format!("{name:?}.into()")).collect::<Vec<_>>().join(", ");
+        write!(
+            code,
+            "\nlet graph = {}.with_labels(vec![{names}])?;\n\
+             let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), {});\n\
+             for v in 0..{} {{\n    let account = gossip.account(&Observer::node(v))?;\n    \
+             ledgers.record(\"run\", account.as_ref(), NoiseMultiplier::new({})?, Adaptivity::Fixed)?;\n}}",
+            graphs::code(&run.graph),
+            run.rounds,
+            run.names.len(),
+            literal(run.noise)
+        )
+        .expect("writing to a String never fails");
+        // A run that is refused is not on the ledger: all of it or nothing.
+        let mut changed = ledgers.clone();
+        let recorded = (0..run.names.len()).try_for_each(|v| {
+            let account = protocol.account(&Observer::node(v))?;
+            changed.record("run", account.as_ref(), noise, Adaptivity::Fixed)
+        });
+        if recorded.is_ok() {
+            ledgers = changed;
+            written.push(run);
+        }
+    }
+    let Some(first) = written.first() else { return };
+    let sums = truth(written.iter().copied());
+    let n = written.iter().map(|run| run.names.len()).max().unwrap_or(0);
+    let size = [written.len() as u64, n as u64, code.len() as u64];
+    let case = Case { size, code: &code };
+    for ((source, observer), sum) in &sums {
+        let at = |name: &str| first.names.iter().position(|other| *other == name);
+        // There is no other way to ask about people who joined later.
+        let (Some(u), Some(v)) = (at(source), at(observer)) else { continue };
+        let spent = match ledgers.pair(u, &[v]).map(ndp_dp::Ledger::spent) {
+            Some(Ok(spent)) => spent.mu(),
+            _ => None,
+        };
+        let (mu, exact) = spent.map_or((0.0, true), |mu| (mu.value().mu(), mu.grade() == Grade::Exact));
+        let square = Quotient::from_f64(mu).times(&Quotient::from_f64(mu));
+        let near = sum.to_f64();
+        let what = || {
+            let grade = if exact { "Exact" } else { "UpperBound" };
+            format!("{observer} about {source}: {grade} mu {mu:e}, true {:e}", near.sqrt())
+        };
+        outcome.check(sum.cmp(&square) != Ordering::Greater, || {
+            let kind = if mu * mu < near * (1.0 - 1e-9) {
+                "spent below the sum by name"
+            } else {
+                "spent below the sum by rounding"
+            };
+            let assertion = format!(
+                "let spent = ledgers.pair({u}, &[{v}]).ok_or(\"nothing\")?.spent()?;\n\
+                 assert!(spent.mu().ok_or(\"no mu\")?.value().mu() >= {:?}); // {observer} about {source}",
+                near.sqrt().next_down()
+            );
+            case.violation(kind, what(), &assertion)
+        });
+        outcome.check(!exact || mu * mu <= near + 1e-9 * near.max(1.0), || {
+            case.violation("exact above the sum by name", what(), "")
+        });
+    }
+    let most = sums.values().map(Quotient::to_f64).fold(0.0, f64::max);
+    let met = ledgers.verdict().is_ok_and(|verdict| verdict == Verdict::Met);
+    outcome.check(!met || most <= limit * limit * (1.0 + 1e-9), || {
+        let what = format!("met for mu {limit}, but a pair spent {:e}", most.sqrt());
+        case.violation(
+            "met, but a pair spent more",
+            what,
+            "assert_ne!(ledgers.verdict()?, ndp_dp::Verdict::Met);",
+        )
+    });
+}
