@@ -44,14 +44,19 @@ pub(crate) fn of_kind(rng: &mut ChaCha8Rng, graph: &Graph, kind: Kind) -> Weight
         Kind::Named => {
             let scheme = named(rng, graph);
             match rng.random_range(0..6) {
-                0 => lazy(&scheme, laziness(rng)),
+                0 => lazy(&scheme, laziness(rng, graph.node_count())),
                 1 => lazy(&scheme, rng.random::<f64>()),
                 2 => {
                     // The same twice, or another one after it.
-                    let first = laziness(rng);
-                    let second = if rng.random_range(0..2) == 0 { first } else { laziness(rng) };
+                    let first = laziness(rng, graph.node_count());
+                    let second =
+                        if rng.random_range(0..2) == 0 { first } else { laziness(rng, graph.node_count()) };
                     let twice = lazy(&lazy(&scheme, first), second);
-                    if rng.random_range(0..4) == 0 { lazy(&twice, laziness(rng)) } else { twice }
+                    if rng.random_range(0..4) == 0 {
+                        lazy(&twice, laziness(rng, graph.node_count()))
+                    } else {
+                        twice
+                    }
                 }
                 _ => scheme,
             }
@@ -60,10 +65,15 @@ pub(crate) fn of_kind(rng: &mut ChaCha8Rng, graph: &Graph, kind: Kind) -> Weight
     }
 }
 
-fn laziness(rng: &mut ChaCha8Rng) -> f64 {
+/// Tiny ones make long integers, and stay away from deep chains.
+fn laziness(rng: &mut ChaCha8Rng, nodes: usize) -> f64 {
     let known =
         [0.5, 1.0 - 1e-10, 0.5536671124535972, 1e-10, 0.3, 1.0 / 3.0, 1e-17, 1e-300, 1.0 - 2_f64.powi(-53)];
-    if rng.random_range(0..4) == 0 { rng.random::<f64>() } else { pick(rng, &known) }
+    if rng.random_range(0..4) == 0 {
+        rng.random::<f64>()
+    } else {
+        pick(rng, if nodes <= 14 { &known } else { &known[..7] })
+    }
 }
 
 fn named(rng: &mut ChaCha8Rng, graph: &Graph) -> Weighted {

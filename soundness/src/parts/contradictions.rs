@@ -74,7 +74,7 @@ fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
     }
     text.push_str(line);
     text.push('\n');
-    if rng.random_range(0..3) == 0 {
+    if rng.random_range(0..3) == 0 && !line.contains("result") {
         text.push_str("{\"result\": \"y\"}\n");
     }
     text
