@@ -4,7 +4,7 @@ use crate::errors::Fault;
 use crate::grades::class;
 use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
-use crate::question::{Who, observer};
+use crate::question::{Who, observer, scaled_up};
 use crate::worker::run;
 use ndp_algos::accountant::{self, Observer};
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ pub(crate) fn compare<'py>(
             }
             Err(reason) => row.set_item("reason", reason.to_string())?,
         }
-        row.set_item("error", found.error.as_ref().ok().map(|error| error * sensitivity))?;
+        row.set_item("error", found.error.as_ref().ok().map(|&error| scaled_up(error, sensitivity)))?;
         row.set_item("messages", found.messages.as_ref().ok())?;
         row.set_item("grade", found.grade.map(class))?;
         row.set_item("failure", found.failure)?;

@@ -3,12 +3,14 @@
 use crate::errors::Fault;
 use crate::graph::{Graph, Matrix};
 use crate::question::generator;
+use crate::worker::run;
 use ndp_algos::gossip::AcceleratedGossip;
 use ndp_algos::gossip::accelerated::Momentum;
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
 use pyo3::prelude::*;
+use std::sync::Arc;
 
 /// The law by which edges are activated: uniform, or given by a matrix or by probabilities.
 fn law(
@@ -63,6 +65,7 @@ pub(crate) fn draw_pairs(
 /// Draws the rings of accelerated randomized gossip, and the momentum that goes with the law.
 #[pyfunction]
 pub(crate) fn draw_rings(
+    py: Python<'_>,
     graph: &Graph,
     time: f64,
     seed: u64,
@@ -73,12 +76,14 @@ pub(crate) fn draw_rings(
     if time.is_finite() {
         ndp_linalg::memory::require_dense("the meetings of a gossip", time.ceil() as usize, 50)?;
     }
-    let law = EdgeActivations::uniform(&graph.0)?;
-    let momentum = momentum(&law, mixing, push)?;
-    let nodes = graph.0.node_count();
-    let drawn = AcceleratedGossip::drawn(&law, nodes, time, momentum, &mut generator(seed))?;
-    let rings = drawn.rings().iter().map(|ring| (ring.wait, ring.edge.0, ring.edge.1)).collect();
-    Ok((rings, momentum.mixing, momentum.push))
+    let graph = Arc::clone(&graph.0);
+    run(py, move || {
+        let law = EdgeActivations::uniform(&graph)?;
+        let momentum = momentum(&law, mixing, push)?;
+        let drawn = AcceleratedGossip::drawn(&law, graph.node_count(), time, momentum, &mut generator(seed))?;
+        let rings = drawn.rings().iter().map(|ring| (ring.wait, ring.edge.0, ring.edge.1)).collect();
+        Ok((rings, momentum.mixing, momentum.push))
+    })
 }
 
 fn momentum(law: &EdgeActivations, mixing: Option<f64>, push: Option<f64>) -> Result<Momentum, Fault> {

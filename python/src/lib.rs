@@ -13,6 +13,7 @@ mod graph;
 mod graph_walk;
 mod kind;
 mod losses;
+mod pool;
 mod printed;
 mod program;
 mod program_account;
@@ -87,6 +88,7 @@ mod _ndp {
 
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::pool::settle();
         m.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

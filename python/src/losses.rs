@@ -3,6 +3,7 @@
 use crate::errors::Fault;
 use crate::grades::class;
 use crate::question::{noise, sigma as sigma_of};
+use crate::worker::run;
 use ndarray::Array2;
 use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Allowed, Observer, Protocol as _, Target};
@@ -246,7 +247,9 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
 
 /// The least noise at which losses that were computed before meet a target.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn least_sigma(
+    py: Python<'_>,
     unit: PyReadonlyArray2<'_, f64>,
     lower: PyReadonlyArray2<'_, f64>,
     coalitions: Vec<Vec<usize>>,
@@ -256,12 +259,14 @@ pub(crate) fn least_sigma(
 ) -> Result<Least, Fault> {
     let target = target(limits, unit.as_array().ncols())?;
     let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
-    least(&accountant::least_noise(&recorded.accounts()?, &target)?, sensitivity)
+    least(&run(py, move || Ok(accountant::least_noise(&recorded.accounts()?, &target)?))?, sensitivity)
 }
 
 /// Whether losses that were computed before meet a target at a given noise.
 #[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "Python names them")]
 pub(crate) fn check(
+    py: Python<'_>,
     unit: PyReadonlyArray2<'_, f64>,
     lower: PyReadonlyArray2<'_, f64>,
     coalitions: Vec<Vec<usize>>,
@@ -272,7 +277,8 @@ pub(crate) fn check(
 ) -> Result<Checked, Fault> {
     let target = target(limits, unit.as_array().ncols())?;
     let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
-    Ok(checked(&accountant::check(&recorded.accounts()?, noise(sigma, sensitivity)?, &target)?))
+    let noise = noise(sigma, sensitivity)?;
+    Ok(checked(&run(py, move || Ok(accountant::check(&recorded.accounts()?, noise, &target)?))?))
 }
 
 /// The words of the grades, which Python's classes carry too.

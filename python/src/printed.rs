@@ -71,20 +71,28 @@ pub(crate) fn theorem12_towards(
 
 /// Corollary 1 of Muffliato towards an observer.
 #[pyfunction]
-pub(crate) fn corollary1_towards(matrix: &Matrix, observer: usize, rounds: usize) -> Result<Number, Fault> {
-    let loss = gossip::corollary1_towards(&matrix.0, &[observer], rounds)?;
-    Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
+pub(crate) fn corollary1_towards(
+    py: Python<'_>,
+    matrix: &Matrix,
+    observer: usize,
+    rounds: usize,
+) -> Result<Number, Fault> {
+    corollary3_towards(py, matrix, vec![observer], rounds)
 }
 
 /// Corollary 3 of Muffliato towards a coalition.
 #[pyfunction]
 pub(crate) fn corollary3_towards(
+    py: Python<'_>,
     matrix: &Matrix,
     coalition: Vec<usize>,
     rounds: usize,
 ) -> Result<Number, Fault> {
-    let loss = gossip::corollary1_towards(&matrix.0, &coalition, rounds)?;
-    Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
+    let matrix = matrix.0.clone();
+    run(py, move || {
+        let loss = gossip::corollary1_towards(&matrix, &coalition, rounds)?;
+        Ok(Number::new(loss.map(|loss| loss.unit), "unit loss"))
+    })
 }
 
 /// The walk's losses of all pairs by the log matrix.
@@ -160,7 +168,7 @@ pub(crate) fn walk_row(
 /// --------
 /// >>> import ndp
 /// >>> ndp.printed.muffliato_theorem4(100, 1, 5, 10, order=2.0, sigma=2.0)
-/// Printed(0.263158, 'Rényi loss')
+/// Printed(0.263158, 'Rényi loss', {'order': 2.0})
 #[pyfunction]
 #[pyo3(signature = (nodes, observers, degree, rounds, order, sigma, sensitivity=1.0))]
 pub(crate) fn muffliato_theorem4(

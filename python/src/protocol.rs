@@ -6,7 +6,7 @@ use crate::grades::{Number, class};
 use crate::graph::{Graph, Matrix};
 use crate::kind::Kind;
 use crate::losses::Reports;
-use crate::question::{Who, final_token, generator, noise, observer};
+use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
 use crate::worker::{run, run_each, run_watched};
 use ndp_algos::LossReport;
 use ndp_algos::accountant::{self, Observer};
@@ -107,9 +107,14 @@ impl Protocol {
 
     /// A protocol by its name in the registry, its parameters as data.
     #[staticmethod]
-    fn named(matrix: &Matrix, name: &str, parameters: Vec<(String, f64)>) -> Result<Self, Fault> {
-        let given = Parameters(parameters.into_iter().collect());
-        Ok(Self::of(Kind::Named(registry::find(name)?.build(&matrix.0, &given)?)))
+    fn named(
+        py: Python<'_>,
+        matrix: &Matrix,
+        name: String,
+        parameters: Vec<(String, f64)>,
+    ) -> Result<Self, Fault> {
+        let (given, matrix) = (Parameters(parameters.into_iter().collect()), matrix.0.clone());
+        run(py, move || Ok(Self::of(Kind::Named(registry::find(&name)?.build(&matrix, &given)?))))
     }
 
     /// A sum on the ring.
@@ -238,14 +243,15 @@ impl Protocol {
     }
 
     /// Messages sent in a run, on average.
-    fn message_count(&self) -> Result<f64, Fault> {
-        Ok(self.0.protocol().message_count()?)
+    fn message_count(&self, py: Python<'_>) -> Result<f64, Fault> {
+        let kind = Arc::clone(&self.0);
+        run(py, move || Ok(kind.protocol().message_count()?))
     }
 
     /// Root mean square error of what a node ends with, at most, for data in an interval of length `sensitivity`.
     fn error_bound(&self, py: Python<'_>, sigma: f64, sensitivity: f64) -> Result<f64, Fault> {
         let (kind, noise) = (Arc::clone(&self.0), noise(sigma, sensitivity)?);
-        Ok(run(py, move || Ok(kind.protocol().error(noise)?))? * sensitivity)
+        Ok(scaled_up(run(py, move || Ok(kind.protocol().error(noise)?))?, sensitivity))
     }
 
     /// A run on `values`, one row per node.

@@ -30,6 +30,14 @@ pub(crate) fn noise(sigma: f64, sensitivity: f64) -> Result<NoiseMultiplier, Fau
     Ok(NoiseMultiplier::new(if above { ratio.next_down() } else { ratio })?)
 }
 
+/// `x y` of two nonnegative numbers, rounded up.
+pub(crate) fn scaled_up(x: f64, y: f64) -> f64 {
+    let product = x * y;
+    // Exact where the product is normal; a denormal one may be too small unnoticed.
+    let below = x.mul_add(y, -product) > 0.0 || (product < f64::MIN_POSITIVE && x > 0.0 && y > 0.0);
+    if below { product.next_up() } else { product }
+}
+
 /// The noise of a multiplier, rounded up.
 pub(crate) fn sigma(noise: NoiseMultiplier, sensitivity: f64) -> Result<f64, Fault> {
     let sigma = noise.sigma(Sensitivity::new(sensitivity)?)?.get();

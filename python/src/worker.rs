@@ -1,7 +1,8 @@
 //! Long calls: away from the interpreter lock, on a thread of their own, while this one listens for Ctrl-C.
 
 use crate::errors::Fault;
-use ndp_graph::progress::{Progress, watch};
+use crate::pool;
+use ndp_graph::progress::Progress;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -105,8 +106,7 @@ fn answer<T: Send + 'static>(
     let stop = Arc::new(AtomicBool::new(false));
     let watched = Arc::clone(&stop);
     let done = start(Box::new(move || {
-        watch(watched);
-        let result = work();
+        let result = pool::run(&watched, work);
         *inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
     }))?;
     wait(py, done, meanwhile).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
