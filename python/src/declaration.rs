@@ -47,6 +47,15 @@ pub(crate) struct Declaration {
 impl Declaration {
     pub(crate) fn set(self) -> Result<SensitivitySet, Fault> {
         let missing = |what: &str| Fault::new(format!("this sensitivity needs {what}"));
+        // What a set does not use would seem to be part of it.
+        for (given, name, set) in
+            [(self.along.is_some(), "along", "along"), (self.dimension.is_some(), "dimension", "vectors")]
+        {
+            if given && self.word != set {
+                let word = &self.word;
+                return Err(Fault::new(format!("{name}= goes with the sensitivity {set:?}, got {word:?}")));
+            }
+        }
         let mut set = match self.word.as_str() {
             "use_level" => SensitivitySet::UseLevel,
             "same_direction" => SensitivitySet::SameDirection,

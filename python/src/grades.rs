@@ -1,5 +1,6 @@
 //! Graded numbers: the four grades of `ndp-dp` as the four Python classes.
 
+use crate::errors::Fault;
 use ndarray::Array2;
 use ndp_dp::{Estimate, Exact, Grade, Guarantee, Printed, Sigma, UnitLoss, UpperBound};
 use numpy::{PyArray1, PyArray2};
@@ -157,6 +158,19 @@ impl<'py> IntoPyObject<'py> for Number {
     }
 }
 
+/// A lower bound on its way to Python, where it is shown rounded down.
+pub(crate) struct Lower(pub(crate) f64);
+
+impl<'py> IntoPyObject<'py> for Lower {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("ndp._rounded")?.getattr("LowerEnd")?.call1((self.0,))
+    }
+}
+
 /// The Python class of a grade.
 pub(crate) fn class(grade: Grade) -> &'static str {
     match grade {
@@ -164,6 +178,108 @@ pub(crate) fn class(grade: Grade) -> &'static str {
         Grade::UpperBound => "UpperBound",
         Grade::Printed => "Printed",
         Grade::Estimate => "Estimate",
+    }
+}
+
+/// What a number that Python gives says it is: `epsilon`, `mu`, …; `None` for a plain number.
+fn what(number: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let graded = number.py().import("ndp._grades")?.getattr("Graded")?;
+    if !number.is_instance(&graded)? {
+        return Ok(None);
+    }
+    number.getattr("what")?.extract().map(Some)
+}
+
+/// What belongs to a number, where it says so: the delta of an epsilon, the order of a Rényi loss.
+fn beside(number: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<f64>> {
+    number.getattr("detail")?.call_method1("get", (name,))?.extract()
+}
+
+fn another(needed: &str, got: &str) -> PyErr {
+    let got =
+        if got.is_empty() { "a number that does not say what it is".to_owned() } else { format!("{got:?}") };
+    pyo3::exceptions::PyTypeError::new_err(format!("a number that is {needed:?} is needed, got {got}"))
+}
+
+/// A guarantee that says it is a Rényi loss, at the order asked for.
+pub(crate) fn renyi_loss(answer: &Bound<'_, PyAny>, order: f64) -> PyResult<Guarantee<f64>> {
+    let loss = guarantee(answer)?;
+    let got = what(answer)?.unwrap_or_default();
+    if got != "Rényi loss" {
+        return Err(another("Rényi loss", &got));
+    }
+    match beside(answer, "order")? {
+        Some(at) if at != order => {
+            let message = format!("the Rényi loss at order {order} is needed, got that at order {at}");
+            Err(pyo3::exceptions::PyTypeError::new_err(message))
+        }
+        _ => Ok(loss),
+    }
+}
+
+/// A guarantee that says it is a delta.
+pub(crate) fn delta(answer: &Bound<'_, PyAny>) -> PyResult<Guarantee<f64>> {
+    let delta = guarantee(answer)?;
+    match what(answer)?.unwrap_or_default() {
+        got if got == "delta" => Ok(delta),
+        got => Err(another("delta", &got)),
+    }
+}
+
+macro_rules! given {
+    ($($(#[$doc:meta])* $name:ident is $what:literal),*) => {
+        $(
+            $(#[$doc])*
+            pub(crate) struct $name(pub(crate) f64);
+
+            impl<'a, 'py> FromPyObject<'a, 'py> for $name {
+                type Error = PyErr;
+
+                fn extract(number: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+                    match what(&number)? {
+                        Some(got) if !got.is_empty() && got != $what => Err(another($what, &got)),
+                        _ => Ok(Self(number.extract()?)),
+                    }
+                }
+            }
+        )*
+    };
+}
+
+given! {
+    /// A Gaussian parameter that a caller gives: a plain number, or a guarantee that says it is one.
+    Mu is "mu",
+    /// A Rényi loss in nats that a caller gives.
+    Nats is "Rényi loss"
+}
+
+/// An epsilon that a caller gives, and the delta at which it holds where it says so.
+pub(crate) struct Epsilon {
+    value: f64,
+    at: Option<f64>,
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Epsilon {
+    type Error = PyErr;
+
+    fn extract(number: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match what(&number)? {
+            Some(got) if !got.is_empty() && got != "epsilon" => Err(another("epsilon", &got)),
+            Some(_) => Ok(Self { value: number.extract()?, at: beside(&number, "delta")? }),
+            None => Ok(Self { value: number.extract()?, at: None }),
+        }
+    }
+}
+
+impl Epsilon {
+    /// Its value, where it holds at `delta`.
+    pub(crate) fn at(&self, delta: f64) -> Result<f64, Fault> {
+        match self.at {
+            Some(at) if at > delta => {
+                Err(Fault::new(format!("this epsilon holds at delta {at} and above, not at {delta}")))
+            }
+            _ => Ok(self.value),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 """Accountants against the values that the crates' own tests and documents state."""
 
+import pickle
+
 import pytest
 
 import ndp
@@ -103,3 +105,74 @@ def test_dp_accounting_agrees():
     assert r.to_dp_event(1, sigma=4.0).noise_multiplier == pytest.approx(4.0)
     assert r.to_dp_event(1, sigma=4.0).noise_multiplier <= 4.0
     assert isinstance(r.to_dp_event(3, sigma=4.0), dp_accounting.NoOpDpEvent)
+
+
+def test_only_renyi_losses_are_added_up():
+    """A mu or an epsilon is no Rényi loss, though it is a guarantee."""
+    answers = {
+        "'mu'|\"mu\"": lambda order: ndp.UpperBound(0.1, "mu"),
+        "epsilon": lambda order: ndp.UpperBound(0.1, "epsilon", {"delta": 1e-5}),
+        "does not say what it is": lambda order: ndp.UpperBound(0.1),
+        "at order 2": lambda order: acc.Gaussian(4.0).rdp(2.0),
+    }
+    for words, rdp in answers.items():
+        mechanism = type("Mechanism", (), {"rdp": staticmethod(rdp)})()
+        with pytest.raises(TypeError, match=words):
+            acc.RdpAccountant([4.0, 8.0]).compose(mechanism)
+    with pytest.raises(TypeError, match="a number that is \"delta\" is needed, got \"epsilon\""):
+        acc.smallest_epsilon(1e-6, lambda epsilon: acc.Gaussian(2.0).epsilon(1e-6))
+    profile = ndp.gossip(([0, 1], [1, 2]), rounds=1).account(0).profile(1, sigma=4.0)
+    once = acc.RdpAccountant().compose(profile)
+    assert once.epsilon(1e-5) == acc.RdpAccountant().compose(acc.Gaussian(4.0)).epsilon(1e-5)
+    assert once.neighbors == profile.neighbors == "all data of one node replaced"
+
+
+def test_different_neighbors_do_not_add_up():
+    added, replaced = acc.PoissonGaussian(1.0, 0.01), acc.SampledGaussian(0.01, 1.0)
+    assert added.neighbors == "one record added or removed" and replaced.neighbors == "all data of one node replaced"
+    assert acc.Gaussian(1.0).neighbors is None and acc.RdpAccountant().neighbors is None
+    spent = acc.RdpAccountant().compose(added, 10).compose(acc.Gaussian(4.0)).compose(acc.Zcdp(0.1))
+    assert spent.neighbors == added.neighbors and pickle.loads(pickle.dumps(spent)).neighbors == added.neighbors
+    profile = ndp.gossip(([0], [1]), rounds=1).account(0).profile(1, sigma=4.0)
+    users = [acc.FederatedRun(100, 20, 1.0, 4.0, 1.0, 0.5, 1.5), acc.CappedWalk(10, 1.0, 40.0, 100), acc.WalkDescent(9, 9, 1.0, 40.0)]
+    for other in (replaced, profile, acc.RandomizedResponse(4, 0.25), *users):
+        for accountant in (spent, pickle.loads(pickle.dumps(spent))):
+            with pytest.raises(ndp.NdpError, match="added or removed so far, all data of one node replaced in this release"):
+                accountant.compose(other)
+        assert acc.RdpAccountant().compose(replaced).compose(other).neighbors == replaced.neighbors
+    own = type("Own", (), {"neighbors": "one user", "rdp": lambda self, order: ndp.UpperBound(0.1, "Rényi loss")})()
+    with pytest.raises(ndp.NdpError, match="neighbors must be"):
+        spent.compose(own)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda mu, epsilon: acc.gaussian_compose([mu, epsilon]), "\"mu\" is needed, got \"epsilon\""),
+        (lambda mu, epsilon: acc.gaussian_epsilon(epsilon, 1e-5), "\"mu\" is needed"),
+        (lambda mu, epsilon: acc.compose([(mu, 1e-6, 3)], 1e-5), "\"epsilon\" is needed, got \"mu\""),
+        (lambda mu, epsilon: acc.compose_advanced(mu, 1e-6, 3, 1e-6), "\"epsilon\" is needed"),
+        (lambda mu, epsilon: acc.subsample(mu, 1e-6, 1, 10), "\"epsilon\" is needed"),
+        (lambda mu, epsilon: acc.rdp_to_epsilon(mu, 2.0, 1e-5), "\"Rényi loss\" is needed"),
+        (lambda mu, epsilon: acc.mixture([(1.0, epsilon)], 2.0), "\"Rényi loss\" is needed"),
+    ],
+)
+def test_what_is_given_is_of_the_kind_that_is_needed(call, words):
+    mu = ndp.Exact(0.5, "mu")
+    with pytest.raises(TypeError, match=words):
+        call(mu, mu.epsilon(delta=1e-5))
+
+
+def test_an_epsilon_composes_at_its_own_delta():
+    epsilon = ndp.Exact(0.5, "mu").epsilon(delta=1e-5)
+    assert acc.compose_naive([(epsilon, 1e-5, 2)]) == acc.compose_naive([(epsilon.value, 1e-5, 2)])
+    for call in (
+        lambda: acc.compose_naive([(epsilon, 1e-6, 2)]),
+        lambda: acc.compose([(epsilon, 0.0, 2)], 1e-5),
+        lambda: acc.subsample_poisson(epsilon, 1e-6, 0.1),
+        lambda: acc.shuffle(epsilon, 100, 1e-6),
+    ):
+        with pytest.raises(ndp.NdpError, match="this epsilon holds at delta 0.00001 and above"):
+            call()
+    local = acc.RandomizedResponse.with_epsilon(4, 1.0).local_epsilon
+    assert acc.shuffle(local, 1000, 1e-6) == acc.shuffle(local.value, 1000, 1e-6)

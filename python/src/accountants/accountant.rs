@@ -1,10 +1,11 @@
 //! The accountant that adds Rényi costs up.
 
 use super::amplified::{CappedWalk, FederatedRun, PoissonGaussian, SampledGaussian, WalkDescent};
+use super::common::{Release, words};
 use super::mechanisms::{DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, ZcdpRelease};
 use crate::errors::Fault;
-use crate::grades::{Number, guarantee};
-use ndp_dp::{Delta, Guarantee, Mechanism, Order, RdpAccountant, UpperBound};
+use crate::grades::{Number, renyi_loss};
+use ndp_dp::{Delta, Guarantee, Mechanism, Neighbors, Order, RdpAccountant, UpperBound};
 use pyo3::prelude::*;
 
 /// Anything whose Rényi curve is known.
@@ -21,6 +22,39 @@ enum Any<'py> {
     CappedWalk(PyRef<'py, CappedWalk>),
     WalkDescent(PyRef<'py, WalkDescent>),
     Other(Bound<'py, PyAny>),
+}
+
+impl Any<'_> {
+    /// One of this module, or else an object of Python.
+    fn release(&self) -> Result<&dyn Release, &Bound<'_, PyAny>> {
+        Ok(match self {
+            Self::Gaussian(m) => &**m,
+            Self::Laplace(m) => &**m,
+            Self::DiscreteLaplace(m) => &**m,
+            Self::RandomizedResponse(m) => &**m,
+            Self::Zcdp(m) => &**m,
+            Self::PoissonGaussian(m) => &**m,
+            Self::SampledGaussian(m) => &**m,
+            Self::FederatedRun(m) => &**m,
+            Self::CappedWalk(m) => &**m,
+            Self::WalkDescent(m) => &**m,
+            Self::Other(m) => return Err(m),
+        })
+    }
+}
+
+/// The relation in these words.
+fn relation(words: &str) -> Result<Neighbors, Fault> {
+    let known = [Neighbors::ReplaceOne, Neighbors::AddOrRemove];
+    let found = known.into_iter().find(|relation| relation.to_string() == words);
+    found.ok_or_else(|| {
+        let [one, other] = known;
+        Fault::new(format!(
+            "neighbors must be {:?} or {:?}, got {words:?}",
+            one.to_string(),
+            other.to_string()
+        ))
+    })
 }
 
 /// A Rényi curve that Python states at the orders of a grid; infinite elsewhere.
@@ -46,11 +80,13 @@ impl Mechanism for Stated {
 /// >>> release = ndp.accountants.Gaussian(sigma=4.0)
 /// >>> spent = ndp.accountants.RdpAccountant().compose(release, 30)
 /// >>> spent.epsilon(delta=1e-5)
-/// UpperBound(6.81332, 'epsilon')
+/// UpperBound(6.81332, 'epsilon', {'delta': 1e-05})
 #[pyclass(frozen, module = "ndp.accountants", name = "RdpAccountant")]
 #[derive(Clone)]
 pub(crate) struct Accountant {
     inner: RdpAccountant,
+    /// The relation of the releases so far, where one of them has its own.
+    neighbors: Option<Neighbors>,
 }
 
 #[pymethods]
@@ -65,7 +101,7 @@ impl Accountant {
                 RdpAccountant::on(&orders)?
             }
         };
-        Ok(Self { inner })
+        Ok(Self { inner, neighbors: None })
     }
 
     /// The accountant with more releases, each free to depend on the outputs of the others.
@@ -73,28 +109,31 @@ impl Accountant {
     /// Parameters
     /// ----------
     /// mechanism : mechanism
-    ///     One of this module, or an object whose `rdp(order)` answers with an `Exact` or an `UpperBound`.
+    ///     One of this module, or an object whose `rdp(order)` answers with an `Exact` or an `UpperBound` that says it is a
+    ///     ``"Rényi loss"``, and which may say with `neighbors`, in the words of `Profile.neighbors`, which data sets it compares.
     /// count : int, optional
     ///
     /// Returns
     /// -------
     /// RdpAccountant
+    ///
+    /// Raises
+    /// ------
+    /// NdpError
+    ///     For another neighboring relation than that of the releases so far: users that are replaced, or added and removed.
+    /// TypeError
+    ///     For a number of another kind, or of another order.
     #[pyo3(signature = (mechanism, count=1))]
     fn compose(&self, mechanism: Any<'_>, count: u64) -> Result<Self, Fault> {
         let inner = self.inner.clone();
-        Ok(Self {
-            inner: match mechanism {
-                Any::Gaussian(m) => inner.compose(&m.inner, count),
-                Any::Laplace(m) => inner.compose(&m.inner, count),
-                Any::DiscreteLaplace(m) => inner.compose(&m.inner, count),
-                Any::RandomizedResponse(m) => inner.compose(&m.inner, count),
-                Any::Zcdp(m) => inner.compose(&m.inner, count),
-                Any::PoissonGaussian(m) => inner.compose(&m.inner, count),
-                Any::SampledGaussian(m) => inner.compose(&m.inner, count),
-                Any::FederatedRun(m) => inner.compose(&m.inner, count),
-                Any::CappedWalk(m) => inner.compose(&m.inner, count),
-                Any::WalkDescent(m) => inner.compose(&m.inner, count),
-                Any::Other(m) => inner.compose(&self.stated(&m)?, count),
+        Ok(match mechanism.release() {
+            Ok(release) => Self {
+                neighbors: self.with(release.relation())?,
+                inner: inner.compose(release.curve(), count),
+            },
+            Err(other) => Self {
+                neighbors: self.with(stated_relation(other)?)?,
+                inner: inner.compose(&self.stated(other)?, count),
             },
         })
     }
@@ -131,9 +170,16 @@ impl Accountant {
         self.inner.spent().value().iter().map(|rdp| (rdp.order.get(), rdp.epsilon)).collect()
     }
 
-    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, (Vec<(f64, f64)>,))> {
+    /// Which data sets are neighbors; None where they are those that the sensitivities were stated for.
+    #[getter]
+    fn neighbors(&self) -> Option<String> {
+        words(self.neighbors)
+    }
+
+    fn __reduce__(slf: &Bound<'_, Self>) -> PyResult<(Py<PyAny>, Parts)> {
         let rebuild = slf.py().import("ndp._ndp")?.getattr("_accountant")?.unbind();
-        Ok((rebuild, (slf.borrow().spent(),)))
+        let this = slf.borrow();
+        Ok((rebuild, (this.spent(), this.neighbors())))
     }
 
     fn __repr__(&self) -> String {
@@ -141,12 +187,33 @@ impl Accountant {
     }
 }
 
+/// Orders and costs, and the relation.
+type Parts = (Vec<(f64, f64)>, Option<String>);
+
+/// The relation that an object of Python states, where it does.
+fn stated_relation(mechanism: &Bound<'_, PyAny>) -> Result<Option<Neighbors>, Fault> {
+    match mechanism.getattr_opt("neighbors")? {
+        Some(words) if !words.is_none() => relation(&words.extract::<String>()?).map(Some),
+        _ => Ok(None),
+    }
+}
+
 impl Accountant {
+    /// The relation of these releases and one more.
+    fn with(&self, next: Option<Neighbors>) -> Result<Option<Neighbors>, Fault> {
+        match (self.neighbors, next) {
+            (Some(so_far), Some(next)) if so_far != next => Err(Fault::new(format!(
+                "costs for different neighbors do not add up: {so_far} so far, {next} in this release"
+            ))),
+            (so_far, next) => Ok(so_far.or(next)),
+        }
+    }
+
     fn stated(&self, mechanism: &Bound<'_, PyAny>) -> Result<Stated, Fault> {
         let orders = self.inner.spent();
         let each = orders.value().iter().map(|rdp| -> PyResult<(f64, f64)> {
             let order = rdp.order.get();
-            let loss = guarantee(&mechanism.call_method1("rdp", (order,))?)?.into_value();
+            let loss = renyi_loss(&mechanism.call_method1("rdp", (order,))?, order)?.into_value();
             if loss >= 0.0 {
                 Ok((order, loss))
             } else {
@@ -161,10 +228,11 @@ impl Accountant {
 /// An accountant from its orders and costs, for pickles.
 #[pyfunction]
 #[pyo3(name = "_accountant")]
-pub(crate) fn accountant(spent: Vec<(f64, f64)>) -> Result<Accountant, Fault> {
+pub(crate) fn accountant(spent: Vec<(f64, f64)>, neighbors: Option<String>) -> Result<Accountant, Fault> {
     let orders = spent.iter().map(|&(order, _)| Order::new(order)).collect::<Result<Vec<_>, _>>()?;
     if let Some((_, loss)) = spent.iter().find(|(_, loss)| loss.is_nan() || *loss < 0.0) {
         return Err(Fault::new(format!("a Rényi loss must be nonnegative, got {loss}")));
     }
-    Ok(Accountant { inner: RdpAccountant::on(&orders)?.compose(&Stated(spent), 1) })
+    let inner = RdpAccountant::on(&orders)?.compose(&Stated(spent), 1);
+    Ok(Accountant { inner, neighbors: neighbors.as_deref().map(relation).transpose()? })
 }

@@ -2,7 +2,7 @@
 
 use super::functions::epsilon;
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Epsilon, Nats, Number};
 use crate::worker::run;
 use ndp_algos::gossip::random_graph::RandomGraph;
 use ndp_dp::federated::ContractionFactor;
@@ -32,10 +32,10 @@ use pyo3::prelude::*;
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.subsample(1.0, 1e-6, sample=10, population=1000)
-/// UpperBound(0.0170369, 'epsilon')
+/// UpperBound(0.0170369, 'epsilon', {'delta': 1e-08})
 #[pyfunction]
-pub(crate) fn subsample(epsilon: f64, delta: f64, sample: u64, population: u64) -> Result<Number, Fault> {
-    let release = ApproxDp::new(epsilon, delta)?;
+pub(crate) fn subsample(epsilon: Epsilon, delta: f64, sample: u64, population: u64) -> Result<Number, Fault> {
+    let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
     Ok(self::epsilon(subsampling::without_replacement(release, sample, population)?))
 }
 
@@ -56,10 +56,11 @@ pub(crate) fn subsample(epsilon: f64, delta: f64, sample: u64, population: u64) 
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.subsample_poisson(1.0, 1e-6, rate=0.01)
-/// UpperBound(0.0170369, 'epsilon')
+/// UpperBound(0.0170369, 'epsilon', {'delta': 1e-08})
 #[pyfunction]
-pub(crate) fn subsample_poisson(epsilon: f64, delta: f64, rate: f64) -> Result<Number, Fault> {
-    Ok(self::epsilon(subsampling::poisson(ApproxDp::new(epsilon, delta)?, rate)?))
+pub(crate) fn subsample_poisson(epsilon: Epsilon, delta: f64, rate: f64) -> Result<Number, Fault> {
+    let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
+    Ok(self::epsilon(subsampling::poisson(release, rate)?))
 }
 
 /// The epsilon at delta of shuffled reports, by the best bound known here.
@@ -89,12 +90,13 @@ pub(crate) fn subsample_poisson(epsilon: f64, delta: f64, rate: f64) -> Result<N
 #[pyo3(signature = (local_epsilon, count, delta, labels=None))]
 pub(crate) fn shuffle(
     py: Python<'_>,
-    local_epsilon: f64,
+    local_epsilon: Epsilon,
     count: u64,
     delta: f64,
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
-    let at = Delta::new(delta)?;
+    // A local guarantee is one without failures.
+    let (at, local_epsilon) = (Delta::new(delta)?, local_epsilon.at(0.0)?);
     run(py, move || {
         let best = Reports { local_epsilon, labels }.epsilon(count, at)?;
         let rule = format!("{:?}", best.value().rule).to_lowercase();
@@ -129,12 +131,12 @@ pub(crate) fn shuffle(
 pub(crate) fn shuffle_delta(
     py: Python<'_>,
     epsilon: f64,
-    local_epsilon: f64,
+    local_epsilon: Epsilon,
     count: u64,
     rule: &str,
     labels: Option<u32>,
 ) -> Result<Number, Fault> {
-    let rule = rule.to_owned();
+    let (rule, local_epsilon) = (rule.to_owned(), local_epsilon.at(0.0)?);
     run(py, move || {
         let bound = match (rule.as_str(), labels) {
             ("clones", None) => Bound::Clones,
@@ -244,7 +246,7 @@ pub(crate) fn kernel_contraction(rows: Vec<Vec<f64>>, epsilon: f64) -> Result<Nu
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.hockey_stick([0.75, 0.25], [0.25, 0.75], 0.0)
-/// Exact(0.5, 'delta')
+/// Exact(0.5, 'delta', {'epsilon': 0.0})
 #[pyfunction]
 pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Number, Fault> {
     Ok(Number::new(contraction::kernel_coefficient(&[p, q], epsilon)?, "delta").with("epsilon", epsilon))
@@ -268,8 +270,8 @@ pub(crate) fn hockey_stick(p: Vec<f64>, q: Vec<f64>, epsilon: f64) -> Result<Num
 /// True
 #[pyfunction]
 #[pyo3(name = "mixture")]
-pub(crate) fn mixture_loss(parts: Vec<(f64, f64)>, order: f64) -> Result<Number, Fault> {
-    let parts: Vec<Part> = parts.into_iter().map(|(weight, loss)| Part { weight, loss }).collect();
+pub(crate) fn mixture_loss(parts: Vec<(f64, Nats)>, order: f64) -> Result<Number, Fault> {
+    let parts: Vec<Part> = parts.into_iter().map(|(weight, loss)| Part { weight, loss: loss.0 }).collect();
     Ok(Number::new(mixture::log_mean_exp(Order::new(order)?, &parts)?, "Rényi loss").with("order", order))
 }
 

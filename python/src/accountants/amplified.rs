@@ -8,7 +8,7 @@ use ndp_dp::baselines;
 use ndp_dp::federated::{self, ContractionFactor, FederatedParameters};
 use ndp_dp::iteration::{self, NoisyStep, UncappedWalk};
 use ndp_dp::subsampling;
-use ndp_dp::{Delta, Mechanism, Sensitivity, Sigma};
+use ndp_dp::{Delta, Mechanism, Neighbors, Sensitivity, Sigma};
 use pyo3::prelude::*;
 
 mechanism! {
@@ -34,6 +34,7 @@ mechanism! {
         let release = ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? };
         subsampling::PoissonGaussian::new(release, rate)?
     },
+    neighbors: Some(Neighbors::AddOrRemove),
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }
@@ -61,6 +62,7 @@ mechanism! {
     /// True
     SampledGaussian(baselines::SampledGaussian), "SampledGaussian",
     (rate: f64, mu: f64) => baselines::SampledGaussian::new(rate, mu)?,
+    neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }
@@ -100,6 +102,7 @@ mechanism! {
         let parameters = FederatedParameters { users, batch, lipschitz, radius, step, sigma };
         federated::FederatedDescent::new(parameters, factor)?
     },
+    neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
@@ -177,6 +180,7 @@ mechanism! {
         let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
         iteration::CappedWalk::new(contributions, step, users, colluders)?
     },
+    neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }
@@ -212,6 +216,7 @@ mechanism! {
         let step = NoisyStep::new(lipschitz, Sigma::new(sigma)?)?;
         UncappedWalk { steps, users, colluders, last_iterate, first_holder }.descent(step, longest)?
     },
+    neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| epsilon_of(&inner, delta),
     delta: |inner, epsilon| delta_of(&inner, epsilon),
 }

@@ -9,17 +9,18 @@ use pyo3::prelude::*;
 /// Asks a function of Python; an exception ends the search and is raised again.
 struct Asked<'py> {
     account: Bound<'py, PyAny>,
+    read: fn(&Bound<'py, PyAny>) -> PyResult<Guarantee<f64>>,
     raised: Option<PyErr>,
 }
 
 impl<'py> Asked<'py> {
     fn new(account: Bound<'py, PyAny>) -> Self {
-        Self { account, raised: None }
+        Self { account, read: guarantee, raised: None }
     }
 
     fn at<'a, T: IntoPyObject<'py>>(&'a mut self, parameter: T) -> Result<Guarantee<f64>, Error> {
         if self.raised.is_none() {
-            match self.account.call1((parameter,)).and_then(|answer| guarantee(&answer)) {
+            match self.account.call1((parameter,)).and_then(|answer| (self.read)(&answer)) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => self.raised = Some(error),
             }
@@ -71,7 +72,7 @@ pub(crate) fn smallest_sigma(target: f64, account: Bound<'_, PyAny>) -> Result<N
 /// ----------
 /// delta : float
 /// account : callable
-///     From an epsilon to a delta that is an `Exact` or an `UpperBound`, nonincreasing.
+///     From an epsilon to an `Exact` or an `UpperBound` that says it is a ``"delta"``, nonincreasing.
 ///
 /// Returns
 /// -------
@@ -86,7 +87,7 @@ pub(crate) fn smallest_sigma(target: f64, account: Bound<'_, PyAny>) -> Result<N
 /// 2.25408
 #[pyfunction]
 pub(crate) fn smallest_epsilon(delta: f64, account: Bound<'_, PyAny>) -> Result<Number, Fault> {
-    let mut asked = Asked::new(account);
+    let mut asked = Asked { read: crate::grades::delta, ..Asked::new(account) };
     let found = calibration::smallest_epsilon(Delta::new(delta)?, |epsilon| asked.at(epsilon));
     let found = asked.finish(found)?;
     let (grade, reached) = (found.reached.grade(), *found.reached.value());

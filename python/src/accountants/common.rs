@@ -3,7 +3,20 @@
 use crate::errors::Fault;
 use crate::grades::Number;
 use ndp_dp::conversion::{best_delta, best_epsilon};
-use ndp_dp::{Delta, Mechanism, Order};
+use ndp_dp::{Delta, Mechanism, Neighbors, Order};
+
+/// A mechanism of Python: its Rényi curve, and for which data sets it holds.
+pub(super) trait Release {
+    fn curve(&self) -> &dyn Mechanism;
+
+    /// The neighboring relation; `None` where it is the one that the sensitivity was stated for.
+    fn relation(&self) -> Option<Neighbors>;
+}
+
+/// The words of a relation.
+pub(super) fn words(relation: Option<Neighbors>) -> Option<String> {
+    relation.map(|relation| relation.to_string())
+}
 
 /// `ε` at `δ` by the best order of a Rényi curve.
 pub(super) fn epsilon_of(mechanism: &dyn Mechanism, delta: f64) -> Result<Number, Fault> {
@@ -31,6 +44,7 @@ macro_rules! mechanism {
         $(#[$doc:meta])*
         $name:ident($inner:ty), $text:literal,
         ($($arg:ident: $ty:ty $(= $default:tt)?),*) => $new:expr,
+        neighbors: $neighbors:expr,
         epsilon: |$e:ident, $delta:ident| $epsilon_body:expr,
         delta: |$d:ident, $epsilon:ident| $delta_body:expr,
         $({ $($more:tt)* })?
@@ -41,6 +55,16 @@ macro_rules! mechanism {
         pub(crate) struct $name {
             pub(super) inner: $inner,
             $($arg: $ty,)*
+        }
+
+        impl crate::accountants::common::Release for $name {
+            fn curve(&self) -> &dyn ndp_dp::Mechanism {
+                &self.inner
+            }
+
+            fn relation(&self) -> Option<ndp_dp::Neighbors> {
+                $neighbors
+            }
         }
 
         #[pymethods]
@@ -57,6 +81,12 @@ macro_rules! mechanism {
                     self.$arg.clone()
                 }
             )*
+
+            /// Which data sets are neighbors; None where they are those that the sensitivity was stated for.
+            #[getter]
+            fn neighbors(&self) -> Option<String> {
+                crate::accountants::common::words($neighbors)
+            }
 
             /// Rényi loss in nats at an order above 1.
             ///

@@ -1,7 +1,7 @@
 //! Gaussian releases, composition and conversion.
 
 use crate::errors::Fault;
-use crate::grades::Number;
+use crate::grades::{Epsilon, Lower, Mu, Nats, Number};
 use crate::worker::run;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::{
@@ -10,7 +10,8 @@ use ndp_dp::{
 use pyo3::prelude::*;
 
 pub(super) fn epsilon(dp: UpperBound<ApproxDp>) -> Number {
-    let delta = dp.value().delta();
+    // A sum of zeros may be -0.
+    let delta = dp.value().delta() + 0.0;
     Number::new(dp.map(|dp| dp.epsilon()), "epsilon").with("delta", delta)
 }
 
@@ -37,10 +38,10 @@ fn word(rule: Rule) -> &'static str {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_epsilon(0.5, delta=1e-6)
-/// Exact(2.25409, 'epsilon')
+/// Exact(2.25409, 'epsilon', {'delta': 1e-06})
 #[pyfunction]
-pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu)?.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
+pub(crate) fn gaussian_epsilon(mu: Mu, delta: f64) -> Result<Number, Fault> {
+    Ok(Number::new(Gdp::new(mu.0)?.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
 }
 
 /// The delta at epsilon of a release of Gaussian parameter mu: exact.
@@ -57,10 +58,10 @@ pub(crate) fn gaussian_epsilon(mu: f64, delta: f64) -> Result<Number, Fault> {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_delta(0.5, epsilon=1.0)
-/// Exact(0.0068296, 'delta')
+/// Exact(0.0068296, 'delta', {'epsilon': 1.0})
 #[pyfunction]
-pub(crate) fn gaussian_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu)?.delta(epsilon)?, "delta").with("epsilon", epsilon))
+pub(crate) fn gaussian_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
+    Ok(Number::new(Gdp::new(mu.0)?.delta(epsilon)?, "delta").with("epsilon", epsilon))
 }
 
 /// The logarithm of the delta at epsilon of a release of Gaussian parameter mu, where delta is below every float.
@@ -79,8 +80,8 @@ pub(crate) fn gaussian_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
 /// >>> bool(ndp.accountants.gaussian_log_delta(0.5, epsilon=40.0) < -3000)
 /// True
 #[pyfunction]
-pub(crate) fn gaussian_log_delta(mu: f64, epsilon: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu)?.log_delta(epsilon)?, "log delta").with("epsilon", epsilon))
+pub(crate) fn gaussian_log_delta(mu: Mu, epsilon: f64) -> Result<Number, Fault> {
+    Ok(Number::new(Gdp::new(mu.0)?.log_delta(epsilon)?, "log delta").with("epsilon", epsilon))
 }
 
 /// The largest Gaussian parameter mu that is (epsilon, delta)-DP, rounded down.
@@ -99,8 +100,8 @@ pub(crate) fn gaussian_log_delta(mu: f64, epsilon: f64) -> Result<Number, Fault>
 /// >>> round(ndp.accountants.gaussian_mu(1.0, delta=1e-6), 4)
 /// 0.2367
 #[pyfunction]
-pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
-    Ok(Measure::Approx(Delta::new(delta)?).largest_mu(epsilon)?.mu())
+pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<Lower, Fault> {
+    Ok(Lower(Measure::Approx(Delta::new(delta)?).largest_mu(epsilon)?.mu()))
 }
 
 /// The Gaussian parameter of several releases together: the root of the sum of squares, exact.
@@ -119,8 +120,8 @@ pub(crate) fn gaussian_mu(epsilon: f64, delta: f64) -> Result<f64, Fault> {
 /// >>> ndp.accountants.gaussian_compose([0.3, 0.4])
 /// Exact(0.500001, 'mu')
 #[pyfunction]
-pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
-    let parts = mus.into_iter().map(Gdp::new).collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn gaussian_compose(mus: Vec<Mu>) -> Result<Number, Fault> {
+    let parts = mus.into_iter().map(|mu| Gdp::new(mu.0)).collect::<Result<Vec<_>, _>>()?;
     let all = parts.into_iter().fold(Gdp::new(0.0)?, |sum, part| sum + part);
     Ok(Number::new(Exact::new(all.mu()), "mu"))
 }
@@ -139,10 +140,10 @@ pub(crate) fn gaussian_compose(mus: Vec<f64>) -> Result<Number, Fault> {
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.gaussian_trade_off(0.0, 0.25)
-/// Exact(0.75, 'type II error')
+/// Exact(0.749999, 'type II error')
 #[pyfunction]
-pub(crate) fn gaussian_trade_off(mu: f64, alpha: f64) -> Result<Number, Fault> {
-    Ok(Number::new(Gdp::new(mu)?.trade_off(alpha)?, "type II error"))
+pub(crate) fn gaussian_trade_off(mu: Mu, alpha: f64) -> Result<Number, Fault> {
+    Ok(Number::new(Gdp::new(mu.0)?.trade_off(alpha)?, "type II error"))
 }
 
 /// The textbook noise sensitivity * sqrt(2 ln(1.25/delta)) / epsilon, for epsilon below 1.
@@ -189,7 +190,7 @@ pub(crate) fn classic_sigma(epsilon: f64, delta: f64, sensitivity: f64) -> Resul
 /// >>> bool(total < 5.3), total.detail["rule"]
 /// (True, 'optimal')
 #[pyfunction]
-pub(crate) fn compose(py: Python<'_>, parts: Vec<(f64, f64, u64)>, delta: f64) -> Result<Number, Fault> {
+pub(crate) fn compose(py: Python<'_>, parts: Vec<(Epsilon, f64, u64)>, delta: f64) -> Result<Number, Fault> {
     let parts = approx(&parts)?;
     let delta = Delta::new(delta)?;
     run(py, move || {
@@ -199,8 +200,11 @@ pub(crate) fn compose(py: Python<'_>, parts: Vec<(f64, f64, u64)>, delta: f64) -
     })
 }
 
-fn approx(parts: &[(f64, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> {
-    parts.iter().map(|&(epsilon, delta, count)| Ok((ApproxDp::new(epsilon, delta)?, count))).collect()
+fn approx(parts: &[(Epsilon, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> {
+    let part = |(epsilon, delta, count): &(Epsilon, f64, u64)| {
+        Ok((ApproxDp::new(epsilon.at(*delta)?, *delta)?, *count))
+    };
+    parts.iter().map(part).collect()
 }
 
 /// Basic composition: epsilons add up.
@@ -217,10 +221,10 @@ fn approx(parts: &[(f64, f64, u64)]) -> Result<Vec<(ApproxDp, u64)>, Fault> {
 /// Examples
 /// --------
 /// >>> import ndp
-/// >>> ndp.accountants.compose_naive([(0.5, 1e-6, 2), (0.25, 0.0, 4)])
-/// UpperBound(2, 'epsilon')
+/// >>> ndp.accountants.compose_naive([(0.5, 0.0, 2), (0.25, 0.0, 4)])
+/// UpperBound(2, 'epsilon', {'delta': 0.0})
 #[pyfunction]
-pub(crate) fn compose_naive(parts: Vec<(f64, f64, u64)>) -> Result<Number, Fault> {
+pub(crate) fn compose_naive(parts: Vec<(Epsilon, f64, u64)>) -> Result<Number, Fault> {
     let parts = approx(&parts)?.into_iter().map(|(part, count)| part * count);
     let total = parts.fold(ApproxDp::new(0.0, 0.0)?, |sum, part| sum + part);
     Ok(epsilon(UpperBound::new(total)))
@@ -245,11 +249,16 @@ pub(crate) fn compose_naive(parts: Vec<(f64, f64, u64)>) -> Result<Number, Fault
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.compose_advanced(0.05, 1e-9, count=500, slack=1e-6)
-/// UpperBound(7.15875, 'epsilon')
+/// UpperBound(7.15875, 'epsilon', {'delta': 1.5e-06})
 #[pyfunction]
 #[pyo3(name = "compose_advanced", signature = (epsilon, delta, count, slack))]
-pub(crate) fn compose_advanced(epsilon: f64, delta: f64, count: u64, slack: f64) -> Result<Number, Fault> {
-    let release = ApproxDp::new(epsilon, delta)?;
+pub(crate) fn compose_advanced(
+    epsilon: Epsilon,
+    delta: f64,
+    count: u64,
+    slack: f64,
+) -> Result<Number, Fault> {
+    let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
     Ok(self::epsilon(composition::advanced(release, count, Delta::new(slack)?)))
 }
 
@@ -279,12 +288,12 @@ pub(crate) fn compose_advanced(epsilon: f64, delta: f64, count: u64, slack: f64)
 #[pyfunction]
 pub(crate) fn compose_optimal_delta(
     py: Python<'_>,
-    epsilon: f64,
+    epsilon: Epsilon,
     delta: f64,
     count: u64,
     total: f64,
 ) -> Result<Number, Fault> {
-    let release = ApproxDp::new(epsilon, delta)?;
+    let release = ApproxDp::new(epsilon.at(delta)?, delta)?;
     run(py, move || {
         Ok(Number::new(composition::optimal_delta(release, count, total)?, "delta").with("epsilon", total))
     })
@@ -307,10 +316,10 @@ pub(crate) fn compose_optimal_delta(
 /// --------
 /// >>> import ndp
 /// >>> ndp.accountants.rdp_to_epsilon(0.5, order=8.0, delta=1e-5)
-/// UpperBound(1.71411, 'epsilon')
+/// UpperBound(1.71411, 'epsilon', {'delta': 1e-05})
 #[pyfunction]
-pub(crate) fn rdp_to_epsilon(rho: f64, order: f64, delta: f64) -> Result<Number, Fault> {
-    let epsilon = point(rho, order)?.epsilon(Delta::new(delta)?);
+pub(crate) fn rdp_to_epsilon(rho: Nats, order: f64, delta: f64) -> Result<Number, Fault> {
+    let epsilon = point(rho.0, order)?.epsilon(Delta::new(delta)?);
     Ok(Number::new(epsilon, "epsilon").with("delta", delta))
 }
 
@@ -333,8 +342,8 @@ pub(crate) fn rdp_to_epsilon(rho: f64, order: f64, delta: f64) -> Result<Number,
 /// >>> bool(ndp.accountants.rdp_to_delta(0.5, order=8.0, epsilon=2.0) < 1e-5)
 /// True
 #[pyfunction]
-pub(crate) fn rdp_to_delta(rho: f64, order: f64, epsilon: f64) -> Result<Number, Fault> {
-    let delta = point(rho, order)?.delta(epsilon)?;
+pub(crate) fn rdp_to_delta(rho: Nats, order: f64, epsilon: f64) -> Result<Number, Fault> {
+    let delta = point(rho.0, order)?.delta(epsilon)?;
     Ok(Number::new(delta, "delta").with("epsilon", epsilon))
 }
 

@@ -4,7 +4,7 @@ use super::common::{delta_of, mechanism, rdp_of};
 use crate::errors::Fault;
 use crate::grades::Number;
 use crate::worker::run;
-use ndp_dp::{Delta, Gdp, Mechanism, Sensitivity, Sigma, Zcdp};
+use ndp_dp::{Delta, Gdp, Mechanism, Neighbors, Sensitivity, Sigma, Zcdp};
 use pyo3::prelude::*;
 
 mechanism! {
@@ -22,12 +22,13 @@ mechanism! {
     /// >>> import ndp
     /// >>> release = ndp.accountants.Gaussian(sigma=2.0)
     /// >>> release.delta(epsilon=1.0)
-    /// Exact(0.0068296, 'delta')
+    /// Exact(0.0068296, 'delta', {'epsilon': 1.0})
     /// >>> release.mu
     /// Exact(0.5, 'mu')
     Gaussian(ndp_dp::Gaussian), "Gaussian",
     (sigma: f64, sensitivity: f64 = 1.0) =>
         ndp_dp::Gaussian { sensitivity: Sensitivity::new(sensitivity)?, sigma: Sigma::new(sigma)? },
+    neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
@@ -87,6 +88,7 @@ mechanism! {
     /// 0.0
     Laplace(ndp_dp::Laplace), "Laplace",
     (scale: f64, sensitivity: f64 = 1.0) => ndp_dp::Laplace::new(Sensitivity::new(sensitivity)?, scale)?,
+    neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
@@ -110,6 +112,7 @@ mechanism! {
     /// True
     DiscreteLaplace(ndp_dp::DiscreteLaplace), "DiscreteLaplace",
     (scale: f64, sensitivity: u32 = 1) => ndp_dp::DiscreteLaplace::new(sensitivity, scale)?,
+    neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
@@ -134,6 +137,7 @@ mechanism! {
     /// True
     RandomizedResponse(ndp_dp::RandomizedResponse), "RandomizedResponse",
     (labels: u32, gamma: f64) => ndp_dp::RandomizedResponse::new(labels, gamma)?,
+    neighbors: Some(Neighbors::ReplaceOne),
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
@@ -158,7 +162,7 @@ mechanism! {
         /// The epsilon of one report.
         #[getter]
         fn local_epsilon(&self) -> Number {
-            Number::new(self.inner.pure_epsilon(), "epsilon")
+            Number::new(self.inner.pure_epsilon(), "epsilon").with("delta", 0.0)
         }
     }
 }
@@ -174,9 +178,10 @@ mechanism! {
     /// --------
     /// >>> import ndp
     /// >>> ndp.accountants.Zcdp(0.125).rdp(2.0)
-    /// UpperBound(0.25, 'Rényi loss')
+    /// UpperBound(0.25, 'Rényi loss', {'order': 2.0})
     ZcdpRelease(Zcdp), "Zcdp",
     (rho: f64) => Zcdp::new(rho)?,
+    neighbors: None,
     epsilon: |inner, delta| {
         Ok(Number::new(inner.epsilon(Delta::new(delta)?), "epsilon").with("delta", delta))
     },
