@@ -10,7 +10,7 @@ Examples
 >>> r
 <Losses observer=3 of gossip of 2 rounds, metropolis weights: exact, max 1>
 >>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
-array([0.   , 0.926, 0.926, 0.926])
+array([0.   , 0.927, 0.927, 0.927])
 """
 
 from . import accountants, printed, programs, training, walks
@@ -42,6 +42,7 @@ from ._protocols import (
     randomized_gossip,
     time_varying_gossip,
 )
+from ._rounded import upper
 from ._tools import Audit, Comparison, Ledger, audit, check, compare, least_noise
 from .programs import Program, ProgramAccount, ProgramRun, Sensitivity
 
@@ -97,5 +98,6 @@ __all__ = [
     "randomized_gossip",
     "time_varying_gossip",
     "training",
+    "upper",
     "walks",
 ]

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _ndp
-from ._grades import Guarantee
+from ._grades import Exact, Guarantee, UpperBound
 from ._ndp import NdpError
+from ._rounded import UpperEnd, upper_ends
 
 #: Who observes: members, whether they use their own noise, whether senders are hidden, which edges they overhear.
 Who = tuple[list[int], bool, bool, list[tuple[int, int]]]
@@ -22,11 +23,13 @@ class Profile:
     Made by `Account.profile`, `Ledger.spent` and `Profile.compose`.
     """
 
-    __slots__ = ("_native", "_recipe")
+    __slots__ = ("_native", "_recipe", "node")
 
-    def __init__(self, native: _ndp.Profile, recipe: tuple[Any, ...]) -> None:
+    def __init__(self, native: _ndp.Profile, recipe: tuple[Any, ...], node: Hashable = None) -> None:
         self._native = native
         self._recipe = recipe
+        #: The label of the exposed node.
+        self.node = node
 
     @property
     def mu(self) -> Guarantee | None:
@@ -92,11 +95,16 @@ class Profile:
         Parameters
         ----------
         parts : iterable of Profile
-            What each costs.
+            What each costs; all of them about the same node.
 
         Returns
         -------
         Profile
+
+        Raises
+        ------
+        NdpError
+            For profiles of different nodes, or of different neighboring relations.
 
         Examples
         --------
@@ -106,7 +114,11 @@ class Profile:
         Exact(0.500001, 'mu')
         """
         kept = list(parts)
-        return Profile(_ndp.compose_profiles([part._native for part in kept]), (Profile.compose, (kept,)))
+        node = kept[0].node if kept else None
+        other = next((part.node for part in kept if part.node != node), node)
+        if other != node:
+            raise NdpError(f"the profiles need to be about the same node, got {node!r} and {other!r}")
+        return Profile(_ndp.compose_profiles([part._native for part in kept]), (Profile.compose, (kept,)), node)
 
     def to_dp_event(self) -> Any:
         """The profile as an event of ``dp_accounting``, where it is Gaussian."""
@@ -165,7 +177,7 @@ class Account:
     @property
     def failure(self) -> float:
         """Probability that the account is too small, over randomness of its own; at most."""
-        return self._native.failure()
+        return UpperEnd(self._native.failure())
 
     def profile(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Profile:
         """What the observer can tell about a node at a noise.
@@ -185,19 +197,24 @@ class Account:
         """
         scales = (float(sigma), float(sensitivity))
         native = self._native.profile(self.protocol._index(node), *scales)
-        return Profile(native, (_profile, (self, node, *scales)))
+        return Profile(native, (_profile, (self, node, *scales)), node)
 
     def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """Gaussian parameters of all nodes; infinite for the observers themselves."""
-        return self._native.table(float(sigma), float(sensitivity))[0]
+        """Gaussian parameters of all nodes, rounded up; infinite for the observers themselves. The array has their ``grade``."""
+        return self._table(sigma, sensitivity)
 
     def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """Rényi losses of all nodes in nats; infinite for the observers themselves."""
-        return self._native.table(float(sigma), float(sensitivity), order=float(order))[0]
+        """Rényi losses of all nodes in nats, as in `mu`."""
+        return self._table(sigma, sensitivity, order=float(order))
 
     def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
-        """The ``epsilon`` at ``delta`` of all nodes; infinite for the observers themselves."""
-        return self._native.table(float(sigma), float(sensitivity), delta=float(delta))[0]
+        """The ``epsilon`` at ``delta`` of all nodes, as in `mu`."""
+        return self._table(sigma, sensitivity, delta=float(delta))
+
+    def _table(self, sigma: float, sensitivity: float, **terms: float) -> NDArray[np.float64]:
+        losses, grade = self._native.table(float(sigma), float(sensitivity), **terms)
+        found: NDArray[np.float64] = upper_ends(losses, {"Exact": Exact, "UpperBound": UpperBound}[grade])
+        return found
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Account, (self.protocol, self._who))

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._grades import _up
 from ._graph import Graph, GraphLike
+from ._rounded import digits_of
 
 
 def _axes(ax: Any) -> Any:
@@ -32,7 +32,7 @@ def plot_losses(losses: Any, ax: Any, options: dict[str, Any]) -> Any:
     else:
         x = outside
         ax.set_xlabel("node")
-    ax.scatter(x, losses.unit[outside], **options)
+    ax.scatter(x, np.asarray(losses.unit)[outside], **options)
     ax.set_ylabel(f"unit loss ({losses.grade.name})")
     ax.set_ylim(bottom=0.0)
     ax.set_title(losses.protocol, fontsize="small")
@@ -41,12 +41,12 @@ def plot_losses(losses: Any, ax: Any, options: dict[str, Any]) -> Any:
 
 def plot_pairs(losses: Any, ax: Any, sigma: float | None, delta: float, options: dict[str, Any]) -> Any:
     ax = _axes(ax)
-    values = losses.unit if sigma is None else losses.epsilon(sigma, delta)
+    values = np.asarray(losses.unit if sigma is None else losses.epsilon(sigma, delta))
     shown = np.ma.array(values, mask=False)
     for i, members in enumerate(losses.coalitions):
         shown[members, i] = np.ma.masked
     image = ax.imshow(shown, **{"origin": "upper", "aspect": "auto", **options})
-    what = "unit loss" if sigma is None else f"epsilon at delta = {delta:g}, sigma = {sigma:g}"
+    what = "unit loss" if sigma is None else f"epsilon at delta = {float(delta)!r}, sigma = {float(sigma):g}"
     ax.figure.colorbar(image, ax=ax, label=f"{what} ({losses.grade.name})")
     ax.set_xlabel("observer")
     ax.set_ylabel("exposed node")
@@ -93,7 +93,7 @@ def draw(graph: GraphLike, losses: Any, ax: Any = None, pos: Any = None, **optio
         ax.plot(*places[[u, v]].T, color="0.8", linewidth=0.7, zorder=1)
     members = losses.coalitions[0]
     outside = np.setdiff1d(np.arange(len(nodes)), members)
-    shown = ax.scatter(*places[outside].T, c=losses.unit[outside], zorder=2, **{"vmin": 0.0, "vmax": 1.0, **options})
+    shown = ax.scatter(*places[outside].T, c=np.asarray(losses.unit)[outside], zorder=2, **{"vmin": 0.0, "vmax": 1.0, **options})
     ax.scatter(*places[members].T, marker="*", color="black", s=120, zorder=3)
     ax.figure.colorbar(shown, ax=ax, label=f"unit loss ({losses.grade.name})")
     ax.set_axis_off()
@@ -107,13 +107,13 @@ def losses_html(losses: Any, most: int = 20) -> str:
     outside = np.setdiff1d(np.arange(len(losses)), losses.coalitions[0])
     order = outside[np.argsort(-losses.unit[outside], kind="stable")]
     rows = "".join(
-        f"<tr><td>{html.escape(repr(losses.nodes[u]))}</td><td>{_up(losses.unit[u])}</td>"
-        f"<td>{-float(_up(-losses.lower[0, u])):.6g}</td></tr>"
+        f"<tr><td>{html.escape(repr(losses.nodes[u]))}</td><td>{losses.unit[u]:.6g}</td>"
+        f"<td>{digits_of(losses.lower[0, u], up=False)}</td></tr>"
         for u in order[:most]
     )
     more = f"<p>and {len(order) - most} more</p>" if len(order) > most else ""
     who = ", ".join(html.escape(repr(v)) for v in losses.coalition)
-    failure = f", failure probability {_up(losses.failure, 2)}" if losses.failure else ""
+    failure = f", failure probability {losses.failure:.2g}" if losses.failure else ""
     return (
         f"<div><p><b>What {who} learns</b> ({html.escape(losses.protocol)}; {losses.grade.name}{failure})</p>"
         f"<table><thead><tr><th>node</th><th>unit loss</th><th>at least</th></tr></thead><tbody>{rows}</tbody></table>"
@@ -129,7 +129,7 @@ def pairs_html(losses: Any) -> str:
     for v in losses.observers[:20]:
         one = losses.towards(v)
         rows.append(
-            f"<tr><td>{html.escape(repr(v))}</td><td>{_up(one.max.value)}</td><td>{_up(one.mean.value)}</td></tr>"
+            f"<tr><td>{html.escape(repr(v))}</td><td>{one.max:.6g}</td><td>{one.mean:.6g}</td></tr>"
         )
     more = f"<p>and {len(losses.observers) - 20} more</p>" if len(losses.observers) > 20 else ""
     return (

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import decimal
+import numbers
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from . import _ndp
+from ._ndp import NdpError
+from ._rounded import digits_of, shown
 
-
-def _up(x: float, digits: int = 6) -> str:
-    """A number in so many digits that is not below ``x``: what is guaranteed must not look smaller than it is."""
-    above = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal_from_float(float(x))
-    return f"{float(above):.{digits}g}"
+#: What goes with a number of a kind, without which it says nothing: an epsilon holds at a delta.
+_AT = {"epsilon": "delta", "delta": "epsilon", "log delta": "epsilon", "Rényi loss": "order", "mean Rényi loss": "order"}
+#: What is guaranteed from below: the error of an attacker, what a budget leaves.
+_FROM_BELOW = ("type II error", "what is left")
 
 
 class Graded:
@@ -25,9 +27,10 @@ class Graded:
     value : float or int or numpy.ndarray
         The number itself, whatever its grade.
     what : str
-        What it is: ``"epsilon"``, ``"delta"``, ``"mu"``, ``"unit loss"``, ...
+        What it is: ``"epsilon"``, ``"delta"``, ``"mu"``, ``"unit loss"``, ``"Rényi loss"``, ...
     detail : dict
-        What else came with it: the rule that gave the best bound, the ``delta`` that goes with an ``epsilon``, ...
+        What else came with it: the ``delta`` at which an ``epsilon`` holds, the ``order`` of a Rényi loss, the rule that gave the
+        best bound, ...
     name : str
         The grade as a word: ``exact``, ``upper-bound``, ``printed`` or ``estimate``.
     """
@@ -47,25 +50,43 @@ class Graded:
         """The class of the number, which is its grade."""
         return type(self)
 
+    @property
+    def _at(self) -> tuple[str, Any] | None:
+        """At which delta an epsilon holds, and so on, where it is known."""
+        key = _AT.get(self.what, "")
+        return (key, self.detail[key]) if key in self.detail else None
+
     def __repr__(self) -> str:
-        digits = _up if isinstance(self, Guarantee) else "{:.6g}".format
-        value = digits(self.value) if isinstance(self.value, float) else repr(self.value)
-        return f"{type(self).__name__}({value}{f', {self.what!r}' if self.what else ''})"
+        value = self._digits() if isinstance(self.value, float) else repr(self.value)
+        at = self._at
+        parts = [value, *([repr(self.what)] if self.what else []), *([repr(dict([at]))] if at else [])]
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+    def _digits(self) -> str:
+        return f"{self.value:.6g}"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Graded):
             return NotImplemented
         same = self.value == other.value
         same = same if isinstance(same, bool) else bool(getattr(same, "all", lambda: same)())
-        return type(self) is type(other) and self.what == other.what and same
+        return type(self) is type(other) and self.what == other.what and self._agrees(other) and same
+
+    def _agrees(self, other: Graded) -> bool:
+        """Whether both hold at the same delta, order or epsilon, as far as they say."""
+        return self._at is None or other._at is None or self._at == other._at
 
     def __hash__(self) -> int:
-        return hash((type(self), self.what, repr(self.value)))
+        try:
+            return hash(self.value)
+        except TypeError:
+            return hash(repr(self.value))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (self.value, self.what, self.detail))
 
-    def __float__(self) -> float:
+    # Only to say why. What it is declared to answer is no float, so that type checkers refuse float(printed) as Python does.
+    def __float__(self) -> object:
         raise TypeError(f"{self._refusal()}; .value says it anyway")
 
     def _refusal(self) -> str:
@@ -73,29 +94,69 @@ class Graded:
 
 
 class Guarantee(Graded):
-    """A number that may be reported as a guarantee: `Exact` or `UpperBound`."""
+    """A number that may be reported as a guarantee: `Exact` or `UpperBound`.
+
+    It compares with numbers by value, and with guarantees of the same kind. Shown with any number of digits it is rounded up (what is
+    guaranteed from below, down), so that what is shown holds.
+
+    Examples
+    --------
+    >>> import ndp
+    >>> loss = ndp.Exact(0.92634, "mu")
+    >>> f"{loss:.3f}", loss == 0.92634, loss < 1.0
+    ('0.927', True, True)
+    """
 
     __slots__ = ()
 
     def __float__(self) -> float:
         return float(self.value)
 
+    def _digits(self) -> str:
+        return digits_of(self.value, up=self.what not in _FROM_BELOW)
+
     def __format__(self, spec: str) -> str:
-        return format(self.value, spec) if spec else repr(self)
+        return shown(self.value, spec, self.what not in _FROM_BELOW) if spec else repr(self)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (numbers.Real, decimal.Decimal)):
+            return bool(self.value == other)
+        return super().__eq__(other)
+
+    __hash__ = Graded.__hash__
+
+    def _beside(self, other: Any) -> Any:
+        """The value of what this is compared with; NotImplemented where it is no number."""
+        if isinstance(other, (numbers.Real, decimal.Decimal)):
+            return other
+        if not isinstance(other, Graded):
+            return NotImplemented
+        float(other)  # type: ignore[arg-type]  # refused for what is no guarantee
+        if self.what and other.what and self.what != other.what:
+            raise TypeError(f"{_named(self.what)} is not compared with {_named(other.what)}")
+        if not self._agrees(other):
+            assert self._at is not None and other._at is not None
+            key, here, there = *self._at, other._at[1]
+            raise TypeError(f"{_named(self.what)} at {key} {here!r} is not compared with one at {key} {there!r}")
+        return other.value
 
     def __lt__(self, other: Any) -> bool:
-        return bool(float(self) < float(other))
+        beside = self._beside(other)
+        return NotImplemented if beside is NotImplemented else bool(self.value < beside)
 
     def __le__(self, other: Any) -> bool:
-        return bool(float(self) <= float(other))
+        beside = self._beside(other)
+        return NotImplemented if beside is NotImplemented else bool(self.value <= beside)
 
     def __gt__(self, other: Any) -> bool:
-        return bool(float(self) > float(other))
+        beside = self._beside(other)
+        return NotImplemented if beside is NotImplemented else bool(self.value > beside)
 
     def __ge__(self, other: Any) -> bool:
-        return bool(float(self) >= float(other))
+        beside = self._beside(other)
+        return NotImplemented if beside is NotImplemented else bool(self.value >= beside)
 
-    def mu(self, sigma: float | None = None, sensitivity: float = 1.0) -> Guarantee:
+    def mu(self, sigma: float | None = None, sensitivity: float | None = None) -> Guarantee:
         """The Gaussian parameter ``mu`` that this number means.
 
         Parameters
@@ -103,12 +164,17 @@ class Guarantee(Graded):
         sigma : float, optional
             Standard deviation of the noise, needed where the number is a unit loss.
         sensitivity : float, optional
-            How far the input of one node may move.
+            How far the input of one node may move, for a unit loss; 1 by default.
 
         Returns
         -------
         Guarantee
             Of the same grade.
+
+        Raises
+        ------
+        TypeError
+            For a number of another kind; for noise beside a ``mu``, which is that of a noise already.
 
         Examples
         --------
@@ -119,16 +185,21 @@ class Guarantee(Graded):
         import numpy as np
 
         if self.what == "mu":
+            self._without_noise(sigma, sensitivity)
             return self
         if self.what != "unit loss":
             raise TypeError(f"a number that is {self.what or 'of no kind'!r} has no Gaussian parameter")
         if sigma is None:
             raise TypeError("the mu of a unit loss needs the noise: mu(sigma)")
-        units = np.array([float(self)])
-        return type(self)(float(_ndp.mu_of_units(units, float(sigma), float(sensitivity))[0]), "mu")
+        units, scale = np.array([float(self)]), 1.0 if sensitivity is None else float(sensitivity)
+        return type(self)(float(_ndp.mu_of_units(units, float(sigma), scale)[0]), "mu")
+
+    def _without_noise(self, sigma: float | None, sensitivity: float | None) -> None:
+        if sigma is not None or sensitivity is not None:
+            raise TypeError(f"{_named(self.what)} is that of a noise already: give sigma and sensitivity to a unit loss")
 
     def epsilon(
-        self, sigma: float | None = None, delta: float | None = None, sensitivity: float = 1.0
+        self, sigma: float | None = None, delta: float | None = None, sensitivity: float | None = None
     ) -> Guarantee:
         """The ``epsilon`` at ``delta`` that this number means.
 
@@ -137,27 +208,57 @@ class Guarantee(Graded):
         sigma : float, optional
             Standard deviation of the noise, needed where the number is a unit loss.
         delta : float, optional
-            Failure probability, needed unless the number is an epsilon already.
+            Failure probability, needed unless the number is an epsilon already. An epsilon holds at its own delta: at a larger one it
+            is an `UpperBound`, at a smaller one there is no answer.
         sensitivity : float, optional
-            How far the input of one node may move.
+            How far the input of one node may move, for a unit loss; 1 by default.
 
         Returns
         -------
         Guarantee
-            Of the same grade, in nats.
+            In nats; of the same grade, but for an epsilon that is asked for at a larger delta.
+
+        Raises
+        ------
+        NdpError
+            For an epsilon at a smaller delta than its own, or at any where its own is not known.
+        TypeError
+            For a number of another kind; for noise beside a number that is that of a noise already.
 
         Examples
         --------
         >>> import ndp
         >>> ndp.Exact(1.0, "unit loss").epsilon(sigma=2.0, delta=1e-6)
-        Exact(2.25409, 'epsilon')
+        Exact(2.25409, 'epsilon', {'delta': 1e-06})
         """
         if self.what == "epsilon":
-            return self
+            self._without_noise(sigma, sensitivity)
+            return self if delta is None else self._epsilon_at(float(delta))
         if delta is None:
             raise TypeError("an epsilon goes with a delta: epsilon(delta=1e-5)")
         mu = float(self.mu(sigma, sensitivity))
         return type(self)(_ndp.epsilon_of_mu(mu, float(delta)), "epsilon", {"delta": float(delta)})
+
+    def _epsilon_at(self, delta: float) -> Guarantee:
+        own = self.detail.get("delta")
+        if own == delta:
+            return self
+        _ndp.epsilon_of_mu(0.0, delta)  # what is no delta is refused in the same words everywhere
+        if own is None or delta < own:
+            holds = "at a delta that is not known" if own is None else f"at delta {own!r} and above"
+            raise NdpError(f"this epsilon holds {holds}: ask the profile, the losses or the mu it came from for delta {delta!r}")
+        return UpperBound(self.value, "epsilon", {**self.detail, "delta": delta})
+
+
+def _named(what: str) -> str:
+    return f"{'an' if what[:1] in 'aeio' else 'a'} {what}"
+
+
+def number_of(x: Any, what: str) -> float:
+    """A number that a caller gives for a ``what``: a guarantee of another kind is refused."""
+    if isinstance(x, Graded) and x.what and x.what != what:
+        raise TypeError(f"{_named(what)} is needed, got {_named(x.what)}")
+    return float(x)
 
 
 class Exact(Guarantee):

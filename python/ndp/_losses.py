@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,9 +11,10 @@ from numpy.typing import NDArray
 
 from . import _ndp
 from ._draw import losses_html, pairs_html, plot_losses, plot_pairs
-from ._grades import Exact, Guarantee, UpperBound, _up
+from ._grades import Exact, Guarantee, UpperBound, number_of
 from ._graph import Graph
 from ._ndp import NdpError
+from ._rounded import LowerEnd, UpperEnd, lower_ends, upper_ends
 
 _CLASSES: dict[str, type[Guarantee]] = {"Exact": Exact, "UpperBound": UpperBound}
 
@@ -105,12 +107,31 @@ class _Reports:
 
         The upper ends of the enclosures rest on primes, the lower ends hold without. Of several observers, the sum.
         """
-        return float(sum(self.failures))
+        # A sum of several was rounded to the nearest float.
+        total = math.fsum(self.failures)
+        return UpperEnd(total if len(self.failures) == 1 else math.nextafter(total, math.inf) * (total > 0.0))
 
     @property
     def nodes(self) -> Sequence[Hashable]:
         """The labels of the nodes, in the order of all arrays."""
         return self._labels
+
+    def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def _at_noise(
+        self, chosen: Any, sigma: float | None, delta: float | None, sensitivity: float | None
+    ) -> dict[str, Any]:
+        """Columns of a table for the entries chosen: what the losses are at a noise, where one is given."""
+        if sigma is None:
+            _without_sigma(delta=delta, sensitivity=sensitivity)
+            return {}
+        at, scale = 1e-5 if delta is None else float(delta), 1.0 if sensitivity is None else float(sensitivity)
+        mu, epsilon = np.asarray(self.mu(sigma, scale)), np.asarray(self.epsilon(sigma, at, scale))
+        return {"mu": mu[chosen], "epsilon": epsilon[chosen], "delta": [at] * len(mu[chosen])}
 
     def least_noise(
         self,
@@ -185,6 +206,12 @@ class _Reports:
         return check_of(self._labels, found, limits)
 
 
+def _without_sigma(**given: float | None) -> None:
+    for name, value in given.items():
+        if value is not None:
+            raise NdpError(f"{name} goes with a noise: give sigma= too")
+
+
 def limits_of(
     labels: Sequence[Hashable],
     coalitions: Sequence[Sequence[int]],
@@ -204,13 +231,15 @@ def limits_of(
                 raise NdpError("a target is (epsilon, delta), or a loss at an order, not both")
             if len(target) != 2:
                 raise NdpError(f"a target is (epsilon, delta), got {len(target)} numbers")
-            deltas.add(float(target[1]))
-            target = target[0]
-        return float(target)
+            deltas.add(number_of(target[1], "delta"))
+            return number_of(target[0], "epsilon")
+        return number_of(target, "mu" if order is None else "Rényi loss")
 
     if pairs is None:
         table = np.array([[allowed(worst if mean is None else mean)]])
     else:
+        if any(len(members) != 1 for members in coalitions):
+            raise NdpError("pairs= limits what one observer learns about one node: for a coalition give worst= or mean=")
         table = np.full((len(labels), len(labels)), np.inf)
         for members in coalitions:
             for u, label in enumerate(labels):
@@ -226,12 +255,12 @@ def _pair_of(labels: Sequence[Hashable], pair: Any, limits: Any) -> tuple[Hashab
         return None, None, None
     u, v, loss, grade = pair
     observer = labels[v] if v < len(labels) else None
-    return labels[u], observer, _CLASSES[grade](loss, _what(*limits[2:]))
+    return labels[u], observer, _CLASSES[grade](loss, *_what(*limits[2:]))
 
 
 def least_noise_of(labels: Sequence[Hashable], found: Any, limits: Any) -> LeastNoise:
     """What a search found, with labels."""
-    return LeastNoise(found[0], *_pair_of(labels, found[1], limits))
+    return LeastNoise(UpperEnd(found[0]), *_pair_of(labels, found[1], limits))
 
 
 def check_of(labels: Sequence[Hashable], found: Any, limits: Any) -> Check:
@@ -239,10 +268,10 @@ def check_of(labels: Sequence[Hashable], found: Any, limits: Any) -> Check:
     return Check(found[0], found[1], *_pair_of(labels, found[2], limits))
 
 
-def _what(order: float | None, delta: float | None) -> str:
+def _what(order: float | None, delta: float | None) -> tuple[str, dict[str, Any]]:
     if delta is not None:
-        return "epsilon"
-    return "mu" if order is None else f"Rényi loss at order {order:g}"
+        return "epsilon", {"delta": delta}
+    return ("mu", {}) if order is None else ("Rényi loss", {"order": order})
 
 
 class Losses(_Reports):
@@ -278,13 +307,13 @@ class Losses(_Reports):
     @property
     def unit(self) -> NDArray[np.float64]:
         """Losses as fractions of the local loss, what would be lost if the noisy value were published: upper ends."""
-        row: NDArray[np.float64] = self._unit[0]
+        row: NDArray[np.float64] = upper_ends(self._unit[0], self.grade)
         return row
 
     @property
     def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Both proven ends of every unit loss."""
-        return self.lower[0], self._unit[0]
+        return lower_ends(self.lower[0]), self.unit
 
     @property
     def rank(self) -> int:
@@ -307,7 +336,7 @@ class Losses(_Reports):
         u = self._index(node)
         if u in self.coalitions[0]:
             raise NdpError(f"node {node!r} is both source and observer: its loss to itself is not a privacy loss")
-        return self.grade(float(self.unit[u]), "unit loss", {"lower": float(self.lower[0, u])})
+        return self.grade(float(self.unit[u]), "unit loss", {"lower": LowerEnd(self.lower[0, u])})
 
     def mu(self, sigma: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Gaussian parameter ``mu`` of every node's loss, rounded up.
@@ -324,7 +353,7 @@ class Losses(_Reports):
         numpy.ndarray
             ``(sensitivity / sigma) * sqrt(unit)``.
         """
-        return _ndp.mu_of_units(self.unit, float(sigma), float(sensitivity))
+        return self._map(_ndp.mu_of_units, sigma, sensitivity)
 
     def rdp(self, sigma: float, order: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """Rényi loss of every node in nats, rounded up.
@@ -342,7 +371,7 @@ class Losses(_Reports):
         -------
         numpy.ndarray
         """
-        return _ndp.rdp_of_units(self.unit, float(sigma), float(order), float(sensitivity))
+        return self._map(_ndp.rdp_of_units, sigma, order, sensitivity)
 
     def epsilon(self, sigma: float, delta: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``epsilon`` at ``delta`` of every node, in nats.
@@ -365,9 +394,9 @@ class Losses(_Reports):
         >>> import ndp
         >>> r = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).losses(observer=0)
         >>> r.epsilon(sigma=4.0, delta=1e-5).round(3)
-        array([0.926, 0.926, 0.926, 0.   ])
+        array([0.927, 0.927, 0.927, 0.   ])
         """
-        return _ndp.epsilon_of_units(self.unit, float(sigma), float(delta), float(sensitivity))
+        return self._map(_ndp.epsilon_of_units, sigma, delta, sensitivity)
 
     def delta(self, sigma: float, epsilon: float, sensitivity: float = 1.0) -> NDArray[np.float64]:
         """The ``delta`` at ``epsilon`` of every node.
@@ -385,7 +414,11 @@ class Losses(_Reports):
         -------
         numpy.ndarray
         """
-        return _ndp.delta_of_units(self.unit, float(sigma), float(epsilon), float(sensitivity))
+        return self._map(_ndp.delta_of_units, sigma, epsilon, sensitivity)
+
+    def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = upper_ends(function(self._unit[0], *(float(scale) for scale in scales)), self.grade)
+        return found
 
     def to_dp_event(self, node: Hashable, sigma: float, sensitivity: float = 1.0) -> Any:
         """The loss of a node as an event of ``dp_accounting``: a Gaussian of noise multiplier ``1/mu``.
@@ -406,15 +439,20 @@ class Losses(_Reports):
 
         return gaussian(float(self[node].mu(sigma, sensitivity)))
 
-    def to_frame(self, sigma: float | None = None, delta: float = 1e-5, sensitivity: float = 1.0) -> Any:
+    def to_frame(
+        self, sigma: float | None = None, delta: float | None = None, sensitivity: float | None = None
+    ) -> Any:
         """A table with a row for each node outside the coalition: pandas, or polars where pandas is not installed.
+
+        The columns hold the numbers in full. Tables of pandas and polars are printed with a few digits, to the nearest:
+        `ndp.upper` rounds a column up.
 
         Parameters
         ----------
         sigma : float, optional
-            With it, columns ``mu`` and ``epsilon`` (at ``delta``) are there too.
+            With it, columns ``mu``, ``epsilon`` and its ``delta`` are there too.
         delta, sensitivity : float, optional
-            As in `epsilon`.
+            As in `epsilon`, beside ``sigma``; 1e-5 and 1 by default.
 
         Returns
         -------
@@ -423,12 +461,10 @@ class Losses(_Reports):
         outside = [u for u in range(len(self._labels)) if u not in set(self.coalitions[0])]
         columns: dict[str, Any] = {
             "node": [self._labels[u] for u in outside],
-            "unit": self.unit[outside],
+            "unit": self._unit[0][outside],
             "lower": self.lower[0][outside],
+            **self._at_noise(np.array(outside, np.int64), sigma, delta, sensitivity),
         }
-        if sigma is not None:
-            columns["mu"] = self.mu(sigma, sensitivity)[outside]
-            columns["epsilon"] = self.epsilon(sigma, delta, sensitivity)[outside]
         columns["grade"] = [self.grade.name] * len(outside)
         return _frame(columns)
 
@@ -453,8 +489,8 @@ class Losses(_Reports):
 
     def __repr__(self) -> str:
         who = f"observer={self.observer!r}" if len(self.coalitions[0]) == 1 else f"coalition={self.coalition!r}"
-        failure = f", failure={_up(self.failure, 1)}" if self.failure else ""
-        return f"<Losses {who} of {self.protocol}: {self.grade.name}, max {_up(self.max.value, 4)}{failure}>"
+        failure = f", failure={self.failure:.1g}" if self.failure else ""
+        return f"<Losses {who} of {self.protocol}: {self.grade.name}, max {self.max:.4g}{failure}>"
 
     def _repr_html_(self) -> str:
         return losses_html(self)
@@ -483,12 +519,13 @@ class PairwiseLosses(_Reports):
     @property
     def unit(self) -> NDArray[np.float64]:
         """Unit losses: row is the exposed node, column the observer."""
-        return self._unit.T
+        found: NDArray[np.float64] = upper_ends(self._unit.T, self.grade)
+        return found
 
     @property
     def enclosure(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Both proven ends of every unit loss."""
-        return self.lower.T, self._unit.T
+        return lower_ends(self.lower.T), self.unit
 
     def towards(self, observer: Hashable) -> Losses:
         """What one of the observers learns.
@@ -542,9 +579,12 @@ class PairwiseLosses(_Reports):
 
     def _map(self, function: Callable[..., NDArray[np.float64]], *scales: float) -> NDArray[np.float64]:
         values = function(np.ascontiguousarray(self._unit).ravel(), *(float(scale) for scale in scales))
-        return values.reshape(self._unit.shape).T
+        found: NDArray[np.float64] = upper_ends(values.reshape(self._unit.shape).T, self.grade)
+        return found
 
-    def to_frame(self, sigma: float | None = None, delta: float = 1e-5, sensitivity: float = 1.0) -> Any:
+    def to_frame(
+        self, sigma: float | None = None, delta: float | None = None, sensitivity: float | None = None
+    ) -> Any:
         """A table with a row for each pair: pandas, or polars where pandas is not installed.
 
         Parameters
@@ -565,17 +605,15 @@ class PairwiseLosses(_Reports):
         columns: dict[str, Any] = {
             "node": [labels[j] for j in u],
             "observer": [labels[self.coalitions[j][0]] for j in i],
-            "unit": self.unit[u, i],
+            "unit": self._unit.T[u, i],
             "lower": self.lower.T[u, i],
+            **self._at_noise((u, i), sigma, delta, sensitivity),
         }
-        if sigma is not None:
-            columns["mu"] = self.mu(sigma, sensitivity)[u, i]
-            columns["epsilon"] = self.epsilon(sigma, delta, sensitivity)[u, i]
         grades = [_CLASSES[grade].name for grade in self.grades]
         columns["grade"] = [grades[j] for j in i]
         return _frame(columns)
 
-    def plot(self, ax: Any = None, sigma: float | None = None, delta: float = 1e-5, **options: Any) -> Any:
+    def plot(self, ax: Any = None, sigma: float | None = None, delta: float | None = None, **options: Any) -> Any:
         """A heat map of the losses, with matplotlib: row is the exposed node, column the observer.
 
         Parameters
@@ -585,7 +623,7 @@ class PairwiseLosses(_Reports):
         sigma : float, optional
             With it, the map shows ``epsilon`` at ``delta`` in place of unit losses.
         delta : float, optional
-            Failure probability.
+            Failure probability, beside ``sigma``; 1e-5 by default.
         **options
             Passed to ``ax.imshow``.
 
@@ -593,11 +631,13 @@ class PairwiseLosses(_Reports):
         -------
         matplotlib.axes.Axes
         """
-        return plot_pairs(self, ax, sigma, delta, options)
+        if sigma is None:
+            _without_sigma(delta=delta)
+        return plot_pairs(self, ax, sigma, 1e-5 if delta is None else float(delta), options)
 
     def __repr__(self) -> str:
         count = f"{len(self.coalitions)} observers"
-        return f"<PairwiseLosses {count} of {self.protocol}: {self.grade.name}, max {_up(self.max.value, 4)}>"
+        return f"<PairwiseLosses {count} of {self.protocol}: {self.grade.name}, max {self.max:.4g}>"
 
     def _repr_html_(self) -> str:
         return pairs_html(self)

@@ -9,11 +9,12 @@ from . import _ndp
 from ._account import Profile, Who
 from ._checks import Progress, _count, _reporter, _seed
 from ._draw import plot_comparison
-from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound, _up
+from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
 from ._graph import GraphLike
 from ._losses import Check, LeastNoise, Target, _frame, check_of, least_noise_of, limits_of
 from ._ndp import NdpError
 from ._protocols import Protocol, every_protocol
+from ._rounded import UpperEnd, digits_of
 
 _GRADES: dict[str, type[Graded]] = {
     "Exact": Exact,
@@ -72,7 +73,7 @@ def least_noise(
     >>> import ndp
     >>> found = ndp.least_noise(ndp.fresh_noise(([0, 1, 2], [1, 2, 3]), rounds=3), worst=(1.0, 1e-5))
     >>> round(found.sigma, 3), found.loss
-    (3.731, Exact(1, 'epsilon'))
+    (3.731, Exact(1, 'epsilon', {'delta': 1e-05}))
     """
     who, accounts = _accounts(protocol, observers, progress)
     limits = limits_of(protocol.nodes, [members for members, *_ in who], worst, mean, pairs, order)
@@ -235,7 +236,7 @@ class Comparison(Sequence[dict[str, Any]]):
     def __repr__(self) -> str:
         lines = [f"{'protocol':<24} {'sigma':>11} {'error':>11} {'messages':>11}  grade"]
         for row in self.rows:
-            numbers = [f"{_up(row[k], 5):>11}" if row.get(k) is not None else f"{'-':>11}" for k in ("sigma", "error", "messages")]
+            numbers = [f"{digits_of(row[k], 5):>11}" if row.get(k) is not None else f"{'-':>11}" for k in ("sigma", "error", "messages")]
             tail = row.get("reason") or row.get("grade") or ""
             lines.append(f"{row['protocol']:<24} {' '.join(numbers)}  {tail}")
         return "\n".join(lines)
@@ -247,7 +248,7 @@ class Comparison(Sequence[dict[str, Any]]):
         head = "".join(f"<th>{name}</th>" for name in names)
 
         def cell(x: Any) -> str:
-            return "" if x is None else _up(x, 5) if isinstance(x, float) else html.escape(str(x))
+            return "" if x is None else digits_of(x, 5) if isinstance(x, float) else html.escape(str(x))
 
         rows = ("".join(f"<td>{cell(row.get(name))}</td>" for name in names) for row in self.rows)
         body = "".join(f"<tr>{row}</tr>" for row in rows)
@@ -318,6 +319,9 @@ def compare(
             row["source"], row["observer"] = labels[pair[0]], labels[pair[1]]
         if row.get("grade") is not None:
             row["grade"] = _GRADES[row["grade"]].name
+        for name in ("sigma", "error", "failure"):
+            if row.get(name) is not None:
+                row[name] = UpperEnd(row[name])
         rows.append(row)
     return Comparison(rows)
 
@@ -455,7 +459,7 @@ class Ledger:
         Profile
         """
         native = self._native.spent(*self._pair(node, observer))
-        return Profile(native, (_spent, (self, node, observer)))
+        return Profile(native, (_spent, (self, node, observer)), node)
 
     def remaining(self, node: Hashable, observer: Hashable) -> UpperBound:
         """What is left of the limit for a pair, in its terms, for a run chosen in advance: a run that costs as much at most fits.

@@ -24,6 +24,7 @@ from ._graph import Graph, GraphLike, _matrix
 from ._ndp import NdpError
 from ._checks import Progress, _reporter, _rounds, _same
 from ._protocols import _on_matrix
+from ._rounded import upper_ends
 
 __all__ = ["GossipSgd", "gossip_sgd"]
 
@@ -97,7 +98,8 @@ class GossipSgd:
         others = [u for u in range(self.graph.node_count) if u != v]
         losses = np.full(self.graph.node_count, np.inf)
         losses[others] = self._observer(observer).losses(others, _reporter(progress))
-        return losses
+        found: NDArray[np.float64] = upper_ends(losses, UpperBound)
+        return found
 
     def epsilon(self, node: Hashable, observer: Hashable, sigma: float, delta: float) -> UpperBound:
         """The ``epsilon`` at ``delta`` of a node towards an observer, over all rounds.
