@@ -29,15 +29,17 @@ class Graph:
     graph : graph-like
         - a ``networkx.Graph``, labels of any kind;
         - a SciPy sparse array or matrix, or a square NumPy array: entry ``(u, v)`` not 0 is an edge;
-        - a pair of integer arrays ``(u, v)``, or an integer array of two columns, one edge a row;
+        - a pair of integer arrays ``(u, v)``: a tuple, or a list of two lists or arrays;
+        - an edge list ``[(u, v), ...]`` of tuples of integers, or an integer array of two columns, one edge a row;
         - the path of an edge list, two labels a line, perhaps gzipped;
         - a ``rustworkx.PyGraph``, its nodes by their indices;
         - a `Graph`.
     weight : str or bool, optional
         Where the graph has weights, whether they are used: the name of the edge attribute (NetworkX), or True. Without it
-        weights are ignored, and gossip averages by a rule that looks at degrees alone.
+        weights are ignored, and gossip averages by a rule that looks at degrees alone; a `Graph` keeps those it was made with, and
+        False drops them.
     nodes : int, optional
-        Number of nodes, for arrays of edges whose last nodes have none.
+        Number of nodes, for arrays and lists of edges whose last nodes have none.
 
     Attributes
     ----------
@@ -47,7 +49,8 @@ class Graph:
     Raises
     ------
     NdpError
-        For a directed graph, a multigraph, loops, repeated edges, NaN weights.
+        For a directed graph, a multigraph, loops, repeated edges, weights that are NaN or complex; for two pairs of two numbers, which
+        may be two edges or two arrays of ends.
 
     Examples
     --------
@@ -73,8 +76,16 @@ class Graph:
     ) -> None:
         self._index = None
         if isinstance(graph, Graph):
+            if nodes is not None and nodes != graph.node_count:
+                raise NdpError(f"the graph has {graph.node_count} nodes, not {nodes}")
+            if weight and graph.weights is None:
+                raise NdpError(f"this ndp.Graph was made without weights: make it with ndp.Graph(..., weight={weight!r})")
+            if isinstance(weight, str):
+                raise NdpError(f"an ndp.Graph has its weights already: leave out weight={weight!r}")
             self.nodes, self.weights, self._native = graph.nodes, graph.weights, graph._native
             self._index, self.ignored = graph._index, graph.ignored
+            if weight is False and self.weights is not None:
+                self.weights, self.ignored = None, True
             return
         labels, u, v, w = _edges_of(graph, weight, nodes)
         self.nodes = labels
@@ -222,6 +233,11 @@ def _native(labels: Sequence[Hashable], u: NDArray[np.int64], v: NDArray[np.int6
 
 def _edges_of(graph: GraphLike, weight: str | bool | None, nodes: int | None) -> tuple[Any, Any, Any, Any]:
     """Labels, both ends of every edge, and their weights where they are asked for."""
+    found = _of_edges(graph, weight, nodes)
+    if found is not None:
+        return found
+    if nodes is not None:
+        raise NdpError("nodes= goes with arrays and lists of edges: other graphs say how many nodes they have")
     if isinstance(graph, (str, os.PathLike)):
         return _of_file(graph, weight)
     module = type(graph).__module__.partition(".")[0]
@@ -231,16 +247,40 @@ def _edges_of(graph: GraphLike, weight: str | bool | None, nodes: int | None) ->
         return _of_rustworkx(graph, weight)
     if hasattr(graph, "tocoo"):
         return _of_adjacency(graph.tocoo(), weight)
-    if isinstance(graph, (tuple, list)) and len(graph) == 2 and not np.isscalar(graph[0]):
-        return _of_ends(graph[0], graph[1], weight, nodes)
     if isinstance(graph, np.ndarray) and graph.ndim == 2:
-        if graph.shape[1] == 2 and (graph.shape[0] != 2 or nodes is not None):
-            return _of_ends(graph[:, 0], graph[:, 1], weight, nodes)
         return _of_dense(graph, weight)
     raise NdpError(
-        f"a graph is a networkx.Graph, a SciPy sparse array, a pair of integer arrays, the path of an edge list or a "
+        f"a graph is a networkx.Graph, a SciPy sparse array, a pair of integer arrays, a list of edges, the path of an edge list or a "
         f"rustworkx.PyGraph, got {type(graph).__module__}.{type(graph).__qualname__}"
     )
+
+
+_AMBIGUOUS = (
+    "two pairs of two numbers may be two edges or two arrays of ends: give edges as a list of tuples, or both ends as NumPy arrays"
+)
+
+
+def _of_edges(graph: GraphLike, weight: str | bool | None, nodes: int | None) -> tuple[Any, Any, Any, Any] | None:
+    """A pair of arrays of ends, a list of edges, or an array of two columns."""
+    if isinstance(graph, np.ndarray) and graph.ndim == 2 and graph.shape[1] == 2:
+        if graph.shape[0] != 2 or nodes is not None:
+            return _of_ends(graph[:, 0], graph[:, 1], weight, nodes)
+        if not (graph == graph.T).all():
+            raise NdpError(_AMBIGUOUS)
+        return None
+    if not isinstance(graph, (tuple, list)) or not graph:
+        return None
+    listed = isinstance(graph, list) and all(type(edge) is tuple for edge in graph)
+    if listed or (len(graph) != 2 and all(type(edge) in (list, tuple) for edge in graph)):
+        longer = next((edge for edge in graph if len(edge) != 2), None)
+        if longer is not None:
+            raise NdpError(f"an edge is a pair of nodes, got {longer!r}")
+        return _of_ends([u for u, _ in graph], [v for _, v in graph], weight, nodes)
+    if len(graph) != 2 or np.isscalar(graph[0]) or isinstance(graph[0], (str, os.PathLike)):
+        return None
+    if all(type(ends) in (list, tuple) and len(ends) == 2 for ends in graph) and type(graph[0]) is type(graph):
+        raise NdpError(_AMBIGUOUS)
+    return _of_ends(graph[0], graph[1], weight, nodes)
 
 
 def _refuse_directed(kind: str, remedy: str) -> NdpError:
@@ -349,14 +389,25 @@ def _of_file(path: str | os.PathLike[str], weight: str | bool | None) -> tuple[A
 
 
 def _weights(entries: Any) -> NDArray[np.float64]:
-    try:
-        weights = np.asarray(entries, np.float64)
-    except (TypeError, ValueError):
-        raise NdpError("weights must be numbers") from None
+    weights = real(entries, "weights")
     if weights.size and not np.isfinite(weights).all():
         bad = weights[~np.isfinite(weights)][0]
         raise NdpError(f"weights must be finite, got {bad}")
     return weights
+
+
+def real(entries: Any, what: str) -> NDArray[np.float64]:
+    """An array of floats: imaginary parts are not dropped, but refused."""
+    try:
+        given = np.asarray(entries)
+        # An array of objects may hold complex numbers, too.
+        if np.iscomplexobj(given) or (given.dtype == object and any(np.iscomplexobj(x) for x in given.ravel())):
+            raise NdpError(f"{what} must be real, got complex numbers")
+        return np.asarray(given, np.float64)
+    except (TypeError, ValueError) as refused:
+        if isinstance(refused, NdpError):
+            raise
+        raise NdpError(f"{what} must be numbers") from None
 
 
 def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Matrix:
@@ -368,7 +419,7 @@ def _matrix(graph: Graph, weights: str | Any | None, laziness: float) -> _ndp.Ma
         return _ndp.Matrix.named(graph._native, weights or "metropolis", laziness)
     if hasattr(weights, "toarray"):
         weights = weights.toarray()
-    dense = np.ascontiguousarray(weights, np.float64)
+    dense = np.ascontiguousarray(real(weights, "the entries of a gossip matrix"))
     if dense.ndim != 2:
         raise NdpError(f"a gossip matrix has two dimensions, got {dense.ndim}")
     return _ndp.Matrix.from_dense(graph._native, dense, laziness)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _ndp
-from ._graph import Graph, GraphLike, _matrix
+from ._graph import Graph, GraphLike, _matrix, real
 from ._ndp import NdpError
 from ._program_account import (
     Attack,
@@ -58,7 +58,7 @@ class Program(Protocol):
     --------
     >>> import ndp
     >>> p = ndp.Program(([0, 1], [1, 2]))
-    >>> y = p.add_all(p.contribute_all(), p.noise_all(variance=1))
+    >>> y = p.add_all(p.contribute_all("nothing"), p.noise_all(variance=1))
     >>> for _ in range(2):
     ...     p.send_to_neighbors(y)
     ...     y = p.gossip(y)
@@ -206,7 +206,14 @@ class Program(Protocol):
         return ProgramAccount(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
 
     def check_attack(
-        self, attack: Attack, observer: Hashable | None = None, *, coalition: Iterable[Hashable] | None = None
+        self,
+        attack: Attack,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
     ) -> Fraction | float:
         """The loss that a combination of messages proves at least, exactly; infinite where it shows the change without noise.
 
@@ -214,8 +221,8 @@ class Program(Protocol):
         ----------
         attack : Attack
             Found by `ProgramAccount.witnesses`, or by anybody else.
-        observer, coalition
-            As in `account`.
+        observer, coalition, own_noise, hidden_senders, tapped
+            As in `account`, for the same observer.
 
         Returns
         -------
@@ -227,12 +234,19 @@ class Program(Protocol):
             For a value that this observer does not see.
         """
         change = [_number(x) for x in attack.change]
-        who = self._who(observer, coalition)
+        who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
         found = _ndp.check_attack(self._program, who, self._index(attack.source), change, _weighted(attack.combination))
         return math.inf if found is None else Fraction(found)
 
     def check_shift(
-        self, shift: NoiseShift, observer: Hashable | None = None, *, coalition: Iterable[Hashable] | None = None
+        self,
+        shift: NoiseShift,
+        observer: Hashable | None = None,
+        *,
+        coalition: Iterable[Hashable] | None = None,
+        own_noise: bool = True,
+        hidden_senders: bool = False,
+        tapped: Iterable[tuple[Hashable, Hashable]] = (),
     ) -> Fraction:
         """The loss of a change that a shift of noises proves at most, exactly.
 
@@ -240,8 +254,8 @@ class Program(Protocol):
         ----------
         shift : NoiseShift
             Found by `ProgramAccount.witnesses`, or by anybody else.
-        observer, coalition
-            As in `account`.
+        observer, coalition, own_noise, hidden_senders, tapped
+            As in `account`, for the same observer.
 
         Returns
         -------
@@ -253,7 +267,7 @@ class Program(Protocol):
             Where the shift and the change look different in some message, or a noise is shifted that the observer knows.
         """
         change = [_number(x) for x in shift.change]
-        who = self._who(observer, coalition)
+        who = self._who(observer, coalition, own_noise, hidden_senders, tapped)
         return Fraction(_ndp.check_shift(self._program, who, self._index(shift.source), change, _weighted(shift.noises)))
 
     def run(  # type: ignore[override]
@@ -285,7 +299,7 @@ class Program(Protocol):
         --------
         >>> import ndp
         >>> p = ndp.Program(2)
-        >>> y = p.add(p.contribute(0), p.noise(0))
+        >>> y = p.add(p.contribute(0, "nothing"), p.noise(0))
         >>> z = p.contribute(1, reads="seen", values=[y])
         >>> p.send(0, 1, y)
         >>> run = p.run(lambda node, use, so_far: [5.0] if node == 0 else 2 * so_far[y], sigma=1e-6, seed=1)
@@ -310,7 +324,7 @@ class Program(Protocol):
             if not callable(values):
                 row: NDArray[np.float64] = table[node]
                 return row
-            given = np.asarray(asked(labels[node], use, so_far), np.float64)
+            given = real(asked(labels[node], use, so_far), "a contribution")
             if given.shape not in ((width,), ()) or (given.shape == () and width > 1):
                 raise NdpError(f"a contribution has {width} coordinates, got an array of shape {given.shape}")
             if not np.isfinite(given).all():
@@ -333,17 +347,16 @@ class Program(Protocol):
         self._cache = None
         return self._program
 
-    def contribute(
-        self, node: Hashable, reads: str = "nothing", values: Iterable[int] | None = None
-    ) -> int:
+    def contribute(self, node: Hashable, reads: str, values: Iterable[int] | None = None) -> int:
         """A contribution of a node: a vector that depends on its data, in units of the sensitivity.
 
         Parameters
         ----------
         node : hashable
             Who contributes.
-        reads : str, optional
-            What else it depends on: ``"nothing"``, ``"seen"`` (values that the observer has seen) or ``"hidden"``.
+        reads : str
+            What else it depends on: ``"nothing"``, ``"seen"`` (values that the observer has seen) or ``"hidden"``. There is no
+            default: a gradient at a model that was received reads this model, and ``"nothing"`` would promise too much.
         values : iterable of int, optional
             Which values it reads; without a list what is ``"seen"`` is an assumption, and what is ``"hidden"`` has no bound.
 
@@ -354,12 +367,14 @@ class Program(Protocol):
         read = (reads, None if values is None else list(values))
         return self._changed().contribute(self._index(node), read)
 
-    def contribute_all(self, reads: str = "nothing", values: Iterable[int] | None = None) -> list[int]:
+    def contribute_all(self, reads: str, values: Iterable[int] | None = None) -> list[int]:
         """A contribution of every node, as in `contribute`.
 
         Parameters
         ----------
-        reads, values
+        reads : str
+            As in `contribute`: there is no default.
+        values : iterable of int, optional
             As in `contribute`.
 
         Returns
@@ -583,7 +598,7 @@ class Program(Protocol):
         --------
         >>> import ndp
         >>> p = ndp.Program(2)
-        >>> y = p.add_all(p.contribute_all(), p.noise_all())
+        >>> y = p.add_all(p.contribute_all("nothing"), p.noise_all())
         >>> p.send(0, 1, p.mix(y, {0: {0: "1/3", 1: "2/3"}})[0])
         >>> round(float(p.account(observer=1).profile(0, sigma=1.0).mu), 9)
         1.0

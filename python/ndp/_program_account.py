@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol as _Structural
 
@@ -15,16 +16,21 @@ from . import _ndp
 from ._account import Account, Who, _Asked
 from ._grades import Guarantee
 from ._ndp import NdpError
+from ._rounded import LowerEnd
 
-#: An exact number: an integer, a `fractions.Fraction`, a text ``"1/3"``, or a float as the fraction that it stores.
+#: An exact number: an integer, a `fractions.Fraction`, a `decimal.Decimal`, a text ``"1/3"``, or a float as the fraction that it stores.
 Number = Any
 
 
 def _number(x: Number) -> int | float | str:
+    if isinstance(x, Decimal) and x.is_finite():
+        x = Fraction(x)
     if isinstance(x, Fraction):
         return f"{x.numerator}/{x.denominator}"
     if isinstance(x, str):
         return x
+    if np.iscomplexobj(x):
+        raise NdpError(f"a weight is a real number, got {x!r}")
     try:
         whole = operator.index(x)
     except TypeError:
@@ -199,7 +205,7 @@ class ProgramAccount(Account):
         --------
         >>> import ndp
         >>> p = ndp.Program(2)
-        >>> x = p.contribute(0)
+        >>> x = p.contribute(0, "nothing")
         >>> p.send(0, 1, p.combine({x: 3}))
         >>> found = p.account(observer=1).verdict(0)
         >>> found.noiseless, found.change, found.combination
@@ -208,7 +214,7 @@ class ProgramAccount(Account):
         chosen = self._stated._chosen() if sensitivity is None else _sensitivity(sensitivity)
         bounded, noiseless = self._facts().verdict(self.protocol._index(node), chosen._native())
         if bounded is not None:
-            return Verdict(bounded[0], bounded[1], None, None)
+            return Verdict(bounded[0], LowerEnd(bounded[1]), None, None)
         assert noiseless is not None
         change, terms = noiseless
         return Verdict(None, math.inf, change, None if terms is None else _fractions(terms))

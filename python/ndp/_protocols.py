@@ -12,7 +12,7 @@ from . import _ndp
 from ._account import Account, Who
 from ._checks import Progress, _count, _reporter, _rounds, _same, _seed
 from ._grades import Guarantee, UpperBound
-from ._graph import Graph, GraphLike, _matrix
+from ._graph import Graph, GraphLike, _matrix, real
 from ._losses import Losses, PairwiseLosses
 from ._ndp import NdpError
 
@@ -217,7 +217,7 @@ class Protocol:
         >>> import ndp
         >>> account = ndp.gossip(([0, 1, 2], [1, 2, 3]), rounds=2).account(observer=0)
         >>> account.profile(1, sigma=2.0).epsilon(delta=1e-6)
-        Exact(2.25409, 'epsilon')
+        Exact(2.25409, 'epsilon', {'delta': 1e-06})
         """
         return Account(self, self._who(observer, coalition, own_noise, hidden_senders, tapped))
 
@@ -290,7 +290,7 @@ class Protocol:
         return self._native.message_count()
 
     def _values(self, values: ArrayLike) -> tuple[NDArray[np.float64], bool]:
-        table = np.asarray(values, np.float64)
+        table = real(values, "values")
         if table.ndim not in (1, 2):
             raise NdpError(f"values have one or two dimensions, got {table.ndim}")
         flat = table.ndim == 1
@@ -415,10 +415,15 @@ def _words_of_weights(graph: Graph, weights: Any) -> str:
     return "given weights"
 
 
-def _on_matrix(graph: GraphLike, weight: str | bool | None, weights: Any, laziness: float) -> tuple[Graph, dict[str, Any]]:
+def network_of(graph: GraphLike, weight: str | bool | None, weights: Any) -> Graph:
+    """The graph, for an average by its own weights, by a rule or by a matrix."""
     if weight is not None and weight is not False and weights is not None:
         raise NdpError("give weight= (the graph's own weights) or weights= (a rule or a matrix), not both")
-    return Graph(graph, weight=weight), {"weights": weights, "laziness": float(laziness)}
+    return Graph(graph, weight=weight)
+
+
+def _on_matrix(graph: GraphLike, weight: str | bool | None, weights: Any, laziness: float) -> tuple[Graph, dict[str, Any]]:
+    return network_of(graph, weight, weights), {"weights": weights, "laziness": float(laziness)}
 
 
 def protocols() -> dict[str, dict[str, Any]]:
@@ -590,7 +595,7 @@ def noisy_gossip(
     >>> import ndp
     >>> p = ndp.noisy_gossip(([0, 1], [1, 2]), rounds=2, ratio=1.0)
     >>> p.losses(observer=2).unit.round(4)
-    array([0.087 , 0.5217, 1.    ])
+    array([0.087 , 0.5218, 1.    ])
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(rounds)
@@ -603,7 +608,7 @@ def fresh_noise(
     graph: GraphLike,
     rounds: int | None = None,
     *,
-    rho: float = 1.0,
+    rho: float | None = None,
     variances: Sequence[float] | None = None,
     weight: str | bool | None = None,
     weights: Any = None,
@@ -621,7 +626,7 @@ def fresh_noise(
     rounds : int, optional
         As in `gossip`; by default those of the stopping rule of the registry.
     rho : float, optional
-        Sum of the variances of the later noises in units of the first; they are equal.
+        Sum of the variances of the later noises in units of the first, which are equal; 1 by default.
     variances : sequence of float, optional
         In place of ``rho``: the variances of all rounds, the first positive; their number is ``rounds``.
 
@@ -634,18 +639,21 @@ def fresh_noise(
     >>> import ndp
     >>> p = ndp.fresh_noise(([0, 1, 2], [1, 2, 3]), rounds=3, rho=1.0)
     >>> p.losses(observer=0).unit.round(4)
-    array([1.    , 1.    , 0.1961, 0.0214])
+    array([1.    , 1.    , 0.1962, 0.0214])
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
+    if rho is not None and variances is not None:
+        raise NdpError("give rho= or variances=, not both")
+    total = 1.0 if rho is None else float(rho)
     if rounds is None:
         if variances is not None:
             raise NdpError("variances go with rounds: give both")
-        return protocol("fresh-noise", network, weights=weights, laziness=laziness, rho=rho)
+        return protocol("fresh-noise", network, weights=weights, laziness=laziness, rho=total)
     count = _rounds(rounds)
     if 100 * count > _MEMORY:
         raise NdpError(f"the variances of {count} rounds would take {100 * count} bytes, more than {_MEMORY}")
     if variances is None:
-        later = float(rho) / (count - 1) if count > 1 else 0.0
+        later = total / (count - 1) if count > 1 else 0.0
         schedule = [1.0] + [later] * (count - 1)
     else:
         schedule = [float(variance) for variance in variances]
@@ -685,11 +693,11 @@ def randomized_gossip(
     --------
     >>> import ndp
     >>> p = ndp.randomized_gossip(([0, 1], [1, 2]), pairs=[(0, 1), (1, 2)])
-    >>> p.losses(observer=2).unit
-    array([0.5, 0.5, 1. ])
+    >>> p.losses(observer=2).unit.round(6)
+    array([0.500001, 0.500001, 1.      ])
     """
     network = Graph(graph)
-    if (pairs is None) == (steps is None):
+    if (pairs is None) == (steps is None) or (pairs is not None and seed is not None):
         raise NdpError("give steps= and seed= to draw the pairs, or pairs=")
     if pairs is None:
         if seed is None:
@@ -717,8 +725,8 @@ def one_peer(dimension: int) -> OnePeer:
     Examples
     --------
     >>> import ndp
-    >>> ndp.one_peer(2).losses(observer=0).unit
-    array([1. , 1. , 0.5, 0.5])
+    >>> ndp.one_peer(2).losses(observer=0).unit.round(6)
+    array([1.      , 1.      , 0.500001, 0.500001])
     """
     d = _count(dimension, "dimension")
     if d > 26:
@@ -750,8 +758,8 @@ def time_varying_gossip(
     --------
     >>> import ndp
     >>> p = ndp.time_varying_gossip([ndp.Graph(([0], [1]), nodes=3), ndp.Graph(([1], [2]))])
-    >>> p.losses(observer=2).unit
-    array([0.5, 0.5, 1. ])
+    >>> p.losses(observer=2).unit.round(6)
+    array([0.500001, 0.500001, 1.      ])
     """
     networks = []
     for graph in graphs:

@@ -11,6 +11,8 @@ from ._graph import Graph, GraphLike, _matrix
 from ._program import Program
 from ._program_account import Number, Sensitivity, _number, _table
 from ._checks import _count, _rounds
+from ._ndp import NdpError
+from ._protocols import network_of
 
 
 def _published(
@@ -25,7 +27,7 @@ def _published(
     groups: Sequence[Sequence[int]] = (),
     rows: Sequence[Sequence[Number]] = (),
 ) -> Program:
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     parts = ([_number(x) for x in numbers], count, [list(group) for group in groups], _table(rows))
     native = _ndp.Program.published(name, network._native, _matrix(network, weights, 0.0), *parts)
     return Program._of(native, network, sensitivity, f"the program {name}")
@@ -192,22 +194,27 @@ def corn_dsgd(
     weight: str | bool | None = None,
     weights: Any = None,
 ) -> Program:
-    """Decentralized SGD with noise of a chosen covariance in every round.
+    """CorN-DSGD: noise of a chosen covariance across nodes, added once, then gossip.
 
     Parameters
     ----------
     graph, weight, weights
         As in `ndp.gossip`.
     covariance : sequence of sequences of numbers
-        Of the noises of the nodes.
+        Of the noises that the nodes add to their values before the first round; every node knows its own alone.
     rounds : int
-        Number of rounds.
+        How often everybody sends what it has to its neighbors and takes the mean.
     sensitivity : str or Sensitivity, optional
         As in `Program`.
 
     Returns
     -------
     Program
+
+    References
+    ----------
+    Rodio, Chen, Larsson, *Optimizing privacy-utility trade-off in decentralized learning with generalized correlated noise*, 2025,
+    arXiv:2501.14644.
 
     Examples
     --------
@@ -235,6 +242,11 @@ def zip_dl(graph: GraphLike, own: Number = 1, mask: Number = 1, sensitivity: str
     Returns
     -------
     Program
+
+    References
+    ----------
+    Biswas, Frey, Gaudel, Kermarrec, Lerévérend, Pires, Sharma, Taïani, *Low-cost privacy-preserving decentralized learning*, PoPETs
+    2025.
 
     Examples
     --------
@@ -313,7 +325,7 @@ def dsgd(
     sends : int, optional
         Times that a step sends and mixes.
     noise : sequence of sequences of numbers, optional
-        Which independent noises make the noise of each step: lower triangular; the identity by default.
+        Which independent noises make the noise of each step, a row for each: lower triangular; the identity by default.
 
     Returns
     -------
@@ -321,8 +333,8 @@ def dsgd(
 
     References
     ----------
-    Bellet, Cyffers, Davidson, Dupré la Tour, Kulkarni, *Matrix factorization for decentralized learning*, 2025,
-    arXiv:2510.17480.
+    Bellet, Cyffers, Frey, Gaudel, Lerévérend, Taïani, *Unified privacy guarantees for decentralized learning via matrix
+    factorization*, 2025, arXiv:2510.17480.
 
     Examples
     --------
@@ -331,6 +343,8 @@ def dsgd(
     >>> round(float(p.account(observer=2).profile(0, sigma=1.0).mu) ** 2, 6) == round(9 / 26, 6)
     True
     """
+    if len(noise) not in (0, _rounds(steps, "steps")):
+        raise NdpError(f"noise needs one row for each of the {steps} steps, got {len(noise)}")
     options = {"weight": weight, "weights": weights, "count": _rounds(steps, "steps"), "rows": noise}
     return _published("dsgd", graph, sensitivity, groups=[[_rounds(sends, "sends")]], **options)
 
@@ -375,10 +389,13 @@ def hierarchical(
 ) -> Program:
     """Secure sums within groups, then of groups.
 
+    Node 0 is the server. The first node of a group leads it: it sees the sum of the group's values with their noises, and the server
+    sees the sum of what the leaders have, each with a noise of the leader.
+
     Parameters
     ----------
     groups : sequence of sequences of int
-        Nodes 0, 1, ..., each in one group.
+        Nodes 1, 2, ..., each in one group; the server is in none.
     own, leaders : number, optional
         Variances of the noise of a node and of a leader.
     sensitivity : str or Sensitivity, optional
@@ -391,10 +408,13 @@ def hierarchical(
     Examples
     --------
     >>> import ndp
-    >>> p = ndp.programs.hierarchical([[0, 1, 2], [3, 4, 5]])
-    >>> bool(p.account(observer=3).profile(0, sigma=1.0).mu < 1.0)
-    True
+    >>> p = ndp.programs.hierarchical([[1, 2], [3, 4]], own="1/4", leaders="1/2")
+    >>> p.account(observer=0).verdict(1).loss
+    Exact(0.500001, 'unit loss')
     """
-    count = sum(len(group) for group in groups)
+    members = sorted(int(node) for group in groups for node in group)
+    count = 1 + len(members)
+    if members != list(range(1, count)):
+        raise NdpError(f"the groups need to hold each of the nodes 1, 2, ... once, node 0 being the server, got {members[:10]}")
     network = Graph(([], []), nodes=count)
     return _published("hierarchical", network, sensitivity, numbers=(own, leaders), groups=groups)

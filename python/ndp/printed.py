@@ -19,7 +19,7 @@ from typing import Any
 
 from . import _ndp
 from ._grades import Printed
-from ._graph import Graph, GraphLike, _matrix
+from ._graph import GraphLike, _matrix
 from ._ndp import (
     gossip_noise,
     muffliato_corollary4,
@@ -32,6 +32,7 @@ from ._ndp import (
     walk_noise,
 )
 from ._checks import _rounds
+from ._protocols import network_of
 
 __all__ = [
     "gossip_noise",
@@ -84,7 +85,7 @@ def muffliato_theorem1(
     >>> ndp.printed.muffliato_theorem1(([0, 1], [1, 2]), rounds=2, observer=2).value.round(4)
     array([0.3333, 1.3333, 0.3333])
     """
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
     if observer is None:
         return _ndp.theorem1_all(matrix, _rounds(rounds), bool(from_one))
@@ -121,7 +122,7 @@ def muffliato_theorem12(
     >>> ndp.printed.muffliato_theorem12(([0, 1, 2], [1, 2, 3]), 2, coalition=[2, 3]).value.shape
     (4,)
     """
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     members = [network.index(v) for v in coalition]
     return _ndp.theorem12_towards(_matrix(network, weights, 0.0), members, _rounds(rounds), bool(from_one))
 
@@ -146,7 +147,7 @@ def muffliato_corollary1(
     >>> ndp.printed.muffliato_corollary1(([0, 1], [1, 2]), 2, observer=2).value.shape
     (3,)
     """
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     return _ndp.corollary1_towards(_matrix(network, weights, 0.0), network.index(observer), _rounds(rounds))
 
 
@@ -175,7 +176,7 @@ def muffliato_corollary3(
     >>> ndp.printed.muffliato_corollary3(([0, 1, 2], [1, 2, 3]), 2, coalition=[2, 3]).value.shape
     (4,)
     """
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     members = [network.index(v) for v in coalition]
     return _ndp.corollary3_towards(_matrix(network, weights, 0.0), members, _rounds(rounds))
 
@@ -216,7 +217,7 @@ def walk_losses(
     >>> ndp.printed.walk_losses(([0, 1], [1, 2]), 100, order=2.0, sigma=10.0).value.shape
     (3, 3)
     """
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
     scales = (float(order), float(sigma), float(sensitivity))
     return _ndp.walk_matrix(matrix, network._native, _rounds(steps, "steps"), bool(known_senders), *scales)
@@ -254,7 +255,7 @@ def walk_losses_from(
     >>> ndp.printed.walk_losses_from(([0, 1], [1, 2]), 100, 0, order=2.0, sigma=10.0).value.shape
     (3,)
     """
-    network = Graph(graph, weight=weight)
+    network = network_of(graph, weight, weights)
     matrix = _matrix(network, weights, 0.0)
     scales = (float(order), float(sigma), float(sensitivity))
     return _ndp.walk_row(matrix, network.index(node), _rounds(steps, "steps"), *scales)

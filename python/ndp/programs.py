@@ -4,7 +4,7 @@ Examples
 --------
 >>> import ndp
 >>> p = ndp.Program(([0, 1], [1, 2]))
->>> x, z = p.contribute_all(), p.noise_all(variance=1)
+>>> x, z = p.contribute_all("nothing"), p.noise_all(variance=1)
 >>> y = p.add_all(x, z)
 >>> p.send_to_neighbors(y)
 >>> p.account(observer=2).profile(1, sigma=1.0).mu

@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable, Sequence
 from typing import Any
 
@@ -177,15 +178,12 @@ def token_walk(
     """
     network, matrix = _on_matrix(graph, weight, weights, laziness)
     count = _rounds(steps, "steps")
-    for name, value in (("burn_in", burn_in), ("refractory", refractory)):
-        if value < 0:
-            raise NdpError(f"{name} must be nonnegative, got {value}")
     parameters = {
         "steps": count,
         "start": None if start is None else network.index(start),
-        "burn_in": int(burn_in),
+        "burn_in": _from_zero(burn_in, "burn_in"),
         "cap": None if cap is None else _rounds(cap, "cap"),
-        "refractory": int(refractory),
+        "refractory": _from_zero(refractory, "refractory"),
         "edge_uses": None if edge_uses is None else _rounds(edge_uses, "edge_uses"),
         "last": str(last),
         **matrix,
@@ -222,14 +220,30 @@ def sum_on_path(
     --------
     >>> import ndp
     >>> ndp.walks.sum_on_path(4, [0, 1, 2, 3]).losses(observer=3).unit.round(4)
-    array([0.3333, 0.3333, 0.3333, 1.    ])
+    array([0.3334, 0.3334, 0.3334, 1.    ])
     """
-    path = [int(v) for v in holders]
-    if not path or not all(0 <= v < nodes for v in path):
-        raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least one, got {path[:10]}")
-    parameters = {"kind": "sum", "nodes": int(nodes), "holders": path, "published": bool(published)}
-    words = f"a sum along a path of {len(path)} steps"
-    return TokenProtocol(range(int(nodes)), words, cap=cap, edge_uses=edge_uses, **parameters)
+    count, path = _path(nodes, holders, 1)
+    parameters = {"kind": "sum", "nodes": count, "holders": path, "published": bool(published)}
+    limits = {
+        "cap": None if cap is None else _rounds(cap, "cap"),
+        "edge_uses": None if edge_uses is None else _rounds(edge_uses, "edge_uses"),
+    }
+    return TokenProtocol(range(count), f"a sum along a path of {len(path)} steps", **limits, **parameters)
+
+
+def _path(nodes: int, holders: Sequence[int], least: int) -> tuple[int, list[int]]:
+    count = _rounds(nodes, "nodes")
+    try:
+        path = [operator.index(v) for v in holders]
+    except TypeError:
+        raise NdpError(f"the holders of a token are whole numbers, got {list(holders)[:10]}") from None
+    if len(path) < least or not all(0 <= v < count for v in path):
+        raise NdpError(f"a path holds nodes from 0 to {count - 1}, at least {least}, got {path[:10]}")
+    return count, path
+
+
+def _from_zero(count: int, name: str) -> int:
+    return 0 if type(count) is int and count == 0 else _rounds(count, name)
 
 
 def average_on_path(
@@ -266,14 +280,12 @@ def average_on_path(
     >>> bool(r.unit[1] > r.unit[0] > 0.0)
     True
     """
-    path = [int(v) for v in holders]
-    if len(path) < 2 or not all(0 <= v < nodes for v in path):
-        raise NdpError(f"a path holds nodes from 0 to {nodes - 1}, at least two, got {path[:10]}")
+    count, path = _path(nodes, holders, 2)
     acts = [True] * (len(path) - 1) if contributes is None else [bool(yes) for yes in contributes]
-    parameters = {"kind": "average", "nodes": int(nodes), "holders": path, "contributes": acts}
+    parameters = {"kind": "average", "nodes": count, "holders": path, "contributes": acts}
     words = f"an average along a path of {len(path) - 1} steps"
     rate = None if step is None else float(step)
-    return TokenProtocol(range(int(nodes)), words, step=rate, last=str(last), **parameters)
+    return TokenProtocol(range(count), words, step=rate, last=str(last), **parameters)
 
 
 def _tokens(nodes: int, words: str, **parameters: Any) -> TokenProtocol:

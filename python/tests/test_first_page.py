@@ -27,7 +27,7 @@ def test_the_promised_calls(tmp_path, monkeypatch):
     table.plot().figure.savefig("comparison.png")
 
     p = ndp.Program(G)
-    y = p.add_all(p.contribute_all(), p.noise_all(variance=1))
+    y = p.add_all(p.contribute_all("nothing"), p.noise_all(variance=1))
     for _ in range(8):
         p.send_to_neighbors(y)
         y = p.gossip(y)

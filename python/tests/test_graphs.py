@@ -66,6 +66,95 @@ def test_weights_of_a_sparse_array():
     )
 
 
+def test_a_list_of_pairs_is_a_list_of_edges():
+    expected = {frozenset({0, 2}), frozenset({1, 3})}
+    assert edges(ndp.Graph([(0, 2), (1, 3)])) == expected
+    # Both ends as arrays are what they were.
+    for ends in (([0, 1], [2, 3]), (np.array([0, 1]), np.array([2, 3])), [np.array([0, 1]), np.array([2, 3])], ([0, 1], (2, 3))):
+        assert edges(ndp.Graph(ends)) == expected
+    for more in ([(0, 1), (1, 2), (2, 3)], [[0, 1], [1, 2], [2, 3]], ((0, 1), (1, 2), (2, 3)), [[0, 1, 2], [1, 2, 3]], [(0, 1)] + [(1, 2), (2, 3)]):
+        assert edges(ndp.Graph(more)) == {frozenset({0, 1}), frozenset({1, 2}), frozenset({2, 3})}
+    assert ndp.Graph([(0, 1)], nodes=4).node_count == 4 and ndp.Graph(np.array([[0, 2], [1, 3]]), nodes=4).edge_count == 2
+    assert edges(ndp.Graph(np.array([[0, 1], [1, 0]]))) == {frozenset({0, 1})}
+    for ambiguous in ([[0, 2], [1, 3]], ((0, 2), (1, 3)), np.array([[0, 2], [1, 3]])):
+        with pytest.raises(ndp.NdpError, match="may be two edges or two arrays of ends"):
+            ndp.Graph(ambiguous)
+    for wrong in ([(0, 1, 0.5)], [(0, 1), (1, 2, 3)]):
+        with pytest.raises(ndp.NdpError, match="an edge is a pair of nodes"):
+            ndp.Graph(wrong)
+    with pytest.raises(ndp.NdpError, match="integers"):
+        ndp.Graph([("a", "b")])
+
+
+def test_the_weights_of_a_graph_are_used_or_refused():
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, {(0, 1): 0.0, (1, 2): 0.5}, "weight")
+    plain, weighted = ndp.Graph(G), ndp.Graph(G, weight="weight")
+    # What was ignored: the graph was made without weights, and the call asks for them.
+    for weight in ("weight", True):
+        with pytest.raises(ndp.NdpError, match="was made without weights"):
+            ndp.gossip(plain, rounds=2, weight=weight)
+    with pytest.raises(ndp.NdpError, match="has its weights already"):
+        ndp.gossip(weighted, rounds=2, weight="length")
+    used = ndp.gossip(G, rounds=2, weight="weight").losses(2)
+    assert ndp.gossip(weighted, rounds=2, weight=True).losses(2) == used == ndp.gossip(weighted, rounds=2).losses(2)
+    dropped = ndp.gossip(weighted, rounds=2, weight=False)
+    assert "not used" in dropped.words and np.array_equal(dropped.losses(2).unit, ndp.gossip(plain, rounds=2).losses(2).unit)
+    # Two ways to average exclude each other, everywhere.
+    for call in (
+        lambda: ndp.programs.muffliato(G, 2, weight="weight", weights="metropolis"),
+        lambda: ndp.printed.muffliato_theorem1(G, 2, weight="weight", weights="metropolis"),
+        lambda: ndp.walks.token_walk(G, 9, weight="weight", weights="metropolis"),
+    ):
+        with pytest.raises(ndp.NdpError, match="not both"):
+            call()
+    with pytest.raises(ndp.NdpError, match="the graph has 3 nodes, not 4"):
+        ndp.Graph(plain, nodes=4)
+    with pytest.raises(ndp.NdpError, match="goes with arrays and lists of edges"):
+        ndp.Graph(G, nodes=4)
+
+
+def test_complex_numbers_are_refused():
+    G = nx.path_graph(3)
+    nx.set_edge_attributes(G, {(0, 1): 0.25 + 0.5j, (1, 2): 0.5}, "weight")
+    matrix = np.array([[0.5, 0.5 + 1e-3j, 0.0], [0.5 - 1e-3j, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    for call in (
+        lambda: ndp.Graph(G, weight="weight"),
+        # An entry without a real part is an edge, too.
+        lambda: ndp.Graph(np.array([[0, 1j], [1j, 0]])),
+        lambda: ndp.Graph(scipy.sparse.coo_array(matrix)),
+        lambda: ndp.gossip(P3, 2, weights=matrix).losses(0),
+        lambda: ndp.gossip(P3, 2).run(np.array([1.0, 2.0, 3.0j]), 1.0, 1),
+        lambda: ndp.gossip(P3, 2).run([1.0, 2.0, 3.0 + 0j], 1.0, 1),
+        lambda: ndp.Program(2).noise(0, variance=1j),
+        lambda: ndp.Program(2).noise(0, variance=np.complex128(1.0)),
+    ):
+        with pytest.raises(ndp.NdpError, match="real"):
+            call()
+
+
+def test_arguments_that_exclude_each_other_or_mean_nothing_are_refused():
+    losses = ndp.gossip(P3, rounds=2).losses(0)
+    for call, words in (
+        (lambda: ndp.fresh_noise(P3, 2, rho=2.0, variances=[1.0, 0.5]), "rho= or variances=, not both"),
+        (lambda: ndp.randomized_gossip(P3, pairs=[(0, 1)], seed=3), "steps= and seed="),
+        (lambda: losses.to_frame(delta=1e-6), "delta goes with a noise"),
+        (lambda: losses.to_frame(sensitivity=2.0), "sensitivity goes with a noise"),
+        (lambda: ndp.gossip(P3, 2).all_losses().plot(delta=1e-6), "delta goes with a noise"),
+        (lambda: ndp.walks.sum_on_path(4.5, [0, 1]), "whole number, got 4.5"),
+        (lambda: ndp.walks.sum_on_path(4, [0, 1.7]), "whole numbers"),
+        (lambda: ndp.walks.average_on_path(4, [0]), "at least 2"),
+        (lambda: ndp.walks.token_walk(P3, 9, burn_in=1.5), "whole number, got 1.5"),
+        (lambda: ndp.walks.token_walk(P3, 9, refractory=-1), "at least 1, got -1"),
+        (lambda: ndp.least_noise(ndp.gossip(P3, 2), pairs=lambda u, v: 1.0, observers=[[0, 1]]), "for a coalition give worst="),
+        (lambda: ndp.programs.dsgd(P3, 2, noise=[[1], [0, 1], [0, 0, 1]]), "one row for each of the 2 steps, got 3"),
+        (lambda: ndp.programs.dsgd(P3, 2, ndp.Sensitivity("signs", along=[1.0, 1.0])).account(0), "along= goes with"),
+        (lambda: ndp.programs.dsgd(P3, 2, ndp.Sensitivity("use_level", dimension=3)).account(0), "dimension= goes with"),
+    ):
+        with pytest.raises(ndp.NdpError, match=words):
+            call()
+
+
 P3 = nx.path_graph(3)
 
 

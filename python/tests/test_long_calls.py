@@ -127,7 +127,7 @@ def resident():
 
 def _program_run(G):
     p = ndp.Program(2)
-    p.send(0, 1, p.add(p.contribute(0), p.noise(0)))
+    p.send(0, 1, p.add(p.contribute(0, "nothing"), p.noise(0)))
     return p.account(1).witnesses(0), p.run([1.0, 2.0], 1.0, 1)
 
 

@@ -14,7 +14,7 @@ PATH = nx.path_graph(3)
 
 def muffliato(graph, rounds):
     p = ndp.Program(graph)
-    y = p.add_all(p.contribute_all(), p.noise_all(variance=1))
+    y = p.add_all(p.contribute_all("nothing"), p.noise_all(variance=1))
     for _ in range(rounds):
         p.send_to_neighbors(y)
         y = p.gossip(y)
@@ -37,7 +37,7 @@ def test_a_program_that_is_gossip_loses_what_gossip_loses():
 
 def test_weights_are_exact():
     p = ndp.Program(2)
-    x, z = p.contribute(0), p.noise(0, variance="1/9")
+    x, z = p.contribute(0, "nothing"), p.noise(0, variance="1/9")
     p.send(0, 1, p.combine({x: Fraction(1, 3), z: 1}))
     # (1/3)^2 / (1/9) = 1, also where 1/3 is no float.
     assert float(p.account(1).profile(0, sigma=1.0).mu) == 1.0
@@ -79,7 +79,7 @@ def test_files_and_pickles(tmp_path):
 
 def test_masks_that_cancel():
     p = ndp.Program(nx.complete_graph(3))
-    x, z = p.contribute_all(), p.zero_sum([0, 1, 2], variance=10)
+    x, z = p.contribute_all("nothing"), p.zero_sum([0, 1, 2], variance=10)
     own = p.noise_all(variance=1)
     for u in range(3):
         p.broadcast(u, p.add(x[u], z[u], own[u]))
@@ -89,7 +89,7 @@ def test_masks_that_cancel():
 
 def test_what_is_refused():
     p = ndp.Program(3)
-    x = p.contribute(0)
+    x = p.contribute(0, "nothing")
     with pytest.raises(ndp.NdpError, match="node 3 is not one of"):
         p.noise(3)
     with pytest.raises(ndp.NdpError, match="value 99 is not one of"):
@@ -120,7 +120,7 @@ def test_published_programs():
         ndp.programs.zip_dl(ring),
         ndp.programs.gopa(ring, silent=[3]),
         ndp.programs.secure_neighbor_sums(ring, rounds=1),
-        ndp.programs.hierarchical([[0, 1, 2], [3, 4]]),
+        ndp.programs.hierarchical([[1, 2, 3], [4, 5]]),
         ndp.programs.corn_dsgd(ring, np.eye(5).tolist(), rounds=1),
     ]:
         profile = p.account(observer=0).profile(2, sigma=2.0)
@@ -178,7 +178,7 @@ def test_witnesses_prove_the_loss_from_both_sides(tmp_path):
 
 def test_verdicts_name_what_is_seen_without_noise():
     p = ndp.Program(3, sensitivity="use_level")
-    x, y = p.contribute(0), p.contribute(0)
+    x, y = p.contribute(0, "nothing"), p.contribute(0, "nothing")
     z = p.noise(0)
     p.send(0, 1, p.add(x, z))
     p.send(0, 1, p.combine({y: 2, z: 1}))
@@ -193,7 +193,7 @@ def test_verdicts_name_what_is_seen_without_noise():
     assert account.verdict(2).loss == ndp.Exact(0.0, "unit loss")
     # Seen through its noise alone, the sum of both uses has a number.
     q = ndp.Program(2, sensitivity="same_direction")
-    a, b, noise = q.contribute(0), q.contribute(0), q.noise(0)
+    a, b, noise = q.contribute(0, "nothing"), q.contribute(0, "nothing"), q.noise(0)
     q.send(0, 1, q.combine([(1, a), (-1, b), (1, noise)]))
     assert q.account(1).verdict(0).loss.value == pytest.approx(0.0, abs=1e-9)
     assert q.account(1).verdict(0, "signs").loss.value == pytest.approx(4.0, abs=1e-9)
@@ -207,7 +207,7 @@ def test_verdicts_name_what_is_seen_without_noise():
 def test_what_is_hidden_is_shown_or_refused():
     def reacting(**options):
         p = ndp.Program(3, sensitivity="use_level", **options)
-        x, z = p.contribute(0), p.noise(0)
+        x, z = p.contribute(0, "nothing"), p.noise(0)
         y = p.add(x, z)
         p.send(0, 1, y)
         w = p.contribute(1, reads="hidden", values=[y])
@@ -262,7 +262,7 @@ def test_a_run_is_that_of_the_program():
 def test_a_run_asks_for_contributions_when_they_are_due():
     p = ndp.Program(2, sensitivity="same_direction")
     asked = []
-    first = p.add(p.contribute(0), p.noise(0, variance=0))
+    first = p.add(p.contribute(0, "nothing"), p.noise(0, variance=0))
     p.send(0, 1, first)
     second = p.contribute(1, reads="seen", values=[first])
 
@@ -290,7 +290,7 @@ def test_a_run_asks_for_contributions_when_they_are_due():
 
 def test_exact_matrices():
     p = ndp.Program(3)
-    y = p.add_all(p.contribute_all(), p.noise_all())
+    y = p.add_all(p.contribute_all("nothing"), p.noise_all())
     mixed = p.mix(y, {0: {1: "1/3", 2: "2/3"}})
     p.send(0, 1, mixed[0])
     # Of node 2 the share 2/3 through its own noise of 2/3; node 1 knows its part.
@@ -311,13 +311,78 @@ def test_exact_matrices():
 
 def test_a_program_that_was_read_goes_on(tmp_path):
     p = ndp.Program(2)
-    y = p.add(p.contribute(0), p.noise(0))
+    y = p.add(p.contribute(0, "nothing"), p.noise(0))
     p.write(tmp_path / "p.jsonl")
     for again in (ndp.Program.read(tmp_path / "p.jsonl"), pickle.loads(pickle.dumps(p))):
         again.send(0, 1, y)
         assert float(again.account(1).profile(0, 1.0).mu) == 1.0
     zero = ndp.Program(2)
     masks = zero.zero_sum_of(0, 2)
-    zero.send(0, 1, zero.add(zero.contribute(0), *masks))
+    zero.send(0, 1, zero.add(zero.contribute(0, "nothing"), *masks))
     # Masks that cancel hide nothing from who gets both.
     assert zero.account(1).verdict(0).noiseless
+
+
+def test_what_a_contribution_reads_is_stated():
+    p = ndp.Program(2)
+    for call in (lambda: p.contribute(0), lambda: p.contribute_all()):
+        with pytest.raises(TypeError, match="reads"):
+            call()
+    # The difference that a default would hide: what node 1 sends back depends on what node 0 sent it.
+    y = p.add(p.contribute(0, "nothing"), p.noise(0))
+    p.send(0, 1, y)
+    z = p.add(p.contribute(1, "seen", values=[y]), p.noise(1))
+    p.send(1, 0, z)
+    assert p.account(0).adaptivity == "checked"
+
+
+def test_witnesses_towards_an_eavesdropper():
+    p = ndp.programs.decor(nx.cycle_graph(5))
+    who = {"coalition": [], "tapped": [(0, 1)]}
+    attack, shift = p.account(**who).witnesses(2)
+    below, above = p.check_attack(attack, **who), p.check_shift(shift, **who)
+    loss = p.account(**who).verdict(2)
+    assert below == above and loss.lower <= below <= loss.loss.value
+    # What only the eavesdropper sees proves nothing to an outsider, and a coalition's own noise is part of who it is.
+    private = ndp.Program(nx.path_graph(3))
+    y = private.add_all(private.contribute_all("nothing"), private.noise_all())
+    private.send(0, 1, y[0])
+    seen = ndp.programs.Attack(0, [Fraction(1)], {y[0]: Fraction(1)})
+    assert private.check_attack(seen, coalition=[], tapped=[(0, 1)]) == 1
+    with pytest.raises(ndp.NdpError, match="is not seen"):
+        private.check_attack(seen, coalition=[])
+    mine = ndp.programs.Attack(0, [Fraction(1)], {y[0]: Fraction(1), 3: Fraction(-1)})
+    with pytest.raises(ndp.NdpError):
+        private.check_attack(mine, coalition=[], tapped=[(0, 1)])
+
+
+def test_sums_of_sums_have_a_server():
+    # Two groups of two: the server sees four noises of 1/4 and two of 1/2, a leader one noise of another.
+    p = ndp.programs.hierarchical([[1, 2], [3, 4]], own="1/4", leaders="1/2")
+    assert list(p.nodes) == [0, 1, 2, 3, 4]
+    assert float(p.account(0).profile(1, sigma=1.0).mu) ** 2 == pytest.approx(1 / 2, abs=1e-9)
+    assert float(p.account(1).profile(2, sigma=1.0).mu) ** 2 == pytest.approx(4.0, abs=1e-9)
+    assert float(p.account(4).profile(1, sigma=1.0).mu) == 0.0
+    for groups in ([[0, 1], [2, 3]], [[1, 2], [2, 3]], [[1, 2], [4, 5]], []):
+        with pytest.raises(ndp.NdpError, match="node 0 being the server|at least"):
+            ndp.programs.hierarchical(groups)
+
+
+def test_profiles_of_different_nodes_do_not_compose():
+    account = ndp.gossip(nx.path_graph(4), rounds=2).account(0)
+    one, other = account.profile(1, sigma=2.0), account.profile(2, sigma=2.0)
+    both = ndp.Profile.compose([one, one])
+    assert one.node == both.node == pickle.loads(pickle.dumps(both)).node == 1
+    for parts in ([one, other], [both, other]):
+        with pytest.raises(ndp.NdpError, match="about the same node, got 1 and 2"):
+            ndp.Profile.compose(parts)
+
+
+def test_a_decimal_is_the_number_it_says():
+    from decimal import Decimal
+
+    p = ndp.Program(2)
+    p.send(0, 1, p.combine({p.contribute(0, "nothing"): 1, p.noise(0, variance=Decimal("0.1")): 1}))
+    # A tenth, and not the float beside it: the loss is 10 exactly.
+    attack, _ = p.account(1).witnesses(0)
+    assert p.check_attack(attack, 1) == 10
