@@ -1,13 +1,14 @@
-//! CorN-DSGD: noise of a chosen covariance across nodes, then gossip.
+//! CorN-DSGD: noise of a chosen covariance across nodes, once, then gossip.
 
 use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_graph::GossipMatrix;
 
-/// Nodes add noises whose covariance across nodes is `covariance` to their values, then run `rounds` rounds of gossip: each sends
-/// what it has to all its neighbors and takes the mean.
+/// Nodes add noises whose covariance across nodes is `covariance` to their values, once, then run `rounds` rounds of gossip without
+/// more noise: each sends what it has to all its neighbors and takes the mean.
 ///
-/// The covariance is public and chosen so that the noise cancels in the mean; every node knows its own entry alone.
+/// This is one averaging of CorN-DSGD. Its training draws such noise anew in every step, and reads models that the observer need
+/// not see: that is a program of its own. The covariance is public and chosen so that the noise cancels in the mean; every node knows its own entry alone.
 ///
 /// # Errors
 /// [`ProgramError::Covariance`](crate::program::ProgramError::Covariance) unless it is symmetric and positive semidefinite, which is

@@ -15,8 +15,8 @@ use ndp_graph::Graph;
 /// [`ProgramError::NotFinite`](crate::program::ProgramError::NotFinite).
 ///
 /// # References
-/// - Biswas, Even, Kermarrec, Lavoie, Pires, Sharma, de Vos, *Low-cost privacy-preserving decentralized learning*,
-///   PoPETs 2025.
+/// - Biswas, Frey, Gaudel, Kermarrec, Lerévérend, Pires, Sharma, Taïani, *Low-cost privacy-preserving decentralized
+///   learning*, PoPETs 2025.
 ///
 /// # Examples
 /// ```
