@@ -62,9 +62,9 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         programs.push((ONE_SHOT.to_owned(), muffliato(&matrix, ROUNDS)?));
         let (mut worst, mut mean) = (Vec::new(), Vec::new());
         for (called, program) in &programs {
-            let (high, middle) = curves(program, &order, &sizes)?;
-            worst.push(Series::new(called.clone(), Grade::Exact).points(high));
-            mean.push(Series::new(called.clone(), Grade::Exact).points(middle));
+            let (grade, high, middle) = curves(program, &order, &sizes)?;
+            worst.push(Series::new(called.clone(), grade).points(high));
+            mean.push(Series::new(called.clone(), grade).points(middle));
         }
         let panel = |what: &str| {
             Panel::curves(
@@ -78,21 +78,24 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
     Ok(figure)
 }
 
-/// Largest and mean loss outside coalitions of these sizes, at the error.
-type Curves = (Vec<(f64, f64)>, Vec<(f64, f64)>);
+/// Largest and mean loss outside coalitions of these sizes, at the error, and what both are worth.
+type Curves = (Grade, Vec<(f64, f64)>, Vec<(f64, f64)>);
 
 fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves> {
     // The share of noise in the squared error grows with the square of the noise, that of mixing not at all.
     let square = |noise: f64| -> Result<f64> { Ok(program.error(NoiseMultiplier::new(noise)?)?.powi(2)) };
     let share = (square(2.0)? - square(1.0)?) / 3.0;
     let variance = ERROR * ERROR / share;
-    let (mut worst, mut mean) = (Vec::new(), Vec::new());
+    let (mut grade, mut worst, mut mean) = (Grade::Exact, Vec::new(), Vec::new());
     for &size in sizes {
         let account = program.account(&Observer::coalition(&order[..size]))?;
         let mut losses = Vec::new();
         for &u in &order[size..] {
             losses.push(match account.verdict(u, &SensitivitySet::UseLevel)? {
-                NodeVerdict::Bounded(loss) => loss.value() / variance,
+                NodeVerdict::Bounded(loss) => {
+                    grade = grade.max(loss.value.grade());
+                    loss.value() / variance
+                }
                 NodeVerdict::Noiseless { .. } => f64::INFINITY,
             });
         }
@@ -100,7 +103,7 @@ fn curves(program: &Program, order: &[usize], sizes: &[usize]) -> Result<Curves>
         worst.push((size as f64, losses.into_iter().fold(0.0, f64::max)));
         mean.push((size as f64, average));
     }
-    Ok((worst, mean))
+    Ok((grade, worst, mean))
 }
 
 /// Everybody publishes its value with own noise of variance 1 and a mask; masks add up to 0 over all nodes.

@@ -57,6 +57,8 @@ struct Point {
     error: f64,
     messages: f64,
     mean: f64,
+    /// What the losses are worth, and so the noise.
+    grade: Grade,
 }
 
 fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
@@ -80,7 +82,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
         .check(Check::below(CENTRAL, LOCAL))
         .check(Check::below(DESIGNED, "DECOR"))
         .columns(2);
-    let mut errors: Vec<Vec<(f64, f64)>> = vec![Vec::new(); PROTOCOLS.len() + 1];
+    let mut errors: Vec<(Grade, Vec<(f64, f64)>)> = vec![(Grade::Exact, Vec::new()); PROTOCOLS.len() + 1];
     for (k, (name, graph)) in graphs.into_iter().enumerate() {
         let place = (k + 1) as f64;
         let matrix = GossipMatrix::metropolis(&graph);
@@ -99,10 +101,13 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .note(format!("{name}: the design is better"), if beaten { "yes" } else { "no" })
             .note(format!("{name}: cost of the design over its lower bound"), gap)
             .note(format!("{name}: variance of designed masks"), masks);
-        errors.iter_mut().zip(&found).for_each(|(errors, (_, point))| errors.push((place, point.error)));
+        for ((grade, errors), (_, point)) in errors.iter_mut().zip(&found) {
+            *grade = point.grade.max(*grade);
+            errors.push((place, point.error));
+        }
         let panel = |what: &str, axis: Axis, y: &dyn Fn(&Point) -> f64| {
             let series = found.iter().map(|(called, point)| {
-                Series::new(*called, Grade::Exact).points([(point.error, y(point))]).scattered()
+                Series::new(*called, point.grade).points([(point.error, y(point))]).scattered()
             });
             Panel::curves(format!("{name}: {what}"), Axis::log("error"), axis).with_all(series)
         };
@@ -111,7 +116,8 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
             .panel(panel("messages", Axis::log("messages"), &|point| point.messages));
     }
     let called = PROTOCOLS.iter().map(|(_, called)| *called).chain([DESIGNED]);
-    let series = called.zip(errors).map(|(called, errors)| Series::new(called, Grade::Exact).points(errors));
+    let series =
+        called.zip(errors).map(|(called, (grade, errors))| Series::new(called, grade).points(errors));
     let axis = Axis::linear("graph: 1 ring, 2 hypercube, 3 Erdős–Rényi");
     let panel = Panel::curves("error on the three graphs", axis, Axis::log("error"));
     Ok(figure.panel(panel.with_all(series)))
@@ -123,15 +129,17 @@ fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
     let accounts: Vec<Box<dyn Account + '_>> =
         (0..n).map(|v| protocol.account(&Observer::node(v))).collect::<Result<_, _>>()?;
     let noise = least_noise(&accounts, &Target::worst(Measure::Gaussian, WORST))?.noise;
-    let mut sum = 0.0;
+    let (mut grade, mut sum) = (Grade::Exact, 0.0);
     for (v, account) in accounts.iter().enumerate() {
         for u in (0..n).filter(|&u| u != v) {
-            let mu = account.profile(u, noise)?.mu().context("Gaussian")?.value().mu();
+            let found = account.profile(u, noise)?.mu().context("Gaussian")?;
+            grade = grade.max(found.grade());
+            let mu = found.value().mu();
             sum += mu * mu;
         }
     }
     let mean = sum / (n * (n - 1)) as f64;
-    Ok((noise, Point { error: protocol.error(noise)?, messages: protocol.message_count()?, mean }))
+    Ok((noise, Point { error: protocol.error(noise)?, messages: protocol.message_count()?, mean, grade }))
 }
 
 fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {

@@ -123,7 +123,8 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
         .finding(
             "Sound noise on the hypercube and the geometric graph covers the worst of 200 sampled pairs and is an upper bound \
              for that sample only: pairs closer than the sample's closest may lose more. It does not cover \
-             publication of the final model; on the complete graph the bound covers every pair and the final model.",
+             publication of the final model, so that its grade is that of an estimate; on the complete graph the bound covers every \
+             pair and the final model.",
         )
         .finding(
             "With sound noise only the walk on the complete graph keeps its lead: the hypercube needs more than twice its noise, \
@@ -171,12 +172,14 @@ fn figure(scale: Scale, seed: Seed, data: &Data) -> Result<Figure> {
                 .parameter(format!("{name}, epsilon {epsilon}: sound sigma"), sigma.get())
                 .parameter(format!("{name}, epsilon {epsilon}: sound step"), step)
                 .note(format!("{name}, epsilon {epsilon}: last accuracy, sound"), curve.last_accuracy());
-            let kind = if k == 1 { Grade::Exact } else { Grade::UpperBound };
-            let scope = if k < 3 { "sound" } else { "sound for sampled pairs" };
             // A bound for a sample of pairs is a guarantee for these pairs, not for the graph.
-            let scope_kind = if k < 3 { kind } else { Grade::Estimate };
-            figure = figure.sample(format!("{name}, epsilon {epsilon}"), scope_kind, curve.last_accuracies());
-            sound.push((format!("{name}, {scope}"), kind, curve));
+            let (scope, grade) = match k {
+                1 => ("sound", Grade::Exact),
+                0 | 2 => ("sound", Grade::UpperBound),
+                _ => ("sound for sampled pairs", Grade::Estimate),
+            };
+            figure = figure.sample(format!("{name}, epsilon {epsilon}"), grade, curve.last_accuracies());
+            sound.push((format!("{name}, {scope}"), grade, curve));
         }
         let of = |name: &str| format!("{name}, epsilon {epsilon}");
         for graph in &NAMES[2..] {
