@@ -343,7 +343,7 @@ fn optimal_schedules_match_the_references() -> Result<(), Error> {
         let found = optimize(&matrix, rounds, &pairs, Limit::Mean(value), 0.0, stopping)?;
         assert_relative_eq!(found.error, 1.0, max_relative = 1e-8);
         assert!(found.error_lower_bound <= 1.0 + 1e-9 && found.error_lower_bound > 1.0 - 1e-8);
-        assert!(found.loss <= value * (1.0 + 1e-12));
+        assert!(*found.loss.value() <= value * (1.0 + 1e-12));
         for (got, expected) in found.variances.iter().zip(schedule) {
             assert_relative_eq!(*got, *expected, max_relative = 1e-4);
         }

@@ -183,6 +183,12 @@ pub trait Account: Send + Sync {
         0.0
     }
 
+    /// What the numbers rest on beside what is computed, each as a sentence without its period: what is declared to differ between
+    /// neighboring inputs, and what is assumed and not checked. They belong beside every number; none where nothing was declared.
+    fn rests_on(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Where all nodes outside the coalition have the same profile, so that one answers for all: what it depends on. Accounts of the
     /// same class have the same profiles, whoever observes.
     ///

@@ -95,6 +95,9 @@ pub enum ProgramError {
     /// A text that is no exact number.
     #[error("{0:?} is neither an integer nor a ratio of integers")]
     NotANumber(String),
+    /// A share that everybody keeps below 0, or not below 1.
+    #[error("the share that everybody keeps must be at least 0 and below 1, got {0}")]
+    Laziness(String),
     /// A variance below 0.
     #[error("a variance must be at least 0, got {0}")]
     NegativeVariance(String),
@@ -140,6 +143,18 @@ pub enum ProgramError {
         expected: usize,
         /// The size it has.
         got: usize,
+    },
+    /// A value that nodes send, mix or end with, and cannot form from what they hold.
+    #[error(
+        "{what} cannot be formed from what {} holds: its own data and noises, what it was sent before, and what is public; \
+         send what is missing first, or say with \"hold\" that it is there",
+        holders(.nodes)
+    )]
+    NotHeld {
+        /// The node, or the nodes of a secure sum together.
+        nodes: Vec<usize>,
+        /// What it is.
+        what: &'static str,
     },
     /// A contribution that is said to read only what the observer sees, and reads more.
     #[error(
@@ -217,4 +232,11 @@ pub enum ProgramError {
     /// What is not linear Gaussian.
     #[error("{0} is not linear Gaussian: state a public realisation, or the worst pattern")]
     NotLinear(String),
+}
+
+fn holders(nodes: &[usize]) -> String {
+    match nodes {
+        [node] => format!("node {node}"),
+        _ => format!("the group {nodes:?}"),
+    }
 }

@@ -240,6 +240,9 @@ impl Program {
                 found.ok_or(Error::NotCertified { bits: 53 })?
             }
         };
+        // What a member contributes is known whole, and so rests on what it reads.
+        let of_members = self.contributions.iter().filter(|c| observer.contains(c.node));
+        let assumed = found.assumed || of_members.into_iter().any(|c| c.reads == Reads::Seen(None));
         Ok(Some(ProgramAccount {
             program: self.clone(),
             observer: observer.clone(),
@@ -248,7 +251,7 @@ impl Program {
             rank: found.rank,
             bits: 53,
             failure: 0.0,
-            adaptivity: if found.assumed { Dependence::Assumed } else { Dependence::Fixed },
+            adaptivity: if assumed { Dependence::Assumed } else { Dependence::Fixed },
             some_lost: options.some_lost,
         }))
     }
@@ -366,8 +369,7 @@ impl ProgramAccount {
                 Err(Error::LossTooLarge(source))
             }
             Found::Ends(ends) => {
-                let exact = self.adaptivity != Dependence::Revealed && !self.some_lost;
-                Ok(NodeVerdict::Bounded(Loss::new(ends, exact)))
+                Ok(NodeVerdict::Bounded(Loss::new(ends, !self.some_lost, set, self.adaptivity)))
             }
             Found::Noiseless(change) => {
                 let combination = noiseless::noiseless(&self.program, &self.seen, source, &change);
@@ -405,6 +407,23 @@ impl ProgramAccount {
     /// Who looks.
     pub(super) fn observer(&self) -> &Observer {
         &self.observer
+    }
+
+    /// What every loss of this account rests on beside what is computed, each as a sentence without its period: the set that was
+    /// declared, what contributions were taken to depend on, whether all messages arrive, and whether nodes
+    /// [hold what they send](Program::check_holdings).
+    #[must_use]
+    pub fn rests_on(&self, set: &SensitivitySet) -> Vec<String> {
+        let mut sentences = vec![set.to_string(), self.adaptivity.to_string()];
+        if self.some_lost {
+            sentences.push("messages may be lost, whatever the data are".to_owned());
+        }
+        if !self.program.holds() {
+            sentences.push(
+                "nodes have what they send: assumed, it does not follow from what they were sent".to_owned(),
+            );
+        }
+        sentences
     }
 
     /// Number of nodes.

@@ -20,14 +20,15 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// What the contributions of a program may depend on, for an observer; it belongs to the grade.
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Dependence, Observer, Reads, constructors::{Dsgd, dsgd}};
+/// use ndp_algos::program::{Dependence, Observer, constructors::{Dsgd, ModelReads, dsgd}};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let options = Dsgd { reads: Reads::Seen(None), ..Dsgd::from(2) };
+/// let options = Dsgd { reads: ModelReads::Assumed, ..Dsgd::from(2) };
 /// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), options)?;
 /// assert_eq!(program.account(&Observer::node(0))?.adaptivity, Dependence::Assumed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -43,6 +44,23 @@ pub enum Dependence {
     Assumed,
     /// They read values that the observer does not see. The account shows it those values: an upper bound.
     Revealed,
+}
+
+impl fmt::Display for Dependence {
+    /// As a sentence without its period.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fixed => "contributions depend on nothing but their owners' data, as the program declares",
+            Self::Checked => "contributions depend on nothing else but what the observer has seen, which was checked",
+            Self::Assumed => {
+                "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \
+                 say what they read"
+            }
+            Self::Revealed => {
+                "contributions depend on values that the observer does not see; the account shows it these values"
+            }
+        })
+    }
 }
 
 /// What to do about contributions that read what the observer does not see.
@@ -168,11 +186,20 @@ fn probability(
             !noise.variance.is_zero() && !before(seen.known_from[noise.value])
         }
     };
-    let rows =
-        (0..program.values.len()).filter(|&value| before(seen.first[value])).chain(open.iter().copied());
+    let rows = (0..program.values.len()).filter(|&value| before(seen.first[value]));
+    spanned(program, rows, &open, unknown)
+}
+
+/// Whether the values in `open` are combinations of `rows`, over what is unknown: the probability that a "yes" is wrong.
+pub(super) fn spanned(
+    program: &Program,
+    rows: impl Iterator<Item = usize>,
+    open: &[usize],
+    unknown: impl Fn(&Primitive) -> bool,
+) -> Result<Option<f64>, Error> {
     let mut columns: BTreeMap<Primitive, u32> = BTreeMap::new();
     let mut entries: Vec<Vec<(u32, BigRational)>> = Vec::new();
-    for value in rows {
+    for value in rows.chain(open.iter().copied()) {
         let mut row = Vec::new();
         for (primitive, x) in program.form(value).into_iter().filter(|(primitive, _)| unknown(primitive)) {
             let next = super::registers::column(columns.len())?;

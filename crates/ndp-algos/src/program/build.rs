@@ -1,5 +1,6 @@
 //! The typed builder: steps are added in order of time, and every mistake is refused where it is made.
 
+use super::holdings::Known;
 use super::registers::{self, Definition, Primitive};
 use super::weight::ldl;
 use super::{ProgramError, Weight};
@@ -150,6 +151,8 @@ pub struct Program {
     uses: Vec<usize>,
     pub(super) presence: Vec<Presence>,
     clock: usize,
+    /// Whether nodes hold what they use, once that was asked.
+    pub(super) held: Known,
 }
 
 impl Program {
@@ -176,6 +179,7 @@ impl Program {
             uses: vec![0; nodes],
             presence: vec![Presence::New; nodes],
             clock: 0,
+            held: Known::default(),
         })
     }
 
@@ -382,6 +386,7 @@ impl Program {
     pub(super) fn push(&mut self, definition: Definition) -> Result<Value, ProgramError> {
         let number = u32::try_from(self.values.len()).ok().filter(|&k| k < u32::MAX);
         let value = Value(number.ok_or(ProgramError::TooManyValues)?);
+        self.held.forget();
         Arc::make_mut(&mut self.values).push(definition);
         Arc::make_mut(&mut self.moments).push(self.clock);
         self.clock += 1;
@@ -389,6 +394,7 @@ impl Program {
     }
 
     pub(super) fn see(&mut self, value: Value, seeing: Seeing) {
+        self.held.forget();
         Arc::make_mut(&mut self.events).push(Event { value: value.index(), seeing, moment: self.clock });
         self.clock += 1;
     }

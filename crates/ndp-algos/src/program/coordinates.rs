@@ -42,6 +42,8 @@ pub fn loss_by_coordinates(
             return refuse(uses, "the accounts are of different observers, or of different uses");
         }
     }
+    // Together they rest on what the weakest rests on.
+    let reads = accounts.iter().map(|account| account.adaptivity).fold(first.adaptivity, Ord::max);
     match set {
         SensitivitySet::UseLevel | SensitivitySet::SameDirection | SensitivitySet::Along(_) => {
             let mut found = Ends::ZERO;
@@ -51,7 +53,7 @@ pub fn loss_by_coordinates(
                 exact &= loss.value.grade() == Grade::Exact;
                 found = found.max(Ends { low: loss.lower, high: loss.value() });
             }
-            Ok(Loss::new(found, exact))
+            Ok(Loss::new(found, exact, set, reads))
         }
         SensitivitySet::Vectors { .. } => {
             let mut diagonal = vec![0.0; uses];
@@ -70,7 +72,7 @@ pub fn loss_by_coordinates(
                 }
             }
             let high = diagonal.iter().fold(0.0, |sum: f64, d| (sum + d).next_up());
-            Ok(Loss::new(Ends { low, high }, false))
+            Ok(Loss::new(Ends { low, high }, false, set, reads))
         }
         _ => refuse(uses, "by coordinates only one use, one direction and vectors are accounted for"),
     }

@@ -22,10 +22,11 @@ use super::options::AccountOptions;
 use super::registers::Primitive;
 use super::sensitivity::SensitivitySet;
 use super::weight::float;
-use super::{NodeVerdict, ProgramError};
+use super::{Dependence, NodeVerdict, ProgramError};
 use crate::Error;
 use crate::accountant::Observer;
 use ndarray::{Array1, Array2};
+use ndp_dp::UpperBound;
 use ndp_linalg::{cholesky, gemm};
 use num_rational::BigRational;
 use rayon::prelude::*;
@@ -141,7 +142,7 @@ pub struct Design {
 /// let found = design.solve(&pairs, &SensitivitySet::UseLevel, Limit::Worst(0.25), stopping)?;
 /// // The program has the strengths, its account the loss, and nothing costs much less.
 /// let loss = found.program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
-/// assert!((loss.value() - found.loss).abs() < 1e-9 && found.loss <= 0.25 * (1.0 + 1e-9));
+/// assert!((loss.value() - found.loss.value()).abs() < 1e-9 && *found.loss.value() <= 0.25);
 /// assert!(found.lower_bound <= found.cost && found.cost <= 1.01 * found.lower_bound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -155,8 +156,12 @@ pub struct Designed {
     pub cost: f64,
     /// No strengths within the limit and above the floors cost less than this, in floating point.
     pub lower_bound: f64,
-    /// The worst or the mean loss, by the account.
-    pub loss: f64,
+    /// The worst or the mean loss, by the accounts.
+    pub loss: UpperBound<f64>,
+    /// What contributions were taken to depend on, by the account that rests on most.
+    pub reads: Dependence,
+    /// Probability that one of the accounts is too small, at most.
+    pub failure: f64,
     /// Steps taken.
     pub steps: usize,
 }
@@ -170,6 +175,9 @@ struct Seeing {
     /// One column for each change of a source.
     changes: Array2<f64>,
 }
+
+/// The losses of an account, what contributions were taken to depend on, and its failure probability.
+type Found = (Vec<f64>, Dependence, f64);
 
 /// A loss and the share that each strength has in `yᵀ S y`.
 type Cut = (f64, Vec<f64>);
@@ -324,16 +332,22 @@ impl Design {
         let (Limit::Worst(allowed) | Limit::Mean(allowed)) = limit;
         for _ in 0..4 {
             let program = self.with(&strengths)?;
-            let of = |(observer, sources): &(Observer, Vec<usize>)| -> Result<Vec<f64>, Error> {
+            let of = |(observer, sources): &(Observer, Vec<usize>)| -> Result<Found, Error> {
                 let options = AccountOptions { nodes: Some(sources.clone()), ..AccountOptions::default() };
                 let account = program.account_with(observer, &options)?;
                 let loss = |&u: &usize| match account.verdict(u, set)? {
                     NodeVerdict::Bounded(loss) => Ok(loss.value()),
                     NodeVerdict::Noiseless { .. } => Err(Error::NoiselessView(u)),
                 };
-                sources.iter().map(loss).collect()
+                let losses = sources.iter().map(loss).collect::<Result<_, _>>()?;
+                Ok((losses, account.adaptivity, account.failure))
             };
-            let losses: Vec<f64> = pairs.par_iter().map(of).collect::<Result<Vec<_>, Error>>()?.concat();
+            let found: Vec<Found> = pairs.par_iter().map(of).collect::<Result<_, _>>()?;
+            let reads = found.iter().map(|(_, reads, _)| *reads).fold(Dependence::Fixed, Ord::max);
+            // Rounded up, as a mean is.
+            let failure = found.iter().fold(0.0_f64, |sum, (.., failure)| (sum + failure).next_up()).min(1.0);
+            let failure = if found.iter().all(|(.., failure)| *failure == 0.0) { 0.0 } else { failure };
+            let losses: Vec<f64> = found.into_iter().flat_map(|(losses, ..)| losses).collect();
             let loss = match limit {
                 Limit::Worst(_) => losses.iter().fold(0.0, |m: f64, &x| m.max(x)),
                 // Rounded up.
@@ -345,7 +359,8 @@ impl Design {
             if loss <= allowed {
                 let costs = self.shares.iter().zip(&self.prices);
                 let cost = strengths.iter().zip(costs).map(|(v, (share, price))| v * (share + price)).sum();
-                return Ok(Designed { program, strengths, cost, lower_bound, loss, steps });
+                let loss = UpperBound::new(loss);
+                return Ok(Designed { program, strengths, cost, lower_bound, loss, reads, failure, steps });
             }
             strengths = self.scaled(&strengths, loss / allowed * (1.0 + 1e-12));
         }

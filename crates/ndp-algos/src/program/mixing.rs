@@ -6,7 +6,8 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, Zero};
+use num_traits::{One, Signed, Zero};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A square matrix with exact entries, one row for every node: row `u` says what node `u` makes of the values of all.
@@ -73,6 +74,29 @@ impl MixingMatrix {
     /// A denominator of all entries, and row `u` times it; none where it is long.
     pub(super) fn whole_row(&self, u: usize) -> Option<(&BigInt, &[BigInt])> {
         self.0.whole.as_ref().map(|(common, rows)| (common, rows[u].as_slice()))
+    }
+
+    /// `(1 - l) W + l I` for the share `l` that everybody keeps, exactly.
+    ///
+    /// # Errors
+    /// [`ProgramError::NotFinite`]; [`ProgramError::Laziness`] unless `0 <= l < 1`.
+    pub(super) fn lazy(self, share: &Weight) -> Result<Self, ProgramError> {
+        let kept = share.exact("the share that everybody keeps")?;
+        if kept.is_negative() || *kept >= BigRational::one() {
+            return Err(ProgramError::Laziness(share.to_string()));
+        }
+        if kept.is_zero() {
+            return Ok(self);
+        }
+        let moving = BigRational::one() - kept;
+        let row = |u: usize| {
+            let mut entries: BTreeMap<u32, BigRational> =
+                self.row(u).iter().map(|(v, weight)| (*v, weight * &moving)).collect();
+            // Rows have numbers of 32 bits, as columns do.
+            *entries.entry(u32::try_from(u).unwrap_or(u32::MAX)).or_insert_with(BigRational::zero) += kept;
+            entries.into_iter().filter(|(_, weight)| !weight.is_zero()).collect()
+        };
+        Ok(Self::of((0..self.node_count()).map(row).collect()))
     }
 
     /// Number of rows, and of columns.

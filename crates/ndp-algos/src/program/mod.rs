@@ -15,6 +15,7 @@
 //! | Is something seen without noise? | [`ProgramAccount::verdict`] | exact, names the messages |
 //! | May contributions depend on what was seen? | [`Reads`], [`Dependence`] | checked where they say what they read |
 //! | In a file? | [`Program::read`], [`Program::write`] | |
+//! | Can nodes send what they send? | [`Program::check_holdings`]; checked for what is read | |
 //! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
 //! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
 //! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
@@ -38,6 +39,7 @@ mod enclose;
 mod exact;
 mod format;
 mod gram;
+mod holdings;
 mod mixing;
 mod noiseless;
 mod observers;

@@ -112,6 +112,10 @@ impl Account for Accounted<'_> {
     fn failure(&self) -> f64 {
         self.account.failure
     }
+
+    fn rests_on(&self) -> Vec<String> {
+        self.account.rests_on(self.sensitivity)
+    }
 }
 
 /// The best linear statistic, in real runs.

@@ -13,6 +13,7 @@
 //!
 //! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0, 8/3, 3 and 4.
 
+use super::adaptivity::Dependence;
 use super::enclose::Ends;
 use super::gram::{Decided, NodeGram};
 use super::{ProgramError, semidefinite, signs};
@@ -22,6 +23,7 @@ use crate::certified::enclosure::width;
 use ndp_dp::{Exact, Guarantee, UpperBound};
 use num_rational::BigRational;
 use serde::Serialize;
+use std::fmt;
 
 /// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
 ///
@@ -44,7 +46,8 @@ use serde::Serialize;
 /// assert!((loss(scaled)? - 9.0).abs() < 1e-9);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SensitivitySet {
     /// One use changes, the others stay.
     UseLevel,
@@ -75,6 +78,44 @@ pub enum SensitivitySet {
     },
 }
 
+impl fmt::Display for SensitivitySet {
+    /// What may differ between neighboring inputs, as a sentence without its period.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UseLevel => {
+                f.write_str("one use of one node's data changes, by a vector of length at most 1")
+            }
+            Self::SameDirection => {
+                f.write_str("all uses of one node's data change by the same vector of length at most 1")
+            }
+            Self::Along(weights) => {
+                write!(
+                    f,
+                    "the uses of one node's data change by one vector of length at most 1, times {weights:?}"
+                )
+            }
+            Self::Signs => f.write_str("every use of one node's data changes by a number of size at most 1"),
+            Self::Vectors { dimension } => {
+                write!(
+                    f,
+                    "every use of one node's data changes by a vector of length at most 1 in dimension {dimension}"
+                )
+            }
+            Self::Patterns { patterns, within } => {
+                match patterns {
+                    Patterns::Cyclic { period } => write!(f, "only every {period}-th use changes: ")?,
+                    Patterns::Separated { gap } => write!(f, "only uses at least {gap} apart change: ")?,
+                    Patterns::Listed(listed) => write!(f, "only the uses of one of {listed:?} change: ")?,
+                }
+                within.fmt(f)
+            }
+            Self::Bounded { bounds, within } => {
+                write!(f, "{within}; every use times its bound of {bounds:?}")
+            }
+        }
+    }
+}
+
 /// Which uses of a node's data can hold one example.
 ///
 /// # Examples
@@ -91,7 +132,8 @@ pub enum SensitivitySet {
 /// assert!(loss(&batches)? < loss(&SensitivitySet::Signs)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Patterns {
     /// Every `period`-th use, from any of the first `period` on.
     Cyclic {
@@ -111,27 +153,33 @@ pub enum Patterns {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::program::{Observer, SensitivitySet, constructors::muffliato};
+/// use ndp_algos::program::{Dependence, Observer, SensitivitySet, constructors::muffliato};
 /// use ndp_dp::Grade;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let program = muffliato(&GossipMatrix::metropolis(&path_graph(4)?), 2)?;
 /// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
 /// assert!(loss.value.grade() == Grade::Exact && loss.lower <= loss.value());
+/// // What it rests on goes with it.
+/// assert_eq!((loss.set, loss.reads), (SensitivitySet::UseLevel, Dependence::Fixed));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Loss {
     /// The upper end, with its grade.
     pub value: Guarantee<f64>,
     /// The lower end: for an upper bound what is attained at least.
     pub lower: f64,
+    /// What may differ between neighboring inputs: the set that was declared.
+    pub set: SensitivitySet,
+    /// What contributions were taken to depend on. With [`Dependence::Assumed`] the loss rests on an assumption.
+    pub reads: Dependence,
 }
 
 impl Loss {
-    pub(super) fn new(ends: Ends, may_be_exact: bool) -> Self {
-        let exact = may_be_exact && width(ends.low, ends.high) <= WIDTH;
+    pub(super) fn new(ends: Ends, may_be_exact: bool, set: &SensitivitySet, reads: Dependence) -> Self {
+        let exact = may_be_exact && reads != Dependence::Revealed && width(ends.low, ends.high) <= WIDTH;
         let value = if exact { Exact::new(ends.high).into() } else { UpperBound::new(ends.high).into() };
-        Self { value, lower: ends.low.min(ends.high) }
+        Self { value, lower: ends.low.min(ends.high), set: set.clone(), reads }
     }
 
     /// The upper end.

@@ -124,11 +124,16 @@ impl std::fmt::Display for Weight {
 impl std::str::FromStr for Weight {
     type Err = ProgramError;
 
-    /// Reads `a` or `a/b`, both integers.
+    /// Reads `a` or `a/b`, both integers: digits, perhaps behind a minus, at most 100,000 of them.
     fn from_str(text: &str) -> Result<Self, ProgramError> {
-        let refuse = || ProgramError::NotANumber(text.to_owned());
+        let refuse = || ProgramError::NotANumber(text.chars().take(40).collect());
         let (a, b) = text.split_once('/').unwrap_or((text, "1"));
-        let integer = |x: &str| x.trim().parse::<BigInt>().map_err(|_| refuse());
+        let integer = |x: &str| {
+            let x = x.trim();
+            let digits = x.strip_prefix('-').unwrap_or(x);
+            let plain = digits.len() <= MAX_DIGITS && digits.bytes().all(|digit| digit.is_ascii_digit());
+            x.parse::<BigInt>().ok().filter(|_| plain).ok_or_else(refuse)
+        };
         let (a, b) = (integer(a)?, integer(b)?);
         if b.is_zero() {
             return Err(refuse());
@@ -234,6 +239,9 @@ pub(super) fn over(a: BigInt, b: &BigInt) -> BigRational {
         BigRational::new_raw(a, b.clone())
     }
 }
+
+/// Digits of a number that is read.
+const MAX_DIGITS: usize = 100_000;
 
 /// Bits up to which ratios are reduced.
 const REDUCED: u64 = 1 << 15;

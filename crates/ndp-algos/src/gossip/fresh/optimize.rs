@@ -22,6 +22,7 @@ use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
 use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
+use ndp_dp::Estimate;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::cholesky;
 use rayon::prelude::*;
@@ -67,7 +68,7 @@ impl Sources {
 /// // The end of the path may learn this much about the nodes two hops away or more.
 /// let far: Vec<(usize, usize)> = (2..6).map(|u| (u, 0)).collect();
 /// let found = optimize(&matrix, 3, &far, Limit::Worst(0.5), 1.0, DesignStopping::default())?;
-/// assert!(found.loss <= 0.5 * (1.0 + 1e-12) && found.variances.len() == 3);
+/// assert!(*found.loss.value() <= 0.5 * (1.0 + 1e-12) && found.variances.len() == 3);
 /// assert!(found.error <= 1.1 * found.error_lower_bound);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -79,8 +80,9 @@ pub struct Optimized {
     pub error: f64,
     /// No schedule that meets target and floor has a smaller error than this.
     pub error_lower_bound: f64,
-    /// Its mean or largest `L_uv`, at most the target.
-    pub loss: f64,
+    /// Its mean or largest `L_uv`, at most the target: in floating point. The account of the gossip with this schedule is the
+    /// guarantee.
+    pub loss: Estimate<f64>,
     /// Steps taken.
     pub iterations: usize,
 }
@@ -138,7 +140,7 @@ pub fn optimize(
         if best.as_ref().is_none_or(|b| error < b.error) {
             let variances: Vec<f64> = variances.iter().map(|s| s * scale).collect();
             NoiseSchedule::new(variances.clone())?;
-            let loss = attained / scale;
+            let loss = Estimate::new(attained / scale);
             best = Some(Optimized { variances, error, error_lower_bound: 0.0, loss, iterations: iteration });
         }
         // Convexity, at the scale where the linearised constraint is tightest.

@@ -31,13 +31,63 @@ pub struct Dsgd {
     /// noise matrix `C` ([`inverse_of_lower`](crate::program::inverse_of_lower)).
     pub noise: Vec<Vec<Weight>>,
     /// What contributions may depend on.
-    pub reads: Reads,
+    pub reads: ModelReads,
+}
+
+/// What the contributions of [`dsgd`] may depend on, beside their owners' data: the model that the owner has before the step.
+///
+/// In the first step there is no model yet, and nothing is read.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::program::constructors::{Dsgd, ModelReads, dsgd};
+/// use ndp_algos::program::{Dependence, Observer, SensitivitySet};
+/// use ndp_dp::Grade;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let matrix = GossipMatrix::metropolis(&path_graph(3)?);
+/// let account = |reads| dsgd(&matrix, Dsgd { reads, ..Dsgd::from(2) })?.account(&Observer::node(2));
+/// // Real gradients depend on models. Node 2 does not see those of nodes 0 and 1, so that their values are shown to it.
+/// let shown = account(ModelReads::Hidden)?;
+/// assert_eq!(shown.adaptivity, Dependence::Revealed);
+/// let (set, fixed) = (SensitivitySet::UseLevel, account(ModelReads::Nothing)?);
+/// assert_eq!(shown.loss(1, &set)?.value.grade(), Grade::UpperBound);
+/// assert!(fixed.loss(1, &set)?.value() <= shown.loss(1, &set)?.value());
+/// // That it sees them is refused.
+/// assert!(account(ModelReads::Seen).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ModelReads {
+    /// On nothing that was received: contributions that are fixed before the run.
+    #[default]
+    Nothing,
+    /// On the model, which the observer is said to have seen: checked for every observer.
+    Seen,
+    /// On the model, which the observer need not see: it is shown the model, which gives an upper bound.
+    Hidden,
+    /// On something that the observer has seen, which is not named: an assumption, which the account states.
+    Assumed,
+}
+
+impl ModelReads {
+    /// What the contribution of a node with this model reads.
+    fn of(self, model: Option<Value>) -> Reads {
+        let named = |reads: fn(Option<Vec<Value>>) -> Reads| {
+            model.map_or(Reads::Nothing, |model| reads(Some(vec![model])))
+        };
+        match self {
+            Self::Nothing => Reads::Nothing,
+            Self::Seen => named(Reads::Seen),
+            Self::Hidden => named(Reads::Hidden),
+            Self::Assumed => Reads::Seen(None),
+        }
+    }
 }
 
 /// That many steps with independent noise, one send a step, contributions that depend on nothing that was received.
 impl From<usize> for Dsgd {
     fn from(steps: usize) -> Self {
-        Self { steps, sends: 1, noise: toeplitz(steps, &[Weight::from(1)]), reads: Reads::Nothing }
+        Self { steps, sends: 1, noise: toeplitz(steps, &[Weight::from(1)]), reads: ModelReads::Nothing }
     }
 }
 
@@ -45,14 +95,15 @@ impl From<usize> for Dsgd {
 /// model to its neighbors and takes the mean with the matrix.
 ///
 /// Step sizes are units of the contribution. Gradients that depend on local models which the observer does not see are *not*
-/// covered by [`Reads::Nothing`]: declare what they read.
+/// covered by [`ModelReads::Nothing`]: declare what they read.
 ///
 /// # Errors
 /// [`ProgramError::Shape`](crate::program::ProgramError::Shape) for fewer rows of noise than steps.
 ///
 /// # References
-/// - Bellet, Cyffers, Davidson, Dupré la Tour, Kulkarni, *Matrix factorization for decentralized learning*, 2025, arXiv:2510.17480.
-/// - Koloskova et al.; Denisov et al., *Improved differential privacy for SGD via optimal private linear operators*, 2022.
+/// - Bellet, Cyffers, Frey, Gaudel, Lerévérend, Taïani, *Unified privacy guarantees for decentralized learning via matrix
+///   factorization*, 2025, arXiv:2510.17480.
+/// - Denisov et al., *Improved differential privacy for SGD via optimal private linear operators*, 2022.
 ///
 /// # Examples
 /// ```
@@ -76,7 +127,10 @@ pub fn dsgd(matrix: &GossipMatrix, options: impl Into<Dsgd>) -> Result<Program, 
     let noise: Vec<_> = (0..nodes).map(|u| program.noise_over_time(u, rows, 1)).collect::<Result<_, _>>()?;
     let mut model: Option<Vec<Value>> = None;
     for t in 0..options.steps {
-        let x = program.contribute_all(options.reads.clone())?;
+        let before = |u: usize| model.as_ref().map(|model| model[u]);
+        let x = (0..nodes)
+            .map(|u| program.contribute(u, options.reads.of(before(u))))
+            .collect::<Result<Vec<_>, _>>()?;
         let z: Vec<_> = noise.iter().map(|noise| noise[t]).collect();
         let mut y = program.add_all(&x, &z)?;
         if let Some(model) = &model {

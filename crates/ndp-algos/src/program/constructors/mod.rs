@@ -6,7 +6,7 @@
 //! | [`randomized_gossip`] | one noise per node, edges ring one by one | Boyd et al. 2006; Cyffers et al. 2022 |
 //! | [`fresh_noise`] | noise anew in every round | |
 //! | [`decor`] | own noise and pairwise cancelling noise, broadcast | Allouah et al. 2024 |
-//! | [`corn_dsgd`] | noise of a chosen covariance, gossip | Rodio et al. 2025 |
+//! | [`corn_dsgd`] | noise of a chosen covariance, once, then gossip | Rodio et al. 2025 |
 //! | [`zip_dl`] | masks that cancel over a node's own messages | Biswas et al. 2025 |
 //! | [`gopa`] | pairwise masks once, own noise, some nodes silent | Sabater, Bellet, Ramon 2022 |
 //! | [`dsgd`] | decentralized SGD with a noise matrix over time | Bellet et al. 2025 |
@@ -29,7 +29,7 @@ mod zip_dl;
 pub use corn_dsgd::corn_dsgd;
 pub(crate) use corn_dsgd::corn_dsgd_along;
 pub use decor::decor;
-pub use dsgd::{Dsgd, dsgd};
+pub use dsgd::{Dsgd, ModelReads, dsgd};
 pub use fresh_noise::fresh_noise;
 pub use gopa::gopa;
 pub use hierarchical::hierarchical;

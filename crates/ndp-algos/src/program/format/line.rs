@@ -2,6 +2,7 @@
 
 use crate::program::{ProgramError, Weight};
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 
 /// The keys of a line, and what they hold.
 pub(super) struct Line<'a> {
@@ -18,6 +19,23 @@ impl<'a> Line<'a> {
         match map.keys().find(|key| !keys.contains(&key.as_str())) {
             Some(key) => syntax(format!("the key {key:?} does not belong here, only {keys:?} do")),
             None => Ok(Self { map }),
+        }
+    }
+
+    /// Which one of keys that exclude each other the line has, if any.
+    pub(super) fn one_of(&self, keys: &[&'static str]) -> Result<Option<&'static str>, ProgramError> {
+        let mut given = keys.iter().copied().filter(|key| self.has(key));
+        match (given.next(), given.next()) {
+            (Some(first), Some(second)) => syntax(format!("{first:?} and {second:?} exclude each other")),
+            (first, _) => Ok(first),
+        }
+    }
+
+    /// Refuses all keys but these, which go with `key`.
+    pub(super) fn only(&self, key: &str, others: &[&str]) -> Result<(), ProgramError> {
+        match self.map.keys().find(|given| *given != key && !others.contains(&given.as_str())) {
+            Some(other) => syntax(format!("{other:?} does not go with {key:?}")),
+            None => Ok(()),
         }
     }
 
@@ -49,12 +67,15 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A list of texts, or one text.
+    /// A list of texts, each once, or one text.
     pub(super) fn texts(&self, key: &str) -> Result<Vec<&'a str>, ProgramError> {
         let one = |x: &'a Json| x.as_str().map_or_else(|| syntax(format!("{key:?} must hold texts")), Ok);
-        match self.get(key)? {
-            Json::Array(list) => list.iter().map(one).collect(),
-            text => Ok(vec![one(text)?]),
+        let Json::Array(list) = self.get(key)? else { return Ok(vec![one(self.get(key)?)?]) };
+        let texts = list.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+        let mut known = BTreeSet::new();
+        match texts.iter().find(|text| !known.insert(**text)) {
+            Some(text) => syntax(format!("{text:?} is given twice in {key:?}")),
+            None => Ok(texts),
         }
     }
 

@@ -70,18 +70,18 @@ impl Names {
         }
     }
 
-    /// What `name`, `name[k]`, `name[t]`, `name[t+1]`, `name@u` or `name[k]@u` stands for.
-    pub(super) fn find(&self, reference: &str) -> Result<Entry, ProgramError> {
+    /// What `name`, `name[k]`, `name[t]` or `name[t+1]` stands for; and the value of `name@u` or `name[k]@u`.
+    fn locate(&self, reference: &str) -> Result<(&Entry, Option<Value>), ProgramError> {
         let unknown = || ProgramError::UnknownName(reference.to_owned());
         let (rest, node) = match reference.split_once('@') {
-            Some((rest, node)) => (rest, Some(node.parse::<usize>().map_err(|_| unknown())?)),
+            Some((rest, node)) => (rest, Some(place(node).ok_or_else(unknown)?)),
             None => (reference, None),
         };
         let (name, time) = match rest.strip_suffix(']').and_then(|rest| rest.split_once('[')) {
             Some((name, time)) if time.starts_with('t') => {
                 // The counter of the innermost block, or so many after it.
                 let later = match time.strip_prefix("t+") {
-                    Some(later) => later.parse::<usize>().map_err(|_| unknown())?,
+                    Some(later) => place(later).ok_or_else(unknown)?,
                     None if time == "t" => 0,
                     None => return Err(unknown()),
                 };
@@ -89,7 +89,7 @@ impl Names {
                 let counter = counter.map_or_else(|| syntax("[t] stands outside of a repeated block"), Ok)?;
                 (name, Some(counter.saturating_add(later)))
             }
-            Some((name, time)) => (name, Some(time.parse::<usize>().map_err(|_| unknown())?)),
+            Some((name, time)) => (name, Some(place(time).ok_or_else(unknown)?)),
             None => (rest, None),
         };
         let mut entry = self.entries.get(name).ok_or_else(unknown)?;
@@ -103,11 +103,17 @@ impl Names {
         }
         match (entry, node) {
             (Entry::Family(family), Some(node)) => {
-                Ok(Entry::One(family.get(node).copied().flatten().ok_or_else(unknown)?))
+                Ok((entry, Some(family.get(node).copied().flatten().ok_or_else(unknown)?)))
             }
             (_, Some(_)) => syntax(format!("{name} is a single value: write it without @")),
-            (entry, None) => Ok(entry.clone()),
+            (entry, None) => Ok((entry, None)),
         }
+    }
+
+    /// What a reference stands for.
+    pub(super) fn find(&self, reference: &str) -> Result<Entry, ProgramError> {
+        let (entry, value) = self.locate(reference)?;
+        Ok(value.map_or_else(|| entry.clone(), Entry::One))
     }
 
     /// A single value.
@@ -122,13 +128,13 @@ impl Names {
 
     /// The value at a node: that of a family, or the single one.
     pub(super) fn at(&self, reference: &str, node: usize) -> Result<Value, ProgramError> {
-        match self.find(reference)? {
-            Entry::One(value) => Ok(value),
-            Entry::Family(family) => match family.get(node).copied().flatten() {
+        match self.locate(reference)? {
+            (_, Some(value)) | (&Entry::One(value), None) => Ok(value),
+            (Entry::Family(family), None) => match family.get(node).copied().flatten() {
                 Some(value) => Ok(value),
                 None => syntax(format!("{reference} has no value at node {node}: name the nodes meant")),
             },
-            Entry::Timed(_) => Err(ProgramError::UnknownName(reference.to_owned())),
+            (Entry::Timed(_), None) => Err(ProgramError::UnknownName(reference.to_owned())),
         }
     }
 
@@ -140,4 +146,9 @@ impl Names {
             Entry::Timed(_) => Vec::new(),
         })
     }
+}
+
+/// A node, a time or a column within a text, written in one way only: no sign, no zeros before it.
+pub(super) fn place(text: &str) -> Option<usize> {
+    text.parse().ok().filter(|place: &usize| place.to_string() == text)
 }

@@ -1,12 +1,15 @@
 //! The reader.
 
 use super::VERSION;
+use super::json;
 use super::line::{Line, index, syntax};
-use super::names::{Entry, Names};
+use super::names::{Entry, Names, place};
 use crate::Error;
 use crate::program::build::{Seeing, distinct};
+use crate::program::holdings::Holdings;
 use crate::program::{MixingMatrix, Program, ProgramError, Reads, Value, Weight};
 use ndp_graph::{GossipMatrix, Graph, Weights, generators};
+use ndp_linalg::memory::require_memory;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -35,13 +38,7 @@ impl Program {
             if text.trim().is_empty() || text.trim_start().starts_with('#') {
                 continue;
             }
-            match serde_json::from_str(&text) {
-                Ok(Json::Object(map)) => steps.push((number, map)),
-                Ok(_) => {
-                    return Err(at(ProgramError::Syntax("a line must be a JSON object".into()).into()).into());
-                }
-                Err(e) => return Err(at(ProgramError::Syntax(format!("no JSON: {e}")).into()).into()),
-            }
+            steps.push((number, json::object(&text).map_err(|e| at(e.into()))?));
         }
         let Some((line, first)) = steps.first() else {
             return Err(ProgramError::Syntax("a program needs a first line".into()).into());
@@ -49,26 +46,33 @@ impl Program {
         let at = |line: usize, problem: Error| {
             Error::from(ProgramError::Line { line, problem: Box::new(problem) })
         };
-        let program = header(first).map_err(|e| at(*line, e.into()))?;
+        let (program, holdings) = header(first).map_err(|e| at(*line, e.into()))?;
         let mut reader = Reader {
             program,
             names: Names::default(),
             graphs: BTreeMap::new(),
             matrices: BTreeMap::new(),
+            holdings,
             done: 0,
         };
-        reader.block(&steps[1..], &mut |line, problem| at(line, problem))?;
+        reader.block(&steps[1..], 0, &mut |line, problem| at(line, problem))?;
         Ok(reader.program)
     }
 }
 
-fn header(map: &Map<String, Json>) -> Result<Program, ProgramError> {
-    let line = Line::new(map, &["ndp-program", "nodes"])?;
+/// The program without steps, and what its nodes hold, unless the writer answers for that.
+fn header(map: &Map<String, Json>) -> Result<(Program, Option<Holdings>), ProgramError> {
+    let line = Line::new(map, &["ndp-program", "nodes", "holdings"])?;
     let got = line.number("ndp-program")? as u64;
     if got != VERSION {
         return Err(ProgramError::Version { got, known: VERSION });
     }
-    Program::new(line.number("nodes")?)
+    let program = Program::new(line.number("nodes")?)?;
+    match line.has("holdings").then(|| line.text("holdings")).transpose()? {
+        None => Ok((program, Some(Holdings::default()))),
+        Some("assumed") => Ok((program, None)),
+        Some(other) => syntax(format!("\"holdings\" can only be \"assumed\", got {other:?}")),
+    }
 }
 
 pub(super) struct Reader {
@@ -76,45 +80,78 @@ pub(super) struct Reader {
     pub(super) names: Names,
     graphs: BTreeMap<String, Graph>,
     matrices: BTreeMap<String, MixingMatrix>,
+    /// What nodes hold so far; none where the writer answers for it.
+    holdings: Option<Holdings>,
     /// Steps done so far.
     done: usize,
 }
 
 impl Reader {
-    fn block(&mut self, steps: &[Step], at: &mut impl FnMut(usize, Error) -> Error) -> Result<(), Error> {
+    fn block(
+        &mut self,
+        steps: &[Step],
+        depth: usize,
+        at: &mut impl FnMut(usize, Error) -> Error,
+    ) -> Result<(), Error> {
         let mut k = 0;
         while let Some((line, map)) = steps.get(k) {
-            self.done += 1;
-            if self.done > MAX_STEPS {
-                let problem = format!("the program has more than {MAX_STEPS} steps");
-                return Err(at(*line, ProgramError::Syntax(problem).into()));
-            }
+            self.count().map_err(|problem| at(*line, problem.into()))?;
             if !map.contains_key("repeat") {
                 self.step(map).map_err(|problem| at(*line, problem))?;
                 k += 1;
                 continue;
             }
-            let times = Line::new(map, &["repeat"]).and_then(|line| line.number("repeat"));
-            let times = times.map_err(|problem| at(*line, problem.into()))?;
-            let Some(length) = inside(&steps[k + 1..]) else {
-                let problem = ProgramError::Syntax("the repeated block has no end".to_owned());
-                return Err(at(*line, problem.into()));
-            };
+            let (times, length) =
+                self.repeated(map, &steps[k + 1..], depth).map_err(|problem| at(*line, problem.into()))?;
+            let (end, map) = &steps[k + 1 + length];
+            let closed = Line::new(map, &["end"]).and_then(|line| line.text("end"));
+            if closed.map_err(|problem| at(*end, problem.into()))? != "repeat" {
+                let problem = ProgramError::Syntax("only a repeated block has an end".to_owned());
+                return Err(at(*end, problem.into()));
+            }
             for iteration in 0..times {
                 self.names.enter(iteration);
-                self.block(&steps[k + 1..k + 1 + length], at)?;
-                self.done += 1;
+                self.block(&steps[k + 1..k + 1 + length], depth + 1, at)?;
+                self.count().map_err(|problem| at(*end, problem.into()))?;
                 self.names.exit();
-                if self.done > MAX_STEPS {
-                    break;
-                }
             }
             k += length + 2;
         }
         Ok(())
     }
 
+    /// How often a block is repeated, and its length.
+    fn repeated(
+        &self,
+        map: &Map<String, Json>,
+        after: &[Step],
+        depth: usize,
+    ) -> Result<(usize, usize), ProgramError> {
+        let times = Line::new(map, &["repeat"])?.number("repeat")?;
+        if times == 0 {
+            return syntax("a block is repeated at least once: what lies in it would not be read");
+        }
+        if depth >= MAX_DEPTH {
+            return syntax(format!("blocks lie in each other more than {MAX_DEPTH} times"));
+        }
+        match inside(after) {
+            Some(length) => Ok((times, length)),
+            None => syntax("the repeated block has no end"),
+        }
+    }
+
+    /// One step more.
+    fn count(&mut self) -> Result<(), ProgramError> {
+        self.done += 1;
+        match self.done > MAX_STEPS {
+            true => syntax(format!("the program has more than {MAX_STEPS} steps")),
+            false => Ok(()),
+        }
+    }
+
     fn step(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
+        // Most lines make a few values for every node.
+        self.room(4 * self.program.node_count())?;
         let verb = VERBS.iter().find(|verb| map.contains_key(**verb));
         match verb.copied() {
             Some("graph") => self.graph(map)?,
@@ -126,7 +163,11 @@ impl Reader {
             Some("broadcast") => {
                 let line = Line::new(map, &["broadcast", "from", "nodes"])?;
                 let reference = line.text("broadcast")?;
-                let from = if line.has("from") { line.nodes("from")? } else { self.nodes(&line)? };
+                let from = match line.one_of(&["from", "nodes"])? {
+                    Some("from") => line.nodes("from")?,
+                    _ => self.nodes(&line)?,
+                };
+                distinct(&from, "a broadcast")?;
                 for node in from {
                     let value = self.names.at(reference, node)?;
                     self.program.broadcast(node, value)?;
@@ -178,17 +219,28 @@ impl Reader {
                 return Ok(syntax(format!("no step has the keys {keys:?}"))?);
             }
         }
-        Ok(())
+        self.room(0)?;
+        match &mut self.holdings {
+            Some(holdings) => holdings.follow(&self.program),
+            None => Ok(()),
+        }
     }
 
-    /// The nodes that a line is about: those named, or all.
+    /// Refuses a program that would not fit, with so many values and messages more.
+    pub(super) fn room(&self, more: usize) -> Result<(), Error> {
+        let made = self.program.values.len() + self.program.events.len();
+        Ok(require_memory("the steps of the program", (made + more) as u128 * BYTES)?)
+    }
+
+    /// The nodes that a line is about, each once: those named, or all.
     pub(super) fn nodes(&self, line: &Line<'_>) -> Result<Vec<usize>, ProgramError> {
-        match (line.has("nodes"), line.has("node")) {
-            (true, _) => line.nodes("nodes"),
-            (false, true) => Ok(vec![line.number("node")?]),
-            (false, false) => {
-                Ok((0..self.program.node_count()).filter(|&u| !self.program.has_left(u)).collect())
+        match line.one_of(&["node", "nodes"])? {
+            Some("nodes") => {
+                let nodes = line.nodes("nodes")?;
+                distinct(&nodes, "a line").map(|()| nodes)
             }
+            Some(_) => Ok(vec![line.number("node")?]),
+            None => Ok((0..self.program.node_count()).filter(|&u| !self.program.has_left(u)).collect()),
         }
     }
 
@@ -198,7 +250,7 @@ impl Reader {
         if self.graphs.contains_key(&name) {
             return Err(ProgramError::RepeatedName(name).into());
         }
-        let graph = if line.has("family") {
+        let graph = if line.one_of(&["family", "edges"])? == Some("family") {
             match line.text("family")? {
                 "path" => generators::path_graph(n)?,
                 "cycle" => generators::cycle_graph(n)?,
@@ -230,15 +282,18 @@ impl Reader {
         if self.matrices.contains_key(&name) {
             return Err(ProgramError::RepeatedName(name).into());
         }
-        let mixing = if line.has("rows") {
+        let kind = line.one_of(&["rows", "entries", "of"])?;
+        let mixing = if kind == Some("rows") {
+            line.only("rows", &["matrix"])?;
             MixingMatrix::from_dense(&line.table("rows")?)?
-        } else if line.has("entries") {
+        } else if kind == Some("entries") {
+            line.only("entries", &["matrix"])?;
             let Json::Array(rows) = line.get("entries")? else {
                 return Ok(syntax("\"entries\" must be a list of rows")?);
             };
-            let entry = |(column, x): (&String, &Json)| match column.parse::<usize>() {
-                Ok(column) => Ok((column, super::line::weight(x)?)),
-                Err(_) => syntax(format!("{column:?} is no column")),
+            let entry = |(column, x): (&String, &Json)| match place(column) {
+                Some(column) => Ok((column, super::line::weight(x)?)),
+                None => syntax(format!("{column:?} is no column")),
             };
             let row = |row: &Json| match row {
                 Json::Object(entries) => entries.iter().map(entry).collect::<Result<Vec<_>, ProgramError>>(),
@@ -256,8 +311,8 @@ impl Reader {
                 }
                 Ok(rule) => GossipMatrix::new(graph, rule)?,
             };
-            let matrix = if line.has("lazy") { matrix.lazy(line.weight("lazy")?.to_f64())? } else { matrix };
-            MixingMatrix::from(&matrix)
+            let lazy = if line.has("lazy") { line.weight("lazy")? } else { Weight::from(0) };
+            MixingMatrix::from(&matrix).lazy(&lazy)?
         };
         self.matrices.insert(name, mixing);
         Ok(())
@@ -272,7 +327,6 @@ impl Reader {
         let reads = self.reads(line.get("reads")?)?;
         let single = line.has("node");
         let nodes = self.nodes(&line)?;
-        distinct(&nodes, "a contribution")?;
         let mut family = vec![None; self.program.node_count()];
         for &node in &nodes {
             if line.has("use") && line.number("use")? != self.program.uses(node) {
@@ -324,9 +378,10 @@ impl Reader {
 
     fn assign(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
         let line = Line::new(map, &["let", "set", "sum", "gossip", "of", "node", "nodes"])?;
-        let verb = if line.has("let") { "let" } else { "set" };
+        let verb = line.one_of(&["let", "set"])?.unwrap_or("let");
         let names = line.texts(verb)?;
-        if line.has("gossip") {
+        if line.one_of(&["sum", "gossip"])? == Some("gossip") {
+            line.only("gossip", &[verb, "of"])?;
             let matrix = self.find_matrix(line.text("gossip")?)?;
             let of = line.texts("of")?;
             let values: Vec<Value> = match of[..] {
@@ -337,7 +392,7 @@ impl Reader {
             };
             let mixed = self.program.gossip(&matrix, &values)?;
             return match names[..] {
-                [name] if of.len() == 1 => {
+                [name] if !line.get(verb)?.is_array() => {
                     self.assign_to(verb, name, Entry::Family(mixed.into_iter().map(Some).collect()))
                 }
                 _ if names.len() == mixed.len() => names
@@ -347,6 +402,7 @@ impl Reader {
                 _ => Ok(syntax("as many names are needed as there are nodes")?),
             };
         }
+        line.only("sum", &[verb, "node", "nodes"])?;
         let terms = line.terms("sum")?;
         let entries: Vec<(Entry, &str, Weight)> = terms
             .into_iter()
@@ -354,7 +410,7 @@ impl Reader {
             .collect::<Result<_, ProgramError>>()?;
         let single = entries.iter().all(|(entry, ..)| matches!(entry, Entry::One(_)));
         let [name] = names[..] else { return Ok(syntax("a sum has one name")?) };
-        if single && !line.has("nodes") {
+        if single && !line.has("nodes") && !line.has("node") {
             let terms = entries.iter().filter_map(|(entry, _, weight)| match entry {
                 Entry::One(value) => Some((weight.clone(), *value)),
                 _ => None,
@@ -394,8 +450,10 @@ impl Reader {
     fn send(&mut self, map: &Map<String, Json>) -> Result<(), Error> {
         let line = Line::new(map, &["send", "along", "from", "to", "nodes"])?;
         let reference = line.text("send")?;
-        if line.has("along") {
+        if line.one_of(&["along", "from"])? == Some("along") {
+            line.only("along", &["send", "nodes"])?;
             let graph = self.find_graph(line.text("along")?)?.clone();
+            self.room(2 * graph.edge_count())?;
             for from in self.nodes(&line)? {
                 let value = self.names.at(reference, from)?;
                 let nodes = self.program.node_count();
@@ -411,8 +469,10 @@ impl Reader {
             return Ok(());
         }
         let from = line.number("from")?;
-        let value = self.names.at(reference, from)?;
-        for to in line.nodes("to")? {
+        line.only("from", &["send", "to"])?;
+        let (value, to) = (self.names.at(reference, from)?, line.nodes("to")?);
+        distinct(&to, "the receivers")?;
+        for to in to {
             self.program.send(from, to, value)?;
         }
         Ok(())
@@ -461,3 +521,7 @@ const VERBS: [&str; 21] = [
 ];
 /// Steps that are read at most, repetitions counted.
 const MAX_STEPS: usize = 10_000_000;
+/// Repeated blocks that lie in each other, at most.
+const MAX_DEPTH: usize = 64;
+/// Memory for a value or a message, about.
+const BYTES: u128 = 200;

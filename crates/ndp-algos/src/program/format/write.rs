@@ -9,7 +9,8 @@ use serde_json::{Map, Value as Json, json};
 use std::io::Write;
 
 impl Program {
-    /// Writes the program so that [`Program::read`] gives the same program back.
+    /// Writes the program so that [`Program::read`] gives the same program back. Where nodes send what they
+    /// [cannot form](Program::check_holdings) the first line says so.
     ///
     /// # Errors
     /// Those of the writer.
@@ -25,7 +26,11 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn write(&self, mut to: impl Write) -> std::io::Result<()> {
-        writeln!(to, "{}", json!({"ndp-program": VERSION, "nodes": self.nodes}))?;
+        let mut header = json!({"ndp-program": VERSION, "nodes": self.nodes});
+        if !self.holds() {
+            header["holdings"] = json!("assumed");
+        }
+        writeln!(to, "{header}")?;
         let mut steps: Vec<(usize, Json)> = Vec::new();
         let mut matrices: Vec<MixingMatrix> = Vec::new();
         for (value, definition) in self.values.iter().enumerate() {

@@ -44,7 +44,7 @@ fn schedules_of_fresh_noise() -> Outcome {
             let stopping = DesignStopping { tolerance: 1e-3, steps: 400 };
             let found = design.solve(&pairs, &SensitivitySet::UseLevel, limit, stopping)?;
             assert!(found.cost <= found.lower_bound * 1.0011, "{limit:?}: {}", found.cost);
-            assert!(found.loss <= allowed && found.loss > 0.99 * allowed, "{}", found.loss);
+            assert!(*found.loss.value() <= allowed && *found.loss.value() > 0.99 * allowed, "{found:?}");
             assert!(found.cost >= before.error_lower_bound * (1.0 - 1e-9), "{} {before:?}", found.cost);
             assert!(before.error >= found.lower_bound * (1.0 - 1e-9), "{before:?} {}", found.lower_bound);
             let error = found.program.error(NoiseMultiplier::new(1.0)?)?;
@@ -65,7 +65,7 @@ fn one_strength_is_the_least_noise() -> Outcome {
     let pairs = (0..36).map(|k| losses.value().get(k / 6, k % 6));
     let worst = pairs.fold(0.0, f64::max);
     assert!((found.strengths[0] - worst / 0.25).abs() < 1e-8, "{:?}", found.strengths);
-    assert!(found.cost >= found.lower_bound && found.loss <= 0.25);
+    assert!(found.cost >= found.lower_bound && *found.loss.value() <= 0.25);
     Ok(())
 }
 
@@ -113,10 +113,10 @@ fn zero_sum_shares() -> Outcome {
         let limit = Limit::Worst(1.0);
         let found =
             design.solve(&everybody(n), &SensitivitySet::UseLevel, limit, DesignStopping::default())?;
-        assert!(found.cost <= found.lower_bound * 1.0011 && found.loss <= 1.0, "{found:?}");
+        assert!(found.cost <= found.lower_bound * 1.0011 && *found.loss.value() <= 1.0, "{found:?}");
         let h = (n - 1) as f64;
         let (a, b) = (found.strengths[0], found.strengths[1]);
-        assert!((1.0 / (h * a) + (1.0 - 1.0 / h) / (a + b) - found.loss).abs() < 1e-8, "{a} {b}");
+        assert!((1.0 / (h * a) + (1.0 - 1.0 / h) / (a + b) - found.loss.value()).abs() < 1e-8, "{a} {b}");
         // For every a the least b: (1 - 1/h) / (1 - 1/(h a)) - a, or none where own noise is enough.
         let cost = |a: f64| {
             let b = ((1.0 - 1.0 / h) / (1.0 - 1.0 / (h * a)) - a).max(0.0);

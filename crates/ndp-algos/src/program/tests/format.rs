@@ -29,7 +29,7 @@ fn every_constructor_can_be_written_and_read() -> Outcome {
     assert_same_after_writing(&corn_dsgd(&pair, &covariance, 1)?);
     assert_same_after_writing(&secure_neighbor_sums(&GossipMatrix::metropolis(&complete_graph(4)?), 2)?);
     assert_same_after_writing(&hierarchical(5, &[vec![1, 2], vec![3, 4]], 1, 1)?);
-    let mut program = dsgd(&pair, Dsgd { reads: Reads::Seen(Some(vec![])), ..Dsgd::from(2) })?;
+    let mut program = dsgd(&pair, Dsgd { reads: ModelReads::Seen, ..Dsgd::from(2) })?;
     program.leave(1)?;
     assert_same_after_writing(&program);
     Ok(())

@@ -1,10 +1,12 @@
 //! Tests of programs.
 
 mod claims;
+mod contradictions;
 mod deep;
 mod designs;
 mod errors;
 mod format;
+mod hostile;
 mod large;
 mod properties;
 mod protocols;

@@ -308,10 +308,24 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     let refused = program(false, true)?.account_with(&observer, &only_exact).map(|_| ());
     assert_eq!(refused, Err(ProgramError::HiddenNotExact { node: 1, index: 1 }.into()));
     // Without a list a declaration is an assumption, or gives nothing.
-    let assumed = dsgd(&matrix, Dsgd { reads: Reads::Seen(None), ..Dsgd::from(2) })?.account(&observer)?;
+    let assumed = dsgd(&matrix, Dsgd { reads: ModelReads::Assumed, ..Dsgd::from(2) })?.account(&observer)?;
     assert_eq!(assumed.adaptivity, Dependence::Assumed);
-    let nothing = dsgd(&matrix, Dsgd { reads: Reads::Hidden(None), ..Dsgd::from(2) })?.account(&observer);
+    let mut nothing = Program::new(3)?;
+    let x = nothing.contribute(0, Reads::Hidden(None))?;
+    nothing.broadcast(0, x)?;
+    let nothing = nothing.account(&observer);
     assert!(matches!(nothing, Err(crate::Error::Program(ProgramError::Hidden { .. }))));
+    // Named for every step: the same as by hand.
+    let by_hand = program(false, true)?.account(&observer)?;
+    let named = dsgd(&matrix, Dsgd { reads: ModelReads::Hidden, ..Dsgd::from(2) })?.account(&observer)?;
+    let set = SensitivitySet::SameDirection;
+    for u in [0, 1] {
+        let (a, b) = (named.loss(u, &set)?.value(), by_hand.loss(u, &set)?.value());
+        assert!((a - b).abs() < 1e-9 && a > 0.0, "{u}: {a} {b}");
+    }
+    let seen = dsgd(&matrix, Dsgd { reads: ModelReads::Seen, ..Dsgd::from(2) })?;
+    let refused = seen.account(&observer).map(|_| ());
+    assert_eq!(refused, Err(ProgramError::NotSeen { node: 1, index: 1 }.into()));
     Ok(())
 }
 
