@@ -256,6 +256,10 @@ impl Account for PatientAccount {
         self.account.failure()
     }
 
+    fn rests_on(&self) -> Vec<String> {
+        self.account.rests_on()
+    }
+
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
     }

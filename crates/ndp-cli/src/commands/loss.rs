@@ -181,6 +181,13 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         ("the account fails", question::probability(failure)),
         ("pairs", found.entries.len().to_string()),
     ];
+    let mut rests_on: Vec<String> = Vec::new();
+    for sentence in accounts.iter().flat_map(|account| account.rests_on()) {
+        if !rests_on.contains(&sentence) {
+            rests_on.push(sentence);
+        }
+    }
+    rows.extend(rests_on.iter().map(|sentence| ("rests on", sentence.clone())));
     if !found.entries.is_empty() {
         rows.push(("median, 90 %, largest", found.quantiles().map(up).join(", ")));
     }
@@ -199,7 +206,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         line("")?;
         table(&HOPS, &by_distance)?;
     }
-    found.write(asked, noise, failure, &chosen.description)?;
+    found.write(asked, noise, (failure, &rests_on), &chosen.description)?;
     // With pairs that are not known, every pair must keep a limit that is the same for all.
     let covered = |target: &Target| {
         let largest = found.entries.iter().map(|entry| entry.loss).fold(0.0, f64::max);
@@ -298,7 +305,7 @@ impl Found<'_> {
         &self,
         asked: &Loss,
         noise: NoiseMultiplier,
-        failure: f64,
+        (failure, rests_on): (f64, &[String]),
         observers: &str,
     ) -> Result<(), Failure> {
         let seed = asked.knowledge.seed;
@@ -322,7 +329,7 @@ impl Found<'_> {
             };
             let pairs: Vec<_> = self.entries.iter().map(pair).collect();
             let body = json!({ "protocol": self.protocol, "measure": self.measure.to_string(), "noise": noise.get(),
-                "failure": failure, "observers": observers, "pairs": pairs });
+                "failure": failure, "rests_on": rests_on, "observers": observers, "pairs": pairs });
             json(path, seed, body)?;
         }
         Ok(())
