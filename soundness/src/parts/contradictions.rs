@@ -69,7 +69,8 @@ fn program(rng: &mut ChaCha8Rng, line: &str) -> String {
         text.push_str(needed);
         text.push('\n');
     }
-    if rng.random_range(0..2) == 0 {
+    // What is mixed was sent before.
+    if rng.random_range(0..2) == 0 || line.contains("gossip") {
         text.push_str("{\"send\": \"y\", \"along\": \"g\"}\n");
     }
     text.push_str(line);
@@ -123,7 +124,7 @@ const LINES: &[&[(&str, &str)]] = &[
 fn written(keys: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = keys.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
     let line = format!("{{{}}}", pairs.join(", "));
-    if keys[0].0 == "repeat" { line + "\n{\"broadcast\": \"y\"}\n{\"end\": true}" } else { line }
+    if keys[0].0 == "repeat" { line + "\n{\"broadcast\": \"y\"}\n{\"end\": \"repeat\"}" } else { line }
 }
 
 /// Two texts that differ in one line.
@@ -231,8 +232,11 @@ fn excluding(rng: &mut ChaCha8Rng) -> Drawn {
     if rng.random_range(0..EXCLUDING.len()) == 0 {
         // What stands beside the end of a block.
         let block = |end: &str| format!("{{\"repeat\": 2}}\n{{\"broadcast\": \"y\"}}\n{end}");
-        let beside = pick(rng, &["{\"end\": true, \"broadcast\": \"z\"}", "{\"end\": true, \"leave\": [3]}"]);
-        let (base, wrong) = both(rng, &block("{\"end\": true}"), &block(beside));
+        let beside = pick(
+            rng,
+            &["{\"end\": \"repeat\", \"broadcast\": \"z\"}", "{\"end\": \"repeat\", \"leave\": [3]}"],
+        );
+        let (base, wrong) = both(rng, &block("{\"end\": \"repeat\"}"), &block(beside));
         return ("excluding keys", "keys beside an end", base, wrong);
     }
     let (keys, extra) = pick(rng, EXCLUDING);
