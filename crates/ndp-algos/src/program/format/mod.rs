@@ -22,6 +22,7 @@ mod line;
 mod names;
 mod noises;
 mod read;
+mod values;
 mod write;
 
 /// The version of the format that is read and written.
