@@ -46,6 +46,16 @@ pub enum Error {
     /// The same node twice in a coalition.
     #[error("node {0} is given twice in the coalition")]
     RepeatedMember(usize),
+    /// A limit on what nobody was asked about.
+    #[error(
+        "there is a limit on what node {observer} learns about node {exposed}, and no observer who is looked at answers for that"
+    )]
+    NobodyLooked {
+        /// The exposed node.
+        exposed: usize,
+        /// The observer of the limit.
+        observer: usize,
+    },
     /// The observer sees a combination of inputs that carries no noise at all.
     #[error(
         "the observer sees a combination of inputs without noise that reveals node {0}: its loss is infinite"

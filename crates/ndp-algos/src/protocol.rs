@@ -2,7 +2,7 @@
 
 use crate::{Error, LossReport, View, loss};
 use ndarray::{Array2, ArrayView2, Axis};
-use ndp_dp::{NoiseMultiplier, Sigma};
+use ndp_dp::{Guarantee, NoiseMultiplier, Sigma};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::{Deserialize, Serialize};
@@ -143,6 +143,21 @@ pub trait LinearProtocol: Send + Sync {
         None
     }
 
+    /// The unit loss of every node towards somebody outside the network, who hears what is published and no message between nodes:
+    /// exactly 0 where nothing is.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where the protocol does not say what is public.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Err(Error::NotOffered("the protocol does not say what is public: an outsider's account needs that"))
+    }
+
+    /// The unit loss of any node towards any one other node, at most, where that is known without looking at what is seen and
+    /// without a [noise of one's own](Self::own_variance).
+    fn unit_towards_one(&self) -> Option<f64> {
+        None
+    }
+
     /// Root mean square, over nodes and runs, of what the noise and too few rounds add to the mean that a node ends with, at most:
     /// in units of the length `Δ` of the interval that the values come from, at noise `σ/Δ`.
     ///
@@ -194,6 +209,14 @@ macro_rules! delegate {
 
             fn own_variance(&self) -> Option<f64> {
                 (**self).own_variance()
+            }
+
+            fn outside(&self) -> Result<Guarantee<f64>, Error> {
+                (**self).outside()
+            }
+
+            fn unit_towards_one(&self) -> Option<f64> {
+                (**self).unit_towards_one()
             }
 
             fn error_bound(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

@@ -3,7 +3,7 @@
 use crate::view::checked_coalition;
 use crate::{Error, LinearProtocol, LossReport, View};
 use ndarray::Array2;
-use ndp_dp::{Exact, NoiseMultiplier, ObserverLoss};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
 
 /// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the mean.
 ///
@@ -59,6 +59,11 @@ impl LinearProtocol for LocalAveraging {
         Some(1.0)
     }
 
+    /// Everything is published: one release of every value.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(1.0).into())
+    }
+
     /// Row and noise `u` are those of node `u`.
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         ndp_linalg::memory::require_dense(
@@ -89,6 +94,15 @@ impl LinearProtocol for LocalAveraging {
 impl LinearProtocol for CentralAveraging {
     fn node_count(&self) -> usize {
         self.nodes
+    }
+
+    /// The noisy sum is published. Whoever knows all values but one sees that one behind the noise.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(1.0).into())
+    }
+
+    fn unit_towards_one(&self) -> Option<f64> {
+        Some(1.0)
     }
 
     /// The only row is the sum with its noise, which nobody knows.

@@ -1,6 +1,6 @@
 //! Protocols side by side at the same guarantee.
 
-use super::{LeastNoise, Observer, Protocol, Target, accounts, least_noise};
+use super::{Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Target, accounts};
 use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::Silent;
@@ -37,6 +37,10 @@ pub struct Row {
     pub grade: Option<Grade>,
     /// Probability that an account is too small, all observers together.
     pub failure: f64,
+    /// Whom the least noise covers; `None` where there is none.
+    pub coverage: Option<Coverage>,
+    /// The least noise for those who are looked at, where the bound for the others takes more: it shows nothing about the others.
+    pub looked_at: Option<NoiseMultiplier>,
 }
 
 /// A table of protocols at the same target; it prints itself.
@@ -70,6 +74,15 @@ pub fn compare(
     observers: &[Observer],
     target: &Target,
 ) -> Comparison {
+    compare_towards(protocols, &Audience::named(observers.to_vec()), target)
+}
+
+/// The same towards an audience of whom only some are looked at: each row says whom it covers.
+pub fn compare_towards(
+    protocols: &[(&str, Result<&dyn Protocol, Error>)],
+    audience: &Audience,
+    target: &Target,
+) -> Comparison {
     let row = |(name, protocol): &(&str, Result<&dyn Protocol, Error>)| {
         let refused = |error: &Error| Row {
             name: (*name).into(),
@@ -78,17 +91,18 @@ pub fn compare(
             messages: Err(error.clone()),
             grade: None,
             failure: 0.0,
+            coverage: None,
+            looked_at: None,
         };
         let protocol = match protocol {
             Ok(protocol) => *protocol,
             Err(error) => return refused(error),
         };
-        let accounts = match accounts(protocol, observers, &Silent) {
-            Ok(accounts) => accounts,
+        let covered = match accounts(protocol, audience.looked_at(), &Silent) {
+            Ok(accounts) => Covered::new(protocol, audience, accounts),
             Err(error) => return refused(&error),
         };
-        let failure = accounts.iter().map(|account| account.failure()).sum();
-        let least = least_noise(&accounts, target);
+        let least = covered.least_noise(target);
         let at = |least: &Result<LeastNoise, Error>| -> Result<NoiseMultiplier, Error> {
             least.as_ref().map(|least| least.noise).map_err(Error::clone)
         };
@@ -96,7 +110,18 @@ pub fn compare(
         let messages = protocol.message_count();
         let tightest = least.as_ref().ok().and_then(|least| least.tightest);
         let grade = tightest.map(|pair| pair.loss.grade());
-        Row { name: (*name).into(), least, error, messages, grade, failure }
+        let looked_at = least.as_ref().ok().and_then(|least| covered.of_looked_at(target, least));
+        let coverage = least.is_ok().then(|| covered.coverage.clone());
+        Row {
+            name: (*name).into(),
+            failure: covered.failure(),
+            least,
+            error,
+            messages,
+            grade,
+            coverage,
+            looked_at,
+        }
     };
     Comparison { rows: protocols.iter().map(row).collect() }
 }
@@ -115,12 +140,21 @@ impl fmt::Display for Comparison {
                     fixed(least.noise.get(), 5, Round::Up),
                     number(&row.error),
                     number(&row.messages),
-                    row.grade.map_or("", Grade::as_str)
+                    grade(row)
                 )?,
                 Err(reason) => writeln!(f, "{:<24} {reason}", row.name)?,
             }
         }
         Ok(())
+    }
+}
+
+/// The grade, and whom the row covers where that is not everybody who was asked about.
+fn grade(row: &Row) -> String {
+    let grade = row.grade.map_or("", Grade::as_str);
+    match &row.coverage {
+        Some(coverage) if !coverage.is_whole() => format!("{grade} {} nodes", coverage.in_short()),
+        _ => grade.to_owned(),
     }
 }
 
@@ -134,6 +168,8 @@ impl Serialize for Comparison {
             messages: Option<f64>,
             grade: Option<Grade>,
             failure: f64,
+            coverage: Option<&'a Coverage>,
+            noise_of_looked_at: Option<f64>,
             reason: Option<String>,
         }
         let rows = self.rows.iter().map(|row| Plain {
@@ -143,6 +179,8 @@ impl Serialize for Comparison {
             messages: row.messages.as_ref().ok().copied(),
             grade: row.grade,
             failure: row.failure,
+            coverage: row.coverage.as_ref(),
+            noise_of_looked_at: row.looked_at.map(NoiseMultiplier::get),
             reason: row.least.as_ref().err().map(ToString::to_string),
         });
         serializer.collect_seq(rows)

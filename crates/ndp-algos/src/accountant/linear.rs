@@ -1,11 +1,12 @@
 //! Linear Gaussian protocols: their account is a loss report, their attack the likelihood ratio.
 
+use super::uniform::Uniform;
 use super::{Account, Attacker, Observer, Protocol, Senders};
 use crate::attack::Attack;
 use crate::error::ensure;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise};
 use ndarray::Array2;
-use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, ObserverLoss, Profile, Sensitivity, UpperBound};
+use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, Profile, Sensitivity, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
 
@@ -15,12 +16,23 @@ impl<P: LinearProtocol> Protocol for P {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        if observer.members().is_empty() {
+            observer.require_no_taps()?;
+            return Ok(Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer)?);
+        }
         let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
         Ok(Box::new(Reported { report, observer: observer.clone() }))
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        local_bound(LinearProtocol::node_count(self), self.own_variance(), observer)
+        let nodes = LinearProtocol::node_count(self);
+        match self.unit_towards_one() {
+            Some(unit) if self.own_variance().is_none() && observer.members().len() == 1 => {
+                observer.require_no_taps()?;
+                Ok(Uniform::account(nodes, UpperBound::new(unit).into(), observer)?)
+            }
+            _ => local_bound(nodes, self.own_variance(), observer),
+        }
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -55,7 +67,8 @@ pub(crate) fn local_bound(
             "values do not leave their nodes with a noise of their own, so that there is no bound at no cost",
         ));
     };
-    of_unit(nodes, (Interval::new(1.0) / Interval::new(variance)).high(), observer)
+    let unit = (Interval::new(1.0) / Interval::new(variance)).high();
+    Uniform::account(nodes, UpperBound::new(unit).into(), observer)
 }
 
 /// What is learnt from at most so many releases of every node's data, each with a noise of variance 1 of its own: as many local
@@ -66,14 +79,8 @@ pub(crate) fn bound_of_releases(
     releases: usize,
     observer: &Observer,
 ) -> Result<Box<dyn Account>, Error> {
-    of_unit(nodes, Interval::count(releases as u64).high(), observer)
-}
-
-fn of_unit(nodes: usize, unit: f64, observer: &Observer) -> Result<Box<dyn Account>, Error> {
-    let members = observer.checked(nodes)?.to_vec();
-    let loss = ObserverLoss { observer: members[0], unit: vec![unit; nodes] };
-    let report = LossReport::of_formula(members, UpperBound::new(loss).into(), nodes);
-    Ok(Box::new(Reported { report, observer: observer.clone() }))
+    let unit = Interval::count(releases as u64).high();
+    Uniform::account(nodes, UpperBound::new(unit).into(), observer)
 }
 
 /// The protocol as the observer uses its own noise.
@@ -154,14 +161,23 @@ impl Account for Reported {
         allowed: f64,
     ) -> Result<Option<NoiseMultiplier>, Error> {
         let (_, unit) = self.report.enclosure(self.observer.checked_source(u, self.node_count())?)?;
-        let mu = measure.largest_mu(allowed)?.mu();
-        if unit == 0.0 || mu == f64::INFINITY {
-            return Ok(None);
-        }
-        ensure(mu != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
-        // Room for the roundings of a square root and two quotients.
-        Ok(Some(NoiseMultiplier::new(unit.sqrt() / mu * (1.0 + 16.0 * f64::EPSILON))?))
+        noise_of_unit(unit, measure, allowed)
     }
+}
+
+/// `√unit / μ(allowed)`, rounded up; `None` where no noise is needed.
+pub(super) fn noise_of_unit(
+    unit: f64,
+    measure: Measure,
+    allowed: f64,
+) -> Result<Option<NoiseMultiplier>, Error> {
+    let mu = measure.largest_mu(allowed)?.mu();
+    if unit == 0.0 || mu == f64::INFINITY {
+        return Ok(None);
+    }
+    ensure(mu != 0.0, "the loss allowed to a pair that has one", "be positive", allowed)?;
+    // Room for the roundings of a square root and two quotients.
+    Ok(Some(NoiseMultiplier::new(unit.sqrt() / mu * (1.0 + 16.0 * f64::EPSILON))?))
 }
 
 /// A view with unit loss `unit` is exactly `μ`-GDP with `μ = √unit / noise`.
@@ -171,10 +187,18 @@ fn profile_of_unit(
     noise: NoiseMultiplier,
     against: &str,
 ) -> Result<Profile, Error> {
-    let (low, high) = report.enclosure(u)?;
+    between(report.enclosure(u)?, report.loss.grade() == Grade::Exact, noise, against)
+}
+
+/// The profile of a view whose unit loss is known between these ends.
+pub(super) fn between(
+    (low, high): (f64, f64),
+    exact: bool,
+    noise: NoiseMultiplier,
+    against: &str,
+) -> Result<Profile, Error> {
     let mu = |unit: f64| Interval::new(unit).sqrt() / Interval::new(noise.get());
     let upper = Gdp::new(if high == 0.0 { 0.0 } else { mu(high).high() })?;
-    let exact = report.loss.grade() == Grade::Exact;
     let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
     let lower = if low > 0.0 { mu(low).low().max(0.0) } else { 0.0 };
     Ok(Profile::gaussian_between(lower, upper, against)?)

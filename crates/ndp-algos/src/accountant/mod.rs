@@ -11,8 +11,10 @@
 //! | question | function |
 //! |---|---|
 //! | is the target met at this noise? | [`check`] |
+//! | ... by everybody, though not everybody is looked at? | [`Covered::check`] |
 //! | how much noise does the target need? | [`least_noise`] |
 //! | which protocol is best at the same guarantee? | [`compare`] |
+//! | what of a protocol is taken for granted? | [`Account::assumptions`] |
 //! | does a real run keep what the accountant says? | [`audit`](crate::audit::audit) |
 //! | what have several runs cost together? | [`PairLedgers`] |
 //! | which protocols are there? | [`registry`](crate::registry) |
@@ -41,18 +43,24 @@
 
 pub(crate) mod baselines;
 mod compare;
+mod coverage;
 mod ledger;
 mod linear;
 mod observer;
+mod outsider;
 mod search;
 mod target;
+mod uniform;
 
-pub use compare::{Comparison, Row, compare};
+pub use compare::{Comparison, Row, compare, compare_towards};
+pub use coverage::{Audience, Coverage, Covered};
 pub use ledger::PairLedgers;
 pub(crate) use linear::{bound_of_releases, local_bound};
 pub use observer::{Observer, Senders};
+pub(crate) use outsider::of_outsider;
 pub(crate) use search::of_pair as search_of_pair;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target, check, least_noise};
+pub(crate) use uniform::Uniform;
 
 use crate::counter::Counter;
 use crate::{Error, LossReport};
@@ -60,6 +68,7 @@ use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Progress;
 use rand::Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// A protocol, as an accountant and an auditor see it.
 ///
@@ -198,6 +207,11 @@ pub trait Account: Send + Sync {
         None
     }
 
+    /// What the account takes for granted about how the protocol is carried out, beyond its description: part of every number.
+    fn assumptions(&self) -> Vec<Assumption> {
+        Vec::new()
+    }
+
     /// The unit losses, where all follow from them: then `μ = √unit / noise`, and the least noise has a formula.
     fn unit_losses(&self) -> Option<&LossReport> {
         None
@@ -216,6 +230,32 @@ pub trait Account: Send + Sync {
     ) -> Result<Option<NoiseMultiplier>, Error> {
         search::of_pair(self, u, measure, allowed)
     }
+}
+
+/// What an account takes for granted about contributions: nobody checks it.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::accountant::{Assumption, Observer, Protocol};
+/// use ndp_algos::registry;
+/// use ndp_graph::{GossipMatrix, generators::cycle_graph};
+/// let matrix = GossipMatrix::metropolis(&cycle_graph(5)?);
+/// // Gradients of decentralized training may depend on what was received, unless that is ruled out.
+/// let account = |text: &str| -> Result<Vec<Assumption>, Box<dyn std::error::Error>> {
+///     let training = registry::find("dsgd")?.build(&matrix, &text.parse()?)?;
+///     Ok(training.account(&Observer::node(0))?.assumptions())
+/// };
+/// assert!(account("steps=2")?.is_empty());
+/// assert_eq!(account("steps=2,fixed=1")?, [Assumption::Fixed]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assumption {
+    /// What nodes contribute depends on nothing that they received.
+    Fixed,
+    /// What nodes contribute depends only on what the observer has seen, which was declared without a list that could be checked.
+    ReadsSeen,
 }
 
 /// What each of `observers` sees of `protocol`, in their order; observers are independent, run in parallel, and each is reported.

@@ -7,14 +7,15 @@
 //! # References
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: Definition 5.
 
-use super::Account;
 use super::search::smallest_noise;
+use super::{Account, Observer};
 use crate::Error;
 use crate::error::ensure;
 use ndp_dp::{Guarantee, Measure, Mechanism, NoiseMultiplier, Order, Profile, Verdict};
 use ndp_numeric::rounding::Interval;
 use rayon::prelude::*;
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,8 +37,11 @@ pub enum Allowed {
     /// Towards every observer the losses of all nodes outside it, added up and divided by the number of all nodes, are at most
     /// this: the mean that *Muffliato* bounds.
     Mean(f64),
-    /// `u` loses at most `f(u, v)` towards `v` (for a coalition, its first member); infinity where there is no limit.
+    /// `u` loses at most `f(u, v)` towards `v`, alone or in a coalition, which must keep the limits of all its members; infinity where
+    /// there is no limit. An outsider is no `v`.
     Pairs(Arc<dyn Fn(usize, usize) -> f64 + Send + Sync>),
+    /// The same for the pairs `(u, v)` of a list; there is no limit for others. A limit that no observer answers for is an error.
+    Listed(Arc<BTreeMap<(usize, usize), f64>>),
 }
 
 impl fmt::Debug for Allowed {
@@ -46,6 +50,7 @@ impl fmt::Debug for Allowed {
             Self::Worst(loss) => write!(f, "Worst({loss})"),
             Self::Mean(loss) => write!(f, "Mean({loss})"),
             Self::Pairs(_) => f.write_str("Pairs"),
+            Self::Listed(limits) => write!(f, "Listed({} pairs)", limits.len()),
         }
     }
 }
@@ -96,22 +101,76 @@ impl Target {
         Self { measure, allowed: Allowed::Pairs(Arc::new(f)) }
     }
 
-    /// What `v` may learn about `u`; for a mean there is no limit for pairs.
+    /// At most so much for each of these pairs `(u, v)`.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::Error;
+    /// use ndp_algos::accountant::{Observer, Protocol, Target, check};
+    /// use ndp_algos::gossip::SynchronousGossip;
+    /// use ndp_dp::{Measure, NoiseMultiplier};
+    /// use ndp_graph::{GossipMatrix, generators::path_graph};
+    /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 4);
+    /// let target = Target::listed(Measure::Gaussian, [((3, 0), 0.5), ((3, 1), 0.1)]);
+    /// // Somebody must look at what node 1 learns.
+    /// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(3.0)?, &target);
+    /// assert!(matches!(found, Err(Error::NobodyLooked { exposed: 3, observer: 1 })));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn listed(measure: Measure, limits: impl IntoIterator<Item = ((usize, usize), f64)>) -> Self {
+        Self { measure, allowed: Allowed::Listed(Arc::new(limits.into_iter().collect())) }
+    }
+
+    /// A pair `(u, v)` with a limit for which none of the observers answers: none that `v` belongs to and `u` does not.
+    #[must_use]
+    pub fn unanswered<'a>(
+        &self,
+        observers: impl IntoIterator<Item = &'a Observer>,
+    ) -> Option<(usize, usize)> {
+        let Allowed::Listed(limits) = &self.allowed else { return None };
+        let observers: Vec<&Observer> = observers.into_iter().collect();
+        // Of whom each node is a member: most observers are single nodes.
+        let mut with: BTreeMap<usize, Vec<&Observer>> = BTreeMap::new();
+        for observer in observers {
+            observer.members().iter().for_each(|&v| with.entry(v).or_default().push(observer));
+        }
+        let answered =
+            |u: usize, v: usize| with.get(&v).is_some_and(|all| all.iter().any(|o| !o.contains(u)));
+        let limited = limits.iter().filter(|(_, limit)| **limit != f64::INFINITY).map(|(pair, _)| *pair);
+        limited.into_iter().find(|&(u, v)| !answered(u, v))
+    }
+
+    fn require_answered(&self, accounts: &[Box<dyn Account + '_>]) -> Result<(), Error> {
+        match self.unanswered(accounts.iter().map(|account| account.observer())) {
+            Some((exposed, observer)) => Err(Error::NobodyLooked { exposed, observer }),
+            None => Ok(()),
+        }
+    }
+
+    /// What the observer may learn about `u`: the least that it may learn of any member; for a mean there is no limit for pairs.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] where it is negative or NaN.
-    fn of_pair(&self, u: usize, v: usize) -> Result<f64, Error> {
-        let value = match &self.allowed {
-            Allowed::Worst(loss) => *loss,
-            Allowed::Mean(_) => f64::INFINITY,
-            Allowed::Pairs(f) => f(u, v),
+    fn of_pair(&self, u: usize, observer: &Observer) -> Result<f64, Error> {
+        let mut least = f64::INFINITY;
+        let mut allow = |value: f64| {
+            // Written so that NaN fails.
+            let (name, condition) = ("the loss allowed to a pair", "be nonnegative");
+            ensure((0.0..=f64::INFINITY).contains(&value), name, condition, value)?;
+            least = least.min(value);
+            Ok::<(), Error>(())
         };
-        // Written so that NaN fails.
-        if (0.0..=f64::INFINITY).contains(&value) {
-            return Ok(value);
+        match &self.allowed {
+            Allowed::Worst(loss) => allow(*loss)?,
+            Allowed::Mean(_) => {}
+            Allowed::Pairs(f) => observer.members().iter().try_for_each(|&v| allow(f(u, v)))?,
+            Allowed::Listed(limits) => {
+                let limits = observer.members().iter().filter_map(|&v| limits.get(&(u, v)));
+                limits.into_iter().try_for_each(|&limit| allow(limit))?;
+            }
         }
-        let (name, condition) = ("the loss allowed to a pair", "be nonnegative");
-        Err(Error::InvalidParameter { name, condition, value })
+        Ok(least)
     }
 }
 
@@ -194,7 +253,8 @@ pub struct LeastNoise {
 /// Whether the target is met at `noise` by what the observers of `accounts` learn.
 ///
 /// # Errors
-/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN.
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN; [`Error::NobodyLooked`] for a listed limit
+/// that no observer answers for.
 pub fn check(
     accounts: &[Box<dyn Account + '_>],
     noise: NoiseMultiplier,
@@ -202,16 +262,19 @@ pub fn check(
 ) -> Result<Check, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         let kept = representatives(accounts);
-        let means = kept.par_iter().map(|&at| mean(accounts[at].as_ref(), noise, target.measure));
+        let means = kept.par_iter().map(|&(at, _)| mean(accounts[at].as_ref(), noise, target.measure));
         let means: Vec<f64> = means.collect::<Result<_, _>>()?;
-        let exceeding = means.iter().filter(|&&mean| mean.is_nan() || mean > allowed).count();
+        let exceeds = |mean: f64| mean.is_nan() || mean > allowed;
+        let exceeding =
+            means.iter().zip(&kept).filter(|(mean, _)| exceeds(**mean)).map(|(_, kept)| kept.1).sum();
         let verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
         return Ok(Check { verdict, tightest: None, exceeding });
     }
+    target.require_answered(accounts)?;
     let uses = uses(accounts, noise, target, true)?;
     let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
     let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);
-    let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).count();
+    let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).map(|used| used.pairs).sum();
     Ok(Check { verdict, tightest, exceeding })
 }
 
@@ -222,11 +285,12 @@ pub fn check(
 ///
 /// # Errors
 /// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise meets, and where no
-/// pair that has a loss is limited.
+/// pair that has a loss is limited; [`Error::NobodyLooked`] as for [`check`].
 pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
     if let Allowed::Mean(allowed) = target.allowed {
         return least_noise_of_mean(accounts, target.measure, allowed);
     }
+    target.require_answered(accounts)?;
     // At this noise whoever learns anything uses up a share of what is allowed.
     let mut noise: Option<NoiseMultiplier> = None;
     let mut digits = 1e-12;
@@ -258,7 +322,7 @@ fn least_noise_of_mean(
 ) -> Result<LeastNoise, Error> {
     let kept = representatives(accounts);
     let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
-        let means = kept.par_iter().map(|&at| mean(accounts[at].as_ref(), noise, measure));
+        let means = kept.par_iter().map(|&(at, _)| mean(accounts[at].as_ref(), noise, measure));
         Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
     };
     ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
@@ -289,18 +353,17 @@ fn of_unit_means(
     Ok(Some(NoiseMultiplier::new(square.sqrt().high() * (1.0 + 16.0 * f64::EPSILON))?))
 }
 
-/// One of all accounts that have the same profiles, by index.
-fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<usize> {
-    let mut seen = Vec::new();
-    let new = |&at: &usize| match accounts[at].class() {
-        Some(class) if seen.contains(&class) => false,
-        Some(class) => {
-            seen.push(class);
-            true
+/// One of all accounts that have the same profiles, by index, and how many these are.
+fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize, usize)> {
+    let mut classes: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut kept: Vec<(usize, usize)> = Vec::new();
+    for (at, account) in accounts.iter().enumerate() {
+        match account.class().map(|class| *classes.entry(class).or_insert(kept.len())) {
+            Some(same) if same < kept.len() => kept[same].1 += 1,
+            _ => kept.push((at, 1)),
         }
-        None => true,
-    };
-    (0..accounts.len()).filter(new).collect()
+    }
+    kept
 }
 
 /// `(1/n) Σ_{u outside} loss(u)`, rounded up.
@@ -332,6 +395,8 @@ struct Used {
     /// At most 1 where the limit is kept: of `μ` for Gaussian profiles, of the loss for others.
     share: f64,
     verdict: Verdict,
+    /// For how many pairs it stands.
+    pairs: usize,
 }
 
 impl Used {
@@ -356,18 +421,20 @@ fn uses(
     decided: bool,
 ) -> Result<Vec<Used>, Error> {
     let worst = matches!(target.allowed, Allowed::Worst(_));
-    let kept = if worst { representatives(accounts) } else { (0..accounts.len()).collect() };
-    let of_account = |&at: &usize| -> Result<Vec<Used>, Error> {
+    let kept =
+        if worst { representatives(accounts) } else { (0..accounts.len()).map(|at| (at, 1)).collect() };
+    let of_account = |&(at, alike): &(usize, usize)| -> Result<Vec<Used>, Error> {
         let account = &accounts[at];
         let observer = account.observer();
-        let first = observer.members().first().copied().unwrap_or(usize::MAX);
         let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
         let count = if account.class().is_some() && worst { 1.min(outside.len()) } else { outside.len() };
+        // Where one pair answers for all nodes, and one observer for all of its class.
+        let pairs = alike * if count < outside.len() { outside.len() } else { 1 };
         // Targets take few values; the inverse of a Gaussian profile is worth keeping.
         let mut last = (f64::NAN, f64::NAN);
         let mut limits = Vec::with_capacity(count);
         for &u in &outside[..count] {
-            let allowed = target.of_pair(u, first)?;
+            let allowed = target.of_pair(u, observer)?;
             if allowed == f64::INFINITY {
                 continue;
             }
@@ -379,7 +446,14 @@ fn uses(
         let of_pair = |&(source, limit): &(usize, (f64, f64))| -> Result<Option<Used>, Error> {
             let profile = account.profile(source, noise)?;
             let (share, verdict) = share(&profile, target.measure, limit, decided)?;
-            Ok((share != 0.0).then_some(Used { account: at, source, allowed: limit.0, share, verdict }))
+            Ok((share != 0.0).then_some(Used {
+                account: at,
+                source,
+                allowed: limit.0,
+                share,
+                verdict,
+                pairs,
+            }))
         };
         // Gaussian profiles cost next to nothing.
         let used: Vec<Option<Used>> = if account.unit_losses().is_some() {

@@ -38,7 +38,7 @@ use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::{Exact, NoiseMultiplier, Sigma};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Graph, Step};
 use ndp_linalg::memory::require_dense;
@@ -367,6 +367,11 @@ impl LinearProtocol for AcceleratedGossip {
     /// Every node keeps the noise of its first value to itself.
     fn own_variance(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(0.0).into())
     }
 
     /// The rows of the messages over inputs and over noises, in order of time.

@@ -28,7 +28,7 @@ use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
-use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_dense;
 use rand::Rng;
@@ -304,6 +304,11 @@ impl LinearProtocol for NoisyMessageGossip {
     /// Every node keeps the noise of its first value to itself.
     fn own_variance(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(0.0).into())
     }
 
     /// Rows for rounds `t = 0..T` and, within a round, the messages heard. Noise `w` is that of the value of node

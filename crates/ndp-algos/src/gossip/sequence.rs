@@ -14,7 +14,7 @@ use crate::protocol::Observation;
 use crate::view::{Source, checked_coalition};
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::{Exact, NoiseMultiplier, Sigma};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
 
@@ -102,6 +102,11 @@ impl LinearProtocol for SequenceGossip {
     /// Every node keeps the noise of its first value to itself.
     fn own_variance(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(0.0).into())
     }
 
     /// The rows `(W_{t-1} ⋯ W_0)_w` over inputs and over noises, in order of time, then of senders.

@@ -11,7 +11,7 @@ use crate::error::ensure;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::{Exact, NoiseMultiplier, Sigma};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::{Csr, GossipMatrix};
 use rand::Rng;
 
@@ -129,6 +129,11 @@ impl LinearProtocol for SynchronousGossip {
     /// Every node keeps the noise of its first value to itself.
     fn own_variance(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(0.0).into())
     }
 
     /// The rows `(P_t(W))_w` over inputs and over noises, for rounds `t = 0..T-1` and, within a

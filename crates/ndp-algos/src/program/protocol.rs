@@ -1,12 +1,13 @@
 //! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare` and `audit` take it.
 
 use super::account::{NodeVerdict, ProgramAccount};
+use super::adaptivity::Dependence;
 use super::build::Program;
 use super::options::AccountOptions;
 use super::sensitivity::SensitivitySet;
 use super::simulate::Statistic;
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::accountant::{Account, Assumption, Attacker, Observer, Protocol};
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
@@ -115,6 +116,14 @@ impl Account for Accounted<'_> {
 
     fn rests_on(&self) -> Vec<String> {
         self.account.rests_on(self.sensitivity)
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        match self.account.adaptivity {
+            Dependence::Fixed if self.account.program.contributes_late() => vec![Assumption::Fixed],
+            Dependence::Assumed => vec![Assumption::ReadsSeen],
+            Dependence::Fixed | Dependence::Checked | Dependence::Revealed => Vec::new(),
+        }
     }
 }
 

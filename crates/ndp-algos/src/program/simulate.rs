@@ -2,7 +2,7 @@
 
 use super::account::ProgramAccount;
 use super::adaptivity::Dependence;
-use super::build::{Program, Seeing, Value};
+use super::build::{Event, Program, Seeing, Value};
 use super::observers::SeenRow;
 use super::registers::{Definition, Primitive};
 use super::sensitivity::{Patterns, SensitivitySet};
@@ -88,9 +88,21 @@ impl Program {
         Ok(run)
     }
 
-    /// The values that are sent to somebody, in order of time, one entry for each receiver; a broadcast counts once.
+    /// Messages, one for each receiver: a broadcast has all other nodes, and in a secure sum each addend goes to whoever learns it.
     pub(super) fn sent(&self) -> usize {
-        self.events.iter().filter(|event| !matches!(event.seeing, Seeing::Held { .. })).count()
+        let receivers = |event: &Event| match &event.seeing {
+            Seeing::Held { .. } => 0,
+            Seeing::Message { .. } => 1,
+            Seeing::Broadcast { from } => self.nodes - usize::from(from.is_some()),
+            Seeing::SecureSum { to, group } => group.iter().filter(|&node| node != to).count(),
+        };
+        self.events.iter().map(receivers).sum()
+    }
+
+    /// Whether something is contributed after something was sent, so that it might depend on it.
+    pub(super) fn contributes_late(&self) -> bool {
+        let first = self.events.iter().map(|event| event.moment).min().unwrap_or(usize::MAX);
+        self.contributions.iter().any(|contribution| contribution.moment > first)
     }
 
     /// What the known part of the values is worth: the run with everything unknown left out.

@@ -6,7 +6,7 @@
 use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
+use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases, of_outsider};
 use crate::error::ensure;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
@@ -218,7 +218,8 @@ impl Curve for OnGraph {
 /// Steps of a first visit that are looked at; later ones count as never.
 const HORIZON: usize = 2000;
 
-/// Every account names its observers: the readers of the last model, the other users, or everybody.
+/// Every account names its observers: the readers of the last model, the other users, or everybody. Federated training hides the order
+/// of contributions from readers of the last model alone; towards users it is the bound of one noisy gradient.
 impl Protocol for PrivateTraining {
     fn node_count(&self) -> usize {
         self.users
@@ -235,16 +236,16 @@ impl Protocol for PrivateTraining {
                 return Err(Error::InvalidParameter { name, condition, value: 0.0 });
             }
             Training::Local { .. } | Training::Central { .. } if outsider => {}
+            // The last model of a walk is published; models that gossip stay with their users.
+            Training::Walk { .. } | Training::WalkOnGraph { .. } | Training::Gossip { .. } if outsider => {
+                return of_outsider(self, matches!(self.training, Training::Gossip { .. }), observer);
+            }
             Training::Local { .. } | Training::Central { .. } | Training::Walk { .. } => {
                 observer.checked(self.users)?;
             }
             Training::Federated(_) if outsider => {}
-            Training::Federated(_) => {
-                return Err(Error::NotOffered(
-                    "federated training protects against readers of the last model (an outsider), not against users, who see the \
-                     model of their round",
-                ));
-            }
+            // A user sees models on the way, made of gradients to which each user added a noise of its own: one from every user.
+            Training::Federated(_) => return bound_of_releases(self.users, 1, observer),
             Training::WalkOnGraph { .. } => {
                 let v = observer.single(self.users)?;
                 self.pair(usize::from(v == 0), v)?;

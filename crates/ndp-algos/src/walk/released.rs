@@ -2,9 +2,9 @@
 
 use super::complete::CompleteSum;
 use super::ring::RingSum;
-use super::{Bounds, TokenNoise};
+use super::{Bounds, FinalToken, TokenNoise};
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::accountant::{Account, Attacker, Observer, Protocol, of_outsider};
 use ndarray::Array2;
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound,
@@ -118,8 +118,15 @@ impl Protocol for ReleasedSum {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        if observer.members().is_empty() {
+            let published = match &self.sum {
+                Sum::Ring(ring) => ring.final_token() != FinalToken::Withheld,
+                Sum::Complete(sum) => sum.walk.is_published(),
+            };
+            return of_outsider(self, !published, observer);
+        }
         self.require_covered(observer)?;
-        Ok(Box::new(Alike { sum: *self, observer: observer.clone() }))
+        Ok(Box::new(Alike { sum: self, observer: observer.clone() }))
     }
 
     /// Of the token divided by the number of contributions; on a walk these are independent draws of nodes.
@@ -147,28 +154,29 @@ impl Protocol for ReleasedSum {
     }
 }
 
-struct Alike {
-    sum: ReleasedSum,
+struct Alike<'a> {
+    sum: &'a ReleasedSum,
     observer: Observer,
 }
 
-impl Account for Alike {
+impl Account for Alike<'_> {
     fn observer(&self) -> &Observer {
         &self.observer
     }
 
     fn node_count(&self) -> usize {
-        Protocol::node_count(&self.sum)
+        Protocol::node_count(self.sum)
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.observer.checked_source(u, self.node_count())?;
         let release = self.sum.at(noise)?.release(self.sum.sensitivity()?)?.into();
-        Ok(Profile::of_curve(Composed { sum: self.sum, release }, &self.observer.to_string()))
+        Ok(Profile::of_curve(Composed { sum: *self.sum, release }, &self.observer.to_string()))
     }
 
+    /// Contributions count one by one, whoever observes.
     fn class(&self) -> Option<(usize, usize)> {
-        Some((std::ptr::from_ref(self).addr(), 0))
+        Some((std::ptr::from_ref(self.sum).addr(), 0))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::view::checked_coalition;
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, s};
-use ndp_dp::{Exact, NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
 use std::sync::Arc;
@@ -180,6 +180,11 @@ impl LinearProtocol for FreshNoiseGossip {
     /// Every node keeps the noise of its first value to itself.
     fn own_variance(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    /// Messages go between neighbors and nothing is published: somebody outside sees nothing.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(Exact::new(0.0).into())
     }
 
     /// Rows `(W^t)_w` over the inputs and `(τ_r/τ_0) (W^{t-r})_w` over the noises of rounds

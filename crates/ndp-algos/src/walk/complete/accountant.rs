@@ -6,7 +6,7 @@ use super::constant::require_no_caps;
 use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, Senders};
+use crate::accountant::{Account, Attacker, Observer, Protocol, Senders, of_outsider};
 use crate::walk::graph::log_likelihood_ratio;
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_dp::{
@@ -103,6 +103,9 @@ impl Protocol for CompleteSum {
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         self.mu()?;
+        if observer.members().is_empty() {
+            return of_outsider(self, !self.walk.is_published(), observer);
+        }
         let walk = towards(self.walk, observer)?;
         if self.constant_data {
             require_no_caps(walk)?;
@@ -270,6 +273,9 @@ impl Protocol for CompleteHistogram {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        if observer.members().is_empty() {
+            return of_outsider(self, !self.walk.is_published(), observer);
+        }
         let histogram = self.along(towards(self.walk, observer)?);
         let known = observer.senders == Senders::Known;
         let epsilon_of = move |histogram: &Self, delta: Delta| {

@@ -2,7 +2,7 @@
 
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
-use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases};
+use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases, of_outsider};
 use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
 use crate::walk::{FinalToken, OnPath};
@@ -26,6 +26,9 @@ impl Protocol for TokenWalk {
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
+        if observer.members().is_empty() {
+            return of_outsider(self, self.options().final_token == FinalToken::Withheld, observer);
+        }
         let n = TokenWalk::node_count(self);
         let members = observer.checked(n)?;
         self.require_accounts()?;

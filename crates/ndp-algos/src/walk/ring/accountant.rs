@@ -2,7 +2,8 @@
 
 use super::RingHistogram;
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::accountant::{Account, Attacker, Observer, Protocol, of_outsider};
+use crate::walk::FinalToken;
 use crate::walk::complete::response_of;
 use ndarray::Array2;
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
@@ -17,8 +18,24 @@ impl Protocol for RingHistogram {
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         observer.require_no_taps()?;
+        if observer.members().is_empty() {
+            return of_outsider(self, self.final_token() == FinalToken::Withheld, observer);
+        }
         observer.checked(RingHistogram::node_count(self))?;
         Ok(Box::new(OnRing { histogram: *self, observer: observer.clone() }))
+    }
+
+    /// What a node learns that drew no uniform labels: it sees every kind of release, so that no other node alone sees more.
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        observer.require_no_taps()?;
+        let nodes = RingHistogram::node_count(self);
+        observer.checked(nodes)?;
+        if observer.members().len() > 1 || nodes < 3 {
+            return Err(Error::NotOffered(
+                "a ring has a bound at no cost for single observers, of three nodes or more",
+            ));
+        }
+        Ok(Box::new(TowardsOne { histogram: self, observer: observer.clone() }))
     }
 
     /// Of the estimated frequency of a label.
@@ -82,6 +99,38 @@ impl Account for OnRing {
     /// Of its own: the loss depends on where the members sit.
     fn class(&self) -> Option<(usize, usize)> {
         Some((std::ptr::from_ref(self).addr(), 0))
+    }
+}
+
+/// The same for whoever observes alone.
+struct TowardsOne<'a> {
+    histogram: &'a RingHistogram,
+    observer: Observer,
+}
+
+/// Neither the first node nor, on three nodes or more, the last.
+const IN_THE_MIDDLE: usize = 1;
+
+impl Account for TowardsOne<'_> {
+    fn observer(&self) -> &Observer {
+        &self.observer
+    }
+
+    fn node_count(&self) -> usize {
+        RingHistogram::node_count(self.histogram)
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        self.observer.checked_source(u, self.node_count())?;
+        let histogram = self.histogram.at(noise)?;
+        let epsilon = move |delta: Delta| {
+            Ok(histogram.epsilon_towards(&[IN_THE_MIDDLE], delta)?.map(|loss| loss.approx_dp).into())
+        };
+        Ok(Profile::of_curve(epsilon, &self.observer.to_string()))
+    }
+
+    fn class(&self) -> Option<(usize, usize)> {
+        Some((std::ptr::from_ref(self.histogram).addr(), 0))
     }
 }
 

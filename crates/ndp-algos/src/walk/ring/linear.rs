@@ -8,7 +8,8 @@ use crate::loss::exact_loss;
 use crate::walk::FinalToken;
 use crate::{Error, LinearProtocol, LossReport, View};
 use ndarray::{Array2, ArrayView2};
-use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
+use ndp_numeric::rounding::Interval;
 use rand::Rng;
 
 impl RingSum {
@@ -56,6 +57,27 @@ impl LinearProtocol for RingSum {
             Some(report) => Ok(report),
             None => exact_loss(&self.coalition_view(&members)?),
         }
+    }
+
+    /// `K`: between two receptions of one node the others add at least one full noise, and a node contributes once; so it is behind a
+    /// mask. Not where the last shares of distributed noise are published without one.
+    fn unit_towards_one(&self) -> Option<f64> {
+        let covered = self.require_gaussian().and_then(|()| self.require_full_releases()).is_ok();
+        // Shares are roots, of which squares add up to a full noise but for roundings.
+        covered.then(|| self.rounds() as f64 * (1.0 + 64.0 * f64::EPSILON))
+    }
+
+    /// The final token, where it is published: all `K` contributions of a node behind the noise of all steps.
+    fn outside(&self) -> Result<Guarantee<f64>, Error> {
+        self.require_gaussian()?;
+        if self.final_token() == FinalToken::Withheld {
+            return Ok(Exact::new(0.0).into());
+        }
+        let square = |x: f64| Interval::new(x) * Interval::new(x);
+        let noise = self.noisy_steps().into_iter().map(|step| square(self.step_std(step)));
+        let noise = noise.fold(Interval::new(0.0), |sum, square| sum + square);
+        let unit = square(self.rounds() as f64) * square(self.noise().std()) / noise;
+        Ok(UpperBound::new(unit.high()).into())
     }
 
     /// Each coordinate of the values is a run of its own, in which a node contributes its value in every round.

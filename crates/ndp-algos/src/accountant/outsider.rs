@@ -1,0 +1,75 @@
+//! What somebody outside the network learns from what is published.
+//!
+//! Who hears less learns less: an outsider hears what every node hears, and no message besides. So a node that is not `u` bounds what
+//! the outsider learns about `u`. (What it sees is a function of what the node sees: data processing.)
+
+use super::{Account, Observer, Protocol, Uniform};
+use crate::Error;
+use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
+
+/// An account of an outsider: exactly nothing where nothing is published, otherwise the bound of the nodes, all of whom hear it.
+///
+/// # Errors
+/// Those of the accounts of two nodes; [`Error::NodeOutOfRange`] for fewer than two.
+pub(crate) fn of_outsider<'a>(
+    protocol: &'a dyn Protocol,
+    nothing_is_published: bool,
+    outsider: &Observer,
+) -> Result<Box<dyn Account + 'a>, Error> {
+    outsider.require_no_taps()?;
+    if nothing_is_published {
+        return Ok(Uniform::account(protocol.node_count(), Exact::new(0.0).into(), outsider)?);
+    }
+    let node = |v: usize| {
+        let mut node = Observer::node(v);
+        (node.own_noise, node.senders) = (outsider.own_noise, outsider.senders);
+        protocol.account(&node)
+    };
+    let accounts = [node(0)?, node(1)?];
+    Ok(Box::new(ByNodes { outsider: outsider.clone(), accounts }))
+}
+
+struct ByNodes<'a> {
+    outsider: Observer,
+    /// Of node 0, and of node 1 for what is learnt about node 0.
+    accounts: [Box<dyn Account + 'a>; 2],
+}
+
+impl ByNodes<'_> {
+    fn other_than(&self, u: usize) -> &dyn Account {
+        self.accounts[usize::from(u == 0)].as_ref()
+    }
+}
+
+impl Account for ByNodes<'_> {
+    fn observer(&self) -> &Observer {
+        &self.outsider
+    }
+
+    fn node_count(&self) -> usize {
+        self.accounts[0].node_count()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        let against = self.outsider.to_string();
+        let mut profile = self.other_than(u).profile(u, noise)?;
+        // What a node learns exactly is a bound for somebody who hears less.
+        if let Some(mu) = profile.mu() {
+            let neighbors = profile.neighbors;
+            profile = Profile::gaussian(Guarantee::from(UpperBound::from(mu)), &against);
+            profile.neighbors = neighbors;
+        }
+        profile.against = against.into();
+        Ok(profile)
+    }
+
+    fn failure(&self) -> f64 {
+        self.accounts.iter().map(|account| account.failure()).sum()
+    }
+
+    /// Where both nodes learn alike, so does an outsider about everybody.
+    fn class(&self) -> Option<(usize, usize)> {
+        let [a, b] = &self.accounts;
+        (a.class().is_some() && a.class() == b.class()).then(|| (std::ptr::from_ref(self).addr(), 0))
+    }
+}
