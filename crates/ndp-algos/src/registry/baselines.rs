@@ -1,6 +1,6 @@
 //! The two ends of the scale.
 
-use super::{Entry, Kind};
+use super::{Entry, Kind, Noise, one_value};
 use crate::accountant::baselines::{CentralAveraging, LocalAveraging};
 
 pub(super) const LOCAL: Entry = Entry {
@@ -8,6 +8,8 @@ pub(super) const LOCAL: Entry = Entry {
     kind: Kind::Baseline,
     about: "every node publishes a noisy value: the local model",
     parameters: &[],
+    noise: Noise::on_values("every value, once"),
+    changes: one_value,
     build: |setting| Ok(Box::new(LocalAveraging::new(setting.nodes())?)),
 };
 
@@ -16,5 +18,7 @@ pub(super) const CENTRAL: Entry = Entry {
     kind: Kind::Baseline,
     about: "a trusted curator publishes the noisy sum",
     parameters: &[],
+    noise: Noise::on_values("the sum, by the curator"),
+    changes: one_value,
     build: |setting| Ok(Box::new(CentralAveraging::new(setting.nodes())?)),
 };

@@ -20,12 +20,15 @@
 //! ```
 
 mod baselines;
+mod dsgd;
 mod gossip;
 mod programs;
 mod push_sum;
+mod terms;
 mod tokens;
 mod training;
 
+pub use terms::{Changes, Law, Noise, Terms};
 pub use training::training;
 
 use crate::accountant::{Comparison, Observer, Target, compare};
@@ -51,7 +54,7 @@ pub const PROTOCOLS: &[Entry] = &[
     programs::GOPA,
     programs::CORN_DSGD,
     programs::HIERARCHICAL,
-    programs::DSGD,
+    dsgd::DSGD,
     push_sum::PUSH_SUM,
     tokens::RING_SUM,
     tokens::RING_SUM_LAPLACE,
@@ -242,6 +245,10 @@ pub struct Entry {
     pub kind: Kind,
     /// What it takes.
     pub parameters: &'static [Parameter],
+    /// What its noise is.
+    pub noise: Noise,
+    /// What of one node's data may change, by the parameters that are given.
+    changes: fn(&Parameters) -> Result<Changes, Error>,
     build: fn(&Setting<'_>) -> Result<Box<dyn Protocol>, Error>,
 }
 
@@ -254,8 +261,27 @@ impl Entry {
         (self.build)(&self.setting(matrix, parameters)?)
     }
 
+    /// What a number of this protocol is about.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchName`] for a parameter that the protocol does not take.
+    pub fn terms(&self, parameters: &Parameters) -> Result<Terms, Error> {
+        self.require_known(parameters)?;
+        Ok(Terms { changes: (self.changes)(parameters)?, noise: self.noise })
+    }
+
     /// The parameters with the defaults of those that are not given.
     fn setting<'a>(&self, matrix: &'a GossipMatrix, parameters: &Parameters) -> Result<Setting<'a>, Error> {
+        self.require_known(parameters)?;
+        let mut values = BTreeMap::new();
+        for parameter in self.parameters {
+            let given = parameters.0.get(parameter.name).copied();
+            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix), Ok)?);
+        }
+        Ok(Setting { matrix, values })
+    }
+
+    fn require_known(&self, parameters: &Parameters) -> Result<(), Error> {
         let known = || self.parameters.iter().map(|parameter| parameter.name);
         if let Some(name) = parameters.0.keys().find(|name| !known().any(|known| known == *name)) {
             let known = if self.parameters.is_empty() {
@@ -265,13 +291,26 @@ impl Entry {
             };
             return Err(Error::NoSuchName { what: "parameter", name: name.into(), known });
         }
-        let mut values = BTreeMap::new();
-        for parameter in self.parameters {
-            let given = parameters.0.get(parameter.name).copied();
-            values.insert(parameter.name, given.map_or_else(|| (parameter.default)(matrix), Ok)?);
-        }
-        Ok(Setting { matrix, values })
+        Ok(())
     }
+}
+
+/// One value of every node, used once.
+const fn one_value(_: &Parameters) -> Result<Changes, Error> {
+    Ok(Changes::Value)
+}
+
+/// A node contributes again and again.
+const fn every_contribution(_: &Parameters) -> Result<Changes, Error> {
+    Ok(Changes::EveryContribution)
+}
+
+const fn every_label(_: &Parameters) -> Result<Changes, Error> {
+    Ok(Changes::EveryLabel)
+}
+
+const fn every_gradient(_: &Parameters) -> Result<Changes, Error> {
+    Ok(Changes::EveryGradient)
 }
 
 /// The protocol of this name.

@@ -1,13 +1,12 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
-use super::{Entry, Kind, Parameter, ROUNDS, Setting};
+use super::{Entry, Kind, Noise, Parameter, ROUNDS, Setting, one_value};
 use crate::accountant::{Account, Attacker, Observer, local_bound};
-use crate::program::{Declared, Program, SensitivitySet, Weight, constructors, toeplitz};
+use crate::program::{Declared, Program, SensitivitySet, constructors};
 use crate::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_memory;
-use ndp_numeric::rounding::Interval;
 use std::sync::OnceLock;
 
 /// A protocol in which every node adds a noise of its own to its value before anything else.
@@ -117,6 +116,8 @@ pub(super) const DECOR: Entry = Entry {
     kind: Kind::Mean,
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
+    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
+    changes: one_value,
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
         masked(setting, own, 1, move |matrix| constructors::decor(matrix.graph(), own, shared, 1))
@@ -128,6 +129,8 @@ pub(super) const ZIP_DL: Entry = Entry {
     kind: Kind::Mean,
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
+    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
+    changes: one_value,
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
         masked(setting, own, 1, move |matrix| constructors::zip_dl(matrix.graph(), own, shared))
@@ -139,6 +142,8 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
+    noise: Noise::on_values("every value, once"),
+    changes: one_value,
     build: |setting: &Setting<'_>| {
         let rounds = setting.count("rounds")?;
         masked(setting, 1.0, rounds, move |matrix| constructors::secure_neighbor_sums(matrix, rounds))
@@ -150,6 +155,8 @@ pub(super) const GOPA: Entry = Entry {
     kind: Kind::Mean,
     about: "GOPA: own noise and masks between neighbors that cancel, published once, then averaged",
     parameters: &[OWN, SHARED],
+    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
+    changes: one_value,
     build: |setting| {
         let (own, masks) = (setting.number("own"), setting.number("shared"));
         masked(setting, own, 1, move |matrix| constructors::gopa(matrix.graph(), own, masks, &[]))
@@ -161,6 +168,8 @@ pub(super) const CORN_DSGD: Entry = Entry {
     kind: Kind::Mean,
     about: "CorN-DSGD: noise of covariance own I + shared (I - W), handed out by a dealer, then gossip",
     parameters: &[ROUNDS, OWN, SHARED],
+    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
+    changes: one_value,
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
         let rounds = setting.count("rounds")?;
@@ -185,6 +194,8 @@ pub(super) const HIERARCHICAL: Entry = Entry {
             default: |_| Ok(0.0),
         },
     ],
+    noise: Noise::on_values("every value, its variance times own; that of leaders likewise"),
+    changes: one_value,
     build: |setting: &Setting<'_>| {
         let (nodes, count) = (setting.nodes(), setting.count("groups")?);
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); count.min(nodes)];
@@ -195,54 +206,3 @@ pub(super) const HIERARCHICAL: Entry = Entry {
         masked(setting, own, 1, move |_| constructors::hierarchical(nodes, &groups, own, leaders))
     },
 };
-
-pub(super) const DSGD: Entry = Entry {
-    name: "dsgd",
-    kind: Kind::Training,
-    about: "decentralized SGD with noise in every step that reacts to noise before it; all steps of a node change alike",
-    parameters: &[
-        Parameter {
-            name: "steps",
-            about: "gradient steps of every node; 8 by default",
-            default: |_| Ok(8.0),
-        },
-        Parameter {
-            name: "correlation",
-            about: "how much of a step's noise is taken back in the next, below 1 in size; 0 by default",
-            default: |_| Ok(0.0),
-        },
-    ],
-    build: |setting: &Setting<'_>| {
-        let steps = setting.count("steps")?;
-        let back = setting.number("correlation");
-        if back.is_nan() || back.abs() >= 1.0 {
-            let (name, condition) = ("correlation", "be below 1 in size");
-            return Err(Error::InvalidParameter { name, condition, value: back });
-        }
-        // A weight for every pair of steps, and the values of every node in every step.
-        let (pairs, values) = (steps as u128 * steps as u128, steps as u128 * setting.nodes() as u128);
-        require_memory("the noise of all steps", 64 * pairs + 512 * values)?;
-        let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
-        let options = constructors::Dsgd { noise, ..constructors::Dsgd::from(steps) };
-        let matrix = setting.matrix.clone();
-        later(setting.nodes(), variance_of_steps(steps, back), move || {
-            let program = constructors::dsgd(&matrix, options.clone())?;
-            Ok(Box::new(Declared::new(program, SensitivitySet::SameDirection)))
-        })
-    },
-};
-
-/// Variance of one noise that hides as much as those of all steps do from whoever hears each, when all steps change alike;
-/// rounded down.
-///
-/// Noises are `L ζ` with `L = I - b S`, `S` the shift, so that a change of 1 in every step has `μ² = ‖L⁻¹ 1‖²`, and entry `t` of
-/// `L⁻¹ 1` is `1 + b + … + b^t`.
-fn variance_of_steps(steps: usize, back: f64) -> f64 {
-    let (mut sum, mut power, mut squares) = (Interval::new(0.0), Interval::new(1.0), Interval::new(0.0));
-    for _ in 0..steps {
-        sum = sum + power;
-        power = power * Interval::new(back);
-        squares = squares + sum * sum;
-    }
-    (Interval::new(1.0) / squares).low()
-}

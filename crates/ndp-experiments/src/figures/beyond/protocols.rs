@@ -144,7 +144,8 @@ fn at_guarantee(protocol: &dyn Protocol) -> Result<(NoiseMultiplier, Point)> {
 
 fn published(matrix: &GossipMatrix, name: &str) -> Result<Point> {
     let parameters = match name {
-        "dsgd" => Parameters::from([("steps", STEPS as f64)]),
+        // The constants of the figure: every gradient changes alike and depends on nothing received.
+        "dsgd" => Parameters::from([("steps", STEPS as f64), ("alike", 1.0), ("fixed", 1.0)]),
         _ => Parameters::default(),
     };
     let protocol = find(name)?.build(matrix, &parameters)?;

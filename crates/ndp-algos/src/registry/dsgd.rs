@@ -1,0 +1,136 @@
+//! Decentralized SGD with noise over time, stated as a program.
+//!
+//! Two declarations decide what its account means, and neither is made for the user: whether all gradients of a node change alike, and
+//! whether they depend on what was received. Without them all data of a node may change and gradients may react to anything that
+//! anybody has seen; the account then is that of an observer who hears every noisy gradient.
+
+use super::programs::later;
+use super::{Changes, Entry, Kind, Noise, Parameter, Setting};
+use crate::Error;
+use crate::accountant::{Account, Attacker, Observer, Protocol};
+use crate::program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
+use ndp_dp::NoiseMultiplier;
+use ndp_linalg::memory::require_memory;
+use ndp_numeric::rounding::Interval;
+
+pub(super) const DSGD: Entry = Entry {
+    name: "dsgd",
+    kind: Kind::Training,
+    about: "decentralized SGD with noise in every step that reacts to noise before it",
+    parameters: &[
+        Parameter {
+            name: "steps",
+            about: "gradient steps of every node; 8 by default",
+            default: |_| Ok(8.0),
+        },
+        Parameter {
+            name: "correlation",
+            about: "how much of a step's noise is taken back in the next, below 1 in size; 0 by default",
+            default: |_| Ok(0.0),
+        },
+        Parameter {
+            name: "alike",
+            about: "1 where all gradients of a node change by the same vector; 0, the default, where all its data may change",
+            default: |_| Ok(0.0),
+        },
+        Parameter {
+            name: "fixed",
+            about: "1 where gradients depend on nothing that was received; 0, the default, where they may",
+            default: |_| Ok(0.0),
+        },
+    ],
+    noise: Noise::on_gradients("every gradient; of the next step takes back what correlation says"),
+    changes: |parameters| {
+        let alike = parameters.0.get("alike").copied().unwrap_or(0.0);
+        Ok(if flag("alike", alike)? { Changes::GradientsAlike } else { Changes::EveryGradient })
+    },
+    build: |setting: &Setting<'_>| {
+        let steps = setting.count("steps")?;
+        let back = setting.number("correlation");
+        if back.is_nan() || back.abs() >= 1.0 {
+            let (name, condition) = ("correlation", "be below 1 in size");
+            return Err(Error::InvalidParameter { name, condition, value: back });
+        }
+        let alike = flag("alike", setting.number("alike"))?;
+        let fixed = flag("fixed", setting.number("fixed"))?;
+        // A weight for every pair of steps, and the values of every node in every step.
+        let (pairs, values) = (steps as u128 * steps as u128, steps as u128 * setting.nodes() as u128);
+        require_memory("the noise of all steps", 64 * pairs + 512 * values)?;
+        let noise = toeplitz(steps, &[Weight::from(1), Weight::from(-back)]);
+        let options = constructors::Dsgd { noise, ..constructors::Dsgd::from(steps) };
+        let matrix = setting.matrix.clone();
+        // Changes that need not be alike add up at worst, whatever the sign of what is taken back.
+        let variance = variance_of_steps(steps, if alike { back } else { back.abs() });
+        // Gradients are vectors; with as many dimensions as steps no set of changes is left out.
+        let set =
+            if alike { SensitivitySet::SameDirection } else { SensitivitySet::Vectors { dimension: steps } };
+        later(setting.nodes(), variance, move || {
+            let declared = Declared::new(constructors::dsgd(&matrix, options.clone())?, set.clone());
+            Ok(if fixed { Box::new(declared) } else { Box::new(Heard { declared, variance }) })
+        })
+    },
+};
+
+/// 0 or 1.
+fn flag(name: &'static str, value: f64) -> Result<bool, Error> {
+    match value {
+        0.0 => Ok(false),
+        1.0 => Ok(true),
+        _ => Err(Error::InvalidParameter { name, condition: "be 0 or 1", value }),
+    }
+}
+
+/// A training whose gradients may depend on anything that was sent: accounted for as if every noisy gradient were heard, so that there
+/// is nothing that a gradient depends on and the observer does not see.
+struct Heard {
+    declared: Declared,
+    /// Of one noise that hides as much as all of a node's from whoever hears each.
+    variance: f64,
+}
+
+impl Protocol for Heard {
+    fn node_count(&self) -> usize {
+        self.declared.node_count()
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        self.local_bound(observer)
+    }
+
+    fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        crate::accountant::local_bound(self.node_count(), Some(self.variance), observer)
+    }
+
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        self.declared.error(noise)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        self.declared.message_count()
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        self.declared.attack(u, observer, noise)
+    }
+}
+
+/// Variance of one noise that hides as much as those of all steps do from whoever hears each, when all steps change alike;
+/// rounded down.
+///
+/// Noises are `L ζ` with `L = I - b S`, `S` the shift, so that a change of 1 in every step has `μ² = ‖L⁻¹ 1‖²`, and entry `t` of
+/// `L⁻¹ 1` is `1 + b + … + b^t`. Entry `(t, s)` of `L⁻¹` is `b^(t-s)`: changes of length at most 1 in any directions have
+/// `μ² = Σ_t ‖Σ_s b^(t-s) δ_s‖² ≤ Σ_t (Σ_s |b|^(t-s))²`, the same for `|b|`, which signs attain.
+fn variance_of_steps(steps: usize, back: f64) -> f64 {
+    let (mut sum, mut power, mut squares) = (Interval::new(0.0), Interval::new(1.0), Interval::new(0.0));
+    for _ in 0..steps {
+        sum = sum + power;
+        power = power * Interval::new(back);
+        squares = squares + sum * sum;
+    }
+    (Interval::new(1.0) / squares).low()
+}
