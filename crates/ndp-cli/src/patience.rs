@@ -1,6 +1,6 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
-use ndp_algos::accountant::{Account, Attacker, Observer};
+use ndp_algos::accountant::{Account, Assumption, Attacker, Observer};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_algos::{Error, LossReport, Protocol};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
@@ -262,6 +262,10 @@ impl Account for PatientAccount {
 
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        self.account.assumptions()
     }
 
     fn unit_losses(&self) -> Option<&LossReport> {

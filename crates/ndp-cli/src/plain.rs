@@ -1,8 +1,9 @@
 //! Answers in plain words, for whoever answers for the data.
 
 use crate::output::{command_line, number, up};
-use ndp_algos::accountant::{Account, Observer};
-use ndp_algos::registry;
+use crate::question::Chosen;
+use ndp_algos::accountant::{Account, Assumption, Coverage, Observer};
+use ndp_algos::registry::{self, Changes, Law, Noise};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::page::Page;
@@ -17,7 +18,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) without_own_noise: bool,
     /// How far one node's value may move.
     pub(crate) sensitivity: f64,
-    /// What is protected: the value of a node, the examples of a user.
+    /// What may differ: the value of a node, the examples of a user.
     pub(crate) protected: &'a str,
     pub(crate) seed: u64,
 }
@@ -30,10 +31,130 @@ pub(crate) fn network(file: &std::path::Path, graph: &Graph) -> String {
     format!("the network of {name} with {} nodes and {} edges", graph.node_count(), graph.edge_count())
 }
 
+/// What of one node's data may differ.
+pub(crate) const fn changes(changes: Changes) -> &'static str {
+    match changes {
+        Changes::Value => "the value of one node, anywhere in its range",
+        Changes::EveryContribution => "everything that one node contributes, each time anywhere in the range",
+        Changes::EveryLabel => "every label that one node reports",
+        Changes::EveryGradient => {
+            "all data of one node: each of its gradients moves by at most the sensitivity, in any direction"
+        }
+        Changes::GradientsAlike => {
+            "all gradients of one node by the same vector: as declared, and less than all its data, which may move them differently"
+        }
+        Changes::OneUse => {
+            "one use of one node's data, its other uses unchanged: as declared, and less than all its data"
+        }
+        Changes::UsesAlike => {
+            "all uses of one node's data by the same vector: as declared, and less than all its data, which may move them differently"
+        }
+        Changes::EveryNumber => {
+            "all uses of one node's data, each a number that moves by at most the sensitivity"
+        }
+    }
+}
+
+/// What the number that is called noise measures.
+pub(crate) const fn law(law: Law) -> &'static str {
+    match law {
+        Law::Gaussian => "standard deviation of Gaussian noise",
+        Law::Laplace => "standard deviation of Laplace noise (its scale times the root of 2)",
+        Law::DiscreteLaplace => "standard deviation of discrete Laplace noise, of whole numbers",
+        Law::RandomizedResponse => "reciprocal of the epsilon0 of randomized response",
+    }
+}
+
+/// The same, with where the noise is added.
+pub(crate) fn noise_is(noise: &Noise) -> String {
+    format!("{}, on {}", law(noise.law), noise.on)
+}
+
+/// A noise in the unit of the values and in its own unit.
+pub(crate) fn noise_in_units(sigma: &str, multiplier: &str, noise: &Noise) -> String {
+    match noise.law {
+        Law::RandomizedResponse => multiplier.to_owned(),
+        Law::Gaussian | Law::Laplace | Law::DiscreteLaplace => {
+            format!("{sigma} ({multiplier} times {})", noise.unit)
+        }
+    }
+}
+
+/// What an account takes for granted.
+pub(crate) const fn assumed(assumption: Assumption) -> &'static str {
+    match assumption {
+        Assumption::Fixed => {
+            "what nodes contribute depends on nothing that they received (declared, not checked)"
+        }
+        Assumption::ReadsSeen => {
+            "what nodes contribute depends only on what the observer has seen (declared without a list, not checked)"
+        }
+    }
+}
+
+/// The same as a sentence.
+pub(crate) fn assumed_in_a_sentence(assumption: Assumption) -> String {
+    format!("{}.", capital(assumed(assumption)))
+}
+
+/// What the noise is, as a sentence.
+pub(crate) fn noise_in_a_sentence(noise: &Noise) -> String {
+    match noise.law {
+        Law::RandomizedResponse => format!("The number called noise is the {}.", noise_is(noise)),
+        _ => format!(
+            "The number called noise is the {}; it is given in the unit of the values and as a multiple of {}.",
+            noise_is(noise),
+            noise.unit
+        ),
+    }
+}
+
+/// What all these accounts take for granted, each thing once.
+pub(crate) fn assumptions_of(accounts: &[Box<dyn Account + '_>]) -> Vec<Assumption> {
+    let mut all: Vec<Assumption> = accounts.iter().flat_map(|account| account.assumptions()).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// By whom it was observed, for a table.
+pub(crate) fn observed_by(coverage: &Coverage, chosen: &Chosen) -> String {
+    match coverage {
+        Coverage::Named { .. } => chosen.description.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Who learns no more than a sentence says.
+pub(crate) fn whom(coverage: &Coverage, chosen: &Chosen) -> String {
+    match coverage {
+        Coverage::Named { observers: 1 } => chosen.description.clone(),
+        Coverage::Named { observers } => format!("any one of the {observers} observers named"),
+        Coverage::Sample { looked_at, nodes, .. } => {
+            format!("any one of the {looked_at} nodes that were looked at, of {nodes},")
+        }
+        Coverage::All { nodes } | Coverage::Alike { nodes } | Coverage::Bounded { nodes, .. } => {
+            format!("any one of {nodes} nodes")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// What is not known of those who are not covered; nothing to say where everybody is.
+pub(crate) fn unknown(coverage: &Coverage) -> Option<String> {
+    match coverage {
+        Coverage::Sample { looked_at, nodes, .. } => Some(format!(
+            "Nothing is shown about what the other {} nodes learn.",
+            nodes.saturating_sub(*looked_at)
+        )),
+        _ => None,
+    }
+}
+
 /// What is protected, against whom, under which assumptions.
 pub(crate) fn opening(page: Page, subject: &Subject<'_>) -> Page {
     let mut against = vec![
-        format!("Looked at: what is learnt by {}.", subject.observers),
+        format!("What is learnt by {}.", subject.observers),
         "Observers follow the protocol and are curious: they keep all that they receive and combine it in any way, with any computing power."
             .to_owned(),
         "They know the network, the protocol, its public random choices and the amount of noise.".to_owned(),
@@ -47,16 +168,16 @@ pub(crate) fn opening(page: Page, subject: &Subject<'_>) -> Page {
     if subject.hidden_senders {
         against.push("They do not know from whom messages come.".into());
     }
+    let moves = if subject.sensitivity == 1.0 {
+        String::new()
+    } else {
+        format!(" A value moves by at most {}.", number(subject.sensitivity))
+    };
     page.section("What is protected")
         .text(&format!(
-            "{} in {}. Two worlds are compared that differ in this alone: {}. What is promised is how hard they are to tell apart.",
+            "{} in {}. Two worlds are compared that differ in this alone.{moves} What is promised is how hard they are to tell apart.",
             capital(subject.protected),
             subject.network,
-            if subject.sensitivity == 1.0 {
-                "it is replaced by any other that is allowed".to_owned()
-            } else {
-                format!("it moves by at most {}", number(subject.sensitivity))
-            }
         ))
         .section("Against whom")
         .list(&against)

@@ -5,10 +5,9 @@ use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::output::up;
 use crate::patience::Patient;
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Allowed, Observer, Target};
+use ndp_algos::accountant::{Allowed, Audience, Observer, Target};
 use ndp_algos::program::{Declared, Program, SensitivitySet};
-use ndp_algos::registry::{self, Parameters};
+use ndp_algos::registry::{self, Changes, Law, Noise, Parameters, Terms};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_linalg::memory::require_dense;
@@ -18,46 +17,88 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Who observes, and whether they are a sample of all.
+/// Whom a question is about, and at whom it looks.
 pub(crate) struct Chosen {
+    /// Those who are looked at.
     pub(crate) observers: Vec<Observer>,
-    /// In a sentence.
+    /// Those, and everybody who is meant as well.
+    pub(crate) audience: Audience,
+    /// Those who are looked at, in a sentence.
     pub(crate) description: String,
 }
 
 const SAMPLE: usize = 16;
 
+/// Who observes; by default everybody, of whom some are looked at on large graphs.
 pub(crate) fn observers(graph: &Graph, chosen: &Observers, knowledge: &Knowledge) -> Result<Chosen, Failure> {
+    observers_of(graph, chosen, knowledge, None)
+}
+
+/// The same for a target; by default, on large graphs, the observers of limits that are listed.
+pub(crate) fn observers_of(
+    graph: &Graph,
+    chosen: &Observers,
+    knowledge: &Knowledge,
+    target: Option<&Target>,
+) -> Result<Chosen, Failure> {
     let n = graph.node_count();
-    let (nodes, description): (Vec<Observer>, String) = if chosen.outsider {
-        (vec![Observer::outsider()], "somebody outside the network".into())
+    let named = |labels: &[String], nodes: Vec<usize>| {
+        let each = if labels.len() > 1 { ", each alone" } else { "" };
+        let nodes = nodes.into_iter().map(Observer::node).collect();
+        (Audience::named(nodes), labels.join(", ") + each)
+    };
+    let (audience, description) = if chosen.outsider {
+        (Audience::named(vec![Observer::outsider()]), "somebody outside the network".into())
     } else if let Some(labels) = &chosen.coalition {
         let members =
             labels.split(',').map(|label| node(graph, label.trim())).collect::<Result<Vec<_>, _>>()?;
         let observer = Observer::coalition(&members);
         observer.checked(n)?;
         let names: Vec<String> = members.iter().map(|&v| crate::input::label(graph, v)).collect();
-        (vec![observer], names.join(", ") + " together")
+        (Audience::named(vec![observer]), names.join(", ") + " together")
     } else if !chosen.observer.is_empty() {
-        let found = chosen.observer.iter().map(|label| Ok(Observer::node(node(graph, label)?)));
-        let found = found.collect::<Result<Vec<_>, Failure>>()?;
-        (found, chosen.observer.join(", ") + if chosen.observer.len() > 1 { ", each alone" } else { "" })
+        let found = chosen.observer.iter().map(|label| node(graph, label));
+        named(&chosen.observer, found.collect::<Result<Vec<_>, Failure>>()?)
     } else if chosen.all || (chosen.sample.is_none() && n <= MAX_FOR_ALL) {
-        ((0..n).map(Observer::node).collect(), format!("every one of {n} nodes alone"))
+        (Audience::every_node(n), format!("every one of {n} nodes alone"))
+    } else if let (None, Some(limited)) = (chosen.sample, target.and_then(listed)) {
+        let names: Vec<String> = limited.iter().map(|&v| crate::input::label(graph, v)).collect();
+        named(&names, limited)
     } else {
         let count = chosen.sample.unwrap_or(SAMPLE).clamp(1, n);
         let rng = &mut ChaCha8Rng::seed_from_u64(knowledge.seed);
-        let mut drawn = index::sample(rng, n, count).into_vec();
-        drawn.sort_unstable();
+        let drawn = index::sample(rng, n, count).into_vec();
         let description =
             format!("{count} of {n} nodes drawn at random (seed {}), each alone", knowledge.seed);
-        (drawn.into_iter().map(Observer::node).collect(), description)
+        (Audience::drawn(n, &drawn, knowledge.seed)?, description)
     };
     let known = |observer: Observer| {
         let observer = if knowledge.hidden_senders { observer.with_hidden_senders() } else { observer };
         if knowledge.without_own_noise { observer.without_own_noise() } else { observer }
     };
-    Ok(Chosen { observers: nodes.into_iter().map(known).collect(), description })
+    let audience = audience.map(known);
+    if let Some((u, v)) = target.and_then(|target| target.unanswered(audience.looked_at())) {
+        let (u, v) = (crate::input::label(graph, u), crate::input::label(graph, v));
+        return Err(Failure::Refused(format!(
+            "there is a limit on what {v} learns about {u}, and nobody looks at that: add --observer {v}, or take --all"
+        )));
+    }
+    let by_nodes = matches!(target, Some(Target { allowed: Allowed::Pairs(_) | Allowed::Listed(_), .. }));
+    if by_nodes && chosen.outsider {
+        return Err(Failure::Usage(
+            "limits for pairs are for nodes that observe: an outsider has none".into(),
+        ));
+    }
+    Ok(Chosen { observers: audience.looked_at().to_vec(), audience, description })
+}
+
+/// The observers of limits that are listed, ascending.
+fn listed(target: &Target) -> Option<Vec<usize>> {
+    let Allowed::Listed(limits) = &target.allowed else { return None };
+    let mut observers: Vec<usize> = limits.keys().map(|(_, v)| *v).collect();
+    observers.sort_unstable();
+    observers.dedup();
+    Some(observers)
 }
 
 /// The protocol of a text `name` or `name:parameter=value,...`, which waits as long as asked for.
@@ -67,28 +108,53 @@ pub(crate) fn protocol(text: &str, matrix: &GossipMatrix, patience: Option<u64>)
     Ok(Patient::of_entry(registry::find(name)?, matrix, parameters, patience)?)
 }
 
-/// The protocol that was chosen, which waits as long as asked for, and its name.
+/// A protocol that was chosen.
+pub(crate) struct ChosenProtocol {
+    /// It waits as long as asked for.
+    pub(crate) protocol: Patient,
+    pub(crate) name: String,
+    /// What its numbers are about.
+    pub(crate) terms: Terms,
+}
+
+/// What a number of a protocol of the registry, given as `name` or `name:parameters`, is about.
+pub(crate) fn terms(text: &str) -> Result<Terms, Failure> {
+    let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
+    Ok(registry::find(name)?.terms(&parameters.parse()?)?)
+}
+
+/// The protocol that was chosen, which waits as long as asked for.
 pub(crate) fn chosen(
     choice: &ProtocolChoice,
     matrix: &GossipMatrix,
     patience: Option<u64>,
-) -> Result<(Patient, String), Failure> {
+) -> Result<ChosenProtocol, Failure> {
     let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
-        return Ok((protocol(&choice.protocol, matrix, patience)?, choice.protocol.clone()));
+        let terms = terms(&choice.protocol)?;
+        let protocol = protocol(&choice.protocol, matrix, patience)?;
+        return Ok(ChosenProtocol { protocol, name: choice.protocol.clone(), terms });
     };
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;
-    let set = match uses {
-        Uses::UseLevel => SensitivitySet::UseLevel,
-        Uses::SameDirection => SensitivitySet::SameDirection,
-        Uses::Signs => SensitivitySet::Signs,
-    };
-    let declared = Declared::new(program, set);
-    let nodes = Protocol::node_count(&declared);
+    let nodes = program.node_count();
     if nodes != matrix.node_count() {
         return Err(refused(format!("the program has {nodes} nodes, the graph {}", matrix.node_count())));
     }
-    Ok((Patient::new(Box::new(declared), patience), path.display().to_string()))
+    let once = (0..nodes).all(|u| program.uses(u) <= 1);
+    let (set, changes) = match uses {
+        Uses::UseLevel => (SensitivitySet::UseLevel, Changes::OneUse),
+        Uses::SameDirection => (SensitivitySet::SameDirection, Changes::UsesAlike),
+        Uses::Signs => (SensitivitySet::Signs, Changes::EveryNumber),
+    };
+    let noise = Noise {
+        law: Law::Gaussian,
+        unit: "the sensitivity of a use",
+        on: "the values of the program, whose variances are in units of its square",
+    };
+    // Where data are used once all sets are the same.
+    let terms = Terms { changes: if once { Changes::Value } else { changes }, noise };
+    let protocol = Patient::new(Box::new(Declared::new(program, set)), patience);
+    Ok(ChosenProtocol { protocol, name: path.display().to_string(), terms })
 }
 
 /// The noise in units of the sensitivity.
@@ -145,11 +211,11 @@ impl TargetChoice {
 /// A target in words.
 pub(crate) fn words(target: &Target) -> String {
     match &target.allowed {
-        Allowed::Worst(loss) => format!("at most {loss} for every pair, as {}", target.measure),
+        Allowed::Worst(loss) => format!("at most {loss} about any node, as {}", target.measure),
         Allowed::Mean(loss) => {
-            format!("at most {loss} on average towards every observer, as {}", target.measure)
+            format!("at most {loss} on average over the nodes, as {}", target.measure)
         }
-        _ => format!("limits for pairs, as {}", target.measure),
+        _ => format!("the limits of the file, as {}", target.measure),
     }
 }
 
@@ -199,9 +265,7 @@ fn pairs(path: &Path, graph: &Graph, measure: Measure) -> Result<Target, Failure
         (false, false) => {
             Err(Failure::Refused(format!("{}: limits for pairs and by hops cannot be mixed", path.display())))
         }
-        (false, true) => {
-            Ok(Target::pairs(measure, move |u, v| by_pair.get(&(u, v)).copied().unwrap_or(f64::INFINITY)))
-        }
+        (false, true) => Ok(Target::listed(measure, by_pair)),
         (true, false) => {
             let n = graph.node_count();
             require_dense("the distances of all pairs", n, n)?;

@@ -137,10 +137,10 @@ fn pages_are_complete() {
     let folder = folder("pages");
     for (command, words) in [
         ("loss ring --protocol muffliato:rounds=3 --noise 2 --epsilon 3", "The limit is kept"),
-        ("loss ring --protocol muffliato:rounds=3 --noise 2", "is learnt about anybody"),
+        ("loss ring --protocol muffliato:rounds=3 --noise 2", "learns about any other node is at most"),
         (
             "compare ring --epsilon 1 --protocol muffliato --protocol ring-sum --protocol one-peer",
-            "2 of 3 protocols",
+            "2 of 3 protocols can keep",
         ),
         ("plan ring --epsilon 1 --observer 0", "With "),
     ] {

@@ -160,7 +160,6 @@ fn mistakes_are_named() {
         ("loss path --noise 1 --coalition 1,1", 1, "given twice"),
         ("loss path --noise 1 --coalition 1,2,3,4,5,6 --delta 0", 1, "delta"),
         ("loss path --noise 1 --observer 1 --outsider", 2, "cannot be used"),
-        ("loss path --noise 1 --outsider", 1, "coalition"),
         ("loss path --noise 1 --delta 2", 1, "delta"),
         ("loss path --noise 1 --renyi 1 --order 1", 1, "order"),
         ("loss path --noise 1 --sensitivity 0", 1, "sensitivity"),

@@ -4,7 +4,7 @@ use super::summary;
 use crate::args::Audit;
 use crate::errors::Failure;
 use crate::output::{csv, down, json, number, up};
-use crate::{input, question};
+use crate::{input, plain, question};
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_graph::progress::Silent;
 use rand::SeedableRng;
@@ -12,7 +12,8 @@ use rand_chacha::ChaCha8Rng;
 
 pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
-    let (protocol, name) = question::chosen(&asked.protocol, &matrix, None)?;
+    let protocol = question::chosen(&asked.protocol, &matrix, None)?;
+    let (protocol, name, terms) = (protocol.protocol, protocol.name, protocol.terms);
     let source = input::node(&graph, &asked.source)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let [observer] = &chosen.observers[..] else {
@@ -35,7 +36,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     }
     if let Some(path) = &asked.files.json {
         let body = serde_json::json!({ "protocol": name, "source": asked.source, "observers": chosen.description,
-            "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
+            "terms": terms, "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
             "allowed_mu": { "grade": grade, "value": allowed }, "measured_mu": found.measured_mu,
             "false_positives": found.false_positives, "true_positives": found.true_positives });
         json(path, asked.knowledge.seed, body)?;
@@ -44,8 +45,11 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
         &format!("An attack on {} runs of {} in each of two worlds", asked.runs, name),
         &[
             ("whose data", asked.source.clone()),
+            ("what may change", plain::changes(terms.changes).into()),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", chosen.description),
+            ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &terms.noise)),
+            ("which is the", plain::noise_is(&terms.noise)),
             ("mu that the account allows", format!("{} [{}]", up(allowed), grade)),
             (
                 "mu that the attack shows",

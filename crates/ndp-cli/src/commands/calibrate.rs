@@ -1,51 +1,61 @@
 //! The least noise for a target.
 
-use super::{accounts, summary};
+use super::{covered, summary};
 use crate::args::Calibrate;
 use crate::errors::Failure;
-use crate::output::{count, csv, json, note, number, up};
-use crate::{input, question};
+use crate::output::{count, csv, finite, json, note, number, up};
+use crate::{input, plain, question};
 use ndp_algos::Protocol;
-use ndp_algos::accountant::least_noise;
+use ndp_algos::accountant::{Covered, Pair};
+use ndp_graph::Graph;
 use serde_json::json;
 
 pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let target = asked.target.required(&graph)?;
-    let (protocol, name) = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
-    let protocol = protocol.for_every_pair();
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let accounts = accounts(&protocol, &chosen.observers, quiet)?;
+    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
+    let protocol = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
+    let (name, terms) = (protocol.name, protocol.terms);
+    let protocol = protocol.protocol.for_every_pair();
+    let covered = covered(&protocol, &chosen, quiet)?;
     let before = protocol.notes().len();
-    let least = least_noise(&accounts, &target)?;
+    let least = covered.least_noise(&target)?;
+    let looked_at = covered.of_looked_at(&target, &least);
     // Those of observers are out already.
     protocol.notes().iter().skip(before).for_each(|text| note(text));
-    let noise = question::in_unit(least.noise, asked.unit.sensitivity);
     let unit = asked.unit.sensitivity;
+    let noise = question::in_unit(least.noise, unit);
     let scaled = |x: Result<f64, ndp_algos::Error>| match x {
         Ok(x) => up(x * unit),
         Err(error) => error.to_string(),
     };
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), count);
+    let assumptions = plain::assumptions_of(&covered.accounts);
+    let observed = plain::observed_by(&covered.coverage, &chosen);
     let mut rows = vec![
         ("protocol", name.clone()),
         ("weights", asked.protocol.weights_in_words()),
-        ("observed by", chosen.description.clone()),
+        ("what may change", plain::changes(terms.changes).into()),
+        ("observed by", observed.clone()),
         ("target", question::words(&target)),
-        ("least noise", up(noise)),
+        ("least noise", plain::noise_in_units(&up(noise), &up(least.noise.get()), &terms.noise)),
+        ("which is the", plain::noise_is(&terms.noise)),
+    ];
+    if let Some(less) = looked_at {
+        let shown = up(question::in_unit(less, unit));
+        rows.push(("for those looked at alone", format!("{shown}, which shows nothing about the others")));
+    }
+    rows.extend(assumptions.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+    rows.extend([
         ("error of the result, at most", scaled(protocol.error(least.noise))),
         ("messages", messages),
-    ];
-    if let Some(pair) = least.tightest {
+    ]);
+    if let Some(pair) = &least.tightest {
+        let (observer, by) = observer(&graph, &covered, pair);
         rows.push((
             "tightest pair",
             format!(
-                "what {} learns about {}: {} of {} [{}]",
-                if pair.observer == usize::MAX {
-                    "the outsider".into()
-                } else {
-                    input::label(&graph, pair.observer)
-                },
+                "what {observer} learns about {}: {} of {} [{}{by}]",
                 input::label(&graph, pair.source),
                 up(*pair.loss.value()),
                 number(pair.allowed),
@@ -53,18 +63,40 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
             ),
         ));
     }
-    let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
-    rows.push(("the account fails", question::probability(failure)));
+    rows.push(("the account fails", question::probability(covered.failure())));
     summary("The least noise", &rows)?;
     if let Some(path) = &asked.files.csv {
         let grade = least.tightest.map_or_else(String::new, |pair| pair.loss.grade().to_string());
-        let row = vec![name.clone(), noise.to_string(), grade];
-        csv(path, asked.knowledge.seed, &["protocol", "noise", "grade"], &[row])?;
+        let row = vec![name.clone(), noise.to_string(), grade, covered.coverage.in_short()];
+        csv(path, asked.knowledge.seed, &["protocol", "noise", "grade", "observers"], &[row])?;
     }
     if let Some(path) = &asked.files.json {
-        let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(),
-            "observers": chosen.description, "failure": failure, "tightest": least.tightest });
+        let tightest = least.tightest.map(|pair| {
+            json!({ "source": input::label(&graph, pair.source), "observer": observer(&graph, &covered, &pair).0,
+                "loss": pair.loss, "allowed": finite(pair.allowed) })
+        });
+        let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(), "terms": terms,
+            "assumes": assumptions, "target": question::words(&target), "observers": observed, "coverage": covered.coverage,
+            "multiplier_of_looked_at": looked_at.map(|noise| noise.get()), "failure": covered.failure(), "tightest": tightest });
         json(path, asked.knowledge.seed, body)?;
     }
-    Ok(())
+    if covered.coverage.is_whole() {
+        return Ok(());
+    }
+    Err(Failure::NotMet(format!(
+        "the target is not shown at this noise: {}; --all looks at everybody",
+        covered.coverage
+    )))
+}
+
+/// The observer of a pair by name, and whether it is one of those for whom a bound stands.
+fn observer(graph: &Graph, covered: &Covered<'_>, pair: &Pair) -> (String, &'static str) {
+    if pair.observer == usize::MAX {
+        return ("the outsider".into(), "");
+    }
+    let looked_at = covered.looked_at().iter().any(|account| account.observer().contains(pair.observer));
+    (
+        input::label(graph, pair.observer),
+        if looked_at { "" } else { ", by the bound for those not looked at" },
+    )
 }

@@ -7,17 +7,18 @@ use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::accountant::{Comparison, compare};
-use ndp_algos::registry::{self, PROTOCOLS};
+use ndp_algos::accountant::{Comparison, Coverage, Row, compare_towards};
+use ndp_algos::registry::{self, Law, PROTOCOLS};
 use ndp_algos::{Error, Protocol};
 use ndp_dp::Grade;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
+use std::collections::BTreeMap;
 
 pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
     let target = asked.target.required(&graph)?;
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let names: Vec<String> = if asked.protocols.is_empty() {
         PROTOCOLS.iter().map(|entry| entry.name.to_owned()).collect()
     } else {
@@ -36,7 +37,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             return Err(error.into());
         }
         let one = [(name.as_str(), built.as_ref().map(|built| built as &dyn Protocol).map_err(Error::clone))];
-        rows.extend(compare(&one, &chosen.observers, &target).rows);
+        rows.extend(compare_towards(&one, &chosen.audience, &target).rows);
         notes.extend(built.iter().flat_map(Patient::notes).map(|note| format!("{name}: {note}")));
         progress.one();
     }
@@ -65,11 +66,14 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
                 cell(&row.error, &|error| up(error * unit)),
                 cell(&row.messages, &count),
                 row.grade.map_or_else(String::new, |grade| grade.to_string()),
+                observers(row),
             ])
         })
         .collect();
-    let header = ["protocol", "noise", "error", "messages", "grade"];
+    let header = ["protocol", "noise", "error", "messages", "grade", "observers"];
     table(&header, &cells)?;
+    let remarks = remarks(&comparison, unit)?;
+    remarks.iter().try_for_each(|remark| line(remark))?;
     for row in &comparison.rows {
         if let Err(reason) = &row.least {
             line(&format!("{}: {reason}", row.name))?;
@@ -82,12 +86,20 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
         let exact = comparison.rows.iter().filter_map(|row| {
             let noise = question::in_unit(row.least.as_ref().ok()?.noise, unit).to_string();
             let grade = row.grade.map_or_else(String::new, |grade| grade.to_string());
-            Some(vec![row.name.clone(), noise, digits(&row.error, unit), digits(&row.messages, 1.0), grade])
+            let law = question::terms(&row.name).ok().and_then(|terms| law(terms.noise.law));
+            let law = law.unwrap_or_default();
+            let (error, messages) = (digits(&row.error, unit), digits(&row.messages, 1.0));
+            Some(vec![row.name.clone(), noise, error, messages, grade, observers(row), law])
         });
+        let header = ["protocol", "noise", "error", "messages", "grade", "observers", "law"];
         csv(path, asked.knowledge.seed, &header, &exact.collect::<Vec<_>>())?;
     }
     if let Some(path) = &asked.files.json {
-        let body = serde_json::to_value(&comparison).map_err(|error| Failure::Refused(error.to_string()))?;
+        let mut body =
+            serde_json::to_value(&comparison).map_err(|error| Failure::Refused(error.to_string()))?;
+        for (row, name) in body.as_array_mut().into_iter().flatten().zip(&names) {
+            row["terms"] = serde_json::json!(question::terms(name)?);
+        }
         json(path, asked.knowledge.seed, body)?;
     }
     if asked.pictures.any() {
@@ -99,16 +111,16 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
                 hidden_senders: asked.knowledge.hidden_senders,
                 without_own_noise: asked.knowledge.without_own_noise,
                 sensitivity: unit,
-                protected: "the value of any one node",
+                protected: "what one node gives to each protocol, as the list below says",
                 seed: asked.knowledge.seed,
             };
+            let whole = comparison.rows.iter().filter(|row| is_whole(row)).count();
             let sentence = format!(
-                "{} of {} protocols can keep the limit: {}.",
-                cells.len(),
+                "{whole} of {} protocols can keep the limit: {}.",
                 comparison.rows.len(),
                 question::words(&target)
             );
-            let tone = if cells.is_empty() { Tone::Bad } else { Tone::Plain };
+            let tone = if whole == 0 { Tone::Bad } else { Tone::Plain };
             let mut report = Page::new("Protocols at the same limit").verdict(tone, &sentence);
             report = plain::opening(report, &subject);
             report = plain::assumptions(report, &[]);
@@ -121,11 +133,22 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
                 .filter_map(|row| Some(format!("{}: {}", row.name, row.least.as_ref().err()?)))
                 .collect();
             let abouts: Vec<String> = names.iter().filter_map(|name| plain::about(name)).collect();
+            let meant = comparison.rows.iter().filter(|row| row.least.is_ok()).map(|row| {
+                let terms = question::terms(&row.name)?;
+                Ok(format!(
+                    "{}: {}; noise is the {}.",
+                    row.name,
+                    plain::changes(terms.changes),
+                    plain::noise_is(&terms.noise)
+                ))
+            });
+            let meant = meant.collect::<Result<Vec<_>, Failure>>()?;
             report = report
                 .section("What each needs")
                 .text(&plain::measure(target.measure))
                 .table("The least noise, and what it costs", &header, &cells)
                 .picture(&svg, "The least noise of each protocol; more noise means less use of the result.");
+            report = report.list(&remarks).section("What may change, and what noise is").list(&meant);
             if !refused.is_empty() {
                 report = report.section("Without an answer").list(&refused);
             }
@@ -133,7 +156,64 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             page(path, &plain::provenance(report, asked.knowledge.seed))?;
         }
     }
-    Ok(())
+    let partly: Vec<&str> = comparison
+        .rows
+        .iter()
+        .filter(|row| row.least.is_ok() && !is_whole(row))
+        .map(|row| row.name.as_str())
+        .collect();
+    if partly.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::NotMet(format!(
+        "the target is not shown for {}: only {} were looked at; --all looks at everybody",
+        partly.join(", "),
+        chosen.description
+    )))
+}
+
+/// Whether everybody is covered at the noise of a row that has one.
+fn is_whole(row: &Row) -> bool {
+    row.least.is_ok() && row.coverage.as_ref().is_some_and(Coverage::is_whole)
+}
+
+/// Whom a row covers.
+fn observers(row: &Row) -> String {
+    row.coverage.as_ref().map_or_else(String::new, Coverage::in_short)
+}
+
+/// The name of a law of noise.
+fn law(law: Law) -> Option<String> {
+    Some(serde_json::to_value(law).ok()?.as_str()?.to_owned())
+}
+
+/// What noise is, protocol by protocol where it is not the same, and how much less those need who were looked at.
+fn remarks(comparison: &Comparison, unit: f64) -> Result<Vec<String>, Failure> {
+    let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();
+    let mut changes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut remarks = Vec::new();
+    for row in comparison.rows.iter().filter(|row| row.least.is_ok()) {
+        let terms = question::terms(&row.name)?;
+        laws.entry(terms.noise.law).or_default().push(&row.name);
+        changes.entry(plain::changes(terms.changes)).or_default().push(&row.name);
+        if let Some(less) = row.looked_at {
+            let less = up(question::in_unit(less, unit));
+            remarks.push(format!(
+                "{}: noise {less} would do for those looked at alone, which shows nothing about the others",
+                row.name
+            ));
+        }
+    }
+    let several = |count: usize, names: &[&str]| {
+        if count > 1 { format!(" ({})", names.join(", ")) } else { String::new() }
+    };
+    for (law, names) in &laws {
+        remarks.push(format!("noise: {}{}", plain::law(*law), several(laws.len(), names)));
+    }
+    for (what, names) in &changes {
+        remarks.push(format!("what may change: {what}{}", several(changes.len(), names)));
+    }
+    Ok(remarks)
 }
 
 /// The least noise of every protocol that has one, and the error that it costs.

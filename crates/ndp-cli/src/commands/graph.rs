@@ -53,7 +53,10 @@ pub(crate) fn run(asked: &GraphQuestion, quiet: bool) -> Result<(), Failure> {
     }
     if most > 1 {
         warnings.push(
-            "twins (same neighbors) cannot be told apart by others: with gossip each of k twins loses at most 1/k".into(),
+            "twins (same neighbors): with muffliato, and weights that depend on degrees alone, a node that is neither one of k twins nor \
+             a neighbor of theirs learns at most 1/k of the local Rényi loss about each; their neighbors hear each twin's own noisy \
+             value and learn all of it"
+                .into(),
         );
     }
     for warning in &warnings {

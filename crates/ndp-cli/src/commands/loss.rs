@@ -1,139 +1,25 @@
 //! What observers learn at a given noise.
 
-use super::{accounts, summary, worst};
+pub(super) use super::losses::all;
+use super::losses::{Entry, Losses, of_others};
+use super::{covered, summary, worst};
 use crate::args::Loss;
 use crate::errors::Failure;
+use crate::input;
 use crate::output::{
     MAX_DRAWING, csv, drawing, finite, json, line, losses, note, npy, number, page, pictures, table, up,
 };
-use crate::patience::{Patient, was_out};
 use crate::plain::{self, Subject};
-use crate::progress::Progress;
-use crate::{input, question};
+use crate::question::{self, Chosen};
 use ndarray::Array2;
-use ndp_algos::Protocol as _;
-use ndp_algos::accountant::{Account, Allowed, Observer, Target, check};
+use ndp_algos::accountant::{Account, Allowed, Assumption, Coverage, Covered, Observer, Target, check};
+use ndp_algos::registry::Terms;
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
 use ndp_report::page::{Page, Tone};
-use rand::SeedableRng;
-use rand::seq::SliceRandom;
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
-
-/// What one pair loses.
-#[derive(Clone, Copy)]
-pub(super) struct Entry {
-    pub(super) u: usize,
-    /// Index of the observer.
-    pub(super) observer: usize,
-    pub(super) loss: f64,
-    pub(super) grade: Grade,
-    pub(super) hops: Option<u32>,
-}
-
-/// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a random sample of all.
-pub(super) fn all(
-    graph: &Graph,
-    protocol: &Patient,
-    accounts: &[Box<dyn Account + '_>],
-    noise: NoiseMultiplier,
-    measure: Measure,
-    (seed, quiet): (u64, bool),
-) -> Result<Losses, Failure> {
-    let n = graph.node_count();
-    let progress = Progress::new((accounts.len() * n) as u64, "pairs", quiet);
-    let mut order: Vec<usize> = (0..n).collect();
-    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-    let of_observer = |observer: usize| -> Result<Losses, Failure> {
-        let account = &accounts[observer];
-        let members = account.observer().members();
-        let hops = members.first().map(|&v| graph.distances(v));
-        let one = |u: usize| -> Result<Option<Entry>, Failure> {
-            let found = account.profile(u, noise).and_then(|profile| Ok(profile.loss(measure)?));
-            progress.one();
-            match found {
-                Ok(loss) => {
-                    let hops = hops.as_ref().and_then(|hops| hops[u]);
-                    Ok(Some(Entry { u, observer, loss: *loss.value(), grade: loss.grade(), hops }))
-                }
-                Err(error) if was_out(&error) => Ok(None),
-                Err(error) => Err(error.into()),
-            }
-        };
-        let outside: Vec<usize> =
-            order.iter().copied().filter(|&u| !account.observer().contains(u)).collect();
-        let mut entries: Vec<Entry> = if account.class().is_some() {
-            let same = outside.first().map(|&first| one(first)).transpose()?.flatten();
-            let copy = |same: Entry| {
-                let hops = &hops;
-                let copies = outside.iter().map(move |&u| Entry {
-                    u,
-                    hops: hops.as_ref().and_then(|hops| hops[u]),
-                    ..same
-                });
-                copies.collect()
-            };
-            same.map_or_else(Vec::new, copy)
-        } else {
-            let found = outside.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
-            found.into_iter().flatten().collect()
-        };
-        entries.sort_by_key(|entry| entry.u);
-        Ok(Losses { not_known: outside.len() - entries.len(), entries, bound: None })
-    };
-    let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
-    let not_known = all.iter().map(|found| found.not_known).sum();
-    let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
-    // The bound is the same for all pairs; it takes no time.
-    let at_most = |account: &dyn Account| {
-        let observer = account.observer();
-        let u = (0..n).find(|&u| !observer.contains(u))?;
-        let profile = protocol.local_bound(observer).and_then(|bound| bound.profile(u, noise)).ok()?;
-        profile.loss(measure).ok().map(|loss| *loss.value())
-    };
-    let mut bound = None;
-    if not_known > 0 {
-        let bounds: Option<Vec<f64>> = accounts.iter().map(|account| at_most(account.as_ref())).collect();
-        bound = bounds.map(|bounds| bounds.into_iter().fold(0.0, f64::max));
-    }
-    if entries.is_empty() && not_known > 0 && bound.is_none() {
-        return Err(Failure::Refused(
-            "no loss was known in time: more --patience, fewer observers, rounds or steps".into(),
-        ));
-    }
-    Ok(Losses { entries, not_known, bound })
-}
-
-/// Losses of pairs, and of how many there was no time for.
-pub(super) struct Losses {
-    pub(super) entries: Vec<Entry>,
-    pub(super) not_known: usize,
-    /// What each of those that are not known loses at most.
-    pub(super) bound: Option<f64>,
-}
-
-impl Losses {
-    /// What to say of the pairs that are missing.
-    pub(super) fn note(&self) -> Option<String> {
-        (self.not_known > 0).then(|| {
-            let others = self.bound.map_or_else(
-                || "nothing is said of the others".to_owned(),
-                |bound| {
-                    format!(
-                        "each of the others loses at most {}, what the noisy values themselves show",
-                        up(bound)
-                    )
-                },
-            );
-            let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
-            format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
-        })
-    }
-}
 
 /// Everything that was found, ready to be written in any form.
 struct Found<'a> {
@@ -145,22 +31,41 @@ struct Found<'a> {
     entries: Vec<Entry>,
     measure: Measure,
     protocol: String,
+    terms: Terms,
     grade: Grade,
+    covered: &'a Covered<'a>,
+    chosen: &'a Chosen,
+    assumptions: Vec<Assumption>,
+    /// What a pair without a loss of its own loses at most, and its account: those that time ran out for, those of observers who were
+    /// not looked at.
+    bound: Option<(f64, Option<(&'a dyn Account, usize)>)>,
+}
+
+/// Whether a target is met, in words and as data.
+struct Judged {
+    verdict: Verdict,
+    exceeding: usize,
+    target: String,
+    why: String,
 }
 
 pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
-    let (protocol, name) = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
-    let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
     let measure = asked.target.measure()?;
     let target = asked.target.target(&graph)?;
-    let accounts = accounts(&protocol, &chosen.observers, quiet)?;
-    let losses = all(&graph, &protocol, &accounts, noise, measure, (asked.knowledge.seed, quiet))?;
+    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
+    let protocol = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
+    let (protocol, name, terms) = (protocol.protocol, protocol.name, protocol.terms);
+    let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
+    let covered = covered(&protocol, &chosen, quiet)?;
+    let seed = asked.knowledge.seed;
+    let losses = all(&graph, &protocol, covered.looked_at(), noise, measure, (seed, quiet))?;
     let mut notes = protocol.notes();
     notes.extend(losses.note().inspect(|text| note(text)));
     let Losses { entries, not_known, bound } = losses;
+    let others = of_others(&covered, noise, measure)?;
     let exact = not_known == 0 && entries.iter().all(|entry| entry.grade == Grade::Exact);
+    let of_others = others.map(|(loss, account, u)| (loss, Some((account, u))));
     let found = Found {
         graph: &graph,
         observers: &chosen.observers,
@@ -169,31 +74,23 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         entries,
         measure,
         protocol: name,
+        terms,
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
+        covered: &covered,
+        chosen: &chosen,
+        assumptions: plain::assumptions_of(&covered.accounts),
+        bound: match (bound.map(|bound| (bound, None)), of_others) {
+            (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
+            (a, b) => a.or(b),
+        },
     };
-    let failure: f64 = accounts.iter().map(|account| account.failure()).sum();
-    let mut rows = vec![
-        ("protocol", found.protocol.clone()),
-        ("weights", asked.protocol.weights_in_words()),
-        ("observed by", chosen.description.clone()),
-        ("noise", format!("{} ({} times the sensitivity)", number(asked.noise), number(noise.get()))),
-        ("grade", found.grade.to_string()),
-        ("the account fails", question::probability(failure)),
-        ("pairs", found.entries.len().to_string()),
-    ];
-    let mut rests_on: Vec<String> = Vec::new();
-    for sentence in accounts.iter().flat_map(|account| account.rests_on()) {
-        if !rests_on.contains(&sentence) {
-            rests_on.push(sentence);
-        }
-    }
-    rows.extend(rests_on.iter().map(|sentence| ("rests on", sentence.clone())));
-    if !found.entries.is_empty() {
-        rows.push(("median, 90 %, largest", found.quantiles().map(up).join(", ")));
-    }
+    let mut rows = found.summary(asked, noise);
     if not_known > 0 {
         let each = bound.map_or_else(String::new, |bound| format!(", each at most {}", up(bound)));
         rows.push(("pairs not known in time", format!("{not_known}{each}")));
+    }
+    if let Some((bound, ..)) = others {
+        rows.push(("by observers not looked at", format!("at most {}", up(bound))));
     }
     summary(&format!("What is learnt, as {measure}"), &rows)?;
     let worst_pairs = found.rows();
@@ -206,56 +103,36 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         line("")?;
         table(&HOPS, &by_distance)?;
     }
-    found.write(asked, noise, (failure, &rests_on), &chosen.description)?;
-    // With pairs that are not known, every pair must keep a limit that is the same for all.
-    let covered = |target: &Target| {
-        let largest = found.entries.iter().map(|entry| entry.loss).fold(0.0, f64::max);
-        bound.is_some_and(
-            |bound| matches!(target.allowed, Allowed::Worst(limit) if largest.max(bound) <= limit),
-        )
-    };
-    let verdict = match &target {
-        Some(target) if not_known == 0 => Some(check(&accounts, noise, target)?),
-        _ => None,
-    };
-    let sentence =
-        target.as_ref().map(|target| match verdict.map(|found| (found.verdict, found.exceeding)) {
-            None if covered(target) => "met".to_owned(),
-            None => format!("not shown, {not_known} pairs are not known"),
-            Some((Verdict::Met, _)) => "met".to_owned(),
-            Some((Verdict::NotShown, exceeding)) => format!("not shown, {exceeding} pairs exceed it"),
-            Some((Verdict::Violated, exceeding)) => format!("violated, {exceeding} pairs exceed it"),
-        });
+    let judged = target.as_ref().map(|target| found.judged(noise, target, not_known)).transpose()?;
+    found.write(asked, noise, judged.as_ref())?;
     if asked.pictures.any() {
-        let svg = pictures(&asked.pictures, asked.knowledge.seed, &found.figure())?;
+        let svg = pictures(&asked.pictures, seed, &found.figure())?;
         if let Some(path) = &asked.pictures.report {
+            let observed = plain::observed_by(&covered.coverage, &chosen);
             let subject = Subject {
                 network: plain::network(&asked.graph.file, &graph),
-                observers: &chosen.description,
+                observers: &observed,
                 hidden_senders: asked.knowledge.hidden_senders,
                 without_own_noise: asked.knowledge.without_own_noise,
                 sensitivity: asked.unit.sensitivity,
-                protected: "the value of any one node",
-                seed: asked.knowledge.seed,
+                protected: plain::changes(terms.changes),
+                seed,
             };
-            let odds = found
-                .worst()
-                .and_then(|entry| plain::odds(accounts[entry.observer].as_ref(), entry.u, noise));
-            let asked_for = target
-                .as_ref()
-                .zip(sentence.as_deref())
-                .map(|(target, sentence)| (sentence == "met", question::words(target), sentence));
-            page(
-                path,
-                &found.page(&subject, &rows, (failure, &notes, bound), odds.as_deref(), asked_for, &svg),
-            )?;
+            page(path, &found.page(&subject, &rows, &notes, noise, judged.as_ref(), &svg))?;
         }
     }
-    match sentence {
-        Some(sentence) if sentence == "met" => line("target: met"),
-        Some(sentence) => Err(Failure::NotMet(format!(
-            "target: {sentence}: `ndp calibrate` with the same options finds the least noise"
-        ))),
+    match judged {
+        Some(Judged { verdict: Verdict::Met, .. }) => {
+            line(&format!("target: met; observed by {}", plain::observed_by(&covered.coverage, &chosen)))
+        }
+        Some(judged) => {
+            let all = matches!(covered.coverage, Coverage::Sample { .. } | Coverage::Bounded { .. });
+            let next = if all { "; --all looks at everybody" } else { "" };
+            Err(Failure::NotMet(format!(
+                "target: {}: `ndp calibrate` with the same options finds the least noise{next}",
+                judged.why
+            )))
+        }
         None => Ok(()),
     }
 }
@@ -300,14 +177,88 @@ impl Found<'_> {
         }
     }
 
+    /// The table at the top.
+    fn summary(&self, asked: &Loss, noise: NoiseMultiplier) -> Vec<(&'static str, String)> {
+        let mut rows = vec![
+            ("protocol", self.protocol.clone()),
+            ("weights", asked.protocol.weights_in_words()),
+            ("what may change", plain::changes(self.terms.changes).into()),
+            ("observed by", plain::observed_by(&self.covered.coverage, self.chosen)),
+            ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &self.terms.noise)),
+            ("which is the", plain::noise_is(&self.terms.noise)),
+        ];
+        rows.extend(
+            self.assumptions.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())),
+        );
+        rows.extend([
+            ("grade", self.grade.to_string()),
+            ("the account fails", question::probability(self.covered.failure())),
+            ("pairs", self.entries.len().to_string()),
+        ]);
+        if !self.entries.is_empty() {
+            rows.push(("median, 90 %, largest", self.quantiles().map(up).join(", ")));
+        }
+        rows
+    }
+
+    /// What accounts rest on beside what is computed, each thing once.
+    fn rests_on(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for sentence in self.covered.accounts.iter().flat_map(|account| account.rests_on()) {
+            if !all.contains(&sentence) {
+                all.push(sentence);
+            }
+        }
+        all
+    }
+
+    /// Whether everybody who is meant keeps the target.
+    fn judged(&self, noise: NoiseMultiplier, target: &Target, not_known: usize) -> Result<Judged, Failure> {
+        let words = question::words(target);
+        let judged = |verdict, exceeding, why: String| Judged { verdict, exceeding, target: words, why };
+        if not_known > 0 {
+            // With pairs that are not known, every pair must keep a limit that is the same for all.
+            let largest = self.worst().map_or(0.0, |entry| entry.loss);
+            let most = self.bound.map(|(bound, _)| bound.max(largest));
+            let covered = self.covered.coverage.is_whole()
+                && matches!((most, &target.allowed), (Some(most), Allowed::Worst(limit)) if most <= *limit);
+            return Ok(if covered {
+                judged(Verdict::Met, 0, "met".into())
+            } else {
+                judged(Verdict::NotShown, 0, format!("not shown, {not_known} pairs are not known"))
+            });
+        }
+        let found = self.covered.check(noise, target)?;
+        if found.verdict == Verdict::Met {
+            return Ok(judged(Verdict::Met, 0, "met".into()));
+        }
+        let seen = if self.covered.others().is_empty() {
+            found
+        } else {
+            check(self.covered.looked_at(), noise, target)?
+        };
+        let what = if matches!(target.allowed, Allowed::Mean(_)) { "observers" } else { "pairs" };
+        let of = match self.covered.coverage {
+            Coverage::Sample { looked_at, nodes, .. } | Coverage::Bounded { looked_at, nodes, .. } => {
+                format!(" with {looked_at} of {nodes} observers looked at")
+            }
+            _ => String::new(),
+        };
+        let why = match (found.verdict, seen.exceeding, &self.covered.coverage) {
+            (Verdict::Violated, exceeding, _) => format!("violated, {exceeding} {what} exceed it{of}"),
+            (_, 0, Coverage::Sample { looked_at, nodes, .. }) => format!(
+                "not shown: {looked_at} of {nodes} observers were looked at, who keep it; what the others learn is not known"
+            ),
+            (_, 0, Coverage::Bounded { looked_at, nodes, .. }) => format!(
+                "not shown: {looked_at} of {nodes} observers were looked at, who keep it; the bound for the others exceeds it"
+            ),
+            (_, exceeding, _) => format!("not shown, {exceeding} {what} exceed it{of}"),
+        };
+        Ok(judged(found.verdict, seen.exceeding, why))
+    }
+
     /// Numbers as CSV, JSON and NumPy.
-    fn write(
-        &self,
-        asked: &Loss,
-        noise: NoiseMultiplier,
-        (failure, rests_on): (f64, &[String]),
-        observers: &str,
-    ) -> Result<(), Failure> {
+    fn write(&self, asked: &Loss, noise: NoiseMultiplier, judged: Option<&Judged>) -> Result<(), Failure> {
         let seed = asked.knowledge.seed;
         if let Some(path) = &asked.files.csv {
             let cell = |entry: &Entry| {
@@ -328,56 +279,76 @@ impl Found<'_> {
                 json!({ "source": u, "observer": v, "hops": entry.hops, "loss": loss })
             };
             let pairs: Vec<_> = self.entries.iter().map(pair).collect();
+            let target = judged.map(|judged| {
+                json!({ "allowed": judged.target, "verdict": judged.verdict, "exceeding": judged.exceeding, "why": judged.why })
+            });
             let body = json!({ "protocol": self.protocol, "measure": self.measure.to_string(), "noise": noise.get(),
-                "failure": failure, "rests_on": rests_on, "observers": observers, "pairs": pairs });
+                "terms": self.terms, "assumes": self.assumptions, "rests_on": self.rests_on(), "failure": self.covered.failure(),
+                "observers": plain::observed_by(&self.covered.coverage, self.chosen), "coverage": self.covered.coverage,
+                "other_pairs_at_most": self.bound.map(|(bound, _)| finite(bound)), "target": target, "pairs": pairs });
             json(path, seed, body)?;
         }
         Ok(())
+    }
+
+    /// What is learnt at most, and by whom, in a sentence or two.
+    fn most(&self, noise: NoiseMultiplier) -> String {
+        let largest = self.worst();
+        let bound = self.bound.filter(|(bound, _)| largest.is_none_or(|entry| *bound > entry.loss));
+        let (most, pair, account) = match (largest, bound) {
+            (_, Some((bound, account))) => (bound, String::new(), account),
+            (Some(entry), None) => {
+                let (v, u) = (&self.of_observer[entry.observer], &self.names[entry.u]);
+                let account = self.covered.looked_at()[entry.observer].as_ref();
+                (entry.loss, format!(": what {v} learns about {u}"), Some((account, entry.u)))
+            }
+            (None, None) => {
+                return "There is nobody outside the observer about whom anything could be learnt."
+                    .to_owned();
+            }
+        };
+        let odds = account.and_then(|(account, u)| plain::odds(account, u, noise));
+        let odds = odds.map_or_else(String::new, |odds| format!(" In other words: {odds}."));
+        let unknown = plain::unknown(&self.covered.coverage);
+        format!(
+            "What {} learns about any other node is at most {} ({}){pair}.{odds}{}{}",
+            plain::whom(&self.covered.coverage, self.chosen),
+            up(most),
+            self.measure,
+            if bound.is_some() { " It may be less, for not every pair was computed." } else { "" },
+            unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
+        )
     }
 
     fn page(
         &self,
         subject: &Subject<'_>,
         rows: &[(&str, String)],
-        (failure, notes, bound): (f64, &[String], Option<f64>),
-        odds: Option<&str>,
-        target: Option<(bool, String, &str)>,
+        notes: &[String],
+        noise: NoiseMultiplier,
+        judged: Option<&Judged>,
         svg: &str,
     ) -> Page {
-        let largest = self.worst().map_or(0.0, |entry| entry.loss);
-        let most = match (self.worst(), odds) {
-            _ if bound.is_some_and(|bound| bound > largest) => format!(
-                "At most {} is learnt about anybody ({}); it may be less, for not every pair was computed.",
-                up(bound.unwrap_or(f64::INFINITY)),
-                self.measure
-            ),
-            (Some(entry), Some(odds)) => format!(
-                "At most {} is learnt about anybody ({}): what {} learns about {}. In other words: {odds}.",
-                up(largest),
-                self.measure,
-                self.of_observer[entry.observer],
-                self.names[entry.u]
-            ),
-            (Some(_), None) => {
-                format!("At most {} is learnt about anybody ({}).", up(largest), self.measure)
+        let most = self.most(noise);
+        let (tone, verdict) = match judged {
+            None => (Tone::Plain, most),
+            Some(Judged { verdict: Verdict::Met, target, .. }) => {
+                (Tone::Good, format!("The limit is kept: {target}. {most}"))
             }
-            (None, _) => {
-                "There is nobody outside the observer about whom anything could be learnt.".to_owned()
-            }
-        };
-        let (tone, verdict) = match target {
-            None => (Tone::Plain, most.clone()),
-            Some((true, words, _)) => (Tone::Good, format!("The limit is kept: {words}. {most}")),
-            Some((false, words, sentence)) => (
+            Some(Judged { target, why, .. }) => (
                 Tone::Bad,
-                format!("The limit is not kept or not shown to be kept ({sentence}): {words}. {most}"),
+                format!("The limit is not kept or not shown to be kept ({why}): {target}. {most}"),
             ),
         };
         let mut page = Page::new(&format!("What {} reveals", self.protocol)).verdict(tone, &verdict);
         page = plain::opening(page, subject);
-        page = plain::assumptions(page, &plain::about(&self.protocol).into_iter().collect::<Vec<_>>());
+        let mut particular: Vec<String> = plain::about(&self.protocol).into_iter().collect();
+        particular.push(plain::noise_in_a_sentence(&self.terms.noise));
+        particular
+            .extend(self.assumptions.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
+        page = plain::assumptions(page, &particular);
         let grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
-        page = plain::sureness(page, &grades, failure, notes);
+        page = plain::sureness(page, &grades, self.covered.failure(), notes);
         let rows: Vec<Vec<String>> =
             rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
         let mut pairs = self.rows();
@@ -394,10 +365,14 @@ impl Found<'_> {
             .text(&plain::measure(self.measure))
             .table("In short", &["", ""], &rows)
             .picture(svg, "What is learnt about each node; the brighter, the more; the scale says how much.")
-            .table("Who loses most", &["exposed", "observer", "hops between them", "loss"], &pairs);
+            .table(
+                "Who loses most to those looked at",
+                &["exposed", "observer", "hops between them", "loss"],
+                &pairs,
+            );
         let by_distance = self.by_distance();
         if !by_distance.is_empty() {
-            page = page.table("By distance from the observer", &HOPS, &by_distance);
+            page = page.table("By distance from the observers looked at", &HOPS, &by_distance);
         }
         plain::provenance(page, subject.seed)
     }

@@ -6,6 +6,7 @@ mod compare;
 mod graph;
 mod ledger;
 mod loss;
+mod losses;
 mod plan;
 mod shard;
 mod simulate;
@@ -17,9 +18,10 @@ use crate::errors::Failure;
 use crate::output::{heading, line, note, table};
 use crate::patience::Patient;
 use crate::progress::Progress;
+use crate::question::Chosen;
 use clap::CommandFactory;
 use ndp_algos::Protocol as _;
-use ndp_algos::accountant::{Account, Observer};
+use ndp_algos::accountant::{Account, Covered, Observer};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 use rayon::prelude::*;
@@ -87,6 +89,12 @@ fn accounts<'a>(
         note(&text);
     }
     Ok(accounts?)
+}
+
+/// What an audience learns: those who are looked at by their accounts, the others by what is proven of them.
+fn covered<'a>(protocol: &'a Patient, chosen: &Chosen, quiet: bool) -> Result<Covered<'a>, Failure> {
+    let accounts = accounts(protocol, &chosen.observers, quiet)?;
+    Ok(Covered::new(protocol, &chosen.audience, accounts))
 }
 
 /// Rounds of gossip by the stopping rule, where none are given.

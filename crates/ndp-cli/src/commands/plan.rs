@@ -9,7 +9,7 @@ use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
-use ndp_algos::accountant::{Target, compare};
+use ndp_algos::accountant::{Coverage, Target, compare_towards};
 use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
@@ -47,11 +47,13 @@ struct Found {
     messages: Option<f64>,
     grade: Option<Grade>,
     failure: f64,
+    coverage: Coverage,
     /// How long the answer took.
     seconds: f64,
 }
 
-const HEADER: [&str; 7] = ["protocol", "weights", "parameters", "noise", "error", "messages", "grade"];
+const HEADER: [&str; 8] =
+    ["protocol", "weights", "parameters", "noise", "error", "messages", "grade", "observers"];
 
 impl Found {
     /// The same with all digits, for files.
@@ -73,6 +75,7 @@ impl Found {
             self.error.map_or_else(|| "-".into(), |error| up(error * unit)),
             self.messages.map_or_else(|| "-".into(), count),
             self.grade.map_or_else(String::new, |grade| grade.to_string()),
+            self.coverage.in_short(),
         ]
     }
 }
@@ -91,8 +94,8 @@ impl Asked<'_> {
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
         let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
-        let row =
-            compare(&[(candidate.name, Ok(&built))], &self.chosen.observers, self.target).rows.remove(0);
+        let one = [(candidate.name, Ok(&built as &dyn ndp_algos::Protocol))];
+        let row = compare_towards(&one, &self.chosen.audience, self.target).rows.remove(0);
         let Ok(least) = &row.least else { return Ok(None) };
         Ok(Some(Found {
             candidate: candidate.clone(),
@@ -101,6 +104,7 @@ impl Asked<'_> {
             messages: row.messages.as_ref().ok().copied(),
             grade: row.grade,
             failure: row.failure,
+            coverage: row.coverage.unwrap_or(Coverage::Named { observers: 0 }),
             seconds: start.elapsed().as_secs_f64(),
         }))
     }
@@ -142,7 +146,7 @@ fn candidates(graph: &Graph, only: &[String]) -> Result<Vec<Candidate>, Failure>
 pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     let graph = input::graph(&asked.graph)?;
     let target = asked.target.required(&graph)?;
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
+    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let question = Asked { target: &target, chosen: &chosen };
     let candidates = candidates(&graph, &asked.protocols)?;
     if candidates.is_empty() {
@@ -158,9 +162,10 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         progress.one();
     }
     drop(progress);
-    // Those whose error is not known come last.
+    // Those whose error is not known come last, after all of them those that do not cover everybody.
     let error = |found: &Found| found.error.unwrap_or(f64::INFINITY);
-    found.sort_by(|a, b| error(a).total_cmp(&error(b)));
+    let key = |found: &Found| (!found.coverage.is_whole(), error(found));
+    found.sort_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
     let unknown = found.iter().filter(|found| found.error.is_none()).count();
     let Some(best) = found.first() else {
         return Err(Failure::Refused(
@@ -189,6 +194,12 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         }
     );
     line(&searched)?;
+    let terms = question::terms(best.candidate.name)?;
+    let meant = [
+        format!("Noise is the {} ({}).", plain::noise_is(&terms.noise), best.candidate.name),
+        format!("What may change: {}.", plain::changes(terms.changes)),
+    ];
+    meant.iter().try_for_each(|sentence| line(sentence))?;
     let edges = if asked.rewire > 0 { rewired(asked, &graph, &question, &found, quiet)? } else { Vec::new() };
     let seed = asked.knowledge.seed;
     if let Some(path) = &asked.files.csv {
@@ -198,19 +209,22 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
     if let Some(path) = &asked.files.json {
         let edges: Vec<_> =
             edges.iter().map(|(u, v, error)| json!({ "from": u, "to": v, "error": error })).collect();
-        let body = json!({ "header": HEADER, "plans": cells, "searched": candidates.len(), "edges": edges });
+        let coverage: Vec<_> = found.iter().map(|found| &found.coverage).collect();
+        let body = json!({ "header": HEADER, "plans": cells, "coverage": coverage, "terms": terms,
+            "searched": candidates.len(), "edges": edges });
         json(path, seed, body)?;
     }
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, seed, &figure(&found, unit))?;
         if let Some(path) = &asked.pictures.report {
+            let observed = plain::observed_by(&best.coverage, &chosen);
             let subject = Subject {
                 network: plain::network(&asked.graph.file, &graph),
-                observers: &chosen.description,
+                observers: &observed,
                 hidden_senders: asked.knowledge.hidden_senders,
                 without_own_noise: asked.knowledge.without_own_noise,
                 sensitivity: unit,
-                protected: "the value of any one node",
+                protected: plain::changes(terms.changes),
                 seed,
             };
             let mean = best.error.map_or_else(String::new, |error| {
@@ -219,18 +233,21 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
                     " The mean that nodes end with is then wrong by {error} at most, as a root mean square."
                 )
             });
+            let unknown = plain::unknown(&best.coverage);
             let sentence = format!(
-                "With {} and noise {}, what is learnt about anybody is {}.{mean}",
+                "With {} and noise {}, what {} learns is {}.{mean}{}",
                 best.candidate.name,
                 up(question::in_unit(best.noise, unit)),
+                plain::whom(&best.coverage, &chosen),
                 question::words(&target),
+                unknown.map_or_else(String::new, |unknown| format!(" {unknown}")),
             );
-            let mut report = Page::new("A plan for averaging in private").verdict(Tone::Good, &sentence);
+            let tone = if best.coverage.is_whole() { Tone::Good } else { Tone::Bad };
+            let mut report = Page::new("A plan for averaging in private").verdict(tone, &sentence);
             report = plain::opening(report, &subject);
-            report = plain::assumptions(
-                report,
-                &plain::about(best.candidate.name).into_iter().collect::<Vec<_>>(),
-            );
+            let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
+            particular.push(plain::noise_in_a_sentence(&terms.noise));
+            report = plain::assumptions(report, &particular);
             let grades: Vec<Grade> = found.iter().filter_map(|found| found.grade).collect();
             report = plain::sureness(report, &grades, best.failure, &[]);
             report = report
@@ -242,7 +259,13 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
             page(path, &plain::provenance(report, seed))?;
         }
     }
-    Ok(())
+    if best.coverage.is_whole() {
+        return Ok(());
+    }
+    Err(Failure::NotMet(format!(
+        "no plan is shown to keep the target: {}; --all looks at everybody",
+        best.coverage
+    )))
 }
 
 /// Error against messages of everything that keeps the target.

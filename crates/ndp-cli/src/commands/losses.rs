@@ -1,0 +1,159 @@
+//! Losses of pairs, as far as they are known in time.
+
+use crate::errors::Failure;
+use crate::output::up;
+use crate::patience::{Patient, was_out};
+use crate::progress::Progress;
+use ndp_algos::Protocol as _;
+use ndp_algos::accountant::{Account, Covered};
+use ndp_dp::{Grade, Measure, NoiseMultiplier};
+use ndp_graph::Graph;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// What one pair loses.
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub(super) u: usize,
+    /// Index of the observer.
+    pub(super) observer: usize,
+    pub(super) loss: f64,
+    pub(super) grade: Grade,
+    pub(super) hops: Option<u32>,
+}
+
+/// All losses at a noise, observer by observer; nodes in random order, so that those known in time are a random sample of all.
+pub(super) fn all(
+    graph: &Graph,
+    protocol: &Patient,
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    measure: Measure,
+    (seed, quiet): (u64, bool),
+) -> Result<Losses, Failure> {
+    let n = graph.node_count();
+    let progress = Progress::new((accounts.len() * n) as u64, "pairs", quiet);
+    let mut order: Vec<usize> = (0..n).collect();
+    order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    let of_observer = |observer: usize| -> Result<Losses, Failure> {
+        let account = &accounts[observer];
+        let members = account.observer().members();
+        let hops = members.first().map(|&v| graph.distances(v));
+        let one = |u: usize| -> Result<Option<Entry>, Failure> {
+            let found = account.profile(u, noise).and_then(|profile| Ok(profile.loss(measure)?));
+            progress.one();
+            match found {
+                Ok(loss) => {
+                    let hops = hops.as_ref().and_then(|hops| hops[u]);
+                    Ok(Some(Entry { u, observer, loss: *loss.value(), grade: loss.grade(), hops }))
+                }
+                Err(error) if was_out(&error) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        };
+        let outside: Vec<usize> =
+            order.iter().copied().filter(|&u| !account.observer().contains(u)).collect();
+        let mut entries: Vec<Entry> = if account.class().is_some() {
+            let same = outside.first().map(|&first| one(first)).transpose()?.flatten();
+            let copy = |same: Entry| {
+                let hops = &hops;
+                let copies = outside.iter().map(move |&u| Entry {
+                    u,
+                    hops: hops.as_ref().and_then(|hops| hops[u]),
+                    ..same
+                });
+                copies.collect()
+            };
+            same.map_or_else(Vec::new, copy)
+        } else {
+            let found = outside.par_iter().map(|&u| one(u)).collect::<Result<Vec<_>, Failure>>()?;
+            found.into_iter().flatten().collect()
+        };
+        entries.sort_by_key(|entry| entry.u);
+        Ok(Losses { not_known: outside.len() - entries.len(), entries, bound: None })
+    };
+    let all = (0..accounts.len()).into_par_iter().map(of_observer).collect::<Result<Vec<_>, Failure>>()?;
+    let not_known = all.iter().map(|found| found.not_known).sum();
+    let entries: Vec<Entry> = all.into_iter().flat_map(|found| found.entries).collect();
+    // The bound is the same for all pairs; it takes no time.
+    let at_most = |account: &dyn Account| {
+        let observer = account.observer();
+        let u = (0..n).find(|&u| !observer.contains(u))?;
+        let profile = protocol.local_bound(observer).and_then(|bound| bound.profile(u, noise)).ok()?;
+        profile.loss(measure).ok().map(|loss| *loss.value())
+    };
+    let mut bound = None;
+    if not_known > 0 {
+        let bounds: Option<Vec<f64>> = accounts.iter().map(|account| at_most(account.as_ref())).collect();
+        bound = bounds.map(|bounds| bounds.into_iter().fold(0.0, f64::max));
+    }
+    if entries.is_empty() && not_known > 0 && bound.is_none() {
+        return Err(Failure::Refused(
+            "no loss was known in time: more --patience, fewer observers, rounds or steps".into(),
+        ));
+    }
+    Ok(Losses { entries, not_known, bound })
+}
+
+/// Losses of pairs, and of how many there was no time for.
+pub(super) struct Losses {
+    pub(super) entries: Vec<Entry>,
+    pub(super) not_known: usize,
+    /// What each of those that are not known loses at most.
+    pub(super) bound: Option<f64>,
+}
+
+impl Losses {
+    /// What to say of the pairs that are missing.
+    pub(super) fn note(&self) -> Option<String> {
+        (self.not_known > 0).then(|| {
+            let others = self.bound.map_or_else(
+                || "nothing is said of the others".to_owned(),
+                |bound| {
+                    format!(
+                        "each of the others loses at most {}, what the noisy values themselves show",
+                        up(bound)
+                    )
+                },
+            );
+            let (known, all) = (self.entries.len(), self.entries.len() + self.not_known);
+            format!("time ran out: {known} of {all} pairs are known, drawn at random; {others}")
+        })
+    }
+}
+
+/// What somebody who was not looked at learns about a node, at most, and by which account: the largest of what covers them.
+pub(super) fn of_others<'a>(
+    covered: &'a Covered<'_>,
+    noise: NoiseMultiplier,
+    measure: Measure,
+) -> Result<Option<(f64, &'a dyn Account, usize)>, Failure> {
+    let mut classes = Vec::new();
+    let mut kept: Vec<&dyn Account> = Vec::new();
+    for account in covered.others() {
+        match account.class() {
+            Some(class) if classes.contains(&class) => {}
+            class => {
+                classes.extend(class);
+                kept.push(account.as_ref());
+            }
+        }
+    }
+    let most = kept.par_iter().map(|account| -> Result<_, Failure> {
+        let mut most: Option<(f64, &dyn Account, usize)> = None;
+        for u in (0..account.node_count()).filter(|&u| !account.observer().contains(u)) {
+            let loss = account.profile(u, noise)?.loss(measure)?.into_value();
+            if most.is_none_or(|(before, ..)| loss > before) {
+                most = Some((loss, *account, u));
+            }
+            if account.class().is_some() {
+                break;
+            }
+        }
+        Ok(most)
+    });
+    let most = most.collect::<Result<Vec<_>, _>>()?.into_iter().flatten();
+    Ok(most.reduce(|a, b| if b.0 > a.0 { b } else { a }))
+}
