@@ -187,6 +187,7 @@ impl Found<'_> {
             ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &self.terms.noise)),
             ("which is the", plain::noise_is(&self.terms.noise)),
         ];
+        rows.extend(self.rests_on().into_iter().map(|sentence| ("rests on", sentence)));
         rows.extend(
             self.assumptions.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())),
         );
