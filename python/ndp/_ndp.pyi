@@ -237,13 +237,31 @@ class Profile:
 @final
 class Ledger:
     def __new__(
-        cls, allowed: float | None = None, order: float | None = None, delta: float | None = None
+        cls,
+        allowed: float | None = None,
+        order: float | None = None,
+        delta: float | None = None,
+        rho: float | None = None,
     ) -> Ledger: ...
     def record(
-        self, name: str, account: Account, sigma: float, sensitivity: float, adaptivity: str
+        self,
+        name: str,
+        accounts: Sequence[Account],
+        sigma: float,
+        sensitivity: float,
+        adaptivity: str,
+        places: Sequence[int] | None = None,
     ) -> None: ...
-    def fits(self, account: Account, sigma: float, sensitivity: float, adaptivity: str) -> bool: ...
+    def fits(
+        self,
+        accounts: Sequence[Account],
+        sigma: float,
+        sensitivity: float,
+        adaptivity: str,
+        places: Sequence[int] | None = None,
+    ) -> bool: ...
     def verdict(self) -> str: ...
+    def failure(self) -> float: ...
     def spent(self, u: int, members: Sequence[int]) -> Profile: ...
     def remaining(self, u: int, members: Sequence[int]) -> UpperBound: ...
     def pairs(self) -> list[tuple[int, list[int]]]: ...

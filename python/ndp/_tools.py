@@ -329,12 +329,18 @@ def compare(
 class Ledger:
     """What several runs over the same data have cost every pair together, and what is left of a limit.
 
+    Nodes are told apart by their labels: protocols that have the same nodes in another order are added up by label, and a run over
+    other nodes is refused. Every run is recorded for the observers of the first, so that no answer leaves out a run.
+
     Parameters
     ----------
     limit : tuple or float, optional
-        ``(epsilon, delta)`` for all runs together; or a ``mu``; or, with ``order``, a Rényi loss in nats.
+        ``(epsilon, delta)`` for all runs together; or a ``mu``; or, with ``order``, a Rényi loss in nats. Fixed before the first run.
     order : float, optional
         Order of the Rényi loss.
+    odometer : tuple, optional
+        In place of a limit, ``(rho, delta)``, fixed before the first run: `spent` is then a guarantee at this ``delta`` whenever one
+        stops, also because of what was seen. ``rho`` is best near the sum of the squares of ``mu`` at which one expects to stop.
 
     Examples
     --------
@@ -350,18 +356,28 @@ class Ledger:
     Exact(0.5, 'mu')
     """
 
-    __slots__ = ("_native", "_records", "limit", "order")
+    __slots__ = ("_labels", "_native", "_places", "_records", "limit", "odometer", "order")
 
-    def __init__(self, limit: Target = None, order: float | None = None) -> None:
+    def __init__(
+        self, limit: Target = None, order: float | None = None, odometer: tuple[float, float] | None = None
+    ) -> None:
         self.limit = limit
         self.order = order
+        self.odometer = odometer
         self._records: list[tuple[Any, ...]] = []
-        if limit is None:
+        self._labels: Sequence[Hashable] = ()
+        self._places: dict[Hashable, int] = {}
+        asked = None if order is None else float(order)
+        if odometer is not None:
+            if limit is not None or order is not None:
+                raise NdpError("give a limit or an odometer, not both")
+            self._native = _ndp.Ledger(None, None, float(odometer[1]), float(odometer[0]))
+        elif limit is None:
             self._native = _ndp.Ledger()
         elif isinstance(limit, tuple):
-            self._native = _ndp.Ledger(float(limit[0]), None if order is None else float(order), float(limit[1]))
+            self._native = _ndp.Ledger(float(limit[0]), asked, float(limit[1]))
         else:
-            self._native = _ndp.Ledger(float(limit), None if order is None else float(order), None)
+            self._native = _ndp.Ledger(float(limit), asked, None)
 
     def record(
         self,
@@ -384,16 +400,32 @@ class Ledger:
         name : str, optional
             What it is called.
         observers : iterable of hashable, optional
-            As in `least_noise`.
+            As in `least_noise`; the same in every run.
         sensitivity : float, optional
             How far the input of one node may move.
         adaptivity : str, optional
-            On what the run may have depended: ``"fixed"`` before the first run, or ``"on_seen"``, what the observer saw.
-            ``"on_hidden"`` is refused: no sum covers it.
+            On what the run may have depended: ``"fixed"`` before the first run, that it takes place included; or ``"on_seen"``, what
+            every one of the observers saw. ``"on_hidden"`` is refused: no sum covers it.
         """
         scales = (float(sigma), float(sensitivity))
+        places = self._where(protocol)
         who, accounts = _accounts(protocol, observers)
-        self._write(protocol, name or protocol.words, who, accounts, scales, adaptivity)
+        self._write(protocol, name or protocol.words, who, accounts, scales, adaptivity, places)
+
+    def _where(self, protocol: Protocol) -> list[int] | None:
+        """Where the nodes of a protocol are among those of the first run; None where they are the same in the same order."""
+        nodes = protocol.nodes
+        if not self._records or nodes is self._labels or nodes == self._labels:
+            return None
+        unknown = next((label for label in nodes if label not in self._places), None)
+        if len(nodes) != len(self._labels) or unknown is not None:
+            here = set(nodes)
+            missing = next((label for label in self._labels if label not in here), None)
+            sizes = f"the run and the ledger are about different nodes, {len(nodes)} and {len(self._labels)}"
+            lacks = [] if missing is None else [f"the run has no node {missing!r}"]
+            lacks += [] if unknown is None else [f"the ledger has no node {unknown!r}"]
+            raise NdpError(f"{sizes}: {', and '.join(lacks)}")
+        return [self._places[label] for label in nodes]
 
     def _write(
         self,
@@ -403,9 +435,12 @@ class Ledger:
         accounts: list[_ndp.Account],
         scales: tuple[float, float],
         adaptivity: str,
+        places: list[int] | None,
     ) -> None:
-        for account in accounts:
-            self._native.record(name, account, *scales, adaptivity)
+        self._native.record(name, accounts, *scales, adaptivity, places)
+        if not self._records:
+            self._labels = protocol.nodes
+            self._places = {label: i for i, label in enumerate(self._labels)}
         self._records.append((protocol, name, who, scales, adaptivity))
 
     def fits(
@@ -419,6 +454,8 @@ class Ledger:
     ) -> bool:
         """Whether a run stays within the limit for every pair, asked before the run.
 
+        Runs that were chosen by what was seen keep the limit where this was asked before each, and no run made that did not fit.
+
         Parameters
         ----------
         protocol, sigma, observers, sensitivity, adaptivity
@@ -429,13 +466,19 @@ class Ledger:
         bool
         """
         scales = (float(sigma), float(sensitivity))
+        places = self._where(protocol)
         _, accounts = _accounts(protocol, observers)
-        return all(self._native.fits(account, *scales, adaptivity) for account in accounts)
+        return self._native.fits(accounts, *scales, adaptivity, places)
 
     @property
     def verdict(self) -> str:
         """Whether all pairs stay within the limit: ``"met"``, ``"not shown"`` or ``"violated"``."""
         return self._native.verdict()
+
+    @property
+    def failure(self) -> float:
+        """Probability that any of the accounts is too small, over randomness of their own, all runs and observers together; at most."""
+        return self._native.failure()
 
     def _pair(self, node: Hashable, observer: Hashable) -> tuple[int, list[int]]:
         if not self._records:
@@ -446,6 +489,10 @@ class Ledger:
 
     def spent(self, node: Hashable, observer: Hashable) -> Profile:
         """What an observer has been able to tell about a node, over all runs.
+
+        Of runs fixed in advance their composition. Of runs chosen by what was seen the limit, as long as it is kept, or what the
+        odometer says; without either there is no guarantee, and an error: who stops when the outputs say most has learnt more than
+        the sum says.
 
         Parameters
         ----------
@@ -502,16 +549,20 @@ class Ledger:
         return [name for _, name, *_ in self._records]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_ledger, (self.limit, self.order, self._records))
+        return (_ledger, (self.limit, self.order, self.odometer, self._records))
 
     def __repr__(self) -> str:
-        return f"<Ledger of {len(self._records)} runs, limit {self.limit!r}>"
+        budget = f"limit {self.limit!r}" if self.odometer is None else f"odometer {self.odometer!r}"
+        return f"<Ledger of {len(self._records)} runs, {budget}>"
 
 
-def _ledger(limit: Target, order: float | None, records: list[tuple[Any, ...]]) -> Ledger:
-    ledger = Ledger(limit, order)
+def _ledger(
+    limit: Target, order: float | None, odometer: tuple[float, float] | None, records: list[tuple[Any, ...]]
+) -> Ledger:
+    ledger = Ledger(limit, order, odometer)
     for protocol, name, who, scales, adaptivity in records:
-        ledger._write(protocol, name, who, protocol._native.accounts(who), scales, adaptivity)
+        accounts = protocol._native.accounts(who)
+        ledger._write(protocol, name, who, accounts, scales, adaptivity, ledger._where(protocol))
     return ledger
 
 

@@ -6,9 +6,9 @@ use crate::kind::Kind;
 use crate::losses::{Checked, Least, Limits, checked, least, measure, target, verdict};
 use crate::question::noise;
 use crate::worker::run;
-use ndp_algos::accountant::{self, Observer, PairLedgers};
+use ndp_algos::accountant::{self, NodeNames, Observer, PairLedgers};
 use ndp_algos::{Error, LossReport};
-use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Order};
+use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Odometer, Order};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use self_cell::self_cell;
@@ -104,6 +104,14 @@ impl accountant::Account for Borrowed {
 
     fn failure(&self) -> f64 {
         self.0.borrow_dependent().failure()
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        self.0.borrow_dependent().rests_on()
+    }
+
+    fn assumptions(&self) -> Vec<accountant::Assumption> {
+        self.0.borrow_dependent().assumptions()
     }
 
     // The class may hold an address inside the protocol, which the cell keeps in use.
@@ -221,7 +229,33 @@ pub(crate) fn compose_profiles(py: Python<'_>, parts: Vec<PyRef<'_, Profile>>) -
 
 /// What several runs have cost every pair together.
 #[pyclass(frozen, module = "ndp._ndp")]
-pub(crate) struct Ledger(Arc<Mutex<PairLedgers>>);
+pub(crate) struct Ledger(Arc<Mutex<Runs>>);
+
+/// The ledgers of all pairs, once it is known of how many nodes.
+struct Runs {
+    budget: Budget,
+    ledgers: Option<PairLedgers>,
+}
+
+/// What was fixed before the first run.
+#[derive(Clone, Copy)]
+enum Budget {
+    Nothing,
+    Limit(Measure, f64),
+    Odometer(Odometer),
+}
+
+impl Runs {
+    /// Before the first run, of so many nodes.
+    fn empty(&self, nodes: usize) -> Result<PairLedgers, Error> {
+        let names = NodeNames::numbered(nodes);
+        match self.budget {
+            Budget::Nothing => Ok(PairLedgers::new(names)),
+            Budget::Limit(measure, allowed) => PairLedgers::with_limit(names, measure, allowed),
+            Budget::Odometer(odometer) => Ok(PairLedgers::with_odometer(names, odometer)),
+        }
+    }
+}
 
 fn adaptivity(word: &str) -> Result<Adaptivity, Fault> {
     match word {
@@ -232,17 +266,27 @@ fn adaptivity(word: &str) -> Result<Adaptivity, Fault> {
     }
 }
 
-fn locked(ledgers: &Mutex<PairLedgers>) -> Result<MutexGuard<'_, PairLedgers>, Fault> {
-    ledgers.lock().map_err(|_| Fault::Panicked)
+fn locked(runs: &Mutex<Runs>) -> Result<MutexGuard<'_, Runs>, Fault> {
+    runs.lock().map_err(|_| Fault::Panicked)
+}
+
+/// The accounts, their nodes named by where they are in the ledger.
+fn placed(accounts: Vec<PyRef<'_, Account>>, places: Option<Vec<usize>>) -> Result<(Vec<Held<'static>>, usize), Fault> {
+    let (accounts, nodes) = boxed(accounts)?;
+    let Some(places) = places else { return Ok((accounts, nodes)) };
+    let names = NodeNames::new(places.iter().map(ToString::to_string))?;
+    let named = accounts.into_iter().map(|account| accountant::named(account, names.clone()));
+    Ok((named.collect::<Result<_, _>>()?, nodes))
 }
 
 impl Ledger {
-    fn lock(&self) -> Result<MutexGuard<'_, PairLedgers>, Fault> {
+    fn lock(&self) -> Result<MutexGuard<'_, Runs>, Fault> {
         locked(&self.0)
     }
 
     fn pair(&self, u: usize, members: &[usize]) -> Result<ndp_dp::Ledger, Fault> {
-        let found = self.lock()?.pair(u, members).cloned();
+        let runs = self.lock()?;
+        let found = runs.ledgers.as_ref().and_then(|ledgers| ledgers.pair(u, &Observer::coalition(members)).cloned());
         found.ok_or_else(|| Fault::new("no run was recorded for this node and this observer"))
     }
 }
@@ -250,47 +294,77 @@ impl Ledger {
 #[pymethods]
 impl Ledger {
     #[new]
-    #[pyo3(signature = (allowed=None, order=None, delta=None))]
-    fn new(allowed: Option<f64>, order: Option<f64>, delta: Option<f64>) -> Result<Self, Fault> {
-        let ledgers = match allowed {
-            None => PairLedgers::default(),
-            Some(allowed) => PairLedgers::with_limit(measure(order, delta)?, allowed)?,
+    #[pyo3(signature = (allowed=None, order=None, delta=None, rho=None))]
+    fn new(allowed: Option<f64>, order: Option<f64>, delta: Option<f64>, rho: Option<f64>) -> Result<Self, Fault> {
+        let budget = match (allowed, rho, delta) {
+            (Some(allowed), None, _) => Budget::Limit(measure(order, delta)?, allowed),
+            (None, Some(rho), Some(delta)) => Budget::Odometer(Odometer::new(rho, Delta::new(delta)?)?),
+            (None, None, _) => Budget::Nothing,
+            _ => return Err(Fault::new("a ledger has a limit, or an odometer with its delta, not both")),
         };
-        Ok(Self(Arc::new(Mutex::new(ledgers))))
+        let runs = Runs { budget, ledgers: None };
+        runs.empty(0)?;
+        Ok(Self(Arc::new(Mutex::new(runs))))
     }
 
+    /// `places` says where the nodes of these accounts are among those of the first run, if not where they are here.
+    #[pyo3(signature = (name, accounts, sigma, sensitivity, adaptivity, places=None))]
     fn record(
         &self,
         py: Python<'_>,
         name: String,
-        account: &Account,
+        accounts: Vec<PyRef<'_, Account>>,
         sigma: f64,
         sensitivity: f64,
         adaptivity: &str,
+        places: Option<Vec<usize>>,
     ) -> Result<(), Fault> {
         let (noise, adaptivity) = (noise(sigma, sensitivity)?, self::adaptivity(adaptivity)?);
-        let (ledgers, cell) = (Arc::clone(&self.0), Arc::clone(&account.0));
+        let (runs, (accounts, nodes)) = (Arc::clone(&self.0), placed(accounts, places)?);
         run(py, move || {
-            let account = cell.borrow_dependent().as_ref();
-            Ok(locked(&ledgers)?.record(&name, account, noise, adaptivity)?)
+            let mut runs = locked(&runs)?;
+            if let Some(ledgers) = &mut runs.ledgers {
+                return Ok(ledgers.record(&name, &accounts, noise, adaptivity)?);
+            }
+            let mut first = runs.empty(nodes)?;
+            first.record(&name, &accounts, noise, adaptivity)?;
+            runs.ledgers = Some(first);
+            Ok(())
         })
     }
 
+    #[pyo3(signature = (accounts, sigma, sensitivity, adaptivity, places=None))]
     fn fits(
         &self,
         py: Python<'_>,
-        account: &Account,
+        accounts: Vec<PyRef<'_, Account>>,
         sigma: f64,
         sensitivity: f64,
         adaptivity: &str,
+        places: Option<Vec<usize>>,
     ) -> Result<bool, Fault> {
         let (noise, adaptivity) = (noise(sigma, sensitivity)?, self::adaptivity(adaptivity)?);
-        let (ledgers, cell) = (Arc::clone(&self.0), Arc::clone(&account.0));
-        run(py, move || Ok(locked(&ledgers)?.fits(cell.borrow_dependent().as_ref(), noise, adaptivity)?))
+        let (runs, (accounts, nodes)) = (Arc::clone(&self.0), placed(accounts, places)?);
+        run(py, move || {
+            let runs = locked(&runs)?;
+            Ok(match &runs.ledgers {
+                Some(ledgers) => ledgers.fits(&accounts, noise, adaptivity)?,
+                None => runs.empty(nodes)?.fits(&accounts, noise, adaptivity)?,
+            })
+        })
     }
 
     fn verdict(&self) -> Result<&'static str, Fault> {
-        Ok(verdict(self.lock()?.verdict()?))
+        let runs = self.lock()?;
+        Ok(verdict(match &runs.ledgers {
+            Some(ledgers) => ledgers.verdict()?,
+            None => runs.empty(0)?.verdict()?,
+        }))
+    }
+
+    /// Probability that any of the accounts is too small, all runs and observers together.
+    fn failure(&self) -> Result<f64, Fault> {
+        Ok(self.lock()?.ledgers.as_ref().map_or(0.0, PairLedgers::failure))
     }
 
     fn spent(&self, u: usize, members: Vec<usize>) -> Result<Profile, Fault> {
@@ -303,6 +377,8 @@ impl Ledger {
 
     /// The pairs that have a ledger: exposed node, members of the observer.
     fn pairs(&self) -> Result<Vec<(usize, Vec<usize>)>, Fault> {
-        Ok(self.lock()?.pairs().map(|(u, members, _)| (u, members.to_vec())).collect())
+        let runs = self.lock()?;
+        let pairs = runs.ledgers.iter().flat_map(PairLedgers::pairs);
+        Ok(pairs.map(|(u, observer, _)| (u, observer.members().to_vec())).collect())
     }
 }

@@ -1,5 +1,7 @@
 """Noise for a target, comparison, audit, ledger, walks and printed formulas, from Python."""
 
+import pickle
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -91,6 +93,54 @@ def test_a_ledger_adds_up_and_refuses():
     pytest.importorskip("pandas")
     frame = ledger.to_frame(delta=1e-5).set_index("node")
     assert frame.loc[32, "epsilon"] == float(ledger.spent(32, 33).epsilon(1e-5)) and set(frame["grade"]) == {"exact"}
+
+
+def test_a_ledger_adds_up_by_label():
+    """The paths y-h-x and h-x-y have the same nodes in another order, and x is y's second neighbor in the one."""
+    first, second = ndp.gossip((["y", "h"], ["h", "x"]), rounds=2), ndp.gossip((["h", "x"], ["x", "y"]), rounds=2)
+    assert list(first.nodes) != list(second.nodes) and set(first.nodes) == set(second.nodes)
+    ledger, other_way = ndp.Ledger(limit=5.0), ndp.Ledger(limit=5.0)
+    for book, runs in ((ledger, (first, second)), (other_way, (second, first))):
+        for run in runs:
+            assert book.fits(run, sigma=2.0)
+            book.record(run, sigma=2.0)
+    for u, v in [("y", "x"), ("x", "y"), ("y", "h"), ("h", "y"), ("x", "h")]:
+        alone = [float(run.account(observer=v).profile(u, sigma=2.0).mu) for run in (first, second)]
+        assert float(ledger.spent(u, v).mu) == pytest.approx(np.hypot(*alone), rel=1e-14)
+        assert float(other_way.spent(u, v).mu) == pytest.approx(np.hypot(*alone), rel=1e-14)
+    assert float(pickle.loads(pickle.dumps(ledger)).spent("y", "x").mu) == float(ledger.spent("y", "x").mu)
+    for differs, words in [
+        (ndp.gossip((["y", "h"], ["h", "z"]), rounds=1), "no node 'x', and the ledger has no node 'z'"),
+        (ndp.gossip((["y", "h", "x"], ["h", "x", "w"]), rounds=1), "4 and 3: the ledger has no node 'w'"),
+        (ndp.gossip((["y"], ["h"]), rounds=1), "2 and 3: the run has no node 'x'"),
+    ]:
+        for ask in (ledger.record, ledger.fits):
+            with pytest.raises(ndp.NdpError, match=words):
+                ask(differs, sigma=2.0)
+    with pytest.raises(ndp.NdpError, match="observers of the first"):
+        ledger.record(first, sigma=2.0, observers=["y"])
+    assert ledger.runs == [first.words, second.words] and ledger.failure < 1e-9
+
+
+def test_adaptive_runs_cost_the_limit_or_the_odometer():
+    p = ndp.gossip((["a"], ["b"]), rounds=1)
+    limited, gauge, neither = ndp.Ledger(limit=1.5), ndp.Ledger(odometer=(1.0, 1e-5)), ndp.Ledger()
+    for ledger in (limited, gauge, neither):
+        for _ in range(100):
+            ledger.record(p, sigma=10.0, adaptivity="on_seen")
+    assert limited.spent("a", "b").mu == ndp.UpperBound(1.5, "mu")
+    spent = gauge.spent("a", "b").epsilon(1e-5)
+    assert isinstance(spent, ndp.UpperBound) and float(spent) == pytest.approx(7.3875, abs=5e-5)
+    assert pickle.loads(pickle.dumps(gauge)).spent("a", "b").epsilon(1e-5) == spent
+    with pytest.raises(ndp.NdpError, match="not their sum"):
+        neither.spent("a", "b")
+    limited.record(p, sigma=0.5, adaptivity="on_seen")
+    with pytest.raises(ndp.NdpError, match="beyond the limit"):
+        limited.spent("a", "b")
+    with pytest.raises(ndp.NdpError, match="not both"):
+        ndp.Ledger(limit=1.0, odometer=(1.0, 1e-5))
+    with pytest.raises(ndp.NdpError, match="rho"):
+        ndp.Ledger(odometer=(0.0, 1e-5))
 
 
 def test_walks():

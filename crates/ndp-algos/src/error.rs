@@ -56,6 +56,38 @@ pub enum Error {
         /// The observer of the limit.
         observer: usize,
     },
+    /// The same name for two nodes.
+    #[error("two nodes are named {0:?}")]
+    RepeatedName(String),
+    /// A run over other nodes than those that its cost is added to.
+    #[error(
+        "the run and the ledger are about different nodes, {got} and {expected}{}{}",
+        missing.as_ref().map_or_else(String::new, |name| format!(": the run has no node {name:?}")),
+        unknown.as_ref().map_or_else(String::new, |name| {
+            format!("{} the ledger has no node {name:?}", if missing.is_some() { ", and" } else { ":" })
+        })
+    )]
+    OtherNodes {
+        /// Nodes of the ledger.
+        expected: usize,
+        /// Nodes of the run.
+        got: usize,
+        /// A node of the ledger that the run does not have.
+        missing: Option<String>,
+        /// A node of the run that the ledger does not have.
+        unknown: Option<String>,
+    },
+    /// A run that is written down for other observers than the first one was: answers would leave out runs.
+    #[error(
+        "every run is written down for the observers of the first one: {}{observer}",
+        if *recorded { "there is no account for " } else { "they do not include " }
+    )]
+    OtherObservers {
+        /// The observer that is missing, or not among them.
+        observer: String,
+        /// Whether it is one of the first run's.
+        recorded: bool,
+    },
     /// The observer sees a combination of inputs that carries no noise at all.
     #[error(
         "the observer sees a combination of inputs without noise that reveals node {0}: its loss is infinite"

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// assert!(unit(weaker)? <= unit(ExactOptions::default())?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnNoise {
     /// It does: the only sound reading of an honest-but-curious node.

@@ -1,15 +1,15 @@
 //! One question, asked of every protocol of the registry.
 
 use ndp_algos::accountant::{
-    Account, Allowed, Assumption, Audience, Coverage, Covered, Observer, PairLedgers, Target, accounts,
-    check, compare, least_noise,
+    Account, Allowed, Assumption, Audience, Coverage, Covered, Observer, Target, accounts, check, compare,
+    least_noise,
 };
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::program::{Declared, SensitivitySet, constructors};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_algos::{Error, Protocol};
-use ndp_dp::{Adaptivity, Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
+use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
 use rand::SeedableRng;
@@ -211,32 +211,6 @@ fn names_and_parameters_are_checked() -> Result<(), Error> {
     }
     let parameters: Parameters = "rounds=3, seed=2".parse()?;
     assert_eq!(parameters.to_string().parse::<Parameters>()?, parameters);
-    Ok(())
-}
-
-/// Two runs of different protocols over the same data: squares of mu add up, pair by pair.
-#[test]
-fn ledgers_add_up_by_pair() -> Result<(), Error> {
-    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
-    let gossip = registry::find("muffliato")?.build(&matrix, &"rounds=2".parse()?)?;
-    let ring = registry::find("ring-sum")?.build(&matrix, &Parameters::default())?;
-    let noise = NoiseMultiplier::new(3.0)?;
-    let observer = Observer::node(0);
-    let (first, second) = (gossip.account(&observer)?, ring.account(&observer)?);
-    let mut ledgers = PairLedgers::with_limit(approx(1e-5)?, 3.0)?;
-    ledgers.record("gossip", first.as_ref(), noise, Adaptivity::Fixed)?;
-    ledgers.record("ring", second.as_ref(), noise, Adaptivity::OnSeen)?;
-    for u in 1..6 {
-        let mu = |account: &dyn ndp_algos::accountant::Account| -> Result<f64, Error> {
-            Ok(account.profile(u, noise)?.mu().unwrap().value().mu())
-        };
-        let together = ledgers.pair(u, &[0]).unwrap().spent()?.mu().unwrap().value().mu();
-        assert!((together - mu(first.as_ref())?.hypot(mu(second.as_ref())?)).abs() < 1e-12);
-    }
-    assert_eq!(ledgers.verdict()?, Verdict::Met);
-    assert!(ledgers.pair(0, &[0]).is_none());
-    assert!(ledgers.record("hidden", first.as_ref(), noise, Adaptivity::OnHidden).is_err());
-    assert_eq!(ledgers.pairs().map(|(_, _, ledger)| ledger.entries().len()).max(), Some(2));
     Ok(())
 }
 

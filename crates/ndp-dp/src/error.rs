@@ -95,6 +95,16 @@ pub enum Error {
         "runs chosen adaptively that are not all Gaussian need a limit at one Rényi order, not one on epsilon and delta"
     )]
     AdaptiveOrder,
+    /// The cost of runs chosen adaptively was asked of a ledger with neither a limit nor an odometer.
+    #[error(
+        "what runs chosen by earlier outputs have cost is not their sum: fix a limit before the first run, or an odometer"
+    )]
+    AdaptiveSum,
+    /// The cost of runs chosen adaptively was asked of a ledger whose limit they broke.
+    #[error(
+        "runs chosen by earlier outputs went beyond the limit, so that nothing is guaranteed for all of them together"
+    )]
+    LimitBroken,
     /// A ledger without a limit was asked whether it is kept.
     #[error("the ledger has no limit")]
     NoLimit,

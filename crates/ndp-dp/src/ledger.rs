@@ -5,6 +5,18 @@
 //! that reacted to something the observer did not see (the hidden state of another node, say) voids the sum of the
 //! parts, which then may lie below the truth; a ledger refuses it.
 //!
+//! # What the answers guarantee
+//! | runs | asked | guarantee |
+//! |---|---|---|
+//! | all [`Fixed`](Adaptivity::Fixed): number and parameters chosen before the first | [`Ledger::spent`] | their composition |
+//! | some [`OnSeen`](Adaptivity::OnSeen), a limit that was fixed before the first run and never broken | [`Ledger::spent`] | the *limit*, however little of it was used |
+//! | some `OnSeen`, an [`Odometer`] that was fixed before the first run | [`Ledger::spent`] | its `ε` at its `δ`, at any stopping time |
+//! | some `OnSeen`, neither | [`Ledger::spent`] | none: [`Error::AdaptiveSum`] |
+//!
+//! The second line is a filter: it rests on [`Ledger::fits`] having been asked before each run, whatever was seen, and on no run having
+//! been made that did not fit. The sum of the parts so far is then no guarantee for them alone: who stops when the outputs say most has
+//! learnt more than the sum says ([`odometer`](crate::odometer)).
+//!
 //! # Examples
 //! ```
 //! use ndp_dp::{Adaptivity, Delta, Exact, Gdp, Ledger, profile::{Measure, Profile}};
@@ -24,11 +36,11 @@
 //! - Feldman and Zrnic, *Individual privacy accounting via a Rényi filter*, NeurIPS 2021, arXiv:2008.11193: Theorem 4.3
 //!   (a filter at one order).
 //! - Smith and Thakurta, *Fully adaptive composition for Gaussian differential privacy*, 2022, arXiv:2210.17520: Theorem 1.
-//!   `docs/theory.md` has a proof of the Gaussian filter.
+//!   `docs/theory.md` has proofs of the Gaussian filter and of the odometer.
 
 use crate::error::ensure;
-use crate::profile::{Measure, Profile, Verdict};
-use crate::{Delta, Error, Gdp, UpperBound};
+use crate::profile::{Curve, Measure, Profile, Verdict};
+use crate::{ApproxDp, Delta, Error, Gdp, Guarantee, Mechanism, Odometer, Order, Rdp, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -46,9 +58,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adaptivity {
-    /// On nothing but the nodes' data: fixed before the first run.
+    /// On nothing but the nodes' data: that it takes place, and with which parameters, was fixed before the first run.
     Fixed,
-    /// On what the observer of this ledger saw in earlier runs.
+    /// On what the observer of this ledger saw in earlier runs: a run that was added, left out or changed because of it.
     OnSeen,
     /// On something that the observer did not see. No sum of profiles covers it.
     OnHidden,
@@ -74,7 +86,8 @@ pub struct LedgerEntry {
     pub adaptivity: Adaptivity,
 }
 
-/// The runs that one observer saw about one node, and perhaps a limit for all of them together. By default no run and no limit.
+/// The runs that one observer saw about one node, and perhaps a limit or an odometer for all of them together. By default no run and
+/// neither.
 ///
 /// # Examples
 /// ```
@@ -90,7 +103,16 @@ pub struct LedgerEntry {
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
-    limit: Option<(Measure, f64)>,
+    budget: Budget,
+}
+
+/// What was fixed before the first run.
+#[derive(Clone, Copy, Debug, Default)]
+enum Budget {
+    #[default]
+    Nothing,
+    Limit(Measure, f64),
+    Odometer(Odometer),
 }
 
 impl Ledger {
@@ -100,7 +122,27 @@ impl Ledger {
     /// [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
     pub fn with_limit(measure: Measure, allowed: f64) -> Result<Self, Error> {
         ensure((0.0..=f64::INFINITY).contains(&allowed), "the loss allowed", "be nonnegative", allowed)?;
-        Ok(Self { entries: Vec::new(), limit: Some((measure, allowed)) })
+        Ok(Self { entries: Vec::new(), budget: Budget::Limit(measure, allowed) })
+    }
+
+    /// No run, and an odometer before its first run: [`Self::spent`] is a guarantee whenever one stops, for Gaussian runs.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Adaptivity, Delta, Exact, Gdp, Ledger, Odometer, Profile};
+    /// let delta = Delta::new(1e-5)?;
+    /// let mut ledger = Ledger::with_odometer(Odometer::new(1.0, delta)?);
+    /// for _ in 0..100 {
+    ///     // Each after a look at the outputs before it.
+    ///     let run = Profile::gaussian(Exact::new(Gdp::new(0.1)?).into(), "node 3");
+    ///     ledger.record("averaging", run, Adaptivity::OnSeen)?;
+    /// }
+    /// assert!((ledger.spent()?.epsilon(delta)?.value().epsilon() - 7.3875).abs() < 1e-4);
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
+    #[must_use]
+    pub const fn with_odometer(odometer: Odometer) -> Self {
+        Self { entries: Vec::new(), budget: Budget::Odometer(odometer) }
     }
 
     /// The runs so far.
@@ -124,13 +166,65 @@ impl Ledger {
         Ok(())
     }
 
-    /// The profile of all runs together.
+    /// What the observer has learnt from all runs together, see the [table](self#what-the-answers-guarantee): the composition of runs
+    /// fixed in advance; for runs chosen by what was seen, the limit or the odometer that was fixed in advance, never their sum.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Adaptivity, Error, Exact, Gdp, Ledger, Measure, Profile};
+    /// let run = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
+    /// let (mut limited, mut unlimited) = (Ledger::with_limit(Measure::Gaussian, 1.0)?, Ledger::default());
+    /// limited.record("averaging", run.clone(), Adaptivity::OnSeen)?;
+    /// unlimited.record("averaging", run, Adaptivity::OnSeen)?;
+    /// assert_eq!(limited.spent()?.mu().map(|mu| mu.value().mu()), Some(1.0));
+    /// assert_eq!(unlimited.spent().err(), Some(Error::AdaptiveSum));
+    /// # Ok::<(), Error>(())
+    /// ```
     ///
     /// # Errors
-    /// Those of [`Profile::compose`].
+    /// Where some run is [`Adaptivity::OnSeen`]: [`Error::AdaptiveSum`] with neither limit nor odometer; [`Error::LimitBroken`] where the
+    /// limit is not kept; [`Error::AdaptiveOrder`] as [`Self::fits`]; [`Error::NotGaussian`] for an odometer and a run that is not
+    /// Gaussian. Otherwise those of [`Profile::compose`].
     pub fn spent(&self) -> Result<Profile, Error> {
+        let adaptive = self.entries.iter().any(|entry| entry.adaptivity == Adaptivity::OnSeen);
+        let sum = self.sum()?;
+        if !adaptive {
+            return Ok(sum);
+        }
+        let mut bound = match self.budget {
+            Budget::Nothing => return Err(Error::AdaptiveSum),
+            Budget::Limit(..) if self.verdict()? != Verdict::Met => return Err(Error::LimitBroken),
+            Budget::Limit(Measure::Renyi(order), epsilon) => {
+                Profile::of_curve(Point(Rdp { order, epsilon }), &sum.against)
+            }
+            Budget::Limit(Measure::Gaussian, mu) => {
+                Profile::gaussian(UpperBound::new(Gdp::new(mu)?).into(), &sum.against)
+            }
+            Budget::Limit(Measure::Approx(delta), epsilon) => {
+                Profile::of_curve(Stated(ApproxDp::new(epsilon, delta.get())?), &sum.against)
+            }
+            Budget::Odometer(mut odometer) => {
+                for entry in &self.entries {
+                    odometer.record(*entry.profile.mu().ok_or(Error::NotGaussian)?.value());
+                }
+                Profile::of_curve(Stated(odometer.epsilon().into_value()), &sum.against)
+            }
+        };
+        bound.neighbors = sum.neighbors;
+        Ok(bound)
+    }
+
+    /// The composition of all runs: what a filter compares with its limit.
+    fn sum(&self) -> Result<Profile, Error> {
         let parts: Vec<Profile> = self.entries.iter().map(|entry| entry.profile.clone()).collect();
         Profile::compose(&parts)
+    }
+
+    const fn limit(&self) -> Result<(Measure, f64), Error> {
+        match self.budget {
+            Budget::Limit(measure, allowed) => Ok((measure, allowed)),
+            Budget::Nothing | Budget::Odometer(_) => Err(Error::NoLimit),
+        }
     }
 
     /// Whether all runs so far stay within the limit.
@@ -138,11 +232,11 @@ impl Ledger {
     /// # Errors
     /// [`Error::NoLimit`] for a ledger without one; those of the accountants.
     pub fn verdict(&self) -> Result<Verdict, Error> {
-        let (measure, allowed) = self.limit.ok_or(Error::NoLimit)?;
+        let (measure, allowed) = self.limit()?;
         if self.entries.is_empty() {
             return Ok(Verdict::Met);
         }
-        self.spent()?.check(self.usable(measure)?, allowed)
+        self.sum()?.check(self.usable(measure)?, allowed)
     }
 
     /// A filter: whether another run stays within the limit, asked before the run.
@@ -165,11 +259,11 @@ impl Ledger {
     /// # Errors
     /// As [`Self::verdict`].
     pub fn remaining(&self) -> Result<UpperBound<f64>, Error> {
-        let (measure, allowed) = self.limit.ok_or(Error::NoLimit)?;
+        let (measure, allowed) = self.limit()?;
         if allowed == f64::INFINITY {
             return Ok(UpperBound::new(allowed));
         }
-        let spent = self.spent()?;
+        let spent = self.sum()?;
         let left = match self.usable(measure)? {
             Measure::Renyi(_) => {
                 let left = Interval::new(allowed) - Interval::new(*spent.loss(measure)?.value());
@@ -207,6 +301,38 @@ impl Ledger {
             return Err(Error::AdaptiveOrder);
         }
         Ok(measure)
+    }
+}
+
+/// A Rényi loss at one order, and what follows from it.
+struct Point(Rdp);
+
+impl Curve for Point {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        Ok((order <= self.0.order).then(|| self.0.rdp(order)))
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        Ok(self.0.epsilon(delta).map(|epsilon| ApproxDp::clamped(epsilon, delta.get())))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        Ok(Mechanism::delta(&self.0, epsilon)?.map(|delta| ApproxDp::clamped(epsilon, delta)))
+    }
+}
+
+/// One `(ε, δ)`, and what follows from it: at a smaller `δ` nothing.
+struct Stated(ApproxDp);
+
+impl Curve for Stated {
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        let epsilon = if delta.get() >= self.0.delta() { self.0.epsilon() } else { f64::INFINITY };
+        Ok(UpperBound::new(ApproxDp::clamped(epsilon, delta.get())).into())
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        let delta = if epsilon >= self.0.epsilon() { self.0.delta() } else { 1.0 };
+        Ok(UpperBound::new(ApproxDp::clamped(epsilon, delta)).into())
     }
 }
 
@@ -249,7 +375,13 @@ mod tests {
         assert!(!ledger.fits(&gaussian(0.81), Adaptivity::OnSeen)?);
         ledger.record("b", gaussian(0.81), Adaptivity::OnSeen)?;
         assert_eq!((ledger.remaining()?.into_value(), ledger.verdict()?), (0.0, Verdict::Violated));
-        let spent = ledger.spent()?;
+        // Chosen by what was seen, and beyond the limit: their sum is no guarantee.
+        assert_eq!(ledger.spent().err(), Some(Error::LimitBroken));
+        let mut fixed = Ledger::with_limit(Measure::Gaussian, 1.0)?;
+        for mu in [0.6, 0.81] {
+            fixed.record("a", gaussian(mu), Adaptivity::Fixed)?;
+        }
+        let spent = fixed.spent()?;
         assert_eq!(spent.mu().map(|mu| mu.grade()), Some(Grade::Exact));
         assert_relative_eq!(spent.lower_mu(), 0.6f64.hypot(0.81), max_relative = 1e-14);
         Ok(())
@@ -286,6 +418,61 @@ mod tests {
         assert!(matches!(mixed.renyi(Order::new(2.0)?), Err(Error::NoRenyiBound)));
         let back = mixed.delta(epsilon)?.into_value().delta();
         assert_relative_eq!(back, 1e-6, max_relative = 1e-6);
+        Ok(())
+    }
+
+    /// A hundred runs of 0.1, each after a look at the outputs: planned they cost 4.3772 at delta 1e-5, and the sum is what a look
+    /// takes advantage of.
+    #[test]
+    fn adaptive_runs_cost_the_limit_or_the_odometer_and_never_the_sum() -> Result<(), Error> {
+        let delta = Delta::new(1e-5)?;
+        let spent = |mut ledger: Ledger, adaptivity| {
+            for _ in 0..100 {
+                ledger.record("a", gaussian(0.1), adaptivity)?;
+            }
+            ledger.spent()
+        };
+        let at = |profile: Profile| Ok::<f64, Error>(profile.epsilon(delta)?.into_value().epsilon());
+        for ledger in [
+            Ledger::default(),
+            Ledger::with_limit(Measure::Gaussian, 1.5)?,
+            Ledger::with_odometer(Odometer::new(1.0, delta)?),
+        ] {
+            assert_relative_eq!(at(spent(ledger, Adaptivity::Fixed)?)?, 4.377_178, max_relative = 1e-6);
+        }
+        assert_eq!(spent(Ledger::default(), Adaptivity::OnSeen).err(), Some(Error::AdaptiveSum));
+        let odometer = spent(Ledger::with_odometer(Odometer::new(1.0, delta)?), Adaptivity::OnSeen)?;
+        assert_eq!(odometer.epsilon(delta)?.grade(), Grade::UpperBound);
+        assert_relative_eq!(at(odometer.clone())?, 7.387_524_68, max_relative = 1e-8);
+        assert_eq!(odometer.delta(7.4)?.into_value().delta(), 1e-5);
+        assert_eq!(odometer.delta(7.3)?.into_value().delta(), 1.0);
+        assert_eq!(odometer.epsilon(Delta::new(1e-6)?)?.into_value().epsilon(), f64::INFINITY);
+        assert_eq!(odometer.mu(), None);
+        // Limits: in their own terms, and what follows from them.
+        let limits = [
+            (Measure::Gaussian, 1.5, Gdp::new(1.5)?.epsilon(delta).into_value()),
+            (Measure::Approx(delta), 6.0, 6.0),
+            (Measure::Renyi(Order::new(8.0)?), 5.0, f64::NAN),
+        ];
+        for (measure, allowed, epsilon) in limits {
+            let limited = spent(Ledger::with_limit(measure, allowed)?, Adaptivity::OnSeen)?;
+            assert_eq!(limited.loss(measure)?.into_value(), allowed);
+            assert_eq!(limited.loss(measure)?.grade(), Grade::UpperBound);
+            assert!(at(limited.clone())? > 4.4, "more than the sum");
+            assert!(epsilon.is_nan() || at(limited)? == epsilon);
+            let broken = spent(Ledger::with_limit(measure, 0.1)?, Adaptivity::OnSeen);
+            assert_eq!(broken.err(), Some(Error::LimitBroken));
+        }
+        // What `fits` refuses, `spent` refuses.
+        let renyi = Profile::of_curve(Linear(1e-3), "node 0");
+        let mut mixed = Ledger::with_limit(Measure::Approx(delta), 3.0)?;
+        mixed.record("a", renyi.clone(), Adaptivity::OnSeen)?;
+        assert_eq!(mixed.fits(&gaussian(0.1), Adaptivity::Fixed), Err(Error::AdaptiveOrder));
+        assert_eq!(mixed.spent().err(), Some(Error::AdaptiveOrder));
+        let mut gauge = Ledger::with_odometer(Odometer::new(1.0, delta)?);
+        gauge.record("a", renyi, Adaptivity::OnSeen)?;
+        assert_eq!(gauge.spent().err(), Some(Error::NotGaussian));
+        assert_eq!(gauge.fits(&gaussian(0.1), Adaptivity::Fixed), Err(Error::NoLimit));
         Ok(())
     }
 

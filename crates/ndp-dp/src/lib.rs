@@ -79,6 +79,9 @@
 //! | 100 | 2 | 35.081754 | 33.103732 |
 //! | 1000 | 50 | 2.813653 | 2.594383 |
 //!
+//! All this is for releases whose number and parameters were planned. Whoever stops, or chooses the next release, because of what was
+//! seen fixes a limit in advance (a [`Ledger`]), or reads an [`Odometer`], which holds at any stopping time.
+//!
 //! When of each part only its `(ε, δ)` is known, the composition theorems remain, and [`composition::best`] tells which one won:
 //!
 //! ```
@@ -174,6 +177,7 @@ pub mod laplace;
 pub mod ledger;
 mod lossless;
 pub mod mixture;
+pub mod odometer;
 pub mod pairwise;
 pub mod printed;
 pub mod profile;
@@ -197,6 +201,7 @@ pub use gdp::{Gaussian, Gdp};
 pub use grade::{Estimate, Exact, Grade, Graded, Guarantee, Printed, UpperBound};
 pub use laplace::Laplace;
 pub use ledger::{Adaptivity, Ledger};
+pub use odometer::Odometer;
 pub use pairwise::{ObserverLoss, PairwiseLoss, UnitLoss};
 pub use profile::{Curve, Measure, Neighbors, Profile, Verdict};
 pub use quantities::{Delta, NoiseMultiplier, Order, Sensitivity, Sigma};

@@ -374,8 +374,8 @@ impl Profile {
     /// The profile of several independent releases about the same node's data, which one observer sees.
     ///
     /// Gaussian profiles compose to a Gaussian one, exactly where all are exact; Rényi bounds add up order by order; where
-    /// some part has only `(ε, δ)`, `δ` is divided among the parts. Valid when the noises of the releases are independent
-    /// and each release is fixed in advance or chosen by what *this observer* has seen before; see [`Ledger`](crate::Ledger).
+    /// some part has only `(ε, δ)`, `δ` is divided among the parts. Valid when the noises of the releases are independent and their
+    /// number and parameters are fixed in advance; for releases chosen by what was seen before see [`Ledger`](crate::Ledger).
     ///
     /// # Errors
     /// [`Error::MixedNeighbors`] for different neighboring relations.

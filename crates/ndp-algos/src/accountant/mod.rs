@@ -46,6 +46,7 @@ mod compare;
 mod coverage;
 mod ledger;
 mod linear;
+mod names;
 mod observer;
 mod outsider;
 mod search;
@@ -56,6 +57,7 @@ pub use compare::{Comparison, Row, compare, compare_towards};
 pub use coverage::{Audience, Coverage, Covered};
 pub use ledger::PairLedgers;
 pub(crate) use linear::{bound_of_releases, local_bound};
+pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
 pub(crate) use outsider::of_outsider;
 pub(crate) use search::of_pair as search_of_pair;
@@ -180,6 +182,11 @@ pub trait Account: Send + Sync {
 
     /// Number of nodes.
     fn node_count(&self) -> usize;
+
+    /// The names of the nodes, by which [`PairLedgers`] tells them apart: their numbers, unless the protocol is [`Named`].
+    fn names(&self) -> NodeNames {
+        NodeNames::numbered(self.node_count())
+    }
 
     /// What the observer can tell about the data of `u` at `noise`.
     ///

@@ -13,7 +13,7 @@ use std::fmt;
 /// assert_eq!(Observer::node(3).senders, Senders::Known);
 /// assert_eq!(Observer::node(3).with_hidden_senders().senders, Senders::Hidden);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Senders {
     /// It may know them, and the whole path of a token: what a real network shows.
@@ -37,7 +37,7 @@ pub enum Senders {
 /// let wiretap = Observer::outsider().tapping(&[(0, 1), (1, 0)]);
 /// assert_eq!(wiretap.to_string(), "an outsider, overhearing 2 edges");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Observer {
     members: Vec<usize>,
     /// Whether members use the noise that they drew.
@@ -100,6 +100,15 @@ impl Observer {
     #[must_use]
     pub fn contains(&self, u: usize) -> bool {
         self.members.binary_search(&u).is_ok()
+    }
+
+    /// The same observer where node `v` is called `place(v)`; what is heard twice is heard once.
+    pub(super) fn moved(&self, place: impl Fn(usize) -> usize) -> Self {
+        let members: Vec<usize> = self.members.iter().map(|&v| place(v)).collect();
+        let mut tapped: Vec<_> = self.tapped.iter().map(|&(from, to)| (place(from), place(to))).collect();
+        tapped.sort_unstable();
+        tapped.dedup();
+        Self { own_noise: self.own_noise, senders: self.senders, tapped, ..Self::coalition(&members) }
     }
 
     /// The members, checked: at least one, none twice, all in the protocol.

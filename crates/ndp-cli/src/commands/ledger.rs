@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::output::{csv, down, json, line};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::accountant::PairLedgers;
+use ndp_algos::accountant::{NodeNames, Observer, PairLedgers, named};
 use ndp_dp::{Adaptivity, Ledger, Verdict};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -16,9 +16,13 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let measure = asked.target.measure()?;
     let limit = asked.target.epsilon.or(asked.target.renyi).or(asked.target.mu);
+    let names = match graph.labels() {
+        Some(labels) => NodeNames::new(labels.iter().map(String::as_str))?,
+        None => NodeNames::numbered(graph.node_count()),
+    };
     let mut ledgers = match limit {
-        Some(allowed) => PairLedgers::with_limit(measure, allowed)?,
-        None => PairLedgers::default(),
+        Some(allowed) => PairLedgers::with_limit(names.clone(), measure, allowed)?,
+        None => PairLedgers::new(names.clone()),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
     let mut fits = Vec::new();
@@ -31,14 +35,11 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         })?;
         let noise = question::noise(noise, 1.0)?;
         let protocol = question::protocol(name, &matrix, Some(asked.effort.patience))?.for_every_pair();
-        let accounts = accounts(&protocol, &chosen.observers, quiet)?;
-        let mut within = true;
-        for account in &accounts {
-            if limit.is_some() {
-                within &= ledgers.fits(account.as_ref(), noise, adaptivity)?;
-            }
-            ledgers.record(run, account.as_ref(), noise, adaptivity)?;
-        }
+        let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
+        let accounts =
+            accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;
+        let within = limit.is_some() && ledgers.fits(&accounts, noise, adaptivity)?;
+        ledgers.record(run, &accounts, noise, adaptivity)?;
         fits.push((
             run.as_str(),
             if limit.is_none() {
@@ -55,13 +56,18 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
         &fits,
     )?;
+    // What runs chosen by earlier ones have cost is not their sum: only the limit is, as long as it is kept.
+    if asked.adaptive && limit.is_some() && ledgers.verdict()? != Verdict::Met {
+        return Err(Failure::NotMet("the limit is exceeded".into()));
+    }
     let pairs: Vec<_> = ledgers.pairs().collect();
     let mut distances: BTreeMap<usize, Vec<Option<u32>>> = BTreeMap::new();
     for v in chosen.observers.iter().filter_map(|observer| observer.members().first()) {
         distances.entry(*v).or_insert_with(|| graph.distances(*v));
     }
     let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
-    let row = |&(u, members, ledger): &(usize, &[usize], &Ledger)| -> Result<_, Failure> {
+    let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| -> Result<_, Failure> {
+        let members = observer.members();
         let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
         let loss = *ledger.spent()?.loss(measure)?.value();
         let hops = members.first().and_then(|v| distances.get(v)?[u]);
