@@ -10,7 +10,7 @@ use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::Protocol;
-use ndp_algos::accountant::{Observer, PairLedgers};
+use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_dp::{Adaptivity, Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::{GossipMatrix, Graph};
@@ -105,39 +105,43 @@ fn truth<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<(&'static str, &'s
 }
 
 fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
-    let Ok(mut ledgers) = PairLedgers::with_limit(Measure::Gaussian, limit) else { return };
+    let listed = |run: &Run| NodeNames::new(run.names.iter().copied());
+    let Some(Ok(first)) = runs.first().map(listed) else { return };
+    let Ok(mut ledgers) = PairLedgers::with_limit(first, Measure::Gaussian, limit) else { return };
+    let quoted = |run: &Run| run.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let mut code = format!(
-        "use ndp_algos::Protocol;\nuse ndp_algos::accountant::{{Observer, PairLedgers}};\n\
+        "use ndp_algos::Protocol;\nuse ndp_algos::accountant::{{Named, NodeNames, Observer, PairLedgers}};\n\
          use ndp_algos::gossip::SynchronousGossip;\nuse ndp_dp::{{Adaptivity, Measure, NoiseMultiplier}};\n\
          use ndp_graph::{{GossipMatrix, Graph}};\n\
-         let mut ledgers = PairLedgers::with_limit(Measure::Gaussian, {})?;",
+         let mut ledgers = PairLedgers::with_limit(NodeNames::new([{}])?, Measure::Gaussian, {})?;",
+        runs.first().map_or_else(String::new, quoted),
         literal(limit)
     );
     let mut written = Vec::new();
     for run in runs {
         let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&run.graph), run.rounds);
         let Ok(noise) = NoiseMultiplier::new(run.noise) else { return };
-        let names = run.names.iter().map(|name| format!("{name:?}.into()")).collect::<Vec<_>>().join(", ");
         write!(
             code,
-            "\nlet graph = {}.with_labels(vec![{names}])?;\n\
-             let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), {});\n\
-             for v in 0..{} {{\n    let account = gossip.account(&Observer::node(v))?;\n    \
-             ledgers.record(\"run\", account.as_ref(), NoiseMultiplier::new({})?, Adaptivity::Fixed)?;\n}}",
+            "\nlet gossip = SynchronousGossip::new(GossipMatrix::metropolis(&{}), {});\n\
+             let named = Named::new(&gossip, NodeNames::new([{}])?)?;\n\
+             let accounts = (0..{}).map(|v| named.account(&Observer::node(v))).collect::<Result<Vec<_>, _>>()?;\n\
+             ledgers.record(\"run\", &accounts, NoiseMultiplier::new({})?, Adaptivity::Fixed)?;",
             graphs::code(&run.graph),
             run.rounds,
+            quoted(run),
             run.names.len(),
             literal(run.noise)
         )
         .expect("writing to a String never fails");
         // A run that is refused is not on the ledger: all of it or nothing.
-        let mut changed = ledgers.clone();
-        let recorded = (0..run.names.len()).try_for_each(|v| {
-            let account = protocol.account(&Observer::node(v))?;
-            changed.record("run", account.as_ref(), noise, Adaptivity::Fixed)
-        });
-        if recorded.is_ok() {
-            ledgers = changed;
+        let mut record = || {
+            let named = Named::new(&protocol, listed(run)?)?;
+            let accounts = (0..run.names.len()).map(|v| named.account(&Observer::node(v)));
+            let accounts = accounts.collect::<Result<Vec<_>, _>>()?;
+            ledgers.record("run", &accounts, noise, Adaptivity::Fixed)
+        };
+        if record().is_ok() {
             written.push(run);
         }
     }
@@ -150,7 +154,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
         let at = |name: &str| first.names.iter().position(|other| *other == name);
         // There is no other way to ask about people who joined later.
         let (Some(u), Some(v)) = (at(source), at(observer)) else { continue };
-        let spent = match ledgers.pair(u, &[v]).map(ndp_dp::Ledger::spent) {
+        let spent = match ledgers.pair(u, &Observer::node(v)).map(ndp_dp::Ledger::spent) {
             Some(Ok(spent)) => spent.mu(),
             _ => None,
         };
@@ -168,7 +172,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
                 "spent below the sum by rounding"
             };
             let assertion = format!(
-                "let spent = ledgers.pair({u}, &[{v}]).ok_or(\"nothing\")?.spent()?;\n\
+                "let spent = ledgers.pair({u}, &Observer::node({v})).ok_or(\"nothing\")?.spent()?;\n\
                  assert!(spent.mu().ok_or(\"no mu\")?.value().mu() >= {:?}); // {observer} about {source}",
                 near.sqrt().next_down()
             );
