@@ -63,6 +63,18 @@ impl DiscreteLaplace {
         Self::new(sensitivity, 0.5 / libm::asinh(std::f64::consts::FRAC_1_SQRT_2 / sigma.get()))
     }
 
+    /// The sensitivity `Δ`.
+    #[must_use]
+    pub const fn sensitivity(&self) -> u32 {
+        self.sensitivity
+    }
+
+    /// The scale `t`.
+    #[must_use]
+    pub const fn scale(&self) -> f64 {
+        self.scale
+    }
+
     fn pure(&self) -> Interval {
         Interval::new(f64::from(self.sensitivity)) / Interval::new(self.scale)
     }

@@ -180,6 +180,11 @@ impl PoissonGaussian {
         Ok(Self { rate, mu: gaussian.gdp().into_value().mu() })
     }
 
+    /// Gaussian noise of known `μ` on a Poisson sample.
+    pub(crate) const fn of_mu(mu: f64, rate: f64) -> Self {
+        Self { rate, mu }
+    }
+
     /// `(α − 1) D_α` at an integer order.
     fn exponent(&self, alpha: u64) -> f64 {
         let half_square = crate::gdp::half_square(1.0, self.mu);

@@ -1,0 +1,233 @@
+//! Both ends of `δ(ε)` and of `ε(δ)` of one direction of a composition.
+
+use super::composed::{Composed, compose};
+use super::enclosing::Enclosing;
+use super::fourier::{LARGEST, Transform};
+use super::pair::Pair;
+use super::plan::{Aim, Chain, Outline, Question, reach};
+use super::tilted::Part;
+use crate::search;
+use ndp_numeric::rounding::Interval;
+
+/// A lower and an upper end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ends {
+    pub(super) lower: f64,
+    pub(super) upper: f64,
+}
+
+impl Ends {
+    /// Of a composition of nothing.
+    pub(super) const NOTHING: Self = Self { lower: 0.0, upper: 0.0 };
+
+    /// Of the larger one of two numbers.
+    pub(super) const fn max(self, other: Self) -> Self {
+        Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
+    }
+}
+
+/// How fine the grid is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Fineness {
+    /// As fine as this width of `ε` takes, times the smaller one of 1 and `ε`, and as memory allows.
+    Width(f64),
+    /// Of this step.
+    Step(f64),
+}
+
+impl Fineness {
+    /// The finer one: a step counts before a width.
+    pub(super) fn finer(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Width(a), Self::Width(b)) => Self::Width(a.min(b)),
+            (Self::Step(a), Self::Step(b)) => Self::Step(a.min(b)),
+            (Self::Step(_), Self::Width(_)) => self,
+            (Self::Width(_), Self::Step(_)) => other,
+        }
+    }
+}
+
+/// Both ends of `δ` at `epsilon`.
+pub(super) fn delta(chain: &Chain, epsilon: f64, fineness: Fineness) -> Ends {
+    if let Some(pair) = single(chain) {
+        let delta = pair.at(Interval::new(epsilon)).delta;
+        return Ends { lower: delta.low(), upper: delta.high() };
+    }
+    if chain.is_empty() {
+        return Ends::NOTHING;
+    }
+    let outline = Outline::new(chain);
+    let aim = outline.aim(Question::Epsilon(epsilon));
+    let ask =
+        |laws: &(Composed, Composed)| Ends { lower: laws.1.delta(epsilon), upper: laws.0.delta(epsilon) };
+    // A width of δ in terms of ε.
+    let width = |ends: Ends| {
+        if ends.lower > 0.0 { libm::log(ends.upper / ends.lower) / (1.0 + aim.tilt) } else { f64::INFINITY }
+    };
+    refine(chain, &outline, aim, epsilon, fineness, ask, width)
+}
+
+/// Both ends of the smallest `ε ≥ 0` with `δ(ε) ≤ delta`.
+pub(super) fn epsilon(chain: &Chain, delta: f64, fineness: Fineness) -> Ends {
+    if let Some(pair) = single(chain) {
+        let at = |epsilon: f64| pair.at(Interval::new(epsilon)).delta;
+        let upper = search::smallest(0.0, f64::MAX, |epsilon| at(epsilon).high() <= delta);
+        let lower = search::largest(0.0, f64::MAX, |epsilon| at(epsilon).low() > delta);
+        let lower = lower.map_or(0.0, |lower| if lower == f64::MAX { f64::INFINITY } else { lower });
+        return Ends { lower, upper: upper.unwrap_or(f64::INFINITY) };
+    }
+    if chain.is_empty() {
+        return Ends::NOTHING;
+    }
+    let outline = Outline::new(chain);
+    let aim = outline.aim(Question::Delta(delta));
+    let ask = |laws: &(Composed, Composed)| Ends {
+        lower: if laws.1.infinite() > delta { f64::INFINITY } else { laws.1.epsilon(delta).unwrap_or(0.0) },
+        upper: laws.0.epsilon(delta).unwrap_or(f64::INFINITY),
+    };
+    refine(chain, &outline, aim, aim.epsilon.max(0.0), fineness, ask, |ends| ends.upper - ends.lower)
+}
+
+/// The only pair, where nothing is composed.
+fn single(chain: &Chain) -> Option<&dyn Pair> {
+    if let [(pair, 1)] = chain { Some(&**pair) } else { None }
+}
+
+/// Asks on finer and finer grids until the answer is as narrow as wanted, or no finer grid can be had.
+fn refine(
+    chain: &Chain,
+    outline: &Outline,
+    aim: Aim,
+    near: f64,
+    fineness: Fineness,
+    ask: impl Fn(&(Composed, Composed)) -> Ends,
+    width: impl Fn(Ends) -> f64,
+) -> Ends {
+    let mut aim = aim;
+    aim.range.0 = aim.range.0.min(near);
+    aim.range.1 = aim.range.1.max(near);
+    let negligible = libm::exp(aim.log_delta.max(-600.0)) * NEGLIGIBLE;
+    let grid = Grid::new(chain, outline, &aim, near, matches!(fineness, Fineness::Step(_)), negligible);
+    let wanted = match fineness {
+        Fineness::Step(step) => return ask(&grid.compose(step)),
+        Fineness::Width(width) => width * near.clamp(1e-9, 1.0),
+    };
+    let mut step = grid.first_step(0.4 * wanted);
+    let mut best = Ends { lower: 0.0, upper: f64::INFINITY };
+    let (mut before, known) = (f64::INFINITY, chain.iter().all(|(pair, _)| pair.known_from_below()));
+    for _ in 0..ATTEMPTS {
+        let ends = ask(&grid.compose(step));
+        best = Ends { lower: best.lower.max(ends.lower), upper: best.upper.min(ends.upper) };
+        let over = width(ends) / wanted;
+        // Nor is a finer grid tried where the last one did not help, or cannot.
+        if !(over > 1.0 && over < 0.9 * before) || !(grid.smooth > 0.0) || !known {
+            break;
+        }
+        before = over;
+        // Smooth parts gain with the square of the step, atoms between points with the step.
+        let finer = grid.rounded(step * (0.8 / over.sqrt()).clamp(0.1, 0.5));
+        if !(finer < 0.9 * step) {
+            break;
+        }
+        step = finer;
+    }
+    best
+}
+
+/// The grids that a composition can be put on.
+struct Grid<'a> {
+    chain: &'a Chain,
+    outline: &'a Outline,
+    aim: &'a Aim,
+    /// The `ε` that is asked for or expected.
+    near: f64,
+    /// Whether all of the grid is used.
+    dense: bool,
+    /// For each part, the lowest and the highest loss that matter.
+    reach: Vec<(f64, f64)>,
+    /// A distance that steps divide.
+    unit: Option<f64>,
+    /// How often parts occur that are not on the grid of this unit.
+    smooth: f64,
+    finest: f64,
+}
+
+impl<'a> Grid<'a> {
+    fn new(
+        chain: &'a Chain,
+        outline: &'a Outline,
+        aim: &'a Aim,
+        near: f64,
+        dense: bool,
+        negligible: f64,
+    ) -> Self {
+        let total: f64 = chain.iter().map(|&(_, count)| count as f64).sum();
+        let reach: Vec<(f64, f64)> =
+            chain.iter().map(|(pair, _)| reach(&**pair, 1e-9 / total, negligible / total)).collect();
+        let unit = chain.iter().find_map(|(pair, _)| pair.unit());
+        let on_grid = |pair: &dyn Pair| unit.is_some_and(|unit| Enclosing::of_atoms(pair, unit).is_some());
+        let smooth = chain.iter().filter(|(pair, _)| !on_grid(&**pair)).map(|&(_, count)| count as f64).sum();
+        let longest = reach.iter().map(|reach| reach.1 - reach.0).fold(0.0, f64::max);
+        let finest = f64::max(longest / MOST_POINTS, (aim.range.1 - aim.range.0) / (LARGEST as f64 - 8.0));
+        Self { chain, outline, aim, near, dense, reach, unit, smooth, finest }
+    }
+
+    /// The step at which the ends should be so far apart: `T (1 + θ) h²/8` for smooth parts.
+    fn first_step(&self, width: f64) -> f64 {
+        let cost = self.smooth * (1.0 + self.aim.tilt);
+        self.rounded(if cost > 0.0 { (8.0 * width / cost).sqrt() } else { f64::INFINITY })
+    }
+
+    /// The next smaller step that divides the unit, or fills a transform.
+    fn rounded(&self, step: f64) -> f64 {
+        let step = step.max(self.finest);
+        match self.unit {
+            Some(unit) => {
+                let parts = (unit / step).ceil().max(1.0);
+                if unit / parts < self.finest { unit / (parts - 1.0).max(1.0) } else { unit / parts }
+            }
+            None => {
+                // The transform is not made larger for a tenth of the step.
+                let range = self.aim.range.1 - self.aim.range.0;
+                let size = libm::exp2(libm::log2(0.9 * range / step).ceil().max(1.0));
+                step.min(range / (size.min(LARGEST as f64) - 8.0))
+            }
+        }
+    }
+
+    /// The composition on the grid of this step.
+    fn compose(&self, step: f64) -> (Composed, Composed) {
+        let laws: Vec<Enclosing> = self
+            .chain
+            .iter()
+            .zip(&self.reach)
+            .enumerate()
+            .map(|(part, ((pair, _), &reach))| {
+                Enclosing::of_atoms(&**pair, step).unwrap_or_else(|| {
+                    let tilt = (!self.dense).then_some(self.aim.tilt);
+                    Enclosing::new(&**pair, step, &self.outline.points(part, tilt, step, reach))
+                })
+            })
+            .collect();
+        let parts: Vec<Part> =
+            laws.iter().zip(self.chain).map(|(laws, &(_, count))| Part { laws, count }).collect();
+        let length = ((self.aim.range.1 - self.aim.range.0) / step).ceil() + 4.0;
+        let transform = Transform::new(usize::try_from(index(length)).unwrap_or(LARGEST));
+        let offset: f64 = parts.iter().map(|part| part.offset(super::grid_law::End::Upper).high()).sum();
+        let window = self.aim.window(self.near, step, offset);
+        compose(&parts, step, window, &transform)
+    }
+}
+
+/// A float as an index, cut where it is too large.
+#[expect(clippy::cast_possible_truncation, reason = "the cast saturates")]
+const fn index(x: f64) -> i64 {
+    x as i64
+}
+
+/// What is left out at either end of the parts, relative to `δ`.
+const NEGLIGIBLE: f64 = 1e-8;
+/// The most points on which a part is evaluated.
+const MOST_POINTS: f64 = 2_097_152.0;
+/// The most grids that are tried.
+const ATTEMPTS: usize = 4;

@@ -1,0 +1,193 @@
+//! Pairs of laws on finitely many outcomes: the loss has atoms only.
+
+use super::pair::{Atom, Pair, Point, nonnegative, unit};
+use ndp_numeric::rounding::Interval;
+
+/// The law of the loss of a finite pair, and its profile by sums of positive terms.
+#[derive(Clone, Debug)]
+pub(super) struct Atoms {
+    /// By increasing loss.
+    atoms: Vec<Atom>,
+    /// `δ` at the loss of each atom, and `Σ_{j≥k} p_j e^{ℓ_k − ℓ_j} = e^{ℓ_k} Q(L ≥ ℓ_k)`.
+    values: Vec<(Interval, Interval)>,
+    infinite: Interval,
+    unit: Option<f64>,
+}
+
+impl Atoms {
+    /// Takes atoms in any order, the mass at infinity, and the distance that divides all differences of losses, where there is one.
+    pub(super) fn new(mut atoms: Vec<Atom>, infinite: Interval, unit: Option<f64>) -> Self {
+        atoms.retain(|atom| atom.mass.high() > 0.0);
+        atoms.sort_by(|a, b| a.loss.low().total_cmp(&b.loss.low()));
+        // Atoms whose order rounding does not tell become one: the profile lies between those of all their mass at either end.
+        atoms.dedup_by(|next, kept| {
+            let together = next.loss.low() <= kept.loss.high();
+            if together {
+                let high = kept.loss.high().max(next.loss.high());
+                *kept = Atom { loss: Interval::between(kept.loss.low(), high), mass: kept.mass + next.mass };
+            }
+            together
+        });
+        let mut values = Vec::with_capacity(atoms.len());
+        let (mut value, mut weight) = (infinite, Interval::ZERO);
+        let mut right: Option<Interval> = None;
+        for atom in atoms.iter().rev() {
+            if let Some(right) = right {
+                let kept = decay(right - atom.loss);
+                value = value + nonnegative(Interval::ONE - kept) * weight;
+                weight = kept * weight;
+            }
+            weight = weight + nonnegative(atom.mass);
+            values.push((value, weight));
+            right = Some(atom.loss);
+        }
+        values.reverse();
+        Self { atoms, values, infinite, unit }
+    }
+
+    /// On the line through atom `k`: the profile between the atom before and this one, below it elsewhere.
+    fn line(&self, k: usize, epsilon: Interval) -> Point {
+        let Some((atom, &(value, weight))) = self.atoms.get(k).zip(self.values.get(k)) else {
+            return Point { delta: self.infinite, slope: Some(Interval::ZERO) };
+        };
+        let ahead = epsilon - atom.loss;
+        let slope = ahead.exp() * weight;
+        Point { delta: value - ahead.expm1() * weight, slope: Some(slope) }
+    }
+}
+
+impl Pair for Atoms {
+    fn at(&self, epsilon: Interval) -> Point {
+        // More than one line only where rounding does not tell on which side of an atom ε lies.
+        let first = self.atoms.partition_point(|atom| atom.loss.high() < epsilon.low());
+        let last = self.atoms.partition_point(|atom| atom.loss.low() <= epsilon.high());
+        let mut point = self.line(first, epsilon);
+        for k in first + 1..=last {
+            let other = self.line(k, epsilon);
+            let slope = point
+                .slope
+                .zip(other.slope)
+                .map(|(a, b)| Interval::between(a.low().min(b.low()), a.high().max(b.high())));
+            point = Point { delta: point.delta.max(other.delta), slope };
+        }
+        Point { delta: unit(point.delta), slope: point.slope.map(nonnegative) }
+    }
+
+    fn infinite(&self) -> Interval {
+        self.infinite
+    }
+
+    fn atoms(&self) -> Option<&[Atom]> {
+        Some(&self.atoms)
+    }
+
+    fn top(&self) -> Option<f64> {
+        self.atoms.last().map(|atom| atom.loss.low())
+    }
+
+    fn unit(&self) -> Option<f64> {
+        self.unit
+    }
+}
+
+/// `e^{−gap}` for a gap that is not negative.
+fn decay(gap: Interval) -> Interval {
+    (-nonnegative(gap)).exp()
+}
+
+/// Both directions of the pair of laws `p`, `q`, given by nonnegative weights that are divided by their sums.
+pub(super) fn finite(p: &[f64], q: &[f64]) -> (Atoms, Atoms) {
+    let total = |law: &[f64]| law.iter().map(|&mass| Interval::new(mass)).sum::<Interval>();
+    let (p_total, q_total) = (total(p), total(q));
+    let direction = |p: &[f64], p_total: Interval, q: &[f64], q_total: Interval| {
+        let mut infinite = Interval::ZERO;
+        let mut atoms = Vec::with_capacity(p.len());
+        for (&p, &q) in p.iter().zip(q).filter(|&(&p, _)| p > 0.0) {
+            let mass = Interval::new(p) / p_total;
+            if q == 0.0 {
+                infinite = infinite + mass;
+            } else {
+                let loss = if p == q && p_total == q_total {
+                    Interval::ZERO
+                } else {
+                    Interval::new(p).ln() - Interval::new(q).ln() + (q_total / p_total).ln()
+                };
+                atoms.push(Atom { loss, mass });
+            }
+        }
+        let unit = span(&atoms);
+        Atoms::new(atoms, infinite.min(Interval::ONE), unit)
+    };
+    (direction(p, p_total, q, q_total), direction(q, q_total, p, p_total))
+}
+
+/// The distance of the two losses, where there are no more than two.
+fn span(atoms: &[Atom]) -> Option<f64> {
+    let low = atoms.iter().map(|atom| atom.loss.low()).fold(f64::INFINITY, f64::min);
+    let high = atoms.iter().map(|atom| atom.loss.high()).fold(f64::NEG_INFINITY, f64::max);
+    let near = |x: f64, y: f64| (x - y).abs() <= 1e-12 * (1.0 + x.abs());
+    let two = atoms.iter().all(|atom| near(atom.loss.low(), low) || near(atom.loss.high(), high));
+    // A single loss is on any grid.
+    two.then(|| if high - low > 1e-9 { high - low } else { 1.0 })
+}
+
+/// Randomized response over so many labels with probability `gamma` of a random answer: the losses are `ε₀`, 0 and `−ε₀`.
+pub(super) fn randomized_response(labels: u32, gamma: f64) -> Atoms {
+    let labels = Interval::new(f64::from(labels));
+    let other = Interval::new(gamma) / labels;
+    let own = Interval::ONE - other * (labels - Interval::ONE);
+    // ln(1 + L (1 − γ)/γ), also where own and other are nearly equal.
+    let pure = (labels * (Interval::ONE - Interval::new(gamma)) / Interval::new(gamma)).ln_1p();
+    let rest = other * (labels - Interval::new(2.0));
+    let atoms = vec![
+        Atom { loss: pure, mass: own },
+        Atom { loss: Interval::ZERO, mass: rest },
+        Atom { loss: -pure, mass: other },
+    ];
+    let unit = if rest.high() == 0.0 { 2.0 * pure.low() } else { pure.low() };
+    Atoms::new(atoms, Interval::ZERO, Some(unit).filter(|&unit| unit > 0.0))
+}
+
+/// Discrete Laplace noise of scale `t` on answers that differ by `Δ`: the losses are `(Δ − 2k)/t`, `k = 0..=Δ`.
+pub(super) fn discrete_laplace(sensitivity: u32, scale: f64) -> Atoms {
+    let scale = Interval::new(scale);
+    let (q, complement) = (decay(Interval::ONE / scale), -(-(Interval::ONE / scale)).expm1());
+    let share = Interval::ONE / (Interval::ONE + q);
+    let distance = f64::from(sensitivity);
+    let atoms = (0..=sensitivity).map(|k| {
+        let k = f64::from(k);
+        let power = decay(Interval::new(k) / scale);
+        let inner = if k > 0.0 && k < distance { complement } else { Interval::ONE };
+        Atom { loss: Interval::new(distance - 2.0 * k) / scale, mass: share * inner * power }
+    });
+    Atoms::new(atoms.collect(), Interval::ZERO, Some((Interval::new(2.0) / scale).low()))
+}
+
+/// Discrete Gaussian noise of parameter `σ` on answers that differ by 1: the loss at output `k` is `(1 − 2k)/(2σ²)`, its
+/// probability proportional to `e^{−k²/(2σ²)}`.
+///
+/// Outputs beyond `15 σ` are not kept: those of large loss count as a mass at infinity, at most, and those of small loss as a mass at the
+/// smallest loss that is kept, at most.
+pub(super) fn discrete_gaussian(sigma: f64) -> Atoms {
+    let square = Interval::new(sigma) * Interval::new(sigma);
+    let twice = Interval::new(2.0) * square;
+    let bell = |k: f64| (-(Interval::new(k) * Interval::new(k) / twice)).exp();
+    let reach = (15.0 * sigma).ceil() + 1.0;
+    let kept: Vec<f64> =
+        std::iter::successors(Some(1.0), |k| Some(k + 1.0)).take_while(|&k| k <= reach).collect();
+    let side: Interval = kept.iter().rev().map(|&k| bell(k)).sum();
+    // Beyond, each term is at most e^{−(2 reach + 1)/(2σ²)} times the one before.
+    let ratio = (-(Interval::new(2.0 * reach + 1.0) / twice)).expm1();
+    let beyond = Interval::between(0.0, (bell(reach + 1.0) / -ratio).high());
+    let total = Interval::ONE + Interval::new(2.0) * (side + beyond);
+    let mass = |k: f64| bell(k) / total;
+    let loss = |k: f64| Interval::new(1.0 - 2.0 * k) / twice;
+    let tail = Interval::between(0.0, (beyond / total).high());
+    let mut atoms = vec![Atom { loss: loss(0.0), mass: mass(0.0) }];
+    for &k in &kept {
+        let last = if k == reach { tail } else { Interval::ZERO };
+        atoms.push(Atom { loss: loss(k), mass: mass(k) + last });
+        atoms.push(Atom { loss: loss(-k), mass: mass(k) });
+    }
+    Atoms::new(atoms, tail, Some((Interval::ONE / square).low()))
+}

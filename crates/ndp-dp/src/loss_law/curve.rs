@@ -1,0 +1,154 @@
+//! Laws as accountants: profiles, Rényi divergences, and the least noise.
+
+use super::law::LossLaw;
+use super::pair::Pair;
+use crate::calibration::Calibrated;
+use crate::error::ensure_positive;
+use crate::profile::{Curve, Profile};
+use crate::{ApproxDp, Delta, Error, Guarantee, NoiseMultiplier, Order, UpperBound};
+use ndp_numeric::rounding::Interval;
+
+/// `δ` and `ε` by the law; the Rényi divergence where each part has a bound.
+impl Curve for LossLaw {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        Ok(self.rdp(order).map(Guarantee::from))
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
+        Ok(Self::epsilon(self, delta).guarantee().map(|epsilon| ApproxDp::clamped(epsilon, delta.get())))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
+        Ok(Self::delta(self, epsilon)?.guarantee().map(|delta| ApproxDp::clamped(epsilon, delta)))
+    }
+}
+
+impl LossLaw {
+    /// A bound on the Rényi divergence of `order`, the larger one of both directions: the sum of the parts', each by its formula or, where the loss is
+    /// one of finitely many, by `ln Σ p e^{(α−1)ℓ}/(α − 1)`. `None` where a part has neither.
+    #[must_use]
+    pub fn rdp(&self, order: Order) -> Option<UpperBound<f64>> {
+        let mut most = 0.0_f64;
+        for chain in self.chains() {
+            let mut sum = Interval::ZERO;
+            for (pair, count) in &chain {
+                let loss = pair.renyi(order.get()).or_else(|| of_atoms(&**pair, order.get()))?;
+                sum = sum + Interval::count(*count) * Interval::new(loss);
+            }
+            most = most.max(sum.high());
+        }
+        Some(UpperBound::new(most))
+    }
+
+    /// What an observer can tell by this law, for ledgers, checks and comparisons.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Delta, Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
+    /// let step = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
+    /// let profile = LossLaw::sampled_gaussian(step, 0.01)?.times(100)?.profile("whoever sees all models");
+    /// assert_eq!(profile.neighbors, Neighbors::AddOrRemove);
+    /// assert!(profile.epsilon(Delta::new(1e-5)?)?.value().epsilon() < 1.0);
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn profile(self, against: &str) -> Profile {
+        let neighbors = self.neighbors();
+        let mut profile = Profile::of_curve(self, against);
+        profile.neighbors = neighbors;
+        profile
+    }
+}
+
+/// `ln Σ p e^{(α−1)ℓ}/(α − 1)`, rounded up; infinite where some mass may be at infinity.
+fn of_atoms(pair: &dyn Pair, alpha: f64) -> Option<f64> {
+    let atoms = pair.atoms()?;
+    if pair.infinite().high() > 0.0 {
+        return Some(f64::INFINITY);
+    }
+    let excess = Interval::new(alpha) - Interval::ONE;
+    let top = Interval::new(atoms.iter().map(|atom| atom.loss.high()).fold(f64::NEG_INFINITY, f64::max));
+    let sum: Interval = atoms.iter().map(|atom| atom.mass * (excess * (atom.loss - top)).exp()).sum();
+    Some((top + sum.ln() / excess).high().max(0.0))
+}
+
+/// The least noise for which the law that `law` makes of a noise multiplier has `ε ≤ epsilon` at `delta`: within a relative 1e-7 of where
+/// that ends, and seen to hold.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `epsilon` is positive and finite; the error of `law`; [`Error::NotAchievable`] when no multiplier up to 10⁶
+/// is enough.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Delta, Gaussian, LossLaw, Sensitivity, loss_law};
+/// let unit = Sensitivity::new(1.0)?;
+/// let least = loss_law::least_noise(2.0, Delta::new(1e-5)?, |noise| {
+///     LossLaw::sampled_gaussian(Gaussian { sensitivity: unit, sigma: noise.sigma(unit)? }, 0.1)?.times(10)
+/// })?;
+/// assert!(*least.reached.value() <= 2.0 && least.parameter.get() < 1.1);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+pub fn least_noise(
+    epsilon: f64,
+    delta: Delta,
+    law: impl Fn(NoiseMultiplier) -> Result<LossLaw, Error>,
+) -> Result<Calibrated<NoiseMultiplier>, Error> {
+    ensure_positive("the epsilon of a calibration", epsilon)?;
+    // By how much ln ε is too large, as a function of ln σ.
+    let excess = |log: f64| -> Result<(f64, Calibrated<NoiseMultiplier>), Error> {
+        let parameter = NoiseMultiplier::new(libm::exp(log))?;
+        let reached = law(parameter)?.epsilon(delta).guarantee();
+        Ok((libm::log(*reached.value() / epsilon).clamp(-50.0, 50.0), Calibrated { parameter, reached }))
+    };
+    let (mut low, mut high) = (0.0, 0.0);
+    let (mut at_low, mut at_high) = (f64::NAN, f64::NAN);
+    let (start, found) = excess(0.0)?;
+    let mut best = None;
+    if start > 0.0 {
+        at_low = start;
+    } else {
+        (at_high, best) = (start, Some(found));
+    }
+    // Doubling or halving until the answer lies between.
+    while !(at_low > 0.0 && at_high <= 0.0) {
+        let next = if at_low > 0.0 { high + std::f64::consts::LN_2 } else { low - std::f64::consts::LN_2 };
+        if next.abs() > LARGEST_LOG {
+            return match best {
+                Some(found) => Ok(found),
+                None => Err(Error::NotAchievable {
+                    what: "epsilon",
+                    target: epsilon,
+                    best: epsilon * libm::exp(at_low),
+                }),
+            };
+        }
+        let (value, found) = excess(next)?;
+        if value > 0.0 {
+            (low, at_low) = (next, value);
+            high = high.max(next);
+        } else {
+            (high, at_high, best) = (next, value, Some(found));
+            low = low.min(next);
+        }
+    }
+    for _ in 0..60 {
+        if high - low <= 1e-7 {
+            break;
+        }
+        // Regula falsi, kept away from the ends, and every third time the middle.
+        let share = (at_low / (at_low - at_high)).clamp(0.01, 0.99);
+        let tight = 0.4e-7 / (high - low);
+        let middle = low + (high - low) * (share + tight).min(0.999);
+        let (value, found) = excess(middle)?;
+        if value > 0.0 {
+            (low, at_low, at_high) = (middle, value, 0.5 * at_high);
+        } else {
+            (high, at_high, at_low, best) = (middle, value, 0.5 * at_low, Some(found));
+        }
+    }
+    best.ok_or(Error::NotAchievable { what: "epsilon", target: epsilon, best: f64::INFINITY })
+}
+
+/// Noise multipliers from `10^{−6}` to `10⁶`.
+const LARGEST_LOG: f64 = 13.9;

@@ -1,0 +1,227 @@
+//! A law of losses on a grid, its profile by sums of positive terms, and the law of a given polygon.
+//!
+//! Masses `p_j` at losses `ε_j` and a mass at infinity have the profile `F(ε) = p_∞ + Σ_{ε_j > ε} p_j (1 − e^{ε−ε_j})`, a convex
+//! polygon in `x = e^ε`. With `W_i = Σ_{j ≥ i} p_j e^{ε_i − ε_j}`, from one point to the next on its left,
+//!
+//! `F(ε_a) = F(ε_b) + c W_b`, `W_a = p_a + (1 − c) W_b`, `c = 1 − e^{ε_a − ε_b}`.
+//!
+//! Nothing cancels: [`Sweep`] goes through these two lines. Read backwards, they give the masses of a polygon.
+
+use ndp_numeric::incomplete::two_sum;
+
+/// Masses on the points `index · step + offset`, and at infinity. What they sum to need not be 1.
+#[derive(Clone, Debug)]
+pub(super) struct GridLaw {
+    pub(super) step: f64,
+    /// Index and mass, by increasing index, masses positive.
+    pub(super) masses: Vec<(i64, f64)>,
+    pub(super) infinite: f64,
+}
+
+/// On which side of the truth a law has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Upper,
+    Lower,
+}
+
+impl GridLaw {
+    /// The law of the lower convex hull, in `x`, of the points `(x_i, f_i)` and `(0, 1)`; `samples` are `(i, f_i)` by increasing `i`, and
+    /// the last `f` is the mass at infinity.
+    ///
+    /// What rounding leaves is made good by scaling. *Upper*: at the corners of the hull, and at 0, the profile is at least `f`; corners above
+    /// a convex function have all of the hull above it. *Lower*: at every sample, and at 0, the profile is at most `f`. It is
+    /// straight between the samples.
+    pub(super) fn of_polygon(samples: &[(i64, f64)], step: f64, end: End) -> Self {
+        let infinite = samples.last().map_or(0.0, |&(_, value)| value.max(0.0));
+        let corners = hull(samples, step);
+        let mut masses = Vec::with_capacity(corners.len());
+        let mut sweep = Sweep::new(step, infinite);
+        for (k, &(index, _)) in corners.iter().enumerate().rev() {
+            sweep.move_to(index);
+            // The weight that takes the profile to the next corner on the left, and at the last one to 1 at x = 0.
+            let (target, lost) = match k.checked_sub(1).map(|left| corners[left]) {
+                Some((left, value)) => (value, lost(index - left, step)),
+                None => (1.0, 1.0),
+            };
+            let mass = (target - sweep.profile()) / lost - sweep.weight();
+            if mass > 0.0 && mass.is_finite() {
+                sweep.add(mass);
+                masses.push((index, mass));
+            }
+        }
+        masses.reverse();
+        let mut law = Self { step, masses, infinite };
+        let points = if end == End::Upper { &corners } else { samples };
+        law.scale(law.correction(points, end));
+        law
+    }
+
+    /// The factor that puts the profile on its side of all points.
+    fn correction(&self, points: &[(i64, f64)], end: End) -> f64 {
+        let mut masses = self.masses.iter().rev().peekable();
+        let mut sweep = Sweep::new(self.step, self.infinite);
+        let mut ratio = 1.0_f64;
+        let wanted = |value: f64, profile: f64| match end {
+            End::Upper if value > 0.0 => value / profile,
+            End::Lower if profile > 0.0 => value.max(0.0) / profile,
+            _ => 1.0,
+        };
+        for &(index, value) in points.iter().rev() {
+            sweep.move_to(index);
+            ratio = end.outer(ratio, wanted(value, sweep.profile()));
+            if let Some(&(_, mass)) = masses.next_if(|&&(at, _)| at == index) {
+                sweep.add(mass);
+            }
+        }
+        ratio = end.outer(ratio, wanted(1.0, sweep.profile() + sweep.weight()));
+        let error = sweep.error() + 8.0 * f64::EPSILON;
+        match end {
+            End::Upper => ratio * (1.0 + error),
+            End::Lower => ratio * (1.0 - error),
+        }
+    }
+
+    fn scale(&mut self, factor: f64) {
+        for (_, mass) in &mut self.masses {
+            *mass *= factor;
+        }
+        self.masses.retain(|&(_, mass)| mass > 0.0);
+        self.infinite = (self.infinite * factor).min(1.0);
+    }
+
+    /// The sum of the finite masses.
+    pub(super) fn finite_mass(&self) -> f64 {
+        // From the right, where they are small.
+        self.masses.iter().rev().map(|&(_, mass)| mass).sum()
+    }
+}
+
+impl End {
+    const fn outer(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Upper => a.max(b),
+            Self::Lower => a.min(b),
+        }
+    }
+}
+
+/// The corners of the lower convex hull, in `x = e^ε`, of the samples and `(0, 1)`.
+fn hull(samples: &[(i64, f64)], step: f64) -> Vec<(i64, f64)> {
+    let mut corners: Vec<(i64, f64)> = Vec::with_capacity(samples.len());
+    // From the right; `below` says that the middle one of three points is on or above the line through the others.
+    let below = |left: Option<(i64, f64)>, middle: (i64, f64), right: (i64, f64)| {
+        let rise = match left {
+            Some(left) => (left.1 - middle.1) / lost(middle.0 - left.0, step),
+            None => 1.0 - middle.1,
+        };
+        let gain = libm::expm1((right.0 - middle.0) as f64 * step);
+        rise <= (middle.1 - right.1) / gain
+    };
+    let points = samples.iter().rev().map(|&point| Some(point)).chain(std::iter::once(None));
+    for point in points {
+        while let [.., right, middle] = corners[..] {
+            if !below(point, middle, right) {
+                break;
+            }
+            corners.pop();
+        }
+        corners.extend(point);
+    }
+    corners.reverse();
+    corners
+}
+
+/// `1 − e^{−gap · step}`.
+fn lost(gap: i64, step: f64) -> f64 {
+    -libm::expm1(-(gap as f64) * step)
+}
+
+/// The profile of a law, from the right to the left: the recurrences of the module, the weight as a sum of two floats.
+///
+/// *Error*, relative, of profile and weight: `c` errs by at most 8 `u`, `u = 2^{−53}` (three epsilons of `expm1`, half an ulp of its
+/// argument). Up to `c = 1/2` the factor `1 − c` of the weight errs by at most 18 `u c`, and the `c` of a sweep add up to at most its length in
+/// nats, `R`; a longer step multiplies by an exponential of error 6 `u + R u`, at most `2 R` times. Sums of two floats err by `4 u²` a step. The
+/// profile adds terms of error `10 u` more and its own `u` a step, kept in two floats as well. In all at most `64 u (1 + R)`: [`Self::error`].
+#[derive(Clone, Debug)]
+pub(super) struct Sweep {
+    step: f64,
+    at: Option<i64>,
+    first: i64,
+    profile: Twofold,
+    weight: Twofold,
+    last_lost: (i64, f64),
+}
+
+impl Sweep {
+    /// To the right of everything, with this much at infinity.
+    pub(super) const fn new(step: f64, infinite: f64) -> Self {
+        Self {
+            step,
+            at: None,
+            first: 0,
+            profile: Twofold { high: infinite, low: 0.0 },
+            weight: Twofold { high: 0.0, low: 0.0 },
+            last_lost: (0, 0.0),
+        }
+    }
+
+    /// Moves to a point on the left.
+    pub(super) fn move_to(&mut self, index: i64) {
+        let Some(at) = self.at.replace(index) else {
+            self.first = index;
+            return;
+        };
+        let gap = at - index;
+        if self.last_lost.0 != gap {
+            self.last_lost = (gap, lost(gap, self.step));
+        }
+        let lost = self.last_lost.1;
+        let weight = self.weight.value();
+        self.profile.add(lost * weight);
+        if lost <= 0.5 {
+            self.weight.add(-(lost * weight));
+        } else {
+            self.weight = Twofold { high: weight * libm::exp(-(gap as f64) * self.step), low: 0.0 };
+        }
+    }
+
+    /// Adds a mass where it stands.
+    pub(super) fn add(&mut self, mass: f64) {
+        self.weight.add(mass);
+    }
+
+    /// `F` at the point.
+    pub(super) const fn profile(&self) -> f64 {
+        self.profile.value()
+    }
+
+    /// `W` at the point, with the masses added there.
+    pub(super) const fn weight(&self) -> f64 {
+        self.weight.value()
+    }
+
+    /// The relative error of both.
+    pub(super) fn error(&self) -> f64 {
+        let range = self.at.map_or(0.0, |at| (self.first - at) as f64 * self.step);
+        32.0 * f64::EPSILON * (1.0 + range)
+    }
+}
+
+/// A number as the sum of two floats, the second at most half an ulp of the first.
+#[derive(Clone, Copy, Debug)]
+struct Twofold {
+    high: f64,
+    low: f64,
+}
+
+impl Twofold {
+    const fn value(self) -> f64 {
+        self.high + self.low
+    }
+
+    fn add(&mut self, x: f64) {
+        let (sum, rest) = two_sum(self.high, x);
+        (self.high, self.low) = two_sum(sum, rest + self.low);
+    }
+}

@@ -1,0 +1,50 @@
+//! The pair of Laplace laws at distance `ε₀` in units of their scale.
+
+use super::pair::{Pair, Point, nonnegative, two_sided};
+use crate::{Laplace, Mechanism, Order};
+use ndp_numeric::rounding::Interval;
+
+/// Laplace noise. The loss has atoms of mass 1/2 at `ε₀` and `e^{−ε₀}/2` at `−ε₀`, and a density between.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LaplacePair {
+    mechanism: Laplace,
+    pure: Interval,
+}
+
+impl LaplacePair {
+    pub(super) fn new(mechanism: Laplace) -> Self {
+        // A quotient rounded up.
+        let pure = mechanism.pure_epsilon().into_value();
+        Self { mechanism, pure: Interval::between(pure.next_down(), pure) }
+    }
+
+    /// `δ = 1 − e^{(ε−ε₀)/2}` and `e^ε Q(L > ε) = e^{(ε−ε₀)/2}/2` below `ε₀`.
+    fn positive(&self, epsilon: Interval) -> Point {
+        let gap = Interval::new(0.5) * (epsilon - self.pure);
+        if gap.low() > 0.0 {
+            return Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
+        }
+        let slope = Interval::new(0.5) * gap.min(Interval::ZERO).exp();
+        // At ε₀ itself both slopes are in order, beyond it only 0 is.
+        let low = if epsilon.high() <= self.pure.low() { slope.low() } else { 0.0 };
+        Point { delta: nonnegative(-gap.expm1()), slope: Some(Interval::between(low, slope.high())) }
+    }
+}
+
+impl Pair for LaplacePair {
+    fn at(&self, epsilon: Interval) -> Point {
+        two_sided(epsilon, |epsilon| self.positive(epsilon), |epsilon| self.positive(epsilon))
+    }
+
+    fn top(&self) -> Option<f64> {
+        Some(self.pure.low())
+    }
+
+    fn unit(&self) -> Option<f64> {
+        Some(2.0 * self.pure.low())
+    }
+
+    fn renyi(&self, alpha: f64) -> Option<f64> {
+        Order::new(alpha).ok().map(|order| self.mechanism.rdp(order).into_value())
+    }
+}

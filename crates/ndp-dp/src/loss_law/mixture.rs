@@ -1,0 +1,59 @@
+//! Mixtures of pairs whose index is drawn without looking at the data, and is seen.
+
+use super::pair::{Pair, Point};
+use ndp_numeric::rounding::Interval;
+use std::sync::Arc;
+
+/// `δ(ε) = Σ w_i δ_i(ε)`: exact where the index is seen; an upper bound where it is not, since the hockey-stick divergence is jointly
+/// convex.
+#[derive(Clone, Debug)]
+pub(super) struct Mixture {
+    /// Weights that sum to 1, with their pairs.
+    pub(super) parts: Vec<(Interval, Arc<dyn Pair>)>,
+}
+
+impl Pair for Mixture {
+    fn at(&self, epsilon: Interval) -> Point {
+        let mut sum = Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
+        for (weight, pair) in &self.parts {
+            let part = pair.at(epsilon);
+            sum.delta = sum.delta + *weight * part.delta;
+            sum.slope = sum.slope.zip(part.slope).map(|(sum, slope)| sum + *weight * slope);
+        }
+        Point { delta: super::pair::unit(sum.delta), ..sum }
+    }
+
+    fn infinite(&self) -> Interval {
+        self.parts.iter().map(|(weight, pair)| *weight * pair.infinite()).sum()
+    }
+
+    fn known_from_below(&self) -> bool {
+        self.parts.iter().all(|(_, pair)| pair.known_from_below())
+    }
+
+    fn top(&self) -> Option<f64> {
+        // Only where no part reaches beyond the largest atom.
+        let tops = self.parts.iter().map(|(_, pair)| pair.top());
+        tops.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
+    }
+
+    fn unit(&self) -> Option<f64> {
+        self.parts.iter().find_map(|(_, pair)| pair.unit())
+    }
+
+    /// `E[X^α] = Σ w_i E[X_i^α]`.
+    fn renyi(&self, alpha: f64) -> Option<f64> {
+        let excess = Interval::new(alpha) - Interval::ONE;
+        let mut sum = Interval::ZERO;
+        let losses: Option<Vec<f64>> = self.parts.iter().map(|(_, pair)| pair.renyi(alpha)).collect();
+        let losses = losses?;
+        let most = Interval::new(losses.iter().copied().fold(0.0, f64::max));
+        if most.high() == f64::INFINITY {
+            return Some(f64::INFINITY);
+        }
+        for ((weight, _), loss) in self.parts.iter().zip(&losses) {
+            sum = sum + *weight * (excess * (Interval::new(*loss) - most)).exp();
+        }
+        Some((most + sum.ln() / excess).high().clamp(0.0, most.high()))
+    }
+}

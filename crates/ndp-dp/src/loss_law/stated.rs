@@ -1,0 +1,132 @@
+//! Pairs of which only the profile is known: a user's function, or what follows from a Rényi curve.
+
+use super::pair::{Pair, Point, two_sided, unit};
+use crate::error::ensure;
+use crate::{Error, Order, UpperBound, conversion};
+use ndp_numeric::rounding::Interval;
+use std::fmt;
+use std::sync::Arc;
+
+/// A function from `ε ≥ 0` to `δ`.
+pub(super) type DeltaOf = dyn Fn(f64) -> f64 + Send + Sync;
+
+/// A profile stated as two functions, for `(P, Q)` and `(Q, P)`, of a declared relative error.
+#[derive(Clone)]
+pub(super) struct Stated {
+    forward: Arc<DeltaOf>,
+    backward: Arc<DeltaOf>,
+    relative_error: f64,
+}
+
+impl Stated {
+    /// Takes two functions that look like profiles on a hundred points.
+    pub(super) fn new(
+        forward: Arc<DeltaOf>,
+        backward: Arc<DeltaOf>,
+        relative_error: f64,
+    ) -> Result<Self, Error> {
+        check(&*forward, relative_error)?;
+        check(&*backward, relative_error)?;
+        Ok(Self { forward, backward, relative_error })
+    }
+
+    /// The same pair, exchanged.
+    pub(super) fn exchanged(&self) -> Self {
+        Self { forward: Arc::clone(&self.backward), backward: Arc::clone(&self.forward), ..*self }
+    }
+
+    fn enclosed(&self, delta: &DeltaOf, epsilon: Interval) -> Point {
+        let error = Interval::new(self.relative_error);
+        // What the function says of numbers that it may not be asked is nothing.
+        let ask = |epsilon: f64| {
+            let delta = if epsilon.is_finite() { delta(epsilon) } else { 0.0 };
+            if delta.is_nan() { Interval::between(0.0, 1.0) } else { unit(Interval::new(delta)) }
+        };
+        // Whether the error is relative to the truth or to what is stated.
+        let high = ask(epsilon.low());
+        let low = if epsilon.high() == epsilon.low() { high } else { ask(epsilon.high()) };
+        let (low, high) = (low * (Interval::ONE - error), high / (Interval::ONE - error));
+        Point { delta: unit(Interval::between(low.low(), high.high())), slope: None }
+    }
+}
+
+impl Pair for Stated {
+    fn at(&self, epsilon: Interval) -> Point {
+        two_sided(
+            epsilon,
+            |epsilon| self.enclosed(&*self.forward, epsilon),
+            |epsilon| self.enclosed(&*self.backward, epsilon),
+        )
+    }
+}
+
+/// Refuses a function that is no profile, as far as a hundred points show: 0 and powers of `2^{1/4}` from `2^−20` on.
+fn check(delta: &DeltaOf, relative_error: f64) -> Result<(), Error> {
+    let what = "the delta of a profile";
+    let margin = 1.0 + 2.0 * relative_error + 1e-12;
+    let points: Vec<f64> =
+        std::iter::once(0.0).chain((-80..=22).map(|k| libm::exp2(0.25 * f64::from(k)))).collect();
+    let values: Vec<f64> = points.iter().map(|&epsilon| delta(epsilon)).collect();
+    for &value in &values {
+        ensure((0.0..=1.0).contains(&value), what, "lie between 0 and 1", value)?;
+    }
+    for (x, y) in points.windows(3).zip(values.windows(3)) {
+        ensure(y[1] <= y[0] * margin, what, "not increase with epsilon", y[1])?;
+        // Not above the chord in e^ε: the weights of its ends, relative to the left one.
+        let (near, far) = (libm::expm1(x[1] - x[0]), libm::expm1(x[2] - x[0]));
+        let share = if far.is_finite() { near / far } else { 0.0 };
+        let chord = y[0] + share * (y[2] - y[0]);
+        ensure(y[1] <= chord * margin, what, "be convex in the exponential of epsilon", y[1])?;
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Stated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stated(relative error {})", self.relative_error)
+    }
+}
+
+/// A mechanism of which only a Rényi curve is known: `δ` at `ε ≥ 0` is at most what the best order gives, and at `x < 1` what the chord
+/// to `(0, 1)` gives. Nothing is known from below.
+#[derive(Clone)]
+pub(super) struct FromRenyi {
+    curve: Arc<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>,
+}
+
+impl FromRenyi {
+    pub(super) fn new(curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static) -> Self {
+        Self { curve: Arc::new(curve) }
+    }
+
+    fn bound(&self, epsilon: f64) -> f64 {
+        let best = conversion::best_delta(|order| (self.curve)(order), epsilon);
+        best.map_or(1.0, |found| found.into_value().approx_dp.delta())
+    }
+}
+
+impl Pair for FromRenyi {
+    fn at(&self, epsilon: Interval) -> Point {
+        if epsilon.low() >= 0.0 {
+            return Point { delta: Interval::between(0.0, self.bound(epsilon.low())), slope: None };
+        }
+        let x = Interval::new(epsilon.low()).exp();
+        let chord = Interval::ONE - x * (Interval::ONE - Interval::new(self.bound(0.0)));
+        let least = -Interval::new(epsilon.high().min(0.0)).expm1();
+        Point { delta: unit(Interval::between(least.low(), chord.high())), slope: None }
+    }
+
+    fn known_from_below(&self) -> bool {
+        false
+    }
+
+    fn renyi(&self, alpha: f64) -> Option<f64> {
+        Order::new(alpha).ok().map(|order| (self.curve)(order).into_value())
+    }
+}
+
+impl fmt::Debug for FromRenyi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FromRenyi")
+    }
+}
