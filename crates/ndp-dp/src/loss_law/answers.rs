@@ -105,7 +105,7 @@ fn refine(
 ) -> Ends {
     let mut aim = aim;
     aim.range.0 = aim.range.0.min(near);
-    aim.range.1 = aim.range.1.max(near);
+    aim.range.1 = aim.range.1.max(near.min(outline.highest()));
     let negligible = libm::exp(aim.log_delta.max(-600.0)) * NEGLIGIBLE;
     let grid = Grid::new(chain, outline, &aim, near, matches!(fineness, Fineness::Step(_)), negligible);
     let wanted = match fineness {
@@ -120,13 +120,14 @@ fn refine(
         best = Ends { lower: best.lower.max(ends.lower), upper: best.upper.min(ends.upper) };
         let over = width(ends) / wanted;
         // Nor is a finer grid tried where the last one did not help, or cannot.
-        if !(over > 1.0 && over < 0.9 * before) || !(grid.smooth > 0.0) || !known {
+        let may_help = known && grid.smooth > 0.0 && over > 1.0 && over < 0.9 * before;
+        if !may_help {
             break;
         }
         before = over;
         // Smooth parts gain with the square of the step, atoms between points with the step.
         let finer = grid.rounded(step * (0.8 / over.sqrt()).clamp(0.1, 0.5));
-        if !(finer < 0.9 * step) {
+        if finer >= 0.9 * step {
             break;
         }
         step = finer;

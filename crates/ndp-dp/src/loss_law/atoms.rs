@@ -128,7 +128,7 @@ fn span(atoms: &[Atom]) -> Option<f64> {
     let near = |x: f64, y: f64| (x - y).abs() <= 1e-12 * (1.0 + x.abs());
     let two = atoms.iter().all(|atom| near(atom.loss.low(), low) || near(atom.loss.high(), high));
     // A single loss is on any grid.
-    two.then(|| if high - low > 1e-9 { high - low } else { 1.0 })
+    two.then_some(if high - low > 1e-9 { high - low } else { 1.0 })
 }
 
 /// Randomized response over so many labels with probability `gamma` of a random answer: the losses are `ε₀`, 0 and `−ε₀`.

@@ -120,14 +120,14 @@ pub(super) fn compose(
 
 /// The sums of the lowest and of the highest indices, cut where they do not fit.
 fn extremes(parts: &[Part], end: End) -> (i64, i64) {
-    let sum = |index: fn(&[(i64, f64)]) -> Option<&(i64, f64)>| {
-        let indices = parts.iter().map(|part| {
-            let count = i64::try_from(part.count).unwrap_or(i64::MAX);
-            index(&part.law(end).masses).map_or(0, |&(index, _)| index.saturating_mul(count))
-        });
-        indices.fold(0_i64, i64::saturating_add)
-    };
-    (sum(<[_]>::first), sum(<[_]>::last))
+    let (mut lowest, mut largest) = (0_i64, 0_i64);
+    for part in parts {
+        let count = i64::try_from(part.count).unwrap_or(i64::MAX);
+        let (first, last) = part.law(end).range();
+        lowest = lowest.saturating_add(first.saturating_mul(count));
+        largest = largest.saturating_add(last.saturating_mul(count));
+    }
+    (lowest, largest)
 }
 
 /// The bins by index, from `first` on.
@@ -221,7 +221,7 @@ impl Composed {
 
     /// The end of `δ` at `epsilon`. Below the window nothing is known.
     pub(super) fn delta(&self, epsilon: f64) -> f64 {
-        let index = (self.from_offset(epsilon) / self.step).ceil();
+        let index = (self.past_offset(epsilon) / self.step).ceil();
         let last = self.first + i64::try_from(self.masses.len()).unwrap_or(0);
         let from = if index.abs() < 1e15 { (whole(index) - 1).clamp(self.first, last) } else { last };
         let mut lines = Vec::new();
@@ -243,7 +243,7 @@ impl Composed {
         let sign = if self.end == End::Upper { 1.0 } else { -1.0 };
         // Where δ passes the target, roughly; two more points on the left, and all of them kept.
         let (mut lines, mut more) = (Vec::<Line>::new(), 3);
-        let zero = self.from_offset(0.0) / self.step;
+        let zero = self.past_offset(0.0) / self.step;
         self.sweep(|line| {
             noise *= growth;
             let value = self.infinite + scale * (line.profile + self.above + sign * noise);
@@ -262,8 +262,14 @@ impl Composed {
             End::Upper => {
                 crate::search::smallest(low, high, |epsilon| self.delta_of(&lines, epsilon) <= delta)
             }
-            End::Lower => crate::search::largest(low, high, |epsilon| self.delta_of(&lines, epsilon) > delta)
-                .or(Some(0.0)),
+            End::Lower => {
+                // The noise grows to the left: from the rightmost point that is seen to be below the answer.
+                let seen = lines.iter().map(at).find(|&epsilon| self.delta_of(&lines, epsilon) > delta);
+                let found = seen.and_then(|low| {
+                    crate::search::largest(low, high, |epsilon| self.delta_of(&lines, epsilon) > delta)
+                });
+                Some(found.unwrap_or(0.0))
+            }
         }
     }
 
@@ -321,7 +327,7 @@ impl Composed {
     }
 
     /// `ε` counted from the offset, to nearest.
-    fn from_offset(&self, epsilon: f64) -> f64 {
+    fn past_offset(&self, epsilon: f64) -> f64 {
         epsilon - 0.5 * (self.offset.low() + self.offset.high())
     }
 }

@@ -10,7 +10,7 @@
 //! A slope that is known up to rounding, or only from neighboring values of `δ`, makes two lines of a tangent: the flatter one counts on the left
 //! of its point, the steeper one on the right. Both are below `δ` there.
 //!
-//! Atoms that all lie on the grid are placed on it instead. The grid may be moved by an offset, the same for all points, so that the largest
+//! Atoms that all lie on the grid are placed on it instead; where all of a law are atoms that do not, the lower law moves each to its left. The grid may be moved by an offset, the same for all points, so that the largest
 //! atom of a pair is one of them: a lower law loses the mass of that atom times its distance to the next point on its right.
 
 use super::grid_law::{End, GridLaw};
@@ -38,6 +38,11 @@ impl Enclosing {
             let lower = GridLaw { step, masses: Vec::new(), infinite: 0.0 };
             return Self { upper, lower, upper_offset, lower_offset: Interval::ZERO };
         }
+        if let Some(atoms) = pair.atoms() {
+            let upper = upper(pair, step, upper_offset, indices);
+            let lower = floored(atoms, pair.infinite().low(), step, upper_offset);
+            return Self { upper, lower, upper_offset, lower_offset: upper_offset };
+        }
         let lower_offset =
             if pair.top().is_some() { upper_offset } else { Interval::new(pile(pair, step, indices)) };
         let (upper, lower) = rayon::join(
@@ -54,12 +59,12 @@ impl Enclosing {
         let index = |atom: &Atom| ((atom.loss.low() - offset) / step).round();
         let mut rest: Option<Interval> = None;
         for atom in atoms {
-            if !(index(atom).abs() < LARGEST_INDEX) {
+            if index(atom).abs() >= LARGEST_INDEX || index(atom).is_nan() {
                 return None;
             }
             let left = atom.loss - Interval::new(index(atom)) * Interval::new(step);
             let near = (left.low() - offset).abs() + (left.high() - offset).abs();
-            if !(near <= ON_GRID * step.min(1.0) * (1.0 + atom.loss.high().abs())) {
+            if near.is_nan() || near > ON_GRID * step.min(1.0) * (1.0 + atom.loss.high().abs()) {
                 return None;
             }
             rest = Some(rest.map_or(left, |rest| {
@@ -88,6 +93,22 @@ impl Enclosing {
             lower_offset: Interval::new(rest.low()),
         })
     }
+}
+
+/// The law of atoms that are moved to the next point on their left, which lowers the profile everywhere.
+fn floored(atoms: &[Atom], infinite: f64, step: f64, offset: Interval) -> GridLaw {
+    let mut masses: Vec<(i64, f64)> = Vec::with_capacity(atoms.len());
+    for atom in atoms {
+        let position = ((Interval::new(atom.loss.low()) - offset) / Interval::new(step)).low().floor();
+        let index = whole(position.clamp(-LARGEST_INDEX, LARGEST_INDEX));
+        let mass = atom.mass.low().max(0.0);
+        match masses.last_mut() {
+            Some((last, sum)) if *last == index => *sum = (Interval::new(*sum) + Interval::new(mass)).low(),
+            _ => masses.push((index, mass)),
+        }
+    }
+    masses.retain(|&(index, mass)| mass > 0.0 && index as f64 > -LARGEST_INDEX);
+    GridLaw { step, masses, infinite: infinite.clamp(0.0, 1.0) }
 }
 
 /// How far the grid has to be moved for the largest atom to be on a point, rounded down.

@@ -90,6 +90,11 @@ impl GridLaw {
         self.infinite = (self.infinite * factor).min(1.0);
     }
 
+    /// The lowest and the highest index, 0 where there is no mass.
+    pub(super) fn range(&self) -> (i64, i64) {
+        self.masses.first().zip(self.masses.last()).map_or((0, 0), |(first, last)| (first.0, last.0))
+    }
+
     /// The sum of the finite masses.
     pub(super) fn finite_mass(&self) -> f64 {
         // From the right, where they are small.

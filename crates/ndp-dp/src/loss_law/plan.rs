@@ -50,16 +50,18 @@ impl Outline {
             ends.map(|&(index, _)| (index as f64 * law.step).abs()).fold(1e-9, f64::max)
         };
         let farthest = parts.iter().map(|(law, _)| farthest(law)).fold(0.0, f64::max);
-        let sum = |end: fn(&[(i64, f64)]) -> Option<&(i64, f64)>| -> f64 {
-            parts
-                .iter()
-                .map(|(law, count)| {
-                    count * end(&law.masses).map_or(0.0, |&(index, _)| index as f64 * law.step)
-                })
-                .sum()
-        };
-        let extremes = (sum(<[_]>::first), sum(<[_]>::last));
+        let mut extremes = (0.0, 0.0);
+        for (law, count) in &parts {
+            let (first, last) = law.range();
+            extremes.0 += count * first as f64 * law.step;
+            extremes.1 += count * last as f64 * law.step;
+        }
         Self { parts, largest_tilt: 0.5 * LARGEST_EXPONENT / farthest, extremes }
+    }
+
+    /// The highest loss of the composition.
+    pub(super) const fn highest(&self) -> f64 {
+        self.extremes.1
     }
 
     /// `ln E e^{θL}` of the composition, and its first two derivatives.
@@ -169,7 +171,7 @@ impl Outline {
                 cell += 1;
             }
             let aside = cells.get(cell).map_or(1.0, |cell| multiple(cell.2, fits));
-            index += 1 << libm::log2(aside).floor() as u32;
+            index += whole(libm::exp2(libm::log2(aside).floor())).max(1);
         }
         points.push(last);
         points
