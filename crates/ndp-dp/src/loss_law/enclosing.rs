@@ -39,7 +39,16 @@ impl Enclosing {
             return Self { upper, lower, upper_offset, lower_offset: Interval::ZERO };
         }
         if let Some(atoms) = pair.atoms() {
-            let upper = upper(pair, step, upper_offset, indices);
+            // Between two atoms the profile is straight: only the points next to them matter.
+            let position =
+                |atom: &Atom| (Interval::new(atom.loss.low()) - upper_offset) / Interval::new(step);
+            let left = |atom: &Atom| whole(position(atom).low().floor().clamp(-LARGEST_INDEX, LARGEST_INDEX));
+            let mut indices: Vec<i64> =
+                atoms.iter().flat_map(|atom| [-1, 0, 1, 2].map(|k| left(atom) + k)).collect();
+            indices.push(-1);
+            indices.sort_unstable();
+            indices.dedup();
+            let upper = upper(pair, step, upper_offset, &indices);
             let lower = floored(atoms, pair.infinite().low(), step, upper_offset);
             return Self { upper, lower, upper_offset, lower_offset: upper_offset };
         }

@@ -93,9 +93,12 @@ impl Outline {
             let spread = libm::sqrt(2.0 * std::f64::consts::PI * variance);
             log - tilt * mean - libm::log(1.0 + tilt * spread * (1.0 + tilt))
         };
+        // Next to the largest loss a larger tilt gains nothing, and noise grows with it.
+        let start = self.cumulants(0.0)[1];
+        let most = self.extremes.1 - 0.02 * (self.extremes.1 - start);
         let low = |tilt: f64| match question {
-            Question::Delta(delta) => log_delta(tilt) > libm::log(delta),
-            Question::Epsilon(epsilon) => self.cumulants(tilt)[1] < epsilon,
+            Question::Delta(delta) => self.cumulants(tilt)[1] < most && log_delta(tilt) > libm::log(delta),
+            Question::Epsilon(epsilon) => self.cumulants(tilt)[1] < epsilon.min(most),
         };
         let (mut left, mut right) = (1e-9_f64, self.largest_tilt);
         for _ in 0..50 {

@@ -49,7 +49,7 @@ impl<B: Pair> Sampled<B> {
         let rate = Interval::new(self.rate);
         let grown = epsilon.expm1();
         let left = rate - self.rest() * grown;
-        if !(left.high() > 0.0) {
+        if left.high() <= 0.0 {
             return Point { delta: Interval::ZERO, slope: Some(Interval::ZERO) };
         }
         let left = nonnegative(left);

@@ -246,9 +246,8 @@ fn sampled_releases_follow_their_integral() {
     let step = 2e-3;
     let grid = || (-7000..8000).map(|k| step * f64::from(k));
     let law = sampled(rate, 1.0 / mu, 1);
-    let cases: [(Direction, &dyn Fn(f64) -> f64, f64); 2] =
-        [(Direction::Remove, &mixture, 1.0), (Direction::Add, &density, -1.0)];
-    for (direction, under, sign) in cases {
+    for (direction, sign) in [(Direction::Remove, 1.0), (Direction::Add, -1.0)] {
+        let under = |x: f64| if sign > 0.0 { mixture(x) } else { density(x) };
         let one = law.clone().only(direction).unwrap();
         let other = move |x: f64| under(x) * (-sign * log_ratio(x)).exp();
         let profile = |epsilon: f64| -> f64 {
