@@ -92,7 +92,8 @@ fn finite_pairs_follow_their_enumeration() {
                 law.times(*count as u64).unwrap()
             })
             .collect();
-        let composed = LossLaw::compose(&laws).unwrap();
+        // Atoms between points cost each release up to a step.
+        let composed = LossLaw::compose(&laws).unwrap().with_step(2e-4).unwrap();
         for (direction, exchanged) in [(Direction::Remove, false), (Direction::Add, true)] {
             let parts: Vec<(&[f64], &[f64], usize)> = kinds
                 .iter()
@@ -108,7 +109,7 @@ fn finite_pairs_follow_their_enumeration() {
                 let found = one.delta(epsilon).unwrap();
                 assert!(found.lower() <= truth + 1e-14, "{case} {epsilon}: {found:?} {truth}");
                 assert!(truth <= found.upper() + 1e-14, "{case} {epsilon}: {found:?} {truth}");
-                assert!(found.upper() - found.lower() < 1e-3, "{case} {epsilon}: {found:?} {truth}");
+                assert!(found.upper() - found.lower() < 2e-3, "{case} {epsilon}: {found:?} {truth}");
             }
         }
     }
