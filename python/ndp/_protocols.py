@@ -330,6 +330,15 @@ class NoisyGossip(_OnMatrix):
         p = self.parameters
         return _ndp.Protocol.noisy(self._weights, p["rounds"], p["ratio"], p["kind"])
 
+    def _who(self, *arguments: Any, **options: Any) -> Who:
+        who = super()._who(*arguments, **options)
+        if who[0] and self.parameters["kind"] == "overheard":
+            raise NdpError(
+                "noise on what is overheard protects against an outsider who taps edges: the nodes themselves average clean messages, "
+                "which is plain gossip"
+            )
+        return who
+
 
 class FreshNoise(_OnMatrix):
     """Gossip with fresh noise in every round; made by `fresh_noise`."""
@@ -584,7 +593,8 @@ def noisy_gossip(
         Standard deviation of the noise of a message, in units of that of the values.
     kind : str, optional
         ``"broadcast"``: one noise per node and round, the same for all its neighbors; ``"per_link"``: an independent one for
-        every neighbor; ``"overheard"``: noise on what observers hear, the gossip itself being clean.
+        every neighbor; ``"overheard"``: noise on what an outsider hears who taps edges. The nodes themselves average clean messages
+        then, as in `gossip`, so that they are refused as observers: ``account(tapped=[(u, v)])`` asks about the outsider.
 
     Returns
     -------

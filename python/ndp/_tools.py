@@ -106,7 +106,8 @@ def check(
     Returns
     -------
     Check
-        True in a condition where the target is met; otherwise ``verdict`` says whether it is violated, or not shown.
+        True in a condition where the target is met; otherwise ``verdict`` says whether it is violated, or not shown. It is about the
+        observers asked about: of others nothing is said.
 
     Examples
     --------

@@ -113,7 +113,6 @@ def test_every_gossip_answers():
     for protocol in [
         ndp.noisy_gossip(G, rounds=3, ratio=0.5),
         ndp.noisy_gossip(G, rounds=3, ratio=0.5, kind="per_link"),
-        ndp.noisy_gossip(G, rounds=3, ratio=0.5, kind="overheard"),
         ndp.fresh_noise(G, rounds=3),
         ndp.randomized_gossip(G, steps=40, seed=1),
         ndp.accelerated_gossip(G, time=40.0, seed=1),
@@ -147,3 +146,15 @@ def test_a_run_averages():
     assert run.output == pytest.approx(np.tile(values.mean(axis=0), (5, 1)), abs=1e-6)
     again = p.run(values, sigma=1e-9, seed=1)
     assert np.array_equal(run.output, again.output) and len(run.messages) == 3
+
+
+def test_noise_on_what_is_overheard_protects_against_outsiders_alone():
+    p = ndp.noisy_gossip(nx.path_graph(3), rounds=1, ratio=1.0, kind="overheard")
+    # The nodes average clean messages: their own state holds what their neighbors sent.
+    for who in ({"observer": 1}, {"coalition": [0, 2]}):
+        with pytest.raises(ndp.NdpError, match="the nodes themselves average clean messages"):
+            p.losses(**who)
+        with pytest.raises(ndp.NdpError, match="the nodes themselves average clean messages"):
+            p.account(**who)
+    with pytest.raises(ndp.NdpError, match="the nodes themselves average clean messages"):
+        ndp.audit(p, (0, 1), runs=1_000)
