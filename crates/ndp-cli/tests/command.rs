@@ -104,7 +104,7 @@ fn questions_have_answers() {
         &folder,
         "ledger bare.csv --run muffliato:rounds=2@4 --run ring-sum@4 --observer ann --epsilon 4 --adaptive",
     );
-    assert!(ledger.contains("fits") && ledger.contains("left for every pair"), "{ledger}");
+    assert!(ledger.contains("fits") && ledger.contains("left for every pair that was looked at"), "{ledger}");
     let ends = answer(&folder, "simulate bare.csv --values values --noise 1 --rounds 20 --csv ends.csv");
     assert!(ends.contains("mean of the values") && ends.contains("3.5"), "{ends}");
     assert_eq!(std::fs::read_to_string(folder.join("ends.csv")).unwrap().lines().count(), 9);

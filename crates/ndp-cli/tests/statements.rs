@@ -391,3 +391,22 @@ fn twins_are_hidden_from_some() {
     assert!((loss("b", "a") - 1.0).abs() < 1e-4 && loss("b", "tail") <= 0.5 + 1e-4, "{said}");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// A ledger says how sure it is, and refuses limits that it does not keep.
+#[test]
+fn ledgers_say_what_they_cover() {
+    let folder = folder("ledger");
+    std::fs::write(folder.join("limits"), "3 1 0.01\n").unwrap();
+    let runs = "--run muffliato:rounds=2@4 --run ring-sum@4 --mu 3";
+    for rest in ["--pairs limits", "--mean"] {
+        let (code, _, problem) = run(&folder, &format!("ledger path {runs} {rest}"));
+        assert!(code == 2 && problem.contains("neither --pairs nor --mean"), "{problem}");
+    }
+    let (code, said, problem) = run(&folder, &format!("ledger path {runs} --observer 1 --json out.json"));
+    assert!(code == 0 && said.contains("grade of what is spent: exact"), "{said}{problem}");
+    assert!(!row(&said, "the account fails").is_empty(), "{said}");
+    assert_eq!(json(&folder)["pairs"][0]["spent"]["grade"], "exact");
+    let (code, _, problem) = run(&folder, "ledger many --run ring-sum@4 --mu 3 --sample 2");
+    assert!(code == 1 && problem.contains("only 2 of 601 nodes"), "{problem}");
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -4,7 +4,7 @@ use super::summary;
 use crate::args::GraphQuestion;
 use crate::errors::Failure;
 use crate::input::{any_graph, label};
-use crate::output::{csv, json, line, number};
+use crate::output::{csv, down, json, line, number, up};
 use crate::progress::Progress;
 use ndp_graph::lanczos::lanczos_extremes;
 use ndp_graph::spectrum::extremes;
@@ -102,8 +102,11 @@ fn gaps(
     // Values of Lanczos iteration lie between the smallest and the second eigenvalue, whatever the residual.
     let found = lanczos_extremes(&matrix, 1e-3)?;
     let gap = 1.0 - found.extremes.second.max(-found.extremes.last);
-    rows.push(("spectral gap (metropolis)", format!("at most {}", number(gap))));
-    rows.push(("rounds to forget a start", format!("at least {}", forget(gap))));
+    rows.push(("spectral gap (metropolis)", format!("at most {}", up(gap))));
+    rows.push((
+        "rounds to forget a start",
+        format!("at least {}", down((graph.node_count() as f64).ln() / gap)),
+    ));
     warnings.push(format!(
         "beyond {MAX_SPECTRUM} nodes the gap itself can take hours: this bound is that of {} steps of Lanczos iteration",
         found.steps

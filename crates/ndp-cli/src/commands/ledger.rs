@@ -7,12 +7,17 @@ use crate::output::{csv, down, json, line};
 use crate::progress::Progress;
 use crate::{input, question};
 use ndp_algos::accountant::{NodeNames, Observer, PairLedgers, named};
-use ndp_dp::{Adaptivity, Ledger, Verdict};
+use ndp_dp::{Adaptivity, Grade, Ledger, Verdict};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
+    if asked.target.pairs.is_some() || asked.target.mean {
+        return Err(Failure::Usage(
+            "a ledger keeps one limit for every pair: it takes neither --pairs nor --mean".into(),
+        ));
+    }
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let measure = asked.target.measure()?;
     let limit = asked.target.epsilon.or(asked.target.renyi).or(asked.target.mu);
@@ -25,7 +30,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         None => PairLedgers::new(names.clone()),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
-    let mut fits = Vec::new();
+    let (mut fits, mut failure) = (Vec::new(), 0.0);
     for run in &asked.runs {
         let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
         let (name, noise) = parsed.ok_or_else(|| {
@@ -38,6 +43,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
         let accounts =
             accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;
+        failure += accounts.iter().map(|account| account.failure()).sum::<f64>();
         let within = limit.is_some() && ledgers.fits(&accounts, noise, adaptivity)?;
         ledgers.record(run, &accounts, noise, adaptivity)?;
         fits.push((
@@ -52,6 +58,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             .to_owned(),
         ));
     }
+    fits.push(("the account fails", question::probability(failure)));
     summary(
         &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
         &fits,
@@ -69,31 +76,38 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| -> Result<_, Failure> {
         let members = observer.members();
         let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
-        let loss = *ledger.spent()?.loss(measure)?.value();
+        let spent = ledger.spent()?.loss(measure)?;
         let hops = members.first().and_then(|v| distances.get(v)?[u]);
         progress.one();
-        Ok((input::label(&graph, u), names.join("+"), hops, loss))
+        Ok(((input::label(&graph, u), names.join("+"), hops, *spent.value()), spent.grade()))
     };
-    let rows = pairs.par_iter().map(row).collect::<Result<Vec<_>, Failure>>()?;
+    let graded = pairs.par_iter().map(row).collect::<Result<Vec<_>, Failure>>()?;
     drop(progress);
+    let (rows, grades): (Vec<_>, Vec<Grade>) = graded.into_iter().unzip();
+    let exact = grades.iter().all(|&grade| grade == Grade::Exact);
+    line(&format!("  grade of what is spent: {}", if exact { Grade::Exact } else { Grade::UpperBound }))?;
     if let Some(path) = &asked.files.csv {
         let cells: Vec<Vec<String>> = rows
             .iter()
-            .map(|(u, v, hops, spent)| {
+            .zip(&grades)
+            .map(|((u, v, hops, spent), grade)| {
                 let hops = hops.map_or_else(String::new, |hops| hops.to_string());
-                vec![u.clone(), v.clone(), hops, spent.to_string()]
+                vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string()]
             })
             .collect();
-        csv(path, asked.knowledge.seed, &["source", "observer", "hops", "spent"], &cells)?;
+        csv(path, asked.knowledge.seed, &["source", "observer", "hops", "grade", "spent"], &cells)?;
     }
     if let Some(path) = &asked.files.json {
         let pairs: Vec<_> = rows
             .iter()
-            .map(|(u, v, hops, spent)| {
-                serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": crate::output::finite(*spent) })
+            .zip(&grades)
+            .map(|((u, v, hops, spent), grade)| {
+                let spent = serde_json::json!({ "grade": grade, "value": crate::output::finite(*spent) });
+                serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
             })
             .collect();
-        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs, "limit": limit, "pairs": pairs });
+        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs, "limit": limit,
+            "failure": failure, "observers": chosen.description, "pairs": pairs });
         json(path, asked.knowledge.seed, body)?;
     }
     line("")?;
@@ -102,9 +116,15 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         let left =
             pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
-        line(&format!("left for every pair: at least {}", down(left)))?;
+        line(&format!("left for every pair that was looked at: at least {}", down(left)))?;
         if ledgers.verdict()? != Verdict::Met {
             return Err(Failure::NotMet("the limit is exceeded".into()));
+        }
+        if !chosen.audience.others().is_empty() {
+            return Err(Failure::NotMet(format!(
+                "the limit is not shown to be kept: only {} were looked at; --all looks at everybody",
+                chosen.description
+            )));
         }
     }
     Ok(())

@@ -124,9 +124,9 @@ impl Together {
             format!(", and the mean over all observers is at most {}", up(mean))
         });
         Some(format!(
-            "with confidence {} %, at most {:.2} % of all observers learn more than the worst one seen{mean}",
+            "with confidence {} %, at most {} % of all observers learn more than the worst one seen{mean}",
             100.0 * (1.0 - MISS),
-            100.0 * share
+            up((100.0 * share).next_up())
         ))
     }
 }
