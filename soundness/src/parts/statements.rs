@@ -124,26 +124,28 @@ fn signs(view: &crate::oracle::linear::Linear) -> Option<(Quotient, Quotient)> {
     Some((first, largest))
 }
 
-/// Training whose contributions may change in any direction, by the registry, which asks for nothing but the steps.
+/// Parameters of training, and whether they declare that all steps of a node change alike.
+fn training_of(rng: &mut ChaCha8Rng, steps: usize) -> (String, bool) {
+    let alike = rng.random_range(0..3) == 0;
+    let mut text = format!("steps={steps}");
+    if alike || rng.random_range(0..2) == 0 {
+        text += &format!(",alike={}", u8::from(alike));
+    }
+    if rng.random_range(0..3) > 0 {
+        text += pick(rng, &[",fixed=1", ",fixed=0"]);
+    }
+    (text, alike)
+}
+
+/// Training by the registry: without a declaration its steps may change in any direction.
 fn changes(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);
     let steps = rng.random_range(1..=5);
     let observer = rng.random_range(0..n);
     let source = (observer + rng.random_range(1..n)) % n;
+    let (text, alike) = training_of(rng, steps);
     let mut outcome = Outcome::new(Stratum::named("library", "changes of training"));
-    let Some((alike, any)) = signs(&gossip::sgd(&Matrix::metropolis(&graph), steps, observer, source)) else {
-        return outcome;
-    };
-    let text = format!("steps={steps}");
-    let found = (|| {
-        let parameters: registry::Parameters = text.parse()?;
-        let protocol = registry::find("dsgd")?.build(&GossipMatrix::metropolis(&graph), &parameters)?;
-        let account = protocol.account(&Observer::node(observer))?;
-        Ok::<_, ndp_algos::Error>(account.profile(source, NoiseMultiplier::new(1.0)?)?.mu())
-    })();
-    let Ok(Some(mu)) = found else { return outcome };
-    let claimed = mu.value().mu();
     let code = format!(
         "use ndp_algos::Protocol;\nuse ndp_algos::accountant::Observer;\nuse ndp_graph::{{GossipMatrix, Graph}};\n\
          let matrix = GossipMatrix::metropolis(&{});\n\
@@ -153,16 +155,33 @@ fn changes(rng: &mut ChaCha8Rng) -> Outcome {
         graphs::code(&graph)
     );
     let case = Case { size: [n as u64, steps as u64, graph.edge_count() as u64], code: &code };
+    let Some((same, any)) = signs(&gossip::sgd(&Matrix::metropolis(&graph), steps, observer, source)) else {
+        return outcome;
+    };
+    let found = (|| {
+        let parameters: registry::Parameters = text.parse()?;
+        let protocol = registry::find("dsgd")?.build(&GossipMatrix::metropolis(&graph), &parameters)?;
+        let account = protocol.account(&Observer::node(observer))?;
+        Ok::<_, ndp_algos::Error>(account.profile(source, NoiseMultiplier::new(1.0)?)?.mu())
+    })();
+    let mu = match found {
+        Ok(Some(mu)) => mu,
+        other => {
+            outcome.check(false, || case.violation("no mu for training", format!("{other:?}"), ""));
+            return outcome;
+        }
+    };
+    let claimed = mu.value().mu();
     let square = Quotient::from_f64(claimed).times(&Quotient::from_f64(claimed));
-    outcome.check(alike.cmp(&square) != Ordering::Greater, || {
-        let what = format!("{observer} about {source}: mu {claimed}, true {}", alike.to_f64().sqrt());
-        case.violation("training below the truth", what, "")
-    });
-    outcome.check(any.cmp(&square) != Ordering::Greater, || {
-        let (near, grade) = (any.to_f64().sqrt(), mu.grade());
-        let what = format!("{observer} about {source}: mu {claimed} ({grade}), {near} when steps move apart");
-        let assertion = format!("assert!(mu.value().mu() >= {:?});", near.next_down());
-        case.violation("a number for changes that nobody declared", what, &assertion)
+    let (truth, kind) = if alike {
+        (same, "training below the truth")
+    } else {
+        (any, "a number for changes that nobody declared")
+    };
+    outcome.check(truth.cmp(&square) != Ordering::Greater, || {
+        let near = truth.to_f64().sqrt();
+        let what = format!("{observer} about {source}: mu {claimed} ({}), true {near}", mu.grade());
+        case.violation(kind, what, &format!("assert!(mu.value().mu() >= {:?});", near.next_down()))
     });
     outcome
 }

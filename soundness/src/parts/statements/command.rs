@@ -207,17 +207,31 @@ impl Losses {
             Allowed::Mean(limit) => looked.iter().any(|units| mean_above(units, *limit)),
             // Limits are for whom they name, whoever was looked at.
             Allowed::Pairs(limits) => limits.iter().any(|&(u, v, limit)| above(&self.alone[v][u], limit)),
-            Allowed::Hops(from, limit) => (0..n).any(|v| {
-                (0..n).any(|u| {
-                    self.hops[v][u].is_some_and(|hops| hops >= *from) && above(&self.alone[v][u], *limit)
+            // A limit by distance is one for each of those who were asked about.
+            Allowed::Hops(from, limit) => {
+                let asked = |v: &usize| match who {
+                    Who::Named(nodes) | Who::Coalition(nodes) => nodes.contains(v),
+                    Who::All | Who::Sample(_) => true,
+                };
+                (0..n).filter(asked).any(|v| {
+                    (0..n).any(|u| {
+                        self.hops[v][u].is_some_and(|hops| hops >= *from) && above(&self.alone[v][u], *limit)
+                    })
                 })
-            }),
+            }
         }
     }
 
-    fn largest(&self) -> Quotient {
-        let all = self.alone.iter().flatten();
-        all.fold(Quotient::zero(), |most, x| if x.cmp(&most) == Ordering::Greater { x.clone() } else { most })
+    /// The largest loss towards those who were looked at, or towards anybody.
+    fn largest(&self, who: &Who, all: bool) -> Quotient {
+        let looked: Vec<&Vec<Quotient>> = match who {
+            Who::Named(nodes) if !all => nodes.iter().map(|&v| &self.alone[v]).collect(),
+            Who::Coalition(_) if !all => vec![&self.together],
+            _ => self.alone.iter().collect(),
+        };
+        looked.into_iter().flatten().fold(Quotient::zero(), |most, x| {
+            if x.cmp(&most) == Ordering::Greater { x.clone() } else { most }
+        })
     }
 }
 
@@ -345,7 +359,10 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
         Who::Coalition(nodes) => words.extend(["--coalition".to_owned(), join(nodes)]),
     }
     let files = [("g", graph.as_str()), ("limits", limits.as_str())];
-    let Some(said) = answered(&mut outcome, n, &setting.graph, &files, &words) else { return outcome };
+    let refusable = asked == Question::Ledger && !matches!(allowed, Allowed::Worst(_));
+    let Some(said) = answered(&mut outcome, n, &setting.graph, &files, &words, refusable) else {
+        return outcome;
+    };
     let violation = |kind: &'static str, what: String| {
         report(kind, [n as u64, words.len() as u64, setting.graph.edge_count() as u64], what, &files, &words)
     };
@@ -381,16 +398,14 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
     if asked == Question::Loss && matches!(who, Who::All) {
         outcome.check(met || exceeded, || violation("not met, but so", said.problem.clone()));
     }
-    let sample = matches!(who, Who::Sample(_));
-    let largest = losses.largest().times(&factor);
-    if sample && let Some(claimed) = number_before(&said.page, "At most ", " is learnt about anybody") {
-        outcome.check(largest.compare(claimed) != Ordering::Greater, || {
-            let what = format!("\"At most {claimed} is learnt about anybody\", true {:e}", largest.to_f64());
-            violation("anybody, by a sample", what)
-        });
+    let largest = losses.largest(&who, true).times(&factor);
+    if asked == Question::Loss {
+        sentence(&mut outcome, &said.page, (&losses, &who), &factor, &violation);
     }
     if let Allowed::Worst(limit) = allowed {
-        let kept = said.page.contains("The limit is kept") && said.page.contains("for every pair");
+        // Words for everybody, wherever they stand.
+        let everybody = ["for every pair", "about anybody"].iter().any(|words| said.page.contains(words));
+        let kept = said.page.contains("The limit is kept") && everybody;
         let holds = largest.compare(limit) != Ordering::Greater;
         outcome.check(!kept || holds, || {
             let what =
@@ -406,6 +421,36 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
         }
     }
     outcome
+}
+
+/// The sentence of a page that says what is learnt at most: true of whom it speaks of.
+fn sentence(
+    outcome: &mut Outcome,
+    page: &str,
+    (losses, who): (&Losses, &Who),
+    factor: &Quotient,
+    violation: &impl Fn(&'static str, String) -> Violation,
+) {
+    const SAYS: &str = " learns about any other node is at most ";
+    let Some((before, after)) = page.split_once(SAYS) else {
+        outcome.check(false, || {
+            violation("no sentence that the search knows", page.chars().take(2000).collect())
+        });
+        return;
+    };
+    let whom = before.rsplit_once("What ").map_or("", |(_, whom)| whom);
+    let claimed = number_before(&format!("{after} "), "", " ").unwrap_or(f64::NAN);
+    // Of a sample nobody knows here who was drawn.
+    let of_sample = whom.contains("that were looked at");
+    let everybody = whom.starts_with("any one of ") && whom.ends_with(" nodes");
+    let largest = losses.largest(who, everybody).times(factor);
+    outcome.check(!of_sample || matches!(who, Who::Sample(_)), || {
+        violation("a sample that nobody asked for", format!("\"{whom}\""))
+    });
+    outcome.check(of_sample || (!claimed.is_nan() && largest.compare(claimed) != Ordering::Greater), || {
+        let what = format!("\"What {whom}{SAYS}{claimed}\", true {:e}", largest.to_f64());
+        violation("a sentence that is not true", what)
+    });
 }
 
 /// The number between two texts.
@@ -436,10 +481,13 @@ fn answered(
     graph: &Graph,
     files: &[(&str, &str)],
     words: &[String],
+    refusable: bool,
 ) -> Option<Said> {
     let size = [n as u64, words.len() as u64, graph.edge_count() as u64];
     let (kind, problem) = match run(files, words) {
         Ok(Some(said)) if matches!(said.code, Some(0 | 1)) => return Some(said),
+        // What has no meaning is refused.
+        Ok(Some(said)) if said.code == Some(2) && refusable => return None,
         Ok(Some(said)) => ("the command does not understand", said.problem),
         Ok(None) => ("the command is not built", "cargo build --release -p ndp-cli".to_owned()),
         Err(error) => ("the command cannot be run", error.to_string()),
@@ -448,49 +496,42 @@ fn answered(
     None
 }
 
-/// The noise for training, without a word about what may change.
+/// The noise for training: for whatever its steps may change by, unless it was declared, and then the answer says so.
 fn training(rng: &mut ChaCha8Rng) -> Outcome {
     let n = rng.random_range(2..=5);
     let graph = graphs::random(rng, n);
     let steps = rng.random_range(2..=5);
     let observer = rng.random_range(0..n);
+    let (protocol, alike) = super::training_of(rng, steps);
     let mut outcome = Outcome::new(Stratum::named("ndp calibrate", "changes of training"));
-    let words: Vec<String> = [
-        "calibrate",
-        "g",
-        "--protocol",
-        &format!("dsgd:steps={steps}"),
-        "--mu",
-        "1",
-        "--observer",
-        PEOPLE[observer],
-        "--json",
-        "answer.json",
-    ]
-    .map(str::to_owned)
-    .to_vec();
+    let protocol = format!("dsgd:{protocol}");
+    let words = ["calibrate", "g", "--protocol", &protocol, "--mu", "1", "--observer", PEOPLE[observer]];
+    let words: Vec<String> =
+        words.iter().chain(&["--json", "answer.json"]).map(|&word| word.to_owned()).collect();
     let text = edges(&graph);
     let files = [("g", text.as_str())];
-    let Some(said) = answered(&mut outcome, n, &graph, &files, &words) else { return outcome };
-    let (Some(0), Some(noise)) = (said.code, said.json["result"]["noise"].as_f64()) else { return outcome };
-    let words_of_sets = ["same direction", "same-direction", "alike", "signs", "use-level", "one use"];
-    let declared = words_of_sets.iter().any(|set| said.out.contains(set));
+    let Some(said) = answered(&mut outcome, n, &graph, &files, &words, false) else { return outcome };
+    let size = [n as u64, steps as u64, graph.edge_count() as u64];
+    let violation = |kind: &'static str, what: String| report(kind, size, what, &files, &words);
+    let (Some(0), Some(noise)) = (said.code, said.json["result"]["noise"].as_f64()) else {
+        outcome.check(false, || violation("no noise for training", said.problem.clone()));
+        return outcome;
+    };
+    outcome.check(!alike || said.out.contains("by the same vector"), || {
+        violation("a declaration that the answer does not name", said.out.clone())
+    });
     let matrix = Matrix::metropolis(&graph);
     let square = Quotient::from_f64(noise).times(&Quotient::from_f64(noise));
     for source in (0..n).filter(|&u| u != observer) {
-        let Some((alike, any)) = signs(&gossip::sgd(&matrix, steps, observer, source)) else { continue };
-        let size = [n as u64, steps as u64, graph.edge_count() as u64];
-        outcome.check(alike.cmp(&square) != Ordering::Greater, || {
-            let what = format!("mu {} where 1 is allowed", alike.by(&square).to_f64().sqrt());
-            report("noise that is too small", size, what, &files, &words)
-        });
-        outcome.check(declared || any.cmp(&square) != Ordering::Greater, || {
-            let mu = any.by(&square).to_f64().sqrt();
-            let what = format!(
-                "noise {noise} for mu 1 towards {}, who has {mu} about {} when steps move apart; nothing is said of steps",
-                PEOPLE[observer], PEOPLE[source]
-            );
-            report("noise for changes that nobody declared", size, what, &files, &words)
+        let Some((same, any)) = signs(&gossip::sgd(&matrix, steps, observer, source)) else { continue };
+        let truth = if alike { same } else { any };
+        outcome.check(truth.cmp(&square) != Ordering::Greater, || {
+            let mu = truth.by(&square).to_f64().sqrt();
+            let (observer, source) = (PEOPLE[observer], PEOPLE[source]);
+            violation(
+                "noise for less than may change",
+                format!("mu 1 for {observer} about {source}, true {mu}"),
+            )
         });
     }
     outcome
