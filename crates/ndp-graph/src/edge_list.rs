@@ -130,7 +130,7 @@ pub enum ExtraFields {
 ///
 /// # Errors
 /// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop, is
-/// not UTF-8 or is longer than 64 KiB; [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when
+/// not UTF-8, has a NUL byte, is longer than 64 KiB or begins a file of DOT, GML or Pajek; [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when
 /// there is no edge; [`Error::TooManyNodes`].
 ///
 /// # Examples
@@ -164,11 +164,19 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
     let mut separator = options.separator;
     let mut header: Option<Error> = None;
     let mut header_to_come = options.header == Header::Present;
+    let mut first = true;
     let mut buffer = Vec::new();
     for line in 1.. {
         let Some(text) = next_line(&mut reader, &mut buffer, line)? else { break };
         if text.is_empty() || text.starts_with(['#', '%']) {
             continue;
+        }
+        let refused = |problem| {
+            let problem = foreign(text).unwrap_or(problem);
+            Error::EdgeListLine { line, problem, text: beginning(text) }
+        };
+        if std::mem::take(&mut first) && foreign(text).is_some() {
+            return Err(refused(""));
         }
         if separator == Separator::Detect {
             separator = detected(text);
@@ -176,7 +184,6 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
         if std::mem::take(&mut header_to_come) {
             continue;
         }
-        let refused = |problem| Error::EdgeListLine { line, problem, text: beginning(text) };
         let (ends, more) = match fields(text, separator, options.extra_fields) {
             Err(NO_NUMBER) if edges.is_empty() && header.is_none() && options.header == Header::Detect => {
                 header = Some(refused(NO_NUMBER));
@@ -336,12 +343,38 @@ fn next_line<'a>(
         let text = beginning(&String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SHOWN)]));
         Error::EdgeListLine { line, problem, text }
     };
+    if buffer.contains(&0) {
+        return Err(refused("has a NUL byte", buffer));
+    }
     if read as u64 == MAX_LINE {
         return Err(refused("is too long", buffer));
     }
     let text = std::str::from_utf8(buffer).map_err(|_| refused("is not UTF-8", buffer))?;
     let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
     Ok(Some(text.trim()))
+}
+
+/// What a line says of a format that is no edge list; most of their lines look like edges.
+fn foreign(text: &str) -> Option<&'static str> {
+    let lower = text.to_ascii_lowercase();
+    let graph = lower.strip_prefix("strict").map_or(&lower[..], str::trim_start);
+    let graph = graph.strip_prefix("di").unwrap_or(graph).strip_prefix("graph");
+    let within = |bracket| {
+        graph.is_some_and(|rest| rest.contains(bracket) && !rest.starts_with(char::is_alphanumeric))
+    };
+    if within('{') {
+        Some("begins a DOT file, which is not read: write its edges as lines `a b`, or as GraphML")
+    } else if within('[') {
+        Some("begins a GML file, which is not read: write its edges as lines `a b`, or as GraphML")
+    } else if lower.starts_with("*vertices") || lower.starts_with("*network") {
+        Some("begins a Pajek file, which is not read: write its edges as lines `a b`, or as GraphML")
+    } else if lower.starts_with(['{', '[']) {
+        Some(
+            "begins a block, as in JSON or DOT, which are not read: write the edges as lines `a b`, or as GraphML",
+        )
+    } else {
+        None
+    }
 }
 
 fn detected(text: &str) -> Separator {
