@@ -4,7 +4,10 @@
 //! tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is given again, in either
 //! direction, is merged. Whatever is no edge is refused by the number of its line, unless an option allows it.
 
+mod foreign;
+
 use crate::{Error, Graph};
+use foreign::foreign;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -352,29 +355,6 @@ fn next_line<'a>(
     let text = std::str::from_utf8(buffer).map_err(|_| refused("is not UTF-8", buffer))?;
     let text = if line == 1 { text.trim_start_matches('\u{feff}') } else { text };
     Ok(Some(text.trim()))
-}
-
-/// What a line says of a format that is no edge list; most of their lines look like edges.
-fn foreign(text: &str) -> Option<&'static str> {
-    let lower = text.to_ascii_lowercase();
-    let graph = lower.strip_prefix("strict").map_or(&lower[..], str::trim_start);
-    let graph = graph.strip_prefix("di").unwrap_or(graph).strip_prefix("graph");
-    let within = |bracket| {
-        graph.is_some_and(|rest| rest.contains(bracket) && !rest.starts_with(char::is_alphanumeric))
-    };
-    if within('{') {
-        Some("begins a DOT file, which is not read: write its edges as lines `a b`, or as GraphML")
-    } else if within('[') {
-        Some("begins a GML file, which is not read: write its edges as lines `a b`, or as GraphML")
-    } else if lower.starts_with("*vertices") || lower.starts_with("*network") {
-        Some("begins a Pajek file, which is not read: write its edges as lines `a b`, or as GraphML")
-    } else if lower.starts_with(['{', '[']) {
-        Some(
-            "begins a block, as in JSON or DOT, which are not read: write the edges as lines `a b`, or as GraphML",
-        )
-    } else {
-        None
-    }
 }
 
 fn detected(text: &str) -> Separator {
