@@ -10,12 +10,20 @@
 //!
 //! [`check`] refuses, before anything is computed, outputs that would destroy an input or one another.
 
+mod check;
+#[cfg_attr(unix, path = "files/unix.rs")]
+#[cfg_attr(not(unix), path = "files/elsewhere.rs")]
+mod system;
+
+pub use check::check;
+
 use std::collections::BTreeSet;
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use system::{is_stream, keep_owner, node, open_as_it_is, standard_output};
 
 /// Why an output could not be written.
 ///
@@ -283,76 +291,6 @@ pub fn require_writable(folder: &Path) -> Result<(), OutputError> {
     attempt().map(drop).map_err(|error| refused(folder, error))
 }
 
-/// Refuses outputs that would destroy an input or one another; `-` is standard input and standard output.
-///
-/// Files are the same that have the same path without links, or the same device and number on it. An input that is not there is
-/// left to whoever reads it. Devices that take everything, such as a terminal, may be named several times.
-///
-/// # Errors
-/// [`OutputError::IsInput`], [`OutputError::SamePlace`]; those of [`Output::create`] that can be known before.
-///
-/// # Examples
-/// ```
-/// use ndp_report::files::check;
-/// let (table, csv) = ("table.csv".as_ref(), "losses.csv".as_ref());
-/// assert!(check(&[table], &[csv]).is_ok());
-/// assert!(check(&[table], &[csv, csv]).is_err());
-/// ```
-pub fn check(inputs: &[&Path], outputs: &[&Path]) -> Result<(), OutputError> {
-    let read: Vec<(&Path, Identity)> =
-        inputs.iter().filter_map(|&input| Some((input, Identity::of_input(input)?))).collect();
-    let mut written: Vec<(&Path, Identity)> = Vec::new();
-    for &output in outputs {
-        let there = place(output).map_err(|error| refused(output, error))?;
-        let Some(identity) = Identity::of_output(output, &there) else { continue };
-        if let Some((input, _)) = read.iter().find(|(_, input)| input.is(&identity)) {
-            return Err(OutputError::IsInput { output: output.into(), input: (*input).into() });
-        }
-        if let Some((first, _)) = written.iter().find(|(_, first)| first.is(&identity)) {
-            return Err(OutputError::SamePlace { first: (*first).into(), second: output.into() });
-        }
-        written.push((output, identity));
-    }
-    Ok(())
-}
-
-/// What two names of the same file have in common.
-struct Identity {
-    path: Option<PathBuf>,
-    node: Option<(u64, u64)>,
-}
-
-impl Identity {
-    fn is(&self, other: &Self) -> bool {
-        (self.path.is_some() && self.path == other.path) || (self.node.is_some() && self.node == other.node)
-    }
-
-    fn of_input(path: &Path) -> Option<Self> {
-        if path.as_os_str() == "-" {
-            return Self::of_stream(&standard_input()?);
-        }
-        let there = fs::metadata(path).ok()?;
-        (!is_stream(&there)).then(|| Self { path: fs::canonicalize(path).ok(), node: node(&there) })
-    }
-
-    fn of_output(path: &Path, place: &Place) -> Option<Self> {
-        match place {
-            Place::Standard => {
-                Some(Self { path: Some("-".into()), node: standard_output().as_ref().and_then(node) })
-            }
-            Place::Direct => Self::of_stream(&fs::metadata(path).ok()?),
-            Place::File(target) => {
-                let node = fs::metadata(target).ok().as_ref().and_then(node);
-                Some(Self { path: Some(full(target)), node })
-            }
-        }
-    }
-
-    fn of_stream(there: &Metadata) -> Option<Self> {
-        (!is_stream(there)).then(|| Self { path: None, node: node(there) })
-    }
-}
-
 /// Where an output goes.
 enum Place {
     Standard,
@@ -401,21 +339,6 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// The full path of a file that may not be there yet.
-fn full(path: &Path) -> PathBuf {
-    let mut rest = Vec::new();
-    let mut there = path;
-    loop {
-        let found = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-        if let Ok(found) = fs::canonicalize(found) {
-            return rest.iter().rev().fold(found, |path, name| path.join(name));
-        }
-        let (Some(name), Some(parent)) = (there.file_name(), there.parent()) else { return path.to_owned() };
-        rest.push(name);
-        there = parent;
-    }
-}
-
 fn refused(path: &Path, source: io::Error) -> OutputError {
     if source.kind() == ErrorKind::IsADirectory {
         OutputError::IsFolder(path.into())
@@ -423,83 +346,6 @@ fn refused(path: &Path, source: io::Error) -> OutputError {
         OutputError::Write { path: path.into(), source }
     }
 }
-
-#[cfg(unix)]
-mod system {
-    use std::fs::{File, Metadata, OpenOptions};
-    use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-    use std::os::unix::fs::{FileTypeExt, MetadataExt, fchown};
-    use std::os::unix::net::UnixStream;
-    use std::path::Path;
-
-    /// Device and number of a file.
-    #[allow(clippy::unnecessary_wraps, reason = "other systems do not say")]
-    pub(super) fn node(there: &Metadata) -> Option<(u64, u64)> {
-        Some((there.dev(), there.ino()))
-    }
-
-    /// Whether it keeps nothing that could be destroyed.
-    pub(super) fn is_stream(there: &Metadata) -> bool {
-        there.file_type().is_char_device()
-    }
-
-    pub(super) fn standard_input() -> Option<Metadata> {
-        opened(std::io::stdin().as_fd())
-    }
-
-    pub(super) fn standard_output() -> Option<Metadata> {
-        opened(std::io::stdout().as_fd())
-    }
-
-    fn opened(file: BorrowedFd<'_>) -> Option<Metadata> {
-        File::from(file.try_clone_to_owned().ok()?).metadata().ok()
-    }
-
-    /// A device, a pipe or a socket, for writing.
-    pub(super) fn open_as_it_is(path: &Path) -> std::io::Result<File> {
-        if std::fs::metadata(path)?.file_type().is_socket() {
-            return Ok(File::from(OwnedFd::from(UnixStream::connect(path)?)));
-        }
-        OpenOptions::new().write(true).open(path)
-    }
-
-    /// Only the administrator may give a file away.
-    pub(super) fn keep_owner(file: &File, before: &Metadata) {
-        if file.metadata().is_ok_and(|now| (now.uid(), now.gid()) != (before.uid(), before.gid())) {
-            let _ = fchown(file, Some(before.uid()), Some(before.gid()));
-        }
-    }
-}
-
-#[cfg(not(unix))]
-mod system {
-    use std::fs::{File, Metadata, OpenOptions};
-    use std::path::Path;
-
-    pub(super) fn open_as_it_is(path: &Path) -> std::io::Result<File> {
-        OpenOptions::new().write(true).open(path)
-    }
-
-    pub(super) fn node(_: &Metadata) -> Option<(u64, u64)> {
-        None
-    }
-
-    pub(super) fn is_stream(_: &Metadata) -> bool {
-        false
-    }
-
-    pub(super) fn standard_input() -> Option<Metadata> {
-        None
-    }
-
-    pub(super) fn standard_output() -> Option<Metadata> {
-        None
-    }
-
-    pub(super) fn keep_owner(_: &File, _: &Metadata) {}
-}
-
-use system::{is_stream, keep_owner, node, open_as_it_is, standard_input, standard_output};
 
 #[cfg(test)]
 mod tests {
