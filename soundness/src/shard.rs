@@ -1,12 +1,15 @@
 //! What the shards of a search found, in files, and all of it together.
 //!
-//! The cases of a part are dealt by their numbers, so that every case belongs to one shard, and its number replays it.
+//! The cases of a part are dealt by their numbers, so that every case belongs to one shard, and its number replays it. A file has two
+//! lines: what was found, and the hash of that.
 
 use crate::driver::{Kind, Length, Share, Summary};
 use crate::part::{Part, Stratum, Violation};
 use crate::parts;
 use anyhow::{Context, bail, ensure};
+use ndp_report::files;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,6 +26,8 @@ struct File {
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 struct Search {
     version: String,
+    /// The hash of the program that searched: builds of one version are not mixed.
+    build: String,
     seed: u64,
     length: String,
     shards: u64,
@@ -62,14 +67,22 @@ pub(crate) fn write(
     summaries: &[Summary],
 ) -> anyhow::Result<()> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let search = Search { version, seed, length: format!("{length:?}"), shards: share.count };
+    let search =
+        Search { version, build: build()?, seed, length: format!("{length:?}"), shards: share.count };
     let file = File { search, shard: share.index, parts: summaries.iter().map(found).collect() };
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let path = path(folder, share.index);
-    let beside = path.with_extension("part");
-    fs::write(&beside, serde_json::to_vec(&file)?)
-        .with_context(|| format!("cannot write {}", beside.display()))?;
-    fs::rename(&beside, &path).with_context(|| format!("cannot write {}", path.display()))
+    let text = serde_json::to_string(&file)?;
+    let sum = hash(text.as_bytes());
+    Ok(files::write(&path(folder, share.index), format!("{text}\n{sum}\n").as_bytes())?)
+}
+
+/// The hash of this program.
+fn build() -> anyhow::Result<String> {
+    let program = std::env::current_exe()?;
+    Ok(hash(&fs::read(&program).with_context(|| format!("cannot read {}", program.display()))?))
+}
+
+fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// All shards of a folder together, and their seed: what one process finds, but for the times.
@@ -110,8 +123,14 @@ fn path(folder: &Path, shard: u64) -> PathBuf {
 }
 
 fn read(path: &Path) -> anyhow::Result<File> {
-    let text = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_slice(&text).with_context(|| format!("{} is no whole shard", path.display()))
+    let bytes = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    // What is no text is damaged, too.
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    let whole = text.strip_suffix('\n').and_then(|text| text.split_once('\n'));
+    let whole = whole.filter(|(found, sum)| *sum == hash(found.as_bytes()));
+    let (found, _) =
+        whole.with_context(|| format!("{} is no whole shard: search it again", path.display()))?;
+    serde_json::from_str(found).with_context(|| format!("{} is of another version", path.display()))
 }
 
 fn part(name: &str) -> anyhow::Result<&'static dyn Part> {
@@ -202,11 +221,22 @@ mod tests {
         let bytes = fs::read(&one)?;
         fs::write(&one, &bytes[..bytes.len() / 2])?;
         assert!(refused().contains("no whole shard"), "{}", refused());
+        // A number that is another one by now, in a file that is well-formed.
+        let seen = String::from_utf8(bytes.clone())?;
+        let changed = seen.replacen("\"violations\":0", "\"violations\":7", 1);
+        assert_ne!(seen, changed);
+        fs::write(&one, changed)?;
+        assert!(refused().contains("no whole shard"), "{}", refused());
         fs::copy(&two, &one)?;
         assert!(refused().contains("holds shard 2"), "{}", refused());
         fs::remove_file(&one)?;
         assert!(refused().contains("missing: [1]"), "{}", refused());
         write(&folder, Share { index: 1, count: 3 }, 6, length, &[])?;
+        assert!(refused().contains("another search"), "{}", refused());
+        // Another build of the same version.
+        let text = seen.lines().next().unwrap_or_default();
+        let text = text.replace(&build()?, &hash(b"another"));
+        fs::write(&one, format!("{text}\n{}\n", hash(text.as_bytes())))?;
         assert!(refused().contains("another search"), "{}", refused());
         fs::write(&one, &bytes)?;
         assert!(merged(&folder).is_ok());

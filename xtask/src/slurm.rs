@@ -173,6 +173,26 @@ fn sweep(sh: &Shell, folder: &Path) -> anyhow::Result<()> {
         "the merged bytes are not those of one process"
     );
     println!("the merged bytes are those of one process");
+    many(sh)
+}
+
+/// More shards than an array may have jobs: each job runs several.
+fn many(sh: &Shell) -> anyhow::Result<()> {
+    let limit = cmd!(sh, "scontrol show config").quiet().read()?;
+    let limit =
+        limit.lines().find_map(|line| line.strip_prefix("MaxArraySize")?.trim_start().strip_prefix("= "));
+    ensure!(limit == Some("1001"), "this scheduler has another limit than most: {limit:?}");
+    cmd!(sh, "ndp shard plan study.toml --shards 1500 --into many").run()?;
+    let script = cmd!(sh, "ndp shard script many --for slurm").read()?;
+    let script: Vec<&str> = script.lines().filter(|line| !line.contains("--mem=")).collect();
+    sh.write_file("many.sh", script.join("\n") + "\n")?;
+    // Held, because a thousand jobs on one node say nothing that six did not: the array is accepted, and one of its jobs runs.
+    let job = cmd!(sh, "sbatch --parsable --hold many.sh").read()?;
+    cmd!(sh, "scancel {job}").run()?;
+    cmd!(sh, "sbatch --wait --array=400 many.sh").run()?;
+    let there = cmd!(sh, "ndp shard status many").read()?;
+    ensure!(there.starts_with("2 of 1500"), "job 400 ran other shards than 400 and 1401: {there}");
+    println!("an array of 1,001 jobs ran two shards in one of them");
     Ok(())
 }
 

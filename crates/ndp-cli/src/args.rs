@@ -11,6 +11,7 @@ pub(crate) use options::{
 pub(crate) use sweep::{Scheduler, Shard, Sweep};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
+use ndp_algos::sgd::table::Separator;
 use std::path::PathBuf;
 
 /// Who learns how much about whom in a network, how much noise it takes, and which protocol is best.
@@ -95,9 +96,13 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// The manual page, as roff.
-    #[command(hide = true, after_help = "Example: ndp manual > ~/.local/share/man/man1/ndp.1")]
-    Manual,
+    /// The manual, as pages for `man`.
+    #[command(alias = "manual", after_help = "Example: ndp man --into ~/.local/share/man/man1")]
+    Man {
+        /// A page for the program and for each question, into this folder; the first of them alone to the terminal without it.
+        #[arg(long, value_name = "FOLDER")]
+        into: Option<PathBuf>,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -288,15 +293,18 @@ pub(crate) struct Simulate {
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("amount").required(true).args(["noise", "epsilon"]))]
 pub(crate) struct Train {
-    /// A CSV with a header: numbers, one example a line; `-` for standard input.
+    /// A table with a header, one example a line: numbers, and a label; `-` for standard input.
     #[arg(value_name = "TABLE")]
     pub(crate) table: PathBuf,
-    /// The column with the label, of two values.
+    /// The column with the label: two numbers or two texts.
     #[arg(long, default_value = "label", value_name = "COLUMN")]
     pub(crate) label: String,
     /// A column that is no feature; may be given several times.
     #[arg(long, value_name = "COLUMN")]
     pub(crate) without: Vec<String>,
+    /// What stands between columns: comma, semicolon or tab; by the first line where it is not given.
+    #[arg(long, value_name = "SIGN")]
+    pub(crate) separator: Option<Separator>,
     /// The network of the users, for walk-sgd and gossip-sgd; every node is a user.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: Option<PathBuf>,

@@ -1,16 +1,18 @@
 //! What can go wrong, and the exit code that says so.
 
+use ndp_report::files::OutputError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The exit code of what was interrupted.
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// The exit code of what cannot be read or written.
+pub(crate) const NOT_WRITTEN: u8 = 3;
+
 /// Why the command ended without an answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The reader of standard output went away.
-    ClosedPipe,
     /// A file cannot be read or written.
     File(PathBuf, std::io::Error),
     /// The input was refused, and what to do next.
@@ -28,11 +30,10 @@ pub(crate) enum Failure {
 impl Failure {
     pub(crate) const fn code(&self) -> u8 {
         match self {
-            Self::ClosedPipe => 0,
             Self::Refused(_) | Self::NotMet(_) => 1,
             Self::Usage(_) | Self::Parsed(_) => 2,
             Self::Interrupted(_) => INTERRUPTED,
-            Self::File(..) => 3,
+            Self::File(..) => NOT_WRITTEN,
         }
     }
 
@@ -44,23 +45,11 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ClosedPipe => f.write_str("the output was closed"),
             Self::File(path, error) => write!(f, "cannot use {}: {error}", path.display()),
             Self::Refused(why) | Self::NotMet(why) | Self::Usage(why) | Self::Interrupted(why) => {
                 f.write_str(why)
             }
             Self::Parsed(error) => error.fmt(f),
-        }
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    /// Of standard output.
-    fn from(error: std::io::Error) -> Self {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            Self::ClosedPipe
-        } else {
-            Self::File("standard output".into(), error)
         }
     }
 }
@@ -100,10 +89,12 @@ impl From<ndp_linalg::Error> for Failure {
     }
 }
 
-impl From<ndp_report::files::OutputError> for Failure {
-    fn from(error: ndp_report::files::OutputError) -> Self {
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Self {
         match error {
-            ndp_report::files::OutputError::Write { path, source } => Self::File(path, source),
+            OutputError::Write { path, source } => Self::File(path, source),
+            OutputError::IsFolder(path) => Self::File(path, std::io::ErrorKind::IsADirectory.into()),
+            OutputError::IsInput { .. } | OutputError::SamePlace { .. } => Self::Usage(error.to_string()),
             other => Self::Refused(other.to_string()),
         }
     }

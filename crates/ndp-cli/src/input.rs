@@ -182,30 +182,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The bytes of a CSV without these columns of its header.
-pub(crate) fn without_columns(path: &Path, columns: &[String]) -> Result<Vec<u8>, Failure> {
-    let bytes = bytes(path)?;
-    if columns.is_empty() {
-        return Ok(bytes);
-    }
-    let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
-    let mut left_out: Vec<usize> = Vec::new();
-    for (i, record) in reader.records().enumerate() {
-        let record = record.map_err(|error| refused(error.to_string()))?;
-        if i == 0 {
-            for column in columns {
-                let found = record.iter().position(|name| name.trim() == column);
-                left_out.push(found.ok_or_else(|| refused(format!("no column is named {column:?}")))?);
-            }
-        }
-        let kept = record.iter().enumerate().filter(|(at, _)| !left_out.contains(at)).map(|(_, cell)| cell);
-        writer.write_record(kept).map_err(|error| refused(error.to_string()))?;
-    }
-    writer.into_inner().map_err(|error| refused(error.to_string()))
-}
-
 /// One finite number for every node, from lines `label,number`.
 pub(crate) fn values(path: &Path, graph: &Graph) -> Result<Vec<f64>, Failure> {
     let bytes = bytes(path)?;

@@ -1,22 +1,20 @@
 //! Interruptions: Ctrl-C, or the request of a scheduler to end.
 
 use crate::errors::INTERRUPTED;
-use crate::output::WRITING;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static GENTLE: AtomicBool = AtomicBool::new(false);
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// From now on an interruption ends the program once the file that is being written is whole; where signals cannot be listened to,
-/// they end it as they do by themselves.
+/// From now on an interruption takes away what is not whole and ends the program; where signals cannot be listened to, they end it as
+/// they do by themselves.
 pub(crate) fn listen() {
     let _ = ctrlc::set_handler(|| {
         // A second request does not wait.
         if GENTLE.load(Ordering::SeqCst) && !ASKED.swap(true, Ordering::SeqCst) {
             return;
         }
-        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        ndp_report::files::abandon();
         std::process::exit(i32::from(INTERRUPTED));
     });
 }

@@ -1,7 +1,8 @@
 //! `ndp`: who learns how much about whom in a network, how much noise it takes, and which protocol is best.
 //!
 //! Exit codes: 0 done; 1 the input was understood but refused or the target is not met; 2 the command line is wrong; 3 a file cannot be
-//! read or written; 130 interrupted, with every file whole or not there. A closed pipe is no error.
+//! read or written; 130 interrupted, with every file whole or not there. Where the reader of a pipe goes away nothing more is printed,
+//! files are written, and the exit code is that of the answer.
 
 #![cfg_attr(
     not(test),
@@ -14,6 +15,7 @@ mod errors;
 mod input;
 mod interrupt;
 mod output;
+mod paths;
 mod patience;
 mod plain;
 mod progress;
@@ -21,43 +23,56 @@ mod question;
 mod study;
 mod sweep;
 
-use clap::Parser;
 use errors::Failure;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match args::Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => return ExitCode::from(usage(&error)),
-    };
-    interrupt::listen();
-    match answer(arguments) {
-        Ok(()) | Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
-        Err(Failure::Parsed(error)) => ExitCode::from(usage(&error)),
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let code = match answer(words) {
+        Ok(()) => 0,
+        Err(Failure::Parsed(error)) => usage(&error),
         Err(failure) => {
-            eprintln!("ndp: {failure}");
-            ExitCode::from(failure.code())
+            output::complain(&format!("ndp: {failure}"));
+            failure.code()
         }
-    }
+    };
+    // A note may be what the answer rests on.
+    ExitCode::from(if code == 0 && output::is_unsaid() { errors::NOT_WRITTEN } else { code })
 }
 
 /// Help and version go to standard output and are no errors.
 fn usage(error: &clap::Error) -> u8 {
-    let _ = error.print();
-    if error.use_stderr() { 2 } else { 0 }
+    let text = error.render();
+    let words = text.to_string();
+    let written = if words.lines().all(|line| output::harmless(line) == line) {
+        error.print()
+    } else {
+        words.lines().for_each(output::complain);
+        Ok(())
+    };
+    match written {
+        _ if error.use_stderr() => 2,
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => errors::NOT_WRITTEN,
+        _ => 0,
+    }
 }
 
 /// Answers a question, which may be written in a study.
-fn answer(arguments: args::Arguments) -> Result<(), Failure> {
-    let args::Command::Run { study } = &arguments.command else {
-        output::made_by(std::env::args().skip(1).collect());
-        return commands::run(arguments);
-    };
-    let words = study::arguments(study)?;
-    let mut written =
-        args::Arguments::try_parse_from(std::iter::once("ndp").chain(words.iter().map(String::as_str)))?;
-    written.quiet |= arguments.quiet;
-    written.threads = arguments.threads.or(written.threads);
-    output::made_by(words);
-    commands::run(written)
+fn answer(words: Vec<OsString>) -> Result<(), Failure> {
+    let (mut arguments, mut paths) = paths::parsed(words.iter().cloned())?;
+    interrupt::listen();
+    let mut made_by = words;
+    if let args::Command::Run { study } = &arguments.command {
+        made_by = study::arguments(study)?;
+        let (mut written, mut more) = paths::parsed(made_by.iter().cloned())?;
+        written.quiet |= arguments.quiet;
+        written.threads = arguments.threads.or(written.threads);
+        more.inputs.append(&mut paths.inputs);
+        (arguments, paths) = (written, more);
+    }
+    output::be_quiet(arguments.quiet);
+    output::check(&paths)?;
+    output::made_by(made_by.iter().map(|word| word.to_string_lossy().into_owned()).collect());
+    commands::run(arguments)
 }

@@ -2,34 +2,75 @@
 
 use crate::args::Pictures;
 use crate::errors::Failure;
+use crate::paths::Paths;
 use ndp_algos::accountant::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
 use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
 use ndp_report::files::OutputError;
+pub(crate) use ndp_report::harmless::harmless;
 use ndp_report::page::Page;
 use ndp_report::{files, layout, plot, stamp};
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::borrow::Cow;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Prints one line to standard output.
-pub(crate) fn line(text: &str) -> Result<(), Failure> {
-    writeln!(std::io::stdout().lock(), "{text}")?;
+/// Whether an output has standard output for itself; then what a person reads goes to standard error.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+static QUIET: AtomicBool = AtomicBool::new(false);
+/// Whether something that was to be said to a person could not be written.
+static UNSAID: AtomicBool = AtomicBool::new(false);
+
+/// Refuses outputs that would destroy an input or one another, before anything is computed.
+pub(crate) fn check(paths: &Paths) -> Result<(), Failure> {
+    let records: Vec<PathBuf> = paths.recorded.iter().filter_map(|path| record_of(path)).collect();
+    let outputs: Vec<&Path> = paths.outputs.iter().chain(&records).map(PathBuf::as_path).collect();
+    let inputs: Vec<&Path> = paths.inputs.iter().map(PathBuf::as_path).collect();
+    if inputs.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
+        return Err(Failure::Usage(
+            "standard input can be read once: name one input - and the others by their files".into(),
+        ));
+    }
+    files::check(&inputs, &outputs)?;
+    if outputs.iter().any(|path| files::is_standard_output(path)) {
+        TAKEN.store(true, Ordering::Relaxed);
+    }
     Ok(())
 }
 
-/// The same, bold on terminals.
+/// Prints one line.
+pub(crate) fn line(text: &str) -> Result<(), Failure> {
+    print(format!("{}\n", harmless(text)).as_bytes())
+}
+
+/// Prints text as it is. Where the reader went away nothing is printed any more, and everything else goes on.
+pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
+    if TAKEN.load(Ordering::Relaxed) {
+        if !QUIET.load(Ordering::Relaxed) {
+            say(text);
+        }
+        return Ok(());
+    }
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::File("standard output".into(), error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The same as [`line`], bold on terminals.
 pub(crate) fn heading(text: &str) -> Result<(), Failure> {
     static COLOURS: OnceLock<bool> = OnceLock::new();
     let colours = COLOURS.get_or_init(|| {
-        std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        !plain && !TAKEN.load(Ordering::Relaxed) && std::io::stdout().is_terminal()
     });
-    if *colours { line(&format!("\u{1b}[1m{text}\u{1b}[0m")) } else { line(text) }
+    if *colours { print(format!("\u{1b}[1m{}\u{1b}[0m\n", harmless(text)).as_bytes()) } else { line(text) }
 }
-
-static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Whether notes are left out.
 pub(crate) fn be_quiet(quiet: bool) {
@@ -39,8 +80,25 @@ pub(crate) fn be_quiet(quiet: bool) {
 /// A note to standard error, unless nothing but the answer is wanted.
 pub(crate) fn note(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
-        eprintln!("note: {text}");
+        complain(&format!("note: {text}"));
     }
+}
+
+/// One line to standard error.
+pub(crate) fn complain(text: &str) {
+    say(format!("{}\n", harmless(text)).as_bytes());
+}
+
+fn say(text: &[u8]) {
+    let written = std::io::stderr().lock().write_all(text);
+    if written.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+        UNSAID.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether a note or an answer was lost because standard error takes nothing.
+pub(crate) fn is_unsaid() -> bool {
+    UNSAID.load(Ordering::Relaxed)
 }
 
 /// What made an answer: the command, written out where it comes from a study.
@@ -69,27 +127,39 @@ fn made(seed: u64) -> serde_json::Value {
     serde_json::json!({ "ndp": env!("CARGO_PKG_VERSION"), "command": COMMAND.get(), "seed": seed })
 }
 
-/// Held while a file is written: an interruption waits for it.
-pub(crate) static WRITING: Mutex<()> = Mutex::new(());
-
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all, `-` and devices as they are.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(files::write(path, bytes)?)
+    unless_unread(files::write(path, bytes))
 }
 
-/// Writes beside a file without room for it what made it.
+/// A pipe whose reader went away: it has read enough.
+pub(crate) fn unless_unread(written: Result<(), OutputError>) -> Result<(), Failure> {
+    match written {
+        Err(OutputError::Write { source, .. }) if source.kind() == ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// Where it is written what made a file without room for it: beside it, if it is a file.
+fn record_of(path: &Path) -> Option<PathBuf> {
+    files::beside(path, ".run.json")
+}
+
+/// Writes a file, and beside it what made it.
 fn write_with_record(path: &Path, bytes: &[u8], seed: u64) -> Result<(), Failure> {
     write(path, bytes)?;
-    let mut record = path.as_os_str().to_owned();
-    record.push(".run.json");
-    write(Path::new(&record), format!("{:#}\n", made(seed)).as_bytes())
+    match record_of(path) {
+        Some(record) => write(&record, format!("{:#}\n", made(seed)).as_bytes()),
+        None => Ok(()),
+    }
 }
 
 /// Columns of text, the first left-aligned, the others right.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure> {
     let mut widths: Vec<usize> = header.iter().map(|cell| cell.chars().count()).collect();
-    for row in rows {
+    let rows: Vec<Vec<Cow<'_, str>>> =
+        rows.iter().map(|row| row.iter().map(|cell| harmless(cell)).collect()).collect();
+    for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
             *width = (*width).max(cell.chars().count());
         }
@@ -107,8 +177,8 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure
         line(cells.join("  ").trim_end())
     };
     print(&mut header.iter().copied())?;
-    for row in rows {
-        print(&mut row.iter().map(String::as_str))?;
+    for row in &rows {
+        print(&mut row.iter().map(Cow::as_ref))?;
     }
     Ok(())
 }
@@ -274,7 +344,8 @@ const MAX_MAP: usize = 400;
 
 /// Names that fit beside a map.
 fn short(name: &str) -> String {
-    if name.chars().count() <= 9 { name.to_owned() } else { name.chars().take(8).chain(['…']).collect() }
+    let name = harmless(name);
+    if name.chars().count() <= 9 { name.into_owned() } else { name.chars().take(8).chain(['…']).collect() }
 }
 
 #[cfg(test)]

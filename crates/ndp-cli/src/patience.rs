@@ -8,7 +8,7 @@ use ndp_graph::GossipMatrix;
 use ndp_graph::progress::watch;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -358,6 +358,7 @@ fn within<T: Send + 'static>(until: Option<Instant>, work: impl FnOnce() -> T + 
         }
         Err(_) => {
             crew.stop.store(true, Ordering::Relaxed);
+            Crew::disbanded();
             None
         }
     }
@@ -379,21 +380,35 @@ struct Crew {
 /// Crews without work.
 static IDLE: Mutex<Vec<Crew>> = Mutex::new(Vec::new());
 
+/// Crews that have work or wait for it.
+static CREWS: AtomicUsize = AtomicUsize::new(0);
+
 impl Crew {
+    /// The largest crew that is idle, or a new one.
     fn idle() -> Option<Self> {
-        if let Some(crew) = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop() {
-            return Some(crew);
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(at) = (0..idle.len()).max_by_key(|&at| idle[at].pool.current_num_threads()) {
+            return Some(idle.swap_remove(at));
         }
+        drop(idle);
         let stop = Arc::new(AtomicBool::new(false));
         let watched = Arc::clone(&stop);
+        // Crews that work at the same time share the processors: as many threads for each would be the square of them.
+        let others = CREWS.fetch_add(1, Ordering::Relaxed);
         let threads = ThreadPoolBuilder::new()
-            .num_threads(rayon::current_num_threads())
+            .num_threads((rayon::current_num_threads() / (others + 1)).max(1))
             .start_handler(move |_| watch(Arc::clone(&watched)));
-        Some(Self { pool: threads.build().ok()?, stop })
+        let pool = threads.build().inspect_err(|_| Self::disbanded()).ok()?;
+        Some(Self { pool, stop })
     }
 
     fn rest(self) {
         IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(self);
+    }
+
+    /// A crew that takes no more work.
+    fn disbanded() {
+        CREWS.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

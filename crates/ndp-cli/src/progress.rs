@@ -69,7 +69,7 @@ fn show(shared: &Shared, total: u64, what: &str) {
             bar.set_position(done);
             bar.tick();
         } else if elapsed >= next_line {
-            eprintln!("{}", words(total, done, what, elapsed));
+            crate::output::complain(&words(total, done, what, elapsed));
             next_line *= 2;
         }
     }

@@ -3,14 +3,14 @@
 use crate::args::Arguments;
 use crate::errors::Failure;
 use crate::input::bytes;
-use clap::builder::ValueParser;
+use crate::paths::is_path;
 use clap::{Arg, CommandFactory};
-use std::any::TypeId;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use toml::{Table, Value};
 
 /// The command line that a study stands for, without the program's name. Paths are relative to the study's folder.
-pub(crate) fn arguments(path: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn arguments(path: &Path) -> Result<Vec<OsString>, Failure> {
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let text =
         String::from_utf8(bytes(path)?).map_err(|_| refused("the file is not UTF-8 text".to_owned()))?;
@@ -21,22 +21,20 @@ pub(crate) fn arguments(path: &Path) -> Result<Vec<String>, Failure> {
     of_table(&table, path.parent().unwrap_or(Path::new(""))).map_err(refused)
 }
 
-fn of_table(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
+fn of_table(table: &Table, folder: &Path) -> Result<Vec<OsString>, String> {
     let program = Arguments::command();
     let name = match table.get("command") {
         Some(Value::String(name)) => name,
         _ => return Err("a study says which question it asks: command = \"loss\"".into()),
     };
     let questions = || {
-        program
-            .get_subcommands()
-            .filter(|c| !["run", "shard", "completions", "manual"].contains(&c.get_name()))
+        program.get_subcommands().filter(|c| !["run", "shard", "completions", "man"].contains(&c.get_name()))
     };
     let question = questions().find(|question| question.get_name() == name).ok_or_else(|| {
         let known: Vec<&str> = questions().map(clap::Command::get_name).collect();
         format!("there is no question {name:?}: there are {}", known.join(", "))
     })?;
-    let mut words = vec![name.clone()];
+    let mut words = vec![OsString::from(name)];
     let mut positional = Vec::new();
     for (key, value) in table.iter().filter(|(key, _)| *key != "command") {
         let mut options = question.get_arguments().chain(program.get_arguments());
@@ -50,15 +48,18 @@ fn of_table(table: &Table, folder: &Path) -> Result<Vec<String>, String> {
             )
         })?;
         for text in texts(key, value, option)? {
-            let text = if is_path(option.get_value_parser()) { beside(folder, &text) } else { text };
+            let value = if is_path(option) { beside(folder, &text) } else { text.into() };
             if option.is_positional() {
-                positional.push(text);
-            } else if option.get_action().takes_values() {
-                // One word: a value may begin with a hyphen.
-                words.push(format!("--{key}={text}"));
-            } else {
-                words.push(format!("--{key}"));
+                positional.push(value);
+                continue;
             }
+            let mut word = OsString::from(format!("--{key}"));
+            if option.get_action().takes_values() {
+                // One word: a value may begin with a hyphen.
+                word.push("=");
+                word.push(value);
+            }
+            words.push(word);
         }
     }
     if !positional.is_empty() {
@@ -97,13 +98,9 @@ fn texts(key: &str, value: &Value, option: &Arg) -> Result<Vec<String>, String> 
     }
 }
 
-fn is_path(parser: &ValueParser) -> bool {
-    parser.type_id() == TypeId::of::<PathBuf>()
-}
-
-fn beside(folder: &Path, text: &str) -> String {
-    // Standard input has no folder.
-    if text == "-" { text.into() } else { folder.join(text).display().to_string() }
+fn beside(folder: &Path, text: &str) -> OsString {
+    // Standard input and output have no folder.
+    if text == "-" { text.into() } else { folder.join(text).into() }
 }
 
 #[cfg(test)]
@@ -112,7 +109,7 @@ mod tests {
 
     fn words(text: &str) -> Result<String, String> {
         of_table(&text.parse::<Table>().map_err(|error| error.to_string())?, Path::new("studies"))
-            .map(|words| words.join(" "))
+            .map(|words| words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
     }
 
     #[test]

@@ -7,10 +7,11 @@ pub(crate) mod files;
 pub(crate) mod merge;
 pub(crate) mod plan;
 
-use crate::args::{GraphInput, Sweep, Weights};
+use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
 use crate::patience::Patient;
 use crate::{input, plain, question};
+use ndp_algos::Protocol as _;
 use ndp_algos::accountant::Observer;
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
@@ -18,6 +19,9 @@ use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+
+/// What distinguishes this build from others of the same version.
+pub(crate) const BUILD: &str = env!("NDP_BUILD");
 
 /// A sweep, ready to be asked for its items.
 pub(crate) struct Study {
@@ -87,8 +91,17 @@ impl Study {
         for &noise in &asked.noises {
             noises.push((noise, question::noise(noise, asked.unit.sensitivity)?));
         }
-        let rows =
-            asked.rows.iter().map(|label| input::node(&graph, label)).collect::<Result<Vec<_>, _>>()?;
+        let mut rows = Vec::new();
+        for label in &asked.rows {
+            let v = input::node(&graph, label)?;
+            if !chosen.observers.iter().any(|observer| observer.contains(v)) {
+                return Err(Failure::Refused(format!(
+                    "row {label:?} is no observer of this sweep, who are {}: name it as an observer, too",
+                    chosen.description
+                )));
+            }
+            rows.push(v);
+        }
         let hash = hash(asked, &graph, &matrix, &chosen.observers, measure, &rows);
         // What is given up must not depend on how fast a machine is.
         let build = |name: &String| Ok((name.clone(), question::protocol(name, &matrix, None)?));
@@ -117,20 +130,51 @@ impl Study {
         (&self.protocols[item / count], &self.observers[item % count])
     }
 
-    /// Cost of an item in arbitrary units: the edges within two hops of the observer.
-    pub(crate) fn cost(&self, item: usize) -> u64 {
-        let (_, observer) = self.item(item);
+    /// About what the items cost, in arbitrary units: what lies within two hops of the observer, times the messages of a node.
+    pub(crate) fn costs(&self) -> impl Iterator<Item = u64> + '_ {
+        let n = self.graph.node_count() as f64;
+        let messages: Vec<f64> = self
+            .protocols
+            .iter()
+            .map(|(_, protocol)| protocol.message_count().map_or(1.0, |count| (count / n).clamp(1.0, 1e6)))
+            .collect();
         let degree = |v: usize| self.graph.degree(v) as u64;
-        let around =
-            |v: usize| degree(v) + self.graph.neighbors(v).iter().map(|&w| degree(w as usize)).sum::<u64>();
-        50 + observer.members().iter().map(|&v| around(v)).sum::<u64>()
+        let around = move |v: usize| {
+            degree(v) + self.graph.neighbors(v).iter().map(|&w| degree(w as usize)).sum::<u64>()
+        };
+        let observers = self.observers.len().max(1);
+        (0..self.items()).map(move |item| {
+            let (_, observer) = self.item(item);
+            let seen: u64 = observer.members().iter().map(|&v| around(v)).sum();
+            50 + saturated(seen as f64 * messages[item / observers])
+        })
+    }
+
+    /// About how many bytes all lines take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let labels =
+            self.graph.labels().map_or(0, |labels| labels.iter().map(|label| label.len() as u64).sum());
+        let label = labels / (self.graph.node_count() as u64).max(1) + 6;
+        let nodes = self.graph.node_count() as u64;
+        let per_noise =
+            150 + 8 * edges().len() as u64 + HOPS * (NUMBER + 12) + self.top as u64 * (NUMBER + label + 8);
+        let row = nodes * NUMBER;
+        let of_protocol: u64 = self
+            .observers
+            .iter()
+            .map(|observer| {
+                let full = observer.members().iter().any(|v| self.rows.contains(v));
+                200 + self.noises.len() as u64 * (per_noise + if full { row } else { 0 })
+            })
+            .sum();
+        of_protocol * self.protocols.len() as u64
     }
 
     /// The first line: what the others depend on.
     pub(crate) fn header(&self) -> String {
         let protocols: Vec<&String> = self.protocols.iter().map(|(name, _)| name).collect();
         let noises: Vec<f64> = self.noises.iter().map(|(noise, _)| *noise).collect();
-        json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "hash": self.hash, "nodes": self.graph.node_count(),
+        json!({ "ndp-sweep": 1, "ndp": env!("CARGO_PKG_VERSION"), "build": BUILD, "hash": self.hash, "nodes": self.graph.node_count(),
             "edges": self.graph.edge_count(), "observers": self.description, "items": self.items(), "protocols": protocols,
             "noises": noises, "measure": self.measure.to_string(), "loss_edges": edges() })
         .to_string()
@@ -218,6 +262,22 @@ impl Study {
     }
 }
 
+/// Digits of a loss, with what separates it.
+const NUMBER: u64 = 20;
+
+/// Classes by distance, as many as a network of some thousands of nodes has.
+const HOPS: u64 = 12;
+
+/// `⌊x⌋`, the largest number where `x` is above it.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "such casts saturate, which is what is promised"
+)]
+fn saturated(x: f64) -> u64 {
+    x as u64
+}
+
 /// Hops from every node to the nearest of several.
 fn nearest(graph: &Graph, members: &[usize]) -> Vec<Option<u32>> {
     let mut least = graph.distances(members[0]);
@@ -260,14 +320,4 @@ fn hash(
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-impl GraphInput {
-    /// The same file by its full path, for processes in other folders.
-    pub(crate) fn full_path(&self) -> Result<std::path::PathBuf, Failure> {
-        if self.file.as_os_str() == "-" {
-            return Err(Failure::Usage("a sweep in many processes cannot read standard input".into()));
-        }
-        self.file.canonicalize().map_err(Failure::file(&self.file))
-    }
 }

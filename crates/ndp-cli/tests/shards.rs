@@ -260,7 +260,7 @@ fn what_is_wrong_with_shards_is_named() {
     // The plan itself.
     let plan = std::fs::read_to_string(folder.join("good/plan.json")).unwrap();
     for (from, to, words) in [
-        ("\"ndp-plan\": 1", "\"ndp-plan\": 7", "format 7"),
+        ("\"ndp-plan\": 2", "\"ndp-plan\": 7", "format 7"),
         ("\"items\": 16", "\"items\": 3", "gaps or overlaps"),
         ("\"items\"", "\"itemz\"", "is no plan"),
         ("rounds=3", "rounds=5", "not those of the plan"),

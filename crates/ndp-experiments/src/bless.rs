@@ -23,7 +23,7 @@ impl Bless {
             references: self.references.unwrap_or_else(|| PathBuf::from(REFERENCES)),
             resume: false,
         };
-        run::require_writable(&options.out)?;
+        ndp_report::files::require_writable(&options.out)?;
         for entry in selected(self.figure.as_deref())? {
             let done = run::one(entry, &options)?;
             if !done.is_comparable() {

@@ -6,7 +6,9 @@ mod flags;
 mod reproduce;
 
 use anyhow::{Context, ensure};
+use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn main() -> ExitCode {
     let result = match flags::NdpExperiments::from_env_or_exit().subcommand {
@@ -15,18 +17,24 @@ fn main() -> ExitCode {
         flags::NdpExperimentsCmd::Data(command) => command.run(),
     };
     match result {
+        Ok(()) if UNSAID.load(Ordering::Relaxed) => ExitCode::FAILURE,
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
             // Not the debug form, which may add a stack trace.
-            eprintln!("error: {e:#}");
+            let _ = writeln!(std::io::stderr(), "error: {e:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-#[expect(clippy::print_stdout, reason = "this is the command line")]
+/// Whether standard output did not take a line, and not because its reader went away.
+static UNSAID: AtomicBool = AtomicBool::new(false);
+
 fn print_line(line: &str) {
-    println!("{line}");
+    let said = writeln!(std::io::stdout(), "{line}");
+    if said.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+        UNSAID.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Sets the number of threads, if one is given.

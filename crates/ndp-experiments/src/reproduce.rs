@@ -11,7 +11,7 @@ use ndp_experiments::report::{Shown, write_report};
 use ndp_experiments::run::{self, Options};
 use ndp_experiments::seed::Seed;
 use ndp_report::figure::Scale;
-use ndp_report::files::OutputError;
+use ndp_report::files::{OutputError, require_writable};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +45,7 @@ impl Reproduce {
             references: self.references.unwrap_or_else(|| PathBuf::from(REFERENCES)),
             resume: self.resume,
         };
-        run::require_writable(&options.out)?;
+        require_writable(&options.out)?;
         reproduce(&entries, &options, shard.is_none())
     }
 }

@@ -7,7 +7,6 @@ use crate::reference::{self, Comparison};
 use crate::seed::Seed;
 use anyhow::Context;
 use ndp_report::figure::Scale;
-use ndp_report::files::OutputError;
 use ndp_report::table::{self, Row};
 use ndp_report::verdict::{self, Outcome, Verdict};
 use std::path::{Path, PathBuf};
@@ -78,16 +77,6 @@ impl Done {
         let file = reference::path(&options.references, options.scale, &self.record.id);
         reference::compare(&file, &self.rows, self.record.tolerance).map_err(anyhow::Error::msg)
     }
-}
-
-/// Makes sure that files can be written to `out`, before anything is computed.
-///
-/// # Errors
-/// [`OutputError::Write`].
-pub fn require_writable(out: &Path) -> Result<(), OutputError> {
-    let probe = out.join(".writable");
-    ndp_report::files::write(&probe, b"")?;
-    std::fs::remove_file(&probe).map_err(|source| OutputError::Write { path: probe, source })
 }
 
 /// The figure that an earlier run of the same build completed with the same scale and seed, if all its

@@ -4,7 +4,10 @@
 //! tables with commas or tabs and perhaps a header, and lists of arbitrary labels. An edge that is given again, in either
 //! direction, is merged. Whatever is no edge is refused by the number of its line, unless an option allows it.
 
+mod foreign;
+
 use crate::{Error, Graph};
+use foreign::foreign;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -130,7 +133,7 @@ pub enum ExtraFields {
 ///
 /// # Errors
 /// [`Error::EdgeListLine`] naming the first line that is no edge, has more than two fields, is a self-loop, is
-/// not UTF-8 or is longer than 64 KiB; [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when
+/// not UTF-8, has a NUL byte, is longer than 64 KiB or begins a file of DOT, GML or Pajek; [`Error::EdgeListRead`] when the reader fails; [`Error::EmptyGraph`] when
 /// there is no edge; [`Error::TooManyNodes`].
 ///
 /// # Examples
@@ -164,11 +167,19 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
     let mut separator = options.separator;
     let mut header: Option<Error> = None;
     let mut header_to_come = options.header == Header::Present;
+    let mut first = true;
     let mut buffer = Vec::new();
     for line in 1.. {
         let Some(text) = next_line(&mut reader, &mut buffer, line)? else { break };
         if text.is_empty() || text.starts_with(['#', '%']) {
             continue;
+        }
+        let refused = |problem| {
+            let problem = foreign(text).unwrap_or(problem);
+            Error::EdgeListLine { line, problem, text: beginning(text) }
+        };
+        if std::mem::take(&mut first) && foreign(text).is_some() {
+            return Err(refused(""));
         }
         if separator == Separator::Detect {
             separator = detected(text);
@@ -176,7 +187,6 @@ pub(crate) fn read_arcs(mut reader: impl BufRead, options: EdgeListOptions) -> R
         if std::mem::take(&mut header_to_come) {
             continue;
         }
-        let refused = |problem| Error::EdgeListLine { line, problem, text: beginning(text) };
         let (ends, more) = match fields(text, separator, options.extra_fields) {
             Err(NO_NUMBER) if edges.is_empty() && header.is_none() && options.header == Header::Detect => {
                 header = Some(refused(NO_NUMBER));
@@ -336,6 +346,9 @@ fn next_line<'a>(
         let text = beginning(&String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SHOWN)]));
         Error::EdgeListLine { line, problem, text }
     };
+    if buffer.contains(&0) {
+        return Err(refused("has a NUL byte", buffer));
+    }
     if read as u64 == MAX_LINE {
         return Err(refused("is too long", buffer));
     }

@@ -2,7 +2,7 @@
 //!
 //! A [`figure::Figure`] holds panels of graded series, matrices and drawings. [`table`] writes it as tidy CSV and reads it back,
 //! [`plot`] draws it as SVG and PNG, [`verdict`] decides from the numbers and their grades whether what is claimed holds.
-//! [`files`] writes whole files or none, [`page`] pages in plain words, [`stamp`] what made a picture into it.
+//! [`files`] writes whole files or none, [`harmless`] shows names from files, [`page`] pages in plain words, [`stamp`] what made a picture into it.
 //!
 //! Bytes depend on nothing but the figure.
 
@@ -14,6 +14,7 @@
 pub mod correlation;
 pub mod figure;
 pub mod files;
+pub mod harmless;
 pub mod layout;
 pub mod page;
 #[allow(

@@ -1,5 +1,6 @@
 //! A page in plain words, complete in itself: sentences, tables, pictures; no network, no script.
 
+use crate::harmless::harmless;
 use std::fmt::Write;
 
 /// A page that is written from top to bottom.
@@ -137,9 +138,10 @@ impl Page {
     }
 }
 
-/// The text with letters that mean something in HTML written out.
+/// The text with letters written out that mean something in HTML, or do something but to be read; ends of lines stay.
 #[must_use]
 pub fn escape(text: &str) -> String {
+    let text = text.split('\n').map(harmless).collect::<Vec<_>>().join("\n");
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

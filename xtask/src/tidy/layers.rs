@@ -23,7 +23,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
         "ndp-experiments" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-numeric"],
         "ndp-cli" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-linalg"],
         // The search is about the libraries, and no library knows of it.
-        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-algos"],
+        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report"],
         _ => &[],
     }
 }

@@ -1,5 +1,6 @@
 //! Examples with labels: read, scaled, split, and dealt out to users.
 
+use super::table::{Table, TableOptions};
 use crate::Error;
 use crate::error::ensure;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -47,54 +48,12 @@ impl Dataset {
         Ok(Self { features: features.as_standard_layout().into_owned(), labels })
     }
 
-    /// Reads comma-separated text whose first line names the columns; the column named `label`
-    /// becomes the label, all others features in their order.
+    /// Reads a table as [`Table::read`] does: the column named `label` becomes the label, all others features in their order.
     ///
     /// # Errors
-    /// [`Error::Csv`] naming the line for anything that is not a table of numbers or lacks the
-    /// label column, [`Error::NotANumber`] naming row and column *of the text* (the header not counted) for a NaN or
-    /// infinite cell, and those of [`new`](Self::new).
+    /// Those of [`Table::read`].
     pub fn from_csv(text: impl BufRead, label: &str) -> Result<Self, Error> {
-        let at = |line: usize, problem: String| Error::Csv { line, problem };
-        let mut lines = text.lines().enumerate();
-        let header = match lines.next() {
-            Some((_, line)) => line.map_err(|e| at(1, e.to_string()))?,
-            None => return Err(at(1, "the file is empty".to_owned())),
-        };
-        let names: Vec<&str> = header.trim_end_matches('\r').split(',').map(str::trim).collect();
-        let label_column = names
-            .iter()
-            .position(|name| *name == label)
-            .ok_or_else(|| at(1, format!("no column is named '{label}'; there are: {}", names.join(", "))))?;
-        let (mut features, mut labels) = (Vec::new(), Vec::new());
-        for (index, line) in lines {
-            let line = line.map_err(|e| at(index + 1, e.to_string()))?;
-            if line.trim().is_empty() {
-                continue;
-            }
-            let (mut cells, row) = (0, labels.len());
-            for (column, cell) in line.trim_end_matches('\r').split(',').map(str::trim).enumerate() {
-                let value: f64 = cell
-                    .parse()
-                    .map_err(|_| at(index + 1, format!("column {} is no number: '{cell}'", column + 1)))?;
-                if !value.is_finite() {
-                    return Err(Error::NotANumber { row, column });
-                }
-                if column == label_column {
-                    labels.push(value)
-                } else {
-                    features.push(value)
-                }
-                cells += 1;
-            }
-            if cells != names.len() {
-                return Err(at(index + 1, format!("{cells} cells where the header has {}", names.len())));
-            }
-        }
-        let rows = labels.len();
-        let features = Array2::from_shape_vec((rows, names.len() - 1), features)
-            .map_err(|_| at(1, "rows of unequal length".to_owned()))?;
-        Self::new(features, labels)
+        Ok(Table::read(text, &TableOptions::new(label))?.data)
     }
 
     /// Number of examples.
@@ -363,23 +322,6 @@ mod tests {
         let rows = 100;
         let features = Array2::from_shape_fn((rows, 2), |(i, j)| (i * (j + 1)) as f64);
         Dataset::new(features, (0..rows).map(|i| if i < 30 { 1.0 } else { -1.0 }).collect())
-    }
-
-    #[test]
-    fn csv_reads_the_named_label_and_names_bad_lines() -> Result<(), Error> {
-        let data = Dataset::from_csv("a,y,b\n1,1,2\r\n\n3,-1,4\n".as_bytes(), "y")?;
-        assert_eq!(data.features(), array![[1.0, 2.0], [3.0, 4.0]]);
-        assert_eq!(data.labels(), [1.0, -1.0]);
-        let error = |text: &str| Dataset::from_csv(text.as_bytes(), "y").map(|_| ()).unwrap_err();
-        assert!(matches!(error("a,b\n1,2\n"), Error::Csv { line: 1, .. }));
-        assert!(matches!(error("a,y\n1,2\n1,x\n"), Error::Csv { line: 3, .. }));
-        assert!(matches!(error("a,y\n1,2,3\n"), Error::Csv { line: 2, .. }));
-        assert!(matches!(error(""), Error::Csv { line: 1, .. }));
-        assert_eq!(error("a,y\n1,2\nNaN,1\n"), Error::NotANumber { row: 1, column: 0 });
-        assert_eq!(error("a,y,b\n1,2,3\n4,5,inf\n"), Error::NotANumber { row: 1, column: 2 });
-        assert_eq!(error("a,y,b\n1,nan,3\n"), Error::NotANumber { row: 0, column: 1 });
-        assert!(error("a,y\n").to_string().contains("at least 1"));
-        Ok(())
     }
 
     #[test]

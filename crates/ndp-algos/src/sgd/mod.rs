@@ -2,6 +2,7 @@
 //!
 //! | question | module | grade |
 //! | --- | --- | --- |
+//! | which examples are in a file? | [`table`] | - |
 //! | who holds which examples, and what do they promise of them? | [`dataset`], [`privacy::DataBounds`] | - |
 //! | what is minimised, and what is known of its gradients? | [`objective`], [`constants`] | - |
 //! | how is a model trained by a walk, by gossip, by a server? | [`walk`], [`gossip`], [`federated`] | - |
@@ -19,6 +20,7 @@ pub mod history;
 pub mod objective;
 pub mod privacy;
 mod rounds;
+pub mod table;
 pub mod walk;
 
 pub use accountant::{PrivateTraining, Training};
@@ -26,6 +28,7 @@ pub use dataset::{Dataset, Deal, Users};
 pub use history::{Evaluation, History, Trained};
 pub use objective::{Constants, Domain, Linear, LinearLoss, MeanEstimation, Objective};
 pub use privacy::{Accountant, DataBounds, Statement, Watched};
+pub use table::{Table, TableOptions};
 
 use crate::Error;
 

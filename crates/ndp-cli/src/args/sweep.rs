@@ -36,7 +36,7 @@ pub(crate) struct Sweep {
     pub(crate) rows: Vec<String>,
     #[command(flatten)]
     pub(crate) unit: Unit,
-    /// The summaries, a JSON object a line.
+    /// The summaries, a JSON object a line; only what they say together without it.
     #[arg(long, value_name = "FILE")]
     pub(crate) into: Option<PathBuf>,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) enum Shard {
         /// The folder of the plan and of what the shards find; must not be there, or hold this plan already.
         #[arg(long, value_name = "FOLDER")]
         into: PathBuf,
-        /// Replace the folder as a whole if it holds another plan.
+        /// Take the place of another plan and its shards in the folder.
         #[arg(long)]
         replace: bool,
     },
@@ -71,6 +71,9 @@ pub(crate) enum Shard {
         /// Which shard, from 0; by itself from SLURM_ARRAY_TASK_ID and its kin.
         #[arg(long, value_name = "I")]
         index: Option<usize>,
+        /// Also run every K-th shard after it, for arrays that are shorter than the plan.
+        #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+        stride: Option<u32>,
     },
     /// Which shards are done, and which are not, in the syntax of --array.
     #[command(after_help = "Example: sbatch --array=$(ndp shard status parts --missing) job.sh")]
@@ -81,6 +84,9 @@ pub(crate) enum Shard {
         /// Print the indices that are not done, and nothing else.
         #[arg(long)]
         missing: bool,
+        /// Print the indices of the jobs that run them with this --stride.
+        #[arg(long, value_name = "K", requires = "missing", value_parser = clap::value_parser!(u32).range(1..))]
+        stride: Option<u32>,
     },
     /// Put all shards together; the bytes are those of `ndp sweep` in one process.
     #[command(after_help = "Example: ndp shard merge parts --into all.jsonl --png worst.png")]

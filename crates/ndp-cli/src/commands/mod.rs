@@ -7,6 +7,7 @@ mod graph;
 mod ledger;
 mod loss;
 mod losses;
+mod manual;
 mod plan;
 mod shard;
 mod simulate;
@@ -15,7 +16,7 @@ mod train;
 
 use crate::args::{Arguments, Command};
 use crate::errors::Failure;
-use crate::output::{heading, line, note, table};
+use crate::output::{harmless, heading, line, note, print, table};
 use crate::patience::Patient;
 use crate::progress::Progress;
 use crate::question::Chosen;
@@ -25,15 +26,10 @@ use ndp_algos::accountant::{Account, Covered, Observer};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 use rayon::prelude::*;
-use std::io::Write;
 
 pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
-    if let Some(threads) = arguments.threads {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(threads)).build_global();
-        pool.map_err(|error| Failure::Usage(format!("--threads: {error}")))?;
-    }
+    start_threads(arguments.threads)?;
     let quiet = arguments.quiet;
-    crate::output::be_quiet(quiet);
     match arguments.command {
         Command::Graph(asked) => graph::run(&asked, quiet),
         Command::Loss(asked) => loss::run(&asked, quiet),
@@ -51,14 +47,31 @@ pub(crate) fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "ndp", &mut script);
-            Ok(std::io::stdout().lock().write_all(&script)?)
+            print(&script)
         }
-        Command::Manual => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-            Ok(std::io::stdout().lock().write_all(&page)?)
-        }
+        Command::Man { into } => manual::run(into.as_deref()),
     }
+}
+
+/// Threads beyond this and the number of processors gain nothing and take memory.
+const MAX_THREADS: usize = 64;
+
+/// Starts as many threads as were asked for, or as there are processors.
+fn start_threads(asked: Option<u16>) -> Result<(), Failure> {
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let of_environment =
+        || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok().filter(|&threads| threads > 0);
+    let asked = asked.map(usize::from).or_else(of_environment).unwrap_or(processors);
+    let threads = asked.min(processors.max(MAX_THREADS));
+    if threads < asked {
+        note(&format!("{threads} threads are used, not {asked}: there are {processors} processors"));
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    pool.map_err(|error| {
+        Failure::Refused(format!(
+            "{threads} threads cannot be started ({error}): ask for fewer with --threads"
+        ))
+    })
 }
 
 fn protocols() -> Result<(), Failure> {
@@ -117,7 +130,7 @@ fn count(x: f64) -> usize {
 fn summary(title: &str, rows: &[(&str, String)]) -> Result<(), Failure> {
     heading(title)?;
     let rows: Vec<Vec<String>> =
-        rows.iter().map(|(name, value)| vec![format!("  {name}"), value.clone()]).collect();
+        rows.iter().map(|(name, value)| vec![format!("  {name}"), harmless(value).into_owned()]).collect();
     let width = rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
     for row in rows {
         line(&format!("{:<width$}  {}", row[0], row[1]))?;

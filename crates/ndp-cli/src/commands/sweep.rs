@@ -10,22 +10,23 @@ use crate::sweep::merge::{Lines, Together, figure};
 use rayon::prelude::*;
 
 pub(crate) fn run(asked: &Sweep, quiet: bool) -> Result<(), Failure> {
-    let Some(into) = &asked.into else {
-        return Err(Failure::Usage("say where the summaries go: --into FILE".into()));
-    };
     if asked.pictures.report.is_some() {
         return Err(Failure::Usage(
             "a sweep has no --report: `ndp loss` has, for an observer that matters".into(),
         ));
     }
     let study = Study::new(asked)?;
-    let mut lines = Lines::create(&study, into)?;
+    let mut lines = Lines::create(&study, asked.into.as_deref())?;
     let items: Vec<usize> = (0..study.items()).collect();
     let progress = Progress::new(items.len() as u64, "observers", quiet);
     for chunk in items.chunks(rayon::current_num_threads()) {
         for line in chunk.par_iter().map(|&item| study.line(item)).collect::<Vec<_>>() {
             lines.take(&line?)?;
             progress.one();
+        }
+        // Nobody is left to compute for.
+        if lines.unread && !asked.pictures.any() {
+            return Ok(());
         }
     }
     drop(progress);

@@ -14,8 +14,8 @@ use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::privacy::DataBounds;
 use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::sgd::{
-    Dataset, Deal, Domain, Evaluation, History, Linear, LinearLoss, Objective, PrivateTraining, Training,
-    Users,
+    Dataset, Deal, Domain, Evaluation, History, Linear, LinearLoss, Objective, PrivateTraining, Table,
+    TableOptions, Training, Users,
 };
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -41,8 +41,8 @@ struct Problem {
     domain: Domain,
     /// Distance of the gradients of two users, at most.
     sensitivity: f64,
-    /// The two values of the label.
-    classes: [f64; 2],
+    /// The two values of the label, and what they became where that is not the same.
+    classes: String,
 }
 
 /// What an observer is told in the end.
@@ -91,7 +91,7 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
             format!("{} for training, {} for testing", problem.per_user * count, problem.test.labels().len()),
         ),
         ("users", format!("{count}, {} examples each", problem.per_user)),
-        ("label", format!("{}: {} against {}", asked.label, problem.classes[0], problem.classes[1])),
+        ("label", format!("{}: {}", asked.label, problem.classes)),
         ("observed by", chosen.description.clone()),
         (
             "noise on a gradient",
@@ -138,11 +138,27 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
 
 /// The examples, dealt to users, and how they are trained on.
 fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
-    let bytes = input::without_columns(&asked.table, &asked.without)?;
-    let refused = |error: ndp_algos::Error| Failure::Refused(format!("{}: {error}", asked.table.display()));
-    let data = Dataset::from_csv(&bytes[..], &asked.label).map_err(refused)?;
+    let bytes = input::bytes(&asked.table)?;
+    let refused = |error: ndp_algos::Error| {
+        let hint = match &error {
+            ndp_algos::Error::Csv { problem, .. } if problem.contains("') is no number") => {
+                "; --without leaves a column out"
+            }
+            ndp_algos::Error::Csv { problem, .. } if problem.contains("no column is named") => {
+                "; --label names that of the label, --separator what stands between columns"
+            }
+            _ => "",
+        };
+        Failure::Refused(format!("{}: {error}{hint}", asked.table.display()))
+    };
+    let options = TableOptions {
+        label: asked.label.clone(),
+        without: asked.without.clone(),
+        separator: asked.separator,
+    };
+    let table = Table::read(&bytes[..], &options).map_err(refused)?;
     let (data, classes) =
-        two_classes(&data).map_err(|why| Failure::Refused(format!("{}: {why}", asked.table.display())))?;
+        two_classes(table).map_err(|why| Failure::Refused(format!("{}: {why}", asked.table.display())))?;
     let data = if asked.standardize { data.standardized().map_err(refused)? } else { data };
     let data = data.with_unit_rows();
     if !(0.0 < asked.test && asked.test < 1.0) {
@@ -187,7 +203,11 @@ fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
 }
 
 /// The same examples with labels -1 and 1, and what they were.
-fn two_classes(data: &Dataset) -> Result<(Dataset, [f64; 2]), String> {
+fn two_classes(table: Table) -> Result<(Dataset, String), String> {
+    let data = table.data;
+    if let Some([low, high]) = table.classes {
+        return Ok((data, format!("{low} (as -1) against {high} (as 1)")));
+    }
     let mut values: Vec<f64> = data.labels().to_vec();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -196,7 +216,12 @@ fn two_classes(data: &Dataset) -> Result<(Dataset, [f64; 2]), String> {
     };
     let labels = data.labels().iter().map(|&y| if y == low { -1.0 } else { 1.0 }).collect();
     let data = Dataset::new(data.features().to_owned(), labels).map_err(|error| error.to_string())?;
-    Ok((data, [low, high]))
+    let classes = if (low, high) == (-1.0, 1.0) {
+        "-1 against 1".into()
+    } else {
+        format!("{low} (as -1) against {high} (as 1)")
+    };
+    Ok((data, classes))
 }
 
 /// The noise that was asked for or found, and what it costs every user.

@@ -1,9 +1,10 @@
 //! The file of a shard: a header, a line for each item, a last line; each with a checksum.
 //!
 //! A line is appended when it is known, beside the place of the file, and synced; the file takes its place when it is whole. Whoever
-//! runs a shard again goes on behind the last whole line.
+//! runs a shard again goes on behind the last whole line; what is damaged is computed again. Whoever writes holds the lock of the shard,
+//! a file of its own that is never renamed.
 
-use super::plan::Plan;
+use super::plan::{self, Plan};
 use super::{Study, hex};
 use crate::errors::Failure;
 use crate::interrupt;
@@ -13,7 +14,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// A line with its checksum, which also says to which plan it belongs.
@@ -36,7 +37,7 @@ fn opened<'a>(line: &'a str, hash: &str) -> Option<&'a str> {
 
 fn header(plan: &Plan, index: usize) -> String {
     let range = plan.range(index);
-    json!({ "ndp-shard": 1, "ndp": plan.ndp, "hash": plan.hash, "index": index, "from": range.start, "to": range.end }).to_string()
+    json!({ "ndp-shard": 2, "ndp": plan.ndp, "build": plan.build, "hash": plan.hash, "index": index, "from": range.start, "to": range.end }).to_string()
 }
 
 fn footer(plan: &Plan, index: usize) -> String {
@@ -104,6 +105,8 @@ fn foreign(line: &str, plan: &Plan, index: usize) -> String {
     let is = |key: &str, value: serde_json::Value| found.get(key) == Some(&value);
     if !is("ndp", json!(plan.ndp)) {
         format!("was made by ndp {}, the plan by ndp {}", found["ndp"], plan.ndp)
+    } else if !is("build", json!(plan.build)) {
+        format!("was made by build {} of ndp, the plan by build {}", found["build"], plan.build)
     } else if !is("hash", json!(plan.hash)) {
         "belongs to another plan".into()
     } else if !is("index", json!(index)) {
@@ -168,14 +171,21 @@ pub(crate) fn run(
     index: usize,
     quiet: bool,
 ) -> Result<(), Failure> {
+    let _lock = Lock::of(folder, index)?;
     let path = Plan::shard(folder, index);
-    if path.exists() {
-        read(plan, folder, index, |_| Ok(()))?;
-        note(&format!("shard {index} was done before"));
-        return Ok(());
-    }
     let part = part(&path);
     let failed = Failure::file(&part);
+    if path.exists() {
+        match read(plan, folder, index, |_| Ok(())) {
+            Ok(()) => {
+                note(&format!("shard {index} was done before"));
+                return Ok(());
+            }
+            Err(Failure::Refused(why)) => note(&format!("{why}: what is not whole is computed again")),
+            Err(failure) => return Err(failure),
+        }
+        std::fs::rename(&path, &part).map_err(Failure::file(&path))?;
+    }
     let mut file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -183,16 +193,11 @@ pub(crate) fn run(
         .truncate(false)
         .open(&part)
         .map_err(&failed)?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            return Err(Failure::Refused(format!("shard {index} is being run by another process")));
-        }
-        // Some file systems know no locks.
-        Err(TryLockError::Error(_)) => {}
-    }
     let begun = whole_lines(plan, index, file.try_clone().map_err(&failed)?);
     let (done, end) = begun.unwrap_or((0, 0));
+    if lines_behind(&mut file, end).map_err(&failed)? {
+        note(&format!("shard {index} is damaged after {done} observers: those behind are computed again"));
+    }
     // A line that was cut off by a kill goes.
     file.set_len(end).map_err(&failed)?;
     file.seek(SeekFrom::Start(end)).map_err(&failed)?;
@@ -222,4 +227,98 @@ pub(crate) fn run(
     append(&mut file, &footer(plan, index))?;
     file.sync_all().map_err(&failed)?;
     std::fs::rename(&part, &path).map_err(Failure::file(&path))
+}
+
+/// Whether whole lines lie behind `end`, and not only one that was cut off or the last one.
+fn lines_behind(file: &mut File, end: u64) -> std::io::Result<bool> {
+    file.seek(SeekFrom::Start(end))?;
+    let mut rest = Vec::new();
+    file.take(1 << 20).read_to_end(&mut rest)?;
+    Ok(rest.contains(&b'\n') && !rest.starts_with(b"{\"end\":"))
+}
+
+/// The right to write a shard, until it is dropped.
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    fn of(folder: &Path, index: usize) -> Result<Self, Failure> {
+        let path = folder.join(format!("shard-{index:05}.lock"));
+        loop {
+            let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path);
+            let file = file.map_err(Failure::file(&path))?;
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Failure::Refused(format!("shard {index} is being run by another process")));
+                }
+                // Some file systems know no locks.
+                Err(TryLockError::Error(_)) => return Ok(Self { path, _file: file }),
+            }
+            // Whoever had the lock before took its file away: this is not the file that others lock.
+            if is_still(&file, &path) {
+                return Ok(Self { path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Whether a path still leads to an opened file.
+fn is_still(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let number =
+            |found: std::io::Result<std::fs::Metadata>| found.map(|found| (found.dev(), found.ino())).ok();
+        number(file.metadata()).is_some_and(|opened| number(std::fs::metadata(path)) == Some(opened))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        true
+    }
+}
+
+/// Takes a plan and its shards out of a folder, where nothing else may be.
+pub(super) fn clear(folder: &Path) -> Result<(), Failure> {
+    let refused = |why: String| Failure::Refused(format!("{} {why}", folder.display()));
+    if !plan::is_there(folder) {
+        return Err(refused("holds no plan and is not replaced".into()));
+    }
+    let mut shards = Vec::new();
+    for entry in folder.read_dir().map_err(Failure::file(folder))? {
+        let entry = entry.map_err(Failure::file(folder))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let of_shard = name.strip_prefix("shard-").and_then(|name| name.split_once('.'));
+        match of_shard {
+            Some((number, "jsonl" | "jsonl.part" | "lock")) if number.parse::<usize>().is_ok() => {
+                shards.push((number.parse().unwrap_or(0), entry.path()));
+            }
+            // What a killed process leaves of a plan.
+            None if name == "plan.json" || (name.starts_with(".ndp-") && name.ends_with(".part")) => {}
+            _ => {
+                return Err(refused(format!(
+                    "holds {name}, which is no part of a plan, and is not replaced"
+                )));
+            }
+        }
+    }
+    for (index, path) in shards {
+        let _lock = Lock::of(folder, index)?;
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::File(path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }

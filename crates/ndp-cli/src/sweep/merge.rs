@@ -2,25 +2,25 @@
 
 use super::Study;
 use crate::errors::Failure;
-use crate::output::{WRITING, up};
+use crate::output::{unless_unread, up};
 use ndp_algos::Protocol;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
+use ndp_report::files::Output;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{MutexGuard, PoisonError};
 
 /// The share of samples in which a statement about all observers may be wrong.
 const MISS: f64 = 0.05;
 
-/// A file of lines that takes its place when it is whole.
+/// Lines, perhaps in a file that takes its place when it is whole.
 pub(crate) struct Lines<'a> {
     study: &'a Study,
-    path: PathBuf,
-    part: PathBuf,
-    file: BufWriter<File>,
+    /// Nowhere where only what they say together is asked for, or nobody reads them any more.
+    output: Option<(PathBuf, Output)>,
+    /// Whether whoever read them went away.
+    pub(crate) unread: bool,
     /// By protocol and noise, in the order of the study.
     found: BTreeMap<(usize, usize), Vec<Observed>>,
     lines: usize,
@@ -51,19 +51,21 @@ pub(crate) struct Together {
 }
 
 impl<'a> Lines<'a> {
-    pub(crate) fn create(study: &'a Study, path: &Path) -> Result<Self, Failure> {
-        let part = super::files::part(path);
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).map_err(Failure::file(path))?;
-        }
-        let file = BufWriter::new(File::create(&part).map_err(Failure::file(path))?);
-        let mut lines = Self { study, path: path.into(), part, file, found: BTreeMap::new(), lines: 0 };
+    pub(crate) fn create(study: &'a Study, path: Option<&Path>) -> Result<Self, Failure> {
+        let output =
+            path.map(|path| Ok::<_, Failure>((path.to_owned(), Output::create(path)?))).transpose()?;
+        let mut lines = Self { study, output, unread: false, found: BTreeMap::new(), lines: 0 };
         lines.write(&study.header())?;
         Ok(lines)
     }
 
     fn write(&mut self, line: &str) -> Result<(), Failure> {
-        writeln!(self.file, "{line}").map_err(Failure::file(&self.path))
+        let Some((path, output)) = &mut self.output else { return Ok(()) };
+        match writeln!(output, "{line}") {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => (self.output, self.unread) = (None, true),
+            written => written.map_err(Failure::file(path))?,
+        }
+        Ok(())
     }
 
     /// Takes the next line.
@@ -100,10 +102,9 @@ impl<'a> Lines<'a> {
         let words: Vec<Value> = together.iter().map(Together::record).collect();
         let lines = self.lines;
         self.write(&json!({ "end": lines, "sampled": self.study.sampled, "together": words }).to_string())?;
-        let failed = Failure::file(&self.path);
-        self.file.flush().and_then(|()| self.file.get_ref().sync_all()).map_err(&failed)?;
-        let _writing: MutexGuard<'_, ()> = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
-        std::fs::rename(&self.part, &self.path).map_err(&failed)?;
+        if let Some((_, output)) = self.output {
+            unless_unread(output.finish())?;
+        }
         Ok(together)
     }
 }

@@ -1,8 +1,9 @@
 //! Fetching the data sets from their official sources.
 
 use super::{Data, DataError, DataSet, Download, SETS};
+use ndp_report::files::{OutputError, write};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use ureq::Agent;
 
@@ -30,13 +31,8 @@ pub enum DownloadError {
         source: DataError,
     },
     /// A file cannot be written.
-    #[error("cannot write {path}: {source}")]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] OutputError),
 }
 
 /// Fetches what is missing in `folder` of the data sets of [`SETS`] that can be fetched, and checks it; says
@@ -86,7 +82,7 @@ fn agent(patience: Duration) -> Agent {
         .into()
 }
 
-/// Fetches one file, checks it in a folder of its own, then moves it to `path`.
+/// Fetches one file, checks it in a folder of its own, then writes it to `path`.
 fn fetch_one(
     agent: &Agent,
     address: &str,
@@ -94,17 +90,12 @@ fn fetch_one(
     check: &dyn Fn(&Data) -> Result<bool, DataError>,
 ) -> Result<(), DownloadError> {
     let (address, bytes) = follow_description(agent, address)?;
-    let incoming = path.with_file_name(".incoming");
-    let file = incoming.join(path.file_name().unwrap_or_default());
-    let write_error = |source| DownloadError::Write { path: path.into(), source };
-    let attempt = || -> std::io::Result<()> {
-        fs::create_dir_all(&incoming)?;
-        fs::write(&file, bytes)
-    };
-    attempt().map_err(write_error)?;
+    // Two processes may fetch the same file.
+    let incoming = path.with_file_name(format!(".incoming-{}", std::process::id()));
+    write(&incoming.join(path.file_name().unwrap_or_default()), &bytes)?;
     let checked = check(&Data::only(&incoming));
     let result = match checked {
-        Ok(true) => fs::rename(&file, path).map_err(write_error),
+        Ok(true) => write(path, &bytes).map_err(DownloadError::from),
         Ok(false) => Err(DownloadError::NoAddress(address)),
         Err(source) => Err(DownloadError::Refused { address, source }),
     };
@@ -214,7 +205,7 @@ mod tests {
                 matches!(&error, DownloadError::Transfer { address, .. } if address.ends_with(name)),
                 "{error}"
             );
-            assert!(!path.exists() && !folder.join(".incoming").exists());
+            assert!(!path.exists() && fs::read_dir(&folder).unwrap().count() == 0);
         }
         assert!(matches!(get("lost"), Err(DownloadError::NoAddress(_))));
         get("moved").unwrap();

@@ -7,12 +7,14 @@ use quick_xml::Reader;
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::BTreeMap;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
 pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
-    let mut reader = Reader::from_reader(reader);
+    let mut reader = Reader::from_reader(Counted { reader, ends: 0 });
     let mut buffer = Vec::new();
     let mut numbers: BTreeMap<Box<str>, usize> = BTreeMap::new();
+    // Of every node that an edge names before a node does: the line. Nodes may come behind their edges.
+    let mut undeclared: BTreeMap<usize, usize> = BTreeMap::new();
     let (mut arcs, mut extra) = (Vec::new(), false);
     let (mut in_graph, mut in_edge, mut directed, mut seen) = (false, false, false, false);
     // Some edges may say that they have no direction, or have one, whatever the graph says.
@@ -22,6 +24,7 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
         let event = reader
             .read_event_into(&mut buffer)
             .map_err(|error| malformed(Format::GraphMl, None, format!("is no XML: {error}")))?;
+        let line = reader.get_ref().ends + 1;
         let (tag, empty) = match &event {
             Event::Start(tag) => (tag, false),
             Event::Empty(tag) => (tag, true),
@@ -45,15 +48,18 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
                 directed = attribute(tag, "edgedefault")?.as_deref() == Some("directed");
             }
             "node" if in_graph => {
-                let id = required(tag, "id")?;
+                let id = required(tag, "id", line)?;
                 let next = numbers.len();
-                numbers.entry(id).or_insert(next);
+                undeclared.remove(numbers.entry(id).or_insert(next));
             }
             "edge" if in_graph => {
-                let ends = [required(tag, "source")?, required(tag, "target")?];
+                let ends = [required(tag, "source", line)?, required(tag, "target", line)?];
                 let [u, v] = ends.map(|id| {
                     let next = numbers.len();
-                    *numbers.entry(id).or_insert(next)
+                    *numbers.entry(id).or_insert_with(|| {
+                        undeclared.insert(next, line);
+                        next
+                    })
                 });
                 let own = attribute(tag, "directed")?.map(|value| value == "true");
                 if !own.unwrap_or(directed) {
@@ -72,6 +78,11 @@ pub(super) fn read(reader: impl BufRead) -> Result<Found, Error> {
     if !seen {
         return Err(malformed(Format::GraphMl, None, "has no graph"));
     }
+    if let Some((&number, &line)) = undeclared.first_key_value() {
+        let name = numbers.iter().find_map(|(label, &other)| (other == number).then_some(label));
+        let problem = format!("has an edge of {:?}, and no such node", name.map_or("", |name| name));
+        return Err(malformed(Format::GraphMl, Some(line), problem));
+    }
     arcs.extend(undirected_arcs);
     let mut labels = vec![Box::default(); numbers.len()];
     for (label, number) in numbers {
@@ -88,13 +99,43 @@ fn attribute(tag: &BytesStart<'_>, name: &str) -> Result<Option<String>, Error> 
     Ok(Some(value.into_owned()))
 }
 
-fn required(tag: &BytesStart<'_>, name: &str) -> Result<Box<str>, Error> {
-    match attribute(tag, name)? {
-        Some(value) if !value.is_empty() => Ok(value.into()),
-        _ => {
-            let tag = tag.name();
-            let tag: &str = tag.as_ref();
-            Err(malformed(Format::GraphMl, None, format!("has a <{tag}> without {name}")))
-        }
+fn required(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Box<str>, Error> {
+    let problem = match attribute(tag, name)? {
+        Some(value) if value.contains('\0') => "with a NUL byte in its",
+        Some(value) if !value.is_empty() => return Ok(value.into()),
+        _ => "without",
+    };
+    let tag = tag.name();
+    let tag: &str = tag.as_ref();
+    Err(malformed(Format::GraphMl, Some(line), format!("has a <{tag}> {problem} {name}")))
+}
+
+/// A reader that counts the ends of lines that were taken from it.
+struct Counted<R> {
+    reader: R,
+    ends: usize,
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.ends += ends(&buffer[..read]);
+        Ok(read)
     }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What is in the buffer is given again, and without error.
+        self.ends += self.reader.fill_buf().map_or(0, |buffer| ends(&buffer[..amount.min(buffer.len())]));
+        self.reader.consume(amount);
+    }
+}
+
+fn ends(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| byte == b'\n').count()
 }

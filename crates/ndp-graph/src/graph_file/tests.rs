@@ -105,6 +105,23 @@ fn what_is_no_graph_is_refused() {
     let cases: &[(&[u8], &str)] = &[
         (b"<html><body>404</body></html>", "has no graph"),
         (b"<graphml><graph><edge source=\"1\"/></graph></graphml>", "has a <edge> without target"),
+        (
+            b"<graphml><graph>\n<node id=\"1\"/>\n<edge source=\"1\" target=\"zoe\"/></graph></graphml>",
+            "line 3 of the GraphML file has an edge of \"zoe\"",
+        ),
+        (
+            b"<graphml><graph>\n<node id=\"a\0b\"/></graph></graphml>",
+            "line 2 of the GraphML file has a <node> with a NUL byte in its id",
+        ),
+        (b"1 2\n2 a\0b\n", "line 2 of the edge list has a NUL byte"),
+        (b"graph {\n a -- b\n}\n", "line 1 of the edge list begins a DOT file"),
+        (b"# drawn\n\nstrict digraph \"G\" {\n a -> b;\n}\n", "line 3 of the edge list begins a DOT file"),
+        (b"digraph{a->b}\n", "begins a DOT file"),
+        (b"// drawn\ngraph G {\n", "line 2 of the edge list begins a DOT file"),
+        (b"digraph G\n{\n a -> b\n}\n", "line 2 of the edge list begins a block"),
+        (b"graph [\n  directed 0\n", "begins a GML file"),
+        (b"*Vertices 2\n1 \"a\"\n", "begins a Pajek file"),
+        (b"{\"nodes\": []}\n", "begins a block"),
         (b"<graphml><graph><node id=\"1\"></graph>", "is no XML"),
         (b"<graphml><graph><graph/></graph></graphml>", "within a graph"),
         (b"<graphml><graph><hyperedge/></graph></graphml>", "more than two nodes"),
@@ -134,6 +151,18 @@ fn what_is_no_graph_is_refused() {
         assert!(said.contains(words) && said.lines().count() == 1, "{said}");
     }
     assert_eq!(read(b""), Err(Error::EmptyGraph));
+}
+
+/// Words of other formats are names like any others, and nodes may come behind their edges.
+#[test]
+fn what_looks_like_another_format_may_be_an_edge() -> Result<(), Error> {
+    for text in ["graph paper\npaper digraph\n", "graphics{ a\n", "strict graph\n", "a graph{\n"] {
+        assert!(read(text.as_bytes())?.graph.edge_count() > 0, "{text}");
+    }
+    let edges =
+        "<graphml><graph><edge source=\"b\" target=\"a\"/><node id=\"a\"/><node id=\"b\"/></graph></graphml>";
+    assert_eq!(read(edges.as_bytes())?.graph.edge_count(), 1);
+    Ok(())
 }
 
 fn weighted(text: &str) -> Result<GraphFile, Error> {

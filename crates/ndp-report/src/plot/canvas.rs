@@ -1,6 +1,7 @@
 //! Lines, shapes and letters: the only file that knows kuva.
 
 use super::Picture;
+use crate::harmless::harmless;
 use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::render::color::Color;
@@ -163,7 +164,7 @@ impl Canvas {
             x,
             y,
             // kuva reads text between two dollars as a formula.
-            content: text.replace('$', "\\$"),
+            content: harmless(text).replace('$', "\\$"),
             size: size as u32,
             anchor: match anchor {
                 Anchor::Start => TextAnchor::Start,
