@@ -154,7 +154,7 @@ fn shares_in_programs_are_what_is_written() -> Result<(), Error> {
         )?
     );
     for wrong in ["1", "-0.1", r#""3/2""#] {
-        assert!(lazy(wrong).is_err_and(|refused| refused.to_string().contains("laziness")), "{wrong}");
+        assert!(lazy(wrong).is_err_and(|refused| refused.to_string().contains("below 1")), "{wrong}");
     }
     Ok(())
 }
