@@ -137,6 +137,8 @@ impl NoisyMessageGossip {
         let first = inside.len();
         let rounds = if self.ratio > 0.0 { self.rounds } else { 0 };
         let sender = |noise: usize| n + noise;
+        let mut is_heard = vec![false; per_round];
+        heard.iter().for_each(|&(_, noise)| is_heard[noise] = true);
         let mut numbers = vec![u32::MAX; per_round];
         let (mut around, mut links, mut count) = (Vec::new(), Vec::new(), 0u32);
         let mut number = |noise: usize| {
@@ -152,9 +154,11 @@ impl NoisyMessageGossip {
             }
             MessageNoise::PerLink => {
                 for (a, w, _, noise) in self.links().filter(|&(.., noise)| !known(sender(noise))) {
-                    // A link out of the ball is not heard of.
+                    // A link out of the ball is not heard of, but by who taps it.
                     if let (Some(w), Some(receiver)) = (ball.local(w), ball.local(a)) {
                         links.push((id(receiver), id(w), number(noise)));
+                    } else if is_heard[noise] {
+                        number(noise);
                     }
                 }
             }
