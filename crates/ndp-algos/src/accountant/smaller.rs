@@ -1,6 +1,6 @@
 //! The smaller of an account and of the bound that is known without it.
 
-use super::{Account, Observer};
+use super::{Account, Assumption, NodeNames, Observer};
 use crate::Error;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
@@ -41,8 +41,20 @@ impl Account for Smaller<'_> {
         self.account.failure()
     }
 
+    fn names(&self) -> NodeNames {
+        self.account.names()
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        self.account.rests_on()
+    }
+
     fn class(&self) -> Option<(usize, usize)> {
         self.account.class()
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        self.account.assumptions()
     }
 
     /// The smaller of what the two need: it keeps the loss of one of them, and so the smaller loss, within what is allowed.
