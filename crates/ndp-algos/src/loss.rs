@@ -20,6 +20,7 @@ use crate::certified::rows::{Given, Rows};
 use crate::view::Source;
 use crate::{Error, View};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
+use ndp_numeric::rounding::Interval;
 use serde::Serialize;
 
 /// What a coalition (mostly one node) learns about every node, and how well that is known.
@@ -36,10 +37,10 @@ use serde::Serialize;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LossReport {
-    /// The nodes that pool their views, ascending.
+    /// The nodes that pool their views, ascending; none for an outsider.
     pub coalition: Vec<usize>,
     /// Unit loss of every node towards the coalition, the upper end of its enclosure; `observer` is the coalition's first
-    /// node. `Exact` where no enclosure is wider than `1e-9`, absolute up to a loss of 1 and relative above it. The
+    /// node (for an outsider `usize::MAX`). `Exact` where no enclosure is wider than `1e-9`, absolute up to a loss of 1 and relative above it. The
     /// entries of members whose noise is known are 1.
     pub loss: Guarantee<ObserverLoss>,
     /// The lower ends of the enclosures, in the same order: proven without any prime.
@@ -72,16 +73,18 @@ impl LossReport {
     pub(crate) fn new(coalition: Vec<usize>, certificate: Certificate, members_known: bool) -> Self {
         let Certificate { mut lower, mut upper, rank, bits, failure, total, certified } = certificate;
         let exact = certified && lower.iter().zip(&upper).all(|(&low, &high)| width(low, high) <= WIDTH);
-        let members = |ends: &[f64]| coalition.iter().map(|&v| ends[v]).sum::<f64>();
-        // All losses add up to the rank; what members lose to themselves is enclosed, and taken off.
-        let total = total.map(|total| total as f64).map(|total| match members_known {
-            true => (total, total),
-            false => ((total - members(&upper)) * (1.0 - SUM), (total - members(&lower)) * (1.0 + SUM)),
+        // All losses add up to the rank; what members lose to themselves is enclosed, and taken off. What is left may be much
+        // smaller than both, so that every operation is rounded outward.
+        let members = |ends: &[f64]| coalition.iter().map(|&v| Interval::new(ends[v])).sum::<Interval>();
+        let total = total.map(|total| Interval::count(total as u64)).map(|total| match members_known {
+            true => (total.low(), total.high()),
+            false => ((total - members(&upper)).low().max(0.0), (total - members(&lower)).high().max(0.0)),
         });
         if members_known {
             coalition.iter().for_each(|&v| (lower[v], upper[v]) = (1.0, 1.0));
         }
-        let loss = ObserverLoss { observer: coalition[0], unit: upper };
+        let observer = coalition.first().copied().unwrap_or(usize::MAX);
+        let loss = ObserverLoss { observer, unit: upper };
         let loss = if exact { Exact::new(loss).into() } else { UpperBound::new(loss).into() };
         Self { coalition, loss, lower, rank, bits, failure, total }
     }
@@ -133,7 +136,8 @@ impl LossReport {
         let (low, high) = if low == high {
             (low / n * (1.0 - SUM), quotient_up(high, n))
         } else {
-            (low / n * (1.0 - SUM), high / n * (1.0 + SUM))
+            // A quotient below the range of normal numbers has no digits to round up.
+            (low / n * (1.0 - SUM), (high / n * (1.0 + SUM)).max(f64::MIN_POSITIVE))
         };
         if width(low, high) <= WIDTH { Exact::new(high).into() } else { UpperBound::new(high).into() }
     }
@@ -229,6 +233,33 @@ mod tests {
         assert_eq!(report.rank, 1);
         assert_abs_diff_eq!(report.loss.value().unit[0], 0.5, epsilon = 1e-13);
         assert_abs_diff_eq!(*report.mean().value(), 1.0 / 3.0, epsilon = 1e-13);
+        Ok(())
+    }
+
+    /// A path whose last edge hardly moves anything: without its own noise the last node learns some 1e-18 about the others, which is
+    /// less than what `3 - 2.999…` rounds away.
+    #[test]
+    fn a_mean_below_the_roundings_is_not_lost() -> Result<(), Error> {
+        use crate::gossip::{ExactOptions, exact_loss};
+        use crate::protocol::OwnNoise;
+        use num_rational::BigRational;
+        use num_traits::{One, ToPrimitive};
+        let options = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
+        let exact = |x: f64| BigRational::from_float(x).expect("finite");
+        for tiny in [1e-6, 1e-9, 3e-10, 1e-12, 1e-100] {
+            // One round of each: the observers 0 and 1 hear node 2, which by then has a share `tiny` of node 3.
+            let graph = ndp_graph::generators::path_graph(3)?;
+            let weight = |u, _| if u == 1 { tiny } else { 0.5 };
+            let matrix = ndp_graph::GossipMatrix::from_edge_weights(&graph, weight)?;
+            let report = exact_loss((&matrix, 2), &[0], options)?;
+            // Node 0 hears x_1, then (x_0/2 + d x_1 + tiny x_2): the plane is that of e_1 and (1/2, tiny) over 0 and 2.
+            let square = exact(tiny) * exact(tiny);
+            let of_two = &square / (BigRational::new(1.into(), 4.into()) + &square);
+            let mean = (BigRational::one() + of_two) / BigRational::from_integer(3.into());
+            let reported = exact(*report.mean().value());
+            assert!(reported >= mean, "{tiny:e}: {}", (mean - &reported).to_f64().unwrap_or(f64::NAN));
+            assert!(reported <= mean + exact(1e-9));
+        }
         Ok(())
     }
 

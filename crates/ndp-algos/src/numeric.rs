@@ -52,9 +52,17 @@ impl Total {
     }
 }
 
-/// A nonnegative value a few roundings away, rounded up; 0 and `∞` stay.
+/// A nonnegative value a few roundings away, rounded up; 0 and `∞` stay. What is below the normal numbers has lost digits, and becomes
+/// the smallest of them.
 pub(crate) fn up(value: f64) -> f64 {
-    value * (1.0 + 4.0 * f64::EPSILON)
+    let raised = value * (1.0 + 4.0 * f64::EPSILON);
+    if 0.0 < value && value < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { raised }
+}
+
+/// A product or quotient of positive numbers, rounded up as by [`up`]: what underflowed to 0 was positive. What is no number stays
+/// none.
+pub(crate) fn positive_up(value: f64) -> f64 {
+    if value < f64::MIN_POSITIVE { f64::MIN_POSITIVE } else { up(value) }
 }
 
 #[cfg(test)]
@@ -64,6 +72,17 @@ mod tests {
     #[test]
     fn counts_saturate() {
         assert_eq!((floor(-1.0), floor(f64::NAN), floor(2.9), floor(1e300)), (0, 0, 2, usize::MAX));
+    }
+
+    #[test]
+    fn small_values_are_rounded_up() {
+        assert_eq!((up(0.0), up(1e-320), positive_up(0.0)), (0.0, f64::MIN_POSITIVE, f64::MIN_POSITIVE));
+        assert!(
+            positive_up(f64::NAN).is_nan()
+                && up(0.1) > 0.1
+                && up(f64::INFINITY) == f64::INFINITY
+                && positive_up(3.0) == up(3.0)
+        );
     }
 
     #[test]

@@ -100,6 +100,16 @@ pub trait LinearProtocol: Send + Sync {
         loss::exact_loss(&self.coalition_view(coalition)?)
     }
 
+    /// What somebody outside the network learns about every node who hears all that goes over these edges, each from its first node
+    /// to its second, and nothing else. The report has no member.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where the protocol has no account of it, as by default; [`ndp_graph::Error::NotAnEdge`].
+    fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
+        let _ = tapped;
+        Err(Error::NotOffered("this protocol has no account of overheard edges: state it as a program"))
+    }
+
     /// Runs on `values` (`n` by `d`) with `sigma` as the unit of noise and returns what `coalition` holds.
     ///
     /// By default the values of the view are drawn as the view describes them: an audit of such a protocol tests its accountant, not
@@ -191,6 +201,10 @@ macro_rules! delegate {
 
             fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
                 (**self).coalition_loss(coalition)
+            }
+
+            fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
+                (**self).overheard_loss(tapped)
             }
 
             fn observe(

@@ -169,6 +169,7 @@ fn graphs_matrices_and_sequences_have_their_schemas() -> Result<(), ndp_graph::E
         valid("transition-matrix", metropolis.csr());
         valid("gossip-matrix", &metropolis);
         valid("gossip-matrix", &metropolis.lazy(0.5)?);
+        valid("gossip-matrix", &metropolis.lazy(0.5)?.lazy(0.1)?);
         valid("gossip-sequence", &GossipSequence::constant(&metropolis, 3));
     }
     let cycle = generators::cycle_graph(6)?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Graph`] | `nodes`, `edges` as `[u, v]` with `u < v`, `labels` and `positions` where it has any |
 //! | [`Csr`], [`TransitionMatrix`] | `nodes`, `entries` as `[row, column, weight]`, row by row |
-//! | [`GossipMatrix`] | `graph`, `weights`, `laziness`, and `entries` unless the first two say them all |
+//! | [`GossipMatrix`] | `graph`, `weights`, `laziness` (a list where there are several shares), and `entries` unless the first two say them all |
 //! | [`GossipSequence`] | `nodes`, `matrices`, each different one once, `steps`: `"idle"`, `{"pair": [u, v]}`, `{"matrix": index}` |
 //! | [`EdgeActivations`] | `nodes`, `edges` as `[u, v, probability]` |
 //!
@@ -125,23 +125,35 @@ impl<'de> Deserialize<'de> for TransitionMatrix {
     }
 }
 
+/// A share of the identity, or several in the order in which they were taken: their sum is no `f64`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Shares {
+    One(f64),
+    Several(Vec<f64>),
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct GossipFile<'a> {
     graph: Cow<'a, Graph>,
     weights: Weights,
-    laziness: f64,
+    laziness: Shares,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entries: Option<Vec<Entry>>,
 }
 
 impl Serialize for GossipMatrix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let said = self.weights() != Weights::Given && self.laziness() == 0.0;
+        let said = self.weights() != Weights::Given && self.shares().is_empty();
         let file = GossipFile {
             graph: Cow::Borrowed(self.graph()),
             weights: self.weights(),
-            laziness: self.laziness(),
+            laziness: match self.shares() {
+                [] => Shares::One(0.0),
+                &[share] => Shares::One(share),
+                shares => Shares::Several(shares.to_vec()),
+            },
             entries: if said { None } else { Some(entries(self.csr())) },
         };
         file.serialize(serializer)
@@ -153,7 +165,11 @@ impl<'de> Deserialize<'de> for GossipMatrix {
         let GossipFile { graph, weights, laziness, entries } = GossipFile::deserialize(deserializer)?;
         let build = || -> Result<Self, Error> {
             let given = entries.map(|entries| rows(graph.node_count(), &entries)).transpose()?;
-            Self::from_parts(&graph, weights, laziness, given)
+            let shares = match laziness {
+                Shares::One(share) => vec![share],
+                Shares::Several(shares) => shares,
+            };
+            Self::from_parts(&graph, weights, &shares, given)
         };
         build().map_err(D::Error::custom)
     }

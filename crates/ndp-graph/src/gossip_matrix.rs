@@ -37,8 +37,8 @@ pub struct GossipMatrix {
     graph: Graph,
     matrix: Csr,
     weights: Weights,
-    /// Share of the identity in a lazy matrix, `0` otherwise.
-    laziness: f64,
+    /// Shares of the identity, in the order in which they were taken; none for a matrix that is not lazy.
+    shares: Vec<f64>,
 }
 
 impl GossipMatrix {
@@ -76,17 +76,29 @@ impl GossipMatrix {
         }
     }
 
-    /// `(1 - laziness) W + laziness I`.
+    /// `(1 - laziness) W + laziness I`, where `laziness` is the number that it stores: no share is added up and rounded, see
+    /// [`Self::shares`].
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`.
+    /// [`Error::InvalidParameter`] unless `laziness` lies in `[0, 1)`, and where a weight would become too small for a normal
+    /// number.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_graph::{GossipMatrix, generators::path_graph};
+    /// // Twice almost everything: what is left of 1 is no longer seen beside 1, but every message still moves something.
+    /// let still = GossipMatrix::metropolis(&path_graph(3)?).lazy(1.0 - 1e-10)?.lazy(1.0 - 1e-10)?;
+    /// assert_eq!((still.shares().len(), still.get(1, 1)), (2, 1.0));
+    /// assert!(still.get(0, 1) > 3e-21);
+    /// # Ok::<(), ndp_graph::Error>(())
+    /// ```
     pub fn lazy(&self, laziness: f64) -> Result<Self, Error> {
         if !(0.0..1.0).contains(&laziness) {
-            return Err(Error::InvalidParameter {
-                name: "laziness",
-                condition: "lie in [0, 1)",
-                value: laziness,
-            });
+            let condition = "lie in [0, 1)";
+            return Err(Error::InvalidParameter { name: "laziness", condition, value: laziness });
+        }
+        if laziness == 0.0 {
+            return Ok(self.clone());
         }
         let rows = (0..self.node_count()).map(|u| {
             let (columns, weights) = self.matrix.row(u);
@@ -96,8 +108,15 @@ impl GossipMatrix {
                 .map(move |(&v, &w)| (v, (1.0 - laziness) * w + if v as usize == u { laziness } else { 0.0 }))
         });
         let matrix = Csr::from_rows(self.node_count(), rows);
-        let total = 1.0 - (1.0 - self.laziness) * (1.0 - laziness);
-        Ok(Self { graph: self.graph.clone(), matrix, weights: self.weights, laziness: total })
+        // A weight that rounds to 0 would stand for another protocol.
+        let lost =
+            |(&before, &after): (&f64, &f64)| after < f64::MIN_POSITIVE && before > 0.0 && before != after;
+        if self.matrix.parts().2.iter().zip(matrix.parts().2).any(lost) {
+            let condition = "leave every weight a normal number";
+            return Err(Error::InvalidParameter { name: "laziness", condition, value: laziness });
+        }
+        let shares = self.shares.iter().copied().chain([laziness]).collect();
+        Ok(Self { graph: self.graph.clone(), matrix, weights: self.weights, shares })
     }
 
     /// A given matrix, `n` by `n`, checked against the graph. Entries that differ from their transposed ones by
@@ -141,7 +160,7 @@ impl GossipMatrix {
             graph: graph.clone(),
             matrix: Csr::from_rows(n, rows),
             weights: Weights::Given,
-            laziness: 0.0,
+            shares: Vec::new(),
         })
     }
 
@@ -176,39 +195,38 @@ impl GossipMatrix {
             graph: graph.clone(),
             matrix: Csr::from_rows(n, rows),
             weights: Weights::Given,
-            laziness: 0.0,
+            shares: Vec::new(),
         })
     }
 
-    /// The matrix of a file, whose entries are left out when name and graph say them all.
+    /// The matrix of a file, whose entries are left out when name and graph say them all. Named weights are those of the name: the
+    /// entries of the file are only compared with them.
     ///
     /// # Errors
     /// Those of [`Self::from_dense`] for given entries, [`Error::NotItsWeights`] where named weights have others (beyond the
-    /// rounding of a lazy matrix), [`Error::Shape`] when there are too few or none.
+    /// rounding of a lazy matrix), [`Error::Shape`] when there are too few or none; those of [`Self::lazy`].
     pub(crate) fn from_parts(
         graph: &Graph,
         weights: Weights,
-        laziness: f64,
+        shares: &[f64],
         given: Option<Vec<Vec<(u32, f64)>>>,
     ) -> Result<Self, Error> {
         let named = match weights {
             Weights::Given => None,
-            rule => Some(Self::new(graph, rule)?),
+            rule => {
+                let plain = Self::new(graph, rule)?;
+                Some(shares.iter().try_fold(plain, |matrix, &laziness| matrix.lazy(laziness))?)
+            }
         };
-        let named =
-            named.map(|named| if laziness == 0.0 { Ok(named) } else { named.lazy(laziness) }).transpose()?;
         let Some(rows) = given else {
             return match named {
-                Some(named) if laziness == 0.0 => Ok(named),
+                Some(named) if named.shares.is_empty() => Ok(named),
                 _ => Err(Error::Shape { what: "rows of entries", expected: graph.node_count(), got: 0 }),
             };
         };
-        if !(0.0..1.0).contains(&laziness) {
-            return Err(Error::InvalidParameter {
-                name: "laziness",
-                condition: "lie in [0, 1)",
-                value: laziness,
-            });
+        if let Some(&value) = shares.iter().find(|share| !(0.0..1.0).contains(*share)) {
+            let condition = "lie in [0, 1)";
+            return Err(Error::InvalidParameter { name: "laziness", condition, value });
         }
         let sparse = Csr::from_rows(graph.node_count(), rows);
         for u in 0..graph.node_count() {
@@ -239,13 +257,17 @@ impl GossipMatrix {
                 return Err(Error::NotStochastic { row: u, sum });
             }
         }
+        if let Some(named) = named {
+            return Ok(named);
+        }
         let row = |u: usize| {
             let (columns, values) = sparse.row(u);
             let mean = |(&v, &value): (&u32, &f64)| (v, (0.5 * (value + sparse.get(v as usize, u))).max(0.0));
             columns.iter().zip(values).map(mean).collect::<Vec<_>>()
         };
         let matrix = Csr::from_rows(graph.node_count(), (0..graph.node_count()).map(row));
-        Ok(Self { graph: graph.clone(), matrix, weights, laziness })
+        let shares = shares.iter().copied().filter(|&share| share != 0.0).collect();
+        Ok(Self { graph: graph.clone(), matrix, weights, shares })
     }
 
     /// Weight `1 / denominator(d_u, d_v)` on every edge, where the denominator is at least `d_u + spare`.
@@ -273,7 +295,7 @@ impl GossipMatrix {
             row.insert(graph.neighbors(u).partition_point(|&v| (v as usize) < u), (id(u), diagonal));
             row
         });
-        Self { graph: graph.clone(), matrix: Csr::from_rows(n, rows), weights, laziness: 0.0 }
+        Self { graph: graph.clone(), matrix: Csr::from_rows(n, rows), weights, shares: Vec::new() }
     }
 
     /// Number of nodes.
@@ -304,9 +326,24 @@ impl GossipMatrix {
 
     /// Share of the identity: the entries are `(1 - laziness)` times the named scheme plus
     /// `laziness` on the diagonal.
+    ///
+    /// The number given to [`Self::lazy`]; where it was called several times a rounding of `1 - Π (1 - l)`, below 1, and the exact
+    /// number is in [`Self::shares`].
     #[must_use]
     pub fn laziness(&self) -> f64 {
-        self.laziness
+        match self.shares.as_slice() {
+            [] => 0.0,
+            &[share] => share,
+            shares => (1.0 - shares.iter().map(|share| 1.0 - share).product::<f64>()).min(1.0f64.next_down()),
+        }
+    }
+
+    /// The shares `l_1, …, l_k` of the identity, in order: for a named scheme `S` the matrix is, exactly,
+    /// `(1 - l_k)(… ((1 - l_1) S + l_1 I) …) + l_k I`, each share the number that it stores. The stored [entries](Self::csr) are
+    /// roundings of that; those of [given](Weights::Given) weights are what is meant, whatever the shares.
+    #[must_use]
+    pub fn shares(&self) -> &[f64] {
+        &self.shares
     }
 
     /// The entry `W[u][v]`.
@@ -448,6 +485,33 @@ mod tests {
         for bad in [1.0, -0.1, f64::NAN, f64::INFINITY] {
             assert!(matches!(w.lazy(bad), Err(Error::InvalidParameter { name: "laziness", .. })));
         }
+        Ok(())
+    }
+
+    /// Shares are kept as they were given: none is a rounding of another.
+    #[test]
+    fn every_share_is_kept() -> Result<(), Error> {
+        let walk = GossipMatrix::new(&cycle_graph(4)?, Weights::Regular)?;
+        for share in [1e-17, 1e-10, 0.3, 1.0 - 1e-10, 5e-324] {
+            let lazy = walk.lazy(share)?;
+            // The diagonal of the walk is 0, so that the entry is the share itself.
+            assert_eq!((lazy.laziness(), lazy.get(0, 0)), (share, share));
+            assert!((lazy.get(0, 1) - 0.5 * (1.0 - share)).abs() <= f64::EPSILON * lazy.get(0, 1));
+        }
+        let twice = walk.lazy(1.0 - 1e-10)?.lazy(1.0 - 1e-10)?;
+        assert_eq!(twice.shares(), [1.0 - 1e-10; 2]);
+        assert!(twice.laziness() < 1.0 && twice.get(0, 1) > 4.9e-21);
+        assert_eq!(walk.lazy(0.0)?.shares(), [0.0; 0]);
+        // 2^-53 to the power of 20 is no normal number any more.
+        let mut slow = walk;
+        let refused = loop {
+            match slow.lazy(1.0f64.next_down()) {
+                Ok(slower) => slow = slower,
+                Err(refused) => break refused,
+            }
+        };
+        assert_eq!(slow.shares().len(), 19);
+        assert!(matches!(refused, Error::InvalidParameter { name: "laziness", .. }));
         Ok(())
     }
 

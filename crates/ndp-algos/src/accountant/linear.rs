@@ -16,8 +16,11 @@ impl<P: LinearProtocol> Protocol for P {
     }
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        if observer.members().is_empty() && !observer.tapped.is_empty() {
+            let report = self.overheard_loss(&observer.tapped)?;
+            return Ok(Box::new(Reported { report, observer: observer.clone() }));
+        }
         if observer.members().is_empty() {
-            observer.require_no_taps()?;
             return Ok(Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer)?);
         }
         let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;

@@ -50,6 +50,7 @@ mod names;
 mod observer;
 mod outsider;
 mod search;
+mod smaller;
 mod target;
 mod uniform;
 
@@ -61,6 +62,7 @@ pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
 pub(crate) use outsider::of_outsider;
 pub(crate) use search::of_pair as search_of_pair;
+pub(crate) use smaller::at_most;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target, check, least_noise};
 pub(crate) use uniform::Uniform;
 

@@ -159,6 +159,8 @@ impl Arithmetic for Residues<'_> {
 pub(super) struct InFixed<const L: usize> {
     /// The walk starts from `2^-down`.
     pub(super) down: i64,
+    /// What is read is multiplied by `2^-reach`.
+    pub(super) reach: i64,
     pub(super) registers: f64,
     pub(super) error: Magnitude,
     pub(super) read: Magnitude,
@@ -173,11 +175,19 @@ impl<const L: usize> InFixed<L> {
 
     /// Coefficients were read through a map of this norm, each rounded by `units` and taken `factor` times.
     fn was_read(&mut self, norm: Magnitude, count: usize, units: f64, factor: f64) {
-        let factor = factor.abs();
         let rounding = Magnitude::new(count as f64, 0).root().times(Magnitude::new(units, 0));
-        let carried =
-            norm.times(self.error).plus(rounding).times(Magnitude::new(factor, 0).plus(Magnitude::power(0)));
+        let factor = Magnitude::new(factor, -self.reach).plus(Magnitude::power(0));
+        let carried = norm.times(self.error).plus(rounding).times(factor);
         self.read = self.read.plus(carried);
+    }
+
+    /// `2^-reach factor x`, off by at most one unit.
+    fn reached(&self, x: Fixed<L>, factor: f64) -> Fixed<L> {
+        if factor == 1.0 && self.reach == 0 {
+            return x;
+        }
+        let Dyadic { mantissa, exponent } = Dyadic::of(factor);
+        fixed::times_power(&x, mantissa, i64::from(exponent) - self.reach)
     }
 }
 
@@ -231,9 +241,10 @@ impl<const L: usize> Arithmetic for InFixed<L> {
     fn read(&mut self, to: &mut [Fixed<L>], state: &[Fixed<L>], entries: &[(u32, u32)], factor: f64) {
         for &(register, coordinate) in entries {
             let to = &mut to[coordinate as usize];
-            *to = fixed::plus(to, &scaled(state[register as usize], factor));
+            *to = fixed::plus(to, &self.reached(state[register as usize], factor));
         }
-        self.was_read(Magnitude::power(0), entries.len(), f64::from(u8::from(factor != 1.0)), factor);
+        let rounded = factor != 1.0 || self.reach > 0;
+        self.was_read(Magnitude::power(0), entries.len(), f64::from(u8::from(rounded)), factor);
     }
 
     fn read_around(
@@ -247,7 +258,7 @@ impl<const L: usize> Arithmetic for InFixed<L> {
     ) {
         for &(sender, coordinate) in entries {
             let to = &mut to[coordinate as usize];
-            *to = fixed::plus(to, &scaled(matrix.off_diagonal(sender as usize, state), factor));
+            *to = fixed::plus(to, &self.reached(matrix.off_diagonal(sender as usize, state), factor));
         }
         // A nonnegative matrix without its diagonal has no larger norm.
         self.was_read(matrix.norm(), entries.len(), f64::from(matrix.units()) + 2.0, factor);
@@ -264,17 +275,12 @@ impl<const L: usize> Arithmetic for InFixed<L> {
     ) {
         for &(u, v, coordinate) in entries {
             let to = &mut to[coordinate as usize];
-            *to =
-                fixed::plus(to, &scaled(matrix.weighted(u as usize, v as usize, &state[u as usize]), factor));
+            let weighted = matrix.weighted(u as usize, v as usize, &state[u as usize]);
+            *to = fixed::plus(to, &self.reached(weighted, factor));
         }
         // No row of weights is longer than the norm of the matrix.
         self.was_read(matrix.norm(), entries.len(), f64::from(matrix.units()) + 2.0, factor);
     }
-}
-
-/// `factor · x`, off by at most one unit.
-fn scaled<const L: usize>(x: Fixed<L>, factor: f64) -> Fixed<L> {
-    if factor == 1.0 { x } else { fixed::times(&x, Dyadic::of(factor)) }
 }
 
 /// Floating point, where all terms are nonnegative.

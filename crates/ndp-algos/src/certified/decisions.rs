@@ -28,9 +28,9 @@ impl Decisions {
 }
 
 /// What the failure of a decision depends on.
-pub(crate) struct Stakes {
-    /// `log₂(D |r|)` of every candidate.
-    pub(crate) widths: Vec<f64>,
+pub(crate) struct Stakes<'a> {
+    /// `log₂(D |r|)` of every candidate, where these are new.
+    pub(crate) widths: &'a dyn Fn(&[bool]) -> Vec<f64>,
     /// Inputs that may leak.
     pub(crate) leaking: usize,
     /// Largest possible rank: where it is reached, nothing was overlooked.
@@ -43,7 +43,7 @@ pub(crate) struct Stakes {
 pub(crate) fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
     let layout = rows.layout();
     let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises).count();
-    let stakes = Stakes { widths: rows.widths(), leaking, full: layout.noises, together };
+    let stakes = Stakes { widths: &|_| rows.widths(), leaking, full: layout.noises, together };
     let run = |field: Field| {
         let mut table = Table::new(field, layout.noises);
         let mut row = rows.modular(field);
@@ -67,20 +67,15 @@ pub(crate) fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
 
 /// Decides about gossip with a fixed matrix, whose candidates are products with the directions kept before.
 pub(crate) fn of_krylov(view: &Krylov, together: bool) -> Result<Decisions, Error> {
-    let stakes = Stakes { widths: Vec::new(), leaking: 0, full: view.nodes(), together };
-    let mut decisions = decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field))?;
     // The widths follow from the levels, which follow from the decisions.
-    if decisions.failure > 0.0 {
-        let widths = view.widths(&decisions.kept);
-        decisions.failure = failure(&Stakes { widths, ..stakes }, &decisions.kept, TWO, 1);
-    }
-    Ok(decisions)
+    let stakes = Stakes { widths: &|kept| view.widths(kept), leaking: 0, full: view.nodes(), together };
+    decide(&mut view.fingerprint().finish(), &stakes, |field| view.verdicts(field))
 }
 
 /// Runs primes until two of them agree on every candidate (three, where two leave too large a failure).
 pub(crate) fn decide(
     primes: &mut Primes,
-    stakes: &Stakes,
+    stakes: &Stakes<'_>,
     run: impl Fn(Field) -> Verdicts + Sync,
 ) -> Result<Decisions, Error> {
     let mut drawn: Vec<u64> = Vec::new();
@@ -97,7 +92,7 @@ pub(crate) fn decide(
 fn agree(
     first: Field,
     second: Field,
-    stakes: &Stakes,
+    stakes: &Stakes<'_>,
     run: &(impl Fn(Field) -> Verdicts + Sync),
     mut next: impl FnMut() -> Option<Field>,
 ) -> Result<Decisions, Error> {
@@ -137,16 +132,16 @@ fn agree(
 }
 
 /// `(1 + leaking) (B / M)^primes` times the number of pairs drawn, and 0 where no row was called old.
-fn failure(stakes: &Stakes, kept: &[bool], primes: i32, pairs: usize) -> f64 {
+fn failure(stakes: &Stakes<'_>, kept: &[bool], primes: i32, pairs: usize) -> f64 {
     if kept.iter().all(|&kept| kept) {
         return 0.0;
     }
-    let new = stakes.widths.iter().zip(kept).filter(|(_, kept)| **kept).map(|(width, _)| width.max(0.0));
-    let other = stakes.widths.iter().fold(0.0, |m: f64, &width| m.max(width));
+    let widths = (stakes.widths)(kept);
+    let new = widths.iter().zip(kept).filter(|(_, kept)| **kept).map(|(width, _)| width.max(0.0));
+    let other = widths.iter().fold(0.0, |m: f64, &width| m.max(width));
     // A minor of the kept rows and one more: at most so many prime factors of 60 bits (Hadamard).
     let factors = (new.sum::<f64>() + other) / 60.0 * (1.0 + 1e-12);
-    // Without widths, by a caller who fills them in later, any positive number says that some row is old.
-    let share = if stakes.widths.is_empty() { f64::MIN_POSITIVE } else { factors / PRIMES };
+    let share = factors / PRIMES;
     (pairs as f64 * (1 + stakes.leaking) as f64 * share.powi(primes)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
@@ -192,7 +187,7 @@ mod tests {
     fn unlucky_primes_are_discarded() -> Result<(), Error> {
         let rows = array![[1.0, 0.0], [1.0, 7.0], [0.0, 1.0]];
         let rows = given(rows.clone(), rows);
-        let stakes = Stakes { widths: rows.widths(), leaking: 0, full: 2, together: false };
+        let stakes = Stakes { widths: &|_| rows.widths(), leaking: 0, full: 2, together: false };
         let run = |field: Field| {
             let mut table = Table::new(field, 2);
             let mut row = rows.modular(field);
@@ -206,6 +201,45 @@ mod tests {
         }
         let none = agree(Field::new(7), Field::new(11), &stakes, &run, || None);
         assert!(matches!(none, Err(Error::NoGuarantee(_))));
+        Ok(())
+    }
+
+    /// A third prime that had to be drawn makes three pairs, of which any might have agreed by mistake; a large failure asks for one
+    /// more. Gossip with a fixed matrix is told so as written rows are.
+    #[test]
+    fn every_pair_of_primes_that_was_drawn_counts() -> Result<(), Error> {
+        // Rounds beyond the rank: star of four leaves, seen from one of them.
+        let graph = ndp_graph::generators::star_graph(4)?;
+        let matrix = ndp_graph::GossipMatrix::metropolis(&graph);
+        let view = Krylov::new(&matrix, &[1], &[0], &[1], 5);
+        let run = |field: Field| view.verdicts(field);
+        let stakes = |widths| Stakes { widths, leaking: 0, full: view.nodes(), together: false };
+        let of_view = |kept: &[bool]| view.widths(kept);
+        // The hub tells of its leaves in the second round: modulo 5, the denominator aside, that is no news.
+        let [first, second, third] =
+            [1_152_921_504_606_847_009, 1_152_921_504_606_847_067, 1_152_921_504_606_847_081].map(Field::new);
+        let kept = run(first).kept;
+        assert_eq!((run(second).kept == kept, kept.iter().all(|&kept| kept)), (true, false));
+        // A prime that calls everything old after the known noise: proven unlucky.
+        let unlucky = |field: Field| {
+            if field.prime() == first.prime() {
+                Verdicts { kept: vec![true, false], leaks: Vec::new() }
+            } else {
+                run(field)
+            }
+        };
+        let one = agree(second, third, &stakes(&of_view), &run, || None)?;
+        let mut further = [third].into_iter();
+        let three = agree(first, second, &stakes(&of_view), &unlucky, || further.next())?;
+        assert_eq!(one.kept, three.kept);
+        assert!(one.failure > 0.0 && three.failure == 3.0 * one.failure, "{} {}", one.failure, three.failure);
+        assert_eq!(of_krylov(&view, false)?.failure, one.failure);
+        // Rows of a billion bits: two primes leave 2^-40 or so, a third one less.
+        let long = |kept: &[bool]| vec![1e9; kept.len()];
+        let two = agree(first, second, &stakes(&long), &run, || None)?.failure;
+        let mut further = [third].into_iter();
+        let less = agree(first, second, &stakes(&long), &run, || further.next())?.failure;
+        assert!(FAILURE < two && less < two * 1e-6 && further.next().is_none(), "{two} {less}");
         Ok(())
     }
 

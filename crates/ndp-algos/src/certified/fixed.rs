@@ -93,7 +93,7 @@ pub(crate) fn half<const L: usize>(a: &Fixed<L>) -> Fixed<L> {
     shifted(a, ((a[L - 1] as i64) >> 63) as u64, -1)
 }
 
-/// `a` times a small integer, exact.
+/// `a` times a small integer, exact where the product is below 128; it wraps around beyond, which callers exclude.
 #[inline]
 pub(crate) fn times_integer<const L: usize>(a: &Fixed<L>, by: u32) -> Fixed<L> {
     let mut carry = 0;
@@ -104,11 +104,16 @@ pub(crate) fn times_integer<const L: usize>(a: &Fixed<L>, by: u32) -> Fixed<L> {
     })
 }
 
-/// `a · x`, rounded down.
+/// `a · x`, rounded down. Wraps around where the product is beyond 128, which callers exclude.
 pub(crate) fn times<const L: usize>(a: &Fixed<L>, x: Dyadic) -> Fixed<L> {
+    times_power(a, x.mantissa, x.exponent.into())
+}
+
+/// `a · mantissa · 2^exponent`, rounded down. Wraps around as [`times`] does.
+pub(crate) fn times_power<const L: usize>(a: &Fixed<L>, mantissa: i64, exponent: i64) -> Fixed<L> {
     let mut sums = Sums::<L>::new(1);
-    sums.add(std::slice::from_ref(a), x.mantissa);
-    sums.scaled(0, i64::from(x.exponent))
+    sums.add(std::slice::from_ref(a), mantissa);
+    sums.scaled(0, exponent)
 }
 
 /// A divisor between 1 and `2^33`, and its reciprocal.

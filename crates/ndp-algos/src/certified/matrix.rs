@@ -24,7 +24,7 @@ use ndp_linalg::stop::checkpoint;
 pub(crate) enum Laziness {
     /// Leave it out: powers of the scheme span what powers of the lazy matrix span.
     TakenOff,
-    /// Keep it, as the dyadic number that it is.
+    /// Keep it, as the dyadic numbers that it was given by.
     Kept,
 }
 
@@ -32,8 +32,8 @@ pub(crate) enum Laziness {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExactMatrix {
     entries: Entries,
-    /// The share of the identity that is kept, in `[0, 1)`.
-    laziness: f64,
+    /// The shares of the identity that are kept, in the order in which they were taken, each in `(0, 1)`.
+    shares: Vec<f64>,
     /// At least the spectral norm.
     norm: Magnitude,
     /// Binary logarithm of a common denominator of all entries.
@@ -65,6 +65,21 @@ struct Group {
     count: u32,
     /// First and last (exclusive) of those inside.
     inside: (u32, u32),
+}
+
+impl Group {
+    /// At most [`TOGETHER`] neighbors at a time: those inside the ball, and how many there are.
+    ///
+    /// Numbers below 2 in size, added up or taken off so often, and as often the number of the node itself, stay below the 128 at
+    /// which the format wraps around; a hub with more neighbors would not.
+    fn parts(self, neighbors: &[u32]) -> impl Iterator<Item = (&[u32], u32)> {
+        let inside = &neighbors[self.inside.0 as usize..self.inside.1 as usize];
+        (0..self.count.div_ceil(TOGETHER)).map(move |part| {
+            let (first, last) = (part * TOGETHER, self.count.min((part + 1) * TOGETHER));
+            let within = |at: u32| inside.len().min(at as usize);
+            (&inside[within(first)..within(last)], last - first)
+        })
+    }
 }
 
 impl ExactMatrix {
@@ -105,12 +120,13 @@ impl ExactMatrix {
         for (group, size) in groups.iter_mut().zip(&sizes) {
             group.divisor = id(distinct.partition_point(|d| d < size));
         }
-        let laziness = if laziness == Laziness::Kept { matrix.laziness() } else { 0.0 };
-        let denominator = log2_lcm(&distinct) + f64::from(Dyadic::of(laziness).places());
+        let shares = if laziness == Laziness::Kept { matrix.shares().to_vec() } else { Vec::new() };
+        let denominator =
+            log2_lcm(&distinct) + shares.iter().map(|&l| f64::from(Dyadic::of(l).places())).sum::<f64>();
         let divisors = distinct.into_iter().map(|d| (d, Divisor::new(d))).collect();
         let entries = Entries::Named { starts, groups, neighbors, divisors };
         // Every denominator is symmetric in the two degrees.
-        Self { entries, laziness, norm: Magnitude::power(0), denominator, symmetric: true }
+        Self { entries, shares, norm: Magnitude::power(0), denominator, symmetric: true }
     }
 
     fn given(matrix: &GossipMatrix, ball: &Ball) -> Self {
@@ -140,7 +156,7 @@ impl ExactMatrix {
         let nodes = 0..starts.len() - 1;
         let symmetric = nodes.into_iter().all(|u| (starts[u]..starts[u + 1]).all(|k| mirrored(u, k)));
         let entries = Entries::Given { starts, columns, weights };
-        Self { entries, laziness: 0.0, norm, denominator: places.into(), symmetric }
+        Self { entries, shares: Vec::new(), norm, denominator: places.into(), symmetric }
     }
 
     /// Number of nodes in the ball.
@@ -197,7 +213,10 @@ impl ExactMatrix {
                 to.numbers(groups.iter().map(|g| divisors[g.divisor as usize].0 << 32 | u64::from(g.count)));
                 to.numbers(groups.iter().map(|g| u64::from(g.inside.1)));
                 to.numbers(neighbors.iter().map(|&v| v.into()));
-                to.number(self.laziness.to_bits());
+                to.number(self.shares.first().map_or(0, |share| share.to_bits()));
+                if self.shares.len() > 1 {
+                    to.numbers(self.shares[1..].iter().map(|share| share.to_bits()));
+                }
             }
             Entries::Given { starts, columns, weights } => {
                 to.number(1);
@@ -220,8 +239,8 @@ impl ExactMatrix {
             }
         };
         let lifted = inverses.iter().map(|&x| field.lift(x)).collect();
-        let laziness = field.dyadic(Dyadic::of(self.laziness));
-        ModularMatrix { matrix: self, field, inverses, lifted, weights, laziness }
+        let shares = self.shares.iter().map(|&share| field.dyadic(Dyadic::of(share))).collect();
+        ModularMatrix { matrix: self, field, inverses, lifted, weights, shares }
     }
 
     /// `W x` in fixed point; every coordinate is off by less than [`units`](Self::units) more than `‖W‖` times `x`'s own error.
@@ -230,19 +249,19 @@ impl ExactMatrix {
         let mut y = vec![[0; L]; x.len()];
         for_tasks(&mut y, |first, y| match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors } => {
-                let lazy = Dyadic::of(self.laziness);
                 for (u, y) in (first..).zip(y) {
                     *y = x[u];
                     for group in &groups[starts[u]..starts[u + 1]] {
-                        let mut sum = fixed::minus(&[0; L], &fixed::times_integer(&x[u], group.count));
-                        for &v in &neighbors[group.inside.0 as usize..group.inside.1 as usize] {
-                            sum = fixed::plus(&sum, &x[v as usize]);
+                        let divisor = divisors[group.divisor as usize].1;
+                        for (inside, count) in group.parts(neighbors) {
+                            let mut sum = fixed::minus(&[0; L], &fixed::times_integer(&x[u], count));
+                            for &v in inside {
+                                sum = fixed::plus(&sum, &x[v as usize]);
+                            }
+                            *y = fixed::plus(y, &divisor.divide(&sum));
                         }
-                        *y = fixed::plus(y, &divisors[group.divisor as usize].1.divide(&sum));
                     }
-                    if lazy.mantissa != 0 {
-                        *y = fixed::plus(y, &fixed::times(&fixed::minus(&x[u], y), lazy));
-                    }
+                    *y = self.lazy(&x[u], *y);
                 }
             }
             Entries::Given { starts, columns, weights } => {
@@ -256,12 +275,28 @@ impl ExactMatrix {
         y
     }
 
-    /// Units by which a coordinate of [`apply`](Self::apply) may be off.
+    /// What laziness makes of `y = S x` at a node: `y + l (x - y)` for one share after the other, each off by less than a unit.
+    fn lazy<const L: usize>(&self, x: &Fixed<L>, y: Fixed<L>) -> Fixed<L> {
+        let share =
+            |y: Fixed<L>, &l: &f64| fixed::plus(&y, &fixed::times(&fixed::minus(x, &y), Dyadic::of(l)));
+        self.shares.iter().fold(y, share)
+    }
+
+    /// `Π (1 - l)`, every factor and every product rounded once.
+    fn moving(&self) -> f64 {
+        self.shares.iter().map(|l| 1.0 - l).product()
+    }
+
+    /// Units by which a coordinate of [`apply`](Self::apply) may be off: one for every quotient of a row, every product with a
+    /// weight, and every share.
     pub(crate) fn units(&self) -> u32 {
-        let most = |starts: &[usize]| id(starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0));
         match &self.entries {
-            Entries::Named { starts, .. } => most(starts) + u32::from(self.laziness != 0.0),
-            Entries::Given { starts, .. } => most(starts),
+            Entries::Named { starts, groups, .. } => {
+                let quotients =
+                    |s: &[usize]| groups[s[0]..s[1]].iter().map(|g| g.count.div_ceil(TOGETHER)).sum();
+                starts.windows(2).map(quotients).max().unwrap_or(0) + id(self.shares.len())
+            }
+            Entries::Given { starts, .. } => id(starts.windows(2).map(|s| s[1] - s[0]).max().unwrap_or(0)),
         }
     }
 
@@ -288,7 +323,7 @@ impl ExactMatrix {
                             / divisors[group.divisor as usize].0 as f64
                     })
                     .sum();
-                sum * (1.0 - self.laziness)
+                sum * self.moving()
             }
             Entries::Given { starts, columns, weights } => (starts[u]..starts[u + 1])
                 .filter(|&k| columns[k] as usize != u)
@@ -301,7 +336,7 @@ impl ExactMatrix {
     pub(crate) fn weight_f64(&self, u: usize, v: usize) -> f64 {
         match self.find(u, v) {
             None => 0.0,
-            Some(Entry::Divisor(at)) => (1.0 - self.laziness) / self.divisors()[at].0 as f64,
+            Some(Entry::Divisor(at)) => self.moving() / self.divisors()[at].0 as f64,
             Some(Entry::Weight(at)) => float(self.weights()[at]),
         }
     }
@@ -310,10 +345,7 @@ impl ExactMatrix {
     pub(crate) fn weighted<const L: usize>(&self, u: usize, v: usize, x: &Fixed<L>) -> Fixed<L> {
         match self.find(u, v) {
             None => [0; L],
-            Some(Entry::Divisor(at)) => {
-                let share = self.divisors()[at].1.divide(x);
-                fixed::minus(&share, &fixed::times(&share, Dyadic::of(self.laziness)))
-            }
+            Some(Entry::Divisor(at)) => self.lazy(&[0; L], self.divisors()[at].1.divide(x)),
             Some(Entry::Weight(at)) => fixed::times(x, self.weights()[at]),
         }
     }
@@ -351,21 +383,22 @@ impl ExactMatrix {
 
     fn diagonal_f64(&self, u: usize) -> f64 {
         match &self.entries {
-            Entries::Named { starts, groups, divisors, .. } => {
+            Entries::Named { starts, groups, neighbors, divisors } => {
                 // 1 - Σ c/D as a sum of nonnegative terms would need a common denominator; the exact rational is
                 // rounded once instead, from 120 binary places.
                 let one = fixed::of_dyadic::<2>(Dyadic { mantissa: 1, exponent: 0 }, 0);
                 let mut rest = one;
                 for group in &groups[starts[u]..starts[u + 1]] {
-                    let share =
-                        divisors[group.divisor as usize].1.divide(&fixed::times_integer(&one, group.count));
-                    rest = fixed::minus(&rest, &share);
+                    let divisor = divisors[group.divisor as usize].1;
+                    for (_, count) in group.parts(neighbors) {
+                        rest = fixed::minus(&rest, &divisor.divide(&fixed::times_integer(&one, count)));
+                    }
                 }
                 let rest = fixed::rounded(&rest, fixed::digits(&rest) + 1)
                     * super::magnitude::times_power(1.0, fixed::digits(&rest) + 1 - fixed::places(2));
                 // What is left by fewer than 2^-80 is a rounding error: denominators below 2^33 leave more, or nothing.
                 let rest = if rest < 1e-24 { 0.0 } else { rest };
-                self.laziness + (1.0 - self.laziness) * rest
+                self.shares.iter().fold(rest, |rest, l| l + (1.0 - l) * rest)
             }
             Entries::Given { starts, columns, weights } => {
                 let mut own = (starts[u]..starts[u + 1]).filter(|&k| columns[k] as usize == u);
@@ -375,7 +408,7 @@ impl ExactMatrix {
     }
 
     /// Relative error of a coordinate of [`apply_f64`](Self::apply_f64), in units of `2^-53`: one rounding for every entry of a
-    /// row, and eight for weights, diagonal and laziness.
+    /// row, eight for weights, diagonal and laziness, and two for every share of the identity.
     pub(crate) fn relative(&self) -> f64 {
         let widest = match &self.entries {
             Entries::Named { starts, groups, .. } => starts
@@ -386,7 +419,7 @@ impl ExactMatrix {
                 .max(),
             Entries::Given { starts, .. } => starts.windows(2).map(|s| s[1] - s[0]).max(),
         };
-        widest.unwrap_or(0) as f64 + 8.0
+        widest.unwrap_or(0) as f64 + 8.0 + 2.0 * self.shares.len().saturating_sub(1) as f64
     }
 
     /// `Σ_{v ≠ u} w_uv x_v` in fixed point, off by at most [`units`](Self::units) plus one.
@@ -395,11 +428,13 @@ impl ExactMatrix {
         match &self.entries {
             Entries::Named { starts, groups, neighbors, divisors } => {
                 for group in &groups[starts[u]..starts[u + 1]] {
-                    let inside = &neighbors[group.inside.0 as usize..group.inside.1 as usize];
-                    let total = inside.iter().fold([0; L], |sum, &v| fixed::plus(&sum, &x[v as usize]));
-                    sum = fixed::plus(&sum, &divisors[group.divisor as usize].1.divide(&total));
+                    let divisor = divisors[group.divisor as usize].1;
+                    for (inside, _) in group.parts(neighbors) {
+                        let total = inside.iter().fold([0; L], |sum, &v| fixed::plus(&sum, &x[v as usize]));
+                        sum = fixed::plus(&sum, &divisor.divide(&total));
+                    }
                 }
-                fixed::minus(&sum, &fixed::times(&sum, Dyadic::of(self.laziness)))
+                self.lazy(&[0; L], sum)
             }
             Entries::Given { starts, columns, weights } => {
                 for k in (starts[u]..starts[u + 1]).filter(|&k| columns[k] as usize != u) {
@@ -410,6 +445,9 @@ impl ExactMatrix {
         }
     }
 }
+
+/// Neighbors whose numbers are added up before they are divided.
+const TOGETHER: u32 = 31;
 
 /// A number that was an `f64`.
 fn float(x: Dyadic) -> f64 {
@@ -456,6 +494,7 @@ mod tests {
             GossipMatrix::new(&graph, Weights::SumDegree)?,
             GossipMatrix::new(&graph, Weights::MaxDegree)?.lazy(0.3)?,
             GossipMatrix::metropolis(&graph).lazy(1.0 - 1e-10)?,
+            GossipMatrix::metropolis(&graph).lazy(0.3)?.lazy(1.0 - 1e-10)?.lazy(1e-17)?,
             given,
         ])
     }
@@ -502,6 +541,25 @@ mod tests {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// A node of many neighbors: sums of numbers near 1 leave the digits before the point, and their quotients come back.
+    #[test]
+    fn hubs_fit_into_the_format() -> Result<(), ndp_graph::Error> {
+        let graph = generators::star_graph(300)?;
+        let matrix = GossipMatrix::metropolis(&graph);
+        let exact = ExactMatrix::new(&matrix, &Ball::around(&graph, &[0], 2), Laziness::Kept);
+        let mut x = vec![[0; 3]; 301];
+        x[0] = fixed::of_dyadic(Dyadic::of(1.0), 0);
+        let mut floats = vec![0.0; 301];
+        floats[0] = 1.0;
+        let (y, rounded) = (exact.apply(&x), exact.apply_f64(&floats));
+        for k in 0..301 {
+            let value = fixed::rounded(&y[k], fixed::places(3) + 1) * 2.0;
+            assert!((value - 1.0 / 301.0).abs() <= 1e-15, "{value}");
+            assert!((rounded[k] - 1.0 / 301.0).abs() <= 1e-15, "{}", rounded[k]);
         }
         Ok(())
     }

@@ -11,7 +11,7 @@
 //!                                     field
 //! ```
 //!
-//! * [`rows`], [`trace`], [`krylov`]: entries are exact numbers. Named weights are rationals, an `f64` is the dyadic number
+//! * [`rows`], [`trace`] with its [`steps`], [`krylov`]: entries are exact numbers. Named weights are rationals, an `f64` is the dyadic number
 //!   that it stores, and a protocol hands over its steps, not rows that were rounded on the way.
 //! * [`whole`], [`gram`]: rows of ratios of integers, and with several inputs of one node all entries of their Gram matrix.
 //! * [`ball`]: only nodes from which something arrives in time matter.
@@ -35,6 +35,7 @@ mod layout;
 pub(crate) mod magnitude;
 pub(crate) mod matrix;
 pub(crate) mod rows;
+mod steps;
 pub(crate) mod trace;
 mod twins;
 pub(crate) mod whole;

@@ -173,7 +173,7 @@ impl Given {
             .map(|row| {
                 let noise =
                     row.iter().filter(|(j, _)| (*j as usize) < m).map(|(_, x)| i64::from(x.top())).max();
-                -noise.unwrap_or(0)
+                -noise.unwrap_or(0) - room(row.len())
             })
             .collect();
         let mut column_scales = vec![i64::MIN; m + sources.len()];
@@ -220,6 +220,13 @@ impl Given {
             to.numbers(row.iter().map(|(_, x)| i64::from(x.exponent).cast_unsigned()));
         }
     }
+}
+
+/// Powers of two by which a row of so many numbers below 1 is scaled down so that it is no longer than 64: what is subtracted from a
+/// coordinate is as large as the row is long, and fixed point ends at 128.
+pub(super) fn room(entries: usize) -> i64 {
+    let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
+    if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }
 }
 
 /// The width of a row of dyadic numbers in bits, and half the logarithm of its length.

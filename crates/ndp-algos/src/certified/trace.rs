@@ -12,78 +12,12 @@ use super::fixed::{self, Fixed};
 use super::layout::{FloatRows, Layout};
 use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, ModularMatrix};
+pub(crate) use super::steps::{Message, Step};
+use super::steps::{Sizes, most_reads};
 use crate::numeric::integer;
 use ndarray::Array2;
 use ndp_linalg::stop::checkpoint;
 use std::sync::Arc;
-
-/// One step of a protocol on its registers, in order of time.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
-    /// `x ← W x`, on the first registers.
-    Mix(Arc<ExactMatrix>),
-    /// Two registers are replaced by their mean.
-    Average(usize, usize),
-    /// A register is multiplied by a factor.
-    Scale(usize, f64),
-    /// Nothing happens.
-    Idle,
-    /// Two registers move towards each other by a share of their difference: `a ← a + s (b - a)`, `b ← b + s (a - b)`,
-    /// `s` in `[0, 1/2]`.
-    Share(usize, usize, f64),
-    /// An edge rings: `z_a ← z_a - γ (x_a - x_b)`, `z_b ← z_b + γ (x_a - x_b)`, then `x_a`, `x_b` are averaged.
-    Ring {
-        /// The registers `x_a`, `x_b`.
-        x: (usize, usize),
-        /// The registers `z_a`, `z_b`.
-        z: (usize, usize),
-        /// `γ`.
-        push: f64,
-    },
-    /// Noises (or inputs) are added to registers: to each register in the list its coordinate, times a factor.
-    Add {
-        /// Register and coordinate.
-        entries: Arc<Vec<(u32, u32)>>,
-        /// The first coordinate, which is added to those in the list.
-        first: usize,
-        /// The factor.
-        factor: f64,
-    },
-    /// What is added to a register is the sum over its neighbors of their weight times their noise: register `w` of the list
-    /// is the sender whose noise has the coordinate.
-    AddAround {
-        /// The weights.
-        matrix: Arc<ExactMatrix>,
-        /// Sender and coordinate.
-        entries: Arc<Vec<(u32, u32)>>,
-        /// The first coordinate, which is added to those in the list.
-        first: usize,
-        /// The factor.
-        factor: f64,
-    },
-    /// As `AddAround`, with a noise of its own for every link: register, coordinate and weight.
-    AddLinks {
-        /// Receiving register, sending register, coordinate.
-        entries: Arc<Vec<(u32, u32, u32)>>,
-        /// The weights.
-        matrix: Arc<ExactMatrix>,
-        /// The first coordinate, which is added to those in the list.
-        first: usize,
-        /// The factor.
-        factor: f64,
-    },
-}
-
-/// A message: the state of a register after some of the steps, and noises of its own.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Message {
-    /// Number of steps before it.
-    pub(crate) after: usize,
-    /// The register that is sent.
-    pub(crate) register: usize,
-    /// Coordinates that are added to the message alone, with their factors.
-    pub(crate) beside: Vec<(usize, f64)>,
-}
 
 /// A protocol whose messages are rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,17 +28,35 @@ pub(crate) struct Trace {
     messages: Vec<Message>,
     /// Whether all coefficients are nonnegative.
     nonnegative: bool,
+    /// How large numbers become on the walk back through so many steps.
+    sizes: Vec<Sizes>,
+    /// How often the steps read one coordinate, at most.
+    reads: u32,
 }
 
 impl Trace {
     pub(crate) fn new(layout: Layout, registers: usize, steps: Vec<Step>, messages: Vec<Message>) -> Self {
         let subtracts = |step: &Step| match step {
             Step::Share(..) | Step::Ring { .. } => true,
-            Step::Scale(_, factor) => *factor < 0.0,
+            Step::Scale(_, factor) | Step::Add { factor, .. } => *factor < 0.0,
             _ => false,
         };
         let nonnegative = !steps.iter().any(subtracts);
-        Self { layout, registers, steps, messages, nonnegative }
+        let (sizes, reads) = (Sizes::of(&steps), most_reads(&steps, layout.coordinates));
+        Self { layout, registers, steps, messages, nonnegative, sizes, reads }
+    }
+
+    /// Binary logarithms of the length of the state, which starts from 1, and of the length of the row over a state that is no
+    /// longer than 1, on the walk back from message `k`; at most.
+    ///
+    /// Where no coordinate is read more than `m` times, the square of the length of all reads together is at most `m Σ f²` (Cauchy and
+    /// Schwarz, coordinate by coordinate), and what is beside the message adds its own length.
+    fn lengths(&self, k: usize) -> (f64, f64) {
+        let message = &self.messages[k];
+        let Sizes { state, squares } = self.sizes[message.after];
+        let beside =
+            message.beside.iter().fold(Magnitude::ZERO, |sum, &(_, x)| sum.plus(Magnitude::new(x, 0)));
+        (state, squares.times(Magnitude::new(self.reads.into(), 0)).root().plus(beside).log2())
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -279,19 +231,16 @@ impl Trace {
     }
 
     pub(crate) fn fixed<const L: usize>(&self, k: usize, scales: &[i64]) -> (Vec<Fixed<L>>, Magnitude) {
-        // Pushes can stretch a row: it is scaled down by a power of two, so that it fits.
-        let norms = self.steps[..self.messages[k].after].iter().map(|step| match step {
-            Step::Ring { push, .. } => ring_norm(*push).log2(),
-            Step::Mix(w) => w.norm().log2(),
-            Step::Scale(_, factor) | Step::Add { factor, .. } => factor.abs().log2().max(0.0),
-            _ => 0.0,
-        });
-        let stretch = norms.sum::<f64>().max(0.0);
-        let down = integer(stretch.ceil());
+        // The state is scaled down by a power of two so that it is no longer than 1, and what is read from it so that the row is no
+        // longer than 32: sums of a few such numbers stay below the 128 at which the format wraps around.
+        let (state, length) = self.lengths(k);
+        let down = integer(state.ceil());
         let mut arithmetic = InFixed::<L> {
             down,
+            reach: integer((length - ROOM).max(0.0).ceil()),
             registers: self.registers as f64,
-            error: Magnitude::ZERO,
+            // A start below the last place is 0, and off by less than one unit.
+            error: if down > fixed::places(L) { Magnitude::power(0) } else { Magnitude::ZERO },
             read: Magnitude::ZERO,
         };
         let mut row = self.walk(k, &mut arithmetic);
@@ -305,8 +254,12 @@ impl Trace {
 
     /// In floating point where no term is negative: every coefficient then has the relative error of its roundings.
     pub(crate) fn float(&self) -> Option<FloatRows> {
-        // Shares subtract: with them, and with rings, terms are of both signs.
-        if !self.nonnegative {
+        // Shares subtract: with them, and with rings, terms are of both signs. What underflows must not be made large again.
+        let amplified = |k| {
+            let (state, length) = self.lengths(k);
+            state + length > AMPLIFIED
+        };
+        if !self.nonnegative || (0..self.messages.len()).any(amplified) {
             return None;
         }
         let mut sums = vec![0.0];
@@ -340,5 +293,78 @@ impl Trace {
             rows.row_mut(k).iter_mut().zip(row).for_each(|(to, x)| *to = x);
         }
         Some(FloatRows { rows, errors })
+    }
+}
+
+/// Binary logarithm of the length of a row in fixed point.
+const ROOM: f64 = 5.0;
+/// Binary logarithm of what a number may be multiplied by in floating point: a term that underflows
+/// stays below `2^-974`.
+const AMPLIFIED: f64 = 100.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::account::{Budget, basis_of_rows};
+    use super::super::rows::{Input, Rows};
+    use super::*;
+    use num_rational::BigRational;
+    use num_traits::One;
+
+    /// What fixed point says about the first input encloses the truth.
+    fn assert_encloses(trace: Trace, truth: &BigRational) {
+        let (_, found) = basis_of_rows(&Rows::Traced(trace), Budget::default()).expect("a basis");
+        let exact = |x: f64| BigRational::from_float(x).expect("a finite number");
+        let (low, high) = (found.enclosure.lower[0], found.enclosure.upper[0]);
+        assert!(exact(low) <= *truth && *truth <= exact(high), "{truth} not in [{low:e}, {high:e}]");
+        assert!(found.enclosure.width() <= 1e-9, "[{low:e}, {high:e}]");
+    }
+
+    fn whole(x: f64) -> BigRational {
+        BigRational::from_float(x).expect("a finite number")
+    }
+
+    fn add(coordinate: u32, factor: f64) -> Step {
+        Step::Add { entries: Arc::new(vec![(0, coordinate)]), first: 0, factor }
+    }
+
+    /// One value with noise, sent once with noise of `ratio` beside it, or after it: `1 / (1 + ratio²)`, whatever the ratio.
+    #[test]
+    fn factors_fit_into_the_format() {
+        for ratio in [0.5, 100.0, 127.0, 128.0, 200.0, 256.0, 1e10, 1.3e154, 1e200, f64::MAX, 1e-10] {
+            let truth = (BigRational::one() + whole(ratio) * whole(ratio)).recip();
+            let trace = |steps: Vec<Step>, beside| {
+                let mut layout = Layout::of_equal_columns(2, &[0, 1]);
+                layout.inputs.truncate(1);
+                let message = Message { after: steps.len(), register: 0, beside };
+                Trace::new(layout, 1, steps, vec![message])
+            };
+            assert_encloses(trace(vec![add(0, 1.0)], vec![(1, ratio)]), &truth);
+            assert_encloses(trace(vec![add(0, 1.0), add(1, ratio)], Vec::new()), &truth);
+        }
+    }
+
+    /// An input that is added a thousand times beside one noise of variance 1, and a state that is stretched: the row leaves the
+    /// digits before the point, and is scaled down.
+    #[test]
+    fn sums_fit_into_the_format() {
+        let trace = |steps: Vec<Step>| {
+            let input = Input { node: 0, coordinate: 1, factor: 1.0, scale: 0, structural: None };
+            let layout = Layout {
+                coordinates: 2,
+                noises: 1,
+                inputs: vec![input],
+                adds_up: false,
+                ..Layout::of_equal_columns(1, &[0])
+            };
+            let message = Message { after: steps.len(), register: 0, beside: Vec::new() };
+            Trace::new(layout, 1, steps, vec![message])
+        };
+        for count in [3, 127, 128, 200, 1000] {
+            let steps = std::iter::once(add(0, 1.0)).chain(std::iter::repeat_n(add(1, 1.0), count));
+            let count = whole(count as f64);
+            assert_encloses(trace(steps.collect()), &(&count * &count));
+        }
+        let stretched = vec![add(0, 1.0), Step::Scale(0, 1000.0), add(1, 500.0)];
+        assert_encloses(trace(stretched), &BigRational::new(1.into(), 4.into()));
     }
 }

@@ -32,7 +32,7 @@ impl WholeRows {
             .iter()
             .map(|row| {
                 let part = row.iter().filter(|(j, _)| (*j as usize) < noises);
-                -part.map(|(_, x)| x.bits().cast_signed()).max().unwrap_or(0)
+                -part.map(|(_, x)| x.bits().cast_signed()).max().unwrap_or(0) - super::rows::room(row.len())
             })
             .collect();
         let mut column_scales = vec![i64::MIN; layout.coordinates];

@@ -9,6 +9,9 @@
 //!
 //! Noise on messages is not the noise of the average: it also moves the mean. Gossip with
 //! [fresh noise](super::fresh), which a node adds to its own state, is exact in the same way and costs less.
+//!
+//! Noise on what is overheard alone protects against outsiders, who tap edges: the nodes average clean messages, and what a node
+//! holds says more than the noisy copy of it does. Towards nodes such gossip is the [plain one](SynchronousGossip).
 
 use super::exact::{ExactOptions, outside_neighbors};
 use super::operator::{require_operator, worst_bias};
@@ -56,7 +59,8 @@ pub enum MessageNoise {
     Broadcast,
     /// An independent noise for every neighbor, who averages what it receives.
     PerLink,
-    /// One noise per node and round on what the observers hear; the gossip itself is clean.
+    /// One noise per node and round on what an outsider hears who taps edges; the gossip itself is clean, so that nodes are refused
+    /// as observers.
     Overheard,
 }
 
@@ -113,13 +117,17 @@ impl NoisyMessageGossip {
         ends.enumerate().map(|(k, (a, w))| (a, w as usize, self.matrix.get(a, w as usize), k))
     }
 
-    /// What a coalition (ascending) hears as rows with exact entries, on the nodes within reach. Noises that the coalition drew
-    /// have no coordinate; without message noise there are none but those of the values.
-    fn exact_rows(&self, coalition: &[usize]) -> Rows {
-        let (n, per_round) = (self.node_count(), self.noises_per_round());
+    /// What a coalition (ascending) hears as rows with exact entries.
+    fn rows_towards(&self, coalition: &[usize]) -> Result<Rows, Error> {
         let ball = Ball::around(self.matrix.graph(), coalition, self.rounds);
-        let matrix = Arc::new(ExactMatrix::new(&self.matrix, &ball, Laziness::Kept));
-        let drawn = self.drawn_by(coalition);
+        Ok(self.exact_rows(&ball, &self.heard(coalition)?, &self.drawn_by(coalition)))
+    }
+
+    /// What somebody hears, senders and noises, as rows with exact entries on the nodes within reach. Noises that are known have no
+    /// coordinate; without message noise there are none but those of the values.
+    fn exact_rows(&self, ball: &Ball, heard: &[(usize, usize)], drawn: &[usize]) -> Rows {
+        let (n, per_round) = (self.node_count(), self.noises_per_round());
+        let matrix = Arc::new(ExactMatrix::new(&self.matrix, ball, Laziness::Kept));
         let known = |noise: usize| drawn.binary_search(&noise).is_ok();
         let inside: Vec<usize> = ball.nodes().iter().copied().filter(|&u| !known(u)).collect();
         let mut layout = Layout::of_equal_columns(n, &inside);
@@ -129,6 +137,8 @@ impl NoisyMessageGossip {
         let first = inside.len();
         let rounds = if self.ratio > 0.0 { self.rounds } else { 0 };
         let sender = |noise: usize| n + noise;
+        let mut is_heard = vec![false; per_round];
+        heard.iter().for_each(|&(_, noise)| is_heard[noise] = true);
         let mut numbers = vec![u32::MAX; per_round];
         let (mut around, mut links, mut count) = (Vec::new(), Vec::new(), 0u32);
         let mut number = |noise: usize| {
@@ -144,9 +154,11 @@ impl NoisyMessageGossip {
             }
             MessageNoise::PerLink => {
                 for (a, w, _, noise) in self.links().filter(|&(.., noise)| !known(sender(noise))) {
-                    // A link out of the ball is not heard of.
+                    // A link out of the ball is not heard of, but by who taps it.
                     if let (Some(w), Some(receiver)) = (ball.local(w), ball.local(a)) {
                         links.push((id(receiver), id(w), number(noise)));
+                    } else if is_heard[noise] {
+                        number(noise);
                     }
                 }
             }
@@ -159,10 +171,9 @@ impl NoisyMessageGossip {
         let mut steps =
             vec![trace::Step::Add { entries: Arc::new(entries.collect()), first: 0, factor: 1.0 }];
         let mut messages = Vec::new();
-        let heard = self.heard(coalition);
         for t in 0..self.rounds {
             let of_round = first + t * count as usize;
-            for &(w, noise) in &heard {
+            for &(w, noise) in heard {
                 let Some(register) = ball.local(w) else { continue };
                 let own = (t < rounds && numbers[noise] != u32::MAX)
                     .then(|| (of_round + numbers[noise] as usize, self.ratio));
@@ -192,17 +203,49 @@ impl NoisyMessageGossip {
     }
 
     /// The messages that a coalition hears in each round: sender, and noise within the round.
-    fn heard(&self, coalition: &[usize]) -> Vec<(usize, usize)> {
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where nodes hear what has no noise.
+    fn heard(&self, coalition: &[usize]) -> Result<Vec<(usize, usize)>, Error> {
         let inside = |v: usize| coalition.binary_search(&v).is_ok();
         match self.kind {
             MessageNoise::PerLink => {
                 let into = self.links().filter(|&(a, w, _, _)| inside(a) && !inside(w));
-                into.map(|(_, w, _, k)| (w, k)).collect()
+                Ok(into.map(|(_, w, _, k)| (w, k)).collect())
+            }
+            MessageNoise::Broadcast => {
+                let senders = outside_neighbors(self.matrix.graph(), coalition);
+                Ok(senders.into_iter().map(|w| (w, w)).collect())
+            }
+            MessageNoise::Overheard => Err(Error::NotOffered(
+                "noise on what is overheard protects against an outsider who taps edges: the nodes themselves average clean \
+                 messages, which is plain gossip",
+            )),
+        }
+    }
+
+    /// What an outsider overhears on these edges in each round, each from its first node to its second: sender, and noise within the
+    /// round. A message with the same noise on two edges is one.
+    ///
+    /// # Errors
+    /// [`ndp_graph::Error::NotAnEdge`].
+    fn overheard(&self, tapped: &[(usize, usize)]) -> Result<Vec<(usize, usize)>, Error> {
+        let (n, graph) = (self.matrix.node_count(), self.matrix.graph());
+        if let Some(&(w, a)) = tapped.iter().find(|&&(w, a)| w >= n || a >= n || !graph.has_edge(w, a)) {
+            return Err(ndp_graph::Error::NotAnEdge(w, a).into());
+        }
+        let mut heard: Vec<(usize, usize)> = match self.kind {
+            MessageNoise::PerLink => {
+                let on = self.links().filter(|&(a, w, _, _)| tapped.contains(&(w, a)));
+                on.map(|(_, w, _, k)| (w, k)).collect()
             }
             MessageNoise::Broadcast | MessageNoise::Overheard => {
-                outside_neighbors(self.matrix.graph(), coalition).into_iter().map(|w| (w, w)).collect()
+                tapped.iter().map(|&(w, _)| (w, w)).collect()
             }
-        }
+        };
+        heard.sort_unstable();
+        heard.dedup();
+        Ok(heard)
     }
 
     /// Noises that a coalition drew, as columns of its view.
@@ -217,7 +260,7 @@ impl NoisyMessageGossip {
                 let own = self.links().filter(|(_, w, _, _)| coalition.binary_search(w).is_ok());
                 own.map(|(_, _, _, k)| k).collect()
             }
-            // The noise of a line that nobody else hears.
+            // The noise of a line is nobody's.
             MessageNoise::Overheard => Vec::new(),
         };
         let later = (0..self.rounds).flat_map(|t| mine.iter().map(move |j| n + t * per_round + j));
@@ -229,7 +272,7 @@ impl NoisyMessageGossip {
     /// What a coalition received in a run with this `sigma`, in the order of the rows of its view.
     fn received(&self, run: &Transcript, sigma: Sigma, coalition: &[usize]) -> Result<Array2<f64>, Error> {
         let coalition = checked_coalition(coalition, self.node_count())?;
-        let heard = self.heard(&coalition);
+        let heard = self.heard(&coalition)?;
         let mut received = Array2::zeros((0, run.output.ncols()));
         for (state, drawn) in run.messages.iter().zip(&run.later_noises) {
             for &(sender, noise) in &heard {
@@ -316,7 +359,7 @@ impl LinearProtocol for NoisyMessageGossip {
     fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {
         let (n, per_round) = (self.node_count(), self.noises_per_round());
         let coalition = checked_coalition(coalition, n)?;
-        let heard = self.heard(&coalition);
+        let heard = self.heard(&coalition)?;
         let d = heard.len();
         let width = n + self.rounds * per_round;
         require_dense("a view written out row by row", self.rounds * d, n + width)?;
@@ -351,15 +394,26 @@ impl LinearProtocol for NoisyMessageGossip {
             }
         }
         let view = View::new(&coalition, inputs, noises, &self.drawn_by(&coalition))?;
-        Ok(view.with_source(Source::Rows(self.exact_rows(&coalition))))
+        Ok(view.with_source(Source::Rows(self.rows_towards(&coalition)?)))
     }
 
     /// Certified. Every message has a noise of its own, so that a floating-point factor of the covariance does unless the ratio is
     /// tiny.
     fn coalition_loss(&self, coalition: &[usize]) -> Result<LossReport, Error> {
         let coalition = checked_coalition(coalition, self.node_count())?;
-        let certificate = account::of_rows(&self.exact_rows(&coalition), ExactOptions::default().budget())?;
+        let certificate =
+            account::of_rows(&self.rows_towards(&coalition)?, ExactOptions::default().budget())?;
         Ok(LossReport::new(coalition, certificate, self.own_noise == OwnNoise::Known))
+    }
+
+    /// Certified, for noise of all kinds.
+    fn overheard_loss(&self, tapped: &[(usize, usize)]) -> Result<LossReport, Error> {
+        let heard = self.overheard(tapped)?;
+        let senders: Vec<usize> = heard.iter().map(|&(w, _)| w).collect();
+        let ball = Ball::around(self.matrix.graph(), &senders, self.rounds.saturating_sub(1));
+        let rows = self.exact_rows(&ball, &heard, &[]);
+        let certificate = account::of_rows(&rows, ExactOptions::default().budget())?;
+        Ok(LossReport::new(Vec::new(), certificate, true))
     }
 
     fn observe(
@@ -395,5 +449,35 @@ impl LinearProtocol for NoisyMessageGossip {
 
     fn message_count(&self) -> Result<f64, Error> {
         Ok(2.0 * self.matrix.graph().edge_count() as f64 * self.rounds as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndp_graph::generators::cycle_graph;
+
+    /// Views of more than 4,096 messages are certified in fixed point, whatever the ratio: both engines enclose the same numbers.
+    #[test]
+    fn large_ratios_keep_their_size_in_fixed_point() -> Result<(), Error> {
+        let matrix = GossipMatrix::metropolis(&cycle_graph(5)?);
+        for kind in [MessageNoise::Broadcast, MessageNoise::PerLink] {
+            for ratio in [0.3, 100.0, 129.0, 256.0, 1e6, 1e20] {
+                let protocol = NoisyMessageGossip::new(matrix.clone(), 4, ratio, kind)?;
+                let report = protocol.coalition_loss(&[0])?;
+                let rows = protocol.rows_towards(&[0])?;
+                let (_, found) = account::basis_of_rows(&rows, ExactOptions::default().budget())?;
+                for (k, input) in rows.layout().inputs.iter().enumerate() {
+                    let (low, high) = report.enclosure(input.node)?;
+                    let (least, most) = (found.enclosure.lower[k], found.enclosure.upper[k]);
+                    assert!(
+                        least <= high && low <= most,
+                        "{kind:?} {ratio}: [{least}, {most}] [{low}, {high}]"
+                    );
+                    assert!(most - least <= 1e-9 && (ratio > 1e4 || least > 0.0), "[{least}, {most}]");
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -17,7 +17,8 @@
 
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::{Exact, Order, Sensitivity, Sigma, UpperBound};
+use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
+use ndp_numeric::rounding::Interval;
 
 /// The setting of Theorems 4 and 9 and Corollary 5: `n` nodes, a coalition of `|V|` of them with `d_V`
 /// neighbors outside, `T` rounds.
@@ -61,28 +62,27 @@ impl RandomGraph {
         sigma: Sigma,
     ) -> Result<UpperBound<f64>, Error> {
         let share = mean_share(self)?;
-        let local = *local_loss(order, sensitivity, sigma).value();
-        let excess = order.get() - 1.0;
-        // The exponent is known to four roundings, which count up to `x` times in what follows.
-        let exponent = up(excess * local);
-        Ok(UpperBound::new(up(log_mixture(share, exponent) / excess)))
+        let excess = Interval::new(order.get()) - Interval::ONE;
+        let local = local_loss(order, sensitivity, sigma);
+        Ok(UpperBound::new((log_mixture(share, excess * local) / excess).high()))
     }
 }
 
-/// The local loss `c₀ = α Δ² / (2σ²)`: what a neighbor learns.
-fn local_loss(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Exact<f64> {
-    let ratio = sensitivity.get() / sigma.get();
-    Exact::new(order.get() * ratio * ratio / 2.0)
+/// The local loss `c₀ = α Δ² / (2σ²)`: what a neighbor learns. Positive, however small.
+fn local_loss(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Interval {
+    let ratio = Interval::new(sensitivity.get()) / Interval::new(sigma.get());
+    Interval::new(order.get()) * ratio * ratio / Interval::new(2.0)
 }
 
 /// The largest mean unit loss of the nodes that are not adjacent.
-fn mean_share(setting: RandomGraph) -> Result<f64, Error> {
+fn mean_share(setting: RandomGraph) -> Result<Interval, Error> {
     Ok(match hidden_nodes(setting)? {
         // Nobody is hidden: only the local bound.
-        0 => 1.0,
+        0 => Interval::ONE,
         hidden => {
-            let messages = setting.degree as f64 * setting.rounds.saturating_sub(1) as f64;
-            up(messages / hidden as f64).min(1.0)
+            let count = |x: usize| Interval::count(x as u64);
+            let messages = count(setting.degree) * count(setting.rounds.saturating_sub(1));
+            (messages / count(hidden)).min(Interval::ONE)
         }
     })
 }
@@ -99,22 +99,16 @@ fn hidden_nodes(setting: RandomGraph) -> Result<usize, Error> {
 }
 
 /// `ln(1 + m (e^x - 1))` for `m` in `[0, 1]` and `x ≥ 0`, without overflow and without cancellation.
-fn log_mixture(m: f64, x: f64) -> f64 {
-    if m == 0.0 {
-        0.0
-    } else if x < 700.0 {
+fn log_mixture(m: Interval, x: Interval) -> Interval {
+    if m.high() == 0.0 {
+        Interval::ZERO
+    } else if x.high() < 700.0 {
         // Every step keeps its relative accuracy; an addition of `x` would lose a small `m`.
-        (m * x.exp_m1()).ln_1p()
+        (m * x.expm1()).ln_1p()
     } else {
         // A share is at least 2^-64 here, so that both terms are far from each other's negative.
-        x + (m + (1.0 - m) * (-x).exp()).ln()
+        x + (m + (Interval::ONE - m) * (-x).exp()).ln()
     }
-}
-
-/// Rounded up by eight units of the last place: each formula here has at most six roundings, none of which a later
-/// step enlarges.
-fn up(value: f64) -> f64 {
-    value * (1.0 + 8.0 * f64::EPSILON)
 }
 
 /// `nodes - degree`, positive.
@@ -133,6 +127,11 @@ mod tests {
     use crate::gossip::{ExactOptions, exact_loss, printed};
     use approx::assert_relative_eq;
     use ndp_graph::{GossipMatrix, Graph};
+
+    /// Room for a few roundings.
+    fn up(value: f64) -> f64 {
+        value * (1.0 + 8.0 * f64::EPSILON)
+    }
 
     /// Expected number of nodes outside a coalition of `k` that are adjacent to it, every edge being present with probability `q`.
     fn expected_outside_neighbors(nodes: usize, k: usize, q: f64) -> f64 {
@@ -168,7 +167,7 @@ mod tests {
         for alpha in [1.001, 2.0, 17.0] {
             for sigma in [0.01, 0.7, 3.0, 1e6] {
                 let (order, sensitivity, sigma) = parameters(alpha, sigma)?;
-                let local = *local_loss(order, sensitivity, sigma).value();
+                let local = local_loss(order, sensitivity, sigma).high();
                 for rounds in [0, 1, 2, 10, 194, 10_000] {
                     let setting = RandomGraph { rounds, ..SETTING };
                     let sharp = *setting.loss(order, sensitivity, sigma)?.value();
@@ -192,7 +191,7 @@ mod tests {
     #[test]
     fn enumerated_graphs_obey_the_bound() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(3.0, 0.8)?;
-        let local = *local_loss(order, sensitivity, sigma).value();
+        let local = local_loss(order, sensitivity, sigma).high();
         let excess = order.get() - 1.0;
         let mut attained: f64 = 0.0;
         // Node 0 observes; its neighborhood is {1}, {1, 2} or {1, 2, 3}; the last node is never adjacent.
@@ -244,7 +243,7 @@ mod tests {
         let graph = Graph::from_edges(101, (0..101).filter(|&v| v != 99).map(|v| (v, 99)))?;
         let members: Vec<usize> = (0..99).collect();
         let report = exact_loss((&GossipMatrix::metropolis(&graph), 2), &members, ExactOptions::default())?;
-        let truth = local_loss(order, sensitivity, sigma).value() * report.unit(100)?.value().get();
+        let truth = local_loss(order, sensitivity, sigma).high() * report.unit(100)?.value().get();
         assert_relative_eq!(truth, 0.25, max_relative = 1e-12);
         for bound in [
             published_loss(setting, order, sensitivity, sigma)?,
@@ -261,7 +260,7 @@ mod tests {
     #[test]
     fn enumerated_graphs_obey_the_bounds_for_coalitions() -> Result<(), Error> {
         let (order, sensitivity, sigma) = parameters(2.0, 1.3)?;
-        let local = *local_loss(order, sensitivity, sigma).value();
+        let local = local_loss(order, sensitivity, sigma).high();
         let excess = order.get() - 1.0;
         let mut compared = 0;
         for (n, observers, degree) in
@@ -309,9 +308,34 @@ mod tests {
             let m = 1e-19 * (-x / 2.0).exp();
             let product = m * x.exp_m1();
             let want = if product < 1e-9 { product - product * product / 2.0 } else { product.ln_1p() };
-            assert_relative_eq!(log_mixture(m, x), want, max_relative = 1e-13);
+            assert_relative_eq!(
+                log_mixture(Interval::new(m), Interval::new(x)).high(),
+                want,
+                max_relative = 1e-13
+            );
         }
-        assert_relative_eq!(log_mixture(0.5, 800.0), 800.0 - 2f64.ln(), max_relative = 1e-15);
+        let half = log_mixture(Interval::new(0.5), Interval::new(800.0)).high();
+        assert_relative_eq!(half, 800.0 - 2f64.ln(), max_relative = 1e-15);
+    }
+
+    /// What is too small for a number is rounded up to one: who learns something does not lose 0. The truth is `m c₀` where `c₀` is
+    /// small, here compared by logarithms.
+    #[test]
+    fn tiny_losses_are_not_rounded_to_nothing() -> Result<(), Error> {
+        let share = (54f64 / 193.0).ln();
+        for (alpha, noise) in [(2.0, 1e172), (1.5, 1e160), (2.0, 1e300), (1.0 + 1e-15, 1e154), (1e10, 1e160)]
+        {
+            let (order, sensitivity, sigma) = parameters(alpha, noise)?;
+            let bound = *SETTING.loss(order, sensitivity, sigma)?.value();
+            let truth = share + f64::ln(alpha / 2.0) - 2.0 * noise.ln();
+            assert!(bound > 0.0 && bound.ln() >= truth - 1e-12, "{alpha} {noise:e}: {bound:e}");
+            // Up to the smallest number no digit is lost.
+            assert!(bound <= 5e-324 || bound.ln() <= truth + 1e-9 || truth < -708.0, "{bound:e}");
+        }
+        // Who hears nothing beyond the first round learns nothing.
+        let (order, sensitivity, sigma) = parameters(2.0, 1.0)?;
+        assert_eq!(*RandomGraph { rounds: 1, ..SETTING }.loss(order, sensitivity, sigma)?.value(), 0.0);
+        Ok(())
     }
 
     /// The mean over all graphs on five nodes.
@@ -354,7 +378,7 @@ mod tests {
         }
         // Nobody is hidden: the local loss.
         let all = RandomGraph { degree: 199, ..SETTING };
-        let local = *local_loss(order, sensitivity, sigma).value();
+        let local = local_loss(order, sensitivity, sigma).high();
         for bound in [RandomGraph::loss, weakly_convex_loss, published_loss] {
             let bound = *bound(all, order, sensitivity, sigma)?.value();
             assert!(local <= bound && bound <= local * (1.0 + 1e-14), "{bound}");
@@ -369,7 +393,7 @@ mod tests {
         sensitivity: Sensitivity,
         sigma: Sigma,
     ) -> Result<UpperBound<f64>, Error> {
-        let share = mean_share(setting)?;
+        let share = mean_share(setting)?.high();
         let (local, c) = weak_convexity(order, sensitivity, sigma)?;
         Ok(UpperBound::new(up(local.min((1.0 + c) * local * share))))
     }
@@ -398,7 +422,7 @@ mod tests {
 
     /// The local loss `c₀` and `(α - 1) c₀`, which weak convexity needs to be at most 1.
     fn weak_convexity(order: Order, sensitivity: Sensitivity, sigma: Sigma) -> Result<(f64, f64), Error> {
-        let local = *local_loss(order, sensitivity, sigma).value();
+        let local = local_loss(order, sensitivity, sigma).high();
         let c = (order.get() - 1.0) * local;
         if c <= 1.0 {
             Ok((local, c))

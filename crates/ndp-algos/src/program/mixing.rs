@@ -170,7 +170,10 @@ impl From<&GossipMatrix> for MixingMatrix {
                 return Self::of((0..matrix.node_count()).map(row).collect());
             }
         };
-        let moving = BigRational::one() - dyadic(matrix.laziness());
+        let moving = matrix
+            .shares()
+            .iter()
+            .fold(BigRational::one(), |left, &l| left * (BigRational::one() - dyadic(l)));
         let row = |u: usize| {
             let mut own = BigRational::one();
             let mut entries: Vec<(u32, BigRational)> = Vec::new();

@@ -6,7 +6,7 @@
 use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases, of_outsider};
+use crate::accountant::{Account, Attacker, Observer, Protocol, at_most, bound_of_releases, of_outsider};
 use crate::error::ensure;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
@@ -219,7 +219,8 @@ impl Curve for OnGraph {
 const HORIZON: usize = 2000;
 
 /// Every account names its observers: the readers of the last model, the other users, or everybody. Federated training hides the order
-/// of contributions from readers of the last model alone; towards users it is the bound of one noisy gradient.
+/// of contributions from readers of the last model alone; towards users it is the bound of one noisy gradient. None is above
+/// what all noisy gradients of a user cost together.
 impl Protocol for PrivateTraining {
     fn node_count(&self) -> usize {
         self.users
@@ -256,7 +257,8 @@ impl Protocol for PrivateTraining {
                 gossip = Some(GossipObserver::new(sgd, mixing, &self.constants, self.users, v)?);
             }
         }
-        Ok(Box::new(OfTraining { training: self, towards: Towards { observer: observer.clone(), gossip } }))
+        let towards = Towards { observer: observer.clone(), gossip };
+        Ok(at_most(Box::new(OfTraining { training: self, towards }), self.local_bound(observer)))
     }
 
     /// Users who are asked for a gradient do not depend on the data, and models are made of gradients with their noise.

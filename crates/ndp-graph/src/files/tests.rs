@@ -73,6 +73,8 @@ fn matrices_come_back_entry_by_entry() -> Result<(), Error> {
         }
     }
     assert!(!through(&GossipMatrix::metropolis(&path_graph(3)?)).contains("entries"));
+    let twice = GossipMatrix::metropolis(&path_graph(3)?).lazy(1.0 - 1e-10)?.lazy(1.0 - 1e-10)?;
+    assert!(through(&twice).contains(r#""laziness":[0.9999999999,0.9999999999]"#));
     assert_eq!(through(&directed_cycle(2)?), r#"{"nodes":2,"entries":[[0,1,1.0],[1,0,1.0]]}"#);
     Ok(())
 }
@@ -126,6 +128,33 @@ fn matrices_are_checked_when_read() {
         let error = gossip(weights, laziness, entries);
         assert!(error.contains(problem), "{weights} {laziness} {entries}: {error}");
     }
+}
+
+/// Named weights are those of the name: entries beside it that differ within the rounding of a lazy matrix do not come to run, or
+/// the account, which goes by the name, would be of another protocol.
+#[test]
+fn named_weights_are_made_from_the_name() -> Result<(), Error> {
+    let text = |diagonal: f64| {
+        format!(
+            r#"{{"graph":{{"nodes":2,"edges":[[0,1]]}},"weights":"regular","laziness":0.0,
+                "entries":[[0,0,{diagonal}],[0,1,1.0],[1,0,1.0],[1,1,{diagonal}]]}}"#
+        )
+    };
+    let read: GossipMatrix = serde_json::from_str(&text(1e-15)).unwrap();
+    assert_eq!(read, GossipMatrix::new(&path_graph(2)?, Weights::Regular)?);
+    assert!(refused::<GossipMatrix>(&text(1e-14)).contains("that its weights give it"));
+    // A list of one share, of none, and one number say the same as before.
+    for (laziness, shares) in [("0.25", &[0.25][..]), ("[0.25]", &[0.25]), ("[0.25,0,0.5]", &[0.25, 0.5])] {
+        let lazy = shares.iter().try_fold(read.clone(), |matrix, &share| matrix.lazy(share))?;
+        let entries: Vec<(usize, usize, f64)> =
+            (0..4).map(|k| (k / 2, k % 2, lazy.get(k / 2, k % 2))).collect();
+        let entries = serde_json::to_string(&entries).unwrap();
+        let text = format!(
+            r#"{{"graph":{{"nodes":2,"edges":[[0,1]]}},"weights":"regular","laziness":{laziness},"entries":{entries}}}"#
+        );
+        assert_eq!(serde_json::from_str::<GossipMatrix>(&text).unwrap(), lazy);
+    }
+    Ok(())
 }
 
 #[test]

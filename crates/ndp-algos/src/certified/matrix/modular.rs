@@ -14,7 +14,8 @@ pub(crate) struct ModularMatrix<'a> {
     pub(super) lifted: Vec<u64>,
     /// Each given weight.
     pub(super) weights: Vec<u64>,
-    pub(super) laziness: u64,
+    /// Each share of the identity.
+    pub(super) shares: Vec<u64>,
 }
 
 impl ModularMatrix<'_> {
@@ -77,12 +78,9 @@ impl ModularMatrix<'_> {
         }
     }
 
-    /// `y + l (x - y)`.
+    /// `y + l (x - y)`, one share after the other.
     fn lazy(&self, x: u64, y: u64) -> u64 {
-        if self.laziness == 0 {
-            y
-        } else {
-            self.field.plus(y, self.field.times(self.laziness, self.field.minus(x, y)))
-        }
+        let field = self.field;
+        self.shares.iter().fold(y, |y, &l| field.plus(y, field.times(l, field.minus(x, y))))
     }
 }

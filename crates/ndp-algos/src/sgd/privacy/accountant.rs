@@ -5,13 +5,13 @@ use super::{server, walk};
 use crate::Error;
 use crate::accountant::{Allowed, Target};
 use crate::error::ensure;
-use crate::numeric::up;
+use crate::numeric::{positive_up, up};
 use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
-use ndp_dp::{Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
+use ndp_dp::{ApproxDp, Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
 
 /// A training, and who watches it.
 ///
@@ -217,6 +217,11 @@ impl Accountant {
     /// [`Error::Privacy`] for a noise too small to be told from 0, and for a step that the given number of colluders sees for
     /// certain.
     pub fn statement(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        self.at_most_local(self.amplified(sigma, delta)?, sigma, delta)
+    }
+
+    /// [`Self::statement`] by the accountant of the training alone.
+    fn amplified(&self, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         match &self.training {
             &Training::Local { contributions } => local(&self.constants, contributions, sigma, delta),
             Training::Central(run) => central(run, &self.constants, self.users, sigma, delta),
@@ -236,11 +241,39 @@ impl Accountant {
     /// [`loss`](Self::loss).
     pub fn statement_about(&self, u: usize, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         self.require_user(u)?;
+        let statement = match &self.training {
+            Training::GraphWalk(pairs) => pairs.statement_about(u, sigma, delta)?,
+            Training::Gossip(observer) => observer.statement(u, sigma, delta)?,
+            _ => self.amplified(sigma, delta)?,
+        };
+        self.at_most_local(statement, sigma, delta)
+    }
+
+    /// Noisy gradients of one user, at most; they are made without looking at who gives them.
+    fn releases(&self) -> usize {
         match &self.training {
-            Training::GraphWalk(pairs) => pairs.statement_about(u, sigma, delta),
-            Training::Gossip(observer) => observer.statement(u, sigma, delta),
-            _ => self.statement(sigma, delta),
+            Training::Local { contributions } => *contributions,
+            Training::Central(run) => run.steps,
+            Training::Federated(_) => 1,
+            Training::CompleteWalk { walk, .. } => walk.cap.map_or(walk.steps, |cap| cap.min(walk.steps)),
+            Training::GraphWalk(pairs) => pairs.most_contributions(),
+            Training::Gossip(observer) => observer.rounds(),
         }
+    }
+
+    /// The statement, or what holds against everybody where that is smaller: all noisy gradients of a user seen alone. Accountants of
+    /// few users or steps may be above it.
+    fn at_most_local(&self, statement: Statement, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
+        let Statement::Guaranteed { privacy, against } = statement else { return Ok(statement) };
+        if matches!(self.training, Training::Local { .. }) {
+            return Ok(statement);
+        }
+        let alone = local(&self.constants, self.releases(), sigma, delta)?.epsilon();
+        if alone >= privacy.value().epsilon() {
+            return Ok(statement);
+        }
+        let privacy = UpperBound::new(ApproxDp::new(alone, delta.get())?).into();
+        Ok(Statement::Guaranteed { privacy, against })
     }
 
     /// The mean Rényi loss at `order`: of a walk on a graph over the given pairs, of gossip `(1/n) Σ_{u ≠ v}`, otherwise the bound on
@@ -254,6 +287,7 @@ impl Accountant {
             &Training::Local { contributions } => {
                 let ratio = self.constants.sensitivity / sigma.get();
                 let loss = up(up(order.get() / 2.0 * ratio * ratio) * contributions as f64);
+                let loss = if self.constants.sensitivity > 0.0 { positive_up(loss) } else { loss };
                 let loss = Exact::new(loss).into();
                 Ok(Statement::MeanLoss { order, loss, over: "all users, towards everybody" })
             }
@@ -279,7 +313,12 @@ impl Accountant {
     pub fn noise_for(&self, target: &Target) -> Result<Sigma, Error> {
         match (target.measure, &target.allowed) {
             (Measure::Approx(delta), &Allowed::Worst(epsilon)) => match &self.training {
-                Training::GraphWalk(pairs) => pairs.noise_for(epsilon, delta),
+                Training::GraphWalk(pairs) => {
+                    let found = pairs.noise_for(epsilon, delta)?;
+                    let alone =
+                        calibrate(epsilon, |sigma| local(&self.constants, self.releases(), sigma, delta))?;
+                    Ok(if alone < found { alone } else { found })
+                }
                 _ => calibrate(epsilon, |sigma| self.statement(sigma, delta)),
             },
             (Measure::Renyi(order), &Allowed::Mean(loss)) => {
@@ -380,11 +419,16 @@ mod tests {
         };
         let (of_pairs, inner) =
             (at(watched, 6)?, WalkPairs::new(&on_ring, &constants, &pairs, FinalToken::Withheld, 40)?);
-        assert_eq!(of_pairs.statement(sigma, delta)?, inner.statement(sigma, delta)?);
-        assert_eq!(of_pairs.statement_about(2, sigma, delta)?, inner.statement_of(2, sigma, delta)?);
+        // Never above what four contributions seen alone cost, which here is less for neighbors.
+        let seen_alone = epsilon_of(&local(&constants, 4, sigma, delta)?);
+        let at_most = |statement: &Statement| epsilon_of(statement).min(seen_alone);
+        assert!(epsilon_of(&inner.statement(sigma, delta)?) > seen_alone);
+        assert_eq!(epsilon_of(&of_pairs.statement(sigma, delta)?), seen_alone);
+        let second = inner.statement_of(2, sigma, delta)?;
+        assert_eq!(epsilon_of(&of_pairs.statement_about(2, sigma, delta)?), at_most(&second));
         let worst = epsilon_of(&inner.statement_of(0, sigma, delta)?)
             .max(epsilon_of(&inner.statement_of(1, sigma, delta)?));
-        assert_eq!(epsilon_of(&of_pairs.statement_about(0, sigma, delta)?), worst);
+        assert_eq!(epsilon_of(&of_pairs.statement_about(0, sigma, delta)?), worst.min(seen_alone));
         assert!(matches!(of_pairs.statement_about(1, sigma, delta), Err(Error::NoGuarantee(_))));
         assert!(matches!(at(watched, 7), Err(Error::Shape { expected: 6, got: 7, .. })));
 

@@ -130,6 +130,11 @@ impl GossipObserver {
         }
     }
 
+    /// Rounds, in each of which a node releases one gradient.
+    pub(super) fn rounds(&self) -> usize {
+        self.rounds
+    }
+
     /// Probability, over the primes of the rounds, that the account is too small; at most.
     pub(crate) fn failure(&self) -> f64 {
         match &self.account {
@@ -184,12 +189,19 @@ impl GossipObserver {
 
     fn stated(&self, loss: UpperBound<UnitLoss>, sigma: Sigma, delta: Delta) -> Result<Statement, Error> {
         let units = loss.into_value().get();
-        let mu = self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON);
+        let mu =
+            self.raised(units, self.sensitivity * units.sqrt() / sigma.get() * (1.0 + 4.0 * f64::EPSILON));
         let privacy = UpperBound::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?);
         Ok(Statement::Guaranteed {
             privacy: privacy.into(),
             against: "one other node, which knows all graphs and its own noise, not the last models of others",
         })
+    }
+
+    /// A loss of so many units that was positive before it underflowed.
+    fn raised(&self, units: f64, loss: f64) -> f64 {
+        let lost = units > 0.0 && self.sensitivity > 0.0 && loss < f64::MIN_POSITIVE;
+        if lost { f64::MIN_POSITIVE } else { loss }
     }
 
     /// The mean Rényi loss towards the observer at `order`, as a statement.
@@ -199,7 +211,8 @@ impl GossipObserver {
     pub(crate) fn mean_statement(&self, sigma: Sigma, order: Order) -> Result<Statement, Error> {
         let ratio = self.sensitivity / sigma.get();
         let unit = order.get() / 2.0 * ratio * ratio;
-        let loss = self.mean()?.map(|mean| mean.get() * unit * (1.0 + 8.0 * f64::EPSILON));
+        let loss =
+            self.mean()?.map(|mean| self.raised(mean.get(), mean.get() * unit * (1.0 + 8.0 * f64::EPSILON)));
         Ok(Statement::MeanLoss { order, loss: loss.into(), over: "all other nodes, towards one observer" })
     }
 }

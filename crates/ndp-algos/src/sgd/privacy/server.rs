@@ -3,7 +3,7 @@
 use super::Statement;
 use crate::Error;
 use crate::error::ensure;
-use crate::numeric::up;
+use crate::numeric::positive_up;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
 use crate::sgd::walk::{Route, WalkSgd};
@@ -24,7 +24,10 @@ pub(crate) fn local(
 ) -> Result<Statement, Error> {
     constants.require_bounded()?;
     ensure(contributions != 0, "the number of contributions", "be at least 1", 0.0)?;
-    let mu = up(constants.sensitivity * (contributions as f64).sqrt() / sigma.get());
+    let mu = match constants.sensitivity {
+        0.0 => 0.0,
+        sensitivity => positive_up(sensitivity * (contributions as f64).sqrt() / sigma.get()),
+    };
     Ok(Statement::Guaranteed {
         privacy: Exact::new(ApproxDp::new(Gdp::new(mu)?.epsilon(delta).into_value(), delta.get())?).into(),
         against: "everybody, even those who see every message",

@@ -222,7 +222,7 @@ fn statements_say_what_they_are() -> Result<(), Error> {
     assert!(shown.contains("[exact]"), "{shown}");
     let privacy = UpperBound::new(ApproxDp::new(1.000_01, 1.01e-6)?).into();
     let above = Statement::Guaranteed { privacy, against: "everybody" }.to_string();
-    assert!(above.contains("(1.0001, 1.1e-6)"), "{above}");
+    assert!(above.contains("(1.0001, 1.01e-6)"), "{above}");
     let (order, loss) = (Order::new(2.0)?, UpperBound::new(0.300_01).into());
     let mean = Statement::MeanLoss { order, loss, over: "all" }.to_string();
     assert!(mean.contains("0.3001"), "{mean}");

@@ -188,8 +188,11 @@ impl WalkPairs {
         let laws = match (walk.cap, final_model) {
             (Some(cap), _) => {
                 positive("the cap on contributions", cap as f64)?;
+                // Who contributes once only adds noise on further visits.
+                let once = cap == 1 && final_model != FinalToken::Published;
                 let gaps = |&(u, v): &(usize, usize)| {
-                    walks.first_visits(&hitting::Start::Node(u), &[u, v], horizon.min(steps))
+                    let targets = if once { vec![v] } else { vec![u, v] };
+                    walks.first_visits(&hitting::Start::Node(u), &targets, horizon.min(steps))
                 };
                 Laws::Capped { cap, gaps: pairs.par_iter().map(gaps).collect::<Result<_, _>>()? }
             }
@@ -222,6 +225,14 @@ impl WalkPairs {
         };
         // Steps, cap and final model were checked; a refusal would still be no loss of 0.
         loss.unwrap_or(UpperBound::new(f64::INFINITY))
+    }
+
+    /// Contributions of a user, at most.
+    pub(super) fn most_contributions(&self) -> usize {
+        match self.laws {
+            Laws::Capped { cap, .. } => cap.min(self.steps),
+            Laws::Uncapped(_) | Laws::UncappedPublished(_) => self.steps,
+        }
     }
 
     /// Mean loss of the pairs: a statement about these pairs alone.

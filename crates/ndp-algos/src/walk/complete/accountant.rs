@@ -1,12 +1,13 @@
 //! Sums and histograms along a uniform walk, as an accountant and an auditor see them.
 //!
-//! All nodes outside the coalition are alike, so that one profile answers for all of them.
+//! All nodes outside the coalition are alike, so that one profile answers for all of them. No account is above what all contributions
+//! of a node seen alone cost: with a few nodes or steps little is hidden, and the accountants lose more than that on the way.
 
 use super::constant::require_no_caps;
 use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, Senders, of_outsider};
+use crate::accountant::{Account, Attacker, Observer, Protocol, Senders, at_most, of_outsider};
 use crate::walk::graph::log_likelihood_ratio;
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_dp::{
@@ -135,13 +136,14 @@ impl Protocol for CompleteSum {
             let (what, best) = ("epsilon of a sum", f64::NAN);
             Err(ndp_dp::Error::NotAchievable { what, target: target.epsilon(), best }.into())
         };
-        Ok(Box::new(Alike {
+        let account = Alike {
             observer: observer.clone(),
             nodes: walk.node_count(),
             profile,
             least: secrecy.is_none().then(|| Box::new(least) as Least),
             protocol: Some(std::ptr::from_ref(self).addr()),
-        }))
+        };
+        Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
     /// Every contribution seen alone, as many as a node makes but with probability `δ/10`.
@@ -302,13 +304,14 @@ impl Protocol for CompleteHistogram {
             Ok(NoiseMultiplier::new((1.0 / local).next_up().next_up())?)
         };
         let least = plain.then(|| Box::new(least) as Least);
-        Ok(Box::new(Alike {
+        let account = Alike {
             observer: observer.clone(),
             nodes: self.walk.node_count(),
             profile,
             least,
             protocol: Some(std::ptr::from_ref(self).addr()),
-        }))
+        };
+        Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
     /// Every report seen alone, as many as a node makes but with probability `δ/10`.

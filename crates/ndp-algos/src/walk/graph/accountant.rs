@@ -2,7 +2,7 @@
 
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
-use crate::accountant::{Account, Attacker, Observer, Protocol, bound_of_releases, of_outsider};
+use crate::accountant::{Account, Attacker, Observer, Protocol, at_most, bound_of_releases, of_outsider};
 use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
 use crate::walk::{FinalToken, OnPath};
@@ -18,7 +18,7 @@ use rand::Rng;
 use std::sync::{Arc, OnceLock};
 
 /// Every holder adds its value and noise of the given multiplier to a running average. Accounts are upper bounds that hold
-/// whatever the observer knows of the path and of its own noise.
+/// whatever the observer knows of the path and of its own noise, and never above what all contributions seen alone cost.
 impl Protocol for TokenWalk {
     fn node_count(&self) -> usize {
         TokenWalk::node_count(self)
@@ -56,7 +56,8 @@ impl Protocol for TokenWalk {
         let followed = self.options().horizon.map_or(self.steps(), |horizon| horizon.min(self.steps()));
         let kept = (48 * n as u64).saturating_mul(followed as u64 + 1) <= MAX_BYTES;
         let laws = (0..n).map(|_| OnceLock::new()).collect();
-        Ok(Box::new(OnGraph { walk: Arc::new(self.clone()), observer: observer.clone(), hops, laws, kept }))
+        let account = OnGraph { walk: Arc::new(self.clone()), observer: observer.clone(), hops, laws, kept };
+        Ok(at_most(Box::new(account), self.local_bound(observer)))
     }
 
     /// The path is drawn without looking at the data, so that whoever hears every contribution with its noise, and knows the path,
@@ -163,18 +164,32 @@ impl Curve for OnWalk {
         Ok(Some(self.walk.loss_by(&self.laws, local)?.into()))
     }
 
-    /// The accountant takes up to milliseconds for an order: a coarse grid, then a fine one around its best.
+    /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as that gains, then a fine one
+    /// around its best.
     fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
         let mut best = (f64::INFINITY, 2.5);
+        let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, ndp_dp::Error> {
+            let order = Order::new(1.0 + f64::exp(ln_excess))?;
+            let Ok(Some(loss)) = self.renyi(order) else { return Ok(false) };
+            let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
+            let better = epsilon < best.0;
+            if better {
+                *best = (epsilon, (order.get() - 1.0).ln());
+            }
+            Ok(better)
+        };
         for (step, count) in [(0.7, 7), (0.15, 4)] {
             let center = best.1;
             for k in -count..=count {
-                let ln_excess = center + step * f64::from(k);
-                let order = Order::new(1.0 + f64::exp(ln_excess))?;
-                let Ok(Some(loss)) = self.renyi(order) else { continue };
-                let epsilon = Rdp { order, epsilon: loss.into_value() }.epsilon(delta).into_value();
-                if epsilon < best.0 {
-                    best = (epsilon, (order.get() - 1.0).ln());
+                look(center + step * f64::from(k), &mut best)?;
+            }
+            for side in [-1, 1] {
+                let end = center + step * f64::from(side * count);
+                let mut beyond = (1..BEYOND).map(|k| end + step * f64::from(side * k));
+                if (best.1 - end).abs() < step / 2.0 {
+                    while let Some(ln_excess) = beyond.next()
+                        && look(ln_excess, &mut best)?
+                    {}
                 }
             }
             if best.0 == f64::INFINITY {
@@ -184,6 +199,9 @@ impl Curve for OnWalk {
         Ok(UpperBound::new(ApproxDp::new(best.0, delta.get())?).into())
     }
 }
+
+/// Orders looked at beyond either end of a grid: steps of 0.7 on a logarithmic scale to some `1e18`.
+const BEYOND: i32 = 50;
 
 /// Runs along fresh paths, which the observer knows; the score is the log-likelihood ratio.
 struct OnPaths<'a> {

@@ -21,26 +21,48 @@ use crate::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
 
-/// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk.
+/// Sharp bound `ε₁` on the loss of a single contribution, `steps` before the end of the walk, the final token withheld.
 ///
-/// `visits` are the first visits to the observers (one node, or a coalition) from the contributing
-/// node. Rényi loss in nats, for one contribution of `u` replaced, whatever the observers know of
-/// the path.
+/// `visits` are the [first visits](ndp_graph::hitting::Walk::first_visits) to the observers (one node, or a coalition) from the
+/// contributing node `u`. Rényi loss in nats at the order of `local`, for *one* contribution of `u` replaced, all others being what
+/// they are, whatever the observers know of the path; further visits of `u` add noise, with or without data that stay. It is at most
+/// `c₀`, and less than that of a walk with a [cap](super::WalkOptions::cap), which must allow for several contributions, wherever `u`
+/// is visited again before the observers.
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] when `steps` is 0 or beyond the horizon of the laws.
-#[cfg(test)]
-pub(super) fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<UpperBound<f64>, Error> {
+///
+/// # Complexity
+/// `O(steps)`.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::{LocalLoss, contribution};
+/// use ndp_dp::{NoiseMultiplier, Order};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::path_graph, hitting::{Start, Walk}};
+/// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(4)?));
+/// let visits = Walk::from(&w).first_visits(&Start::Node(0), &[3], 10)?;
+/// let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(2.0)? };
+/// let loss = contribution::sharp(&visits, local, 10)?;
+/// assert!((loss.value() - 0.0171121).abs() < 1e-7); // of a local loss of 1/4
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # References
+/// Cyffers, Bellet, Upadhyay, *Differentially private decentralized learning with random walks*, ICML 2024: what its Theorem 3 says of
+/// one contribution, with the first visit in the place of all visits and without its condition on the noise.
+pub fn sharp(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<UpperBound<f64>, Error> {
     require_steps(visits, steps)?;
     let excess = excess(visits, local.exponent(), steps);
-    Ok(UpperBound::new(local.loss_of_log_excess(excess.ln()).min(local.cost())))
+    Ok(UpperBound::new(local.loss_of_log_excess(excess.ln()).min(local.cost_up())))
 }
 
 /// The loss `N ε_gap` of a walk of `steps` steps in which `u` contributes at most `cap` times and only
 /// adds noise on its further visits; never above `N c₀`.
 ///
-/// `visits` are the first visits of the set of `u` *and* the observers, from `u`. Their law may be
-/// shorter than the walk: what is left is charged at the first time beyond it. Rényi loss in nats,
+/// `visits` are the first visits of the set of `u` *and* the observers, from `u`; under a cap of 1 those of the observers alone, as
+/// further visits of `u` only add noise. Their law may be shorter than the walk: what is left is charged at the first time beyond it.
+/// Rényi loss in nats,
 /// all data of `u` replaced, for every start of the walk and whatever the observers know of its path,
 /// under the preconditions of [`TokenWalk::loss`](super::TokenWalk::loss).
 ///
@@ -90,14 +112,14 @@ fn gap_loss(visits: &FirstVisits, local: LocalLoss, steps: usize) -> Result<f64,
         let beyond = (local.exponent() / (seen + 1) as f64).exp_m1();
         excess += up(visits.none[seen] * (1.0 + visits.relative_error[seen]) * beyond, 4);
     }
-    Ok(local.loss_of_log_excess(up(excess, 1).ln()).min(local.cost()))
+    Ok(local.loss_of_log_excess(up(excess, 1).ln()).min(local.cost_up()))
 }
 
 /// `ε_gap` of a pair, from laws that cover the whole walk.
 pub(super) fn gap_loss_of_pair(laws: &PairLaws, local: LocalLoss) -> f64 {
     let gap = |t: usize| laws.u_to_u[t] + laws.u_to_v[t];
     let excess = sum_of_charges(gap, &laws.relative_error, local.exponent(), laws.horizon());
-    local.loss_of_log_excess(excess.ln()).min(local.cost())
+    local.loss_of_log_excess(excess.ln()).min(local.cost_up())
 }
 
 fn excess(visits: &FirstVisits, theta: f64, steps: usize) -> f64 {
@@ -122,7 +144,6 @@ pub(super) fn require_positive(name: &'static str, value: usize) -> Result<(), E
     }
 }
 
-#[cfg(test)]
 fn require_steps(visits: &FirstVisits, steps: usize) -> Result<(), Error> {
     require_positive("the number of steps", steps)?;
     if steps < visits.none.len() {

@@ -14,12 +14,19 @@ use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws, Start, Walk};
 
 /// First visits, as far as they are followed.
-pub(super) enum Laws {
+pub(super) struct Laws {
+    of_all: Followed,
+    /// Of the observers alone, from the node, over the whole walk: where it contributes once.
+    of_one: Option<FirstVisits>,
+}
+
+enum Followed {
     /// Of one node and one observer over the whole walk, the final token withheld.
     Pair(PairLaws),
     /// Of a node and a coalition over the whole walk.
     Coalition(CoalitionLaws),
-    /// Of a node and its observers as one set, from the node, up to the horizon; under this cap.
+    /// Of a node and its observers as one set (of the observers alone where it contributes once), from the node, up to the horizon;
+    /// under this cap.
     Gaps { visits: FirstVisits, cap: usize },
     /// The same for a symmetric matrix, where nothing is followed step by step.
     Symmetric { u: usize, members: Vec<usize>, horizon: usize, cap: usize },
@@ -33,7 +40,7 @@ impl TokenWalk {
     /// by iteration says of the contributions between two visits of the observers, in units of the local loss `c₀` (the best of
     /// several such bounds). Under a cap of `N` contributions it is at most `N ε_gap` (not where edges wear out), `ε_gap` that of one
     /// contribution up to the next visit of `u` or an observer, and `N c₀`; with a [horizon](super::WalkOptions::horizon) it is
-    /// `N ε_gap`.
+    /// `N ε_gap`. Who contributes once, the final token withheld, loses at most the [sharp bound](contribution::sharp).
     ///
     /// Protects the data of `u`, all of them replaced at once, against observers who see the token on their visits at times
     /// `1..=T`, and may know the whole path and their own noises; with [`FinalToken::Published`] the token after the last step is
@@ -77,41 +84,54 @@ impl TokenWalk {
             return Err(Error::SourceIsObserver(u));
         }
         let (walk, options, steps) = (Walk::from(self.matrix()), self.options(), self.steps());
+        let once = options.cap == Some(1)
+            && options.final_token == FinalToken::Withheld
+            && self.decides_beforehand();
+        let alone = |of_all| Laws { of_all, of_one: None };
         if let (Some(horizon), Some(cap)) = (options.horizon, options.cap) {
-            if walk.incoming() == self.matrix().csr() {
-                return Ok(Laws::Symmetric { u, members: members.to_vec(), horizon, cap });
+            if walk.incoming() == self.matrix().csr() && !once {
+                return Ok(alone(Followed::Symmetric { u, members: members.to_vec(), horizon, cap }));
             }
-            let targets: Vec<usize> = [u].into_iter().chain(members.iter().copied()).collect();
+            let own = (!once).then_some(u);
+            let targets: Vec<usize> = own.into_iter().chain(members.iter().copied()).collect();
             let visits = walk.first_visits(&Start::Node(u), &targets, horizon.min(steps))?;
-            return Ok(Laws::Gaps { visits, cap });
+            return Ok(alone(Followed::Gaps { visits, cap }));
         }
-        match (members, options.final_token) {
-            (&[v], FinalToken::Withheld) => Ok(Laws::Pair(walk.pair_laws(u, v, &self.law_at_0()?, steps)?)),
-            _ => Ok(Laws::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0()?, steps)?)),
-        }
+        let of_all = match (members, options.final_token) {
+            (&[v], FinalToken::Withheld) => Followed::Pair(walk.pair_laws(u, v, &self.law_at_0()?, steps)?),
+            _ => Followed::Coalition(CoalitionLaws::new(&walk, u, members, &self.law_at_0()?, steps)?),
+        };
+        let of_one = once.then(|| walk.first_visits(&Start::Node(u), members, steps)).transpose()?;
+        Ok(Laws { of_all, of_one })
     }
 
-    /// The best of the bounds that these laws allow.
+    /// The best of the bounds that these laws allow, and of what all contributions cost that are released at once.
     pub(super) fn loss_by(&self, laws: &Laws, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
+        let mut loss = self.loss_of_all(&laws.of_all, local)?.into_value();
+        if let Some(visits) = &laws.of_one {
+            loss = loss.min(contribution::sharp(visits, local, self.steps())?.into_value());
+        }
+        let releases = self.most_contributions() as f64;
+        Ok(UpperBound::new(loss.min(up(releases * local.cost_up(), 1))))
+    }
+
+    fn loss_of_all(&self, laws: &Followed, local: LocalLoss) -> Result<UpperBound<f64>, Error> {
         let options = self.options();
         let (token, steps) = (options.final_token, self.steps());
         match (laws, options.cap) {
-            (Laws::Pair(laws), Some(cap)) if !self.decides_beforehand() => {
-                Ok(at_most_local(renewal::uncapped(laws, local), local, cap))
+            (Followed::Pair(laws), Some(_)) if !self.decides_beforehand() => {
+                Ok(renewal::uncapped(laws, local))
             }
-            (Laws::Pair(laws), cap) => renewal::loss(laws, local, cap),
-            (Laws::Coalition(laws), None) => coalition::loss(laws, local, token),
-            (Laws::Coalition(laws), Some(cap)) if self.decides_beforehand() => {
+            (Followed::Pair(laws), cap) => renewal::loss(laws, local, cap),
+            (Followed::Coalition(laws), Some(cap)) if self.decides_beforehand() => {
                 coalition::capped_loss(laws, local, token, cap)
             }
-            (Laws::Coalition(laws), Some(cap)) => {
-                Ok(at_most_local(coalition::loss(laws, local, token)?, local, cap))
-            }
-            (Laws::Gaps { visits, cap }, _) if token == FinalToken::Published => {
+            (Followed::Coalition(laws), _) => coalition::loss(laws, local, token),
+            (Followed::Gaps { visits, cap }, _) if token == FinalToken::Published => {
                 contribution::capped_and_published(visits, local, steps, *cap)
             }
-            (Laws::Gaps { visits, cap }, _) => contribution::capped(visits, local, steps, *cap),
-            (Laws::Symmetric { u, members, horizon, cap }, _) => {
+            (Followed::Gaps { visits, cap }, _) => contribution::capped(visits, local, steps, *cap),
+            (Followed::Symmetric { u, members, horizon, cap }, _) => {
                 let gap = LongWalk::new(self.matrix(), local, steps, *horizon)?.gap(*u, members);
                 Ok(match token {
                     FinalToken::Published => contribution::of_gaps_and_published(gap, local, *cap),
@@ -140,11 +160,6 @@ impl TokenWalk {
             _ => Ok(()),
         }
     }
-}
-
-/// The better of a bound and of `N c₀`.
-fn at_most_local(loss: UpperBound<f64>, local: LocalLoss, cap: usize) -> UpperBound<f64> {
-    loss.map(|loss| loss.min(up(cap as f64 * local.cost(), 2)))
 }
 
 #[cfg(test)]
@@ -213,6 +228,44 @@ mod tests {
         Ok(())
     }
 
+    /// A contribution that is the only one is charged up to the next visit of the observers, not of its own node: on a lazy walk that is
+    /// most of its loss. The truth is that of all paths.
+    #[test]
+    fn one_contribution_has_the_sharp_bound() -> Result<(), Error> {
+        let graph = cycle_graph(6)?;
+        let w = TransitionMatrix::from(&GossipMatrix::metropolis(&graph).lazy(0.9)?);
+        let local = local()?;
+        let dense = w.to_dense()?;
+        for horizon in [None, Some(12)] {
+            let options = WalkOptions { cap: Some(1), horizon, ..WalkOptions::default() };
+            let walk = TokenWalk::new(&w, Start::Node(0), 7)?.with_options(options)?;
+            for members in [vec![3], vec![2, 4]] {
+                let loss = *walk.loss(0, &members, local)?.value();
+                let visits = Walk::from(&w).first_visits(&Start::Node(0), &members, 7)?;
+                assert_relative_eq!(
+                    loss,
+                    contribution::sharp(&visits, local, 7)?.into_value(),
+                    max_relative = 1e-12
+                );
+                let gap =
+                    Walk::from(&w).first_visits(&Start::Node(0), &[vec![0], members.clone()].concat(), 7)?;
+                assert!(20.0 * loss < *contribution::capped(&gap, local, 7, 1)?.value());
+                // Released once at the start, and seen at the first visit of a member, if at all: c₀/t after t steps of noise.
+                let law = Start::Node(0).law(6)?;
+                let mean = super::super::oracle::expectation(&dense, &law, 7, &|path| {
+                    let first = path.iter().position(|x| members.contains(x));
+                    first.map_or(0.0, |t| (local.exponent() / t as f64).exp_m1())
+                });
+                assert_relative_eq!(loss, mean.ln_1p(), max_relative = 1e-12);
+            }
+            // The last holder's token is seen by all: what is contributed last is seen at once.
+            let shown = WalkOptions { final_token: FinalToken::Published, ..options };
+            let walk = walk.with_options(shown)?;
+            assert!(*walk.loss(0, &[3], local)?.value() >= local.cost() / 7.0);
+        }
+        Ok(())
+    }
+
     /// The fast form for symmetric matrices against first visits, followed.
     #[test]
     fn both_ways_to_a_horizon_agree() -> Result<(), Error> {
@@ -223,10 +276,11 @@ mod tests {
                 WalkOptions { cap: Some(4), horizon: Some(30), final_token, ..WalkOptions::default() };
             let walk = TokenWalk::new(&w, Start::Uniform, 500)?.with_options(options)?;
             for members in [vec![1], vec![4], vec![2, 5]] {
-                assert!(matches!(walk.laws(0, &members)?, Laws::Symmetric { .. }));
+                assert!(matches!(walk.laws(0, &members)?.of_all, Followed::Symmetric { .. }));
                 let targets: Vec<usize> = [0].into_iter().chain(members.iter().copied()).collect();
                 let visits = Walk::from(&w).first_visits(&Start::Node(0), &targets, 30)?;
-                let slow = *walk.loss_by(&Laws::Gaps { visits, cap: 4 }, local)?.value();
+                let gaps = Laws { of_all: Followed::Gaps { visits, cap: 4 }, of_one: None };
+                let slow = *walk.loss_by(&gaps, local)?.value();
                 let fast = *walk.loss(0, &members, local)?.value();
                 assert!(fast >= slow * (1.0 - 1e-10));
                 assert_relative_eq!(fast, slow, max_relative = 2e-6);

@@ -1,6 +1,7 @@
 //! The price of one contribution released at once, the unit of all costs of this module.
 
 use ndp_dp::{NoiseMultiplier, Order};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
 /// One contribution with its noise, released at once: `c₀ = α / (2σ²)` nats at order `α`.
@@ -33,14 +34,30 @@ impl LocalLoss {
         (self.order.get() / 2.0 / self.noise.get() / self.noise.get()).max(f64::MIN_POSITIVE)
     }
 
-    /// `θ = (α − 1) c₀`.
-    pub(crate) fn exponent(self) -> f64 {
-        (self.order.get() - 1.0) * self.cost()
+    /// `c₀`, rounded up.
+    pub(super) fn cost_up(self) -> f64 {
+        self.enclosed().high()
     }
 
-    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`.
+    fn enclosed(self) -> Interval {
+        let noise = Interval::new(self.noise.get());
+        Interval::new(self.order.get()) / Interval::new(2.0) / noise / noise
+    }
+
+    /// `θ = (α − 1) c₀`, rounded up, and so never 0.
+    pub(crate) fn exponent(self) -> f64 {
+        ((Interval::new(self.order.get()) - Interval::ONE) * self.enclosed()).high()
+    }
+
+    /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`; positive unless `x = −∞`, and infinite where
+    /// `x` is no number.
     pub(super) fn loss_of_log_excess(self, x: f64) -> f64 {
+        if x == f64::NEG_INFINITY || x.is_nan() {
+            return if x.is_nan() { f64::INFINITY } else { 0.0 };
+        }
         let log = if x < 0.0 { x.exp().ln_1p() } else { x + (-x).exp().ln_1p() };
-        log / (self.order.get() - 1.0) * (1.0 + 8.0 * f64::EPSILON)
+        // A logarithm far below 0 has lost digits of what it stands for, one for every power of two in its size.
+        let error = (3.0 - x.min(0.0)).max(8.0);
+        (log / (self.order.get() - 1.0) * (1.0 + error * f64::EPSILON)).max(f64::MIN_POSITIVE)
     }
 }

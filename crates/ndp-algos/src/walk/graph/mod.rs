@@ -9,6 +9,7 @@
 //! | what has this path cost so far? | [`Path::cost`](super::Path::cost), an average on it [`OnPath`](super::OnPath) | `UpperBound`, `Exact` for constant gradients |
 //! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`] | `UpperBound` |
 //! | ... with the result published? | [`WalkOptions::final_token`] | `UpperBound` |
+//! | what does one contribution cost? | [`contribution::sharp`] | `UpperBound` |
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
 //! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |
@@ -36,7 +37,7 @@ mod accountant;
 mod averaging;
 mod averaging_error;
 pub(crate) mod coalition;
-pub(crate) mod contribution;
+pub mod contribution;
 #[cfg(test)]
 mod convergence;
 mod laws;

@@ -53,7 +53,9 @@ pub fn loss(
     ensure(steps != 0, "the number of steps", "be at least 1", 0.0)?;
     let (stay, leave) = (from_u[u], from_u[v]);
     let theta = local.exponent();
-    let (charge, surcharge) = (theta.exp(), theta.exp_m1());
+    // Everything is linear in a tiny θ, which would underflow on the way.
+    let lift = if theta < 1e-200 { 100.0 * std::f64::consts::LN_10 } else { 0.0 };
+    let (charge, surcharge) = (theta.exp(), theta.exp_m1() * lift.exp());
     // Everything is an excess over the law of the walk: the mass at every node times what has been
     // charged, minus the mass. At u what is pending is charged in one copy and not in the other.
     let mut law = start.law(n)?;
@@ -79,7 +81,7 @@ pub fn loss(
             log_scale += 100.0 * std::f64::consts::LN_10;
         }
     }
-    let log_excess = excess.iter().sum::<f64>().ln() + log_scale;
+    let log_excess = excess.iter().sum::<f64>().ln() + log_scale - lift;
     ensure(
         !log_excess.is_nan() && log_excess != f64::INFINITY,
         "the noise multiplier sigma",
@@ -126,6 +128,14 @@ mod tests {
         let w = GossipMatrix::new(&star_graph(5)?, Weights::MaxDegree)?;
         let found = *loss(&Walk::from(&w), 1, &Start::Uniform, 30, local(6.0))?.value();
         assert_relative_eq!(found, 0.131_344_494_444_695, max_relative = 1e-12);
+        // Where θ is tiny the loss is proportional to it, and never 0.
+        let at =
+            |sigma: f64| loss(&Walk::from(&w), 1, &Start::Uniform, 30, local(sigma)).map(Exact::into_value);
+        assert_relative_eq!(at(1e120)?, at(1e90)? * 1e-60, max_relative = 1e-12);
+        for sigma in [1e153, 1e160, 1e300] {
+            let least = (f64::ln(at(1e90)?) + 2.0 * (f64::ln(1e90) - f64::ln(sigma))).exp() * (1.0 - 1e-10);
+            assert!(at(sigma)? > 0.0 && at(sigma)? >= least, "{sigma:e}");
+        }
         Ok(())
     }
 

@@ -1,0 +1,129 @@
+//! The smaller of an account and of the bound that is known without it.
+
+use super::{Account, Assumption, NodeNames, Observer};
+use crate::Error;
+use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
+
+/// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both are guarantees about
+/// all data of one node, towards the same observer, and accountants of a walk, or by subsampling, are loose for a few nodes or steps.
+pub(crate) fn at_most<'a>(
+    account: Box<dyn Account + 'a>,
+    bound: Result<Box<dyn Account + 'a>, Error>,
+) -> Box<dyn Account + 'a> {
+    match bound {
+        Ok(bound) => Box::new(Smaller { account, bound }),
+        Err(_) => account,
+    }
+}
+
+struct Smaller<'a> {
+    account: Box<dyn Account + 'a>,
+    bound: Box<dyn Account + 'a>,
+}
+
+impl Account for Smaller<'_> {
+    fn observer(&self) -> &Observer {
+        self.account.observer()
+    }
+
+    fn node_count(&self) -> usize {
+        self.account.node_count()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        Ok(match (self.account.profile(u, noise)?, self.bound.profile(u, noise)) {
+            (account, Ok(bound)) => smaller(account, bound),
+            (account, Err(_)) => account,
+        })
+    }
+
+    fn failure(&self) -> f64 {
+        self.account.failure()
+    }
+
+    fn names(&self) -> NodeNames {
+        self.account.names()
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        self.account.rests_on()
+    }
+
+    fn class(&self) -> Option<(usize, usize)> {
+        self.account.class()
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        self.account.assumptions()
+    }
+
+    /// The smaller of what the two need: it keeps the loss of one of them, and so the smaller loss, within what is allowed.
+    fn least_noise(
+        &self,
+        u: usize,
+        measure: Measure,
+        allowed: f64,
+    ) -> Result<Option<NoiseMultiplier>, Error> {
+        let account = self.account.least_noise(u, measure, allowed);
+        match (account, self.bound.least_noise(u, measure, allowed)) {
+            (Ok(Some(account)), Ok(Some(bound))) if bound < account => Ok(Some(bound)),
+            (Err(_), Ok(Some(bound))) => Ok(Some(bound)),
+            (account, _) => account,
+        }
+    }
+}
+
+/// The smaller of two profiles of the same data towards the same observer. An exact one stays.
+fn smaller(account: Profile, bound: Profile) -> Profile {
+    if account.neighbors != bound.neighbors {
+        return account;
+    }
+    match (account.mu(), bound.mu()) {
+        (Some(Guarantee::UpperBound(mu)), Some(least)) if least.value().mu() < mu.value().mu() => bound,
+        (Some(_), Some(_)) => account,
+        _ => {
+            let (neighbors, against) = (account.neighbors, account.against.clone());
+            let mut profile = Profile::of_curve(Least { account, bound }, &against);
+            profile.neighbors = neighbors;
+            profile
+        }
+    }
+}
+
+/// The smaller of two answers to every question.
+struct Least {
+    account: Profile,
+    bound: Profile,
+}
+
+impl Curve for Least {
+    /// Where the account has none there is none: the bound alone would be worse than what the account says in other terms, and is what
+    /// a composition would go by.
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
+        let account = match self.account.renyi(order) {
+            Err(ndp_dp::Error::NoRenyiBound) => return Ok(None),
+            found => found?,
+        };
+        Ok(Some(least(account, self.bound.renyi(order), |rdp: Rdp| rdp.epsilon).map(|rdp| rdp.epsilon)))
+    }
+
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        Ok(least(self.account.epsilon(delta)?, self.bound.epsilon(delta), ApproxDp::epsilon))
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        Ok(least(self.account.delta(epsilon)?, self.bound.delta(epsilon), ApproxDp::delta))
+    }
+}
+
+/// The smaller of two guarantees; an answer that the bound has not is the account's.
+fn least<T: Copy>(
+    account: Guarantee<T>,
+    bound: Result<Guarantee<T>, ndp_dp::Error>,
+    number: impl Fn(T) -> f64,
+) -> Guarantee<T> {
+    match bound {
+        Ok(bound) if number(*bound.value()) < number(*account.value()) => bound,
+        _ => account,
+    }
+}

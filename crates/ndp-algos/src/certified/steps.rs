@@ -1,0 +1,131 @@
+//! The steps of a protocol, and what they make of the size of numbers.
+
+use super::arithmetic::ring_norm;
+use super::magnitude::Magnitude;
+use super::matrix::ExactMatrix;
+use std::sync::Arc;
+
+/// One step of a protocol on its registers, in order of time.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Step {
+    /// `x ← W x`, on the first registers.
+    Mix(Arc<ExactMatrix>),
+    /// Two registers are replaced by their mean.
+    Average(usize, usize),
+    /// A register is multiplied by a factor.
+    Scale(usize, f64),
+    /// Nothing happens.
+    Idle,
+    /// Two registers move towards each other by a share of their difference: `a ← a + s (b - a)`, `b ← b + s (a - b)`,
+    /// `s` in `[0, 1/2]`.
+    Share(usize, usize, f64),
+    /// An edge rings: `z_a ← z_a - γ (x_a - x_b)`, `z_b ← z_b + γ (x_a - x_b)`, then `x_a`, `x_b` are averaged.
+    Ring {
+        /// The registers `x_a`, `x_b`.
+        x: (usize, usize),
+        /// The registers `z_a`, `z_b`.
+        z: (usize, usize),
+        /// `γ`.
+        push: f64,
+    },
+    /// Noises (or inputs) are added to registers: to each register in the list its coordinate, times a factor.
+    Add {
+        /// Register and coordinate.
+        entries: Arc<Vec<(u32, u32)>>,
+        /// The first coordinate, which is added to those in the list.
+        first: usize,
+        /// The factor.
+        factor: f64,
+    },
+    /// What is added to a register is the sum over its neighbors of their weight times their noise: register `w` of the list
+    /// is the sender whose noise has the coordinate.
+    AddAround {
+        /// The weights.
+        matrix: Arc<ExactMatrix>,
+        /// Sender and coordinate.
+        entries: Arc<Vec<(u32, u32)>>,
+        /// The first coordinate, which is added to those in the list.
+        first: usize,
+        /// The factor.
+        factor: f64,
+    },
+    /// As `AddAround`, with a noise of its own for every link: register, coordinate and weight.
+    AddLinks {
+        /// Receiving register, sending register, coordinate.
+        entries: Arc<Vec<(u32, u32, u32)>>,
+        /// The weights.
+        matrix: Arc<ExactMatrix>,
+        /// The first coordinate, which is added to those in the list.
+        first: usize,
+        /// The factor.
+        factor: f64,
+    },
+}
+
+/// A message: the state of a register after some of the steps, and noises of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Message {
+    /// Number of steps before it.
+    pub(crate) after: usize,
+    /// The register that is sent.
+    pub(crate) register: usize,
+    /// Coordinates that are added to the message alone, with their factors.
+    pub(crate) beside: Vec<(usize, f64)>,
+}
+
+/// What the steps up to some time make of numbers on the walk back, at most: all that keeps fixed point from wrapping around.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Sizes {
+    /// Binary logarithm of the length of the state, which starts from 1: every step stretches it by its norm.
+    pub(super) state: f64,
+    /// The sum of the squared norms of all reads, from a state of length at most 1.
+    pub(super) squares: Magnitude,
+}
+
+impl Sizes {
+    /// Those of the first steps, for every number of them.
+    pub(super) fn of(steps: &[Step]) -> Vec<Self> {
+        let mut all = vec![Self { state: 0.0, squares: Magnitude::ZERO }];
+        for step in steps {
+            let Self { state, squares } = all[all.len() - 1];
+            let (stretch, read) = step.norms();
+            all.push(Self { state: state + stretch.log2().max(0.0), squares: squares.plus(read.squared()) });
+        }
+        all
+    }
+}
+
+impl Step {
+    /// The norms of what it makes of a state, 0 where it makes none longer, and of what it reads from one.
+    fn norms(&self) -> (Magnitude, Magnitude) {
+        let number = |x: f64| Magnitude::new(x, 0);
+        match self {
+            Self::Mix(matrix) => (matrix.norm(), Magnitude::ZERO),
+            Self::Scale(_, factor) => (number(*factor), Magnitude::ZERO),
+            Self::Ring { push, .. } => (ring_norm(*push), Magnitude::ZERO),
+            Self::Add { factor, .. } => (Magnitude::ZERO, number(*factor)),
+            // A nonnegative matrix without its diagonal has no larger norm, and no row that is longer.
+            Self::AddAround { matrix, factor, .. } | Self::AddLinks { matrix, factor, .. } => {
+                (Magnitude::ZERO, number(*factor).times(matrix.norm()))
+            }
+            Self::Average(..) | Self::Share(..) | Self::Idle => (Magnitude::ZERO, Magnitude::ZERO),
+        }
+    }
+}
+
+/// How often one coordinate is read, at most.
+pub(super) fn most_reads(steps: &[Step], coordinates: usize) -> u32 {
+    let mut counts = vec![0u32; coordinates];
+    for step in steps {
+        match step {
+            Step::Add { entries, first, .. } | Step::AddAround { entries, first, .. } => {
+                entries.iter().for_each(|&(_, at)| counts[first + at as usize] += 1);
+            }
+            Step::AddLinks { entries, first, .. } => {
+                entries.iter().for_each(|&(_, _, at)| counts[first + at as usize] += 1);
+            }
+            _ => {}
+        }
+    }
+    counts.into_iter().max().unwrap_or(0)
+}
