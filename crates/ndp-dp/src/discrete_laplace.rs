@@ -93,7 +93,8 @@ impl DiscreteLaplace {
             if !(0.0..sensitivity).contains(&m) {
                 continue;
             }
-            let seen = Interval::new(epsilon) - Interval::new(sensitivity - m) / scale;
+            // ε − (Δ − m)/t, which near ε₀ is a difference in the last digits.
+            let seen = Interval::product_less(epsilon, self.scale, sensitivity - m) / scale;
             let within = -(-(Interval::new(m) / scale)).expm1();
             let gap = (q * within - seen.expm1()) / (Interval::ONE + q);
             most = most.max(gap.high());
@@ -220,6 +221,24 @@ mod tests {
                 let slow = hockey_stick(&p, &q, share * pure)?.into_value();
                 assert_relative_eq!(delta, slow, max_relative = 1e-9, epsilon = 1e-13);
             }
+        }
+        Ok(())
+    }
+
+    /// For the floats themselves, by mpmath at 60 digits, close to `ε₀`: a difference of rounded numbers is off by up to a
+    /// hundredth.
+    #[test]
+    fn delta_next_to_the_pure_epsilon_matches_60_digits() -> Result<(), Error> {
+        for (sensitivity, scale, epsilon, expected) in [
+            (1, 3.0, 0.33333333333299997, 1.942_073_324_309_422e-13),
+            (1, 0.7, 1.428571428557143, 1.152_400_331_770_611e-11),
+            (2, 1.7, 1.1764705882352906, 2.278_819_283_177_41e-15),
+            (7, 4.3, 1.6279069767440233, 9.083_428_054_256_139e-14),
+            (3, 0.001, 2999.999999999994, 5.849_265_516_371_762e-12),
+        ] {
+            let delta = DiscreteLaplace::new(sensitivity, scale)?.delta(epsilon)?.into_value();
+            assert_relative_eq!(delta, expected, max_relative = 1e-13);
+            assert!(delta >= expected * (1.0 - 1e-15), "rounded up: {delta} {expected}");
         }
         Ok(())
     }

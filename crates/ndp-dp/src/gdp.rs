@@ -122,6 +122,12 @@ pub(crate) fn half_square(factor: f64, mu: f64) -> f64 {
     (Interval::new(0.5) * (Interval::new(factor) * mu) * mu).high()
 }
 
+/// `factor · μ²/2`, rounded down.
+pub(crate) fn half_square_down(factor: f64, mu: f64) -> f64 {
+    let mu = Interval::new(mu);
+    (Interval::new(0.5) * (Interval::new(factor) * mu) * mu).low().max(0.0)
+}
+
 /// `Δ/σ`, rounded up.
 pub(crate) fn ratio_up(sensitivity: Sensitivity, sigma: Sigma) -> f64 {
     (Interval::new(sensitivity.get()) / Interval::new(sigma.get())).high()

@@ -13,6 +13,7 @@
 
 use crate::Error;
 use crate::decimal::{self, Round};
+use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
@@ -254,6 +255,8 @@ fn padded(text: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     (before..missing).try_for_each(|_| fmt::Write::write_char(f, fill))
 }
 
+/// Ends of an enclosure that agree to this are one number.
+const EXACT_WITHIN: f64 = 1e-9;
 /// Significant digits of a graded number, where none are asked for.
 const SHOWN_DIGITS: usize = 6;
 
@@ -277,6 +280,14 @@ pub enum Guarantee<T> {
     Exact(Exact<T>),
     /// It is at least the divergence of the stated view.
     UpperBound(UpperBound<T>),
+}
+
+impl Guarantee<f64> {
+    /// The upper end of an enclosure of a divergence of the stated view: `Exact` where the ends agree to a relative `1e-9`.
+    pub(crate) fn of_enclosure(divergence: Interval) -> Self {
+        let (low, high) = (divergence.low(), divergence.high());
+        if high - low <= EXACT_WITHIN * high { Exact::new(high).into() } else { UpperBound::new(high).into() }
+    }
 }
 
 impl<T> Guarantee<T> {

@@ -44,6 +44,14 @@ impl Laplace {
         ensure_positive("the sensitivity in units of the Laplace scale", sensitivity.get() / scale)?;
         Ok(Self { sensitivity, scale })
     }
+
+    /// `1 − e^{(ε − ε₀)/2}`, positive part, rounded up.
+    fn profile(&self, epsilon: f64) -> f64 {
+        // ε − ε₀ = (ε b − Δ)/b, which near ε₀ is a difference in the last digits.
+        let gap =
+            Interval::product_less(epsilon, self.scale, self.sensitivity.get()) / Interval::new(self.scale);
+        (-(Interval::new(0.5) * gap).expm1()).high().clamp(0.0, 1.0)
+    }
 }
 
 /// Exact: `δ = 1 − e^{(ε − ε₀)/2}`, 0 from `ε₀` on.
@@ -67,28 +75,19 @@ impl Mechanism for Laplace {
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
         let pure = self.pure_epsilon().into_value();
-        let smallest = search::smallest(0.0, pure, |epsilon| profile(epsilon, pure) <= delta.get());
+        let smallest = search::smallest(0.0, pure, |epsilon| self.profile(epsilon) <= delta.get());
         Exact::new(smallest.unwrap_or(pure)).into()
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(Exact::new(profile(epsilon, self.pure_epsilon().into_value())).into())
+        Ok(Exact::new(self.profile(epsilon)).into())
     }
 
     /// `ε₀ = Δ/b`, rounded up.
     fn pure_epsilon(&self) -> Guarantee<f64> {
         Exact::new((Interval::new(self.sensitivity.get()) / Interval::new(self.scale)).high()).into()
     }
-}
-
-/// `1 − e^{(ε − ε₀)/2}`, positive part, rounded up.
-fn profile(epsilon: f64, pure: f64) -> f64 {
-    if epsilon >= pure {
-        return 0.0;
-    }
-    let gap = Interval::new(0.5) * (Interval::new(epsilon) - Interval::new(pure));
-    (-gap.expm1()).high()
 }
 
 /// `e^x − 1 − x`, nonnegative, to full relative accuracy.
@@ -141,6 +140,21 @@ mod tests {
                 |x: f64| (0.5 * (-x.abs()).exp() - epsilon.exp() * 0.5 * (-(x - pure).abs()).exp()).max(0.0);
             let sum: f64 = (0..400_000).map(|i| gap(kink - step * (f64::from(i) + 0.5))).sum();
             assert_relative_eq!(*laplace(pure).delta(epsilon)?.value(), sum * step, max_relative = 1e-6);
+        }
+        Ok(())
+    }
+
+    /// For the floats themselves, by mpmath at 60 digits, close to `ε₀`.
+    #[test]
+    fn delta_next_to_the_pure_epsilon_matches_60_digits() -> Result<(), Error> {
+        for (sensitivity, scale, epsilon, expected) in [
+            (1.0, 3.0, 0.33333333333299997, 1.666_814_834_303_763e-13),
+            (2.5, 0.7, 3.5714285714285574, 7.123_553_447_798_938e-15),
+            (0.1, 0.3, 0.33333333300000006, 1.666_666_496_033_111_5e-10),
+        ] {
+            let delta = Laplace::new(Sensitivity::new(sensitivity)?, scale)?.delta(epsilon)?.into_value();
+            assert_relative_eq!(delta, expected, max_relative = 1e-13);
+            assert!(delta >= expected * (1.0 - 1e-15), "rounded up: {delta} {expected}");
         }
         Ok(())
     }

@@ -39,8 +39,9 @@
 //!   `docs/theory.md` has proofs of the Gaussian filter and of the odometer.
 
 use crate::error::ensure;
+use crate::gaussian::hypot_up;
 use crate::profile::{Curve, Measure, Profile, Verdict};
-use crate::{ApproxDp, Delta, Error, Gdp, Guarantee, Mechanism, Odometer, Order, Rdp, UpperBound};
+use crate::{ApproxDp, Delta, Error, Gdp, Guarantee, Mechanism, Odometer, Order, Rdp, UpperBound, search};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
 
@@ -336,14 +337,9 @@ impl Curve for Stated {
     }
 }
 
-/// `√(whole² - spent²)`, rounded down, 0 when nothing is left.
+/// `√(whole² - spent²)`, rounded down: the last float that was seen to fit, 0 when nothing is left.
 fn left(whole: f64, spent: f64) -> f64 {
-    if spent >= whole {
-        return 0.0;
-    }
-    let (whole, spent) = (Interval::new(whole), Interval::new(spent));
-    let square = (whole - spent) * (whole + spent);
-    Interval::new(square.low().max(0.0)).sqrt().low().max(0.0)
+    search::largest(0.0, whole, |rest| hypot_up(spent, rest) <= whole).unwrap_or(0.0)
 }
 
 #[cfg(test)]
@@ -473,6 +469,34 @@ mod tests {
         gauge.record("a", renyi, Adaptivity::OnSeen)?;
         assert_eq!(gauge.spent().err(), Some(Error::NotGaussian));
         assert_eq!(gauge.fits(&gaussian(0.1), Adaptivity::Fixed), Err(Error::NoLimit));
+        Ok(())
+    }
+
+    /// By the losses themselves, and at order 2 in whole numbers.
+    #[test]
+    fn largest_and_remaining_parameters_are_rounded_down() -> Result<(), Error> {
+        let two = Measure::Renyi(Order::new(2.0)?);
+        for allowed in [0.1, 0.3, 1e-9, 7.0, 1e300, 1e-300, 1e-310, 1e-320, 5e-324] {
+            for measure in [two, Measure::Renyi(Order::new(3.7)?), Measure::Gaussian] {
+                let mu = measure.largest_mu(allowed)?;
+                let loss = |mu| gaussian(mu).loss(measure).map(crate::Guarantee::into_value);
+                assert!(loss(mu.mu())? <= allowed, "{measure:?} {allowed:e}");
+                assert!(loss(mu.mu().next_up())? > allowed, "{measure:?} {allowed:e}");
+                assert_eq!(gaussian(mu.mu()).check(measure, allowed)?, Verdict::Met);
+            }
+            // At order 2 the loss is μ²: in whole numbers of 2^-120, where these are exact.
+            if (0.05..10.0).contains(&allowed) {
+                let scaled = |x: f64| (x * f64::from(1 << 30) * f64::from(1 << 30)) as u128;
+                let mu = scaled(two.largest_mu(allowed)?.mu());
+                assert!(mu * mu <= scaled(allowed) << 60);
+            }
+            // What is left fits, and is nearly all.
+            let mut ledger = Ledger::with_limit(Measure::Gaussian, allowed)?;
+            ledger.record("a", gaussian(0.6 * allowed), Adaptivity::Fixed)?;
+            let left = ledger.remaining()?.into_value();
+            assert!(ledger.fits(&gaussian(left), Adaptivity::Fixed)?, "{allowed:e}: {left:e}");
+            assert!(allowed < 1e-319 || (left / allowed - 0.8).abs() < 1e-3, "{allowed:e}: {left:e}");
+        }
         Ok(())
     }
 

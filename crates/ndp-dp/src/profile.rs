@@ -29,10 +29,13 @@
 
 use crate::error::ensure;
 use crate::gaussian::check_epsilon;
+use crate::gdp::{half_square, half_square_down};
 use crate::{
     ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, Mechanism, Order, Rdp, UpperBound, conversion,
-    gaussian,
+    gaussian, search,
 };
+use ndp_numeric::gaussian_profile::log_theta_down;
+use ndp_numeric::rounding::log_up;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -168,7 +171,11 @@ impl Measure {
             return Gdp::new(allowed);
         }
         Gdp::new(match self {
-            Self::Renyi(order) => (2.0 * allowed / order.get()).sqrt(),
+            // The last float at which the loss, rounded up, was seen to be allowed.
+            Self::Renyi(order) => {
+                let within = |mu: f64| half_square(order.get(), mu) <= allowed;
+                search::largest(0.0, f64::MAX, within).unwrap_or(0.0)
+            }
             Self::Gaussian => allowed,
             Self::Approx(delta) => gaussian::mu(allowed, delta)?,
         })
@@ -365,9 +372,14 @@ impl Profile {
         if *self.loss(measure)?.value() <= allowed {
             return Ok(Verdict::Met);
         }
-        // Rounded to nearest in one or two operations.
-        let largest = measure.largest_mu(allowed)?.mu();
-        let violated = self.lower_mu() > largest * (1.0 + 16.0 * f64::EPSILON);
+        ensure((0.0..=f64::INFINITY).contains(&allowed), "the loss allowed", "be nonnegative", allowed)?;
+        // Decided by a lower end of the loss.
+        let lower = self.lower_mu();
+        let violated = match measure {
+            Measure::Renyi(order) => half_square_down(order.get(), lower) > allowed,
+            Measure::Gaussian => lower > allowed,
+            Measure::Approx(delta) => log_theta_down(allowed, lower) > log_up(delta.get()),
+        };
         Ok(if violated { Verdict::Violated } else { Verdict::NotShown })
     }
 

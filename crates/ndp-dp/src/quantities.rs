@@ -2,6 +2,7 @@
 
 use crate::Error;
 use crate::lossless::checked_number;
+use ndp_numeric::rounding::Interval;
 
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $error:ident, $takes:literal, |$x:ident| $valid:expr) => {
@@ -51,21 +52,44 @@ quantity! {
 }
 
 impl NoiseMultiplier {
-    /// The noise `σ = multiplier · Δ` in the unit of the query.
+    /// The noise `σ = multiplier · Δ` in the unit of the query, rounded up: whoever adds it adds no less.
     ///
     /// # Errors
     /// [`Error::InvalidSigma`] when the product overflows or underflows.
     pub fn sigma(self, sensitivity: Sensitivity) -> Result<Sigma, Error> {
-        Sigma::new(self.0 * sensitivity.0)
+        Sigma::new((Interval::new(self.0) * Interval::new(sensitivity.0)).high())
     }
 }
 
 impl Sigma {
-    /// The same noise in units of the sensitivity.
+    /// The same noise in units of the sensitivity, rounded down: no more noise is accounted for than there is.
     ///
     /// # Errors
     /// [`Error::InvalidNoiseMultiplier`] when the quotient overflows or underflows.
     pub fn multiplier(self, sensitivity: Sensitivity) -> Result<NoiseMultiplier, Error> {
-        NoiseMultiplier::new(self.0 / sensitivity.0)
+        NoiseMultiplier::new((Interval::new(self.0) / Interval::new(sensitivity.0)).low())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A fused product is exact in its sign.
+    #[test]
+    fn noise_is_rounded_to_the_safe_side() -> Result<(), Error> {
+        let (mut below, mut above) = (0, 0);
+        for (a, b) in (1..60).flat_map(|a| (1..60).map(move |b| (f64::from(a) / 61.0, f64::from(b) / 59.0))) {
+            let delta = Sensitivity::new(b)?;
+            let multiplier = Sigma::new(a)?.multiplier(delta)?.get();
+            assert!(multiplier.mul_add(b, -a) <= 0.0 && multiplier.next_up().next_up() > a / b, "{a} / {b}");
+            let sigma = NoiseMultiplier::new(a)?.sigma(delta)?.get();
+            assert!(a.mul_add(b, -sigma) <= 0.0 && sigma.next_down().next_down() < a * b, "{a} * {b}");
+            below += u32::from((a / b).mul_add(b, -a) > 0.0);
+            above += u32::from(a.mul_add(b, -(a * b)) > 0.0);
+        }
+        // To nearest, some are on the wrong side.
+        assert!(below > 500 && above > 500, "{below} {above}");
+        Ok(())
     }
 }

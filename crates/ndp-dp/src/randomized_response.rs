@@ -91,6 +91,19 @@ impl RandomizedResponse {
         self.gamma
     }
 
+    /// `δ` at `ε` between two ends. Next to `ε₀` it is what is left of two probabilities that nearly cancel.
+    fn enclosure(&self, epsilon: f64) -> Interval {
+        let high = profile(epsilon, self.local_epsilon, self.labels);
+        if high == 0.0 {
+            return Interval::ZERO;
+        }
+        let random = Interval::new(self.gamma);
+        let lost = random / Interval::new(f64::from(self.labels)) * Interval::new(epsilon).expm1();
+        let kept = Interval::ONE - random - lost;
+        let high = high.min(kept.high().max(0.0));
+        Interval::between(kept.low().clamp(0.0, high), high)
+    }
+
     /// One report about `label`.
     ///
     /// # Errors
@@ -102,7 +115,8 @@ impl RandomizedResponse {
     }
 }
 
-/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on.
+/// Exact: `δ = (e^{ε₀} − e^ε)/(e^{ε₀} + L − 1)`, 0 from `ε₀` on; an upper bound where `ε` is so near to `ε₀` that this is not known to
+/// nine digits.
 impl Mechanism for RandomizedResponse {
     /// Exact: `ln[(e^{αε₀} + e^{(1−α)ε₀} + L − 2)/(e^{ε₀} + L − 1)]/(α − 1)`.
     fn rdp(&self, order: Order) -> Guarantee<f64> {
@@ -117,13 +131,13 @@ impl Mechanism for RandomizedResponse {
     }
 
     fn epsilon(&self, delta: Delta) -> Guarantee<f64> {
-        let holds = |epsilon| profile(epsilon, self.local_epsilon, self.labels) <= delta.get();
+        let holds = |epsilon| self.enclosure(epsilon).high() <= delta.get();
         Exact::new(search::smallest(0.0, self.local_epsilon, holds).unwrap_or(self.local_epsilon)).into()
     }
 
     fn delta(&self, epsilon: f64) -> Result<Guarantee<f64>, Error> {
         check_epsilon(epsilon)?;
-        Ok(Exact::new(profile(epsilon, self.local_epsilon, self.labels)).into())
+        Ok(Guarantee::of_enclosure(self.enclosure(epsilon)))
     }
 
     /// Exact: the `ε₀ = ln(1 + L(1 − γ)/γ)` of one report.
@@ -193,6 +207,22 @@ mod tests {
     /// The probabilities of the outputs on input 0, by definition.
     fn law(labels: u32, gamma: f64, input: u32) -> Vec<f64> {
         (0..labels).map(|y| gamma / f64::from(labels) + if y == input { 1.0 - gamma } else { 0.0 }).collect()
+    }
+
+    /// `1 − γ + γ/L − e^ε γ/L` for the floats themselves, by mpmath at 60 digits, close to `ε₀`.
+    #[test]
+    fn delta_next_to_the_pure_epsilon_is_exact_or_called_a_bound() -> Result<(), Error> {
+        for (labels, gamma, epsilon, expected, exact) in [
+            (3, 0.25, 2.3025850929917433, 1.918_654_564_539_655e-12, false),
+            (2, 0.5, 1.0975136763794417, 0.000_823_506_776_341_259_3, true),
+            (20, 0.9, 1.1700712514801834, 1.696_603_016_904_532e-10, false),
+        ] {
+            let delta = RandomizedResponse::new(labels, gamma)?.delta(epsilon)?;
+            assert_eq!(matches!(delta, Guarantee::Exact(_)), exact, "{delta:?}");
+            assert!(*delta.value() >= expected && *delta.value() <= expected * 1.01, "{delta:?} {expected}");
+            assert!(!exact || *delta.value() <= expected * (1.0 + 1e-9));
+        }
+        Ok(())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! `θ_ε(μ) = Q(ε/μ − μ/2) − e^ε Q(ε/μ + μ/2)`, `Q` the standard normal upper tail and `μ` the distance of the means.
 
 use crate::incomplete::two_sum;
-use crate::rounding::{down, exp_up, up, up_log};
+use crate::rounding::{down, down_log, exp_up, up, up_log};
 use crate::special::{LN_SQRT_2PI, SQRT_2PI, mills_difference, mills_ratio, normal_tail, split_square};
 use std::f64::consts::FRAC_1_SQRT_2;
 
@@ -34,6 +34,16 @@ pub fn log_theta(epsilon: f64, mu: f64) -> f64 {
         Case::Vacuous => 0.0,
         Case::Private => f64::NEG_INFINITY,
         _ => up_profile_log(log_theta_nearest(epsilon, mu)).min(0.0),
+    }
+}
+
+/// `ln θ_ε(μ)`, rounded down by [`PROFILE_ERROR`]; outside the domain `−∞`, which says nothing.
+#[must_use]
+pub fn log_theta_down(epsilon: f64, mu: f64) -> f64 {
+    match Case::of(epsilon, mu) {
+        Case::Vacuous if mu == f64::INFINITY && epsilon >= 0.0 && epsilon.is_finite() => 0.0,
+        Case::Vacuous | Case::Private => f64::NEG_INFINITY,
+        _ => down_log(log_theta_nearest(epsilon, mu), PROFILE_ERROR, PROFILE_ERROR).min(0.0),
     }
 }
 

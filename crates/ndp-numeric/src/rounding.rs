@@ -70,6 +70,26 @@ impl Interval {
         Self { low: count_down(count), high: count_up(count) }
     }
 
+    /// `a b − c`, with every digit also where the product and `c` nearly cancel.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_numeric::rounding::Interval;
+    /// // 0.1 · 10 is a little above 1; a product that is rounded first is 1.
+    /// let above = Interval::product_less(0.1, 10.0, 1.0);
+    /// assert!(above.low() > 5.5e-17 && above.high() < 5.6e-17);
+    /// assert_eq!(Interval::new(0.1 * 10.0) - Interval::ONE, Interval::ZERO);
+    /// ```
+    #[must_use]
+    pub fn product_less(a: f64, b: f64, c: f64) -> Self {
+        let product = a * b;
+        if !product.is_finite() || (product != 0.0 && product.abs() < ERROR_UNDERFLOWS) {
+            return Self::new(a) * Self::new(b) - Self::new(c);
+        }
+        // The error of the product is a float, and so is the difference where it cancels.
+        Self::new(product) - Self::new(c) + Self::new(libm::fma(a, b, -product))
+    }
+
     /// The largest float that is no larger, as far as known.
     #[must_use]
     pub const fn low(self) -> f64 {

@@ -4,6 +4,7 @@ use crate::Error;
 use crate::error::ensure;
 use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
+use ndp_numeric::rounding::Interval;
 
 /// What is known of an objective over all examples and all models it may meet.
 ///
@@ -28,11 +29,30 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// Nothing if the gradients of any two examples are within a finite distance.
+    /// Nothing if these may be the constants of an objective: none negative or NaN, no curvature below the smallest, and the gradients
+    /// of any two examples within a finite distance. Every accountant asks this first.
     ///
     /// # Errors
-    /// [`Error::Unbounded`] when that distance grows without limit over the domain.
+    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`] when the distance of gradients grows without limit over the
+    /// domain.
     pub(crate) fn require_bounded(&self) -> Result<(), Error> {
+        // Written so that NaN fails.
+        for (name, value) in [
+            ("the Lipschitz constant", self.lipschitz),
+            ("the sensitivity of gradients", self.sensitivity),
+            ("the smoothness", self.smoothness),
+            ("the strong convexity", self.strong_convexity),
+        ] {
+            ensure(value >= 0.0, name, "be nonnegative", value)?;
+        }
+        let curved = self.strong_convexity <= self.smoothness && self.strong_convexity.is_finite();
+        ensure(
+            curved,
+            "the strong convexity",
+            "be finite and at most the smoothness",
+            self.strong_convexity,
+        )?;
+        self.domain.check()?;
         if self.sensitivity.is_finite() { Ok(()) } else { Err(Error::Unbounded) }
     }
 
@@ -52,14 +72,19 @@ impl Constants {
     /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
     pub(crate) fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
         positive("the step size", step)?;
-        let limit = 2.0 / self.smoothness;
-        if step <= limit { Ok(()) } else { Err(Error::StepTooLong { step, limit }) }
+        ensure(self.smoothness >= 0.0, "the smoothness", "be nonnegative", self.smoothness)?;
+        // The product decides: a quotient may be rounded up.
+        let stays = (Interval::new(step) * Interval::new(self.smoothness)).high() <= 2.0;
+        if stays { Ok(()) } else { Err(Error::StepTooLong { step, limit: 2.0 / self.smoothness }) }
     }
 
-    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`.
+    /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`, rounded up; infinite where nothing is
+    /// known of the curvature.
     #[must_use]
     pub(crate) fn contraction(&self, step: f64) -> f64 {
-        (1.0 - step * self.strong_convexity).abs().max((1.0 - step * self.smoothness).abs())
+        let moved = |curvature: f64| Interval::ONE - Interval::new(step) * Interval::new(curvature);
+        let farthest = |moved: Interval| moved.high().max(-moved.low());
+        farthest(moved(self.strong_convexity)).max(farthest(moved(self.smoothness)))
     }
 }
 
@@ -107,5 +132,64 @@ impl Domain {
         if let Self::Ball(radius) = self {
             clip_norm(model, radius);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: Constants = Constants {
+        lipschitz: 1.0,
+        sensitivity: 2.0,
+        smoothness: 1.0,
+        strong_convexity: 0.25,
+        domain: Domain::Unbounded,
+    };
+
+    #[test]
+    fn what_is_no_constant_is_refused() {
+        assert_eq!(GOOD.require_bounded(), Ok(()));
+        let changes: [fn(&mut Constants, f64); 4] = [
+            |c, x| c.lipschitz = x,
+            |c, x| c.sensitivity = x,
+            |c, x| c.smoothness = x,
+            |c, x| c.strong_convexity = x,
+        ];
+        for change in changes {
+            for bad in [f64::NAN, -1.0, f64::NEG_INFINITY] {
+                let mut constants = GOOD;
+                change(&mut constants, bad);
+                assert!(
+                    matches!(constants.require_bounded(), Err(Error::InvalidParameter { .. })),
+                    "{constants:?}"
+                );
+            }
+        }
+        assert_eq!(Constants { sensitivity: f64::INFINITY, ..GOOD }.require_bounded(), Err(Error::Unbounded));
+        assert!(Constants { strong_convexity: 1.5, ..GOOD }.require_bounded().is_err());
+        assert!(Constants { domain: Domain::Ball(f64::NAN), ..GOOD }.require_bounded().is_err());
+    }
+
+    /// A smoothness that is no number moved nothing apart, and one that is infinite could.
+    #[test]
+    fn steps_are_nonexpansive_only_where_that_is_known() {
+        for bad in [f64::NAN, f64::INFINITY, -1.0] {
+            let constants = Constants { smoothness: bad, ..GOOD };
+            assert!(constants.require_nonexpansive(0.5).is_err(), "{bad}");
+            assert!(bad == -1.0 || constants.contraction(0.5) == f64::INFINITY, "{bad}");
+        }
+        // 2/β as a float may lie above 2/β: the product decides.
+        let mut refused = 0;
+        for k in 1..400 {
+            let constants = Constants { smoothness: f64::from(k) / 7.0, strong_convexity: 0.0, ..GOOD };
+            let limit = 2.0 / constants.smoothness;
+            let above = limit.mul_add(constants.smoothness, -2.0) > 0.0;
+            assert_eq!(constants.require_nonexpansive(limit).is_err(), above);
+            assert_eq!(constants.contraction(limit) > 1.0, above);
+            refused += u32::from(above);
+        }
+        assert!(refused > 50, "{refused}");
+        assert_eq!(GOOD.contraction(0.5), 0.875);
     }
 }

@@ -4,6 +4,7 @@ use super::Study;
 use crate::errors::Failure;
 use crate::output::{unless_unread, up};
 use ndp_algos::Protocol;
+use ndp_dp::decimal::{Round, percent};
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::files::Output;
 use serde_json::{Value, json};
@@ -11,8 +12,10 @@ use std::collections::BTreeMap;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The share of samples in which a statement about all observers may be wrong.
+/// The share of samples in which what is said about all observers may be wrong.
 const MISS: f64 = 0.05;
+/// That of each of the two statements it is made of: they hold together but for the sum.
+const MISS_OF_ONE: f64 = MISS / 2.0;
 
 /// Lines, perhaps in a file that takes its place when it is whole.
 pub(crate) struct Lines<'a> {
@@ -127,7 +130,7 @@ impl Together {
         Some(format!(
             "with confidence {} %, at most {} % of all observers learn more than the worst one seen{mean}",
             100.0 * (1.0 - MISS),
-            up((100.0 * share).next_up())
+            percent(share, 2, Round::Up)
         ))
     }
 }
@@ -141,7 +144,7 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
     maxima.sort_by(|a, b| b.total_cmp(a));
     let (name, patient) = &study.protocols[protocol];
     // Of a share p of observers none is among m drawn with probability (1 - p)^m at most.
-    let share = (1.0 - MISS.powf(1.0 / count)).next_up();
+    let share = -(MISS_OF_ONE.ln() / count).exp_m1() * (1.0 + 16.0 * f64::EPSILON);
     let unseen = study.sampled.then(|| {
         // Hoeffding: means lie between 0 and what is learnt from noisy values.
         let largest = study.observers.first().and_then(|observer| {
@@ -149,7 +152,7 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
             let u = (0..bound.node_count()).find(|&u| !observer.contains(u))?;
             Some(bound.profile(u, study.noises[noise].1).ok()?.loss(study.measure).ok()?.into_value())
         });
-        let room = (-MISS.ln() / (2.0 * count)).sqrt();
+        let room = (-MISS_OF_ONE.ln() / (2.0 * count)).sqrt();
         (share, largest.map(|largest| (mean + largest * room) * (1.0 + 8.0 * f64::EPSILON)))
     });
     Together {

@@ -75,7 +75,7 @@ impl GossipObserver {
         let released = sgd.update.constants(constants);
         // Clipping a node's gradient is 1-Lipschitz but leaves no gradient of a convex function.
         let stretch = match sgd.update {
-            Update::NodeClipped { .. } => 1.0 + sgd.step_size * constants.smoothness,
+            Update::NodeClipped { .. } => up(1.0 + up(sgd.step_size * constants.smoothness)),
             _ => constants.contraction(sgd.step_size),
         };
         let account = if matches!(sgd.update, Update::AsReleased { .. }) {
@@ -84,11 +84,12 @@ impl GossipObserver {
             Account::Consensus(mixings.to_vec())
         } else {
             match mixings.iter().map(|mixing| public_round(mixing, observer)).collect::<Option<Vec<_>>>() {
-                Some(rounds) => {
+                // A map that stretches without limit bounds nothing beyond the gradients themselves.
+                Some(rounds) if stretch.is_finite() => {
                     ndp_linalg::memory::require_dense("what the rounds cost", sgd.rounds, 8)?;
                     Account::Shift(rounds.into_iter().collect::<Result<_, _>>()?, stretch)
                 }
-                None => Account::Local,
+                _ => Account::Local,
             }
         };
         Ok(Self { observer, users, rounds: sgd.rounds, sensitivity: released.sensitivity, account })
