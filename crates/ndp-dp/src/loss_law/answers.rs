@@ -1,8 +1,9 @@
 //! Both ends of `δ(ε)` and of `ε(δ)` of one direction of a composition.
 
-use super::composed::{Composed, compose};
+use super::composed::{Composed, compose, extremes};
 use super::enclosing::Enclosing;
 use super::fourier::{LARGEST, Transform};
+use super::grid_law::End;
 use super::pair::Pair;
 use super::plan::{Aim, Chain, Outline, Question, reach};
 use super::tilted::Part;
@@ -212,10 +213,21 @@ impl<'a> Grid<'a> {
             .collect();
         let parts: Vec<Part> =
             laws.iter().zip(self.chain).map(|(laws, &(_, count))| Part { laws, count }).collect();
-        let length = ((self.aim.range.1 - self.aim.range.0) / step).ceil() + 4.0;
-        let transform = Transform::new(usize::try_from(index(length)).unwrap_or(LARGEST));
-        let offset: f64 = parts.iter().map(|part| part.offset(super::grid_law::End::Upper).high()).sum();
-        let window = self.aim.window(self.near, step, offset);
+        let offset: f64 = parts.iter().map(|part| part.offset(End::Upper).high()).sum();
+        let mut window = self.aim.window(self.near, step, offset);
+        let mut last =
+            window.first.saturating_add(index(((self.aim.range.1 - self.aim.range.0) / step).ceil()) + 3);
+        // Where the window ends with the law, it ends with the laws on the grid, which reach a little further.
+        let ends = [End::Upper, End::Lower].map(|end| extremes(&parts, end));
+        let (lowest, largest) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
+        let widened = (
+            if self.aim.range.0 <= self.outline.lowest() { window.first.min(lowest) } else { window.first },
+            if self.aim.range.1 >= self.outline.highest() { last.max(largest) } else { last },
+        );
+        if usize::try_from(widened.1.saturating_sub(widened.0)).is_ok_and(|length| length < LARGEST) {
+            (window.first, last) = widened;
+        }
+        let transform = Transform::new(usize::try_from(last - window.first + 1).unwrap_or(LARGEST));
         compose(&parts, step, window, &transform)
     }
 }

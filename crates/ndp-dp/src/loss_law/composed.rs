@@ -119,7 +119,7 @@ pub(super) fn compose(
 }
 
 /// The sums of the lowest and of the highest indices, cut where they do not fit.
-fn extremes(parts: &[Part], end: End) -> (i64, i64) {
+pub(super) fn extremes(parts: &[Part], end: End) -> (i64, i64) {
     let (mut lowest, mut largest) = (0_i64, 0_i64);
     for part in parts {
         let count = i64::try_from(part.count).unwrap_or(i64::MAX);

@@ -59,6 +59,11 @@ impl Outline {
         Self { parts, largest_tilt: 0.5 * LARGEST_EXPONENT / farthest, extremes }
     }
 
+    /// The lowest loss of the composition.
+    pub(super) const fn lowest(&self) -> f64 {
+        self.extremes.0
+    }
+
     /// The highest loss of the composition.
     pub(super) const fn highest(&self) -> f64 {
         self.extremes.1
