@@ -97,7 +97,7 @@ def test_a_ledger_adds_up_and_refuses():
 
 def test_a_ledger_adds_up_by_label():
     """The paths y-h-x and h-x-y have the same nodes in another order, and x is y's second neighbor in the one."""
-    first, second = ndp.gossip((["y", "h"], ["h", "x"]), rounds=2), ndp.gossip((["h", "x"], ["x", "y"]), rounds=2)
+    first, second = ndp.gossip(nx.Graph([("y", "h"), ("h", "x")]), rounds=2), ndp.gossip(nx.Graph([("h", "x"), ("x", "y")]), rounds=2)
     assert list(first.nodes) != list(second.nodes) and set(first.nodes) == set(second.nodes)
     ledger, other_way = ndp.Ledger(limit=5.0), ndp.Ledger(limit=5.0)
     for book, runs in ((ledger, (first, second)), (other_way, (second, first))):
@@ -110,9 +110,9 @@ def test_a_ledger_adds_up_by_label():
         assert float(other_way.spent(u, v).mu) == pytest.approx(np.hypot(*alone), rel=1e-14)
     assert float(pickle.loads(pickle.dumps(ledger)).spent("y", "x").mu) == float(ledger.spent("y", "x").mu)
     for differs, words in [
-        (ndp.gossip((["y", "h"], ["h", "z"]), rounds=1), "no node 'x', and the ledger has no node 'z'"),
-        (ndp.gossip((["y", "h", "x"], ["h", "x", "w"]), rounds=1), "4 and 3: the ledger has no node 'w'"),
-        (ndp.gossip((["y"], ["h"]), rounds=1), "2 and 3: the run has no node 'x'"),
+        (ndp.gossip(nx.Graph([("y", "h"), ("h", "z")]), rounds=1), "no node 'x', and the ledger has no node 'z'"),
+        (ndp.gossip(nx.Graph([("y", "h"), ("h", "x"), ("x", "w")]), rounds=1), "4 and 3: the ledger has no node 'w'"),
+        (ndp.gossip(nx.Graph([("y", "h")]), rounds=1), "2 and 3: the run has no node 'x'"),
     ]:
         for ask in (ledger.record, ledger.fits):
             with pytest.raises(ndp.NdpError, match=words):
@@ -123,7 +123,7 @@ def test_a_ledger_adds_up_by_label():
 
 
 def test_adaptive_runs_cost_the_limit_or_the_odometer():
-    p = ndp.gossip((["a"], ["b"]), rounds=1)
+    p = ndp.gossip(nx.Graph([("a", "b")]), rounds=1)
     limited, gauge, neither = ndp.Ledger(limit=1.5), ndp.Ledger(odometer=(1.0, 1e-5)), ndp.Ledger()
     for ledger in (limited, gauge, neither):
         for _ in range(100):
