@@ -191,5 +191,14 @@ mod tests {
         }
         assert!(refused > 50, "{refused}");
         assert_eq!(GOOD.contraction(0.5), 0.875);
+        // 1 - step μ, rounded up: a fused product is exact in its sign.
+        let mut above_nearest = 0;
+        for k in 1..400 {
+            let (step, convexity) = (f64::from(k) / 1009.0, 0.3);
+            let constants = Constants { strong_convexity: convexity, ..GOOD };
+            assert!(step.mul_add(convexity, constants.contraction(step) - 1.0) >= 0.0, "{step}");
+            above_nearest += u32::from(constants.contraction(step) > 1.0 - step * convexity);
+        }
+        assert!(above_nearest > 50, "{above_nearest}");
     }
 }
