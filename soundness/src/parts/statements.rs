@@ -43,7 +43,7 @@ impl Part for Statements {
     }
 
     fn short(&self) -> u64 {
-        0
+        300
     }
 }
 

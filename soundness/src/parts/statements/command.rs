@@ -399,7 +399,8 @@ fn question(asked: Question, rng: &mut ChaCha8Rng) -> Outcome {
         outcome.check(met || exceeded, || violation("not met, but so", said.problem.clone()));
     }
     let largest = losses.largest(&who, true).times(&factor);
-    if asked == Question::Loss {
+    // Without an answer there is no page.
+    if asked == Question::Loss && (met || !said.page.is_empty()) {
         sentence(&mut outcome, &said.page, (&losses, &who), &factor, &violation);
     }
     if let Allowed::Worst(limit) = allowed {
