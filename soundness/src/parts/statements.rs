@@ -5,6 +5,7 @@
 //! for all of them. The library is asked, and the command as a process.
 
 mod command;
+mod process;
 
 use super::losses::Case;
 use crate::draw::graphs;

@@ -42,6 +42,7 @@
 //! ```
 
 pub(crate) mod baselines;
+mod check;
 mod compare;
 mod coverage;
 mod ledger;
@@ -53,7 +54,9 @@ mod search;
 mod smaller;
 mod target;
 mod uniform;
+mod uses;
 
+pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
 pub use coverage::{Audience, Coverage, Covered};
 pub use ledger::PairLedgers;
@@ -63,7 +66,7 @@ pub use observer::{Observer, Senders};
 pub(crate) use outsider::of_outsider;
 pub(crate) use search::of_pair as search_of_pair;
 pub(crate) use smaller::at_most;
-pub use target::{Allowed, Check, LeastNoise, Pair, Target, check, least_noise};
+pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 
 use crate::counter::Counter;

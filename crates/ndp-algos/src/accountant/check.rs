@@ -1,0 +1,114 @@
+//! Whether a target is met, and the least noise that meets it.
+
+use super::Account;
+use super::search::smallest_noise;
+use super::target::{Allowed, Check, LeastNoise, Target};
+use super::uses::{mean, representatives, tightest, uses};
+use crate::Error;
+use crate::error::ensure;
+use ndp_dp::{Measure, NoiseMultiplier, Verdict};
+use ndp_numeric::rounding::Interval;
+use rayon::prelude::*;
+
+/// Whether the target is met at `noise` by what the observers of `accounts` learn.
+///
+/// # Errors
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN; [`Error::NobodyLooked`] for a listed limit
+/// that no observer answers for.
+pub fn check(
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    target: &Target,
+) -> Result<Check, Error> {
+    if let Allowed::Mean(allowed) = target.allowed {
+        let kept = representatives(accounts);
+        let means = kept.par_iter().map(|&(at, _)| mean(accounts[at].as_ref(), noise, target.measure));
+        let means: Vec<f64> = means.collect::<Result<_, _>>()?;
+        let exceeds = |mean: f64| mean.is_nan() || mean > allowed;
+        let exceeding =
+            means.iter().zip(&kept).filter(|(mean, _)| exceeds(**mean)).map(|(_, kept)| kept.1).sum();
+        let verdict = if exceeding == 0 { Verdict::Met } else { Verdict::NotShown };
+        return Ok(Check { verdict, tightest: None, exceeding });
+    }
+    target.require_answered(accounts)?;
+    let uses = uses(accounts, noise, target, true)?;
+    let tightest = tightest(&uses).map(|used| used.pair(accounts, noise, target.measure)).transpose()?;
+    let verdict = uses.iter().map(|used| used.verdict).max().unwrap_or(Verdict::Met);
+    let exceeding = uses.iter().filter(|used| used.verdict != Verdict::Met).map(|used| used.pairs).sum();
+    Ok(Check { verdict, tightest, exceeding })
+}
+
+/// The least noise at which the target is met by what the observers of `accounts` learn.
+///
+/// Linear Gaussian protocols have a formula, the largest of `√unit / μ(f(u, v))`; others are searched pair by pair, beginning
+/// with the pair that uses up most of what it is allowed. The noise returned was checked for all pairs.
+///
+/// # Errors
+/// Those of the accounts; [`Error::InvalidParameter`] for a limit that is negative or NaN or that no noise meets, and where no
+/// pair that has a loss is limited; [`Error::NobodyLooked`] as for [`check`].
+pub fn least_noise(accounts: &[Box<dyn Account + '_>], target: &Target) -> Result<LeastNoise, Error> {
+    if let Allowed::Mean(allowed) = target.allowed {
+        return least_noise_of_mean(accounts, target.measure, allowed);
+    }
+    target.require_answered(accounts)?;
+    // At this noise whoever learns anything uses up a share of what is allowed.
+    let mut noise: Option<NoiseMultiplier> = None;
+    let mut digits = 1e-12;
+    loop {
+        // The first round only looks for a pair to begin with.
+        let uses = uses(accounts, noise.unwrap_or(NoiseMultiplier::new(1.0)?), target, noise.is_some())?;
+        let Some(most) = tightest(&uses) else { break };
+        if noise.is_some() && most.verdict == Verdict::Met {
+            let noise = noise.unwrap_or(NoiseMultiplier::new(1.0)?);
+            let tightest = Some(most.pair(accounts, noise, target.measure)?);
+            return Ok(LeastNoise { noise, tightest });
+        }
+        let account = &accounts[most.account];
+        let needed = account.least_noise(most.source, target.measure, most.allowed)?;
+        let needed = needed.map_or(0.0, NoiseMultiplier::get);
+        // A search that ends where it began, within rounding, is helped over the last digits.
+        let before = noise.map_or(0.0, NoiseMultiplier::get);
+        noise = Some(NoiseMultiplier::new(needed.max(before * (1.0 + digits)))?);
+        digits *= 4.0;
+    }
+    let (name, condition) = ("the number of pairs with a loss and a limit", "be at least 1");
+    Err(Error::InvalidParameter { name, condition, value: 0.0 })
+}
+
+fn least_noise_of_mean(
+    accounts: &[Box<dyn Account + '_>],
+    measure: Measure,
+    allowed: f64,
+) -> Result<LeastNoise, Error> {
+    let kept = representatives(accounts);
+    let largest = |noise: NoiseMultiplier| -> Result<f64, Error> {
+        let means = kept.par_iter().map(|&(at, _)| mean(accounts[at].as_ref(), noise, measure));
+        Ok(means.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(0.0, f64::max))
+    };
+    ensure(0.0 < allowed && allowed.is_finite(), "the mean loss allowed", "be positive and finite", allowed)?;
+    ensure(
+        !accounts.is_empty() && largest(NoiseMultiplier::new(1.0)?)? != 0.0,
+        "the number of pairs with a loss and a limit",
+        "be at least 1",
+        0.0,
+    )?;
+    if let Some(noise) = of_unit_means(accounts, measure, allowed)? {
+        return Ok(LeastNoise { noise, tightest: None });
+    }
+    Ok(LeastNoise { noise: smallest_noise(allowed, largest)?, tightest: None })
+}
+
+/// `√(α mean / (2 allowed))` for the largest mean of unit losses, rounded up: no search where all losses follow from them.
+fn of_unit_means(
+    accounts: &[Box<dyn Account + '_>],
+    measure: Measure,
+    allowed: f64,
+) -> Result<Option<NoiseMultiplier>, Error> {
+    let reports: Option<Vec<_>> = accounts.iter().map(|account| account.unit_losses()).collect();
+    let (Some(reports), Measure::Renyi(order)) = (reports, measure) else { return Ok(None) };
+    let mean = reports.iter().fold(0.0, |most: f64, report| most.max(*report.mean().value()));
+    let square =
+        Interval::new(order.get()) * Interval::new(mean) / Interval::new(2.0) / Interval::new(allowed);
+    // Room for the roundings of whoever checks.
+    Ok(Some(NoiseMultiplier::new(square.sqrt().high() * (1.0 + 16.0 * f64::EPSILON))?))
+}

@@ -1,0 +1,171 @@
+//! How much of what a target allows each pair uses up.
+
+use super::Account;
+use super::target::{Allowed, Pair, Target};
+use crate::Error;
+use ndp_dp::{Measure, Mechanism, NoiseMultiplier, Order, Profile, Verdict};
+use ndp_numeric::rounding::Interval;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// One of all accounts that have the same profiles, by index, and how many these are.
+pub(super) fn representatives(accounts: &[Box<dyn Account + '_>]) -> Vec<(usize, usize)> {
+    let mut classes: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut kept: Vec<(usize, usize)> = Vec::new();
+    for (at, account) in accounts.iter().enumerate() {
+        match account.class().map(|class| *classes.entry(class).or_insert(kept.len())) {
+            Some(same) if same < kept.len() => kept[same].1 += 1,
+            _ => kept.push((at, 1)),
+        }
+    }
+    kept
+}
+
+/// `(1/n) Σ_{u outside} loss(u)`, rounded up.
+pub(super) fn mean(account: &dyn Account, noise: NoiseMultiplier, measure: Measure) -> Result<f64, Error> {
+    let n = account.node_count();
+    let mut sum = Interval::new(0.0);
+    if let (Some(report), Measure::Renyi(order)) = (account.unit_losses(), measure) {
+        // α/(2 σ²) times the mean of the unit losses, which is known better than its terms.
+        let noise = Interval::new(noise.get());
+        let local = Interval::new(order.get()) / Interval::new(2.0) / noise / noise;
+        return Ok((local * Interval::new(*report.mean().value())).high());
+    }
+    let outside = (0..n).filter(|&u| !account.observer().contains(u));
+    if let (Some(_), Some(u)) = (account.class(), outside.clone().next()) {
+        let one = Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
+        return Ok((one * Interval::count(outside.count() as u64) / Interval::count(n as u64)).high());
+    }
+    for u in outside {
+        sum = sum + Interval::new(account.profile(u, noise)?.loss(measure)?.into_value());
+    }
+    Ok((sum / Interval::count(n as u64)).high())
+}
+
+/// How much of what it is allowed a pair uses up.
+pub(super) struct Used {
+    pub(super) account: usize,
+    pub(super) source: usize,
+    pub(super) allowed: f64,
+    /// At most 1 where the limit is kept: of `μ` for Gaussian profiles, of the loss for others.
+    pub(super) share: f64,
+    pub(super) verdict: Verdict,
+    /// For how many pairs it stands.
+    pub(super) pairs: usize,
+}
+
+impl Used {
+    pub(super) fn pair(
+        &self,
+        accounts: &[Box<dyn Account + '_>],
+        noise: NoiseMultiplier,
+        measure: Measure,
+    ) -> Result<Pair, Error> {
+        let account = &accounts[self.account];
+        let loss = account.profile(self.source, noise)?.loss(measure)?;
+        let observer = account.observer().members().first().copied().unwrap_or(usize::MAX);
+        Ok(Pair { source: self.source, observer, loss, allowed: self.allowed })
+    }
+}
+
+/// Every pair that is limited and has a loss; verdicts are final where they are `decided`.
+pub(super) fn uses(
+    accounts: &[Box<dyn Account + '_>],
+    noise: NoiseMultiplier,
+    target: &Target,
+    decided: bool,
+) -> Result<Vec<Used>, Error> {
+    let worst = matches!(target.allowed, Allowed::Worst(_));
+    let kept =
+        if worst { representatives(accounts) } else { (0..accounts.len()).map(|at| (at, 1)).collect() };
+    let of_account = |&(at, alike): &(usize, usize)| -> Result<Vec<Used>, Error> {
+        let account = &accounts[at];
+        let observer = account.observer();
+        let outside: Vec<usize> = (0..account.node_count()).filter(|&u| !observer.contains(u)).collect();
+        let count = if account.class().is_some() && worst { 1.min(outside.len()) } else { outside.len() };
+        // Where one pair answers for all nodes, and one observer for all of its class.
+        let pairs = alike * if count < outside.len() { outside.len() } else { 1 };
+        // Targets take few values; the inverse of a Gaussian profile is worth keeping.
+        let mut last = (f64::NAN, f64::NAN);
+        let mut limits = Vec::with_capacity(count);
+        for &u in &outside[..count] {
+            let allowed = target.of_pair(u, observer)?;
+            if allowed == f64::INFINITY {
+                continue;
+            }
+            if allowed != last.0 {
+                last = (allowed, target.measure.largest_mu(allowed)?.mu());
+            }
+            limits.push((u, last));
+        }
+        let of_pair = |&(source, limit): &(usize, (f64, f64))| -> Result<Option<Used>, Error> {
+            let profile = account.profile(source, noise)?;
+            let (share, verdict) = share(&profile, target.measure, limit, decided)?;
+            Ok((share != 0.0).then_some(Used {
+                account: at,
+                source,
+                allowed: limit.0,
+                share,
+                verdict,
+                pairs,
+            }))
+        };
+        // Gaussian profiles cost next to nothing.
+        let used: Vec<Option<Used>> = if account.unit_losses().is_some() {
+            limits.iter().map(of_pair).collect::<Result<_, _>>()?
+        } else {
+            limits.par_iter().map(of_pair).collect::<Result<_, _>>()?
+        };
+        Ok(used.into_iter().flatten().collect())
+    };
+    let all = kept.par_iter().map(of_account).collect::<Result<Vec<_>, Error>>()?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// How much of what is allowed (a loss, and the `μ` with this loss) a profile uses up, and whether it stays within.
+fn share(
+    profile: &Profile,
+    measure: Measure,
+    (allowed, largest): (f64, f64),
+    decided: bool,
+) -> Result<(f64, Verdict), Error> {
+    if let Some(mu) = profile.mu().map(|mu| mu.value().mu()) {
+        // Far from the limit no digit of the loss itself decides.
+        return Ok(match mu {
+            0.0 => (0.0, Verdict::Met),
+            _ if mu <= largest * (1.0 - 1e-9) => (mu / largest, Verdict::Met),
+            _ => (mu / largest, profile.check(measure, allowed)?),
+        });
+    }
+    if let (Measure::Approx(delta), true) = (measure, 0.0 < allowed) {
+        // The best order of a Gaussian with this ε; any order that stays within decides.
+        let order = Order::new(1.0 + (-2.0 * delta.get().ln()).sqrt() / largest)?;
+        if let Ok(loss) = profile.renyi(order) {
+            let loss = loss.into_value();
+            let share = loss.epsilon(delta).into_value() / allowed;
+            if loss.epsilon == 0.0 {
+                return Ok((0.0, Verdict::Met));
+            }
+            if share <= 1.0 || !decided {
+                return Ok((
+                    share.max(f64::MIN_POSITIVE),
+                    if share <= 1.0 { Verdict::Met } else { Verdict::NotShown },
+                ));
+            }
+        }
+    }
+    let loss = profile.loss(measure)?.into_value();
+    let share = if loss == 0.0 { 0.0 } else { loss / allowed };
+    Ok((share, if loss <= allowed { Verdict::Met } else { Verdict::NotShown }))
+}
+
+/// The first of the pairs with the largest share; a pair that fails its limit before one that keeps it.
+pub(super) fn tightest(uses: &[Used]) -> Option<&Used> {
+    let key = |used: &Used| (used.verdict != Verdict::Met, used.share);
+    uses.iter().fold(None, |most: Option<&Used>, used| match most {
+        Some(before) if key(used).partial_cmp(&key(before)).is_some_and(std::cmp::Ordering::is_le) => {
+            Some(before)
+        }
+        _ => Some(used),
+    })
+}

@@ -1,0 +1,218 @@
+//! Whom an answer covers, and that nothing is met for those it does not.
+
+use ndp_algos::accountant::{
+    Account, Assumption, Audience, Coverage, Covered, Observer, Target, accounts, check, least_noise,
+};
+use ndp_algos::gossip::SynchronousGossip;
+use ndp_algos::program::{Declared, SensitivitySet, constructors};
+use ndp_algos::registry::{self, PROTOCOLS, Parameters};
+use ndp_algos::{Error, Protocol};
+use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
+use ndp_graph::progress::Silent;
+use ndp_graph::{GossipMatrix, generators};
+
+fn approx(delta: f64) -> Result<Measure, Error> {
+    Ok(Measure::Approx(Delta::new(delta)?))
+}
+
+/// Who is not looked at is covered by a bound, by accounts that are alike, or not at all; only then is nothing met.
+#[test]
+fn coverage_decides_what_is_met() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(9)?);
+    let target = Target::worst(Measure::Gaussian, 1.0);
+    let covered_by =
+        |protocol: &dyn Protocol, drawn: &[usize]| -> Result<(Coverage, Verdict, Verdict), Error> {
+            let audience = Audience::drawn(9, drawn, 3)?;
+            let looked_at = accounts(protocol, audience.looked_at(), &Silent)?;
+            let covered = Covered::new(protocol, &audience, looked_at);
+            let at = |noise: f64| covered.check(NoiseMultiplier::new(noise)?, &target);
+            Ok((covered.coverage.clone(), at(1.01)?.verdict, at(0.2)?.verdict))
+        };
+    let of = |name: &str, drawn: &[usize]| {
+        let protocol = registry::find(name)?.build(&matrix, &Parameters::default())?;
+        covered_by(protocol.as_ref(), drawn)
+    };
+    let bounded = Coverage::Bounded { looked_at: 2, nodes: 9, seed: 3 };
+    assert_eq!(of("muffliato", &[1, 4])?, (bounded.clone(), Verdict::Met, Verdict::Violated));
+    assert_eq!(of("ring-sum", &[1, 4])?.0, bounded);
+    assert_eq!(
+        of("ring-sum-laplace", &[0]).map(|found| found.0).err(),
+        Some(ndp_dp::Error::NotGaussian.into())
+    );
+    let all: Vec<usize> = (0..9).collect();
+    assert_eq!(of("muffliato", &all)?.0, Coverage::All { nodes: 9 });
+    // A program of one's own has no bound: what two learn says nothing about the others.
+    let program = constructors::muffliato(&matrix, 3)?;
+    let own = Declared::new(program, SensitivitySet::UseLevel);
+    let sample = Coverage::Sample { looked_at: 2, nodes: 9, seed: 3 };
+    assert_eq!(covered_by(&own, &[1, 4])?, (sample, Verdict::NotShown, Verdict::Violated));
+    // Contributions that count one by one are the same for everybody.
+    let laplace = registry::find("ring-sum-laplace")?.build(&matrix, &Parameters::default())?;
+    let audience = Audience::drawn(9, &[5], 0)?;
+    let looked_at = accounts(laplace.as_ref(), audience.looked_at(), &Silent)?;
+    let covered = Covered::new(laplace.as_ref(), &audience, looked_at);
+    assert_eq!((&covered.coverage, covered.accounts.len()), (&Coverage::Alike { nodes: 9 }, 9));
+    // The bound is for everybody who is not looked at, and a pair that exceeds it counts for all that are alike.
+    let found = covered.check(NoiseMultiplier::new(0.1)?, &Target::worst(approx(1e-5)?, 1.0))?;
+    assert_eq!(found.exceeding, 9 * 8);
+    Ok(())
+}
+
+/// A sample that needs less noise than the others is not the answer.
+#[test]
+fn the_least_noise_is_that_of_everybody() -> Result<(), Error> {
+    // A ring with chords, and a leaf whose only neighbor it hears alone.
+    let n = 24;
+    let chords = (0..n).flat_map(|u| (1..5).map(move |d| (u, (u + d) % n)));
+    let graph = ndp_graph::Graph::from_edges(n + 1, chords.chain([(0, n)]))?;
+    let matrix = GossipMatrix::metropolis(&graph);
+    let protocol = registry::find("secure-neighbor-sums")?.build(&matrix, &"rounds=1".parse()?)?;
+    let target = Target::worst(Measure::Gaussian, 0.5);
+    let least = |audience: &Audience| -> Result<(f64, Option<f64>), Error> {
+        let looked_at = accounts(protocol.as_ref(), audience.looked_at(), &Silent)?;
+        let covered = Covered::new(protocol.as_ref(), audience, looked_at);
+        let least = covered.least_noise(&target)?;
+        let alone = covered.of_looked_at(&target, &least);
+        Ok((least.noise.get(), alone.map(NoiseMultiplier::get)))
+    };
+    let (everybody, none) = least(&Audience::every_node(n + 1))?;
+    assert!((everybody - 2.0).abs() < 1e-9 && none.is_none(), "{everybody}");
+    let (sample, alone) = least(&Audience::drawn(n + 1, &[7, 11], 0)?)?;
+    assert!((sample - 2.0).abs() < 1e-9 && alone.is_some_and(|alone| alone < 1.0), "{sample} {alone:?}");
+    Ok(())
+}
+
+/// Limits are for every member of a coalition, and one that nobody answers for is an error.
+#[test]
+fn every_limit_has_somebody_who_answers() -> Result<(), Error> {
+    let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&generators::path_graph(6)?), 4);
+    let noise = NoiseMultiplier::new(1.0)?;
+    let limits = [((2, 5), 0.01), ((2, 0), 5.0)];
+    let ask = |observers: &[Observer], target: &Target| {
+        let accounts = accounts(&gossip, observers, &Silent)?;
+        check(&accounts, noise, target).map(|found| (found.verdict, found.exceeding))
+    };
+    let listed = Target::listed(Measure::Gaussian, limits);
+    let nobody = |exposed, observer| Err(Error::NobodyLooked { exposed, observer });
+    assert_eq!(ask(&[Observer::node(0)], &listed), nobody(2, 5));
+    assert_eq!(ask(&[Observer::node(0), Observer::coalition(&[2, 5])], &listed), nobody(2, 5));
+    assert_eq!(ask(&[Observer::outsider()], &listed), nobody(2, 0));
+    // The second member of a coalition has a limit, too.
+    let function =
+        Target::pairs(Measure::Gaussian, |u, v| if (u, v) == (2, 5) { 0.01 } else { f64::INFINITY });
+    for target in [&listed, &function] {
+        assert_eq!(ask(&[Observer::coalition(&[0, 5])], target), Ok((Verdict::Violated, 1)));
+        let both = [Observer::node(0), Observer::node(5)];
+        assert_eq!(ask(&both, target), Ok((Verdict::Violated, 1)));
+    }
+    assert!(matches!(
+        least_noise(&accounts(&gossip, &[Observer::node(0)], &Silent)?, &listed),
+        Err(Error::NobodyLooked { exposed: 2, observer: 5 })
+    ));
+    Ok(())
+}
+
+/// An outsider hears what is published, and no more; every protocol of the registry says what that is.
+#[test]
+fn outsiders_have_an_account() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(8)?);
+    let noise = NoiseMultiplier::new(2.0)?;
+    let (order, delta) = (Order::new(2.0)?, Delta::new(1e-5)?);
+    for entry in PROTOCOLS {
+        let text = match entry.name {
+            "complete-histogram" => "steps=8",
+            "walk-sgd" | "walk-sgd-complete" => "steps=16,cap=2",
+            _ => "",
+        };
+        let protocol = entry.build(&matrix, &text.parse()?)?;
+        let outside = protocol.account(&Observer::outsider())?;
+        for u in [0, 3] {
+            let (profile, of_node) = (
+                outside.profile(u, noise)?,
+                protocol.account(&Observer::node(usize::from(u == 0)))?.profile(u, noise)?,
+            );
+            // Who hears less learns less: at the order of both, or at the delta of both.
+            let (low, high) = match (profile.renyi(order), of_node.renyi(order)) {
+                (Ok(low), Ok(high)) => (low.into_value().epsilon, high.into_value().epsilon),
+                _ => (profile.epsilon(delta)?.value().epsilon(), of_node.epsilon(delta)?.value().epsilon()),
+            };
+            assert!(low <= high * (1.0 + 1e-9), "{} about {u}: {low} above {high}", entry.name);
+            let nothing = profile.mu().is_some_and(|mu| mu.value().mu() == 0.0 && mu.grade() == Grade::Exact);
+            let silent = [
+                "muffliato",
+                "muffliato-accelerated",
+                "randomized-gossip",
+                "randomized-accelerated",
+                "one-peer",
+                "fresh-noise",
+                "noisy-messages",
+                "secure-neighbor-sums",
+                "corn-dsgd",
+                "push-sum",
+                "walk",
+                "complete-sum",
+                "complete-sum-laplace",
+                "complete-sum-discrete-laplace",
+                "complete-histogram",
+                "gossip-sgd",
+                "hierarchical",
+                "zip-dl",
+            ];
+            assert_eq!(nothing, silent.contains(&entry.name), "{} about {u}", entry.name);
+        }
+    }
+    // The total of a ring: one contribution behind the noise of all steps, and two of them on eight nodes.
+    let ring = registry::find("ring-sum")?.build(&matrix, &Parameters::default())?;
+    let mu = ring.account(&Observer::outsider())?.profile(3, noise)?.mu().map(|mu| mu.value().mu());
+    assert!(mu.is_some_and(|mu| (mu - 0.5 / 2.0_f64.sqrt()).abs() < 1e-12), "{mu:?}");
+    Ok(())
+}
+
+/// Federated training has one answer towards a user, whichever way it is asked.
+#[test]
+fn a_user_of_federated_training_has_one_answer() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::cycle_graph(6)?);
+    let noise = NoiseMultiplier::new(2.0)?;
+    let federated = registry::find("federated-sgd")?.build(&matrix, &Parameters::default())?;
+    for observer in [Observer::node(2), Observer::coalition(&[2, 4])] {
+        let mu = |account: Box<dyn Account + '_>| Ok::<_, Error>(account.profile(0, noise)?.mu());
+        let (account, bound) = (mu(federated.account(&observer)?)?, mu(federated.local_bound(&observer)?)?);
+        assert_eq!(account, bound);
+        assert!(
+            account
+                .is_some_and(|mu| (mu.value().mu() - 0.5).abs() < 1e-12 && mu.grade() == Grade::UpperBound)
+        );
+    }
+    // A reader of the last model learns less than the user of one round.
+    let reader = federated.account(&Observer::outsider())?.profile(0, noise)?;
+    assert!(reader.epsilon(Delta::new(1e-5)?)?.value().epsilon() <= 2.0);
+    Ok(())
+}
+
+/// Decentralized SGD declares nothing on behalf of the user: all data of a node may change, and gradients react to anything.
+#[test]
+fn dsgd_declares_nothing_by_default() -> Result<(), Error> {
+    let matrix = GossipMatrix::metropolis(&generators::karate_club_graph()?);
+    let mu = |text: &str| -> Result<(f64, Grade, Vec<Assumption>), Error> {
+        let protocol = registry::find("dsgd")?.build(&matrix, &text.parse()?)?;
+        let account = protocol.account(&Observer::node(11))?;
+        let mu = account.profile(33, NoiseMultiplier::new(1.0)?)?.mu();
+        let assumed = account.assumptions();
+        mu.map(|mu| (mu.value().mu(), mu.grade(), assumed)).ok_or(Error::Cancelled)
+    };
+    let whole = mu("steps=5")?;
+    assert!((whole.0 - 5.0_f64.sqrt()).abs() < 1e-12 && whole.1 == Grade::UpperBound && whole.2.is_empty());
+    // What is declared lowers the number, and is said.
+    let fixed = mu("steps=5,fixed=1")?;
+    let alike = mu("steps=5,fixed=1,alike=1")?;
+    assert!(alike.0 <= fixed.0 * (1.0 + 1e-9) && fixed.0 <= whole.0, "{alike:?} {fixed:?}");
+    assert!((alike.0 - 0.00183652172290669_f64.sqrt()).abs() < 1e-9, "{alike:?}");
+    assert_eq!((fixed.2, alike.2), (vec![Assumption::Fixed], vec![Assumption::Fixed]));
+    // Noise that is taken back or added again: 1, 1 + b, 1 + b + b² with b = 1/2 of whichever sign.
+    for back in ["0.5", "-0.5"] {
+        let found = mu(&format!("steps=3,correlation={back}"))?.0;
+        assert!((found - (1.0 + 2.25 + 3.0625_f64).sqrt()).abs() < 1e-12, "{found}");
+    }
+    assert!(registry::find("dsgd")?.build(&matrix, &"alike=2".parse()?).is_err());
+    Ok(())
+}
