@@ -21,7 +21,7 @@ impl<P: LinearProtocol> Protocol for P {
             return Ok(Box::new(Reported { report, observer: observer.clone() }));
         }
         if observer.members().is_empty() {
-            return Ok(Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer)?);
+            return Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer);
         }
         let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
         Ok(Box::new(Reported { report, observer: observer.clone() }))

@@ -18,7 +18,7 @@ pub(crate) fn of_outsider<'a>(
 ) -> Result<Box<dyn Account + 'a>, Error> {
     outsider.require_no_taps()?;
     if nothing_is_published {
-        return Ok(Uniform::account(protocol.node_count(), Exact::new(0.0).into(), outsider)?);
+        return Uniform::account(protocol.node_count(), Exact::new(0.0).into(), outsider);
     }
     let node = |v: usize| {
         let mut node = Observer::node(v);
