@@ -176,6 +176,10 @@ fn repeated(rng: &mut ChaCha8Rng) -> Drawn {
 }
 
 /// A line, and a key that asks for something else, or that nothing on the line needs.
+#[allow(
+    clippy::type_complexity,
+    reason = "a table: keys and values of a line, and the pair that contradicts them"
+)]
 const EXCLUDING: &[(&[(&str, &str)], (&str, &str))] = &[
     (&[("graph", "\"h\""), ("family", "\"path\"")], ("edges", "[[0, 3]]")),
     (

@@ -38,6 +38,7 @@ struct Found<'a> {
     assumptions: Vec<Assumption>,
     /// What a pair without a loss of its own loses at most, and its account: those that time ran out for, those of observers who were
     /// not looked at.
+    #[allow(clippy::type_complexity, reason = "a bound, and of whom it is the account and about which node")]
     bound: Option<(f64, Option<(&'a dyn Account, usize)>)>,
 }
 
