@@ -135,7 +135,9 @@ fn no_account_is_above_its_local_bound() -> Result<(), Error> {
                 if let (Ok(least), Ok(Some(local))) =
                     (least_noise(&[account], &target), bound.least_noise(1, measure, 0.3))
                 {
-                    assert!(least.noise <= local, "{name}:{parameters}: {least:?} {local:?}");
+                    // Each is the end of a search of its own: the same number up to the precision of searches.
+                    let local = local.get() * (1.0 + 1e-9);
+                    assert!(least.noise.get() <= local, "{name}:{parameters}: {least:?} {local:?}");
                 }
             }
         }

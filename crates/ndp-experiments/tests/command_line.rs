@@ -195,7 +195,7 @@ fn wrong_requests_are_refused_with_one_clear_sentence() {
 fn a_full_disk_is_one_clear_sentence() {
     let folder = folder("full");
     std::fs::create_dir_all(folder.join("out/muffliato")).unwrap();
-    std::os::unix::fs::symlink("/dev/full", folder.join("out/muffliato/fig3.png.part")).unwrap();
+    std::os::unix::fs::symlink("/dev/full", folder.join("out/muffliato/fig3.png")).unwrap();
     let (ok, said) = run(&folder, &[FIGURE, "--quick"]);
     assert!(!ok && said.contains("cannot write out/muffliato/fig3.png"), "{said}");
     assert!(said.contains("No space left") && !said.contains("panicked"), "{said}");
