@@ -624,7 +624,8 @@ mod tests {
         let error = read("1 2\n{\"json\": true, 3}\n").unwrap_err();
         assert_eq!(
             error.to_string(),
-            r#"line 2 of the edge list has more than two fields: "{\"json\": true, 3}""#
+            "line 2 of the edge list begins a block, as in JSON or DOT, which are not read: write the edges as lines `a b`, or as \
+             GraphML: \"{\\\"json\\\": true, 3}\""
         );
         let long = format!("1 2\n{}\n", "é ".repeat(1000));
         assert_eq!(refusal(&long), (2, "has more than two fields", format!("{}…", "é ".repeat(30))));
