@@ -62,7 +62,7 @@ pub(crate) fn print(text: &[u8]) -> Result<(), Failure> {
     }
 }
 
-/// The same as [`line`], bold on terminals.
+/// The same as [`line()`], bold on terminals.
 pub(crate) fn heading(text: &str) -> Result<(), Failure> {
     static COLOURS: OnceLock<bool> = OnceLock::new();
     let colours = COLOURS.get_or_init(|| {

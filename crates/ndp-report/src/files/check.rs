@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// left to whoever reads it. Devices that take everything, such as a terminal, may be named several times.
 ///
 /// # Errors
-/// [`OutputError::IsInput`], [`OutputError::SamePlace`]; those of [`Output::create`] that can be known before.
+/// [`OutputError::IsInput`], [`OutputError::SamePlace`]; those of [`Output::create`](super::Output::create) that can be known before.
 ///
 /// # Examples
 /// ```
