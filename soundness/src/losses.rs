@@ -63,6 +63,11 @@ pub(crate) fn protocol(protocol: &dyn LinearProtocol, coalition: &[usize]) -> Re
     protocol.coalition_loss(coalition).map(Reported::from)
 }
 
+/// Of any protocol, to somebody outside who taps edges.
+pub(crate) fn overheard(protocol: &dyn LinearProtocol, tapped: &[(usize, usize)]) -> Result<Reported, Error> {
+    protocol.overheard_loss(tapped).map(Reported::from)
+}
+
 /// Of gossip with a fixed matrix.
 pub(crate) fn fixed(
     matrix: &GossipMatrix,

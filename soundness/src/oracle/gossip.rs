@@ -298,15 +298,27 @@ pub(crate) fn fresh(matrix: &Matrix, variances: &[f64], coalition: &[usize], kno
     }
 }
 
+/// Who hears messages: a coalition what comes to it from outside, or somebody outside the network what goes along edges, each
+/// from its first node to its second.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Ears<'a> {
+    Of(&'a [usize]),
+    On(&'a [(usize, usize)]),
+}
+
 /// Gossip with noise of `ratio` times that of the values on every message.
 pub(crate) fn noisy_messages(
     matrix: &Matrix,
     rounds: usize,
     ratio: f64,
     kind: MessageNoise,
-    coalition: &[usize],
+    ears: Ears<'_>,
     known: bool,
 ) -> Linear {
+    let (coalition, taps): (&[usize], &[(usize, usize)]) = match ears {
+        Ears::Of(coalition) => (coalition, &[]),
+        Ears::On(taps) => (&[], taps),
+    };
     let graph = &matrix.graph;
     let n = graph.node_count();
     // Directed links in the order of the receiver, then of the sender.
@@ -328,10 +340,13 @@ pub(crate) fn noisy_messages(
     for t in 0..rounds {
         let heard: Vec<(usize, usize)> = if kind == MessageNoise::PerLink {
             let into = links.iter().enumerate();
-            let into = into.filter(|(_, (a, w))| coalition.contains(a) && !coalition.contains(w));
+            let hears = |a: usize, w: usize| coalition.contains(&a) && !coalition.contains(&w);
+            let into = into.filter(|&(_, &(a, w))| hears(a, w) || taps.contains(&(w, a)));
             into.map(|(k, &(_, w))| (w, k)).collect()
         } else {
-            outside(graph, coalition).into_iter().map(|w| (w, w)).collect()
+            // What a node says to all is the same on each of its edges.
+            let tapped = (0..n).filter(|w| taps.iter().any(|(from, _)| from == w));
+            outside(graph, coalition).into_iter().chain(tapped).map(|w| (w, w)).collect()
         };
         for (w, k) in heard {
             let mut row = state[w].clone();
@@ -484,7 +499,7 @@ mod tests {
         let lazy = Matrix::named(&path(3), Weights::Metropolis, &[1.0 - 1e-10]);
         all_ones(&fresh(&lazy, &[1.0, 0.0, 1.0], &[2], true));
         for kind in [MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard] {
-            all_ones(&noisy_messages(&lazy, 3, 0.0, kind, &[2], true));
+            all_ones(&noisy_messages(&lazy, 3, 0.0, kind, Ears::Of(&[2]), true));
         }
         let mut comb: Vec<(usize, usize)> = (1..10).map(|v| (v - 1, v)).collect();
         comb.extend((0..10).map(|v| (v, v + 10)));
@@ -554,8 +569,18 @@ mod tests {
     #[test]
     fn noise_on_a_message_adds_to_that_of_the_value() {
         let pair = Matrix::metropolis(&path(2));
-        let (_, unit) = units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, &[1], true));
+        let (_, unit) = units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, Ears::Of(&[1]), true));
         assert!((unit[0] - 0.8).abs() < 1e-15);
+        // The same on the line; of both directions each is heard for itself.
+        let tapped = |taps: &[(usize, usize)]| {
+            units(&noisy_messages(&pair, 1, 0.5, MessageNoise::PerLink, Ears::On(taps), true)).1
+        };
+        for (taps, expected) in
+            [(&[(0, 1)][..], [0.8, 0.0]), (&[(1, 0)], [0.0, 0.8]), (&[(0, 1), (1, 0)], [0.8, 0.8])]
+        {
+            let unit = tapped(taps);
+            assert!(unit.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-15), "{taps:?}: {unit:?}");
+        }
         let (_, unit) = units(&fresh(&pair, &[3.0], &[1], true));
         assert!((unit[0] - 1.0).abs() < 1e-15);
     }

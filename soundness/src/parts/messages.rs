@@ -6,7 +6,7 @@ use crate::draw::graphs::{self, Depth};
 use crate::draw::numbers::{coalition, literal, pick};
 use crate::draw::weights;
 use crate::losses;
-use crate::oracle::gossip;
+use crate::oracle::gossip::{self, Ears};
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::OwnNoise;
 use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
@@ -21,7 +21,7 @@ impl Part for Messages {
     }
 
     fn what(&self) -> &'static str {
-        "gossip with noise on messages, ratios from 0; rationals"
+        "gossip with noise on messages, ratios from 0, coalitions and tapped edges; rationals"
     }
 
     fn case(&self, number: u64, rng: &mut ChaCha8Rng) -> Outcome {
@@ -46,23 +46,51 @@ impl Part for Messages {
         let own_noise = if known { OwnNoise::Known } else { OwnNoise::Unknown };
         let rounds = depth.rounds(rng, n);
         let kind = pick(rng, &[MessageNoise::Broadcast, MessageNoise::PerLink, MessageNoise::Overheard]);
+        // Some tap edges from outside, in one direction or both.
+        let edges: Vec<(usize, usize)> = graph.edges().collect();
+        let tapped =
+            rng.random_range(0..3) == 0 || kind == MessageNoise::Overheard && rng.random_range(0..4) > 0;
+        let mut taps: Vec<(usize, usize)> = Vec::new();
+        for _ in 0..if tapped && !edges.is_empty() { rng.random_range(1..=3) } else { 0 } {
+            let (a, b) = pick(rng, &edges);
+            let tap = if rng.random_range(0..2) == 0 { (a, b) } else { (b, a) };
+            if !taps.contains(&tap) {
+                taps.push(tap);
+            }
+        }
+        let (ears, call) = if taps.is_empty() {
+            (Ears::Of(&members), format!("coalition_loss(&{members:?})"))
+        } else {
+            (Ears::On(&taps), format!("overheard_loss(&{taps:?})"))
+        };
         let code = format!(
             "use ndp_algos::gossip::{{MessageNoise, NoisyMessageGossip}};\nuse ndp_algos::{{OwnNoise, LinearProtocol}};\n\
              use ndp_graph::{{GossipMatrix, Graph}};\nlet graph = {};\nlet matrix = {};\n\
              let mut protocol = NoisyMessageGossip::new(matrix, {rounds}, {}, MessageNoise::{kind:?})?;\n\
-             protocol.own_noise = OwnNoise::{own_noise:?};\nlet report = protocol.coalition_loss(&{members:?})?;",
+             protocol.own_noise = OwnNoise::{own_noise:?};\nlet report = protocol.{call}?;",
             graphs::code(&graph),
             weighted.code,
             literal(ratio)
         );
         let case = Case { size: [n as u64, rounds as u64, graph.edge_count() as u64], code: &code };
         let mut outcome = Outcome::new(Stratum::new(n, rounds));
-        let exact = gossip::noisy_messages(&weighted.meant(), rounds, ratio, kind, &members, known);
+        let exact = gossip::noisy_messages(&weighted.meant(), rounds, ratio, kind, ears, known);
         let reported =
             NoisyMessageGossip::new(weighted.matrix, rounds, ratio, kind).and_then(|mut protocol| {
                 protocol.own_noise = own_noise;
-                losses::protocol(&protocol, &members)
+                match ears {
+                    Ears::Of(members) => losses::protocol(&protocol, members),
+                    Ears::On(taps) => losses::overheard(&protocol, taps),
+                }
             });
+        // The gossip of nodes is clean: there is no noise of which an account could speak.
+        if kind == MessageNoise::Overheard && taps.is_empty() {
+            let refused = matches!(reported, Err(ndp_algos::Error::NotOffered(_)));
+            outcome.check(refused, || {
+                case.violation("nodes said to hear noise", String::new(), "assert!(report.is_err());")
+            });
+            return outcome;
+        }
         compare(&mut outcome, &case, &exact, &reported, None);
         outcome
     }

@@ -4,7 +4,7 @@ use super::process::{Said, run};
 use super::signs;
 use crate::draw::graphs;
 use crate::draw::numbers::pick;
-use crate::oracle::gossip::{self, Matrix};
+use crate::oracle::gossip::{self, Ears, Matrix};
 use crate::oracle::linear::{Linear, Loss};
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Stratum, Violation};
@@ -55,7 +55,7 @@ impl Setting {
                 self.rounds,
                 self.ratio,
                 MessageNoise::PerLink,
-                members,
+                Ears::Of(members),
                 true,
             )
         }
@@ -155,8 +155,10 @@ impl Losses {
                     Who::Named(nodes) | Who::Coalition(nodes) => nodes.contains(v),
                     Who::All | Who::Sample(_) => true,
                 };
+                // Nothing is asked about the members of a coalition.
+                let about = |u: &usize| !matches!(who, Who::Coalition(nodes) if nodes.contains(u));
                 (0..n).filter(asked).any(|v| {
-                    (0..n).any(|u| {
+                    (0..n).filter(about).any(|u| {
                         self.hops[v][u].is_some_and(|hops| hops >= *from) && above(&self.alone[v][u], *limit)
                     })
                 })
