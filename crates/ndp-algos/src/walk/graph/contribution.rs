@@ -9,7 +9,7 @@
 //! ```
 //!
 //! with `R` the steps that remain. First passage bounds a *single* contribution only: several that
-//! are observed together cost more than their sum (see [`renewal`](super::renewal)).
+//! are observed together cost more than their sum (see `renewal.rs`).
 //!
 //! Under a hard cap of `N` contributions, each costs at most `1/gap` to the next visit of `u` or the
 //! observers, and gaps are independent: `ε ≤ N ε_gap`, with `ε_gap` the formula above for the first
