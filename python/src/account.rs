@@ -6,7 +6,7 @@ use crate::kind::Kind;
 use crate::losses::{Checked, Least, Limits, checked, least, measure, target, verdict};
 use crate::question::noise;
 use crate::worker::run;
-use ndp_algos::accountant::{self, NodeNames, Observer, PairLedgers};
+use ndp_algos::accountant::{self, NodeNames, Observer, PairLedgers, Target};
 use ndp_algos::{Error, LossReport};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Odometer, Order};
 use numpy::PyArray1;
@@ -251,7 +251,7 @@ impl Runs {
         let names = NodeNames::numbered(nodes);
         match self.budget {
             Budget::Nothing => Ok(PairLedgers::new(names)),
-            Budget::Limit(measure, allowed) => PairLedgers::with_limit(names, measure, allowed),
+            Budget::Limit(measure, allowed) => PairLedgers::with_limits(names, Target::worst(measure, allowed)),
             Budget::Odometer(odometer) => Ok(PairLedgers::with_odometer(names, odometer)),
         }
     }

@@ -1,6 +1,6 @@
 //! What several runs cost together: by the names of the nodes, for the same observers in every run.
 
-use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers};
+use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Target};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::{Error, Protocol};
@@ -20,7 +20,7 @@ fn ledgers_add_up_by_pair() -> Result<(), Error> {
     let noise = NoiseMultiplier::new(3.0)?;
     let observer = Observer::node(0);
     let (first, second) = ([gossip.account(&observer)?], [ring.account(&observer)?]);
-    let mut ledgers = PairLedgers::with_limit(NodeNames::numbered(6), approx(1e-5)?, 3.0)?;
+    let mut ledgers = PairLedgers::with_limits(NodeNames::numbered(6), Target::worst(approx(1e-5)?, 3.0))?;
     ledgers.record("gossip", &first, noise, Adaptivity::Fixed)?;
     ledgers.record("ring", &second, noise, Adaptivity::Fixed)?;
     for u in 1..6 {

@@ -249,6 +249,10 @@ pub(crate) struct Ledger {
     /// Each run was chosen after seeing the earlier ones.
     #[arg(long)]
     pub(crate) adaptive: bool,
+    /// What is spent holds whenever one stops, also because of what was seen; MU2 is the sum of the squared mu of all runs at which
+    /// one expects to stop. In place of a limit.
+    #[arg(long, value_name = "MU2", conflicts_with_all = ["measure", "pairs", "mean"])]
+    pub(crate) odometer: Option<f64>,
     /// Weights of gossip: metropolis, max-degree, or file: its third column or its entries.
     #[arg(long, value_enum, default_value_t = Weights::Metropolis, hide_possible_values = true)]
     pub(crate) weights: Weights,

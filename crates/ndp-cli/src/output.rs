@@ -6,6 +6,7 @@ use crate::paths::Paths;
 use ndp_algos::accountant::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
+use ndp_numeric::decimal::{Round, fixed, scientific};
 use ndp_report::figure::{Axis, Drawing, Figure, Matrix, Panel, Series};
 use ndp_report::files::OutputError;
 pub(crate) use ndp_report::harmless::harmless;
@@ -185,28 +186,25 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>]) -> Result<(), Failure
 
 /// Five digits, as short as they are clear.
 pub(crate) fn number(x: f64) -> String {
-    match x {
-        0.0 => "0".into(),
-        _ if x.is_infinite() => if x > 0.0 { "inf" } else { "-inf" }.into(),
-        _ if (1e-3..1e5).contains(&x.abs()) => format!("{x:.5}"),
-        _ => format!("{x:.4e}"),
-    }
+    rounded(x, Round::Nearest)
 }
 
 /// A number in as many digits, not below `x`: for losses, noises and errors, which must not look smaller than they are.
 pub(crate) fn up(x: f64) -> String {
-    // Half a unit of the last digit, and the roundings of the sum.
-    let digit = if (1e-3..1e5).contains(&x.abs()) { 1e-5 } else { 10f64.powf(x.abs().log10().floor() - 4.0) };
-    let text = number(x);
-    let shown = text.parse::<f64>().unwrap_or(x);
-    if shown < x { number(x + 0.5 * digit) } else { text }
+    rounded(x, Round::Up)
 }
 
 /// A number in as many digits, not above `x`: for what is left of a limit.
 pub(crate) fn down(x: f64) -> String {
-    let text = up(-x);
-    text.strip_prefix('-')
-        .map_or_else(|| if x == 0.0 { text.clone() } else { format!("-{text}") }, str::to_owned)
+    rounded(x, Round::Down)
+}
+
+fn rounded(x: f64, round: Round) -> String {
+    match x {
+        0.0 => "0".into(),
+        _ if (1e-3..1e5).contains(&x.abs()) => fixed(x, 5, round),
+        _ => scientific(x, 4, round),
+    }
 }
 
 /// A count, which may be an average: whole if it is.
@@ -364,7 +362,7 @@ mod tests {
             }
             x *= 1.7;
         }
-        for exact in ["0", "1.00000", "0.50000", "5.0000e-4", "inf"] {
+        for exact in ["0", "1.00000", "0.50000", "-0.25000", "1.2500e5", "inf"] {
             let x: f64 = exact.parse().unwrap();
             assert_eq!((up(x), down(x)), (exact.to_owned(), exact.to_owned()));
         }

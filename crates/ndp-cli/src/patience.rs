@@ -81,7 +81,9 @@ impl Patient {
     /// What an observer sees; or the bound, and why.
     pub(crate) fn look(&self, observer: &Observer) -> Result<(Box<dyn Account>, Option<String>), Error> {
         let mut until = self.until;
-        if self.seconds == 0 {
+        if self.seconds == 0 && self.protocol.is_formula() {
+            until = deadline(Some(LEAST_TO_ANSWER));
+        } else if self.seconds == 0 {
             match self.bound(observer, Error::Cancelled) {
                 // What is known by a formula is no bound of noisy values, and takes no time either.
                 Err(error) if was_out(&error) => until = deadline(Some(LEAST_TO_ANSWER)),

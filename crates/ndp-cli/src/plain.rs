@@ -109,14 +109,6 @@ pub(crate) fn noise_in_a_sentence(noise: &Noise) -> String {
     }
 }
 
-/// What all these accounts take for granted, each thing once.
-pub(crate) fn assumptions_of(accounts: &[Box<dyn Account + '_>]) -> Vec<Assumption> {
-    let mut all: Vec<Assumption> = accounts.iter().flat_map(|account| account.assumptions()).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// By whom it was observed, for a table.
 pub(crate) fn observed_by(coverage: &Coverage, chosen: &Chosen) -> String {
     match coverage {

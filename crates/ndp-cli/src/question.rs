@@ -190,7 +190,13 @@ impl TargetChoice {
         if let Some(path) = &self.pairs {
             return pairs(path, graph, measure).map(Some);
         }
-        let Some(loss) = self.limit() else { return Ok(None) };
+        let Some(loss) = self.limit() else {
+            return if self.mean {
+                Err(Failure::Usage("--mean says which limit is meant: add --epsilon, --renyi or --mu".into()))
+            } else {
+                Ok(None)
+            };
+        };
         if !(0.0 < loss && loss.is_finite()) {
             return Err(Failure::Usage(format!("the loss allowed must be positive and finite, got {loss}")));
         }

@@ -259,8 +259,9 @@ fn without_patience_there_are_bounds() {
     );
     // epsilon of mu = 1/2 at delta 1e-5 for everybody, rounded up.
     assert!(said.matches("1.99310").count() >= 5, "{said}");
-    // What a formula gives is there with patience, and a bound of it without.
-    let (code, said, problem) = run(&folder, "loss ring --protocol ring-sum --noise 2 --observer 0");
+    // What a formula gives takes no patience.
+    let (code, said, problem) =
+        run(&folder, "loss ring --protocol ring-sum --noise 2 --patience 0 --observer 0");
     assert!(code == 0 && said.contains("exact"), "{said}{problem}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -397,11 +397,29 @@ fn twins_are_hidden_from_some() {
 fn ledgers_say_what_they_cover() {
     let folder = folder("ledger");
     std::fs::write(folder.join("limits"), "3 1 0.01\n").unwrap();
+    std::fs::write(folder.join("wide"), "3 1 9\n").unwrap();
+    let both = "--run muffliato:rounds=2@4 --run ring-sum@4";
+    // Limits of pairs are kept or not, whoever else is looked at, and nobody may be missing.
+    let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs limits"));
+    assert!(code == 1 && problem.contains("the limit is exceeded"), "{problem}");
+    assert_eq!(run(&folder, &format!("ledger path {both} --pairs wide")).0, 0);
+    let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs wide --observer 0"));
+    assert!(code == 1 && problem.contains("nobody looks at that"), "{problem}");
+    // Means add up over all nodes; without a number there is nothing to keep.
+    let (code, said, problem) = run(&folder, &format!("ledger path {both} --mu 3 --mean"));
+    assert!(code == 0 && said.contains("mean over all nodes"), "{said}{problem}");
+    assert_eq!(run(&folder, &format!("ledger path {both} --mu 0.01 --mean")).0, 1);
+    assert_eq!(run(&folder, &format!("ledger path {both} --mean")).0, 2);
+    assert_eq!(run(&folder, &format!("ledger path {both} --mu 3 --mean --adaptive")).0, 2);
+    // An odometer holds whenever one stops and costs more than the sum.
+    let largest = |rest: &str| -> f64 {
+        let (code, _, problem) = run(&folder, &format!("ledger path {both} --json out.json {rest}"));
+        assert_eq!(code, 0, "{problem}");
+        let pairs = json(&folder)["pairs"].as_array().unwrap().clone();
+        pairs.iter().map(|pair| pair["spent"]["value"].as_f64().unwrap()).fold(0.0, f64::max)
+    };
+    assert!(largest("--adaptive --odometer 0.1") > largest(""));
     let runs = "--run muffliato:rounds=2@4 --run ring-sum@4 --mu 3";
-    for rest in ["--pairs limits", "--mean"] {
-        let (code, _, problem) = run(&folder, &format!("ledger path {runs} {rest}"));
-        assert!(code == 2 && problem.contains("neither --pairs nor --mean"), "{problem}");
-    }
     let (code, said, problem) = run(&folder, &format!("ledger path {runs} --observer 1 --json out.json"));
     assert!(code == 0 && said.contains("grade of what is spent: exact"), "{said}{problem}");
     assert!(!row(&said, "the account fails").is_empty(), "{said}");

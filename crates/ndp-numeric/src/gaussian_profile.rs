@@ -15,6 +15,10 @@ use std::f64::consts::FRAC_1_SQRT_2;
 /// Rounded by [`PROFILE_ERROR`].
 #[must_use]
 pub fn theta(epsilon: f64, mu: f64) -> f64 {
+    if is_tiny(epsilon, mu) {
+        // A product with a power of two rounds once, below the normal numbers.
+        return (theta(epsilon * SCALE, mu * SCALE) / SCALE).next_up();
+    }
     match Case::of(epsilon, mu) {
         Case::Vacuous => 1.0,
         Case::Private => 0.0,
@@ -71,8 +75,21 @@ fn up_profile_log(log: f64) -> f64 {
     up_log(log, PROFILE_ERROR, PROFILE_ERROR).max(f64::MIN)
 }
 
+/// `2^600`.
+const SCALE: f64 = f64::from_bits((1023 + 600) << 52);
+
+/// Whether `μ` is so small that products with it lose digits to underflow. There `θ_{ε}(μ) = μ (φ(r) − r Q(r))` with `r = ε/μ`, up to
+/// a relative error below `μ + ε`: numbers can be scaled.
+fn is_tiny(epsilon: f64, mu: f64) -> bool {
+    const TINY: f64 = f64::from_bits((1023 - 900) << 52);
+    0.0 < mu && mu < TINY && (0.0..TINY * SCALE).contains(&epsilon)
+}
+
 /// `ln θ` of a proper case, not rounded to a side.
 fn log_theta_nearest(epsilon: f64, mu: f64) -> f64 {
+    if is_tiny(epsilon, mu) {
+        return log_theta_nearest(epsilon * SCALE, mu * SCALE) - 600.0 * std::f64::consts::LN_2;
+    }
     match Case::of(epsilon, mu) {
         Case::Vacuous => 0.0,
         Case::Private => f64::NEG_INFINITY,
@@ -189,6 +206,42 @@ pub fn log_theta_with_slope(epsilon: f64, mu: f64) -> (f64, f64) {
 mod tests {
     use super::*;
     use approx::assert_relative_eq;
+
+    /// Below 1e-300 results are subnormal, and so are the products on the way. There `θ_{rμ}(μ) = μ (φ(r) − r Q(r))`, up to a part in
+    /// 1e300; the factors are to 30 digits.
+    #[test]
+    fn subnormal_profiles_are_not_below_the_truth() {
+        let factors = [
+            (0.0, 0.398_942_280_401_432_68),
+            (0.5, 0.197_796_557_401_306_03),
+            (1.0, 0.083_315_470_587_686_3),
+            (2.0, 0.008_490_702_616_829_638),
+            (4.0, 7.145_258_432_405_667e-6),
+        ];
+        for (r, factor) in factors {
+            for bits in (1..400u64).chain([1_000_003, 1 << 40, 1 << 51, 1 << 52, 1 << 54]) {
+                // An even number of units, so that both quotient and product are exact.
+                let mu = f64::from_bits(2 * bits);
+                let truth = factor * 2.0 * bits as f64;
+                let epsilon = r * mu;
+                if mu >= f64::MIN_POSITIVE {
+                    assert!(theta(epsilon, mu) >= factor * mu * (1.0 - 1e-15));
+                    continue;
+                }
+                let units = theta(epsilon, mu).to_bits() as f64;
+                assert!(units >= truth, "{r}, {bits}: {units} for {truth}");
+                assert!(units <= truth * (1.0 + 1e-9) + 16.0, "{r}, {bits}: {units} for {truth}");
+                let log = log_theta(epsilon, mu);
+                // ln of units of 2^-1074.
+                let least = truth.ln() - 1074.0 * std::f64::consts::LN_2;
+                assert!(
+                    log >= least * (1.0 + 1e-15) && log <= least + 1e-9,
+                    "{r}, {bits}: {log} for {least}"
+                );
+                assert!(log_theta_down(epsilon, mu) <= least * (1.0 - 1e-15));
+            }
+        }
+    }
 
     /// 50-digit values of the specifications.
     #[test]

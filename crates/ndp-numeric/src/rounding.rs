@@ -267,6 +267,21 @@ impl std::iter::Sum for Interval {
     }
 }
 
+/// The probability that any of several events happens, at most: the sum of theirs (union bound), rounded up, and 1 where that is less.
+///
+/// # Examples
+/// ```
+/// use ndp_numeric::rounding::any_of;
+/// assert_eq!(any_of([0.0, 0.0]), 0.0);
+/// assert_eq!(any_of([0.75, 0.5]), 1.0);
+/// // To nearest the sum would be 1e-30, as if the second could not happen.
+/// assert!(any_of([1e-30, 1e-60]) > 1e-30);
+/// ```
+#[must_use]
+pub fn any_of(probabilities: impl IntoIterator<Item = f64>) -> f64 {
+    probabilities.into_iter().map(Interval::new).sum::<Interval>().high().min(1.0)
+}
+
 /// A nonnegative value of relative error at most `error` epsilons, rounded up; 0 and `∞` stay what they are.
 #[must_use]
 pub fn up(value: f64, error: f64) -> f64 {

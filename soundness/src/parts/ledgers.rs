@@ -10,7 +10,7 @@ use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
 use ndp_algos::Protocol;
-use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers};
+use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Target};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_dp::{Adaptivity, Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::{GossipMatrix, Graph};
@@ -107,13 +107,15 @@ fn truth<'a>(runs: impl Iterator<Item = &'a Run>) -> BTreeMap<(&'static str, &'s
 fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
     let listed = |run: &Run| NodeNames::new(run.names.iter().copied());
     let Some(Ok(first)) = runs.first().map(listed) else { return };
-    let Ok(mut ledgers) = PairLedgers::with_limit(first, Measure::Gaussian, limit) else { return };
+    let Ok(mut ledgers) = PairLedgers::with_limits(first, Target::worst(Measure::Gaussian, limit)) else {
+        return;
+    };
     let quoted = |run: &Run| run.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let mut code = format!(
         "use ndp_algos::Protocol;\nuse ndp_algos::accountant::{{Named, NodeNames, Observer, PairLedgers}};\n\
          use ndp_algos::gossip::SynchronousGossip;\nuse ndp_dp::{{Adaptivity, Measure, NoiseMultiplier}};\n\
          use ndp_graph::{{GossipMatrix, Graph}};\n\
-         let mut ledgers = PairLedgers::with_limit(NodeNames::new([{}])?, Measure::Gaussian, {})?;",
+         let mut ledgers = PairLedgers::with_limits(NodeNames::new([{}])?, Target::worst(Measure::Gaussian, {}))?;",
         runs.first().map_or_else(String::new, quoted),
         literal(limit)
     );

@@ -1,6 +1,6 @@
 //! Protocols side by side at the same guarantee.
 
-use super::{Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Target, accounts};
+use super::{Assumption, Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Target, accounts};
 use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::Silent;
@@ -41,6 +41,8 @@ pub struct Row {
     pub coverage: Option<Coverage>,
     /// The least noise for those who are looked at, where the bound for the others takes more: it shows nothing about the others.
     pub looked_at: Option<NoiseMultiplier>,
+    /// What the accounts take for granted, each thing once.
+    pub assumes: Vec<Assumption>,
 }
 
 /// A table of protocols at the same target; it prints itself.
@@ -93,6 +95,7 @@ pub fn compare_towards(
             failure: 0.0,
             coverage: None,
             looked_at: None,
+            assumes: Vec::new(),
         };
         let protocol = match protocol {
             Ok(protocol) => *protocol,
@@ -121,6 +124,7 @@ pub fn compare_towards(
             grade,
             coverage,
             looked_at,
+            assumes: covered.assumptions(),
         }
     };
     Comparison { rows: protocols.iter().map(row).collect() }
@@ -170,6 +174,8 @@ impl Serialize for Comparison {
             failure: f64,
             coverage: Option<&'a Coverage>,
             noise_of_looked_at: Option<f64>,
+            #[serde(skip_serializing_if = "<[Assumption]>::is_empty")]
+            assumes: &'a [Assumption],
             reason: Option<String>,
         }
         let rows = self.rows.iter().map(|row| Plain {
@@ -181,6 +187,7 @@ impl Serialize for Comparison {
             failure: row.failure,
             coverage: row.coverage.as_ref(),
             noise_of_looked_at: row.looked_at.map(NoiseMultiplier::get),
+            assumes: &row.assumes,
             reason: row.least.as_ref().err().map(ToString::to_string),
         });
         serializer.collect_seq(rows)

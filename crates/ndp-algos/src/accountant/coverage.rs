@@ -13,9 +13,10 @@
 //!
 //! Only what is whole can be [`Met`](Verdict::Met).
 
-use super::{Account, Check, LeastNoise, Observer, Protocol, Target, check, least_noise};
+use super::{Account, Assumption, Check, LeastNoise, Observer, Protocol, Target, check, least_noise};
 use crate::Error;
 use ndp_dp::{NoiseMultiplier, Verdict};
+use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -296,10 +297,20 @@ impl<'a> Covered<'a> {
         (found.get() < least.noise.get() * (1.0 - 1e-6)).then_some(found)
     }
 
+    /// What the accounts take for granted, each thing once.
+    #[must_use]
+    pub fn assumptions(&self) -> Vec<Assumption> {
+        let mut all: Vec<Assumption> =
+            self.accounts.iter().flat_map(|account| account.assumptions()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     /// Probability that some account is too small, at most.
     #[must_use]
     pub fn failure(&self) -> f64 {
-        self.accounts.iter().map(|account| account.failure()).sum()
+        any_of(self.accounts.iter().map(|account| account.failure()))
     }
 }
 

@@ -1,14 +1,15 @@
 //! What several runs over the same data have cost every pair together.
 
 use super::names::Places;
+use super::target::{Allowed, Target};
 use super::{Account, NodeNames, Observer};
 use crate::Error;
 use crate::error::ensure;
-use ndp_dp::{Adaptivity, Ledger, Measure, NoiseMultiplier, Odometer, Profile, Verdict};
-use ndp_numeric::rounding::Interval;
+use ndp_dp::{Adaptivity, Ledger, Measure, NoiseMultiplier, Odometer, Profile, UpperBound, Verdict};
+use ndp_numeric::rounding::{Interval, any_of};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A [`Ledger`] for each exposed node and each observer, over nodes with names; with no run, and without a limit unless one is fixed.
+/// A [`Ledger`] for each exposed node and each observer, over nodes with names; with no run, and without limits unless they are fixed.
 ///
 /// Nodes are those of their [names](Account::names): runs of protocols that count the same nodes in another order are added up by
 /// name, and a run over other nodes is refused. Observers are told apart by their members and by all else that they know: a run
@@ -17,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Protocol};
+/// use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Protocol, Target};
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
@@ -25,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// let names = NodeNames::new(["ann", "bob", "cem", "eve"])?;
 /// let named = Named::new(&gossip, names.clone())?;
 /// let accounts = [named.account(&Observer::node(0))?];
-/// let mut ledgers = PairLedgers::with_limit(names, Measure::Approx(Delta::new(1e-5)?), 2.5)?;
+/// let mut ledgers = PairLedgers::with_limits(names, Target::worst(Measure::Approx(Delta::new(1e-5)?), 2.5))?;
 /// let noise = NoiseMultiplier::new(2.0)?;
 /// assert!(ledgers.fits(&accounts, noise, Adaptivity::Fixed)?);
 /// ledgers.record("averaging", &accounts, noise, Adaptivity::Fixed)?;
@@ -40,13 +41,20 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 pub struct PairLedgers {
     names: NodeNames,
-    /// The ledger of a pair before its first run.
-    empty: Ledger,
+    budget: Budget,
     /// The observers of the first run, in the numbers of the names.
     observers: BTreeSet<Observer>,
     pairs: BTreeMap<(usize, Observer), Ledger>,
     failure: f64,
     rests_on: BTreeSet<String>,
+}
+
+/// What was fixed before the first run.
+#[derive(Clone, Debug)]
+enum Budget {
+    Nothing,
+    Limits(Target),
+    Odometer(Odometer),
 }
 
 /// A pair that a run touches, its ledger, and what the run adds.
@@ -56,26 +64,66 @@ impl PairLedgers {
     /// No run, and no limit.
     #[must_use]
     pub fn new(names: NodeNames) -> Self {
-        Self::each(names, Ledger::default())
+        Self::each(names, Budget::Nothing)
     }
 
-    /// No run, and a limit for every pair.
+    /// No run, and limits for all runs together, about nodes and observers in the numbers of the names: one for every pair, one for
+    /// each, or one on the mean towards every observer.
+    ///
+    /// A mean is no filter: with a run that was chosen by what was seen it has no verdict.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::Error;
+    /// use ndp_algos::accountant::{NodeNames, Observer, PairLedgers, Protocol, Target};
+    /// use ndp_algos::gossip::SynchronousGossip;
+    /// use ndp_dp::{Adaptivity, Measure, NoiseMultiplier, Verdict};
+    /// use ndp_graph::{GossipMatrix, generators::path_graph};
+    /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
+    /// let accounts = [gossip.account(&Observer::node(0))?];
+    /// // Node 3 is three hops from node 0, node 1 is its neighbor.
+    /// let limits = Target::listed(Measure::Gaussian, [((3, 0), 0.3), ((1, 0), 1.0)]);
+    /// let mut ledgers = PairLedgers::with_limits(NodeNames::numbered(4), limits)?;
+    /// let noise = NoiseMultiplier::new(2.0)?;
+    /// ledgers.record("averaging", &accounts, noise, Adaptivity::Fixed)?;
+    /// assert_eq!(ledgers.verdict()?, Verdict::Met);
+    /// assert!(!ledgers.fits(&accounts, noise, Adaptivity::Fixed)?);
+    /// // A limit that nobody of the observers answers for is not kept, but unanswered.
+    /// let elsewhere = Target::listed(Measure::Gaussian, [((1, 2), 1.0)]);
+    /// let mut ledgers = PairLedgers::with_limits(NodeNames::numbered(4), elsewhere)?;
+    /// ledgers.record("averaging", &accounts, noise, Adaptivity::Fixed)?;
+    /// assert_eq!(ledgers.verdict(), Err(Error::NobodyLooked { exposed: 1, observer: 2 }));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ndp_dp::Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
-    pub fn with_limit(names: NodeNames, measure: Measure, allowed: f64) -> Result<Self, Error> {
-        Ok(Self::each(names, Ledger::with_limit(measure, allowed)?))
+    /// [`Error::InvalidParameter`] for one limit that is negative or NaN; limits of pairs are looked at when a run is written down.
+    pub fn with_limits(names: NodeNames, limits: Target) -> Result<Self, Error> {
+        if let Allowed::Worst(allowed) | Allowed::Mean(allowed) = limits.allowed {
+            let (name, condition) = ("the loss allowed", "be nonnegative");
+            ensure((0.0..=f64::INFINITY).contains(&allowed), name, condition, allowed)?;
+        }
+        Ok(Self::each(names, Budget::Limits(limits)))
     }
 
     /// No run, and an odometer for every pair, see [`Ledger::with_odometer`].
     #[must_use]
     pub fn with_odometer(names: NodeNames, odometer: Odometer) -> Self {
-        Self::each(names, Ledger::with_odometer(odometer))
+        Self::each(names, Budget::Odometer(odometer))
     }
 
-    fn each(names: NodeNames, empty: Ledger) -> Self {
+    fn each(names: NodeNames, budget: Budget) -> Self {
         let (observers, pairs, rests_on) = (BTreeSet::new(), BTreeMap::new(), BTreeSet::new());
-        Self { names, empty, observers, pairs, failure: 0.0, rests_on }
+        Self { names, budget, observers, pairs, failure: 0.0, rests_on }
+    }
+
+    /// The ledger of a pair before its first run.
+    fn empty(&self, u: usize, observer: &Observer) -> Result<Ledger, Error> {
+        Ok(match &self.budget {
+            Budget::Nothing | Budget::Limits(Target { allowed: Allowed::Mean(_), .. }) => Ledger::default(),
+            Budget::Limits(limits) => Ledger::with_limit(limits.measure, limits.of_pair(u, observer)?)?,
+            Budget::Odometer(odometer) => Ledger::with_odometer(*odometer),
+        })
     }
 
     /// The names of the nodes, whose positions are the numbers that [`Self::pair`] and [`Self::pairs`] speak of.
@@ -108,28 +156,45 @@ impl PairLedgers {
         }
         self.pairs.extend(changed);
         self.observers = observers;
-        let failures = accounts.iter().map(|account| Interval::new(account.failure()));
+        let failures = accounts.iter().map(|account| account.failure());
         self.rests_on.extend(accounts.iter().flat_map(|account| account.rests_on()));
-        self.failure = (Interval::new(self.failure) + failures.sum()).high().min(1.0);
+        self.failure = any_of(failures.chain([self.failure]));
         Ok(())
     }
 
-    /// A filter: whether for every pair the run stays within the limit, asked before the run; see [`Ledger::fits`].
+    /// A filter: whether with this run all limits are still kept, asked before the run; see [`Ledger::fits`].
     ///
     /// # Errors
-    /// As [`Self::record`] and [`Ledger::fits`].
+    /// As [`Self::record`], [`Self::verdict`] and [`Ledger::fits`].
     pub fn fits(
         &self,
         accounts: &[Box<dyn Account + '_>],
         noise: NoiseMultiplier,
         adaptivity: Adaptivity,
     ) -> Result<bool, Error> {
-        for (_, ledger, profile) in self.touched(accounts, noise)?.0 {
+        if matches!(&self.budget, Budget::Limits(Target { allowed: Allowed::Mean(_), .. })) {
+            let mut with = self.clone();
+            with.record("next", accounts, noise, adaptivity)?;
+            return Ok(with.verdict()? == Verdict::Met);
+        }
+        let (touched, observers) = self.touched(accounts, noise)?;
+        self.require_answered(&observers)?;
+        for (_, ledger, profile) in touched {
             if !ledger.fits(&profile, adaptivity)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    fn require_answered(&self, observers: &BTreeSet<Observer>) -> Result<(), Error> {
+        let Budget::Limits(limits) = &self.budget else { return Ok(()) };
+        match limits.unanswered(observers) {
+            Some((exposed, observer)) if !observers.is_empty() => {
+                Err(Error::NobodyLooked { exposed, observer })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The ledgers that a run touches, with what it adds, and the observers of all runs.
@@ -170,7 +235,10 @@ impl PairLedgers {
     ) -> Result<(), Error> {
         for u in (0..account.node_count()).filter(|&u| !account.observer().contains(u)) {
             let pair = (places.of(u), observer.clone());
-            let ledger = self.pairs.get(&pair).unwrap_or(&self.empty).clone();
+            let ledger = match self.pairs.get(&pair) {
+                Some(ledger) => ledger.clone(),
+                None => self.empty(pair.0, observer)?,
+            };
             touched.push((pair, ledger, account.profile(u, noise)?));
         }
         Ok(())
@@ -188,16 +256,40 @@ impl PairLedgers {
         self.pairs.iter().map(|((u, observer), ledger)| (*u, observer, ledger))
     }
 
-    /// Whether all pairs that were written down stay within the limit.
+    /// Whether all pairs that were written down stay within their limits; for a limit on the mean, whether it is kept towards every
+    /// observer.
     ///
     /// # Errors
-    /// As [`Ledger::verdict`].
+    /// As [`Ledger::verdict`]; [`Error::NobodyLooked`] for a listed limit that no observer answers for; as [`Self::mean`].
     pub fn verdict(&self) -> Result<Verdict, Error> {
-        let mut worst = self.empty.verdict()?;
+        let Budget::Limits(limits) = &self.budget else { return Err(ndp_dp::Error::NoLimit.into()) };
+        self.require_answered(&self.observers)?;
+        let mut worst = Verdict::Met;
+        if let Allowed::Mean(allowed) = limits.allowed {
+            for observer in &self.observers {
+                if self.mean(observer, limits.measure)?.into_value() > allowed {
+                    worst = Verdict::NotShown;
+                }
+            }
+            return Ok(worst);
+        }
         for ledger in self.pairs.values() {
             worst = worst.max(ledger.verdict()?);
         }
         Ok(worst)
+    }
+
+    /// What all runs have cost towards this observer, added up over all nodes outside it and divided by the number of all nodes.
+    ///
+    /// # Errors
+    /// As [`Ledger::spent`].
+    pub fn mean(&self, observer: &Observer, measure: Measure) -> Result<UpperBound<f64>, Error> {
+        let observer = observer.moved(|v| v);
+        let mut sum = Interval::ZERO;
+        for (_, ledger) in self.pairs.iter().filter(|((_, of), _)| *of == observer) {
+            sum = sum + Interval::new(ledger.spent()?.loss(measure)?.into_value());
+        }
+        Ok(UpperBound::new((sum / Interval::count(self.names.count() as u64)).high()))
     }
 
     /// What the numbers rest on beside what is computed, over all runs, see [`Account::rests_on`].

@@ -38,6 +38,10 @@ impl<P: LinearProtocol> Protocol for P {
         }
     }
 
+    fn is_formula(&self) -> bool {
+        self.unit_towards_one().is_some()
+    }
+
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         self.error_bound(noise)
     }

@@ -131,6 +131,11 @@ pub trait Protocol: Send + Sync {
         ))
     }
 
+    /// Whether accounts come from a formula and take no time: then [`Self::local_bound`] in their place would save nothing.
+    fn is_formula(&self) -> bool {
+        false
+    }
+
     /// Root mean square, over nodes and runs, of the error of the mean (for histograms: of a frequency) that a node ends with, at
     /// most, in units of `Δ`, for data in an interval of length `Δ`.
     ///

@@ -220,6 +220,10 @@ impl Protocol for Named<'_> {
         named(self.protocol.local_bound(observer)?, self.names.clone())
     }
 
+    fn is_formula(&self) -> bool {
+        self.protocol.is_formula()
+    }
+
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
         self.protocol.error(noise)
     }

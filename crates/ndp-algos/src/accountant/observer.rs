@@ -38,6 +38,7 @@ pub enum Senders {
 /// assert_eq!(wiretap.to_string(), "an outsider, overhearing 2 edges");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "Written")]
 pub struct Observer {
     members: Vec<usize>,
     /// Whether members use the noise that they drew.
@@ -46,6 +47,22 @@ pub struct Observer {
     pub senders: Senders,
     /// The edges that are overheard, each from its first node to its second.
     pub tapped: Vec<(usize, usize)>,
+}
+
+/// As it is read: members in any order, and nothing that is not known.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    members: Vec<usize>,
+    own_noise: OwnNoise,
+    senders: Senders,
+    tapped: Vec<(usize, usize)>,
+}
+
+impl From<Written> for Observer {
+    fn from(Written { members, own_noise, senders, tapped }: Written) -> Self {
+        Self { own_noise, senders, tapped, ..Self::coalition(&members) }
+    }
 }
 
 impl Observer {

@@ -6,6 +6,7 @@
 use super::{Account, Observer, Protocol, Uniform};
 use crate::Error;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
+use ndp_numeric::rounding::any_of;
 
 /// An account of an outsider: exactly nothing where nothing is published, otherwise the bound of the nodes, all of whom hear it.
 ///
@@ -64,7 +65,7 @@ impl Account for ByNodes<'_> {
     }
 
     fn failure(&self) -> f64 {
-        self.accounts.iter().map(|account| account.failure()).sum()
+        any_of(self.accounts.iter().map(|account| account.failure()))
     }
 
     /// Where both nodes learn alike, so does an outsider about everybody.

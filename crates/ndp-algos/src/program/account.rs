@@ -22,6 +22,7 @@ use crate::certified::account::Budget;
 use crate::certified::gram;
 use ndarray::Array2;
 use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
+use ndp_numeric::rounding::any_of;
 use num_rational::BigRational;
 use num_traits::One;
 use rayon::prelude::*;
@@ -206,7 +207,7 @@ impl Program {
             grams,
             rank: found.rank(),
             bits: found.bits,
-            failure: (found.failure + probability).min(1.0),
+            failure: any_of([found.failure, probability]),
             adaptivity,
             some_lost: options.some_lost,
         })

@@ -34,7 +34,8 @@ pub use training::training;
 use crate::accountant::{Comparison, Observer, Target, compare};
 use crate::{Error, Protocol};
 use ndp_graph::{GossipMatrix, Graph};
-use serde::{Deserialize, Serialize};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
@@ -107,12 +108,41 @@ pub struct Parameter {
 /// assert_eq!(given.0["rounds"], 20.0);
 /// # Ok::<(), ndp_algos::Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Parameters(
     /// The values.
     pub BTreeMap<String, f64>,
 );
+
+impl<'de> Deserialize<'de> for Parameters {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        /// Takes no name twice: maps of the standard library keep the last.
+        struct Once;
+
+        impl<'de> Visitor<'de> for Once {
+            type Value = Parameters;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("numbers by name")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Parameters, A::Error> {
+                let mut parameters = BTreeMap::new();
+                while let Some((name, value)) = map.next_entry::<String, f64>()? {
+                    if let Some(before) = parameters.insert(name.clone(), value) {
+                        let twice =
+                            format!("the parameter {name:?} is given twice, as {before} and as {value}");
+                        return Err(serde::de::Error::custom(twice));
+                    }
+                }
+                Ok(Parameters(parameters))
+            }
+        }
+
+        deserializer.deserialize_map(Once)
+    }
+}
 
 impl<const N: usize> From<[(&str, f64); N]> for Parameters {
     fn from(values: [(&str, f64); N]) -> Self {

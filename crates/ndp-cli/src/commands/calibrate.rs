@@ -30,7 +30,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
         Err(error) => error.to_string(),
     };
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), count);
-    let assumptions = plain::assumptions_of(&covered.accounts);
+    let assumptions = covered.assumptions();
     let observed = plain::observed_by(&covered.coverage, &chosen);
     let mut rows = vec![
         ("protocol", name.clone()),

@@ -11,6 +11,7 @@ use ndp_algos::accountant::{Comparison, Coverage, Row, compare_towards};
 use ndp_algos::registry::{self, Law, PROTOCOLS};
 use ndp_algos::{Error, Protocol};
 use ndp_dp::Grade;
+use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::page::{Page, Tone};
 use std::collections::BTreeMap;
@@ -125,7 +126,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             report = plain::opening(report, &subject);
             report = plain::assumptions(report, &[]);
             let grades: Vec<Grade> = comparison.rows.iter().filter_map(|row| row.grade).collect();
-            let failure = comparison.rows.iter().map(|row| row.failure).sum();
+            let failure = any_of(comparison.rows.iter().map(|row| row.failure));
             report = plain::sureness(report, &grades, failure, &notes);
             let refused: Vec<String> = comparison
                 .rows
@@ -209,6 +210,10 @@ fn remarks(comparison: &Comparison, unit: f64) -> Result<Vec<String>, Failure> {
     };
     for (law, names) in &laws {
         remarks.push(format!("noise: {}{}", plain::law(*law), several(laws.len(), names)));
+    }
+    for row in &comparison.rows {
+        let assumed = row.assumes.iter().map(|&assumption| plain::assumed(assumption));
+        remarks.extend(assumed.map(|what| format!("{} assumes: {what}", row.name)));
     }
     for (what, names) in &changes {
         remarks.push(format!("what may change: {what}{}", several(changes.len(), names)));

@@ -3,34 +3,39 @@
 use super::{accounts, summary, worst};
 use crate::args::Ledger as Asked;
 use crate::errors::Failure;
-use crate::output::{csv, down, json, line};
+use crate::output::{csv, down, json, line, up};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::accountant::{NodeNames, Observer, PairLedgers, named};
-use ndp_dp::{Adaptivity, Grade, Ledger, Verdict};
+use ndp_algos::accountant::{Allowed, NodeNames, Observer, PairLedgers, Target, named};
+use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.weights)?;
-    if asked.target.pairs.is_some() || asked.target.mean {
-        return Err(Failure::Usage(
-            "a ledger keeps one limit for every pair: it takes neither --pairs nor --mean".into(),
-        ));
-    }
-    let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let measure = asked.target.measure()?;
-    let limit = asked.target.epsilon.or(asked.target.renyi).or(asked.target.mu);
+    let target = asked.target.target(&graph)?;
+    let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
     let names = match graph.labels() {
         Some(labels) => NodeNames::new(labels.iter().map(String::as_str))?,
         None => NodeNames::numbered(graph.node_count()),
     };
-    let mut ledgers = match limit {
-        Some(allowed) => PairLedgers::with_limit(names.clone(), measure, allowed)?,
-        None => PairLedgers::new(names.clone()),
+    let mean = matches!(target.as_ref().map(|target| &target.allowed), Some(Allowed::Mean(_)));
+    if mean && asked.adaptive {
+        return Err(Failure::Usage(
+            "a limit on the mean is no filter: runs chosen by what was seen need a limit for every pair"
+                .into(),
+        ));
+    }
+    let mut ledgers = match (&target, asked.odometer) {
+        (Some(target), _) => PairLedgers::with_limits(names.clone(), target.clone())?,
+        (None, Some(rho)) => {
+            PairLedgers::with_odometer(names.clone(), Odometer::new(rho, Delta::new(asked.target.delta)?)?)
+        }
+        (None, None) => PairLedgers::new(names.clone()),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
-    let (mut fits, mut failure) = (Vec::new(), 0.0);
+    let mut told = Vec::new();
     for run in &asked.runs {
         let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
         let (name, noise) = parsed.ok_or_else(|| {
@@ -43,28 +48,28 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         let accounts = accounts(&protocol, &chosen.observers, quiet)?.into_iter();
         let accounts =
             accounts.map(|account| named(account, names.clone())).collect::<Result<Vec<_>, _>>()?;
-        failure += accounts.iter().map(|account| account.failure()).sum::<f64>();
-        let within = limit.is_some() && ledgers.fits(&accounts, noise, adaptivity)?;
+        let fits = match &target {
+            None => "recorded",
+            Some(_) if ledgers.fits(&accounts, noise, adaptivity)? => "fits",
+            Some(_) => "does not fit",
+        };
         ledgers.record(run, &accounts, noise, adaptivity)?;
-        fits.push((
-            run.as_str(),
-            if limit.is_none() {
-                "recorded"
-            } else if within {
-                "fits"
-            } else {
-                "does not fit"
-            }
-            .to_owned(),
-        ));
+        told.push((run.as_str(), fits.to_owned()));
     }
-    fits.push(("the account fails", question::probability(failure)));
+    if let Some(target) = &target {
+        told.push(("limit", question::words(target)));
+    }
+    if let Some(rho) = asked.odometer {
+        told.push(("holds", format!("whenever one stops (odometer, for a sum of squared mu near {rho})")));
+    }
+    told.extend(ledgers.rests_on().map(|sentence| ("rests on", sentence.to_owned())));
+    told.push(("the account fails", question::probability(ledgers.failure())));
     summary(
         &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
-        &fits,
+        &told,
     )?;
     // What runs chosen by earlier ones have cost is not their sum: only the limit is, as long as it is kept.
-    if asked.adaptive && limit.is_some() && ledgers.verdict()? != Verdict::Met {
+    if asked.adaptive && target.is_some() && ledgers.verdict()? != Verdict::Met {
         return Err(Failure::NotMet("the limit is exceeded".into()));
     }
     let pairs: Vec<_> = ledgers.pairs().collect();
@@ -73,59 +78,89 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         distances.entry(*v).or_insert_with(|| graph.distances(*v));
     }
     let progress = Progress::new(pairs.len() as u64, "pairs", quiet);
-    let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| -> Result<_, Failure> {
+    let row = |&(u, observer, ledger): &(usize, &Observer, &Ledger)| -> Result<Row, Failure> {
         let members = observer.members();
         let names: Vec<String> = members.iter().map(|&v| input::label(&graph, v)).collect();
         let spent = ledger.spent()?.loss(measure)?;
         let hops = members.first().and_then(|v| distances.get(v)?[u]);
         progress.one();
-        Ok(((input::label(&graph, u), names.join("+"), hops, *spent.value()), spent.grade()))
+        Ok(Row {
+            shown: (input::label(&graph, u), names.join("+"), hops, *spent.value()),
+            grade: spent.grade(),
+        })
     };
-    let graded = pairs.par_iter().map(row).collect::<Result<Vec<_>, Failure>>()?;
+    let rows = pairs.par_iter().map(row).collect::<Result<Vec<_>, Failure>>()?;
     drop(progress);
-    let (rows, grades): (Vec<_>, Vec<Grade>) = graded.into_iter().unzip();
-    let exact = grades.iter().all(|&grade| grade == Grade::Exact);
+    let exact = rows.iter().all(|row| row.grade == Grade::Exact);
     line(&format!("  grade of what is spent: {}", if exact { Grade::Exact } else { Grade::UpperBound }))?;
-    if let Some(path) = &asked.files.csv {
-        let cells: Vec<Vec<String>> = rows
-            .iter()
-            .zip(&grades)
-            .map(|((u, v, hops, spent), grade)| {
-                let hops = hops.map_or_else(String::new, |hops| hops.to_string());
-                vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string()]
-            })
-            .collect();
-        csv(path, asked.knowledge.seed, &["source", "observer", "hops", "grade", "spent"], &cells)?;
-    }
-    if let Some(path) = &asked.files.json {
-        let pairs: Vec<_> = rows
-            .iter()
-            .zip(&grades)
-            .map(|((u, v, hops, spent), grade)| {
-                let spent = serde_json::json!({ "grade": grade, "value": crate::output::finite(*spent) });
-                serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
-            })
-            .collect();
-        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs, "limit": limit,
-            "failure": failure, "observers": chosen.description, "pairs": pairs });
-        json(path, asked.knowledge.seed, body)?;
-    }
+    write(asked, &ledgers, (&rows, measure), target.as_ref(), &chosen.description)?;
     line("")?;
-    worst(&rows, "spent", 10)?;
-    if limit.is_some() {
+    let shown: Vec<_> = rows.iter().map(|row| row.shown.clone()).collect();
+    worst(&shown, "spent", 10)?;
+    let Some(target) = target else { return Ok(()) };
+    if mean {
+        let means = chosen.observers.iter().map(|observer| Ok(ledgers.mean(observer, measure)?.into_value()));
+        let most = means.collect::<Result<Vec<f64>, Failure>>()?.into_iter().fold(0.0, f64::max);
+        line(&format!("mean over all nodes towards an observer who was looked at: at most {}", up(most)))?;
+    } else {
+        // A pair without a limit has all of it left.
         let left =
             pairs.par_iter().map(|(_, _, ledger)| Ok::<_, ndp_dp::Error>(ledger.remaining()?.into_value()));
         let left = left.collect::<Result<Vec<f64>, _>>()?.into_iter().fold(f64::INFINITY, f64::min);
         line(&format!("left for every pair that was looked at: at least {}", down(left)))?;
-        if ledgers.verdict()? != Verdict::Met {
-            return Err(Failure::NotMet("the limit is exceeded".into()));
-        }
-        if !chosen.audience.others().is_empty() {
-            return Err(Failure::NotMet(format!(
-                "the limit is not shown to be kept: only {} were looked at; --all looks at everybody",
-                chosen.description
-            )));
-        }
+    }
+    if ledgers.verdict()? != Verdict::Met {
+        return Err(Failure::NotMet("the limit is exceeded".into()));
+    }
+    // Limits that are listed are only for those who are listed.
+    if chosen.audience.others().is_empty() || matches!(target.allowed, Allowed::Listed(_)) {
+        return Ok(());
+    }
+    Err(Failure::NotMet(format!(
+        "the limit is not shown to be kept: only {} were looked at; --all looks at everybody",
+        chosen.description
+    )))
+}
+
+/// What a pair has spent.
+struct Row {
+    /// Exposed node, observer, hops between them, loss.
+    shown: (String, String, Option<u32>, f64),
+    grade: Grade,
+}
+
+/// Numbers as CSV and JSON.
+fn write(
+    asked: &Asked,
+    ledgers: &PairLedgers,
+    (rows, measure): (&[Row], Measure),
+    target: Option<&Target>,
+    observers: &str,
+) -> Result<(), Failure> {
+    let seed = asked.knowledge.seed;
+    if let Some(path) = &asked.files.csv {
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|Row { shown: (u, v, hops, spent), grade }| {
+                let hops = hops.map_or_else(String::new, |hops| hops.to_string());
+                vec![u.clone(), v.clone(), hops, grade.to_string(), spent.to_string()]
+            })
+            .collect();
+        csv(path, seed, &["source", "observer", "hops", "grade", "spent"], &cells)?;
+    }
+    if let Some(path) = &asked.files.json {
+        let pairs: Vec<_> = rows
+            .iter()
+            .map(|Row { shown: (u, v, hops, spent), grade }| {
+                let spent = serde_json::json!({ "grade": grade, "value": crate::output::finite(*spent) });
+                serde_json::json!({ "source": u, "observer": v, "hops": hops, "spent": spent })
+            })
+            .collect();
+        let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs,
+            "limit": target.map(question::words), "odometer": asked.odometer,
+            "rests_on": ledgers.rests_on().collect::<Vec<_>>(), "failure": ledgers.failure(), "observers": observers,
+            "pairs": pairs });
+        json(path, seed, body)?;
     }
     Ok(())
 }

@@ -79,7 +79,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
         covered: &covered,
         chosen: &chosen,
-        assumptions: plain::assumptions_of(&covered.accounts),
+        assumptions: covered.assumptions(),
         bound: match (bound.map(|bound| (bound, None)), of_others) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
             (a, b) => a.or(b),
@@ -263,13 +263,14 @@ impl Found<'_> {
     fn write(&self, asked: &Loss, noise: NoiseMultiplier, judged: Option<&Judged>) -> Result<(), Failure> {
         let seed = asked.knowledge.seed;
         if let Some(path) = &asked.files.csv {
+            let coverage = self.covered.coverage.in_short();
             let cell = |entry: &Entry| {
                 let hops = entry.hops.map_or_else(String::new, |hops| hops.to_string());
                 let (u, v) = (self.names[entry.u].clone(), self.of_observer[entry.observer].clone());
-                vec![u, v, hops, entry.grade.to_string(), entry.loss.to_string()]
+                vec![u, v, hops, entry.grade.to_string(), entry.loss.to_string(), coverage.clone()]
             };
             let cells: Vec<Vec<String>> = self.entries.iter().map(cell).collect();
-            csv(path, seed, &["source", "observer", "hops", "grade", "loss"], &cells)?;
+            csv(path, seed, &["source", "observer", "hops", "grade", "loss", "observers"], &cells)?;
         }
         if let Some(path) = &asked.npy {
             npy(path, seed, self.matrix().view())?;

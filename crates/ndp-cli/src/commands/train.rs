@@ -1,15 +1,16 @@
 //! Private training on a table.
 
-use super::{accounts, summary, worst};
+use super::losses::{all, of_others};
+use super::{covered, summary, worst};
 use crate::args::{GraphInput, Train, Weights};
 use crate::errors::Failure;
-use crate::output::{csv, json, line, number, page, pictures, up};
+use crate::output::{csv, json, line, note, number, page, pictures, up};
 use crate::patience::Patient;
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
 use ndp_algos::Protocol;
-use ndp_algos::accountant::{Account, LeastNoise, Observer, Target, least_noise};
+use ndp_algos::accountant::{Audience, Covered, Observer, Target};
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::privacy::DataBounds;
 use ndp_algos::sgd::walk::{Route, WalkSgd};
@@ -45,9 +46,13 @@ struct Problem {
     classes: String,
 }
 
-/// What an observer is told in the end.
+/// What observers are told in the end.
 struct Accounted {
     noise: NoiseMultiplier,
+    /// What would be enough for those who were looked at, where the others need more.
+    of_looked_at: Option<NoiseMultiplier>,
+    /// What any observer who is covered learns about a user, at most.
+    largest: f64,
     tightest: Option<(String, String, f64)>,
     rows: Vec<(String, String, Option<u32>, f64)>,
     grades: Vec<Grade>,
@@ -69,11 +74,13 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         crate::args::Knowledge { hidden_senders: false, without_own_noise: false, seed: asked.seed };
     let mut chosen = question::observers(&graph, &asked.observers, &knowledge)?;
     if matches!(problem.training, Training::Federated(_)) && asked.observers.is_default() {
-        (chosen.observers, chosen.description) =
-            (vec![Observer::outsider()], "somebody outside the network".into());
+        chosen.audience = Audience::named(vec![Observer::outsider()]);
+        chosen.observers = chosen.audience.looked_at().to_vec();
+        chosen.description = "somebody outside the network".into();
     }
-    let accounts = accounts(&protocol, &chosen.observers, quiet)?;
-    let found = accounted(asked, &graph, &protocol, &accounts, measure, quiet)?;
+    let covered = covered(&protocol, &chosen, quiet)?;
+    let found = accounted(asked, &graph, &protocol, &covered, measure, quiet)?;
+    let observed = plain::observed_by(&covered.coverage, &chosen);
     let sigma = found.noise.sigma(Sensitivity::new(problem.sensitivity)?)?;
     let progress = Progress::new(2 * u64::from(asked.runs), "trainings", quiet);
     let private = histories(&problem, Some(sigma), asked, &progress)?;
@@ -83,8 +90,8 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         histories.iter().filter_map(|history| history.last_accuracy).collect()
     };
     let (accuracies, without) = (last(&private), last(&plain_runs));
-    let largest = found.rows.iter().map(|row| row.3).fold(0.0, f64::max);
-    let rows = [
+    let constant = best_constant(problem.test.labels());
+    let mut rows = vec![
         ("protocol", asked.protocol.clone()),
         (
             "examples",
@@ -92,14 +99,14 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
         ),
         ("users", format!("{count}, {} examples each", problem.per_user)),
         ("label", format!("{}: {}", asked.label, problem.classes)),
-        ("observed by", chosen.description.clone()),
+        ("observed by", observed.clone()),
         (
             "noise on a gradient",
             format!("{} ({} times its sensitivity)", up(sigma.get()), up(found.noise.get())),
         ),
         (
             "epsilon of a user, at most",
-            format!("{} at delta {} [{}]", up(largest), asked.delta, grade(&found.grades)),
+            format!("{} at delta {} [{}]", up(found.largest), asked.delta, grade(&found.grades)),
         ),
         ("the account fails", question::probability(found.failure)),
         ("messages", messages.map_or_else(|error| error.to_string(), crate::output::count)),
@@ -107,33 +114,51 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
             "accuracy on the test examples",
             format!("{} (without noise {})", spread(&accuracies), spread(&without)),
         ),
+        ("of the best constant answer", number(constant)),
     ];
+    if let Some(less) = found.of_looked_at {
+        let shown = up(less.sigma(Sensitivity::new(problem.sensitivity)?)?.get());
+        rows.push((
+            "noise for those looked at alone",
+            format!("{shown}, which shows nothing about the others"),
+        ));
+    }
     summary("Private training", &rows)?;
     if !matches!(problem.training, Training::Central { .. } | Training::Federated(_) | Training::Walk { .. })
     {
         line("")?;
         worst(&found.rows, "epsilon", 5)?;
     }
+    if let Some(warning) = worse_than_a_constant(asked, (&accuracies, &without), constant) {
+        note(&warning);
+    }
     let unpublished = "note: the curve is for whoever runs the study; to publish what is measured along a run is not covered by the account";
     line(unpublished)?;
     let figure = figure(&private, &plain_runs);
-    write(asked, &private, &plain_runs, &found, &chosen.description)?;
+    write(asked, &private, &plain_runs, &found, &covered, &observed)?;
     if asked.pictures.any() {
         let svg = pictures(&asked.pictures, asked.seed, &figure)?;
         if let Some(path) = &asked.pictures.report {
+            let whom = plain::whom(&covered.coverage, &chosen);
             let report = report(
                 asked,
                 &graph,
                 &rows,
                 &found,
-                &chosen.description,
-                (largest, measure, &protocol.notes()),
+                (&covered, &observed, &whom),
+                (measure, &protocol.notes()),
                 &svg,
             );
             page(path, &report)?;
         }
     }
-    Ok(())
+    if covered.coverage.is_whole() || asked.epsilon.is_none() {
+        return Ok(());
+    }
+    Err(Failure::NotMet(format!(
+        "the epsilon asked for is not shown at this noise: {}; --all looks at everybody",
+        covered.coverage
+    )))
 }
 
 /// The examples, dealt to users, and how they are trained on.
@@ -229,14 +254,19 @@ fn accounted(
     asked: &Train,
     graph: &Graph,
     protocol: &Patient,
-    accounts: &[Box<dyn Account + '_>],
+    covered: &Covered<'_>,
     measure: Measure,
     quiet: bool,
 ) -> Result<Accounted, Failure> {
-    let least: Option<LeastNoise> = match asked.epsilon {
+    let accounts = covered.looked_at();
+    let mut of_looked_at = None;
+    let least = match asked.epsilon {
         Some(epsilon) if 0.0 < epsilon && epsilon.is_finite() => {
             let _progress = Progress::new(1, "least noise", quiet);
-            Some(least_noise(accounts, &Target::worst(measure, epsilon))?)
+            let target = Target::worst(measure, epsilon);
+            let least = covered.least_noise(&target)?;
+            of_looked_at = covered.of_looked_at(&target, &least);
+            Some(least)
         }
         Some(epsilon) => {
             return Err(Failure::Usage(format!("--epsilon must be positive and finite, got {epsilon}")));
@@ -247,7 +277,7 @@ fn accounted(
         (Some(least), _) => least.noise,
         (None, noise) => question::noise(noise.unwrap_or(0.0), 1.0)?,
     };
-    let losses = super::loss::all(graph, protocol, accounts, noise, measure, (asked.seed, quiet))?;
+    let losses = all(graph, protocol, accounts, noise, measure, (asked.seed, quiet))?;
     if let Some(text) = losses.note() {
         return Err(Failure::Refused(text));
     }
@@ -255,12 +285,24 @@ fn accounted(
     let names: Vec<String> = (0..graph.node_count()).map(|v| input::label(graph, v)).collect();
     let of = |at: usize| plain::name(graph, accounts[at].observer());
     let most = entries.iter().reduce(|a, b| if b.loss > a.loss { b } else { a });
+    let others = of_others(covered, noise, measure)?;
+    let mut grades: Vec<Grade> = entries.iter().map(|entry| entry.grade).collect();
+    let of_most = most.map(|entry| (entry.loss, accounts[entry.observer].as_ref(), entry.u));
+    let most_of_all = match (of_most, others) {
+        (Some(seen), Some(bound)) if bound.0 > seen.0 => {
+            grades.push(Grade::UpperBound);
+            Some(bound)
+        }
+        (seen, bound) => seen.or(bound),
+    };
     Ok(Accounted {
         noise,
+        of_looked_at,
+        largest: most_of_all.map_or(0.0, |(loss, ..)| loss),
         tightest: most.map(|entry| (names[entry.u].clone(), of(entry.observer), entry.loss)),
-        odds: most.and_then(|entry| plain::odds(accounts[entry.observer].as_ref(), entry.u, noise)),
-        grades: entries.iter().map(|entry| entry.grade).collect(),
-        failure: accounts.iter().map(|account| account.failure()).sum(),
+        odds: most_of_all.and_then(|(_, account, u)| plain::odds(account, u, noise)),
+        grades,
+        failure: covered.failure(),
         rows: entries
             .iter()
             .map(|entry| {
@@ -345,6 +387,7 @@ fn write(
     private: &[History],
     plain: &[History],
     found: &Accounted,
+    covered: &Covered<'_>,
     observers: &str,
 ) -> Result<(), Failure> {
     if let Some(path) = &asked.files.csv {
@@ -369,7 +412,7 @@ fn write(
             json!({ "user": u, "observer": v, "epsilon": { "grade": grade(&found.grades), "value": crate::output::finite(*loss) } })
         });
         let body = json!({ "protocol": asked.protocol, "noise": found.noise.get(), "delta": asked.delta,
-            "observers": observers, "failure": found.failure, "tightest": tightest, "private": private, "without_noise": plain });
+            "observers": observers, "coverage": covered.coverage, "epsilon": crate::output::finite(found.largest), "failure": found.failure, "tightest": tightest, "private": private, "without_noise": plain });
         json(path, asked.seed, body)?;
     }
     Ok(())
@@ -380,8 +423,8 @@ fn report(
     graph: &Graph,
     rows: &[(&str, String)],
     found: &Accounted,
-    observers: &str,
-    (largest, measure, notes): (f64, Measure, &[String]),
+    (covered, observers, whom): (&Covered<'_>, &str, &str),
+    (measure, notes): (Measure, &[String]),
     svg: &str,
 ) -> Page {
     let network = match &asked.graph {
@@ -398,12 +441,17 @@ fn report(
         seed: asked.seed,
     };
     let odds = found.odds.as_ref().map_or_else(String::new, |odds| format!(" In other words: {odds}."));
+    let unknown = plain::unknown(&covered.coverage).map_or_else(String::new, |unknown| format!(" {unknown}"));
     let sentence = format!(
-        "About any one user at most epsilon {} at delta {} is learnt by one training.{odds}",
-        up(largest),
+        "What {whom} learns from one training about any other user is at most epsilon {} at delta {}.{odds}{unknown}",
+        up(found.largest),
         asked.delta
     );
-    let tone = if asked.epsilon.is_some() { Tone::Good } else { Tone::Plain };
+    let tone = match (asked.epsilon, covered.coverage.is_whole()) {
+        (Some(_), true) => Tone::Good,
+        (Some(_), false) => Tone::Bad,
+        (None, _) => Tone::Plain,
+    };
     let mut page = Page::new("Private training").verdict(tone, &sentence);
     page = plain::opening(page, &subject);
     let mut particular: Vec<String> = plain::about(&asked.protocol).into_iter().collect();
@@ -429,6 +477,34 @@ fn report(
         .table("In short", &["", ""], &rows)
         .picture(svg, "Accuracy on the test examples along the training, with noise and without.");
     plain::provenance(page, asked.seed)
+}
+
+/// The accuracy of whoever always gives the same answer, the better of the two.
+fn best_constant(labels: &[f64]) -> f64 {
+    let positive = labels.iter().filter(|label| **label > 0.0).count() as f64 / labels.len().max(1) as f64;
+    positive.max(1.0 - positive)
+}
+
+/// What to say of a model that is of no use, and what may help.
+fn worse_than_a_constant(
+    asked: &Train,
+    (private, without): (&[f64], &[f64]),
+    constant: f64,
+) -> Option<String> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    if private.is_empty() || mean(private) > constant {
+        return None;
+    }
+    let standardize = if asked.standardize { "" } else { "--standardize, " };
+    let help = if mean(without) > constant {
+        format!("{standardize}a larger epsilon, fewer steps, more users")
+    } else {
+        format!("it is no better without noise: {standardize}another step size, more steps, other columns")
+    };
+    Some(format!(
+        "the private model answers no better than always giving the more frequent label ({}); what may help: {help}",
+        number(constant)
+    ))
 }
 
 fn grade(grades: &[Grade]) -> Grade {

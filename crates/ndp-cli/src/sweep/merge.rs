@@ -4,7 +4,8 @@ use super::Study;
 use crate::errors::Failure;
 use crate::output::{unless_unread, up};
 use ndp_algos::Protocol;
-use ndp_dp::decimal::{Round, percent};
+use ndp_numeric::decimal::{Round, percent};
+use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
 use ndp_report::files::Output;
 use serde_json::{Value, json};
@@ -162,7 +163,7 @@ fn of_all(study: &Study, protocol: usize, noise: usize, found: &[Observed]) -> T
         max: worst.map_or(0.0, |observed| observed.max),
         mean,
         exact: found.iter().all(|observed| observed.exact),
-        failure: found.iter().map(|observed| observed.failure).sum(),
+        failure: any_of(found.iter().map(|observed| observed.failure)),
         maxima,
         unseen,
     }

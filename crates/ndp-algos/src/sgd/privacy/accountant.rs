@@ -283,24 +283,33 @@ impl Accountant {
     /// [`Error::NotOffered`] for a curator and for federated training, which are accounted in `(ε, δ)`; otherwise as
     /// [`statement`](Self::statement).
     pub fn mean_statement(&self, sigma: Sigma, order: Order) -> Result<Statement, Error> {
-        match &self.training {
-            &Training::Local { contributions } => {
-                let ratio = self.constants.sensitivity / sigma.get();
-                let loss = up(up(order.get() / 2.0 * ratio * ratio) * contributions as f64);
-                let loss = if self.constants.sensitivity > 0.0 { positive_up(loss) } else { loss };
-                let loss = Exact::new(loss).into();
-                Ok(Statement::MeanLoss { order, loss, over: "all users, towards everybody" })
+        // All noisy gradients of a user seen alone: what holds against everybody, and for every user.
+        let ratio = self.constants.sensitivity / sigma.get();
+        let alone = up(up(order.get() / 2.0 * ratio * ratio) * self.releases() as f64);
+        let alone = if self.constants.sensitivity > 0.0 { positive_up(alone) } else { alone };
+        let statement = match &self.training {
+            Training::Local { .. } => {
+                let loss = Exact::new(alone).into();
+                return Ok(Statement::MeanLoss { order, loss, over: "all users, towards everybody" });
             }
             Training::CompleteWalk { walk, colluders } => {
                 let curve = walk::complete_curve(walk, &self.constants, self.users, *colluders, sigma)?;
-                Ok(Statement::MeanLoss { order, loss: curve(order).into(), over: "all pairs of users" })
+                Statement::MeanLoss { order, loss: curve(order).into(), over: "all pairs of users" }
             }
-            Training::GraphWalk(pairs) => pairs.mean_statement(sigma, order),
-            Training::Gossip(observer) => observer.mean_statement(sigma, order),
+            Training::GraphWalk(pairs) => pairs.mean_statement(sigma, order)?,
+            Training::Gossip(observer) => observer.mean_statement(sigma, order)?,
             Training::Central(_) | Training::Federated(_) => {
-                Err(Error::NotOffered("this training is accounted in (epsilon, delta), which have no mean"))
+                return Err(Error::NotOffered(
+                    "this training is accounted in (epsilon, delta), which have no mean",
+                ));
             }
-        }
+        };
+        Ok(match statement {
+            Statement::MeanLoss { order, loss, over } if *loss.value() > alone => {
+                Statement::MeanLoss { order, loss: UpperBound::new(alone).into(), over }
+            }
+            other => other,
+        })
     }
 
     /// The smallest noise that meets a target, the verified end of the search: at most `ε` for all whom

@@ -9,6 +9,7 @@ use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound};
+use ndp_numeric::rounding::any_of;
 use rayon::prelude::*;
 
 /// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
@@ -140,9 +141,7 @@ impl GossipObserver {
     pub(crate) fn failure(&self) -> f64 {
         match &self.account {
             Account::Local | Account::Consensus(_) => 0.0,
-            Account::Shift(rounds, _) => {
-                rounds.iter().map(|round| round.failure().next_up()).sum::<f64>().next_up()
-            }
+            Account::Shift(rounds, _) => any_of(rounds.iter().map(|round| round.failure())),
         }
     }
 

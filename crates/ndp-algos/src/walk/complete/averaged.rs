@@ -26,7 +26,7 @@ use super::segment::SegmentMoments;
 use crate::Error;
 use crate::error::ensure;
 use crate::kernel;
-use crate::numeric::{Total, up};
+use crate::numeric::{Total, positive_up, up};
 use ndp_dp::{Order, UpperBound};
 use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
@@ -155,7 +155,11 @@ impl CompleteWalk {
     pub(crate) fn rdp_bound(&self, order: Order, mu: f64) -> Result<UpperBound<f64>, Error> {
         let alpha = order.get();
         let theta = theta_of(alpha, mu)?;
-        Ok(self.log_mgf_bound(theta)?.map(|ln_moment| up(ln_moment / (alpha - 1.0))))
+        // A quotient of positive numbers that underflows is not 0.
+        let of_order = |ln_moment: f64| {
+            if ln_moment == 0.0 { 0.0 } else { positive_up(ln_moment / (alpha - 1.0)) }
+        };
+        Ok(self.log_mgf_bound(theta)?.map(of_order))
     }
 
     fn check_look(&self, look: usize) -> Result<(), Error> {

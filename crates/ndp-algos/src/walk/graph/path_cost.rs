@@ -294,7 +294,7 @@ impl Odometer {
     /// Grade: exact for that adversary, for such contributions and steps that keep distances (the
     /// token is a sum).
     pub(super) fn constant_gradient_cost(&self) -> Exact<f64> {
-        Exact::new(self.constant_cost)
+        Exact::new(rounded_up(self.constant_cost, self.intervals))
     }
 }
 
