@@ -2,6 +2,7 @@
 
 use ndp_algos::gossip::{self, ExactOptions};
 use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View};
+use ndp_certify::Error as Certify;
 use ndp_dp::{Grade, Guarantee};
 use ndp_graph::{GossipMatrix, GossipSequence};
 
@@ -49,7 +50,8 @@ impl From<LossReport> for Reported {
 pub(crate) fn may_refuse(error: &Error) -> bool {
     matches!(
         error,
-        Error::TooLarge { .. } | Error::NotCertified { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. })
+        Error::Certify(Certify::TooLarge { .. } | Certify::NotCertified { .. })
+            | Error::Graph(ndp_graph::Error::TooLarge { .. })
     )
 }
 

@@ -89,10 +89,22 @@ impl<'a> Arguments<'a> {
 
     /// Builds the program, then runs it.
     fn run(self, sh: &Shell) -> anyhow::Result<()> {
-        let list = self.list;
-        xshell::cmd!(sh, "cargo run --release --quiet --package ndp-experiments -- {list...}")
-            .quiet()
-            .run()?;
-        Ok(())
+        run_program(sh, "ndp-experiments", &self.list)
     }
+}
+
+/// Builds a program of the workspace, then runs it.
+///
+/// Cargo compiles dependencies again for each selection of packages, because they want other features. Where everything is built for
+/// the tests anyhow, as in the merge gate, `NDP_ONE_BUILD` takes the programs from there.
+fn run_program(sh: &Shell, package: &str, arguments: &[String]) -> anyhow::Result<()> {
+    if std::env::var_os("NDP_ONE_BUILD").is_none() {
+        xshell::cmd!(sh, "cargo run --release --quiet --package {package} -- {arguments...}").quiet().run()?;
+        return Ok(());
+    }
+    xshell::cmd!(sh, "cargo build --release --quiet --workspace --bins --tests").quiet().run()?;
+    let folder = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let program = sh.current_dir().join(folder).join("release").join(package);
+    xshell::cmd!(sh, "{program} {arguments...}").quiet().run()?;
+    Ok(())
 }

@@ -26,7 +26,7 @@ impl Attack {
     /// the loss hinges on smaller differences the attack is weaker than the view in real arithmetic, never stronger.
     ///
     /// # Errors
-    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`Error::NoiselessView`] when the view
+    /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`]; [`ndp_certify::Error::NoiselessView`] when the view
     /// reveals an input without noise.
     ///
     /// # Complexity
@@ -67,7 +67,7 @@ impl Attack {
             let known = factor.slice(s![..k, k]).dot(&weights.slice(s![..k]));
             weights[k] = (weights[k] - known) / factor[(k, k)];
             if weights[k].abs() > LEAK {
-                return Err(Error::NoiselessView(source));
+                return Err(Error::Certify(ndp_certify::Error::NoiselessView(source)));
             }
         }
         for k in (0..count).rev() {

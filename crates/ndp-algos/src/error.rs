@@ -20,6 +20,9 @@ pub enum Error {
     /// The graph or a matrix was refused.
     #[error(transparent)]
     Graph(#[from] ndp_graph::Error),
+    /// The losses of a view were not certified.
+    #[error(transparent)]
+    Certify(#[from] ndp_certify::Error),
     /// A privacy parameter or an accountant's input was refused.
     #[error(transparent)]
     Privacy(#[from] ndp_dp::Error),
@@ -87,31 +90,6 @@ pub enum Error {
         observer: String,
         /// Whether it is one of the first run's.
         recorded: bool,
-    },
-    /// The observer sees a combination of inputs that carries no noise at all.
-    #[error(
-        "the observer sees a combination of inputs without noise that reveals node {0}: its loss is infinite"
-    )]
-    NoiselessView(usize),
-    /// A loss beyond the range of `f64`.
-    #[error("what the observer learns about node {0} is larger than any number: it sees almost no noise")]
-    LossTooLarge(usize),
-    /// No enclosure of the losses was found within the precision allowed, and some input has no noise of its own to bound
-    /// its loss.
-    #[error("the losses of the view cannot be certified with numbers of at most {bits} bits")]
-    NotCertified {
-        /// The precision allowed.
-        bits: u32,
-    },
-    /// Work that would not fit in the memory allowed, named before it starts.
-    #[error("{what} would take {bytes} bytes, more than the limit of {limit}")]
-    TooLarge {
-        /// What would not fit.
-        what: &'static str,
-        /// The memory it would take.
-        bytes: u64,
-        /// The memory allowed.
-        limit: u64,
     },
     /// Sizes that do not fit each other.
     #[error("{what}: expected {expected}, got {got}")]

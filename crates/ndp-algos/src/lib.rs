@@ -276,19 +276,15 @@
 pub mod accountant;
 mod attack;
 pub mod audit;
-mod certified;
 mod counter;
 pub mod error;
 pub mod gossip;
-mod kernel;
 pub mod loss;
-mod numeric;
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 pub mod program;
 pub mod protocol;
 pub mod registry;
 pub mod sgd;
-mod tasks;
 pub mod view;
 pub mod walk;
 

@@ -14,11 +14,11 @@
 //! - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091: the protocols; its
 //!   Theorem 1 adds up the losses of single messages instead, which is no bound.
 
-use crate::certified::account::{self, Budget, Certificate, WIDTH};
-use crate::certified::enclosure::width;
-use crate::certified::rows::{Given, Rows};
 use crate::view::Source;
 use crate::{Error, View};
+use ndp_certify::account::{self, Budget, Certificate, WIDTH};
+use ndp_certify::enclosure::width;
+use ndp_certify::rows::{Given, Rows};
 use ndp_dp::{Exact, Guarantee, ObserverLoss, UnitLoss, UpperBound};
 use ndp_numeric::rounding::Interval;
 use serde::Serialize;
@@ -151,8 +151,8 @@ impl LossReport {
 /// input equals its input column (every input has a noise of its own) the unit loss is at most 1 and is cut there.
 ///
 /// # Errors
-/// [`Error::NoiselessView`] when some combination of rows reveals an input outside the coalition without noise;
-/// [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found within the precision limit
+/// [`ndp_certify::Error::NoiselessView`] when some combination of rows reveals an input outside the coalition without noise;
+/// [`ndp_certify::Error::TooLarge`] beyond the memory limit; [`ndp_certify::Error::NotCertified`] where no enclosure is found within the precision limit
 /// and an input has no noise of its own that bounds its loss.
 ///
 /// # Complexity
@@ -222,7 +222,7 @@ mod tests {
     fn an_input_without_noise_is_an_error() -> Result<(), Error> {
         // The difference of the rows is x₀ alone.
         let view = View::new(&[1], array![[1.0, 1.0], [0.0, 1.0]], array![[1.0], [1.0]], &[])?;
-        assert_eq!(exact_loss(&view), Err(Error::NoiselessView(0)));
+        assert_eq!(exact_loss(&view), Err(Error::Certify(ndp_certify::Error::NoiselessView(0))));
         Ok(())
     }
 

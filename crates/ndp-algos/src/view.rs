@@ -1,9 +1,9 @@
 //! The view of a linear Gaussian protocol: which combinations of inputs and noises are seen.
 
 use crate::Error;
-use crate::certified::krylov::Krylov;
-use crate::certified::rows::Rows;
 use ndarray::{Array2, ArrayView2};
+use ndp_certify::krylov::Krylov;
+use ndp_certify::rows::Rows;
 use ndp_graph::Graph;
 use std::sync::Arc;
 

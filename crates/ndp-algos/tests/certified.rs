@@ -65,7 +65,7 @@ fn tiny_entries_of_given_views_count() -> Result<(), Error> {
 
     let inputs = array![[0.0, 1.0, 0.0], [0.0, 1.0, 1e-7]];
     let leaking = View::new(&[0], inputs.clone(), array![[1.0], [1.0]], &[])?;
-    assert_eq!(loss::exact_loss(&leaking), Err(Error::NoiselessView(2)));
+    assert_eq!(loss::exact_loss(&leaking), Err(Error::Certify(ndp_certify::Error::NoiselessView(2))));
     // Without the second row nothing leaks.
     let inputs = inputs.slice(ndarray::s![..1, ..]).to_owned();
     assert_exact(&loss::exact_loss(&View::new(&[0], inputs, array![[1.0]], &[])?)?, &[(1, 1.0), (2, 0.0)])
@@ -251,7 +251,7 @@ fn extreme_views_stay_honest() -> Result<(), Error> {
     let one =
         |inputs: Array2<f64>, noises: Array2<f64>| loss::exact_loss(&View::new(&[0], inputs, noises, &[])?);
     let large = one(array![[0.0, 1e200]], array![[1e-200]]);
-    assert_eq!(large, Err(Error::LossTooLarge(1)));
+    assert_eq!(large, Err(Error::Certify(ndp_certify::Error::LossTooLarge(1))));
     let small = one(array![[0.0, 1e-200]], array![[1e200]])?;
     assert!(small.unit(1)?.value().get() > 0.0 && small.lower[1] == 0.0);
     let thousand = one(array![[0.0, 1e30]], array![[1.0]])?;
@@ -265,7 +265,10 @@ fn extreme_views_stay_honest() -> Result<(), Error> {
     assert_eq!(report.loss.grade(), Grade::UpperBound);
     assert!(report.loss.value().unit.iter().all(|&unit| unit == 1.0 || unit == 0.0));
     let tight = ExactOptions { memory_limit: 1000, ..default() };
-    assert!(matches!(exact_loss((&matrix, 5), &[3, 4], tight), Err(Error::TooLarge { .. })));
+    assert!(matches!(
+        exact_loss((&matrix, 5), &[3, 4], tight),
+        Err(Error::Certify(ndp_certify::Error::TooLarge { .. }))
+    ));
     Ok(())
 }
 
@@ -294,7 +297,7 @@ fn what_the_search_found_in_the_certified_core() -> Result<(), Error> {
     let unknown = ExactOptions { own_noise: OwnNoise::Unknown, ..default() };
     assert_exact(&exact_loss((&matrix, 2), &[2], unknown)?, &[(1, 0.623_899_588_465_552_2)])?;
     let silent = View::new(&[1], array![[1.0, 1.0]], array![[0.0]], &[])?;
-    assert_eq!(loss::exact_loss(&silent), Err(Error::NoiselessView(0)));
+    assert_eq!(loss::exact_loss(&silent), Err(Error::Certify(ndp_certify::Error::NoiselessView(0))));
     let own = View::new(&[1], array![[0.0, 1.0]], array![[0.0]], &[])?;
     assert_eq!(loss::exact_loss(&own)?.rank, 0);
     let all = FreshNoiseGossip::new(GossipMatrix::metropolis(&star), vec![1.0, 0.5])?;

@@ -3,6 +3,7 @@
 use ndp_algos::accountant::{Account, Assumption, Attacker, Observer};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_algos::{Error, LossReport, Protocol};
+use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
 use ndp_graph::progress::watch;
@@ -369,7 +370,8 @@ fn within<T: Send + 'static>(until: Option<Instant>, work: impl FnOnce() -> T + 
 fn is_too_large(error: &Error) -> bool {
     matches!(
         error,
-        Error::TooLarge { .. } | Error::Graph(ndp_graph::Error::TooLarge { .. }) | Error::NotCertified { .. }
+        Error::Certify(Certify::TooLarge { .. } | Certify::NotCertified { .. })
+            | Error::Graph(ndp_graph::Error::TooLarge { .. })
     )
 }
 

@@ -403,7 +403,7 @@ fn ledgers_say_what_they_cover() {
     let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs limits"));
     assert!(code == 1 && problem.contains("the limit is exceeded"), "{problem}");
     assert_eq!(run(&folder, &format!("ledger path {both} --pairs wide")).0, 0);
-    let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs wide --observer 0"));
+    let (code, _, problem) = run(&folder, &format!("ledger path {both} --pairs wide --observer 2"));
     assert!(code == 1 && problem.contains("nobody looks at that"), "{problem}");
     // Means add up over all nodes; without a number there is nothing to keep.
     let (code, said, problem) = run(&folder, &format!("ledger path {both} --mu 3 --mean"));

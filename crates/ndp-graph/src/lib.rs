@@ -197,6 +197,8 @@ pub mod graph;
 pub mod graph_file;
 pub mod hitting;
 mod karate;
+#[doc(hidden)]
+pub mod kernel;
 pub mod lanczos;
 pub mod log_matrix;
 pub mod mixing_time;
@@ -206,6 +208,8 @@ pub mod sequences;
 mod spectral_function;
 pub mod spectrum;
 mod stationary;
+#[doc(hidden)]
+pub mod tasks;
 pub mod transition_matrix;
 pub mod walk_sums;
 mod weights;

@@ -8,6 +8,7 @@
 //!   the rest.
 //! * [`decimal`]: numbers as text, rounded up, down or to nearest, exactly.
 //! * [`logspace`]: sums and differences of numbers given by their logarithms.
+//! * [`casts`]: integers of other sizes and from reals; [`sums`]: long sums of nonnegative terms.
 //!
 //! Every function states its error: either proven, or the worst seen against many digits, doubled.
 
@@ -25,6 +26,7 @@
 
 pub mod binomial;
 pub mod binomial_window;
+pub mod casts;
 pub mod decimal;
 mod error;
 pub mod gaussian_profile;
@@ -32,5 +34,6 @@ pub mod incomplete;
 pub mod logspace;
 pub mod rounding;
 pub mod special;
+pub mod sums;
 
 pub use error::{OutOfRange, ensure};

@@ -38,7 +38,7 @@ pub(crate) fn compare(
     let truth = view.truth();
     let leaks = truth.leaks();
     match reported {
-        Err(Error::NoiselessView(u)) => outcome.check(leaks.contains(u), || {
+        Err(Error::Certify(ndp_certify::Error::NoiselessView(u))) => outcome.check(leaks.contains(u), || {
             let what = format!("NoiselessView({u}), but the leaks are {leaks:?}");
             case.violation("invented leak", what, &format!("// node {u} does not leak"))
         }),

@@ -273,7 +273,7 @@ fn node(
                 let tight = loss.value.grade() != Grade::Exact || width <= 1e-9;
                 outcome.check(tight, || wrong("exact but wide", format!("{loss:?}")));
             }
-            (Err(Error::LossTooLarge(_)), Some(_)) => {}
+            (Err(Error::Certify(ndp_certify::Error::LossTooLarge(_))), Some(_)) => {}
             (Ok(found), _) => outcome.check(false, || wrong("noise or none", format!("{found:?}"))),
             (Err(error), _) => outcome.check(false, || wrong("refused", error.to_string())),
         }

@@ -10,6 +10,7 @@ use ndp_algos::accountant::Observer;
 use ndp_algos::audit::{AuditPlan, audit};
 use ndp_algos::registry::{Entry, PROTOCOLS, Parameters};
 use ndp_algos::{Error, Protocol};
+use ndp_certify::Error as Certify;
 use ndp_dp::{Delta, Grade, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
 use ndp_graph::progress::Silent;
@@ -114,7 +115,7 @@ fn refuses(error: &Error) -> bool {
         || matches!(
             error,
             Error::NotOffered(_)
-                | Error::NoiselessView(_)
+                | Error::Certify(Certify::NoiselessView(_) | Certify::UnluckyPrimes(_))
                 | Error::NoGuarantee { .. }
                 | Error::InvalidParameter { .. }
                 | Error::EmptyCoalition

@@ -1,11 +1,12 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 10] = [
+pub(super) const CRATES: [&str; 11] = [
     "ndp-numeric",
     "ndp-linalg",
     "ndp-graph",
     "ndp-dp",
+    "ndp-certify",
     "ndp-algos",
     "ndp-report",
     "ndp-experiments",
@@ -16,14 +17,16 @@ pub(super) const CRATES: [&str; 10] = [
 
 fn allowed(crate_name: &str) -> &'static [&'static str] {
     match crate_name {
-        "ndp-graph" => &["ndp-linalg"],
+        "ndp-graph" => &["ndp-numeric", "ndp-linalg"],
         "ndp-dp" => &["ndp-numeric"],
-        "ndp-algos" => &["ndp-graph", "ndp-dp", "ndp-numeric", "ndp-linalg"],
+        // It knows no grade and no protocol.
+        "ndp-certify" => &["ndp-numeric", "ndp-linalg", "ndp-graph"],
+        "ndp-algos" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify"],
         "ndp-report" => &["ndp-graph", "ndp-dp"],
         "ndp-experiments" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-numeric"],
-        "ndp-cli" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-linalg"],
+        "ndp-cli" => &["ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-algos", "ndp-report"],
         // The search is about the libraries, and no library knows of it.
-        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report"],
+        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-certify", "ndp-algos", "ndp-report"],
         _ => &[],
     }
 }
@@ -48,6 +51,8 @@ mod tests {
         assert_eq!(problems("ndp-dp", tree), ["ndp-dp depends on ndp-graph"]);
         let tree = "ndp-algos v0.1.0 (dir)\nndp-dp v0.1.0 (dir)\nndp-graph v0.1.0 (dir)\n";
         assert!(problems("ndp-algos", tree).is_empty());
+        let tree = "ndp-certify v0.1.0 (dir)\nndp-graph v0.1.0 (dir)\nndp-dp v0.1.0 (dir)\n";
+        assert_eq!(problems("ndp-certify", tree), ["ndp-certify depends on ndp-dp"]);
         let tree = "ndp-soundness v0.1.0 (dir)\nndp-algos v0.1.0 (dir)\nndp-experiments v0.1.0 (dir)\n";
         assert_eq!(problems("ndp-soundness", tree), ["ndp-soundness depends on ndp-experiments"]);
         let tree = "ndp-algos v0.1.0 (dir)\nndp-soundness v0.1.0 (dir)\n";

@@ -26,13 +26,13 @@ use super::exact::ExactOptions;
 use super::operator::{check_values, operator_error, require_operator, worst_of_operator};
 use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 
-use crate::certified::account;
-use crate::certified::ball::Ball;
-use crate::certified::rows::{Layout, Rows};
-use crate::certified::trace::{self, Trace};
-use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
+use ndp_certify::account;
+use ndp_certify::ball::Ball;
+use ndp_certify::rows::{Layout, Rows};
+use ndp_certify::trace::{self, Trace};
+use ndp_numeric::casts::id;
 
 use crate::error::ensure;
 use crate::view::Source;

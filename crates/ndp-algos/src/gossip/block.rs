@@ -1,8 +1,8 @@
 //! Up to sixteen vectors side by side, for products with gossip matrices in floating point.
 
-use crate::kernel::{self, Lanes};
-use crate::tasks::for_tasks;
 use ndp_graph::Csr;
+use ndp_graph::kernel::{self, Lanes};
+use ndp_graph::tasks::for_tasks;
 
 /// Most vectors to a block.
 pub(super) const WIDTH: usize = 16;

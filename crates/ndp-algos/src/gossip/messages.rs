@@ -4,12 +4,12 @@
 //! symmetric the row is `W_0 ⋯ W_{t-1} e_w`: a vector that goes back in time, sixteen at once.
 
 use super::block::Block;
-use crate::certified::ball::Ball;
-use crate::certified::matrix::{ExactMatrix, Laziness};
-use crate::certified::rows::{Layout, Rows};
-use crate::certified::trace::{self, Trace};
-use crate::numeric::id;
+use ndp_certify::ball::Ball;
+use ndp_certify::matrix::{ExactMatrix, Laziness};
+use ndp_certify::rows::{Layout, Rows};
+use ndp_certify::trace::{self, Trace};
 use ndp_graph::{GossipMatrix, GossipSequence, Step};
+use ndp_numeric::casts::id;
 use std::sync::Arc;
 
 /// A message: the state of `sender` before step `step`.

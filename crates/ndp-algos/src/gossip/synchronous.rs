@@ -148,7 +148,11 @@ impl LinearProtocol for SynchronousGossip {
         let entries = (senders.len() as u64 * n as u64).saturating_mul(self.rounds as u64 + 1);
         let bytes = entries.saturating_mul(2 * 8);
         if bytes > VIEW_LIMIT {
-            return Err(Error::TooLarge { what: "a view written out row by row", bytes, limit: VIEW_LIMIT });
+            return Err(Error::Certify(ndp_certify::Error::TooLarge {
+                what: "a view written out row by row",
+                bytes,
+                limit: VIEW_LIMIT,
+            }));
         }
         // W is symmetric, so column j of P_t(W) E is row senders[j] of P_t(W).
         let start = Array2::from_shape_fn((n, senders.len()), |(u, j)| f64::from(u8::from(u == senders[j])));

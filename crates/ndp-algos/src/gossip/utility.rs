@@ -170,7 +170,7 @@ pub fn stopping_rounds(
     // ln(n max(1, D/σ²)), in a form that neither overflows nor underflows.
     let log_ratio = spread.ln() - 2.0 * sigma.get().ln();
     let rounds = ((nodes as f64).ln() + log_ratio.max(0.0)) / rate;
-    Ok(crate::numeric::floor(rounds.ceil()).max(usize::from(nodes > 1)))
+    Ok(ndp_numeric::casts::floor(rounds.ceil()).max(usize::from(nodes > 1)))
 }
 
 fn check_setting(nodes: usize, spread: f64) -> Result<(), Error> {

@@ -18,9 +18,9 @@ use super::sensitivity::{self, Loss, SensitivitySet, Value as Found};
 use super::{ProgramError, Weight, sparse, sweep};
 use crate::Error;
 use crate::accountant::Observer;
-use crate::certified::account::Budget;
-use crate::certified::gram;
 use ndarray::Array2;
+use ndp_certify::account::Budget;
+use ndp_certify::gram;
 use ndp_dp::{Exact, Grade, Guarantee, PairwiseLoss, UpperBound};
 use ndp_numeric::rounding::any_of;
 use num_rational::BigRational;
@@ -106,7 +106,7 @@ impl Program {
     ///
     /// # Errors
     /// A bad observer; [`ProgramError::NotSeen`], [`ProgramError::Hidden`], [`ProgramError::HiddenNotExact`] for what contributions
-    /// read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the options; [`Error::TooLarge`] beyond the memory limit; [`Error::NotCertified`] where no enclosure is found
+    /// read; [`ProgramError::NodeOutOfRange`], [`ProgramError::NotAsked`] in the options; [`ndp_certify::Error::TooLarge`] beyond the memory limit; [`ndp_certify::Error::NotCertified`] where no enclosure is found
     /// within the precision limit and some use has no noise of its own. Noiselessness is no error of the account: it is a
     /// [verdict](ProgramAccount::verdict) on a node and a set.
     pub fn account_with(
@@ -154,7 +154,7 @@ impl Program {
         let budget = Budget { memory: options.memory_limit, bits: options.precision_limit };
         let found = gram::of_rows(&rows, budget)?;
         if !found.certified() && columns.of_use.keys().any(|use_| !columns.structural.contains_key(use_)) {
-            return Err(Error::NotCertified { bits: options.precision_limit });
+            return Err(Error::Certify(ndp_certify::Error::NotCertified { bits: options.precision_limit }));
         }
         let mut grams: Vec<Option<NodeGram>> = (0..self.node_count())
             .map(|node| (!seen.members[node] && asked[node]).then(|| NodeGram::empty(node, self.uses(node))))
@@ -238,7 +238,7 @@ impl Program {
                 if !seen.deeper_than(self, MAX_WRITTEN) {
                     return Ok(None);
                 }
-                found.ok_or(Error::NotCertified { bits: 53 })?
+                found.ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: 53 }))?
             }
         };
         // What a member contributes is known whole, and so rests on what it reads.
@@ -362,12 +362,12 @@ impl ProgramAccount {
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a set that does not fit the
-    /// node's uses; [`ProgramError::Undecided`]; [`Error::LossTooLarge`].
+    /// node's uses; [`ProgramError::Undecided`]; [`ndp_certify::Error::LossTooLarge`].
     pub fn verdict(&self, source: usize, set: &SensitivitySet) -> Result<NodeVerdict, Error> {
         let gram = self.node(source)?;
         match sensitivity::evaluate(gram, set)? {
             Found::Ends(ends) if ends.high == f64::INFINITY || ends.high.is_nan() => {
-                Err(Error::LossTooLarge(source))
+                Err(Error::Certify(ndp_certify::Error::LossTooLarge(source)))
             }
             Found::Ends(ends) => {
                 Ok(NodeVerdict::Bounded(Loss::new(ends, !self.some_lost, set, self.adaptivity)))
@@ -382,11 +382,11 @@ impl ProgramAccount {
     /// The loss of node `source` under a declared sensitivity set.
     ///
     /// # Errors
-    /// [`Error::NoiselessView`] where a change of the set is seen without noise; those of [`verdict`](Self::verdict).
+    /// [`ndp_certify::Error::NoiselessView`] where a change of the set is seen without noise; those of [`verdict`](Self::verdict).
     pub fn loss(&self, source: usize, set: &SensitivitySet) -> Result<Loss, Error> {
         match self.verdict(source, set)? {
             NodeVerdict::Bounded(loss) => Ok(loss),
-            NodeVerdict::Noiseless { .. } => Err(Error::NoiselessView(source)),
+            NodeVerdict::Noiseless { .. } => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
         }
     }
 
@@ -395,14 +395,14 @@ impl ProgramAccount {
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`]; [`ProgramError::Member`]; [`ProgramError::SensitivitySet`] for a use that is not there;
-    /// [`Error::NotCertified`] where only the structural bound is known.
+    /// [`ndp_certify::Error::NotCertified`] where only the structural bound is known.
     pub fn gram(&self, source: usize, i: usize, j: usize) -> Result<(f64, f64), Error> {
         let gram = self.node(source)?;
         if i.max(j) >= gram.uses {
             let problem = format!("there is no use {}", i.max(j));
             return Err(ProgramError::SensitivitySet { node: source, uses: gram.uses, problem }.into());
         }
-        gram.entry(i, j).ok_or(Error::NotCertified { bits: self.bits })
+        gram.entry(i, j).ok_or(Error::Certify(ndp_certify::Error::NotCertified { bits: self.bits }))
     }
 
     /// Who looks.

@@ -6,8 +6,8 @@ use super::observers::Seen;
 use super::registers::{Primitive, column};
 use super::weight::float;
 use crate::Error;
-use crate::certified::rows::{Input, Layout, Rows};
-use crate::certified::whole::WholeRows;
+use ndp_certify::rows::{Input, Layout, Rows};
+use ndp_certify::whole::WholeRows;
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -254,7 +254,7 @@ fn scaled(variance: &BigRational) -> Vec<(BigRational, f64)> {
             let power_of_two = i64::from(mantissa.is_power_of_two());
             let top = digits + shift - power_of_two;
             let s = top.div_euclid(2) + top.rem_euclid(2);
-            let variance = crate::certified::magnitude::times_power(mantissa as f64, shift - 2 * s);
+            let variance = ndp_certify::magnitude::times_power(mantissa as f64, shift - 2 * s);
             columns.push((&outside * power(s), variance));
         }
         rest >>= 53u32;

@@ -25,7 +25,7 @@ use ndp_dp::Grade;
 ///
 /// # Errors
 /// [`ProgramError::SensitivitySet`] for no account, accounts of different observers or programs with other uses, and other sets;
-/// [`Error::NoiselessView`] where a change is seen without noise in some coordinate; those of [`ProgramAccount::verdict`].
+/// [`ndp_certify::Error::NoiselessView`] where a change is seen without noise in some coordinate; those of [`ProgramAccount::verdict`].
 pub fn loss_by_coordinates(
     accounts: &[ProgramAccount],
     source: usize,
@@ -62,7 +62,9 @@ pub fn loss_by_coordinates(
                 let gram = account.node(source)?;
                 let ends = match sensitivity::evaluate(gram, &SensitivitySet::Signs)? {
                     Value::Ends(ends) => ends,
-                    Value::Noiseless(_) => return Err(Error::NoiselessView(source)),
+                    Value::Noiseless(_) => {
+                        return Err(Error::Certify(ndp_certify::Error::NoiselessView(source)));
+                    }
                 };
                 low = low.max(ends.low);
                 let relevant: Vec<usize> = (0..uses).filter(|&i| gram.relevant(i)).collect();

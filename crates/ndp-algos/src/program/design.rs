@@ -224,7 +224,7 @@ impl Design {
     /// # Errors
     /// [`ProgramError::Design`] for a wrong number of prices or floors, or one that is negative or not finite, where a strength
     /// costs nothing, the limit is not positive and finite, or the set is neither
-    /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`]; [`Error::NoiselessView`] where no strengths help; those of
+    /// [`SensitivitySet::UseLevel`] nor [`SensitivitySet::SameDirection`]; [`ndp_certify::Error::NoiselessView`] where no strengths help; those of
     /// the account.
     pub fn solve(
         &self,
@@ -337,7 +337,9 @@ impl Design {
                 let account = program.account_with(observer, &options)?;
                 let loss = |&u: &usize| match account.verdict(u, set)? {
                     NodeVerdict::Bounded(loss) => Ok(loss.value()),
-                    NodeVerdict::Noiseless { .. } => Err(Error::NoiselessView(u)),
+                    NodeVerdict::Noiseless { .. } => {
+                        Err(Error::Certify(ndp_certify::Error::NoiselessView(u)))
+                    }
                 };
                 let losses = sources.iter().map(loss).collect::<Result<_, _>>()?;
                 Ok((losses, account.adaptivity, account.failure))

@@ -9,7 +9,7 @@ use super::Program;
 use super::observers::Seen;
 use super::registers::Primitive;
 use super::weight::{least_common_multiple, over};
-use crate::certified::field::{Field, Fingerprint};
+use ndp_certify::field::{Field, Fingerprint};
 use ndp_linalg::stop::checkpoint;
 use num_bigint::{BigInt, BigUint, Sign};
 use num_rational::BigRational;

@@ -3,7 +3,7 @@
 use super::Weight;
 use super::adaptivity::HiddenReads;
 use super::build::Program;
-use crate::certified::account::Budget;
+use ndp_certify::account::Budget;
 
 /// How an account is made.
 ///

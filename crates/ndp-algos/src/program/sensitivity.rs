@@ -18,8 +18,8 @@ use super::enclose::Ends;
 use super::gram::{Decided, NodeGram};
 use super::{ProgramError, semidefinite, signs};
 use crate::Error;
-use crate::certified::account::WIDTH;
-use crate::certified::enclosure::width;
+use ndp_certify::account::WIDTH;
+use ndp_certify::enclosure::width;
 use ndp_dp::{Exact, Guarantee, UpperBound};
 use num_rational::BigRational;
 use serde::Serialize;
@@ -380,7 +380,7 @@ fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Re
     let mut ends = semidefinite::bounds(&sub, dimension);
     if dimension == 1 {
         ends.low = ends.low.max(signs::climb(&sub));
-        if crate::certified::enclosure::width(ends.low, ends.high) > WIDTH
+        if ndp_certify::enclosure::width(ends.low, ends.high) > WIDTH
             && uses.len() <= signs::MAX_BRANCHED
             && let Some(found) = signs::branch(&sub, ends.low)
         {

@@ -51,7 +51,7 @@ impl Program {
     /// its use, from 0, and the run so far; the noises have `noise` times the standard deviation that the program says. Coordinates are independent.
     ///
     /// # Errors
-    /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length; [`Error::TooLarge`].
+    /// Those of `contribution`; [`ProgramError::Shape`] for a contribution of another length; [`ndp_certify::Error::TooLarge`].
     pub fn run(
         &self,
         dimension: usize,

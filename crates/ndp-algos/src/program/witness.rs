@@ -206,7 +206,7 @@ impl ProgramAccount {
     ///
     /// # Errors
     /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`]; [`ProgramError::NotFinite`];
-    /// [`Error::NoiselessView`] where the change is seen without noise; [`ProgramError::WitnessOfRevealed`] where the account
+    /// [`ndp_certify::Error::NoiselessView`] where the change is seen without noise; [`ProgramError::WitnessOfRevealed`] where the account
     /// shows the observer values that it does not have; [`ProgramError::WitnessTooLong`] where exact numbers would be too long,
     /// [`ndp_graph::Error::TooLarge`] where memory does not suffice.
     ///
@@ -263,7 +263,7 @@ impl ProgramAccount {
                 let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::of(y)));
                 Ok(pair(attack.collect(), moved.into_iter().collect()))
             }
-            (exact::Outcome::Shown, _) => Err(Error::NoiselessView(source)),
+            (exact::Outcome::Shown, _) => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
             // A pair that is not close is one.
             (exact::Outcome::TooLong { .. }, Some(found)) => Ok(pair(found.attack, found.moved)),
             (exact::Outcome::TooLong { rank, bits }, None) => {

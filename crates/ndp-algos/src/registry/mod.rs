@@ -209,7 +209,7 @@ impl Setting<'_> {
         let value = self.number(name);
         // Counts beyond 2^32 are refused before the cast.
         if 1.0 <= value && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
-            return Ok(crate::numeric::floor(value));
+            return Ok(ndp_numeric::casts::floor(value));
         }
         Err(Error::InvalidParameter {
             name,
@@ -221,7 +221,7 @@ impl Setting<'_> {
     fn seed(&self) -> Result<u64, Error> {
         let value = self.number("seed");
         if 0.0 <= value && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
-            return Ok(crate::numeric::floor(value) as u64);
+            return Ok(ndp_numeric::casts::floor(value) as u64);
         }
         Err(Error::InvalidParameter { name: "seed", condition: "be a whole number below 2^32", value })
     }

@@ -6,7 +6,6 @@
 
 use crate::Error;
 use crate::gossip::advance;
-use crate::kernel::multiply_rows_of;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Domain, Objective};
@@ -14,6 +13,7 @@ use crate::sgd::walk::Update;
 use crate::sgd::{check_problem, positive};
 use ndarray::{Array2, Axis};
 use ndp_dp::Sigma;
+use ndp_graph::kernel::multiply_rows_of;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use rand::{Rng, RngExt};
 use rayon::prelude::*;

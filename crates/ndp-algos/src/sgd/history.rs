@@ -2,10 +2,10 @@
 
 use crate::Error;
 use crate::error::ensure;
-use crate::kernel::{SCORES, add_worth};
 use crate::sgd::dataset::Dataset;
 use crate::sgd::objective::Objective;
 use ndarray::{Array2, ArrayView1, Axis};
+use ndp_graph::kernel::{SCORES, add_worth};
 use serde::Serialize;
 
 /// What to measure, on which examples, how often, on which nodes.

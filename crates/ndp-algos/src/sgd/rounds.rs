@@ -87,7 +87,7 @@ impl Round {
     /// A round whose connections change from step to step, as `observer` sees it, its own noise known.
     ///
     /// # Errors
-    /// Those of [`exact_loss`](crate::gossip::exact_loss), [`Error::NotCertified`] and [`Error::Shape`].
+    /// Those of [`exact_loss`](crate::gossip::exact_loss), [`ndp_certify::Error::NotCertified`] and [`Error::Shape`].
     pub(crate) fn of_sequence(sequence: &GossipSequence, observer: usize) -> Result<Self, Error> {
         let view = sequence_basis(sequence, observer)?;
         let n = sequence.node_count();

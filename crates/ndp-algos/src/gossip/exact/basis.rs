@@ -2,10 +2,10 @@
 
 use super::{ExactOptions, seen};
 use crate::Error;
-use crate::certified::account;
 use crate::gossip::messages::{Message, exact_rows, received};
 use crate::view::checked_coalition;
 use ndarray::Array2;
+use ndp_certify::account;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use ndp_linalg::memory::require_dense;
 
@@ -39,7 +39,7 @@ impl ViewBasis {
 /// start from it.
 ///
 /// # Errors
-/// Those of [`exact_loss`](super::exact_loss), and [`Error::NotCertified`].
+/// Those of [`exact_loss`](super::exact_loss), and [`ndp_certify::Error::NotCertified`].
 pub(crate) fn view_basis(
     matrix: &GossipMatrix,
     coalition: &[usize],

@@ -2,10 +2,10 @@
 
 use super::ExactOptions;
 use crate::Error;
-use crate::certified::account;
 use crate::gossip::messages::{exact_rows, received};
 use crate::loss::quotient_up;
 use crate::view::checked_coalition;
+use ndp_certify::account;
 use ndp_dp::Exact;
 use ndp_graph::GossipSequence;
 

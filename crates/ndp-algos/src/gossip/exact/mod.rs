@@ -20,11 +20,11 @@ pub(crate) use basis::{ViewBasis, sequence_basis, view_basis};
 pub use by_step::{MeanLosses, mean_loss_by_step};
 
 use super::messages::{exact_rows, received};
-use crate::certified::account::{self, Budget};
-use crate::certified::krylov::Krylov;
-use crate::certified::rows::Rows;
 use crate::view::checked_coalition;
 use crate::{Error, LossReport, OwnNoise};
+use ndp_certify::account::{self, Budget};
+use ndp_certify::krylov::Krylov;
+use ndp_certify::rows::Rows;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph};
 
 /// How [`exact_loss`] works.
@@ -115,7 +115,7 @@ impl<'a> From<&'a GossipSequence> for Connections<'a> {
 /// more bits than with a fixed matrix.
 ///
 /// # Errors
-/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`Error::TooLarge`] beyond the memory limit.
+/// [`Error::EmptyCoalition`], [`Error::RepeatedMember`], [`Error::NodeOutOfRange`]; [`ndp_certify::Error::TooLarge`] beyond the memory limit.
 ///
 /// # Complexity
 /// With a fixed matrix, `n` nodes within `T` hops, of which the coalition has `d` neighbors, `O(n r² + r nnz(W) + n r d l)` time

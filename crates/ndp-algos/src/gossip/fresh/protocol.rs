@@ -1,22 +1,22 @@
 //! The protocol on real values, what each node sees, and what that costs.
 
 use super::schedule::NoiseSchedule;
-use crate::certified::account;
-use crate::certified::ball::Ball;
-use crate::certified::dyadic::Dyadic;
-use crate::certified::magnitude::times_power;
-use crate::certified::matrix::{ExactMatrix, Laziness};
-use crate::certified::rows::{Layout, Rows};
-use crate::certified::trace::{self, Trace};
 use crate::gossip::exact::{ExactOptions, account, outside_neighbors};
 use crate::gossip::operator::check_values;
 use crate::gossip::operator::{require_operator, worst_bias};
 use crate::gossip::protocol::{GossipProtocol, Transcript, normal};
 use crate::gossip::synchronous::{SynchronousGossip, apply};
 use crate::loss::LossReport;
-use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
+use ndp_certify::account;
+use ndp_certify::ball::Ball;
+use ndp_certify::dyadic::Dyadic;
+use ndp_certify::magnitude::times_power;
+use ndp_certify::matrix::{ExactMatrix, Laziness};
+use ndp_certify::rows::{Layout, Rows};
+use ndp_certify::trace::{self, Trace};
+use ndp_numeric::casts::id;
 
 use crate::view::Source;
 use crate::{Error, LinearProtocol, OwnNoise, View};
@@ -198,7 +198,11 @@ impl LinearProtocol for FreshNoiseGossip {
         let rows = senders.len() * rounds;
         let bytes = (rows as u64).saturating_mul(n as u64 * (rounds as u64 + 1) * 8);
         if bytes > VIEW_LIMIT {
-            return Err(Error::TooLarge { what: "a view written out row by row", bytes, limit: VIEW_LIMIT });
+            return Err(Error::Certify(ndp_certify::Error::TooLarge {
+                what: "a view written out row by row",
+                bytes,
+                limit: VIEW_LIMIT,
+            }));
         }
         let mut inputs = Array2::zeros((rows, n));
         let mut noises = Array2::zeros((rows, rounds * n));

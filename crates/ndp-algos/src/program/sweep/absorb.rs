@@ -147,7 +147,7 @@ fn completed(
 ) -> Option<Vec<(usize, BigRational)>> {
     // A grid fine enough for what matters, and no finer: short numbers.
     let largest = shift.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    let top = crate::numeric::integer(largest.log2().floor().clamp(-900.0, 900.0));
+    let top = ndp_numeric::casts::integer(largest.log2().floor().clamp(-900.0, 900.0));
     let grid = 2.0f64.powi(i32::try_from(top - 60).unwrap_or(0));
     let rounded = |x: f64| BigRational::from_float((x / grid).round() * grid);
     let still = Motion { near: 0.0, known: BigRational::zero(), open: Vec::new() };

@@ -163,7 +163,7 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     assert_loss(&account, 1, &SensitivitySet::UseLevel, 1.0);
     assert!(account.failure > 0.0 && account.failure < 1e-15);
     for set in [SensitivitySet::UseLevel, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 3 }] {
-        assert_eq!(account.loss(0, &set), Err(crate::Error::NoiselessView(0)));
+        assert_eq!(account.loss(0, &set), Err(crate::Error::Certify(ndp_certify::Error::NoiselessView(0))));
         let NodeVerdict::Noiseless { change, combination } = account.verdict(0, &set)? else {
             panic!("{set:?}")
         };
@@ -181,7 +181,7 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     let options = AccountOptions { directions, ..AccountOptions::default() };
     assert_eq!(
         program.account_with(&Observer::outsider(), &options)?.loss(0, &along),
-        Err(crate::Error::NoiselessView(0))
+        Err(crate::Error::Certify(ndp_certify::Error::NoiselessView(0)))
     );
     Ok(())
 }

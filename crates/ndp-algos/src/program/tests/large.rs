@@ -120,10 +120,10 @@ fn engines_agree_on_masks() -> Outcome {
         let seen = Seen::new(&program, &observer, &BTreeMap::new())?;
         let sparse =
             sparse::grams(&program, &seen, &[], &AccountOptions::default())?.expect("own noise everywhere");
-        let budget = crate::certified::account::Budget { memory: 1 << 30, bits: 512 };
+        let budget = ndp_certify::account::Budget { memory: 1 << 30, bits: 512 };
         let all = vec![true; graph.node_count()];
         let (rows, columns) = columns::rows(&program, &seen, &[], &all)?;
-        let general = crate::certified::gram::of_rows(&rows, budget)?;
+        let general = ndp_certify::gram::of_rows(&rows, budget)?;
         for (&contribution, &input) in &columns.of_use {
             let gram = sparse.grams[contribution].as_ref().expect("no member");
             let (low, high) = general.diagonal[input];
@@ -156,7 +156,8 @@ fn a_few_nodes_are_asked_about() -> Outcome {
         assert!(
             matches!(
                 refused,
-                Err(crate::Error::Graph(ndp_graph::Error::TooLarge { .. }) | crate::Error::TooLarge { .. })
+                Err(crate::Error::Graph(ndp_graph::Error::TooLarge { .. })
+                    | crate::Error::Certify(ndp_certify::Error::TooLarge { .. }))
             ),
             "{refused:?}"
         );

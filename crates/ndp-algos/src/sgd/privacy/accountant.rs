@@ -5,13 +5,13 @@ use super::{server, walk};
 use crate::Error;
 use crate::accountant::{Allowed, Target};
 use crate::error::ensure;
-use crate::numeric::{positive_up, up};
 use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
 use ndp_dp::{ApproxDp, Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
+use ndp_numeric::sums::{positive_up, up};
 
 /// A training, and who watches it.
 ///
@@ -150,7 +150,7 @@ impl Accountant {
     /// project on. [`Error::Unbounded`], [`Error::StepTooLong`], [`Error::InvalidParameter`]; [`Error::NonUniform`] for a walk that
     /// prefers some users; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`], [`Error::Graph`] for users who do not exist;
     /// [`Error::Shape`] for a matrix that is not on the users or another number of mixings than rounds. Of gossip those of
-    /// [`exact_loss`](crate::gossip::exact_loss) and [`Error::NotCertified`].
+    /// [`exact_loss`](crate::gossip::exact_loss) and [`ndp_certify::Error::NotCertified`].
     ///
     /// # Complexity
     /// For gossip `O(n³)` for each different matrix, nothing to speak of with exact consensus; for a walk on a graph one table of

@@ -3,13 +3,13 @@
 use super::Statement;
 use crate::Error;
 use crate::gossip::SynchronousGossip;
-use crate::numeric::{Total, up};
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound};
 use ndp_numeric::rounding::any_of;
+use ndp_numeric::sums::{Total, up};
 use rayon::prelude::*;
 
 /// One node of a run of Muffliato-SGD that watches what it receives and knows its own noise.
@@ -53,7 +53,7 @@ impl GossipObserver {
     /// # Errors
     /// [`Error::Unbounded`]; [`Error::InvalidParameter`] for a training that cannot be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
     /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of [`exact_loss`](crate::gossip::exact_loss),
-    /// [`Error::NotCertified`].
+    /// [`ndp_certify::Error::NotCertified`].
     ///
     /// # Complexity
     /// `O(n³)` for each different matrix; nothing to speak of with exact consensus.

@@ -3,13 +3,13 @@
 use super::Statement;
 use crate::Error;
 use crate::error::ensure;
-use crate::numeric::positive_up;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
 use crate::sgd::walk::{Route, WalkSgd};
 use ndp_dp::baselines;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
+use ndp_numeric::sums::positive_up;
 
 /// Local differential privacy of one user with at most `contributions` gradients, each seen by
 /// everybody: `μ = s √N / σ`, exact as a worst case, whatever is done with the gradients afterwards.

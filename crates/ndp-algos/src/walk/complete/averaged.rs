@@ -25,10 +25,10 @@ use super::CompleteWalk;
 use super::segment::SegmentMoments;
 use crate::Error;
 use crate::error::ensure;
-use crate::kernel;
-use crate::numeric::{Total, positive_up, up};
 use ndp_dp::{Order, UpperBound};
+use ndp_graph::kernel;
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::sums::{Total, positive_up, up};
 use rayon::prelude::*;
 
 impl CompleteWalk {

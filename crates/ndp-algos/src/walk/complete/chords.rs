@@ -6,8 +6,9 @@
 //! is above the blanket by 0.3 percent at most, and by some parts in 10⁵ where that was looked at.
 
 use crate::Error;
-use crate::numeric::{floor, up};
 use ndp_dp::shuffling::{Bound, Reports};
+use ndp_numeric::casts::floor;
+use ndp_numeric::sums::up;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 

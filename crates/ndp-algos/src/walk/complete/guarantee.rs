@@ -6,9 +6,9 @@
 
 use super::CompleteWalk;
 use crate::Error;
-use crate::numeric::up;
 use ndp_dp::conversion::Converted;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Rdp, UpperBound, tails};
+use ndp_numeric::sums::up;
 
 /// How the number of contributions of a node is bounded.
 #[derive(Clone, Copy, Debug, PartialEq)]

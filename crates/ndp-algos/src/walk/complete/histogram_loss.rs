@@ -20,10 +20,10 @@ use super::guarantee::Visits;
 use super::subsampled::Receptions;
 use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
 use crate::Error;
-use crate::numeric::up;
 use crate::walk::level::largest;
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS};
 use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
+use ndp_numeric::sums::up;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 

@@ -56,7 +56,7 @@ impl SegmentMoments {
         if known.is_none() && m > self.longest_full_sum {
             return f64::INFINITY;
         }
-        let last = known.map_or(m, |(stop, _)| crate::numeric::floor(stop));
+        let last = known.map_or(m, |(stop, _)| ndp_numeric::casts::floor(stop));
         let summed = self.sum(m, last);
         let left_out = known.map_or(f64::NEG_INFINITY, |(_, rate)| self.ln_left_out(m, last, rate));
         log_add_exp(summed, left_out) + 4.0 * f64::EPSILON + self.ln_factor

@@ -22,12 +22,13 @@ use super::constant::{ConstantWalk, require_no_caps};
 use super::guarantee::Visits;
 use super::{CompleteSum, CompleteWalk};
 use crate::Error;
-use crate::numeric::{Total, floor, up};
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound, tails};
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::casts::floor;
 use ndp_numeric::gaussian_profile;
+use ndp_numeric::sums::{Total, up};
 use rayon::prelude::*;
 
 /// How well `k` contributions of one node hide among the `m` of a segment.

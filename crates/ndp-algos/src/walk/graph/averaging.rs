@@ -17,11 +17,11 @@
 //!   ICML 2024: Algorithm 1 and the averaging task of section 5. Its running average has step `1/t`;
 //!   for this objective the step is `1/(2t)`.
 
-use crate::certified::rows::{Input, Layout, Rows};
-use crate::certified::trace::{self, Trace};
-use crate::numeric::id;
 use crate::protocol::Observation;
 use crate::view::checked_coalition;
+use ndp_certify::rows::{Input, Layout, Rows};
+use ndp_certify::trace::{self, Trace};
+use ndp_numeric::casts::id;
 
 use crate::error::ensure;
 use crate::view::Source;

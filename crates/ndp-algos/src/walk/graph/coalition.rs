@@ -16,10 +16,10 @@ use super::contribution;
 use super::series::up;
 use crate::Error;
 use crate::error::ensure;
-use crate::kernel::dot;
 use crate::walk::FinalToken;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
+use ndp_graph::kernel::dot;
 use ndp_linalg::stop::checkpoint;
 
 /// Beyond this `θ` the local loss of a contribution at every step is reported.

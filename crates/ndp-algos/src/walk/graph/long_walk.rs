@@ -219,7 +219,8 @@ fn clear(lanes: &mut [[f64; 2]], set: &[usize]) {
 fn chebyshev(weights: &[f64]) -> (Vec<f64>, f64) {
     let steps = weights.len();
     // P(|S_k| > J) ≤ 2 exp(−J²/2k).
-    let degree = crate::numeric::floor((2.0 * steps as f64 * (2.0 / LEFT_OUT).ln()).sqrt().ceil()).min(steps);
+    let degree =
+        ndp_numeric::casts::floor((2.0 * steps as f64 * (2.0 / LEFT_OUT).ln()).sqrt().ceil()).min(steps);
     let mut coefficients = vec![0.0; degree + 1];
     let mut law = vec![0.0; degree + 2];
     let mut next = law.clone();

@@ -285,7 +285,7 @@ impl<'a> Common<'a> {
         for depth in 1..=depths.iter().copied().max().unwrap_or(0).min(horizon) {
             checkpoint();
             if depth > 1 {
-                let head = crate::numeric::floor((self.theta * (2 * depth - 1) as f64 / 2.0).ceil());
+                let head = ndp_numeric::casts::floor((self.theta * (2 * depth - 1) as f64 / 2.0).ceil());
                 let moved = products.sum_of_products(&[(&more, &self.uu)], head);
                 let plain_moved = products.sum_of_products(&[(&plain, &self.uu)], head);
                 let charged: Vec<f64> = moved

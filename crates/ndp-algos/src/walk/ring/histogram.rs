@@ -72,7 +72,7 @@ impl RingHistogram {
     /// Number of uniform labels that node 0 starts with, `M₀ = ⌈γ n⌉`.
     #[must_use]
     pub(crate) fn initial_elements(&self) -> u64 {
-        crate::numeric::floor((self.response.gamma() * self.n as f64).ceil()) as u64
+        ndp_numeric::casts::floor((self.response.gamma() * self.n as f64).ceil()) as u64
     }
 
     /// Number of uniform labels added at the end: `M₁ = M₀` where the final token is masked, else 0.

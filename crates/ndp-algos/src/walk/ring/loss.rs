@@ -16,11 +16,11 @@
 
 use super::{Placement, RingSum};
 use crate::error::ensure;
-use crate::numeric::{Total, up};
 use crate::view::checked_coalition;
 use crate::walk::FinalToken;
 use crate::{Error, LossReport};
 use ndp_dp::{Exact, ObserverLoss};
+use ndp_numeric::sums::{Total, up};
 
 impl RingSum {
     /// What a coalition learns about every node, exact; at most `K` towards one observer, unless the final
@@ -361,7 +361,10 @@ mod tests {
     fn bad_coalitions_are_refused() -> Result<(), Error> {
         let counter = ring(4, 2, Placement::Counter)?;
         // Between two colluders there may be no noise at all: the view says what that means.
-        assert!(matches!(counter.coalition_loss(&[1, 3]), Err(Error::NoiselessView(_))));
+        assert!(matches!(
+            counter.coalition_loss(&[1, 3]),
+            Err(Error::Certify(ndp_certify::Error::NoiselessView(_)))
+        ));
         let shared = ring(4, 2, Placement::Distributed)?;
         assert!(matches!(unit(&shared, 1, &[1, 2]), Err(Error::SourceIsObserver(1))));
         assert!(matches!(unit(&shared, 0, &[]), Err(Error::EmptyCoalition)));

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 /// let noise = TokenNoise::gaussian(Sigma::new(10.0)?);
 /// let ring = |placement| RingSum::new(9, 1, Bounds::new(0.0, 1.0)?, noise, placement);
 /// assert!((ring(Placement::Distributed)?.coalition_loss(&[0, 5])?.unit(2)?.value().get() - 2.0).abs() < 1e-9);
-/// assert!(matches!(ring(Placement::Counter)?.coalition_loss(&[0, 5]), Err(Error::NoiselessView(_))));
+/// assert!(matches!(ring(Placement::Counter)?.coalition_loss(&[0, 5]), Err(Error::Certify(_))));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

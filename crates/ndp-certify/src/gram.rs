@@ -21,7 +21,7 @@ use ndp_linalg::{cholesky, gemm};
 
 /// What is proven about the inputs of a view.
 #[derive(Clone, Debug)]
-pub(crate) struct Gram {
+pub struct Gram {
     /// Coefficients of nearly orthonormal combinations, one list for each input; none where no enclosure was found.
     coefficients: Option<Vec<Vec<f64>>>,
     /// `2^scale` belongs to each input's coefficients.
@@ -30,28 +30,30 @@ pub(crate) struct Gram {
     spread: f64,
     error: f64,
     /// Ends of the diagonal, one pair for each input.
-    pub(crate) diagonal: Vec<(f64, f64)>,
+    pub diagonal: Vec<(f64, f64)>,
     /// Inputs that some combination of rows reveals without noise.
-    pub(crate) leaks: Vec<usize>,
+    pub leaks: Vec<usize>,
     /// Which rows are new.
-    pub(crate) kept: Vec<bool>,
-    pub(crate) bits: u32,
-    pub(crate) failure: f64,
+    pub kept: Vec<bool>,
+    /// Bits of the arithmetic: 0 where none was needed, 53 for floating point.
+    pub bits: u32,
+    /// Probability, over the primes drawn, that a leak or the rank was missed.
+    pub failure: f64,
 }
 
 impl Gram {
     /// Number of rows kept.
-    pub(crate) fn rank(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.kept.iter().filter(|&&kept| kept).count()
     }
 
     /// Whether an enclosure was found.
-    pub(crate) fn certified(&self) -> bool {
+    pub fn certified(&self) -> bool {
         self.coefficients.is_some()
     }
 
     /// The entry of inputs `i` and `j` and how far from it the truth may be; `None` where nothing was certified.
-    pub(crate) fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
+    pub fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
         let all = self.coefficients.as_ref()?;
         if i == j {
             let (low, high) = self.diagonal[i];
@@ -74,7 +76,7 @@ impl Gram {
 }
 
 /// All that is proven about rows whose inputs are the coordinates beyond their noises.
-pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
+pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Gram, Error> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
     require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;

@@ -13,15 +13,15 @@ use super::dyadic::Dyadic;
 use super::field::{Field, Fingerprint};
 use super::fixed::{self, Divisor, Fixed};
 use super::magnitude::Magnitude;
-use crate::numeric::id;
-use crate::tasks::for_tasks;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
+use ndp_graph::tasks::for_tasks;
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::casts::id;
 
 /// What to do with the share of the identity in a named matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Laziness {
+pub enum Laziness {
     /// Leave it out: powers of the scheme span what powers of the lazy matrix span.
     TakenOff,
     /// Keep it, as the dyadic numbers that it was given by.
@@ -30,7 +30,7 @@ pub(crate) enum Laziness {
 
 /// A gossip matrix on the nodes of a ball.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ExactMatrix {
+pub struct ExactMatrix {
     entries: Entries,
     /// The shares of the identity that are kept, in the order in which they were taken, each in `(0, 1)`.
     shares: Vec<f64>,
@@ -83,7 +83,8 @@ impl Group {
 }
 
 impl ExactMatrix {
-    pub(crate) fn new(matrix: &GossipMatrix, ball: &Ball, laziness: Laziness) -> Self {
+    /// The rows and columns of `matrix` within `ball`.
+    pub fn new(matrix: &GossipMatrix, ball: &Ball, laziness: Laziness) -> Self {
         let denominator: fn(u64, u64) -> u64 = match matrix.weights() {
             Weights::Metropolis => |a, b| a.max(b) + 1,
             Weights::MaxDegree => |a, b| a.max(b),

@@ -12,7 +12,7 @@ use num_traits::{One, Signed, Zero};
 
 /// Rows with integer entries, sparse.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct WholeRows {
+pub struct WholeRows {
     layout: Layout,
     /// Of every row the coordinates that are not 0, ascending.
     entries: Vec<Vec<(u32, BigInt)>>,
@@ -25,7 +25,7 @@ pub(crate) struct WholeRows {
 impl WholeRows {
     /// The rows over the coordinates of `layout`, of which those beyond its noises are its inputs, in order. The scales of the
     /// inputs are filled in.
-    pub(crate) fn new(mut layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
+    pub fn new(mut layout: Layout, rows: Vec<Vec<(u32, BigRational)>>) -> Self {
         let noises = layout.noises;
         let entries: Vec<Vec<(u32, BigInt)>> = rows.into_iter().map(cleared).collect();
         let row_scales: Vec<i64> = entries

@@ -1,8 +1,8 @@
 //! An exact matrix modulo a prime.
 
 use super::{Entries, Entry, ExactMatrix};
-use crate::certified::field::Field;
-use crate::tasks::for_tasks;
+use crate::field::Field;
+use ndp_graph::tasks::for_tasks;
 
 /// An [`ExactMatrix`] modulo a prime.
 pub(crate) struct ModularMatrix<'a> {

@@ -17,7 +17,7 @@ use ndp_graph::gossip_matrix::Weights;
 
 /// Everything that the messages of fixed-matrix gossip reveal to a coalition.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Krylov {
+pub struct Krylov {
     matrix: ExactMatrix,
     ball: Ball,
     /// Members whose noise is known, as numbers within the ball.
@@ -43,7 +43,7 @@ pub(crate) enum Against {
 
 impl Krylov {
     /// What `coalition` (ascending) hears from the neighbors `seeds` in `rounds` rounds; it knows the noises of `known`.
-    pub(crate) fn new(
+    pub fn new(
         matrix: &GossipMatrix,
         coalition: &[usize],
         seeds: &[usize],
@@ -71,7 +71,9 @@ impl Krylov {
         self.ball.len()
     }
 
-    pub(crate) fn ball(&self) -> &Ball {
+    /// The nodes within reach.
+    #[must_use]
+    pub fn ball(&self) -> &Ball {
         &self.ball
     }
 
@@ -84,7 +86,7 @@ impl Krylov {
     }
 
     /// The largest rank that the view can have.
-    pub(crate) fn rank_limit(&self) -> usize {
+    pub fn rank_limit(&self) -> usize {
         self.known.len().saturating_add(self.seeds.len().saturating_mul(self.rounds)).min(self.nodes())
     }
 
@@ -270,18 +272,21 @@ impl Krylov {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certified::decisions;
+    use crate::decisions;
     use ndp_graph::{Graph, generators, random};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     /// `log₂` of the largest error in units, when every candidate is made orthogonal to all before it.
-    fn growth(graph: &Graph, observer: usize, rounds: usize) -> Result<(usize, f64), crate::Error> {
+    fn growth(
+        graph: &Graph,
+        observer: usize,
+        rounds: usize,
+    ) -> Result<(usize, f64), Box<dyn std::error::Error>> {
         let seeds: Vec<usize> = graph.neighbors(observer).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(graph), &[observer], &seeds, &[observer], rounds);
         let decisions = decisions::of_krylov(&view, false)?;
-        let found =
-            view.combinations::<6>(&decisions.kept, Against::All).map_err(|_| crate::Error::Unbounded)?;
+        let found = view.combinations::<6>(&decisions.kept, Against::All).map_err(|_| "digits are lost")?;
         let largest = (0..found.len()).map(|k| found.error(k).log2()).fold(f64::NEG_INFINITY, f64::max);
         Ok((found.len(), largest))
     }
@@ -289,7 +294,7 @@ mod tests {
     /// Growths that the specification measured, in bits. Ours are up to a few bits below: a pass of subtractions rounds once and
     /// not once for every coefficient, and coefficients that a pass leaves below the rounding unit are not subtracted again.
     #[test]
-    fn errors_grow_as_measured() -> Result<(), crate::Error> {
+    fn errors_grow_as_measured() -> Result<(), Box<dyn std::error::Error>> {
         let ring = generators::cycle_graph(64)?;
         let path = |n| generators::path_graph(n);
         let grid = generators::grid_2d_graph(12, 12)?;
@@ -313,7 +318,7 @@ mod tests {
     /// Orthogonality and elimination say the same of every candidate, modulo large primes and, where no row is orthogonal to
     /// itself, modulo small ones.
     #[test]
-    fn levels_and_tables_agree() -> Result<(), crate::Error> {
+    fn levels_and_tables_agree() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let (mut compared, mut refused) = (0, 0);
         for k in 0..60 {
@@ -354,7 +359,7 @@ mod tests {
 
     /// Where products reach beyond the first level, or weights are not symmetric, three levels are not enough.
     #[test]
-    fn short_recurrences_are_not_presumed() -> Result<(), crate::Error> {
+    fn short_recurrences_are_not_presumed() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(5)?;
         let matrix = GossipMatrix::metropolis(&path);
         assert!(Krylov::new(&matrix, &[0], &[1], &[0], 4).is_short());
@@ -366,7 +371,7 @@ mod tests {
     /// With coefficients of all digits, three levels keep a long run orthonormal: as well as all predecessors, and with
     /// smaller errors.
     #[test]
-    fn three_levels_are_enough() -> Result<(), crate::Error> {
+    fn three_levels_are_enough() -> Result<(), Box<dyn std::error::Error>> {
         let mut rng = ChaCha8Rng::seed_from_u64(7);
         let graph = random::random_geometric_graph(150, 0.16, &mut rng)?;
         let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
@@ -374,9 +379,7 @@ mod tests {
         let decisions = decisions::of_krylov(&view, false)?;
         let combine = |against| {
             let found = view.combinations::<6>(&decisions.kept, against);
-            found
-                .map(super::super::combinations::Combinations::into_rounded)
-                .map_err(|_| crate::Error::Unbounded)
+            found.map(super::super::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")
         };
         let farthest = |vectors: &[Vec<f64>]| {
             let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -403,11 +406,11 @@ mod tests {
     /// The recurrence on a path of three nodes, by hand: `q_1 = e_0`, `q_2 = e_1` are exact, `W q_2` has one division a row,
     /// the subtraction one rounding, the scaling another.
     #[test]
-    fn the_recurrence_is_its_formula() -> Result<(), crate::Error> {
+    fn the_recurrence_is_its_formula() -> Result<(), Box<dyn std::error::Error>> {
         let path = generators::path_graph(3)?;
         let view = Krylov::new(&GossipMatrix::metropolis(&path), &[0], &[1], &[0], 2);
         let found =
-            view.combinations::<2>(&[true, true, true], Against::All).map_err(|_| crate::Error::Unbounded)?;
+            view.combinations::<2>(&[true, true, true], Against::All).map_err(|_| "digits are lost")?;
         assert_eq!((found.error(0), found.error(1)), (Magnitude::ZERO, Magnitude::ZERO));
         // W e_1 = (1, 1, 1)/3; what is left of it is e_2/3: s = 3, γ = √3 (one divisor), ρ = √3, ρ' = √3.
         let expected = 3.0 * (3f64.sqrt() + 3f64.sqrt()) + 3f64.sqrt();

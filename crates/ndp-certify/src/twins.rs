@@ -6,9 +6,9 @@
 //! the view is `n` less `k - 1` for every class there is no room for anything else: each twin loses exactly
 //! `1/k` and everybody else 1, without a computation in floating point.
 
-use crate::numeric::id;
 use ndarray::Array2;
 use ndp_graph::Graph;
+use ndp_numeric::casts::id;
 
 /// The classes of at least two twins among the nodes for which `apart` is false, each ascending.
 pub(crate) fn classes(graph: &Graph, apart: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {

@@ -1,10 +1,11 @@
-//! Long loops cut into pieces of fixed size, so that results do not depend on the number of threads.
+//! Long loops cut into pieces of fixed size, so that results do not depend on the number of threads. For the
+//! crates of this workspace alone: nothing here is promised.
 
 use rayon::prelude::*;
 
 /// Runs `work` on pieces of fixed size, in parallel when there are several; it is given the first
 /// row of its piece.
-pub(crate) fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
+pub fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
     if rows.len() <= TASK {
         work(0, rows);
     } else {
@@ -12,8 +13,8 @@ pub(crate) fn for_tasks<T: Send>(rows: &mut [T], work: impl Fn(usize, &mut [T]) 
     }
 }
 
-/// As [`for_tasks`], with one result for each piece, in order,, on rows of which each has `stride` numbers beside it.
-pub(crate) fn for_paired_tasks<T: Send, R: Send>(
+/// As [`for_tasks`], with one result for each piece, in order, on rows of which each has `stride` numbers beside it.
+pub fn for_paired_tasks<T: Send, R: Send>(
     rows: &mut [T],
     beside: &mut [f64],
     stride: usize,

@@ -7,9 +7,9 @@
 
 use super::fixed::{self, Fixed, Sums, TERMS, Wide};
 use super::magnitude::{Magnitude, times_power};
-use crate::kernel;
-use crate::numeric::{floor, integer};
+use ndp_graph::kernel;
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::casts::{floor, integer};
 use rayon::prelude::*;
 
 /// Why combinations cannot go on at this precision.

@@ -99,7 +99,7 @@ pub(crate) fn power_of_two(exponent: i64) -> f64 {
 }
 
 /// `x · 2^exponent` for any exponent, in steps that stay in range: infinite or 0 where the result is.
-pub(crate) fn times_power(x: f64, exponent: i64) -> f64 {
+pub fn times_power(x: f64, exponent: i64) -> f64 {
     let (mut x, mut left) = (x, exponent.clamp(-4200, 4200));
     while left != 0 {
         let step = left.clamp(-1000, 1000);

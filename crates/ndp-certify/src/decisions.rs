@@ -11,18 +11,18 @@ use crate::Error;
 
 /// What was decided about the rows of a view.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Decisions {
+pub struct Decisions {
     /// For every candidate, in order, whether it is new.
-    pub(crate) kept: Vec<bool>,
+    pub kept: Vec<bool>,
     /// Coordinates of the inputs that some combination of rows reveals without noise, ascending.
-    pub(crate) leaks: Vec<usize>,
+    pub leaks: Vec<usize>,
     /// Probability, over the primes, that a row was called old that is new, or a leak was missed; at most.
-    pub(crate) failure: f64,
+    pub failure: f64,
 }
 
 impl Decisions {
     /// Number of rows kept.
-    pub(crate) fn rank(&self) -> usize {
+    pub fn rank(&self) -> usize {
         self.kept.iter().filter(|&&kept| kept).count()
     }
 }
@@ -40,7 +40,7 @@ pub(crate) struct Stakes<'a> {
 }
 
 /// Decides about written or traced rows.
-pub(crate) fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
+pub fn of_rows(rows: &Rows, together: bool) -> Result<Decisions, Error> {
     let layout = rows.layout();
     let leaking = layout.inputs.iter().filter(|input| input.coordinate >= layout.noises).count();
     let stakes = Stakes { widths: &|_| rows.widths(), leaking, full: layout.noises, together };
@@ -104,7 +104,7 @@ fn agree(
     let mut draws = 2;
     while a.kept != b.kept {
         let Some(field) = next() else {
-            return Err(Error::NoGuarantee(
+            return Err(Error::UnluckyPrimes(
                 "four primes drawn for a view do not agree on which of its rows are new",
             ));
         };
@@ -123,7 +123,7 @@ fn agree(
             probability = failure(stakes, &a.kept, TWO + 1, pairs * draws);
             leaks.extend(c.leaks);
         } else if c.kept > a.kept {
-            return Err(Error::NoGuarantee("two primes drawn for a view are proven unlucky by a third"));
+            return Err(Error::UnluckyPrimes("two primes drawn for a view are proven unlucky by a third"));
         }
     }
     leaks.sort_unstable();
@@ -157,7 +157,7 @@ const PRIMES: f64 = 27_000_000_000_000_000.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certified::rows::Given;
+    use crate::rows::Given;
     use ndarray::{Array2, array};
 
     fn given(inputs: Array2<f64>, noises: Array2<f64>) -> Rows {
@@ -200,14 +200,14 @@ mod tests {
             assert_eq!(further.next(), None);
         }
         let none = agree(Field::new(7), Field::new(11), &stakes, &run, || None);
-        assert!(matches!(none, Err(Error::NoGuarantee(_))));
+        assert!(matches!(none, Err(Error::UnluckyPrimes(_))));
         Ok(())
     }
 
     /// A third prime that had to be drawn makes three pairs, of which any might have agreed by mistake; a large failure asks for one
     /// more. Gossip with a fixed matrix is told so as written rows are.
     #[test]
-    fn every_pair_of_primes_that_was_drawn_counts() -> Result<(), Error> {
+    fn every_pair_of_primes_that_was_drawn_counts() -> Result<(), Box<dyn std::error::Error>> {
         // Rounds beyond the rank: star of four leaves, seen from one of them.
         let graph = ndp_graph::generators::star_graph(4)?;
         let matrix = ndp_graph::GossipMatrix::metropolis(&graph);

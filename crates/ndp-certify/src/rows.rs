@@ -8,17 +8,16 @@
 use super::dyadic::Dyadic;
 use super::field::{Field, Fingerprint};
 use super::fixed::{self, Fixed};
-use super::layout::FloatRows;
-pub(crate) use super::layout::{Input, Layout};
+pub use super::layout::{FloatRows, Input, Layout};
 use super::magnitude::{Magnitude, times_power};
 use super::trace::Trace;
 use super::whole::WholeRows;
-use crate::numeric::id;
 use ndarray::{Array2, ArrayView2};
+use ndp_numeric::casts::id;
 
 /// Rows with exact entries.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Rows {
+pub enum Rows {
     /// Numbers written down.
     Given(Given),
     /// What the steps of a protocol make of its noises.
@@ -28,7 +27,9 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    pub(crate) fn layout(&self) -> &Layout {
+    /// What the coordinates stand for.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
         match self {
             Self::Given(given) => &given.layout,
             Self::Traced(trace) => trace.layout(),
@@ -97,7 +98,7 @@ impl Rows {
     }
 
     /// All rows in floating point; `None` when some number leaves its range.
-    pub(crate) fn float(&self) -> Option<FloatRows> {
+    pub fn float(&self) -> Option<FloatRows> {
         match self {
             Self::Given(given) => {
                 let mut rows = Array2::zeros((given.entries.len(), given.layout.coordinates));
@@ -131,7 +132,7 @@ impl Rows {
 
 /// Rows that were written down: what is stored is what is meant.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Given {
+pub struct Given {
     layout: Layout,
     /// Of every row the coordinates that are not 0.
     entries: Vec<Vec<(u32, Dyadic)>>,
@@ -144,7 +145,7 @@ pub(crate) struct Given {
 impl Given {
     /// The rows of a view over the inputs of `nodes` nodes and over its noises, all of variance 1, of which the observers
     /// know some. Inputs of members are not accounted for where they know a noise, and may leak.
-    pub(crate) fn new(
+    pub fn new(
         inputs: ArrayView2<'_, f64>,
         noises: ArrayView2<'_, f64>,
         known: &[usize],

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// One step of a protocol on its registers, in order of time.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub enum Step {
     /// `x ← W x`, on the first registers.
     Mix(Arc<ExactMatrix>),
     /// Two registers are replaced by their mean.
@@ -64,13 +64,13 @@ pub(crate) enum Step {
 
 /// A message: the state of a register after some of the steps, and noises of its own.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Message {
+pub struct Message {
     /// Number of steps before it.
-    pub(crate) after: usize,
+    pub after: usize,
     /// The register that is sent.
-    pub(crate) register: usize,
+    pub register: usize,
     /// Coordinates that are added to the message alone, with their factors.
-    pub(crate) beside: Vec<(usize, f64)>,
+    pub beside: Vec<(usize, f64)>,
 }
 
 /// What the steps up to some time make of numbers on the walk back, at most: all that keeps fixed point from wrapping around.

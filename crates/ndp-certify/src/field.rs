@@ -5,7 +5,7 @@
 //! primes, and nobody can aim at them without steering the hash.
 
 use super::dyadic::Dyadic;
-use crate::numeric::low;
+use ndp_numeric::casts::low;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 /// The integers modulo an odd prime below `2^61`, in Montgomery form: `x` is stored as `x · 2^64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Field {
+pub struct Field {
     prime: u64,
     /// `-1 / prime` modulo `2^64`.
     inverse: u64,
@@ -23,7 +23,7 @@ pub(crate) struct Field {
 
 impl Field {
     /// The field of an odd prime below `2^61`.
-    pub(crate) fn new(prime: u64) -> Self {
+    pub fn new(prime: u64) -> Self {
         debug_assert!(prime % 2 == 1 && prime < 1 << 61);
         // Newton's iteration doubles the correct digits: 3, 6, ..., 96.
         let mut inverse = prime;
@@ -35,13 +35,14 @@ impl Field {
         Self { prime, inverse: inverse.wrapping_neg(), square }
     }
 
-    pub(crate) fn prime(self) -> u64 {
+    /// The prime.
+    pub fn prime(self) -> u64 {
         self.prime
     }
 
     /// `t / 2^64`, for `t < prime · 2^64`.
     #[inline]
-    pub(crate) fn reduce(self, t: u128) -> u64 {
+    pub fn reduce(self, t: u128) -> u64 {
         let m = low(t).wrapping_mul(self.inverse);
         let sum = ((t + u128::from(m) * u128::from(self.prime)) >> 64) as u64;
         if sum >= self.prime { sum - self.prime } else { sum }
@@ -49,51 +50,55 @@ impl Field {
 
     /// `t / 2^64`, for any `t`.
     #[inline]
-    pub(crate) fn reduce_sum(self, t: u128) -> u64 {
+    pub fn reduce_sum(self, t: u128) -> u64 {
         self.reduce(self.fold(t))
     }
 
     /// A number congruent to `t` and below `prime · 2^64`.
     #[inline]
-    pub(crate) fn fold(self, t: u128) -> u128 {
+    pub fn fold(self, t: u128) -> u128 {
         (u128::from((t >> 64) as u64 % self.prime) << 64) | (t & u128::from(u64::MAX))
     }
 
+    /// `a b`.
     #[inline]
-    pub(crate) fn times(self, a: u64, b: u64) -> u64 {
+    pub fn times(self, a: u64, b: u64) -> u64 {
         self.reduce(u128::from(a) * u128::from(b))
     }
 
+    /// `a + b`.
     #[inline]
-    pub(crate) fn plus(self, a: u64, b: u64) -> u64 {
+    pub fn plus(self, a: u64, b: u64) -> u64 {
         let sum = a + b;
         if sum >= self.prime { sum - self.prime } else { sum }
     }
 
+    /// `a - b`.
     #[inline]
-    pub(crate) fn minus(self, a: u64, b: u64) -> u64 {
+    pub fn minus(self, a: u64, b: u64) -> u64 {
         if a >= b { a - b } else { a + self.prime - b }
     }
 
     /// A residue times `2^64`.
-    pub(crate) fn lift(self, x: u64) -> u64 {
+    pub fn lift(self, x: u64) -> u64 {
         self.times(x, self.square)
     }
 
     /// The residue of an integer.
-    pub(crate) fn integer(self, x: u64) -> u64 {
+    pub fn integer(self, x: u64) -> u64 {
         self.times(x % self.prime, self.square)
     }
 
     /// The residue of a fraction with a power of two below.
-    pub(crate) fn dyadic(self, x: Dyadic) -> u64 {
+    pub fn dyadic(self, x: Dyadic) -> u64 {
         let size = self.integer(x.mantissa.unsigned_abs());
         let base = if x.exponent < 0 { self.inverse_of(self.integer(2)) } else { self.integer(2) };
         let product = self.times(size, self.power(base, u64::from(x.exponent.unsigned_abs())));
         if x.mantissa < 0 { self.minus(0, product) } else { product }
     }
 
-    pub(crate) fn power(self, base: u64, exponent: u64) -> u64 {
+    /// `base^exponent`.
+    pub fn power(self, base: u64, exponent: u64) -> u64 {
         let (mut base, mut left, mut power) = (base, exponent, self.integer(1));
         while left > 0 {
             if left & 1 == 1 {
@@ -106,28 +111,31 @@ impl Field {
     }
 
     /// The inverse by Fermat's theorem; 0 for 0.
-    pub(crate) fn inverse_of(self, x: u64) -> u64 {
+    pub fn inverse_of(self, x: u64) -> u64 {
         self.power(x, self.prime - 2)
     }
 }
 
 /// The hash of everything that determines the rows of a view. Every item is written with its length or at a fixed
 /// width, so that two views with the same hash input are the same view.
-pub(crate) struct Fingerprint(Sha256);
+pub struct Fingerprint(Sha256);
 
 impl Fingerprint {
-    pub(crate) fn new(kind: &str) -> Self {
+    /// Of nothing yet but the kind of view.
+    pub fn new(kind: &str) -> Self {
         let mut this = Self(Sha256::new());
         this.number(kind.len() as u64);
         this.0.update(kind.as_bytes());
         this
     }
 
-    pub(crate) fn number(&mut self, x: u64) {
+    /// Adds a number.
+    pub fn number(&mut self, x: u64) {
         self.0.update(x.to_le_bytes());
     }
 
-    pub(crate) fn numbers(&mut self, xs: impl ExactSizeIterator<Item = u64>) {
+    /// Adds a list of numbers, with its length.
+    pub fn numbers(&mut self, xs: impl ExactSizeIterator<Item = u64>) {
         self.number(xs.len() as u64);
         let mut buffer = Vec::with_capacity(8 * xs.len().min(1 << 12));
         for x in xs {
@@ -140,21 +148,23 @@ impl Fingerprint {
         self.0.update(&buffer);
     }
 
-    pub(crate) fn floats<'a>(&mut self, xs: impl ExactSizeIterator<Item = &'a f64>) {
+    /// Adds a list of floats by their bits.
+    pub fn floats<'a>(&mut self, xs: impl ExactSizeIterator<Item = &'a f64>) {
         self.numbers(xs.map(|x| x.to_bits()));
     }
 
-    pub(crate) fn finish(self) -> Primes {
+    /// The primes that follow from all that was added.
+    pub fn finish(self) -> Primes {
         Primes(ChaCha8Rng::from_seed(self.0.finalize().into()))
     }
 }
 
 /// Primes in `[2^60, 2^61)`, uniformly drawn, no two alike in a row of a few.
-pub(crate) struct Primes(ChaCha8Rng);
+pub struct Primes(ChaCha8Rng);
 
 impl Primes {
     /// The next prime that is none of `others`.
-    pub(crate) fn draw(&mut self, others: &[u64]) -> u64 {
+    pub fn draw(&mut self, others: &[u64]) -> u64 {
         loop {
             let candidate = (1 << 60) | (self.0.next_u64() >> 4) | 1;
             if is_prime(candidate) && !others.contains(&candidate) {

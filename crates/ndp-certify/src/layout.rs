@@ -5,42 +5,43 @@ use ndarray::Array2;
 
 /// What the coordinates of a view stand for.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Layout {
+pub struct Layout {
     /// Number of nodes of the protocol.
-    pub(crate) nodes: usize,
+    pub nodes: usize,
     /// Number of coordinates.
-    pub(crate) coordinates: usize,
+    pub coordinates: usize,
     /// How many of them, the first, are noises.
-    pub(crate) noises: usize,
+    pub noises: usize,
     /// Variance of every noise, in coordinates that are scaled so that it lies in `(1/4, 1]`; empty stands for variance 1.
-    pub(crate) variances: Vec<f64>,
+    pub variances: Vec<f64>,
     /// The inputs that are accounted for.
-    pub(crate) inputs: Vec<Input>,
+    pub inputs: Vec<Input>,
     /// Nodes whose inputs may leak: what members reveal to themselves.
-    pub(crate) members: Vec<usize>,
+    pub members: Vec<usize>,
     /// Noises that the observer knows, which have no coordinate (they count in the rank).
-    pub(crate) known: usize,
+    pub known: usize,
     /// Whether every coordinate is an input with a noise of variance 1, so that all losses add up to the rank.
-    pub(crate) adds_up: bool,
+    pub adds_up: bool,
 }
 
 /// An input of the protocol and the coordinate that holds its coefficients.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Input {
+pub struct Input {
     /// The node.
-    pub(crate) node: usize,
+    pub node: usize,
     /// The coordinate.
-    pub(crate) coordinate: usize,
+    pub coordinate: usize,
     /// The unit loss is this factor times `2^scale` times the squared coefficients of an orthonormal basis.
-    pub(crate) factor: f64,
-    pub(crate) scale: i64,
+    pub factor: f64,
+    /// A power of 2, see `factor`.
+    pub scale: i64,
     /// What the loss never exceeds, known without numerics.
-    pub(crate) structural: Option<f64>,
+    pub structural: Option<f64>,
 }
 
 impl Layout {
     /// One noise of variance 1 for every input, on the given nodes, of which each is accounted for.
-    pub(crate) fn of_equal_columns(nodes: usize, inside: &[usize]) -> Self {
+    pub fn of_equal_columns(nodes: usize, inside: &[usize]) -> Self {
         let input =
             |(coordinate, &node)| Input { node, coordinate, factor: 1.0, scale: 0, structural: Some(1.0) };
         Self {
@@ -71,7 +72,9 @@ impl Layout {
 }
 
 /// Rows in floating point, and at most how far each is from the exact one in norm.
-pub(crate) struct FloatRows {
-    pub(crate) rows: Array2<f64>,
-    pub(crate) errors: Vec<f64>,
+pub struct FloatRows {
+    /// A row for each message, over the coordinates.
+    pub rows: Array2<f64>,
+    /// How far each row is from the exact one, at most, in length.
+    pub errors: Vec<f64>,
 }

@@ -1,4 +1,5 @@
-//! The inner loops of the accountants, compiled for the vector units of the machine that runs them.
+//! The inner loops of accountants and trainers, compiled for the vector units of the machine that runs them. For the crates of this
+//! workspace alone: nothing here is promised.
 //!
 //! Every kernel is a plain loop over small arrays, compiled three times (for any x86-64, with AVX2, with
 //! AVX-512) and chosen at run time. Products and sums are written apart, never as a fused
@@ -6,23 +7,24 @@
 //! of the crate with `unsafe` code: the calls of the versions whose vector unit was just detected.
 #![allow(unsafe_code)]
 
-use ndp_graph::Csr;
+use crate::Csr;
 use ndp_linalg::stop::checkpoint;
 
 /// `B` numbers that fill whole cache lines: one row of a panel of `B` interleaved columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[repr(C, align(64))]
-pub(crate) struct Lanes<const B: usize>(pub(crate) [f64; B]);
+pub struct Lanes<const B: usize>(pub [f64; B]);
 
 impl<const B: usize> Lanes<B> {
-    pub(crate) const ZERO: Self = Self([0.0; B]);
+    /// Zeros.
+    pub const ZERO: Self = Self([0.0; B]);
 }
 
 /// Defines a function that runs its body compiled for the best vector unit present.
 macro_rules! multiversion {
     ($(#[$meta:meta])* fn $name:ident<$(const $g:ident: $gt:ty),*>($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
         $(#[$meta])*
-        pub(crate) fn $name<$(const $g: $gt),*>($($arg: $ty),*) {
+        pub fn $name<$(const $g: $gt),*>($($arg: $ty),*) {
             #[inline(always)]
             fn body<$(const $g: $gt),*>($($arg: $ty),*) $body
 
@@ -87,7 +89,7 @@ multiversion! {
 }
 
 /// Rows `first..` of `Y = W X` for `width` numbers to a row, as many rows as fit in `y`.
-pub(crate) fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut [f64]) {
+pub fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y: &mut [f64]) {
     checkpoint();
     match width {
         8 => multiply_models::<8>(w, first, x, y),
@@ -108,7 +110,7 @@ pub(crate) fn multiply_rows_of(w: &Csr, first: usize, width: usize, x: &[f64], y
 }
 
 /// Examples whose scores are computed side by side.
-pub(crate) const SCORES: usize = 16;
+pub const SCORES: usize = 16;
 
 multiversion! {
     /// Adds to `right` the worth of every example: `worth[0]` if its score `intercept + Σ_j model[j] x_j` is
@@ -207,7 +209,7 @@ fn add_shares<const B: usize, const SUM: bool>(x: &Lanes<B>, scale: &[f64; B], s
 }
 
 /// The first `width` lanes of rows `first..` of `Y = W X`.
-pub(crate) fn multiply(w: &Csr, first: usize, x: &[Lanes<16>], width: usize, y: &mut [Lanes<16>]) {
+pub fn multiply(w: &Csr, first: usize, x: &[Lanes<16>], width: usize, y: &mut [Lanes<16>]) {
     checkpoint();
     match width.div_ceil(4) {
         1 => multiply_rows::<4>(w, first, x, y),
@@ -218,14 +220,14 @@ pub(crate) fn multiply(w: &Csr, first: usize, x: &[Lanes<16>], width: usize, y: 
 }
 
 /// `Σ x y`, in eight sums side by side.
-pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+pub fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sum = 0.0;
     dot_lanes::<8>(x, y, &mut sum);
     sum
 }
 
 /// `Σ w x y`, in eight sums side by side.
-pub(crate) fn weighted_dot(x: &[f64], y: &[f64], weights: &[f64]) -> f64 {
+pub fn weighted_dot(x: &[f64], y: &[f64], weights: &[f64]) -> f64 {
     let mut sum = 0.0;
     weighted_lanes::<8>(x, y, weights, &mut sum);
     sum

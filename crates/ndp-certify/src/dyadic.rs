@@ -2,14 +2,16 @@
 
 /// `mantissa · 2^exponent`, the value of a finite `f64` exactly; the mantissa is odd or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Dyadic {
-    pub(crate) mantissa: i64,
-    pub(crate) exponent: i32,
+pub struct Dyadic {
+    /// `m`, odd or 0.
+    pub mantissa: i64,
+    /// `e`.
+    pub exponent: i32,
 }
 
 impl Dyadic {
     /// The value of a finite number.
-    pub(crate) fn of(x: f64) -> Self {
+    pub fn of(x: f64) -> Self {
         debug_assert!(x.is_finite());
         if x == 0.0 {
             return Self { mantissa: 0, exponent: 0 };
@@ -28,12 +30,12 @@ impl Dyadic {
     }
 
     /// Binary places after the point: the logarithm of the denominator.
-    pub(crate) fn places(self) -> u32 {
+    pub fn places(self) -> u32 {
         self.exponent.min(0).unsigned_abs()
     }
 
     /// Position of the leading binary digit: `|x| < 2^top`; 0 for the number 0.
-    pub(crate) fn top(self) -> i32 {
+    pub fn top(self) -> i32 {
         if self.mantissa == 0 {
             0
         } else {

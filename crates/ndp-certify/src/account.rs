@@ -14,11 +14,11 @@ use ndp_linalg::{cholesky, gemm};
 
 /// What the work may take.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Budget {
+pub struct Budget {
     /// Bytes.
-    pub(crate) memory: u64,
+    pub memory: u64,
     /// Bits of a number in fixed point.
-    pub(crate) bits: u32,
+    pub bits: u32,
 }
 
 impl Default for Budget {
@@ -30,32 +30,35 @@ impl Default for Budget {
 
 /// What is proven about the losses of all nodes outside a coalition.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Certificate {
+pub struct Certificate {
     /// Lower ends, one for each node; 0 for those out of reach.
-    pub(crate) lower: Vec<f64>,
+    pub lower: Vec<f64>,
     /// Upper ends.
-    pub(crate) upper: Vec<f64>,
+    pub upper: Vec<f64>,
     /// Dimension of what is seen, known noises included.
-    pub(crate) rank: usize,
+    pub rank: usize,
     /// Bits of the arithmetic: 0 where none was needed, 53 for floating point.
-    pub(crate) bits: u32,
+    pub bits: u32,
     /// Probability, over the primes drawn, that an upper end or the rank is too small.
-    pub(crate) failure: f64,
+    pub failure: f64,
     /// The sum of the losses of all inputs accounted for, where the rank says it.
-    pub(crate) total: Option<usize>,
+    pub total: Option<usize>,
     /// Whether an enclosure was found, however wide.
-    pub(crate) certified: bool,
+    pub certified: bool,
 }
 
 /// Nearly orthonormal combinations of what is seen, and what their enclosure says.
-pub(crate) struct Combined {
-    pub(crate) vectors: Vec<Vec<f64>>,
-    pub(crate) enclosure: Enclosure,
-    pub(crate) bits: u32,
+pub struct Combined {
+    /// The combinations, over the coordinates.
+    pub vectors: Vec<Vec<f64>>,
+    /// What they prove.
+    pub enclosure: Enclosure,
+    /// Bits of the arithmetic.
+    pub bits: u32,
 }
 
 /// The certificate of written or traced rows.
-pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
+pub fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error> {
     let layout = rows.layout();
     let (r, n) = (rows.len(), layout.coordinates);
     require("the rows of the view", bytes(r.min(layout.noises), n, 8), budget)?;
@@ -104,14 +107,14 @@ pub(crate) fn of_rows(rows: &Rows, budget: Budget) -> Result<Certificate, Error>
 }
 
 /// Which rows are new, without their losses.
-pub(crate) fn ranks(rows: &Rows, budget: Budget) -> Result<Decisions, Error> {
+pub fn ranks(rows: &Rows, budget: Budget) -> Result<Decisions, Error> {
     let size = rows.len().min(rows.layout().noises);
     require("the rows of the view", bytes(size, rows.layout().coordinates, 8), budget)?;
     decisions::of_rows(rows, bytes(size, rows.layout().coordinates, 16) <= TOGETHER)
 }
 
 /// The certificate of gossip with a fixed matrix.
-pub(crate) fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<Certificate, Error> {
+pub fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<Certificate, Error> {
     let decisions = decide_krylov(view, budget)?;
     let layout = layout_of(view);
     let rank = decisions.rank();
@@ -125,7 +128,7 @@ pub(crate) fn of_krylov(view: &Krylov, graph: &Graph, budget: Budget) -> Result<
 
 /// The certificate of gossip with a fixed matrix, and nearly orthonormal combinations of what is seen over all nodes of the
 /// ball.
-pub(crate) fn basis_of_krylov(
+pub fn basis_of_krylov(
     view: &Krylov,
     graph: &Graph,
     budget: Budget,
@@ -147,7 +150,7 @@ pub(crate) fn basis_of_krylov(
 }
 
 /// Nearly orthonormal combinations of rows, with what they prove.
-pub(crate) fn basis_of_rows(rows: &Rows, budget: Budget) -> Result<(f64, Combined), Error> {
+pub fn basis_of_rows(rows: &Rows, budget: Budget) -> Result<(f64, Combined), Error> {
     let layout = rows.layout();
     require("the rows of the view", bytes(rows.len().min(layout.noises), layout.coordinates, 8), budget)?;
     let decisions = decisions::of_rows(rows, true)?;
@@ -474,7 +477,7 @@ use with_limbs;
 /// Limbs on offer, 128 to 4224 bits.
 const LADDER: [usize; 9] = [2, 3, 4, 6, 8, 12, 16, 32, 66];
 /// Enclosures of this width are exact: absolute up to a loss of 1, relative above it.
-pub(crate) const WIDTH: f64 = 1e-9;
+pub const WIDTH: f64 = 1e-9;
 /// Errors of combinations that add nothing to speak of to the width.
 const PRECISE: f64 = 1e-12;
 /// Products of limbs that one attempt may take: some minutes.

@@ -1,11 +1,11 @@
 //! The nodes that matter: those from which something can reach the observer in time.
 
-use crate::numeric::id;
 use ndp_graph::{GossipSequence, Graph};
+use ndp_numeric::casts::id;
 
 /// A set of nodes with numbers of its own, ascending.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Ball {
+pub struct Ball {
     nodes: Vec<usize>,
     /// Number of every node of the graph within the ball, or [`OUTSIDE`].
     local: Vec<u32>,
@@ -22,7 +22,7 @@ impl Ball {
     }
 
     /// The nodes within `hops` of `members`, members included.
-    pub(crate) fn around(graph: &Graph, members: &[usize], hops: usize) -> Self {
+    pub fn around(graph: &Graph, members: &[usize], hops: usize) -> Self {
         let mut inside = vec![false; graph.node_count()];
         let mut frontier = members.to_vec();
         frontier.iter().for_each(|&v| inside[v] = true);
@@ -37,7 +37,7 @@ impl Ball {
     }
 
     /// The nodes whose first state enters a message of `sequence`, given as step and sender; and `members`.
-    pub(crate) fn before(
+    pub fn before(
         sequence: &GossipSequence,
         members: &[usize],
         messages: impl DoubleEndedIterator<Item = (usize, usize)>,
@@ -59,12 +59,13 @@ impl Ball {
     }
 
     /// The nodes, ascending.
-    pub(crate) fn nodes(&self) -> &[usize] {
+    pub fn nodes(&self) -> &[usize] {
         &self.nodes
     }
 
     /// How many there are.
-    pub(crate) fn len(&self) -> usize {
+    #[expect(clippy::len_without_is_empty, reason = "whoever needs that asks for the nodes")]
+    pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
@@ -74,12 +75,12 @@ impl Ball {
     }
 
     /// The number of node `u` within the ball.
-    pub(crate) fn local(&self, u: usize) -> Option<usize> {
+    pub fn local(&self, u: usize) -> Option<usize> {
         Some(self.local[u]).filter(|&k| k != OUTSIDE).map(|k| k as usize)
     }
 
     /// The numbers of nodes that are all inside.
-    pub(crate) fn locals(&self, nodes: &[usize]) -> Vec<usize> {
+    pub fn locals(&self, nodes: &[usize]) -> Vec<usize> {
         nodes.iter().filter_map(|&u| self.local(u)).collect()
     }
 }

@@ -1,4 +1,5 @@
-//! Certified losses: what a linear Gaussian view reveals, proven by a theorem whose constants are computed.
+//! Certified losses: what a linear Gaussian view reveals, proven by a theorem whose constants are computed. An implementation detail
+//! of the `ndp` workspace: nothing here is stable, and nothing here knows a protocol or a grade.
 //!
 //! A view is a set of rows, combinations `ν z + ι x` of noises `z` that the observer does not know and inputs `x`. With `R`
 //! the rows over the noises, `V` their variances and `b_u` the coefficients of input `u`, its unit loss is
@@ -19,26 +20,33 @@
 //! * [`combinations`]: nearly orthonormal combinations in fixed point, of as many bits as the growth of the error asks for.
 //! * [`enclosure`]: the theorem. The lower end of every enclosure holds without any prime.
 
-pub(crate) mod account;
-mod arithmetic;
-pub(crate) mod ball;
-mod combinations;
-pub(crate) mod decisions;
-pub(crate) mod dyadic;
-mod elimination;
-pub(crate) mod enclosure;
-pub(crate) mod field;
-mod fixed;
-pub(crate) mod gram;
-pub(crate) mod krylov;
-mod layout;
-pub(crate) mod magnitude;
-pub(crate) mod matrix;
-pub(crate) mod rows;
-mod steps;
-pub(crate) mod trace;
-mod twins;
-pub(crate) mod whole;
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 
+pub mod account;
+mod arithmetic;
+pub mod ball;
+mod combinations;
+pub mod decisions;
+pub mod dyadic;
+mod elimination;
+pub mod enclosure;
+pub mod error;
+pub mod field;
+mod fixed;
+pub mod gram;
+pub mod krylov;
+mod layout;
+pub mod magnitude;
+pub mod matrix;
 #[cfg(test)]
 mod mutations;
+pub mod rows;
+mod steps;
+pub mod trace;
+mod twins;
+pub mod whole;
+
+pub use error::Error;

@@ -18,15 +18,15 @@ use rayon::prelude::*;
 
 /// What is proven about the losses of a view.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Enclosure {
+pub struct Enclosure {
     /// Lower ends, one for each input of the layout.
-    pub(crate) lower: Vec<f64>,
+    pub lower: Vec<f64>,
     /// Upper ends.
-    pub(crate) upper: Vec<f64>,
+    pub upper: Vec<f64>,
     /// `h`.
-    pub(crate) spread: f64,
+    pub spread: f64,
     /// `ε`.
-    pub(crate) error: f64,
+    pub error: f64,
 }
 
 impl Enclosure {
@@ -64,13 +64,13 @@ impl Enclosure {
     }
 
     /// The largest width, absolute up to a loss of 1 and relative above it; infinite where an upper end is.
-    pub(crate) fn width(&self) -> f64 {
+    pub fn width(&self) -> f64 {
         self.lower.iter().zip(&self.upper).fold(0.0, |m, (&low, &high)| m.max(width(low, high)))
     }
 }
 
 /// The width of one enclosure: absolute up to a loss of 1, relative above it.
-pub(crate) fn width(low: f64, high: f64) -> f64 {
+pub fn width(low: f64, high: f64) -> f64 {
     if high.is_finite() { (high - low) / low.max(1.0) } else { f64::INFINITY }
 }
 

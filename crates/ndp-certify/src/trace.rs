@@ -12,16 +12,16 @@ use super::fixed::{self, Fixed};
 use super::layout::{FloatRows, Layout};
 use super::magnitude::Magnitude;
 use super::matrix::{ExactMatrix, ModularMatrix};
-pub(crate) use super::steps::{Message, Step};
+pub use super::steps::{Message, Step};
 use super::steps::{Sizes, most_reads};
-use crate::numeric::integer;
 use ndarray::Array2;
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::casts::integer;
 use std::sync::Arc;
 
 /// A protocol whose messages are rows.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Trace {
+pub struct Trace {
     layout: Layout,
     registers: usize,
     steps: Vec<Step>,
@@ -35,7 +35,8 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn new(layout: Layout, registers: usize, steps: Vec<Step>, messages: Vec<Message>) -> Self {
+    /// The messages of `steps` on so many registers, of whose coordinates `layout` speaks.
+    pub fn new(layout: Layout, registers: usize, steps: Vec<Step>, messages: Vec<Message>) -> Self {
         let subtracts = |step: &Step| match step {
             Step::Share(..) | Step::Ring { .. } => true,
             Step::Scale(_, factor) | Step::Add { factor, .. } => *factor < 0.0,
