@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::output::{csv, down, json, line};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::accountant::{NodeNames, Observer, PairLedgers, named};
+use ndp_account::{NodeNames, Observer, PairLedgers, named};
 use ndp_dp::{Adaptivity, Grade, Ledger, Verdict};
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -8,8 +8,7 @@ use crate::patience::Patient;
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Account, LeastNoise, Observer, Target, least_noise};
+use ndp_account::{Account, LeastNoise, Observer, Protocol, Target, least_noise};
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::privacy::DataBounds;
 use ndp_algos::sgd::walk::{Route, WalkSgd};
@@ -139,12 +138,12 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
 /// The examples, dealt to users, and how they are trained on.
 fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     let bytes = input::bytes(&asked.table)?;
-    let refused = |error: ndp_algos::Error| {
-        let hint = match &error {
-            ndp_algos::Error::Csv { problem, .. } if problem.contains("') is no number") => {
+    let refused = |error: ndp_account::Error| {
+        let hint = match error.carried() {
+            Some(ndp_algos::Error::Csv { problem, .. }) if problem.contains("') is no number") => {
                 "; --without leaves a column out"
             }
-            ndp_algos::Error::Csv { problem, .. } if problem.contains("no column is named") => {
+            Some(ndp_algos::Error::Csv { problem, .. }) if problem.contains("no column is named") => {
                 "; --label names that of the label, --separator what stands between columns"
             }
             _ => "",

@@ -17,11 +17,11 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Protocol};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Named, NodeNames, Observer, PairLedgers, Protocol};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
 /// let names = NodeNames::new(["ann", "bob", "cem", "eve"])?;
 /// let named = Named::new(&gossip, names.clone())?;
 /// let accounts = [named.account(&Observer::node(0))?];
