@@ -4,9 +4,9 @@
 //! them once.
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use ndp_account::{Error, LossReport};
 use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
-use ndp_algos::{Error, LossReport};
 use ndp_benches::once;
 use ndp_graph::{GossipMatrix, generators, random};
 use rand::SeedableRng;

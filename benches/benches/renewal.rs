@@ -4,8 +4,7 @@
 //! them. Everything here runs on one thread.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ndp_algos::Error;
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{Error, Observer, Protocol};
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk, WalkOptions};
 use ndp_dp::{NoiseMultiplier, Order};
 use ndp_graph::generators::{grid_2d_graph, hypercube_graph};

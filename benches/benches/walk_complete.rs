@@ -1,8 +1,7 @@
 //! Walks on the complete graph: the accounting of Figure 1b for one walk, and the accountants beside it.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ndp_algos::Error;
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{Error, Observer, Protocol};
 use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses, path_units};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 use ndp_algos::walk::{Bounds, FinalToken, Path, TokenNoise};

@@ -6,15 +6,14 @@ use crate::kind::Kind;
 use crate::losses::{Checked, Least, Limits, checked, least, measure, target, verdict};
 use crate::question::noise;
 use crate::worker::run;
-use ndp_algos::accountant::{self, NodeNames, Observer, PairLedgers, Target};
-use ndp_algos::{Error, LossReport};
+use ndp_account::{Error, LossReport, NodeNames, Observer, PairLedgers, Target};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Odometer, Order};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use self_cell::self_cell;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-type Held<'a> = Box<dyn accountant::Account + 'a>;
+type Held<'a> = Box<dyn ndp_account::Account + 'a>;
 
 self_cell!(
     /// What an observer sees, with the protocol that it borrows from.
@@ -89,7 +88,7 @@ impl Account {
 /// An account that somebody else holds.
 struct Borrowed(Arc<Cell>);
 
-impl accountant::Account for Borrowed {
+impl ndp_account::Account for Borrowed {
     fn observer(&self) -> &Observer {
         self.0.borrow_dependent().observer()
     }
@@ -110,7 +109,7 @@ impl accountant::Account for Borrowed {
         self.0.borrow_dependent().rests_on()
     }
 
-    fn assumptions(&self) -> Vec<accountant::Assumption> {
+    fn assumptions(&self) -> Vec<ndp_account::Assumption> {
         self.0.borrow_dependent().assumptions()
     }
 
@@ -152,7 +151,7 @@ pub(crate) fn least_noise(
 ) -> Result<Least, Fault> {
     let (accounts, nodes) = boxed(accounts)?;
     let target = target(limits, nodes)?;
-    least(&run(py, move || Ok(accountant::least_noise(&accounts, &target)?))?, sensitivity)
+    least(&run(py, move || Ok(ndp_account::least_noise(&accounts, &target)?))?, sensitivity)
 }
 
 /// Whether what these observers learn at a noise meets a target.
@@ -166,7 +165,7 @@ pub(crate) fn check_accounts(
 ) -> Result<Checked, Fault> {
     let (accounts, nodes) = boxed(accounts)?;
     let (target, noise) = (target(limits, nodes)?, noise(sigma, sensitivity)?);
-    Ok(checked(&run(py, move || Ok(accountant::check(&accounts, noise, &target)?))?))
+    Ok(checked(&run(py, move || Ok(ndp_account::check(&accounts, noise, &target)?))?))
 }
 
 /// What can be told about one node: a graded privacy profile.
@@ -271,11 +270,14 @@ fn locked(runs: &Mutex<Runs>) -> Result<MutexGuard<'_, Runs>, Fault> {
 }
 
 /// The accounts, their nodes named by where they are in the ledger.
-fn placed(accounts: Vec<PyRef<'_, Account>>, places: Option<Vec<usize>>) -> Result<(Vec<Held<'static>>, usize), Fault> {
+fn placed(
+    accounts: Vec<PyRef<'_, Account>>,
+    places: Option<Vec<usize>>,
+) -> Result<(Vec<Held<'static>>, usize), Fault> {
     let (accounts, nodes) = boxed(accounts)?;
     let Some(places) = places else { return Ok((accounts, nodes)) };
     let names = NodeNames::new(places.iter().map(ToString::to_string))?;
-    let named = accounts.into_iter().map(|account| accountant::named(account, names.clone()));
+    let named = accounts.into_iter().map(|account| ndp_account::named(account, names.clone()));
     Ok((named.collect::<Result<_, _>>()?, nodes))
 }
 
@@ -286,7 +288,8 @@ impl Ledger {
 
     fn pair(&self, u: usize, members: &[usize]) -> Result<ndp_dp::Ledger, Fault> {
         let runs = self.lock()?;
-        let found = runs.ledgers.as_ref().and_then(|ledgers| ledgers.pair(u, &Observer::coalition(members)).cloned());
+        let found =
+            runs.ledgers.as_ref().and_then(|ledgers| ledgers.pair(u, &Observer::coalition(members)).cloned());
         found.ok_or_else(|| Fault::new("no run was recorded for this node and this observer"))
     }
 }
@@ -295,7 +298,12 @@ impl Ledger {
 impl Ledger {
     #[new]
     #[pyo3(signature = (allowed=None, order=None, delta=None, rho=None))]
-    fn new(allowed: Option<f64>, order: Option<f64>, delta: Option<f64>, rho: Option<f64>) -> Result<Self, Fault> {
+    fn new(
+        allowed: Option<f64>,
+        order: Option<f64>,
+        delta: Option<f64>,
+        rho: Option<f64>,
+    ) -> Result<Self, Fault> {
         let budget = match (allowed, rho, delta) {
             (Some(allowed), None, _) => Budget::Limit(measure(order, delta)?, allowed),
             (None, Some(rho), Some(delta)) => Budget::Odometer(Odometer::new(rho, Delta::new(delta)?)?),

@@ -6,7 +6,7 @@ use crate::losses::{Limits, least, target};
 use crate::protocol::Protocol;
 use crate::question::{Who, observer, scaled_up};
 use crate::worker::run;
-use ndp_algos::accountant::{self, Observer};
+use ndp_account::Observer;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) fn compare<'py>(
         };
         let (observers, target) = (observers.clone(), target.clone());
         let found = run(py, move || {
-            let compared = accountant::compare(&[(&name, Ok(kind.protocol()))], &observers, &target);
+            let compared = ndp_account::compare(&[(&name, Ok(kind.protocol()))], &observers, &target);
             compared.rows.into_iter().next().ok_or_else(|| Fault::new("a comparison without a row"))
         })?;
         match &found.least {

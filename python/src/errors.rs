@@ -56,4 +56,4 @@ macro_rules! refused {
     };
 }
 
-refused!(ndp_graph::Error, ndp_linalg::Error, ndp_dp::Error, ndp_algos::Error);
+refused!(ndp_graph::Error, ndp_linalg::Error, ndp_dp::Error, ndp_account::Error);

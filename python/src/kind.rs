@@ -4,19 +4,18 @@ use crate::errors::Fault;
 use crate::grades::Number;
 use crate::question::generator;
 use ndarray::{Array2, ArrayView2};
-use ndp_algos::accountant;
 use ndp_algos::gossip::GossipProtocol;
 use ndp_dp::Sigma;
 
 /// A gossip, or a protocol of any kind.
 pub(crate) enum Kind {
     Gossip(Box<dyn GossipProtocol>),
-    Named(Box<dyn accountant::Protocol>),
+    Named(Box<dyn ndp_account::Protocol>),
 }
 
 impl Kind {
     /// The protocol as accountants and auditors see it.
-    pub(crate) fn protocol(&self) -> &dyn accountant::Protocol {
+    pub(crate) fn protocol(&self) -> &dyn ndp_account::Protocol {
         match self {
             Self::Gossip(protocol) => protocol,
             Self::Named(protocol) => protocol.as_ref(),

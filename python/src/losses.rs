@@ -5,9 +5,8 @@ use crate::grades::class;
 use crate::question::{noise, sigma as sigma_of};
 use crate::worker::run;
 use ndarray::Array2;
-use ndp_algos::LossReport;
-use ndp_algos::accountant::{self, Allowed, Observer, Protocol as _, Target};
-use ndp_algos::{Error, LinearProtocol, View};
+use ndp_account::{Allowed, Observer, Protocol as _, Target};
+use ndp_account::{Error, LinearProtocol, LossReport, View};
 use ndp_dp::{
     Delta, Exact, Gdp, Grade, Guarantee, Measure, Mechanism, ObserverLoss, Order, Sensitivity, Sigma,
     UnitLoss, UpperBound, Verdict,
@@ -173,7 +172,7 @@ impl LinearProtocol for Recorded {
 }
 
 impl Recorded {
-    fn accounts(&self) -> Result<Vec<Box<dyn accountant::Account + '_>>, Fault> {
+    fn accounts(&self) -> Result<Vec<Box<dyn ndp_account::Account + '_>>, Fault> {
         let account = |report: &LossReport| Ok(self.account(&Observer::coalition(&report.coalition))?);
         self.0.iter().map(account).collect()
     }
@@ -219,21 +218,21 @@ pub(crate) fn target((limits, mean, order, delta): Limits<'_>, nodes: usize) -> 
 /// A pair: exposed node, observer, loss, its grade.
 type Pair = (usize, usize, f64, &'static str);
 
-fn pair(pair: accountant::Pair) -> Pair {
+fn pair(pair: ndp_account::Pair) -> Pair {
     (pair.source, pair.observer, *pair.loss.value(), class(pair.loss.grade()))
 }
 
 /// The noise that a search found, and the pair that needs it.
 pub(crate) type Least = (f64, Option<Pair>);
 
-pub(crate) fn least(found: &accountant::LeastNoise, sensitivity: f64) -> Result<Least, Fault> {
+pub(crate) fn least(found: &ndp_account::LeastNoise, sensitivity: f64) -> Result<Least, Fault> {
     Ok((sigma_of(found.noise, sensitivity)?, found.tightest.map(pair)))
 }
 
 /// What a check found: the verdict, how many pairs exceed, and the pair that uses up most.
 pub(crate) type Checked = (&'static str, usize, Option<Pair>);
 
-pub(crate) fn checked(found: &accountant::Check) -> Checked {
+pub(crate) fn checked(found: &ndp_account::Check) -> Checked {
     (verdict(found.verdict), found.exceeding, found.tightest.map(pair))
 }
 
@@ -259,7 +258,7 @@ pub(crate) fn least_sigma(
 ) -> Result<Least, Fault> {
     let target = target(limits, unit.as_array().ncols())?;
     let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
-    least(&run(py, move || Ok(accountant::least_noise(&recorded.accounts()?, &target)?))?, sensitivity)
+    least(&run(py, move || Ok(ndp_account::least_noise(&recorded.accounts()?, &target)?))?, sensitivity)
 }
 
 /// Whether losses that were computed before meet a target at a given noise.
@@ -278,7 +277,7 @@ pub(crate) fn check(
     let target = target(limits, unit.as_array().ncols())?;
     let recorded = Recorded(reports(&unit, &lower, coalitions, &exact)?);
     let noise = noise(sigma, sensitivity)?;
-    Ok(checked(&run(py, move || Ok(accountant::check(&recorded.accounts()?, noise, &target)?))?))
+    Ok(checked(&run(py, move || Ok(ndp_account::check(&recorded.accounts()?, noise, &target)?))?))
 }
 
 /// The words of the grades, which Python's classes carry too.

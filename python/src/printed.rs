@@ -144,7 +144,7 @@ pub(crate) fn walk_row(
         let n = matrix.node_count();
         let sums = walk_sums::walk_sum_row(&matrix, u, steps)?;
         let loss = |sum: f64| Ok(walk::user_level(VisitSum::Powers(sum), n, steps, local)?.into_value());
-        let losses: Vec<f64> = sums.into_iter().map(loss).collect::<Result<_, ndp_algos::Error>>()?;
+        let losses: Vec<f64> = sums.into_iter().map(loss).collect::<Result<_, ndp_account::Error>>()?;
         Ok(Number::new(ndp_dp::Printed::new(losses), "Rényi loss").with("order", order))
     })
 }

@@ -95,7 +95,7 @@ impl Program {
         let stated = self.lock()?;
         let nodes = stated.program.node_count();
         if node >= nodes {
-            return Err(ndp_algos::Error::NodeOutOfRange { node, nodes }.into());
+            return Err(ndp_account::Error::NodeOutOfRange { node, nodes }.into());
         }
         Ok(stated.program.uses(node))
     }

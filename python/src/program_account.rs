@@ -7,7 +7,7 @@ use crate::program::{Program, Stated};
 use crate::question::{Who, generator, observer};
 use crate::worker::run;
 use ndarray::Array2;
-use ndp_algos::accountant::Observer;
+use ndp_account::Observer;
 use ndp_algos::program::{
     Dependence, NodeVerdict, Program as Inner, ProgramAccount as Answered, Run, Value, Weight, Witness,
     inverse_of_lower, toeplitz,
@@ -196,8 +196,8 @@ fn simulate(
 ) -> Result<Array2<f64>, Fault> {
     let so_far = Arc::new(Mutex::new(SoFar::default()));
     let mut raised = None;
-    let ask = |node: usize, index: usize, run: &Run| -> Result<Vec<f64>, ndp_algos::Error> {
-        let refused = ndp_algos::Error::NotOffered("a contribution was not given");
+    let ask = |node: usize, index: usize, run: &Run| -> Result<Vec<f64>, ndp_account::Error> {
+        let refused = ndp_account::Error::NotOffered("a contribution was not given");
         if stop.load(Ordering::Relaxed) {
             return Err(refused);
         }

@@ -8,9 +8,8 @@ use crate::kind::Kind;
 use crate::losses::Reports;
 use crate::question::{Who, final_token, generator, noise, observer, scaled_up};
 use crate::worker::{run, run_each, run_watched};
-use ndp_algos::LossReport;
-use ndp_algos::accountant::{self, Observer};
-use ndp_algos::audit::{self, AuditPlan};
+use ndp_account::audit::{self, AuditPlan};
+use ndp_account::{LossReport, Observer};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
     AcceleratedGossip, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip,
@@ -195,7 +194,7 @@ impl Protocol {
         let protocol = TokenAveraging { steps, initial, final_token };
         // What is no path is refused at once; a step that no guarantee covers is not.
         match protocol.require_amplification(&path) {
-            Ok(()) | Err(ndp_algos::Error::NoGuarantee(_)) => {}
+            Ok(()) | Err(ndp_account::Error::NoGuarantee(_)) => {}
             Err(fault) => return Err(fault.into()),
         }
         Ok(Self::named_as(OnPath { protocol, path }))
@@ -313,7 +312,7 @@ impl Protocol {
         Self(Arc::new(kind))
     }
 
-    fn named_as(protocol: impl accountant::Protocol + 'static) -> Self {
+    fn named_as(protocol: impl ndp_account::Protocol + 'static) -> Self {
         Self::of(Kind::Named(Box::new(protocol)))
     }
 

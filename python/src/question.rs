@@ -1,7 +1,7 @@
 //! What a question brings with it: who observes, noises, seeds, caps, what becomes of the last token.
 
 use crate::errors::Fault;
-use ndp_algos::accountant::Observer;
+use ndp_account::Observer;
 use ndp_algos::walk::FinalToken;
 use ndp_dp::{NoiseMultiplier, Sensitivity, Sigma};
 use rand_chacha::ChaCha8Rng;

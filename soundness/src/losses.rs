@@ -1,7 +1,7 @@
 //! Losses of linear Gaussian views, as the library reports them.
 
+use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndp_algos::gossip::{self, ExactOptions};
-use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndp_certify::Error as Certify;
 use ndp_dp::{Grade, Guarantee};
 use ndp_graph::{GossipMatrix, GossipSequence};
@@ -57,7 +57,7 @@ pub(crate) fn may_refuse(error: &Error) -> bool {
 
 /// Of a view that is written out.
 pub(crate) fn view(view: &View) -> Result<Reported, Error> {
-    ndp_algos::loss::exact_loss(view).map(Reported::from)
+    ndp_account::loss::exact_loss(view).map(Reported::from)
 }
 
 /// Of any protocol.

@@ -99,7 +99,9 @@ impl<'a> Arguments<'a> {
 /// the tests anyhow, as in the merge gate, `NDP_ONE_BUILD` takes the programs from there.
 fn run_program(sh: &Shell, package: &str, arguments: &[String]) -> anyhow::Result<()> {
     if std::env::var_os("NDP_ONE_BUILD").is_none() {
-        xshell::cmd!(sh, "cargo run --release --quiet --package {package} -- {arguments...}").quiet().run()?;
+        xshell::cmd!(sh, "cargo run --release --quiet --package {package} -- {arguments...}")
+            .quiet()
+            .run()?;
         return Ok(());
     }
     xshell::cmd!(sh, "cargo build --release --quiet --workspace --bins --tests").quiet().run()?;

@@ -5,7 +5,7 @@
     reason = "an example shows something, here also a time"
 )]
 
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::program::constructors::{Dsgd, dsgd};
 use ndp_algos::program::{Observer, SensitivitySet, Weight, toeplitz};
 use ndp_graph::{GossipMatrix, random::random_regular_graph};

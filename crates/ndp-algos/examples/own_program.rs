@@ -1,7 +1,7 @@
 //! From a blank file to a table of who learns how much about whom: a protocol of your own, stated twice.
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::program::{Program, Reads, SensitivitySet};
 use ndp_graph::{GossipMatrix, generators::cycle_graph};
 

@@ -1,9 +1,9 @@
 //! A protocol of your own beside all others at the same guarantee.
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
-use ndp_algos::accountant::{Comparison, Observer, Target, compare};
+use ndp_account::{Comparison, Error, Observer, Target, compare};
 use ndp_algos::program::{Declared, Program, Reads, SensitivitySet};
-use ndp_algos::{Error, registry};
+use ndp_algos::registry;
 use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, Graph, generators::hypercube_graph};
 

@@ -1,8 +1,7 @@
 //! Train on a table of one's own with a walking token, at a privacy budget.
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
-use ndp_algos::Error;
-use ndp_algos::accountant::Target;
+use ndp_account::{Error, Target};
 use ndp_algos::sgd::privacy::{Accountant, Watched};
 use ndp_algos::sgd::walk::{Route, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Dataset, Deal, Domain, Evaluation, Linear, LinearLoss, Objective, Users};

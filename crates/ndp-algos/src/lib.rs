@@ -7,12 +7,12 @@
 //! # 1. The question
 //!
 //! Nodes of a network compute something together, a mean or a model, by messages and with noise. What does an *observer* `v` (one
-//! node, a coalition, an outsider) learn about the data of an *exposed* node `u`? A [`Protocol`] is asked in two steps:
-//! [`account`](accountant::Protocol::account) looks at what the observer sees, which is the expensive part;
-//! [`profile`](accountant::Account::profile) tells what follows for one node at one noise, graded, in whatever terms are wanted:
+//! node, a coalition, an outsider) learn about the data of an *exposed* node `u`? A [`Protocol`](ndp_account::Protocol) is asked in two steps:
+//! [`account`](ndp_account::Protocol::account) looks at what the observer sees, which is the expensive part;
+//! [`profile`](ndp_account::Account::profile) tells what follows for one node at one noise, graded, in whatever terms are wanted:
 //!
 //! ```
-//! use ndp_algos::accountant::{Observer, Protocol};
+//! use ndp_account::{Observer, Protocol};
 //! use ndp_algos::gossip::SynchronousGossip;
 //! use ndp_dp::{Delta, Grade, NoiseMultiplier};
 //! use ndp_graph::{GossipMatrix, generators::karate_club_graph};
@@ -27,14 +27,14 @@
 //! ```
 //!
 //! Noise is a [`NoiseMultiplier`](ndp_dp::NoiseMultiplier): its standard deviation in units of the distance that the data of one
-//! node may move. An [`Observer`](accountant::Observer) is as strong as an honest-but-curious node can be, unless it is told
+//! node may move. An [`Observer`](ndp_account::Observer) is as strong as an honest-but-curious node can be, unless it is told
 //! otherwise: `Observer::coalition(&[3, 5])`, `Observer::outsider().tapping(&[(0, 1)])`, `.without_own_noise()`.
 //!
 //! Where the view is linear and Gaussian, all follows from a *unit loss* for each node: the part of the local loss (of what would be
 //! lost if the noisy value were published) that the observer gets. It comes as an enclosure that is a proof:
 //!
 //! ```
-//! # use ndp_algos::accountant::{Observer, Protocol};
+//! # use ndp_account::{Observer, Protocol};
 //! # use ndp_algos::gossip::SynchronousGossip;
 //! # use ndp_graph::{GossipMatrix, generators::karate_club_graph};
 //! # let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&karate_club_graph()?), 8);
@@ -48,11 +48,11 @@
 //!
 //! # 2. How much noise
 //!
-//! A [`Target`](accountant::Target) says what may be lost, in which terms, and by whom. [`least_noise`](accountant::least_noise)
-//! finds the noise and [`check`](accountant::check) verifies one:
+//! A [`Target`](ndp_account::Target) says what may be lost, in which terms, and by whom. [`least_noise`](ndp_account::least_noise)
+//! finds the noise and [`check`](ndp_account::check) verifies one:
 //!
 //! ```
-//! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
+//! use ndp_account::{Observer, Protocol, Target, check, least_noise};
 //! use ndp_algos::gossip::SynchronousGossip;
 //! use ndp_dp::{Delta, Measure, Verdict};
 //! use ndp_graph::{GossipMatrix, generators::cycle_graph};
@@ -76,7 +76,7 @@
 //! the messages it sends. [`registry`] has every protocol by name, its parameters as data:
 //!
 //! ```
-//! use ndp_algos::accountant::{Observer, Target};
+//! use ndp_account::{Observer, Target};
 //! use ndp_algos::registry;
 //! use ndp_dp::{Delta, Measure};
 //! use ndp_graph::{GossipMatrix, generators::cycle_graph};
@@ -111,7 +111,7 @@
 //! ```
 //! use ndarray::arr2;
 //! use ndp_algos::gossip::SynchronousGossip;
-//! use ndp_algos::{LinearProtocol, View, loss::exact_loss};
+//! use ndp_account::{LinearProtocol, View, loss::exact_loss};
 //! use ndp_graph::{GossipMatrix, generators::path_graph};
 //! let path = path_graph(3)?;
 //! let own = arr2(&[[0.5, 0.5, 0.0], [0.5, 0.25, 0.25], [0.0, 0.25, 0.75]]);
@@ -131,7 +131,7 @@
 //! what. One account covers correlated noise, noise over time, secure sums, repeated use, drop-outs and coalitions.
 //!
 //! ```
-//! use ndp_algos::accountant::{Observer, Target, least_noise, Protocol};
+//! use ndp_account::{Observer, Protocol, Target, least_noise};
 //! use ndp_algos::program::{Declared, Program, Reads, SensitivitySet};
 //! use ndp_dp::{Delta, Measure};
 //! use ndp_graph::generators::cycle_graph;
@@ -153,9 +153,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! If the view is easier to write down than the steps, implement [`LinearProtocol`] (two methods). For everything else implement
-//! [`accountant::Protocol`], whose account gives a profile for each node and noise. [`check`](accountant::check),
-//! [`least_noise`](accountant::least_noise), [`compare`](accountant::compare) and [`audit`](audit::audit) take all of them.
+//! If the view is easier to write down than the steps, implement [`LinearProtocol`](ndp_account::LinearProtocol) (two methods). For everything else implement
+//! [`Protocol`](ndp_account::Protocol), whose account gives a profile for each node and noise. [`check`](ndp_account::check),
+//! [`least_noise`](ndp_account::least_noise), [`compare`](ndp_account::compare) and [`audit`](ndp_account::audit::audit) take all of them.
 //!
 //! # 6. Tokens
 //!
@@ -163,8 +163,7 @@
 //! [ring](walk::ring) that is exact, on the [complete graph](walk::complete) and on [any graph](walk::graph) an upper bound.
 //!
 //! ```
-//! use ndp_algos::LinearProtocol;
-//! use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
+//! use ndp_account::{LinearProtocol, Observer, Protocol, Target, least_noise};
 //! use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 //! use ndp_algos::walk::ring::{Placement, RingSum};
 //! use ndp_algos::walk::{Bounds, TokenNoise};
@@ -191,7 +190,7 @@
 //! [`Statement`](sgd::Statement) of an [`Accountant`](sgd::Accountant); as protocols they are [`PrivateTraining`](sgd::PrivateTraining).
 //!
 //! ```
-//! use ndp_algos::accountant::{Observer, Protocol};
+//! use ndp_account::{Observer, Protocol};
 //! use ndp_algos::sgd::{Domain, MeanEstimation, Objective, PrivateTraining, Training};
 //! use ndp_dp::{Delta, NoiseMultiplier};
 //! // The mean of numbers from an interval of length 1 around 0.
@@ -210,17 +209,17 @@
 //!
 //! # 8. Several runs
 //!
-//! [`PairLedgers`](accountant::PairLedgers) adds up, for every pair, what several runs have cost, and says before a run whether it
+//! [`PairLedgers`](ndp_account::PairLedgers) adds up, for every pair, what several runs have cost, and says before a run whether it
 //! still fits. On what a run may have depended is declared; what reacts to something hidden has no sum and is refused.
 //!
 //! # 9. Is it true?
 //!
-//! [`audit`](audit::audit) runs a protocol and attacks what the observer really receives. Its lower bound exceeds a true guarantee
+//! [`audit`](ndp_account::audit::audit) runs a protocol and attacks what the observer really receives. Its lower bound exceeds a true guarantee
 //! only with a probability that one chooses.
 //!
 //! ```
-//! use ndp_algos::accountant::Observer;
-//! use ndp_algos::audit::{AuditPlan, audit};
+//! use ndp_account::Observer;
+//! use ndp_account::audit::{AuditPlan, audit};
 //! use ndp_algos::gossip::SynchronousGossip;
 //! use ndp_dp::NoiseMultiplier;
 //! use ndp_graph::progress::Silent;
@@ -241,7 +240,8 @@
 //!
 //! ```
 //! use ndp_algos::gossip::printed::{Powers, theorem1_towards};
-//! use ndp_algos::{LinearProtocol, gossip::SynchronousGossip};
+//! use ndp_account::LinearProtocol;
+//! use ndp_algos::gossip::SynchronousGossip;
 //! use ndp_graph::{GossipMatrix, generators::path_graph};
 //! let matrix = GossipMatrix::metropolis(&path_graph(3)?);
 //! let printed = theorem1_towards((&matrix, 2), &[2], Powers::FromZero)?;
@@ -255,17 +255,17 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | what does an observer learn, how much noise, which protocol, several runs | [`accountant`], [`registry`] |
+//! | what does an observer learn, how much noise, which protocol, several runs | [`ndp_account`], [`registry`] |
 //! | averaging by gossip | [`gossip`]: [`fresh`](gossip::fresh), [`noisy_messages`](gossip::noisy_messages), [`sequence`](gossip::sequence), [`accelerated`](gossip::accelerated), [`calibrate`](gossip::calibrate()), [`utility`](gossip::utility) |
 //! | a protocol stated step by step | [`program`], [`program::constructors`] |
 //! | tokens | [`walk`]: [`ring`](walk::ring), [`complete`](walk::complete), [`graph`](walk::graph) |
 //! | training | [`sgd`], [`sgd::privacy`] |
-//! | losses of a view | [`view`], [`loss`] |
-//! | attacks | [`audit`] |
+//! | losses of a view | [`ndp_account::View`], [`ndp_account::loss`] |
+//! | attacks | [`ndp_account::audit`] |
 //! | accountants of single releases, composition, amplification | [`ndp_dp`] |
 //! | graphs and matrices | [`ndp_graph`] |
 //!
-//! Bad input is an [`Error`] that names condition and value. Everything random takes a generator, and no result depends on the
+//! Bad input is an [`Error`](ndp_account::Error) that names condition and value. Everything random takes a generator, and no result depends on the
 //! number of threads.
 
 #![cfg_attr(
@@ -273,23 +273,13 @@
     deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
 
-pub mod accountant;
-mod attack;
-pub mod audit;
-mod counter;
+mod baselines;
 pub mod error;
 pub mod gossip;
-pub mod loss;
 #[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
 pub mod program;
-pub mod protocol;
 pub mod registry;
 pub mod sgd;
-pub mod view;
 pub mod walk;
 
-pub use accountant::Protocol;
 pub use error::Error;
-pub use loss::LossReport;
-pub use protocol::{LinearProtocol, OwnNoise};
-pub use view::View;

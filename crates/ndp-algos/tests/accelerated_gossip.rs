@@ -2,12 +2,11 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, Axis};
-use ndp_algos::accountant::Observer;
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Error, LinearProtocol, Observer, OwnNoise};
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use ndp_algos::gossip::utility::{Convergence, error_bound, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, SequenceGossip, exact_loss};
-use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_graph::sequences::EdgeActivations;

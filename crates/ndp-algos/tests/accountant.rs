@@ -1,10 +1,9 @@
 //! One question, asked of every protocol of the registry.
 
-use ndp_algos::accountant::{Allowed, Observer, Target, check, compare, least_noise};
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Allowed, Error, Observer, Protocol, Target, check, compare, least_noise};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
-use ndp_algos::{Error, Protocol};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
@@ -122,7 +121,7 @@ fn every_protocol_meets_its_audit() -> Result<(), Error> {
         ("gossip-sgd", "epochs=3,rounds=2"),
     ];
     let plan = AuditPlan { runs: 100_000, error_rate: 1e-4 };
-    let audited: Vec<(&str, Result<ndp_algos::audit::Audit, Error>)> = PROTOCOLS
+    let audited: Vec<(&str, Result<ndp_account::audit::Audit, Error>)> = PROTOCOLS
         .par_iter()
         .enumerate()
         .map(|(k, entry)| {

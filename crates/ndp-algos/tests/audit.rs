@@ -1,11 +1,10 @@
 //! Attacks on transcripts of the simulator: exact losses are met and never exceeded, printed ones are.
 
-use ndp_algos::accountant::Observer;
-use ndp_algos::audit::{Audit, AuditPlan, audit};
+use ndp_account::audit::{Audit, AuditPlan, audit};
+use ndp_account::{Error, LinearProtocol, LossReport, Observer};
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
-use ndp_algos::{Error, LinearProtocol, LossReport};
 use ndp_dp::{Grade, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_graph::random::{connected_erdos_renyi, connected_random_geometric};

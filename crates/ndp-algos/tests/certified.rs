@@ -3,12 +3,12 @@
 
 use approx::assert_abs_diff_eq;
 use ndarray::{Array2, array};
+use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_algos::gossip::accelerated::{ActiveEdge, Momentum};
 use ndp_algos::gossip::{
     AcceleratedGossip, ExactOptions, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip,
     SynchronousGossip, exact_loss, mean_loss_by_step,
 };
-use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::Grade;
 use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step, generators};

@@ -1,12 +1,12 @@
 //! Whom an answer covers, and that nothing is met for those it does not.
 
-use ndp_algos::accountant::{
-    Account, Assumption, Audience, Coverage, Covered, Observer, Target, accounts, check, least_noise,
+use ndp_account::{
+    Account, Assumption, Audience, Coverage, Covered, Error, Observer, Protocol, Target, accounts, check,
+    least_noise,
 };
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::program::{Declared, SensitivitySet, constructors};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
-use ndp_algos::{Error, Protocol};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};

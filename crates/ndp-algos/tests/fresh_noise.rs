@@ -2,10 +2,11 @@
 
 use approx::assert_relative_eq;
 use ndarray::{Array2, Axis};
+use ndp_account::{Error, LinearProtocol, OwnNoise, loss};
+use ndp_algos::gossip;
 use ndp_algos::gossip::GossipProtocol;
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances, optimize};
 use ndp_algos::program::design::{DesignStopping, Limit};
-use ndp_algos::{Error, LinearProtocol, OwnNoise, gossip, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
 use rand::{RngExt, SeedableRng};

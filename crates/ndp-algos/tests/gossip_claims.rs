@@ -2,8 +2,8 @@
 
 use approx::assert_relative_eq;
 use ndarray::Array2;
-use ndp_algos::accountant::Observer;
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Error, LinearProtocol, Observer, OwnNoise};
 use ndp_algos::gossip::fresh::flat_variances;
 use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::random_graph::RandomGraph;
@@ -11,7 +11,6 @@ use ndp_algos::gossip::{
     ExactOptions, FreshNoiseGossip, GossipProtocol, SequenceGossip, SynchronousGossip, exact_loss,
     mean_loss_by_step,
 };
-use ndp_algos::{Error, LinearProtocol, OwnNoise};
 use ndp_dp::{Grade, Order, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_graph::random::connected_random_geometric;

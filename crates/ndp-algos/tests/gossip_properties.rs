@@ -1,7 +1,7 @@
 //! What holds for every graph, every observer and every number of rounds.
 
+use ndp_account::{LinearProtocol, OwnNoise};
 use ndp_algos::gossip::{ExactOptions, FreshNoiseGossip, exact_loss};
-use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};

@@ -1,14 +1,14 @@
 //! The general routine against exact rational arithmetic, which orthogonalises the raw rows.
 
 use approx::assert_abs_diff_eq;
+use ndp_account::{Error, OwnNoise};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
-use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, Graph};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{Signed, ToPrimitive, Zero};
+use num_traits::{One, Signed, ToPrimitive, Zero};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -137,6 +137,29 @@ fn random_connected_graphs_with_six_to_ten_nodes() -> Result<(), Error> {
             let (observer, rounds) = (rng.random_range(0..n), rng.random_range(1..=n));
             compare(&graph, observer, rounds)?;
         }
+    }
+    Ok(())
+}
+
+/// A path whose last edge hardly moves anything: without its own noise the last node learns some 1e-18 about the others, which is
+/// less than what `3 - 2.999…` rounds away.
+#[test]
+fn a_mean_below_the_roundings_is_not_lost() -> Result<(), Error> {
+    let options = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
+    let exact = |x: f64| BigRational::from_float(x).expect("finite");
+    for tiny in [1e-6, 1e-9, 3e-10, 1e-12, 1e-100] {
+        // One round of each: the observers 0 and 1 hear node 2, which by then has a share `tiny` of node 3.
+        let graph = ndp_graph::generators::path_graph(3)?;
+        let weight = |u, _| if u == 1 { tiny } else { 0.5 };
+        let matrix = ndp_graph::GossipMatrix::from_edge_weights(&graph, weight)?;
+        let report = exact_loss((&matrix, 2), &[0], options)?;
+        // Node 0 hears x_1, then (x_0/2 + d x_1 + tiny x_2): the plane is that of e_1 and (1/2, tiny) over 0 and 2.
+        let square = exact(tiny) * exact(tiny);
+        let of_two = &square / (BigRational::new(1.into(), 4.into()) + &square);
+        let mean = (BigRational::one() + of_two) / BigRational::from_integer(3.into());
+        let reported = exact(*report.mean().value());
+        assert!(reported >= mean, "{tiny:e}: {}", (mean - &reported).to_f64().unwrap_or(f64::NAN));
+        assert!(reported <= mean + exact(1e-9));
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Losses of synchronous gossip against values computed elsewhere.
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
+use ndp_account::{Error, OwnNoise};
 use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
-use ndp_algos::{Error, OwnNoise};
 use ndp_dp::Grade;
 use ndp_graph::Weights;
 use ndp_graph::{GossipMatrix, Graph, generators};

@@ -2,11 +2,11 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::Array2;
+use ndp_account::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_algos::gossip::printed::{self, Powers};
 use ndp_algos::gossip::{
     ExactOptions, GossipProtocol, SequenceGossip, closed_form, exact_loss, mean_loss_by_step,
 };
-use ndp_algos::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::Weights;
 use ndp_graph::sequences::EdgeActivations;

@@ -1,9 +1,8 @@
 //! What several runs cost together: by the names of the nodes, for the same observers in every run.
 
-use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Target};
+use ndp_account::{Error, Named, NodeNames, Observer, PairLedgers, Protocol, Target};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry::{self, Parameters};
-use ndp_algos::{Error, Protocol};
 use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::{GossipMatrix, generators};
 
@@ -24,7 +23,7 @@ fn ledgers_add_up_by_pair() -> Result<(), Error> {
     ledgers.record("gossip", &first, noise, Adaptivity::Fixed)?;
     ledgers.record("ring", &second, noise, Adaptivity::Fixed)?;
     for u in 1..6 {
-        let mu = |account: &dyn ndp_algos::accountant::Account| -> Result<f64, Error> {
+        let mu = |account: &dyn ndp_account::Account| -> Result<f64, Error> {
             Ok(account.profile(u, noise)?.mu().unwrap().value().mu())
         };
         let together = ledgers.pair(u, &observer).unwrap().spent()?.mu().unwrap().value().mu();

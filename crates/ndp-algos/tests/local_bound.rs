@@ -1,7 +1,6 @@
 //! What is learnt by whoever hears the noisy values themselves, against every account.
 
-use ndp_algos::Error;
-use ndp_algos::accountant::{Observer, Target, least_noise};
+use ndp_account::{Error, Observer, Target, least_noise};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, generators};

@@ -2,10 +2,9 @@
 
 use approx::{assert_abs_diff_eq, assert_relative_eq};
 use ndarray::{Array2, Axis, concatenate};
-use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Error, LinearProtocol, LossReport, Observer, OwnNoise, Protocol, View, loss};
 use ndp_algos::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, exact_loss};
-use ndp_algos::{Error, LinearProtocol, LossReport, OwnNoise, View, loss};
 use ndp_dp::{Grade, Measure, Sensitivity, Sigma, Verdict};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph, generators};

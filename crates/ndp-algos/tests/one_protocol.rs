@@ -1,13 +1,12 @@
 //! One protocol runs and is accounted for: shares of the identity are the numbers that were given, whatever rounds away beside 1, and
 //! hubs keep their weights. Truths in exact rational arithmetic, from the definition of the weights.
 
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{Error, LinearProtocol, LossReport, Observer, Protocol};
 use ndp_algos::gossip::{
     ExactOptions, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, exact_loss,
 };
 use ndp_algos::program::constructors::muffliato;
 use ndp_algos::program::{Program, SensitivitySet};
-use ndp_algos::{Error, LinearProtocol, LossReport};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step, Weights, generators};
 use num_rational::BigRational;

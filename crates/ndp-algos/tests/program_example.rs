@@ -7,7 +7,7 @@ mod own_program;
 use ndp_algos::program::{Program, SensitivitySet};
 
 #[test]
-fn a_program_in_rust_and_in_text_has_the_same_losses() -> Result<(), ndp_algos::Error> {
+fn a_program_in_rust_and_in_text_has_the_same_losses() -> Result<(), ndp_account::Error> {
     let rust = own_program::in_rust()?.pairwise_losses(&SensitivitySet::UseLevel)?;
     let text = Program::read(own_program::AS_TEXT.as_bytes())?.pairwise_losses(&SensitivitySet::UseLevel)?;
     assert_eq!(rust.grade(), ndp_dp::Grade::Exact);

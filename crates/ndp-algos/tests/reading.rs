@@ -1,6 +1,6 @@
 //! What is read from files is what was meant, or an error.
 
-use ndp_algos::accountant::Observer;
+use ndp_account::Observer;
 use ndp_algos::registry::Parameters;
 
 #[test]

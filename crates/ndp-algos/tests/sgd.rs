@@ -3,7 +3,7 @@
 mod problems;
 
 use ndarray::{Array1, Array2};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::sgd::Users;
 use ndp_algos::sgd::federated::FederatedSgd;
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
@@ -464,9 +464,10 @@ fn bad_input_is_refused() -> Result<(), Error> {
     let wrong = Dataset::new(Array2::ones((4, 2)), vec![0.0, 1.0, 1.0, 0.0])?;
     let one_class = Dataset::new(Array2::ones((4, 2)), vec![1.0; 4])?;
     let server = FederatedSgd { batch: 1, step_size: 1.0, domain: Domain::Ball(1.0), initial: None };
-    for (data, error) in
-        [(wrong, Error::InvalidLabel { row: 0, label: 0.0 }), (one_class, Error::OneClass(1.0))]
-    {
+    for (data, error) in [
+        (wrong, ndp_algos::Error::InvalidLabel { row: 0, label: 0.0 }),
+        (one_class, ndp_algos::Error::OneClass(1.0)),
+    ] {
         let users = in_order(&data, 2)?;
         let average = |_: usize, _: &mut ChaCha8Rng| Ok(Mixing::Server);
         let refused = [
@@ -474,7 +475,7 @@ fn bad_input_is_refused() -> Result<(), Error> {
             DESCENT.run(&objective, &users, None, average, None, &mut rng(1)).map(|_| ()),
             server.run(&objective, &users, None, None, &mut rng(1)).map(|_| ()),
         ];
-        refused.into_iter().for_each(|refused| assert_eq!(refused, Err(error.clone())));
+        refused.into_iter().for_each(|refused| assert_eq!(refused, Err(error.clone().into())));
         assert!(WALK.run(&Linear::from(LinearLoss::Squared), &users, None, None, &mut rng(1)).is_ok());
     }
     let other = Evaluation::new(1, &Dataset::new(Array2::ones((4, 3)), vec![1.0; 4])?)?;

@@ -1,13 +1,13 @@
 //! Five tasks that a newcomer brings, done with what the documentation of the crates says and nothing else.
 
 use ndarray::arr2;
-use ndp_algos::accountant::{Observer, Protocol, Target, check, compare, least_noise};
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{LinearProtocol, Observer, Protocol, Target, check, compare, least_noise};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::program::{Declared, Program, Reads, SensitivitySet as Changes};
+use ndp_algos::registry;
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, TokenNoise};
-use ndp_algos::{LinearProtocol, registry};
 use ndp_dp::{Delta, Gaussian, Gdp, Grade, Measure, Mechanism, NoiseMultiplier, Sensitivity, Sigma, Verdict};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, Graph, generators};
@@ -107,7 +107,7 @@ fn a_protocol_of_ones_own() -> Result<(), Box<dyn Error>> {
     // The server gets y1 and y5 as a neighbor, then means: (y0 + y2)/2, (y1 + y3)/2, (y2 + y4)/2 ... and so everything.
     let server = Protocol::account(&own, &Observer::node(0))?;
     let neighbor = Protocol::account(&own, &Observer::node(3))?;
-    let mu = |account: &dyn ndp_algos::accountant::Account, u| -> Result<f64, Box<dyn Error>> {
+    let mu = |account: &dyn ndp_account::Account, u| -> Result<f64, Box<dyn Error>> {
         let profile = account.profile(u, NoiseMultiplier::new(1.0)?)?;
         Ok(profile.mu().map_or(f64::INFINITY, |mu| mu.value().mu()))
     };

@@ -1,12 +1,11 @@
 //! Attacks on token transcripts: no guarantee is undercut, and exact ones are nearly met.
 
-use ndp_algos::accountant::{Observer, Protocol};
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Error, LinearProtocol, Observer, Protocol};
 use ndp_algos::walk::complete::realised::path_units;
 use ndp_algos::walk::complete::{CompleteOptions, CompleteSum, CompleteWalk};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, OnPath, TokenNoise};
-use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::progress::Silent;
 use ndp_numeric::gaussian_profile;

@@ -1,10 +1,10 @@
 //! Claims of the decentralization paper about token walks that are false: each counterexample with its numbers.
 
 use approx::assert_relative_eq;
-use ndp_algos::loss::exact_loss;
+use ndp_account::loss::exact_loss;
+use ndp_account::{Error, LinearProtocol};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 use ndp_algos::walk::{Bounds, OnPath, TokenNoise};
-use ndp_algos::{Error, LinearProtocol};
 use ndp_dp::{Delta, Gaussian, Gdp, Mechanism, Sensitivity, Sigma};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

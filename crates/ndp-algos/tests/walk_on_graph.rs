@@ -1,7 +1,7 @@
 //! Attacks on the transcripts of a token that walks on a graph, path and all.
 
 use ndarray::{Array1, Array2};
-use ndp_algos::Protocol;
+use ndp_account::Protocol;
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{

@@ -4,7 +4,7 @@
 //! `(Σ_i A_i)² / Σ_j A_j²`, `A_j` the product of the slopes after slot `j`, the upper sum over contributions.
 
 use ndarray::Array2;
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions, pendant};
 use ndp_algos::walk::{FinalToken, Path};
 use ndp_dp::{NoiseMultiplier, Order};

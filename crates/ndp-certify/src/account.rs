@@ -1,13 +1,13 @@
 //! From exact rows to a certificate: decisions, then combinations at growing precision, then the enclosure.
 
-use super::combinations::Lost;
-use super::decisions::{self, Decisions};
-use super::enclosure::{Enclosure, of_combinations};
-use super::krylov::{Against, Krylov};
-use super::rows::{Input, Layout, Rows};
-use super::twins;
-use super::{fixed, magnitude::power_of_two};
 use crate::Error;
+use crate::combinations::Lost;
+use crate::decisions::{self, Decisions};
+use crate::enclosure::{Enclosure, of_combinations};
+use crate::krylov::{Against, Krylov};
+use crate::rows::{Input, Layout, Rows};
+use crate::twins;
+use crate::{fixed, magnitude::power_of_two};
 use ndarray::Array2;
 use ndp_graph::Graph;
 use ndp_linalg::{cholesky, gemm};
@@ -275,7 +275,7 @@ type Rounded = (Vec<Vec<f64>>, Vec<f64>);
 fn combine_rows<const L: usize>(rows: &Rows, kept: &[usize], scales: &[i64]) -> Result<Rounded, (Lost, f64)> {
     let layout = rows.layout();
     let mut found =
-        super::combinations::Combinations::<L>::new(layout.coordinates, layout.noises, &layout.variances);
+        crate::combinations::Combinations::<L>::new(layout.coordinates, layout.noises, &layout.variances);
     for (done, &k) in kept.iter().enumerate() {
         let (row, gamma) = rows.fixed::<L>(k, scales);
         let progress = (done + 1) as f64 / kept.len() as f64;

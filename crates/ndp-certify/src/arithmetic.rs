@@ -1,11 +1,11 @@
 //! The arithmetics in which a protocol's steps are followed back: modulo a prime, in fixed point with a bound on the error, and in
 //! floating point.
 
-use super::dyadic::Dyadic;
-use super::field::Field;
-use super::fixed::{self, Fixed};
-use super::magnitude::Magnitude;
-use super::matrix::{ExactMatrix, ModularMatrix};
+use crate::dyadic::Dyadic;
+use crate::field::Field;
+use crate::fixed::{self, Fixed};
+use crate::magnitude::Magnitude;
+use crate::matrix::{ExactMatrix, ModularMatrix};
 use std::sync::Arc;
 
 /// At least the norm of a ring: 1 on sums of the two ends, `√(1 + 4γ²)` on their differences.

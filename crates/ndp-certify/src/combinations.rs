@@ -5,8 +5,8 @@
 //! numbers; so the exact `q` are exact combinations of the rows, whatever the coefficients are worth. What is stored differs
 //! from them by at most `e` in norm, and `e` follows a recurrence that is evaluated upwards in units of the last place.
 
-use super::fixed::{self, Fixed, Sums, TERMS, Wide};
-use super::magnitude::{Magnitude, times_power};
+use crate::fixed::{self, Fixed, Sums, TERMS, Wide};
+use crate::magnitude::{Magnitude, times_power};
 use ndp_graph::kernel;
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::{floor, integer};
@@ -113,7 +113,7 @@ impl<const L: usize> Combinations<L> {
     /// Adds a unit vector, which is exact.
     pub(crate) fn push_unit(&mut self, coordinate: usize) {
         let mut unit = vec![[0; L]; self.coordinates];
-        unit[coordinate] = fixed::of_dyadic(super::dyadic::Dyadic::of(1.0), 0);
+        unit[coordinate] = fixed::of_dyadic(crate::dyadic::Dyadic::of(1.0), 0);
         let mut rounded = vec![0.0; self.coordinates];
         rounded[coordinate] = 1.0;
         self.fixed.push(unit);

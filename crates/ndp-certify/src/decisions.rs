@@ -3,11 +3,11 @@
 //! A row that is new modulo a prime is new. The converse fails only where the prime divides a certain nonzero minor of
 //! the rows; so where two primes disagree, the one that says "old" is proven unlucky and is drawn again.
 
-use super::elimination::{Newness, Table, Verdicts};
-use super::field::{Field, Primes};
-use super::krylov::Krylov;
-use super::rows::Rows;
 use crate::Error;
+use crate::elimination::{Newness, Table, Verdicts};
+use crate::field::{Field, Primes};
+use crate::krylov::Krylov;
+use crate::rows::Rows;
 
 /// What was decided about the rows of a view.
 #[derive(Clone, Debug, PartialEq)]

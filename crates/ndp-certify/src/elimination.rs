@@ -1,6 +1,6 @@
 //! Which rows are new: Gaussian elimination modulo a prime.
 
-use super::field::Field;
+use crate::field::Field;
 use ndp_linalg::stop::checkpoint;
 use rayon::prelude::*;
 

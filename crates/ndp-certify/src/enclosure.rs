@@ -10,8 +10,8 @@
 //! the loss is `β_uᵀ G⁻¹ β_u`, and the eigenvalues of `G` lie in `[1 - h, 1 + h]`. Computed vectors at distance at most
 //! `e_k` from the exact ones give `h = η + 2ε √(1 + η) + ε²` with `ε² = Σ e_k²` and `η` a bound on their own `‖Ĝ - I‖`.
 
-use super::layout::Layout;
-use super::magnitude::times_power;
+use crate::layout::Layout;
+use crate::magnitude::times_power;
 use ndarray::{Array2, ArrayView2, s};
 use ndp_linalg::gemm;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl Enclosure {
             return None;
         }
         let roundings = (vectors.len() + 16) as f64 * f64::EPSILON;
-        let ends = |input: &super::rows::Input| {
+        let ends = |input: &crate::rows::Input| {
             let squares: f64 = vectors.iter().map(|q| q[input.coordinate] * q[input.coordinate]).sum();
             let length = squares.sqrt();
             let short = (length * (1.0 - roundings) - error).max(0.0);

@@ -4,7 +4,7 @@
 //! seeds ChaCha, whose numbers are tried until they are prime. The same view always draws the same
 //! primes, and nobody can aim at them without steering the hash.
 
-use super::dyadic::Dyadic;
+use crate::dyadic::Dyadic;
 use ndp_numeric::casts::low;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;

@@ -10,8 +10,8 @@
     reason = "limbs are cut out of wider numbers, modulo 2^64 on purpose, and counts of limbs and bits are small"
 )]
 
-use super::dyadic::Dyadic;
-use super::magnitude::power_of_two;
+use crate::dyadic::Dyadic;
+use crate::magnitude::power_of_two;
 
 /// A number in fixed point, least significant limb first.
 pub(crate) type Fixed<const L: usize> = [u64; L];

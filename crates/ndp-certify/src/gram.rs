@@ -1,6 +1,6 @@
 //! The whole Gram matrix `Bᵀ (R V Rᵀ)⁺ B` of the inputs of a view, entry by entry.
 //!
-//! With combinations `q_1, …, q_r` as in [`enclosure`](super::enclosure), of Gram matrix `Γ`, `‖Γ - I‖ ≤ h < 1`, and coefficients
+//! With combinations `q_1, …, q_r` as in [`enclosure`](crate::enclosure), of Gram matrix `Γ`, `‖Γ - I‖ ≤ h < 1`, and coefficients
 //! `β_i` over input `i`, the entry is `β_iᵀ Γ⁻¹ β_j`, and
 //!
 //! ```text
@@ -9,13 +9,13 @@
 //!
 //! since the eigenvalues of `Γ⁻¹ - I` lie in `[-h/(1+h), h/(1-h)]`. Computed `β̂` are off by at most `ε` each.
 
-use super::account::{self, Budget, MAX_DENSE, TOGETHER, WIDTH, bytes, require};
-use super::decisions;
-use super::enclosure::{Enclosure, combined};
-use super::fixed;
-use super::magnitude::times_power;
-use super::rows::{Layout, Rows};
 use crate::Error;
+use crate::account::{self, Budget, MAX_DENSE, TOGETHER, WIDTH, bytes, require};
+use crate::decisions;
+use crate::enclosure::{Enclosure, combined};
+use crate::fixed;
+use crate::magnitude::times_power;
+use crate::rows::{Layout, Rows};
 use ndarray::{Array2, s};
 use ndp_linalg::{cholesky, gemm};
 

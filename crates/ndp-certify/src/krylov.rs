@@ -5,13 +5,13 @@
 //! What members know of their own noise are unit vectors, seen but not propagated: they hear all their
 //! neighbors, so that `W e_c` lies in the span of the first level.
 
-use super::ball::Ball;
-use super::combinations::{Combinations, Lost};
-use super::elimination::Verdicts;
-use super::elimination::{Basis, Newness, Table};
-use super::field::{Field, Fingerprint};
-use super::magnitude::Magnitude;
-use super::matrix::{ExactMatrix, Laziness};
+use crate::ball::Ball;
+use crate::combinations::{Combinations, Lost};
+use crate::elimination::Verdicts;
+use crate::elimination::{Basis, Newness, Table};
+use crate::field::{Field, Fingerprint};
+use crate::magnitude::Magnitude;
+use crate::matrix::{ExactMatrix, Laziness};
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
 
@@ -379,7 +379,7 @@ mod tests {
         let decisions = decisions::of_krylov(&view, false)?;
         let combine = |against| {
             let found = view.combinations::<6>(&decisions.kept, against);
-            found.map(super::super::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")
+            found.map(crate::combinations::Combinations::into_rounded).map_err(|_| "digits are lost")
         };
         let farthest = |vectors: &[Vec<f64>]| {
             let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

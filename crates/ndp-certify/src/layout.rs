@@ -1,6 +1,6 @@
 //! What the coordinates of rows stand for, and rows in floating point.
 
-use super::field::Fingerprint;
+use crate::field::Fingerprint;
 use ndarray::Array2;
 
 /// What the coordinates of a view stand for.
@@ -77,4 +77,11 @@ pub struct FloatRows {
     pub rows: Array2<f64>,
     /// How far each row is from the exact one, at most, in length.
     pub errors: Vec<f64>,
+}
+
+/// Powers of two by which a row of so many numbers below 1 is scaled down so that it is no longer than 64: what is subtracted from a
+/// coordinate is as large as the row is long, and fixed point ends at 128.
+pub(crate) fn room(entries: usize) -> i64 {
+    let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
+    if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }
 }

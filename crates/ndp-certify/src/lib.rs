@@ -44,9 +44,11 @@ pub mod matrix;
 #[cfg(test)]
 mod mutations;
 pub mod rows;
+mod source;
 mod steps;
 pub mod trace;
 mod twins;
 pub mod whole;
 
 pub use error::Error;
+pub use source::Source;

@@ -8,11 +8,11 @@ mod modular;
 
 pub(crate) use modular::ModularMatrix;
 
-use super::ball::Ball;
-use super::dyadic::Dyadic;
-use super::field::{Field, Fingerprint};
-use super::fixed::{self, Divisor, Fixed};
-use super::magnitude::Magnitude;
+use crate::ball::Ball;
+use crate::dyadic::Dyadic;
+use crate::field::{Field, Fingerprint};
+use crate::fixed::{self, Divisor, Fixed};
+use crate::magnitude::Magnitude;
 use ndp_graph::GossipMatrix;
 use ndp_graph::gossip_matrix::Weights;
 use ndp_graph::tasks::for_tasks;
@@ -396,7 +396,7 @@ impl ExactMatrix {
                     }
                 }
                 let rest = fixed::rounded(&rest, fixed::digits(&rest) + 1)
-                    * super::magnitude::times_power(1.0, fixed::digits(&rest) + 1 - fixed::places(2));
+                    * crate::magnitude::times_power(1.0, fixed::digits(&rest) + 1 - fixed::places(2));
                 // What is left by fewer than 2^-80 is a rounding error: denominators below 2^33 leave more, or nothing.
                 let rest = if rest < 1e-24 { 0.0 } else { rest };
                 self.shares.iter().fold(rest, |rest, l| l + (1.0 - l) * rest)
@@ -452,7 +452,7 @@ const TOGETHER: u32 = 31;
 
 /// A number that was an `f64`.
 fn float(x: Dyadic) -> f64 {
-    super::magnitude::times_power(x.mantissa as f64, x.exponent.into())
+    crate::magnitude::times_power(x.mantissa as f64, x.exponent.into())
 }
 
 /// Binary logarithm of the least common multiple of numbers, rounded up.

@@ -1,10 +1,10 @@
 //! Tests of the proof itself: what would happen if a part of it were wrong.
 
-use super::combinations::{Combinations, Lost};
-use super::decisions;
-use super::enclosure::Enclosure;
-use super::krylov::{Against, Krylov};
-use super::rows::{Given, Rows};
+use crate::combinations::{Combinations, Lost};
+use crate::decisions;
+use crate::enclosure::Enclosure;
+use crate::krylov::{Against, Krylov};
+use crate::rows::{Given, Rows};
 use ndarray::Array2;
 use ndp_graph::{GossipMatrix, generators, random};
 use num_bigint::BigInt;
@@ -152,7 +152,7 @@ fn a_dropped_direction_is_seen() -> Result<(), Box<dyn std::error::Error>> {
         let seeds: Vec<usize> = graph.neighbors(0).iter().map(|&w| w as usize).collect();
         let view = Krylov::new(&GossipMatrix::metropolis(&graph), &[0], &seeds, &[0], 5);
         let decisions = decisions::of_krylov(&view, false)?;
-        let layout = super::rows::Layout::of_equal_columns(graph.node_count(), view.ball().nodes());
+        let layout = crate::rows::Layout::of_equal_columns(graph.node_count(), view.ball().nodes());
         let highest = |kept: &[bool]| -> f64 {
             let Ok(found) = view.combinations::<4>(kept, Against::All) else { panic!("independent rows") };
             let (vectors, errors) = found.into_rounded();

@@ -5,13 +5,14 @@
 //! variance; the rest are inputs that have no coordinate among the noises. Where a noise enters with an input, under the
 //! same coefficient in every row, one coordinate is both.
 
-use super::dyadic::Dyadic;
-use super::field::{Field, Fingerprint};
-use super::fixed::{self, Fixed};
-pub use super::layout::{FloatRows, Input, Layout};
-use super::magnitude::{Magnitude, times_power};
-use super::trace::Trace;
-use super::whole::WholeRows;
+use crate::dyadic::Dyadic;
+use crate::field::{Field, Fingerprint};
+use crate::fixed::{self, Fixed};
+use crate::layout::room;
+pub use crate::layout::{FloatRows, Input, Layout};
+use crate::magnitude::{Magnitude, times_power};
+use crate::trace::Trace;
+use crate::whole::WholeRows;
 use ndarray::{Array2, ArrayView2};
 use ndp_numeric::casts::id;
 
@@ -221,13 +222,6 @@ impl Given {
             to.numbers(row.iter().map(|(_, x)| i64::from(x.exponent).cast_unsigned()));
         }
     }
-}
-
-/// Powers of two by which a row of so many numbers below 1 is scaled down so that it is no longer than 64: what is subtracted from a
-/// coordinate is as large as the row is long, and fixed point ends at 128.
-pub(super) fn room(entries: usize) -> i64 {
-    let bits = i64::from(entries.max(1).next_power_of_two().ilog2());
-    if bits > 12 { bits.div_euclid(2) - 5 } else { 0 }
 }
 
 /// The width of a row of dyadic numbers in bits, and half the logarithm of its length.

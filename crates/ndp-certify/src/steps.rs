@@ -1,8 +1,8 @@
 //! The steps of a protocol, and what they make of the size of numbers.
 
-use super::arithmetic::ring_norm;
-use super::magnitude::Magnitude;
-use super::matrix::ExactMatrix;
+use crate::arithmetic::ring_norm;
+use crate::magnitude::Magnitude;
+use crate::matrix::ExactMatrix;
 use std::sync::Arc;
 
 /// One step of a protocol on its registers, in order of time.

@@ -5,15 +5,15 @@
 //! back past the moment where noise is added reads off its coefficients. The same walk back is done modulo
 //! primes, in fixed point with a bound on its error, and in floating point where all terms are nonnegative.
 
-use super::arithmetic::{Arithmetic, InFixed, InFloats, Residues, ring_norm};
-use super::dyadic::Dyadic;
-use super::field::{Field, Fingerprint};
-use super::fixed::{self, Fixed};
-use super::layout::{FloatRows, Layout};
-use super::magnitude::Magnitude;
-use super::matrix::{ExactMatrix, ModularMatrix};
-pub use super::steps::{Message, Step};
-use super::steps::{Sizes, most_reads};
+use crate::arithmetic::{Arithmetic, InFixed, InFloats, Residues, ring_norm};
+use crate::dyadic::Dyadic;
+use crate::field::{Field, Fingerprint};
+use crate::fixed::{self, Fixed};
+use crate::layout::{FloatRows, Layout};
+use crate::magnitude::Magnitude;
+use crate::matrix::{ExactMatrix, ModularMatrix};
+pub use crate::steps::{Message, Step};
+use crate::steps::{Sizes, most_reads};
 use ndarray::Array2;
 use ndp_linalg::stop::checkpoint;
 use ndp_numeric::casts::integer;
@@ -305,9 +305,9 @@ const AMPLIFIED: f64 = 100.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::account::{Budget, basis_of_rows};
-    use super::super::rows::{Input, Rows};
     use super::*;
+    use crate::account::{Budget, basis_of_rows};
+    use crate::rows::{Input, Rows};
     use num_rational::BigRational;
     use num_traits::One;
 

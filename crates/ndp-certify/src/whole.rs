@@ -1,10 +1,10 @@
 //! Rows of ratios of integers: every row is multiplied by a common denominator and is then a row of integers, which spans the
 //! same and loses the same.
 
-use super::field::{Field, Fingerprint};
-use super::fixed::Fixed;
-use super::layout::{FloatRows, Layout};
-use super::magnitude::{Magnitude, times_power};
+use crate::field::{Field, Fingerprint};
+use crate::fixed::Fixed;
+use crate::layout::{FloatRows, Layout};
+use crate::magnitude::{Magnitude, times_power};
 use ndarray::Array2;
 use num_bigint::{BigInt, Sign};
 use num_rational::BigRational;
@@ -32,7 +32,7 @@ impl WholeRows {
             .iter()
             .map(|row| {
                 let part = row.iter().filter(|(j, _)| (*j as usize) < noises);
-                -part.map(|(_, x)| x.bits().cast_signed()).max().unwrap_or(0) - super::rows::room(row.len())
+                -part.map(|(_, x)| x.bits().cast_signed()).max().unwrap_or(0) - crate::layout::room(row.len())
             })
             .collect();
         let mut column_scales = vec![i64::MIN; layout.coordinates];
@@ -96,7 +96,7 @@ impl WholeRows {
         let mut row = vec![[0; L]; self.layout.coordinates];
         for (j, x) in &self.entries[k] {
             let shift = self.row_scales[k] - scales.get(*j as usize).copied().unwrap_or(0);
-            row[*j as usize] = to_fixed(x, shift + super::fixed::places(L));
+            row[*j as usize] = to_fixed(x, shift + crate::fixed::places(L));
         }
         (row, Magnitude::new(self.entries[k].len() as f64, 0).root())
     }
@@ -174,5 +174,5 @@ fn to_fixed<const L: usize>(x: &BigInt, shift: i64) -> Fixed<L> {
     };
     let mut limbs = [0; L];
     limbs.iter_mut().zip(size.to_u64_digits()).for_each(|(to, digit)| *to = digit);
-    if x.sign() == Sign::Minus { super::fixed::minus(&[0; L], &limbs) } else { limbs }
+    if x.sign() == Sign::Minus { crate::fixed::minus(&[0; L], &limbs) } else { limbs }
 }

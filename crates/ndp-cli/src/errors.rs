@@ -60,10 +60,10 @@ impl From<clap::Error> for Failure {
     }
 }
 
-impl From<ndp_algos::Error> for Failure {
-    fn from(error: ndp_algos::Error) -> Self {
+impl From<ndp_account::Error> for Failure {
+    fn from(error: ndp_account::Error) -> Self {
         match error {
-            ndp_algos::Error::NoSuchName { .. } | ndp_algos::Error::InvalidText { .. } => {
+            ndp_account::Error::NoSuchName { .. } | ndp_account::Error::InvalidText { .. } => {
                 Self::Usage(error.to_string())
             }
             other => Self::Refused(other.to_string()),

@@ -3,7 +3,7 @@
 use crate::args::Pictures;
 use crate::errors::Failure;
 use crate::paths::Paths;
-use ndp_algos::accountant::Observer;
+use ndp_account::Observer;
 use ndp_dp::Grade;
 use ndp_graph::Graph;
 use ndp_numeric::decimal::{Round, fixed, scientific};

@@ -1,8 +1,7 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
-use ndp_algos::accountant::{Account, Assumption, Attacker, Observer};
+use ndp_account::{Account, Assumption, Attacker, Error, LossReport, Observer, Protocol};
 use ndp_algos::registry::{Entry, Parameters};
-use ndp_algos::{Error, LossReport, Protocol};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;

@@ -2,7 +2,7 @@
 
 use crate::output::{command_line, number, up};
 use crate::question::Chosen;
-use ndp_algos::accountant::{Account, Assumption, Coverage, Observer};
+use ndp_account::{Account, Assumption, Coverage, Observer};
 use ndp_algos::registry::{self, Changes, Law, Noise};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;

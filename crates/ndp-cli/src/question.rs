@@ -5,7 +5,7 @@ use crate::errors::Failure;
 use crate::input::{Names, bytes, node};
 use crate::output::up;
 use crate::patience::Patient;
-use ndp_algos::accountant::{Allowed, Audience, Observer, Target};
+use ndp_account::{Allowed, Audience, Observer, Target};
 use ndp_algos::program::{Declared, Program, SensitivitySet};
 use ndp_algos::registry::{self, Changes, Law, Noise, Parameters, Terms};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};

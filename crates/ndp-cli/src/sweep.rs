@@ -11,8 +11,8 @@ use crate::args::{Sweep, Weights};
 use crate::errors::Failure;
 use crate::patience::Patient;
 use crate::{input, plain, question};
-use ndp_algos::Protocol as _;
-use ndp_algos::accountant::Observer;
+use ndp_account::Observer;
+use ndp_account::Protocol as _;
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order};
 use ndp_graph::{GossipMatrix, Graph};
 use serde::Serialize;
@@ -185,7 +185,7 @@ impl Study {
         let ((name, protocol), observer) = self.item(item);
         let named = plain::name(&self.graph, observer);
         let in_vain =
-            |error: ndp_algos::Error| Failure::Refused(format!("{name}, observer {named}: {error}"));
+            |error: ndp_account::Error| Failure::Refused(format!("{name}, observer {named}: {error}"));
         let (account, bound) = protocol.look(observer).map_err(in_vain)?;
         let hops: Vec<Option<u32>> = match observer.members() {
             [] => vec![None; self.graph.node_count()],

@@ -1,8 +1,7 @@
 //! Training, studies, pages, formats: answers that agree with the library, and mistakes that are named.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Observer, Target, least_noise};
+use ndp_account::{Observer, Protocol, Target, least_noise};
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective, PrivateTraining};
 use ndp_dp::{Delta, Measure};

@@ -7,7 +7,7 @@ use crate::draw::numbers::{coalition, literal, pick};
 use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::OwnNoise;
+use ndp_account::OwnNoise;
 use ndp_algos::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -55,7 +55,7 @@ impl Part for Accelerated {
             .collect();
         let code = format!(
             "use ndp_algos::gossip::accelerated::{{AcceleratedGossip, Momentum, ActiveEdge}};\n\
-             use ndp_algos::{{OwnNoise, LinearProtocol}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
+             use ndp_account::{{LinearProtocol, OwnNoise}};\nuse ndp_graph::Graph;\nlet graph = {};\n\
              let rings = vec![{}];\nlet momentum = Momentum {{ mixing: {}, push: {} }};\n\
              let mut protocol = AcceleratedGossip::given(&graph, rings, 0.0, momentum)?;\n\
              protocol.own_noise = OwnNoise::{own_noise:?};\n\

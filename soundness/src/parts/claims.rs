@@ -158,7 +158,7 @@ fn debiased(outcome: &mut Outcome, rng: &mut ChaCha8Rng) -> Option<()> {
             "// The expected count, as the estimate is linear in it.\n\
              let (held, n, labels, gamma) = ({held}.0, {n}.0, {labels}.0, {gamma:?});\n\
              let mean = held * (1.0 - gamma) + n * gamma / labels;\n\
-             let at = |count| Ok::<_, ndp_algos::Error>(*ndp_algos::walk::ring::printed::debiased(count, {labels}, gamma)?.value());\n\
+             let at = |count| Ok::<_, ndp_account::Error>(*ndp_algos::walk::ring::printed::debiased(count, {labels}, gamma)?.value());\n\
              assert!((at(0)? + mean * (at(1)? - at(0)?) - held).abs() > 1e-9);"
         );
         Case { size, code: "" }.violation(DEBIASED, what, &test)

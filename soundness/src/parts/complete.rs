@@ -3,7 +3,7 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, Walk, hidden_look, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::complete::{CompleteOptions, CompleteSum, CompleteWalk};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Order, Sigma};
@@ -33,7 +33,7 @@ impl Part for Complete {
         let truth = Walk { n, steps, colluders, published, from_exposed: false, cap: usize::MAX };
         let final_token = if published { FinalToken::Published } else { FinalToken::Withheld };
         let code = format!(
-            "use ndp_algos::accountant::{{Observer, Protocol}};\nuse ndp_algos::walk::complete::{{CompleteOptions, CompleteSum, CompleteWalk}};\n\
+            "use ndp_account::{{Observer, Protocol}};\nuse ndp_algos::walk::complete::{{CompleteOptions, CompleteSum, CompleteWalk}};\n\
              use ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_dp::{{Delta, NoiseMultiplier, Order, Sigma}};\n\
              let options = CompleteOptions {{ final_token: FinalToken::{final_token:?}, ..CompleteOptions::default() }};\n\
              let walk = CompleteWalk::new({n}, {steps})?.with_options(options)?;"
@@ -125,7 +125,7 @@ impl Part for Complete {
             let rho = 1.0 / others as f64;
             let m = rng.random_range(1..=20);
             let truth = hidden_look(epsilon, mu, m, rho);
-            let look = || -> Result<f64, ndp_algos::Error> {
+            let look = || -> Result<f64, ndp_account::Error> {
                 let (walk, noise) = (CompleteWalk::new(others + 1, steps)?, Sigma::new(1.0 / mu)?);
                 let sum =
                     CompleteSum { walk, bounds, noise: TokenNoise::gaussian(noise), constant_data: true };

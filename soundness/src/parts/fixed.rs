@@ -7,8 +7,8 @@ use crate::draw::weights;
 use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
+use ndp_account::{LinearProtocol, OwnNoise};
 use ndp_algos::gossip::SynchronousGossip;
-use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::Graph;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -43,7 +43,7 @@ impl Part for Fixed {
         let (reported, call) = match route {
             0 => (
                 protocol.coalition_view(&members).and_then(|view| losses::view(&view)),
-                format!("ndp_algos::loss::exact_loss(&protocol.coalition_view(&{members:?})?)"),
+                format!("ndp_account::loss::exact_loss(&protocol.coalition_view(&{members:?})?)"),
             ),
             1 => (losses::protocol(&protocol, &members), format!("protocol.coalition_loss(&{members:?})")),
             _ => (

@@ -8,7 +8,7 @@ use crate::draw::weights;
 use crate::losses;
 use crate::oracle::gossip;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::OwnNoise;
+use ndp_account::OwnNoise;
 use ndp_algos::gossip::FreshNoiseGossip;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -79,7 +79,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn walk(&self, w: &TransitionMatrix) -> Result<TokenWalk, ndp_algos::Error> {
+    fn walk(&self, w: &TransitionMatrix) -> Result<TokenWalk, ndp_account::Error> {
         TokenWalk::new(w, Start::Law(self.start.clone()), self.steps)?.with_options(self.options())
     }
 
@@ -138,17 +138,19 @@ impl Drawn {
         // Constant gradients, steps that overwrite the token, and anything between.
         let slopes = [vec![1.0; n], vec![0.0; n], (0..n).map(|_| rng.random::<f64>()).collect()];
         let v = members[0];
-        let says = |outcome: &mut Outcome, found: Result<f64, ndp_algos::Error>, call: String, truth: f64| {
-            match found {
-                Ok(found) => outcome.check(truth <= found * (1.0 + ERROR) + f64::MIN_POSITIVE, || {
-                    let what = format!("{call} = {found:e}, true {truth:e}");
-                    let assertion = format!("assert!(*{call}?.value() >= {:?});", truth * (1.0 - ERROR));
-                    case.violation("upper bound below the truth", what, &assertion)
-                }),
-                Err(e) => outcome
-                    .check(false, || case.violation("refused", format!("{call}: {e}"), &format!("{call}?;"))),
-            }
-        };
+        let says =
+            |outcome: &mut Outcome, found: Result<f64, ndp_account::Error>, call: String, truth: f64| {
+                match found {
+                    Ok(found) => outcome.check(truth <= found * (1.0 + ERROR) + f64::MIN_POSITIVE, || {
+                        let what = format!("{call} = {found:e}, true {truth:e}");
+                        let assertion = format!("assert!(*{call}?.value() >= {:?});", truth * (1.0 - ERROR));
+                        case.violation("upper bound below the truth", what, &assertion)
+                    }),
+                    Err(e) => outcome.check(false, || {
+                        case.violation("refused", format!("{call}: {e}"), &format!("{call}?;"))
+                    }),
+                }
+            };
         for slopes in &slopes {
             let mean = |observers: &[usize], published: bool| self.mean(&paths, observers, slopes, published);
             let found = walk.loss(u, &[v], self.local).map(|loss| loss.into_value());

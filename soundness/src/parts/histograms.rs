@@ -2,7 +2,7 @@
 
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteOptions, CompleteWalk};
 use ndp_dp::shuffling::Reports;
@@ -43,13 +43,13 @@ impl Part for Histograms {
             RandomizedResponse::with_epsilon(labels, local).map_err(Into::into).and_then(|response| {
                 let options = CompleteOptions { final_token, ..CompleteOptions::default() };
                 let walk = CompleteWalk::new(n, steps)?.with_options(options)?;
-                Ok::<_, ndp_algos::Error>(CompleteHistogram { walk, response, exact_reports })
+                Ok::<_, ndp_account::Error>(CompleteHistogram { walk, response, exact_reports })
             })
         else {
             return outcome;
         };
         let Ok(noise) = NoiseMultiplier::new(1.0 / local) else { return outcome };
-        let ask = |observer: Observer| -> Result<f64, ndp_algos::Error> {
+        let ask = |observer: Observer| -> Result<f64, ndp_account::Error> {
             Ok(histogram.account(&observer)?.profile(0, noise)?.epsilon(target)?.into_value().epsilon())
         };
         // What reports are drawn with when the noise is that of the question.
@@ -71,7 +71,7 @@ impl Part for Histograms {
                     size: [steps as u64, n as u64, u64::from(labels)],
                     what: format!("node{call}: {epsilon} at {delta:e}, where {least:e} is true (n = {n}, T = {steps}, L = {labels}, local {local}, published {published})"),
                     test: format!(
-                        "use ndp_algos::accountant::{{Observer, Protocol}};\n\
+                        "use ndp_account::{{Observer, Protocol}};\n\
                          use ndp_algos::walk::FinalToken;\n\
                          use ndp_algos::walk::complete::{{CompleteHistogram, CompleteOptions, CompleteWalk}};\n\
                          use ndp_dp::{{Delta, NoiseMultiplier, RandomizedResponse}};\n\

@@ -9,8 +9,7 @@ use crate::oracle::gossip::{self, Matrix};
 use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Target};
+use ndp_account::{Named, NodeNames, Observer, PairLedgers, Protocol, Target};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_dp::{Adaptivity, Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::{GossipMatrix, Graph};
@@ -112,7 +111,7 @@ fn compare(outcome: &mut Outcome, runs: &[Run], limit: f64) {
     };
     let quoted = |run: &Run| run.names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
     let mut code = format!(
-        "use ndp_algos::Protocol;\nuse ndp_algos::accountant::{{Named, NodeNames, Observer, PairLedgers}};\n\
+        "use ndp_account::Protocol;\nuse ndp_account::{{Named, NodeNames, Observer, PairLedgers, Target}};\n\
          use ndp_algos::gossip::SynchronousGossip;\nuse ndp_dp::{{Adaptivity, Measure, NoiseMultiplier}};\n\
          use ndp_graph::{{GossipMatrix, Graph}};\n\
          let mut ledgers = PairLedgers::with_limits(NodeNames::new([{}])?, Target::worst(Measure::Gaussian, {}))?;",

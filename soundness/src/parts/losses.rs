@@ -4,7 +4,7 @@ use crate::losses::{self, Mean, Reported};
 use crate::oracle::linear::{Linear, Loss, Truth};
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Violation};
-use ndp_algos::Error;
+use ndp_account::Error;
 use std::cmp::Ordering;
 
 /// A case as words and code.

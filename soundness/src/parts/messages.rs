@@ -8,7 +8,7 @@ use crate::draw::weights;
 use crate::losses;
 use crate::oracle::gossip::{self, Ears};
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::OwnNoise;
+use ndp_account::OwnNoise;
 use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
@@ -85,7 +85,7 @@ impl Part for Messages {
             });
         // The gossip of nodes is clean: there is no noise of which an account could speak.
         if kind == MessageNoise::Overheard && taps.is_empty() {
-            let refused = matches!(reported, Err(ndp_algos::Error::NotOffered(_)));
+            let refused = matches!(reported, Err(ndp_account::Error::NotOffered(_)));
             outcome.check(refused, || {
                 case.violation("nodes said to hear noise", String::new(), "assert!(report.is_err());")
             });

@@ -7,7 +7,7 @@ use crate::oracle::gossip;
 use crate::oracle::linear::{Linear, Loss};
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::gossip::printed::{self, Powers, corollary1_towards, corollary4_variance, theorem1_towards};
 use ndp_dp::{ObserverLoss, Order, Printed};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};

@@ -9,8 +9,7 @@ mod twin;
 use self::twin::{Twin, truth, unseen};
 use crate::draw::numbers::pick;
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::Error;
-use ndp_algos::accountant::Observer;
+use ndp_account::{Error, Observer};
 use ndp_algos::program::{
     AccountOptions, Dependence, NodeVerdict, ProgramAccount, ProgramError, SensitivitySet, Weight,
 };
@@ -226,7 +225,7 @@ fn compare(
     };
     let hidden = unseen(twin, observer);
     let account = match (twin.program.account_with(observer, &options), hidden) {
-        (Err(Error::Program(ProgramError::NotSeen { .. })), true) => {
+        (Err(error), true) if matches!(error.carried(), Some(ProgramError::NotSeen { .. })) => {
             outcome.check(true, || violation("", String::new()));
             return;
         }

@@ -4,7 +4,7 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::accountant::{Account, Observer, Protocol};
+use ndp_account::{Account, Observer, Protocol};
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 use ndp_dp::{ApproxDp, Delta, NoiseMultiplier, RandomizedResponse, composition};
 use num_bigint::BigInt;
@@ -41,7 +41,7 @@ fn histogram(n: usize, steps: usize, labels: u32, local: f64) -> Option<Complete
     Some(CompleteHistogram { walk: CompleteWalk::new(n, steps).ok()?, response, exact_reports: None })
 }
 
-const USES: &str = "use ndp_algos::accountant::{Observer, Protocol};\nuse ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};\n\
+const USES: &str = "use ndp_account::{Observer, Protocol};\nuse ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};\n\
                     use ndp_dp::{ApproxDp, Delta, NoiseMultiplier, RandomizedResponse, composition};\n";
 
 fn code(n: usize, steps: usize, labels: u32, local: f64) -> String {
@@ -68,7 +68,7 @@ fn against_local(rng: &mut ChaCha8Rng) -> Outcome {
     };
     let histogram = CompleteHistogram { exact_reports: Some(20), ..histogram };
     let observer = Observer::node(0).with_hidden_senders();
-    let at = |account: Result<Box<dyn Account + '_>, ndp_algos::Error>| -> f64 {
+    let at = |account: Result<Box<dyn Account + '_>, ndp_account::Error>| -> f64 {
         let profile = account.and_then(|account| account.profile(1, noise));
         let epsilon = profile.and_then(|profile| Ok(profile.epsilon(target)?.into_value().epsilon()));
         epsilon.unwrap_or(f64::NAN)

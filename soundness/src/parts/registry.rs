@@ -6,10 +6,9 @@ use crate::draw::graphs;
 use crate::draw::numbers::{coalition, log_uniform, pick};
 use crate::losses::may_refuse;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::accountant::Observer;
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Error, Observer, Protocol};
 use ndp_algos::registry::{Entry, PROTOCOLS, Parameters};
-use ndp_algos::{Error, Protocol};
 use ndp_certify::Error as Certify;
 use ndp_dp::{Delta, Grade, NoiseMultiplier, Order, Profile};
 use ndp_graph::GossipMatrix;
@@ -78,7 +77,7 @@ fn one(entry: &Entry, in_runs: bool, rng: &mut ChaCha8Rng) -> Outcome {
     let Ok(protocol) = entry.build(&matrix, &parameters) else { return outcome };
     let protocol = protocol.as_ref();
     let code = format!(
-        "use ndp_algos::accountant::{{Observer, Protocol}};\nuse ndp_graph::{{GossipMatrix, Graph}};\n\
+        "use ndp_account::{{Observer, Protocol}};\nuse ndp_graph::{{GossipMatrix, Graph}};\n\
          let matrix = GossipMatrix::metropolis(&{});\n\
          let protocol = ndp_algos::registry::find({:?})?.build(&matrix, &{:?}.parse()?)?;\n\
          let noise = ndp_dp::NoiseMultiplier::new({noise:?})?;\n\
@@ -112,6 +111,7 @@ fn one(entry: &Entry, in_runs: bool, rng: &mut ChaCha8Rng) -> Outcome {
 /// What an account may say in place of a number.
 fn refuses(error: &Error) -> bool {
     may_refuse(error)
+        || matches!(error.carried(), Some(ndp_algos::Error::StepTooLong { .. }))
         || matches!(
             error,
             Error::NotOffered(_)
@@ -119,7 +119,6 @@ fn refuses(error: &Error) -> bool {
                 | Error::NoGuarantee { .. }
                 | Error::InvalidParameter { .. }
                 | Error::EmptyCoalition
-                | Error::StepTooLong { .. }
                 | Error::Privacy(_)
         )
 }
@@ -181,7 +180,7 @@ fn examined(
     found.extend(compare("more noise, more loss", exact(&louder), here));
     let joining = (0..protocol.node_count()).find(|&v| v != u && !observer.contains(v));
     // Without their own noise members do not see what they send to each other: there, more members may know less.
-    let grows = !observer.members().is_empty() && observer.own_noise == ndp_algos::OwnNoise::Known;
+    let grows = !observer.members().is_empty() && observer.own_noise == ndp_account::OwnNoise::Known;
     if let Some(v) = joining.filter(|_| grows) {
         let members: Vec<usize> = observer.members().iter().copied().chain([v]).collect();
         if let Ok(more) = protocol
@@ -191,7 +190,7 @@ fn examined(
             found.extend(compare("a member more, less loss", here, exact(&more)));
         }
     }
-    if observer.own_noise == ndp_algos::OwnNoise::Unknown
+    if observer.own_noise == ndp_account::OwnNoise::Unknown
         && let Ok(more) = protocol
             .account(&Observer::coalition(observer.members()))
             .and_then(|account| account.profile(u, multiplier))

@@ -3,8 +3,7 @@
 use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::walk::{PROFILE_ERROR, profile};
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::LinearProtocol;
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{LinearProtocol, Observer, Protocol};
 use ndp_algos::walk::ring::{Placement, RingSum};
 use ndp_algos::walk::{Bounds, FinalToken, TokenNoise};
 use ndp_dp::{Delta, NoiseMultiplier, Sigma};
@@ -72,7 +71,7 @@ impl Part for Ring {
                 size: [n as u64, rounds as u64, members.len() as u64],
                 what: format!("ring of {n}, {rounds} rounds, {placement:?}, {last:?}: {u} towards {members:?} has {got}, true {numerator}/{denominator}"),
                 test: format!(
-                    "use ndp_algos::LinearProtocol;\nuse ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_algos::walk::ring::{{Placement, RingSum}};\nuse ndp_dp::Sigma;\n\
+                    "use ndp_account::LinearProtocol;\nuse ndp_algos::walk::{{Bounds, FinalToken, TokenNoise}};\nuse ndp_algos::walk::ring::{{Placement, RingSum}};\nuse ndp_dp::Sigma;\n\
                      let noise = TokenNoise::gaussian(Sigma::new({})?);\n\
                      let ring = RingSum::new({n}, {rounds}, Bounds::new(0.0, {})?, noise, Placement::{placement:?})?\n    \
                      .with_final_token(FinalToken::{last:?})?;\n\
@@ -83,7 +82,7 @@ impl Part for Ring {
         }
         let delta = log_uniform(rng, 1e-9, 0.3);
         let Ok(target) = Delta::new(delta) else { return outcome };
-        let stated = || -> Result<f64, ndp_algos::Error> {
+        let stated = || -> Result<f64, ndp_account::Error> {
             let profile = ring
                 .account(&Observer::coalition(&members))?
                 .profile(exposed, NoiseMultiplier::new(sigma / width)?)?;

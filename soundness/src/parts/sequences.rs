@@ -10,8 +10,8 @@ use crate::oracle::gossip;
 use crate::oracle::linear::Linear;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
+use ndp_account::{LinearProtocol, OwnNoise};
 use ndp_algos::gossip::SequenceGossip;
-use ndp_algos::{LinearProtocol, OwnNoise};
 use ndp_graph::{GossipSequence, Step};
 use num_bigint::BigInt;
 use rand::RngExt;
@@ -44,7 +44,7 @@ impl Part for Sequences {
                 let view = protocol.coalition_view(&members);
                 (
                     view.and_then(|view| losses::view(&view)),
-                    format!("ndp_algos::loss::exact_loss(&protocol.coalition_view(&{members:?})?)"),
+                    format!("ndp_account::loss::exact_loss(&protocol.coalition_view(&{members:?})?)"),
                 )
             }
             1 => {

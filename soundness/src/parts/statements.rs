@@ -14,8 +14,7 @@ use crate::oracle::gossip::{self, Matrix};
 use crate::oracle::linear::Loss;
 use crate::oracle::rational::Quotient;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Observer, Target, check, least_noise};
+use ndp_account::{Observer, Protocol, Target, check, least_noise};
 use ndp_algos::gossip::SynchronousGossip;
 use ndp_algos::registry;
 use ndp_dp::{Measure, NoiseMultiplier, Order, Verdict};
@@ -76,7 +75,7 @@ fn limits(rng: &mut ChaCha8Rng) -> Outcome {
     let Ok(account) = protocol.account(&Observer::coalition(&members)) else { return outcome };
     let accounts = [account];
     let code = format!(
-        "use ndp_algos::Protocol;\nuse ndp_algos::accountant::{{Observer, Target, check, least_noise}};\n\
+        "use ndp_account::Protocol;\nuse ndp_account::{{Observer, Target, check, least_noise}};\n\
          use ndp_algos::gossip::SynchronousGossip;\nuse ndp_dp::{{Measure, NoiseMultiplier, Order, Verdict}};\n\
          use ndp_graph::{{GossipMatrix, Graph}};\n\
          let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&{}), {rounds});\n\
@@ -148,7 +147,7 @@ fn changes(rng: &mut ChaCha8Rng) -> Outcome {
     let (text, alike) = training_of(rng, steps);
     let mut outcome = Outcome::new(Stratum::named("library", "changes of training"));
     let code = format!(
-        "use ndp_algos::Protocol;\nuse ndp_algos::accountant::Observer;\nuse ndp_graph::{{GossipMatrix, Graph}};\n\
+        "use ndp_account::Protocol;\nuse ndp_account::Observer;\nuse ndp_graph::{{GossipMatrix, Graph}};\n\
          let matrix = GossipMatrix::metropolis(&{});\n\
          let protocol = ndp_algos::registry::find(\"dsgd\")?.build(&matrix, &{text:?}.parse()?)?;\n\
          let account = protocol.account(&Observer::node({observer}))?;\n\
@@ -163,7 +162,7 @@ fn changes(rng: &mut ChaCha8Rng) -> Outcome {
         let parameters: registry::Parameters = text.parse()?;
         let protocol = registry::find("dsgd")?.build(&GossipMatrix::metropolis(&graph), &parameters)?;
         let account = protocol.account(&Observer::node(observer))?;
-        Ok::<_, ndp_algos::Error>(account.profile(source, NoiseMultiplier::new(1.0)?)?.mu())
+        Ok::<_, ndp_account::Error>(account.profile(source, NoiseMultiplier::new(1.0)?)?.mu())
     })();
     let mu = match found {
         Ok(Some(mu)) => mu,

@@ -5,7 +5,7 @@ use crate::draw::numbers::{literal, log_uniform, pick};
 use crate::oracle::rational::Quotient;
 use crate::oracle::series;
 use crate::part::{Outcome, Part, Stratum};
-use ndp_algos::accountant::{Observer, Target, least_noise};
+use ndp_account::{Observer, Target, least_noise};
 use ndp_algos::gossip::table1::MeanBudget;
 use ndp_algos::gossip::utility::Convergence;
 use ndp_algos::registry::{self, Parameters};
@@ -115,7 +115,7 @@ fn local(rng: &mut ChaCha8Rng) -> Outcome {
     let loss = exact(alpha).times(&square(sensitivity)).by(&exact(2.0).times(&square(sigma.get())));
     outcome.check(loss.compare(allowed) != Ordering::Greater, || {
         let code = format!(
-            "use ndp_algos::accountant::{{Observer, Target, least_noise}};\nuse ndp_algos::registry;\n\
+            "use ndp_account::{{Observer, Target, least_noise}};\nuse ndp_algos::registry;\n\
              use ndp_dp::{{Measure, Order, Sensitivity}};\n\
              let target = Target::worst(Measure::Renyi(Order::new({})?), {});\n\
              let pair = ndp_graph::GossipMatrix::metropolis(&ndp_graph::generators::path_graph(2)?);\n\

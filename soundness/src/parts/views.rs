@@ -7,7 +7,7 @@ use crate::oracle::linear::Linear;
 use crate::oracle::rational::integers;
 use crate::part::{Outcome, Part, Stratum};
 use ndarray::Array2;
-use ndp_algos::View;
+use ndp_account::View;
 use num_bigint::BigInt;
 use num_traits::One;
 use rand::RngExt;

@@ -1,12 +1,13 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 11] = [
+pub(super) const CRATES: [&str; 12] = [
     "ndp-numeric",
     "ndp-linalg",
     "ndp-graph",
     "ndp-dp",
     "ndp-certify",
+    "ndp-account",
     "ndp-algos",
     "ndp-report",
     "ndp-experiments",
@@ -21,12 +22,17 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
         "ndp-dp" => &["ndp-numeric"],
         // It knows no grade and no protocol.
         "ndp-certify" => &["ndp-numeric", "ndp-linalg", "ndp-graph"],
-        "ndp-algos" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify"],
+        "ndp-account" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify"],
+        "ndp-algos" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account"],
         "ndp-report" => &["ndp-graph", "ndp-dp"],
-        "ndp-experiments" => &["ndp-graph", "ndp-dp", "ndp-algos", "ndp-report", "ndp-numeric"],
-        "ndp-cli" => &["ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-algos", "ndp-report"],
+        "ndp-experiments" => {
+            &["ndp-numeric", "ndp-graph", "ndp-dp", "ndp-account", "ndp-algos", "ndp-report"]
+        }
+        "ndp-cli" => {
+            &["ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-algos", "ndp-report"]
+        }
         // The search is about the libraries, and no library knows of it.
-        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-certify", "ndp-algos", "ndp-report"],
+        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-algos", "ndp-report"],
         _ => &[],
     }
 }

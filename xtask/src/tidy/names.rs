@@ -6,8 +6,16 @@
 
 use super::File;
 
-const CRATES: [&str; 7] =
-    ["ndp_numeric", "ndp_linalg", "ndp_graph", "ndp_dp", "ndp_certify", "ndp_algos", "ndp_experiments"];
+const CRATES: [&str; 8] = [
+    "ndp_numeric",
+    "ndp_linalg",
+    "ndp_graph",
+    "ndp_dp",
+    "ndp_certify",
+    "ndp_account",
+    "ndp_algos",
+    "ndp_experiments",
+];
 
 /// The document whose names users follow: all of them are public. Tests are none of them.
 const PUBLIC: &str = "docs/theory.md";

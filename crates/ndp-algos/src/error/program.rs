@@ -19,7 +19,7 @@ pub enum ProgramError {
         /// The line, from 1.
         line: usize,
         /// What is wrong with it.
-        problem: Box<crate::Error>,
+        problem: Box<ndp_account::Error>,
     },
     /// A line that is not a JSON object of the format.
     #[error("{0}")]

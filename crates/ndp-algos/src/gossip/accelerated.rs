@@ -26,18 +26,18 @@ use super::exact::ExactOptions;
 use super::operator::{check_values, operator_error, require_operator, worst_of_operator};
 use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::Observation;
+use ndp_account::parts::checked_coalition;
 use ndp_certify::account;
 use ndp_certify::ball::Ball;
 use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::trace::{self, Trace};
 use ndp_numeric::casts::id;
 
-use crate::error::ensure;
-use crate::view::Source;
-use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
+use ndp_account::parts::ensure;
+use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, View};
+use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Graph, Step};
@@ -117,7 +117,7 @@ pub struct ActiveEdge {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::AcceleratedGossip;
 /// use ndp_algos::gossip::accelerated::{Momentum, ActiveEdge};
 /// use ndp_graph::generators::path_graph;

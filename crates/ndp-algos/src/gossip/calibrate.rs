@@ -6,9 +6,8 @@
 
 use super::exact::{ExactOptions, exact_loss};
 use super::utility::{Convergence, error_bound, stopping_rounds};
-use crate::accountant::{Account, Target, least_noise};
-use crate::error::ensure;
-use crate::{Error, LossReport};
+use ndp_account::parts::ensure;
+use ndp_account::{Account, Error, LossReport, Target, least_noise};
 use ndp_dp::{Sensitivity, Sigma, UpperBound};
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_dense;
@@ -20,7 +19,7 @@ use rayon::prelude::*;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Target;
+/// use ndp_account::Target;
 /// use ndp_algos::gossip::{ExactOptions, GossipPlan, calibrate, utility::Convergence};
 /// use ndp_dp::{Measure, Sensitivity};
 /// use ndp_graph::{GossipMatrix, generators::complete_graph, spectrum::extremes};
@@ -60,7 +59,7 @@ pub struct GossipPlan {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Target;
+/// use ndp_account::Target;
 /// use ndp_algos::gossip::{ExactOptions, calibrate, utility::Convergence};
 /// use ndp_dp::{Measure, Order, Sensitivity};
 /// use ndp_graph::{GossipMatrix, generators, spectrum::extremes};
@@ -149,7 +148,7 @@ fn least_content(holds: impl Fn(Sigma) -> Result<bool, Error>, most: Sigma) -> R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::check;
+    use ndp_account::check;
     use ndp_dp::{Measure, Order, Verdict};
     use ndp_graph::spectrum::extremes;
     use ndp_graph::{Graph, generators};

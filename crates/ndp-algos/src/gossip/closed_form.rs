@@ -2,8 +2,8 @@
 //!
 //! It holds against an observer who knows its own noise.
 
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Exact, ObserverLoss};
 
 /// Unit losses towards `observer` after one pass of the one-peer hypercube on `2^dimension` nodes, in

@@ -4,7 +4,7 @@
 //! correlated with what was sent before; a formula that adds `s²` to the covariance of clean messages is
 //! no bound for such a protocol, and is exact only for a listener whose line alone is noisy. Here all noises are
 //! stacked: `R` holds the rows of the view over every noise that the observer did not draw, and the
-//! unit loss is `bᵀ (R Rᵀ)⁺ b`, certified as every other (see [`loss`](crate::loss)). Every message has a noise of its own, so that
+//! unit loss is `bᵀ (R Rᵀ)⁺ b`, certified as every other (see [`loss`](ndp_account::loss)). Every message has a noise of its own, so that
 //! the pivots of `R Rᵀ` are at least `(s/σ)²`: mostly no rank has to be decided.
 //!
 //! Noise on messages is not the noise of the average: it also moves the mean. Gossip with
@@ -17,9 +17,8 @@ use super::exact::{ExactOptions, outside_neighbors};
 use super::operator::{require_operator, worst_bias};
 use super::protocol::{GossipProtocol, Transcript, noisy_values, normal};
 use super::synchronous::{SynchronousGossip, apply};
-use crate::loss::LossReport;
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::parts::checked_coalition;
+use ndp_account::{LossReport, Observation};
 use ndp_certify::account;
 use ndp_certify::ball::Ball;
 use ndp_certify::matrix::{ExactMatrix, Laziness};
@@ -27,10 +26,10 @@ use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::trace::{self, Trace};
 use ndp_numeric::casts::id;
 
-use crate::error::ensure;
-use crate::view::Source;
-use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
+use ndp_account::parts::ensure;
+use ndp_account::{Error, LinearProtocol, OwnNoise, View};
+use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_dense;
@@ -42,11 +41,11 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
 /// let matrix = GossipMatrix::metropolis(&cycle_graph(6)?);
-/// let unit = |kind| -> Result<f64, ndp_algos::Error> {
+/// let unit = |kind| -> Result<f64, ndp_account::Error> {
 ///     Ok(NoisyMessageGossip::new(matrix.clone(), 3, 1.0, kind)?.coalition_loss(&[0])?.unit(3)?.value().get())
 /// };
 /// assert!(unit(MessageNoise::Broadcast)? < 1.0 && unit(MessageNoise::PerLink)? < 1.0);
@@ -68,7 +67,7 @@ pub enum MessageNoise {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::{MessageNoise, NoisyMessageGossip};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(3)?);

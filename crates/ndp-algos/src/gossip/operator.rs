@@ -1,7 +1,7 @@
 //! What a protocol does to its inputs, as a matrix: the error of its output.
 
-use crate::Error;
 use ndarray::{ArrayView2, Axis};
+use ndp_account::Error;
 use ndp_dp::{Exact, NoiseMultiplier, Sigma};
 
 /// Root mean squared error of the output `P (x + η)` on the worst inputs from an interval of length 1, at most:
@@ -97,10 +97,10 @@ const MAX_OPERATOR: usize = 2048;
 
 #[cfg(test)]
 mod tests {
-    use crate::Error;
     use crate::gossip::printed::{Powers, theorem1_from, theorem1_towards};
     use crate::gossip::{GossipProtocol, MessageNoise, NoisyMessageGossip, SynchronousGossip};
     use ndarray::arr2;
+    use ndp_account::Error;
     use ndp_dp::Sigma;
     use ndp_graph::{GossipMatrix, generators::path_graph};
 

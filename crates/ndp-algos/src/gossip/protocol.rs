@@ -1,10 +1,9 @@
 //! What every gossip can do besides being accounted for: run, and say how far from the mean it ends.
 
 use super::operator::check_values;
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
-use crate::{Error, LinearProtocol, OwnNoise};
 use ndarray::{Array2, ArrayView2, Axis};
+use ndp_account::parts::checked_coalition;
+use ndp_account::{Error, LinearProtocol, Observation, OwnNoise};
 use ndp_dp::{Exact, Sigma};
 use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};

@@ -15,8 +15,8 @@
 //! The bounds are for *one* release per draw of the graph: after it, the observer's guess of the
 //! hidden graph is no longer invariant. They do not compose over rounds on the same graph.
 
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 
@@ -31,7 +31,7 @@ use ndp_numeric::rounding::Interval;
 /// let (order, sensitivity, sigma) = (Order::new(2.0)?, Sensitivity::new(1.0)?, Sigma::new(2.0)?);
 /// let printed = theorem4(setting, order, sensitivity, sigma)?.into_value();
 /// assert!(setting.loss(order, sensitivity, sigma)?.into_value() < printed);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RandomGraph {

@@ -10,10 +10,10 @@ use super::operator::{check_values, operator_error};
 use super::operator::{require_operator, worst_of_operator};
 use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 use super::synchronous::apply;
-use crate::protocol::Observation;
-use crate::view::{Source, checked_coalition};
-use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
+use ndp_account::parts::checked_coalition;
+use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, View};
+use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::{GossipSequence, Step};
 use rand::Rng;
@@ -26,7 +26,7 @@ use rand::Rng;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::SequenceGossip;
 /// use ndp_graph::{GossipSequence, generators::path_graph};
 /// // Nodes 0 and 1 meet, then 1 and 2: node 2 hears the mean of the others.
@@ -168,8 +168,8 @@ impl LinearProtocol for SequenceGossip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::Observer;
-    use crate::audit::{AuditPlan, audit};
+    use ndp_account::Observer;
+    use ndp_account::audit::{AuditPlan, audit};
     use ndp_dp::Sensitivity;
     use ndp_graph::generators;
     use ndp_graph::progress::Silent;

@@ -3,14 +3,14 @@
 use super::exact::{ExactOptions, account, outside_neighbors, seen};
 use super::operator::{check_values, operator_error};
 use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::Observation;
+use ndp_account::parts::checked_coalition;
 
 use super::operator::{require_operator, worst_of_operator};
-use crate::error::ensure;
-use crate::view::Source;
-use crate::{Error, LinearProtocol, LossReport, OwnNoise, View};
 use ndarray::{Array2, ArrayView2};
+use ndp_account::parts::ensure;
+use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, View};
+use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::{Csr, GossipMatrix};
 use rand::Rng;
@@ -34,7 +34,7 @@ pub(super) enum Acceleration {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::SynchronousGossip;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);

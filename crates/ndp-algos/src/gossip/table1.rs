@@ -5,8 +5,8 @@
 
 use super::calibrate::GossipPlan;
 use super::utility::{Convergence, stopping_rounds};
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Order, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 
@@ -23,7 +23,7 @@ use ndp_numeric::rounding::Interval;
 /// // Everyone alone has α Δ²/(2 n ε), a trusted curator who releases the noisy mean the n-th part of it.
 /// let alone = 2.0 / (2.0 * 64.0);
 /// assert!(alone / 64.0 < error);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanBudget {

@@ -9,9 +9,9 @@
 use super::operator::require_rounds;
 use super::sequence::advance;
 use super::{SequenceGossip, SynchronousGossip};
-use crate::error::ensure;
-use crate::{Error, LinearProtocol};
 use ndarray::Array2;
+use ndp_account::parts::ensure;
+use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{Exact, Sigma, UpperBound};
 use ndp_linalg::memory::require_dense;
 

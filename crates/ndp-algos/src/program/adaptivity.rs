@@ -12,7 +12,7 @@ use super::build::{Contribution, Program, Reads};
 use super::observers::Seen;
 use super::registers::Primitive;
 use super::{Error, ProgramError};
-use crate::accountant::Observer;
+use ndp_account::Observer;
 use ndp_certify::decisions;
 use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::whole::WholeRows;

@@ -5,7 +5,7 @@ use super::build::Program;
 use super::observers::Seen;
 use super::registers::{Primitive, column};
 use super::weight::float;
-use crate::Error;
+use ndp_account::Error;
 use ndp_certify::rows::{Input, Layout, Rows};
 use ndp_certify::whole::WholeRows;
 use num_bigint::{BigInt, BigUint};

@@ -14,7 +14,7 @@ use super::account::ProgramAccount;
 use super::enclose::Ends;
 use super::semidefinite;
 use super::sensitivity::{self, Loss, SensitivitySet, Value};
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::Grade;
 
 /// What an observer learns about node `source` whose uses are vectors, from an account for every kind of coordinate.

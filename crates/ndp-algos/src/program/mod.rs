@@ -18,7 +18,7 @@
 //! | Can nodes send what they send? | [`Program::check_holdings`]; checked for what is read | |
 //! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
 //! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
-//! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](crate::accountant::Protocol), so `audit` takes it | |
+//! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit` takes it | |
 //! | Can a third party check it? | [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
 //!
 //! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
@@ -59,12 +59,12 @@ mod utility;
 mod weight;
 mod witness;
 
-pub use crate::accountant::Observer;
 pub use account::{NodeVerdict, ProgramAccount};
 pub use adaptivity::{Dependence, HiddenReads};
 pub use build::{Program, Reads, Value};
 pub use coordinates::loss_by_coordinates;
 pub use mixing::MixingMatrix;
+pub use ndp_account::Observer;
 pub use options::AccountOptions;
 pub use protocol::Declared;
 pub use sensitivity::{Loss, Patterns, SensitivitySet};
@@ -74,4 +74,4 @@ pub use witness::Witness;
 
 pub use crate::error::ProgramError;
 
-use crate::Error;
+use ndp_account::Error;

@@ -4,7 +4,7 @@ use super::build::{Program, Value};
 use super::observers::Seen;
 use super::registers::Primitive;
 use super::{ProgramError, Weight};
-use crate::Error;
+use ndp_account::Error;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use std::collections::BTreeMap;

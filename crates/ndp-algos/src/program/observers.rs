@@ -8,8 +8,7 @@
 use super::build::{Program, Seeing};
 use super::registers::{Definition, Primitive};
 use super::{ProgramError, build};
-use crate::accountant::{Observer, Senders};
-use crate::{Error, OwnNoise};
+use ndp_account::{Error, Observer, OwnNoise, Senders};
 use num_rational::BigRational;
 use num_traits::Zero;
 use rayon::prelude::*;

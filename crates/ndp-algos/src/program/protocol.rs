@@ -6,8 +6,7 @@ use super::build::Program;
 use super::options::AccountOptions;
 use super::sensitivity::SensitivitySet;
 use super::simulate::Statistic;
-use crate::Error;
-use crate::accountant::{Account, Assumption, Attacker, Observer, Protocol};
+use ndp_account::{Account, Assumption, Attacker, Error, Observer, Protocol};
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
@@ -19,7 +18,7 @@ use rand::Rng;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Account as _, Observer, Protocol};
+/// use ndp_account::{Account as _, Observer, Protocol};
 /// use ndp_algos::program::{Declared, SensitivitySet, constructors::decor};
 /// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::generators::cycle_graph;

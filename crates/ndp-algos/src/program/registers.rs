@@ -3,7 +3,7 @@
 use super::ProgramError;
 use super::mixing::MixingMatrix;
 use super::weight::least_common_multiple;
-use crate::Error;
+use ndp_account::Error;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};

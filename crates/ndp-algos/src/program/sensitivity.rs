@@ -17,7 +17,7 @@ use super::adaptivity::Dependence;
 use super::enclose::Ends;
 use super::gram::{Decided, NodeGram};
 use super::{ProgramError, semidefinite, signs};
-use crate::Error;
+use ndp_account::Error;
 use ndp_certify::account::WIDTH;
 use ndp_certify::enclosure::width;
 use ndp_dp::{Exact, Guarantee, UpperBound};

@@ -4,7 +4,7 @@ use super::ProgramError;
 use super::build::{Program, Value};
 use super::registers::Definition;
 use super::weight::float;
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::NoiseMultiplier;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -108,10 +108,10 @@ const MAX_WORK: usize = 400_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::Protocol;
     use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
     use crate::program::constructors::{decor, fresh_noise, muffliato};
     use crate::program::{Reads, Weight};
+    use ndp_account::Protocol;
     use ndp_graph::GossipMatrix;
     use ndp_graph::generators::{cycle_graph, karate_club_graph};
 

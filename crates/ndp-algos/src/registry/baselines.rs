@@ -1,7 +1,7 @@
 //! The two ends of the scale.
 
 use super::{Entry, Kind, Noise, one_value};
-use crate::accountant::baselines::{CentralAveraging, LocalAveraging};
+use crate::baselines::{CentralAveraging, LocalAveraging};
 
 pub(super) const LOCAL: Entry = Entry {
     name: "local",

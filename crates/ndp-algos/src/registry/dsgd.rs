@@ -6,9 +6,8 @@
 
 use super::programs::later;
 use super::{Changes, Entry, Kind, Noise, Parameter, Setting};
-use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol};
 use crate::program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
+use ndp_account::{Account, Attacker, Error, Observer, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_linalg::memory::require_memory;
 use ndp_numeric::rounding::Interval;
@@ -98,7 +97,7 @@ impl Protocol for Heard {
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        crate::accountant::local_bound(self.node_count(), Some(self.variance), observer)
+        ndp_account::parts::local_bound(self.node_count(), Some(self.variance), observer)
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

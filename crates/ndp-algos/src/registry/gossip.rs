@@ -43,7 +43,7 @@ const ACTIVATIONS: Parameter = Parameter {
 };
 
 /// The number of activations, if they fit in memory.
-fn activations(setting: &Setting<'_>) -> Result<usize, crate::Error> {
+fn activations(setting: &Setting<'_>) -> Result<usize, ndp_account::Error> {
     let count = setting.count("activations")?;
     require_dense("the activations", count, size_of::<Step>() / 4)?;
     Ok(count)
@@ -93,7 +93,7 @@ pub(super) const ONE_PEER: Entry = Entry {
     build: |setting| {
         let nodes = setting.nodes();
         if !nodes.is_power_of_two() {
-            return Err(crate::Error::InvalidParameter {
+            return Err(ndp_account::Error::InvalidParameter {
                 name: "the number of nodes of a one-peer hypercube",
                 condition: "be a power of 2",
                 value: nodes as f64,

@@ -5,7 +5,7 @@
 //!
 //! # Examples
 //! ```
-//! use ndp_algos::accountant::{Observer, Target, compare};
+//! use ndp_account::{Observer, Target, compare};
 //! use ndp_algos::registry::{self, Parameters};
 //! use ndp_dp::{Delta, Measure};
 //! use ndp_graph::{GossipMatrix, generators::cycle_graph};
@@ -31,8 +31,7 @@ mod training;
 pub use terms::{Changes, Law, Noise, Terms};
 pub use training::training;
 
-use crate::accountant::{Comparison, Observer, Target, compare};
-use crate::{Error, Protocol};
+use ndp_account::{Comparison, Error, Observer, Protocol, Target, compare};
 use ndp_graph::{GossipMatrix, Graph};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -106,7 +105,7 @@ pub struct Parameter {
 /// let given: Parameters = "rounds=20,seed=7".parse()?;
 /// assert_eq!(given, Parameters::from([("rounds", 20.0), ("seed", 7.0)]));
 /// assert_eq!(given.0["rounds"], 20.0);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
@@ -234,7 +233,7 @@ impl Setting<'_> {
 /// use ndp_algos::registry::{self, Kind};
 /// assert_eq!(registry::find("muffliato")?.kind, Kind::Mean);
 /// assert_eq!(registry::find("walk-sgd")?.kind, Kind::Training);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

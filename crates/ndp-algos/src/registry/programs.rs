@@ -1,9 +1,9 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
 use super::{Entry, Kind, Noise, Parameter, ROUNDS, Setting, one_value};
-use crate::accountant::{Account, Attacker, Observer, local_bound};
 use crate::program::{Declared, Program, SensitivitySet, constructors};
-use crate::{Error, Protocol};
+use ndp_account::{Account, Attacker, Observer, parts::local_bound};
+use ndp_account::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_memory;

@@ -2,8 +2,8 @@
 
 use super::programs::masked;
 use super::{Entry, Kind, Noise, ROUNDS, Setting, one_value};
-use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
+use ndp_account::Error;
 use ndp_graph::Graph;
 
 /// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares, keeps one, sends

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// // All data of a user, unless its gradients are known to change alike.
 /// assert_eq!(changes("dsgd", "")?, Changes::EveryGradient);
 /// assert_eq!(changes("dsgd", "alike=1")?, Changes::GradientsAlike);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -47,7 +47,7 @@ pub enum Changes {
 /// use ndp_algos::registry::{self, Law};
 /// assert_eq!(registry::find("muffliato")?.noise.law, Law::Gaussian);
 /// assert_eq!(registry::find("ring-histogram")?.noise.law, Law::RandomizedResponse);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -69,7 +69,7 @@ pub enum Law {
 /// use ndp_algos::registry;
 /// let noise = registry::find("fresh-noise")?.noise;
 /// assert!(noise.on.contains("first round"));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Noise {
@@ -111,7 +111,7 @@ const RANGE: &str = "the range of a value";
 /// use ndp_algos::registry::{self, Changes, Law};
 /// let terms = registry::find("ring-sum-laplace")?.terms(&"passes=2".parse()?)?;
 /// assert_eq!((terms.changes, terms.noise.law), (Changes::EveryContribution, Law::Laplace));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Terms {

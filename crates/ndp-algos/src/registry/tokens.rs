@@ -5,7 +5,7 @@ use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::{TokenWalk, WalkOptions};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
 use crate::walk::{Bounds, DiscreteLaplaceLaw, FinalToken, LaplaceLaw, NoiseLaw, ReleasedSum, TokenNoise};
-use crate::{Error, Protocol};
+use ndp_account::{Error, Protocol};
 use ndp_dp::{RandomizedResponse, Sigma};
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::Start;
@@ -101,8 +101,8 @@ pub(super) const COMPLETE_SUM_DISCRETE: Entry = Entry {
 };
 
 /// Made with reports of `ε₀ = 1`; questions bring their own noise.
-fn response(labels: usize) -> Result<RandomizedResponse, crate::Error> {
-    let labels = u32::try_from(labels).map_err(|_| crate::Error::InvalidParameter {
+fn response(labels: usize) -> Result<RandomizedResponse, ndp_account::Error> {
+    let labels = u32::try_from(labels).map_err(|_| ndp_account::Error::InvalidParameter {
         name: "labels",
         condition: "be below 2^32",
         value: labels as f64,

@@ -5,7 +5,7 @@ use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::Update;
 use crate::sgd::{Domain, PrivateTraining, Training};
-use crate::{Error, Protocol};
+use ndp_account::{Error, Protocol};
 use ndp_graph::{GossipMatrix, TransitionMatrix};
 
 const STEP_SIZE: Parameter =

@@ -5,14 +5,17 @@
 
 use super::privacy::{self, GossipObserver, Statement, WalkPairs};
 use super::{Constants, Dataset, Deal, Domain, MeanEstimation, Objective, Users};
-use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, at_most, bound_of_releases, of_outsider};
-use crate::error::ensure;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
+use ndp_account::{
+    Account, Attacker, Observer, Protocol,
+    parts::{at_most, bound_of_releases, of_outsider},
+};
 use ndp_dp::{
     Curve, Delta, Exact, Gdp, Guarantee, NoiseMultiplier, Order, Profile, Sensitivity, Sigma, UpperBound,
 };
@@ -80,7 +83,7 @@ pub enum Training {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective, PrivateTraining, Training};
 /// use ndp_dp::{Delta, NoiseMultiplier};
 /// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
@@ -103,7 +106,7 @@ impl PrivateTraining {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for models that go further than the constants hold.
-    /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`] where gradients have no finite sensitivity.
+    /// [`Error::InvalidParameter`] for fewer than two users; [`Error::Unbounded`](crate::Error::Unbounded) where gradients have no finite sensitivity.
     pub fn new(users: usize, constants: Constants, training: Training) -> Result<Self, Error> {
         constants.require_bounded()?;
         match &training {

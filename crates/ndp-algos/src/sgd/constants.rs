@@ -1,9 +1,9 @@
 //! The constants of an objective that privacy rests on, and where models live.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::sgd::objective::clip_norm;
 use crate::sgd::positive;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_numeric::rounding::Interval;
 
 /// What is known of an objective over all examples and all models it may meet.
@@ -33,7 +33,7 @@ impl Constants {
     /// of any two examples within a finite distance. Every accountant asks this first.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`] when the distance of gradients grows without limit over the
+    /// [`Error::InvalidParameter`] naming the constant; [`Error::Unbounded`](crate::Error::Unbounded) when the distance of gradients grows without limit over the
     /// domain.
     pub(crate) fn require_bounded(&self) -> Result<(), Error> {
         // Written so that NaN fails.
@@ -53,7 +53,7 @@ impl Constants {
             self.strong_convexity,
         )?;
         self.domain.check()?;
-        if self.sensitivity.is_finite() { Ok(()) } else { Err(Error::Unbounded) }
+        if self.sensitivity.is_finite() { Ok(()) } else { Err(crate::Error::Unbounded.into()) }
     }
 
     /// Nothing if these constants hold wherever the models of a run on `run` may come.
@@ -69,13 +69,17 @@ impl Constants {
     /// Nothing if a gradient step of size `step` never moves two models apart: `0 < step ≤ 2/β`.
     ///
     /// # Errors
-    /// [`Error::StepTooLong`], [`Error::InvalidParameter`].
+    /// [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`].
     pub(crate) fn require_nonexpansive(&self, step: f64) -> Result<(), Error> {
         positive("the step size", step)?;
         ensure(self.smoothness >= 0.0, "the smoothness", "be nonnegative", self.smoothness)?;
         // The product decides: a quotient may be rounded up.
         let stays = (Interval::new(step) * Interval::new(self.smoothness)).high() <= 2.0;
-        if stays { Ok(()) } else { Err(Error::StepTooLong { step, limit: 2.0 / self.smoothness }) }
+        if stays {
+            Ok(())
+        } else {
+            Err(crate::Error::StepTooLong { step, limit: 2.0 / self.smoothness }.into())
+        }
     }
 
     /// Lipschitz constant of the map `θ ↦ θ - step ∇f(θ)`: `max(|1 - step μ|, |1 - step β|)`, rounded up; infinite where nothing is
@@ -166,7 +170,10 @@ mod tests {
                 );
             }
         }
-        assert_eq!(Constants { sensitivity: f64::INFINITY, ..GOOD }.require_bounded(), Err(Error::Unbounded));
+        assert_eq!(
+            Constants { sensitivity: f64::INFINITY, ..GOOD }.require_bounded(),
+            Err(crate::Error::Unbounded.into())
+        );
         assert!(Constants { strong_convexity: 1.5, ..GOOD }.require_bounded().is_err());
         assert!(Constants { domain: Domain::Ball(f64::NAN), ..GOOD }.require_bounded().is_err());
     }

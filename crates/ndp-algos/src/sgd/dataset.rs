@@ -1,9 +1,9 @@
 //! Examples with labels: read, scaled, split, and dealt out to users.
 
 use super::table::{Table, TableOptions};
-use crate::Error;
-use crate::error::ensure;
 use ndarray::{Array2, ArrayView2, Axis};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use std::io::BufRead;
@@ -16,7 +16,7 @@ use std::io::BufRead;
 /// let table = "age,visits,bought\n20,3,-1\n50,1,1\n";
 /// let data = Dataset::from_csv(table.as_bytes(), "bought")?.standardized()?.with_unit_rows();
 /// assert_eq!((data.features().dim(), data.labels()), ((2, 2), &[-1.0, 1.0][..]));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
@@ -29,7 +29,7 @@ impl Dataset {
     ///
     /// # Errors
     /// [`Error::Shape`] unless there is one label per row and at least one row and column;
-    /// [`Error::NotANumber`] naming row and column of a cell that is NaN or infinite (the label
+    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column of a cell that is NaN or infinite (the label
     /// counts as the column after the last).
     pub fn new(features: Array2<f64>, labels: Vec<f64>) -> Result<Self, Error> {
         let (rows, columns) = features.dim();
@@ -39,11 +39,11 @@ impl Dataset {
         ensure(rows != 0 && columns != 0, "the number of examples and of features", "be at least 1", 0.0)?;
         for ((row, column), value) in features.indexed_iter() {
             if !value.is_finite() {
-                return Err(Error::NotANumber { row, column });
+                return Err(crate::Error::NotANumber { row, column }.into());
             }
         }
         if let Some(row) = labels.iter().position(|y| !y.is_finite()) {
-            return Err(Error::NotANumber { row, column: columns });
+            return Err(crate::Error::NotANumber { row, column: columns }.into());
         }
         Ok(Self { features: features.as_standard_layout().into_owned(), labels })
     }
@@ -94,13 +94,13 @@ impl Dataset {
     /// Nothing if every label is `-1` or `+1` and both occur.
     ///
     /// # Errors
-    /// [`Error::InvalidLabel`] naming the row, [`Error::OneClass`].
+    /// [`Error::InvalidLabel`](crate::Error::InvalidLabel) naming the row, [`Error::OneClass`](crate::Error::OneClass).
     pub(crate) fn require_binary(&self) -> Result<(), Error> {
         if let Some(row) = self.labels.iter().position(|&y| y != 1.0 && y != -1.0) {
-            return Err(Error::InvalidLabel { row, label: self.labels[row] });
+            return Err(crate::Error::InvalidLabel { row, label: self.labels[row] }.into());
         }
         if self.labels.iter().all(|&y| y == self.labels[0]) {
-            return Err(Error::OneClass(self.labels[0]));
+            return Err(crate::Error::OneClass(self.labels[0]).into());
         }
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Dataset {
     /// Every feature shifted to mean 0 and scaled to variance 1 (dividing by the number of rows).
     ///
     /// # Errors
-    /// [`Error::ConstantColumn`] naming a column without spread.
+    /// [`Error::ConstantColumn`](crate::Error::ConstantColumn) naming a column without spread.
     pub fn standardized(&self) -> Result<Self, Error> {
         let mut features = self.features.clone();
         let rows = self.len() as f64;
@@ -125,7 +125,7 @@ impl Dataset {
             let spread = (values.iter().map(|x| x * x).sum::<f64>() / rows).sqrt();
             // Rounding leaves a spread of order 1e-16 |mean| in a column of equal numbers.
             if spread <= 1e-14 * mean.abs() {
-                return Err(Error::ConstantColumn(column));
+                return Err(crate::Error::ConstantColumn(column).into());
             }
             values /= spread;
         }
@@ -195,7 +195,7 @@ impl Dataset {
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// // All examples are alike here, however they are dealt.
 /// assert_eq!(Users::deal(&data, 5, Deal::Mixed(0.5), rng)?, Users::deal(&data, 5, Deal::InOrder, rng)?);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Deal {
@@ -222,7 +222,7 @@ pub enum Deal {
 /// // Ten examples for four users: two each, and two are left out. Eleven users are too many.
 /// assert!(Users::deal(&data, 4, Deal::Random, rng).is_ok());
 /// assert!(Users::deal(&data, 11, Deal::Random, rng).is_err());
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Users {
@@ -234,12 +234,12 @@ impl Users {
     /// Deals `data` to `users` users; examples that do not fill a round are left out.
     ///
     /// # Errors
-    /// [`Error::TooFewRows`] when there are fewer examples than users, [`Error::InvalidParameter`]
+    /// [`Error::TooFewRows`](crate::Error::TooFewRows) when there are fewer examples than users, [`Error::InvalidParameter`]
     /// for no users or a mixing probability outside `[0, 1]`.
     pub fn deal(data: &Dataset, users: usize, deal: Deal, rng: &mut impl Rng) -> Result<Self, Error> {
         ensure(users != 0, "the number of users", "be at least 1", 0.0)?;
         if data.len() < users {
-            return Err(Error::TooFewRows { rows: data.len(), users });
+            return Err(crate::Error::TooFewRows { rows: data.len(), users }.into());
         }
         let per_user = data.len() / users;
         let sorted_share = match deal {
@@ -333,7 +333,7 @@ mod tests {
         }
         assert!((scaled.with_unit_rows().bounds().0 - 1.0).abs() < 1e-12);
         let constant = Dataset::new(array![[1.0, 0.1], [2.0, 0.1], [3.0, 0.1]], vec![1.0, 1.0, -1.0])?;
-        assert_eq!(constant.standardized(), Err(Error::ConstantColumn(1)));
+        assert_eq!(constant.standardized(), Err(crate::Error::ConstantColumn(1).into()));
         Ok(())
     }
 
@@ -341,9 +341,9 @@ mod tests {
     fn labels_are_checked() -> Result<(), Error> {
         toy()?.require_binary()?;
         let bad = Dataset::new(array![[1.0], [2.0]], vec![1.0, 0.0])?;
-        assert_eq!(bad.require_binary(), Err(Error::InvalidLabel { row: 1, label: 0.0 }));
+        assert_eq!(bad.require_binary(), Err(crate::Error::InvalidLabel { row: 1, label: 0.0 }.into()));
         let one = Dataset::new(array![[1.0], [2.0]], vec![1.0, 1.0])?;
-        assert_eq!(one.require_binary(), Err(Error::OneClass(1.0)));
+        assert_eq!(one.require_binary(), Err(crate::Error::OneClass(1.0).into()));
         Ok(())
     }
 
@@ -384,7 +384,7 @@ mod tests {
         assert!(matches!(heterogeneity(Deal::Mixed(f64::NAN)), Err(Error::InvalidParameter { .. })));
         assert_eq!(
             Users::deal(&toy()?, 101, Deal::Random, &mut ChaCha8Rng::seed_from_u64(7)).map(|_| ()),
-            Err(Error::TooFewRows { rows: 100, users: 101 })
+            Err(crate::Error::TooFewRows { rows: 100, users: 101 }.into())
         );
         Ok(())
     }

@@ -7,13 +7,13 @@
 //! its theorem, and is not offered. The bounds are in [`ndp_dp`]; they hold against a reader of the
 //! last model only, not against the users, who see the models of their rounds.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::sgd::dataset::Users;
 use crate::sgd::dataset::dot;
 use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::{check_problem, positive};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Sigma;
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
@@ -33,7 +33,7 @@ use rand_distr::StandardNormal;
 /// let server = FederatedSgd { batch: 2, step_size: 1.0, domain: Domain::Ball(10.0), initial: None };
 /// // One round of everybody, without noise: the mean.
 /// assert_eq!(server.run(&MeanEstimation, &users, None, None, rng)?.models[(0, 0)], 2.0);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct FederatedSgd {

@@ -4,7 +4,6 @@
 //! their `ψ` by `K` gossip steps. Algorithm 3 of *Muffliato* (2206.05091). Noise is added after
 //! any clipping and never clipped itself, except [`as released`](Update::AsReleased).
 
-use crate::Error;
 use crate::gossip::advance;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History, Trained};
@@ -12,6 +11,7 @@ use crate::sgd::objective::{Domain, Objective};
 use crate::sgd::walk::Update;
 use crate::sgd::{check_problem, positive};
 use ndarray::{Array2, Axis};
+use ndp_account::Error;
 use ndp_dp::Sigma;
 use ndp_graph::kernel::multiply_rows_of;
 use ndp_graph::{GossipMatrix, GossipSequence};
@@ -190,7 +190,7 @@ const ROWS: usize = 256;
 ///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 /// let run = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
 /// assert_eq!(run.models, arr2(&[[2.0], [2.0]]));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MuffliatoSgd {

@@ -1,10 +1,10 @@
 //! What training leaves, and what is recorded on the way.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::objective::Objective;
 use ndarray::{Array2, ArrayView1, Axis};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_graph::kernel::{SCORES, add_worth};
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ use serde::Serialize;
 /// let walk = WalkSgd::new(Route::Complete, 30, 0.5, None);
 /// let history = walk.run(&Linear::from(LinearLoss::Logistic), &users, None, Some(&evaluation), rng)?.history;
 /// assert_eq!((history.steps, history.last_accuracy), (vec![0, 10, 20], Some(1.0)));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Evaluation {
@@ -165,7 +165,7 @@ pub struct History {
 ///     MuffliatoSgd { rounds: 1, step_size: 1.0, batch: None, domain: Domain::Unbounded, update: Update::Sound };
 /// let two: Trained = sgd.run(&MeanEstimation, &users, None, |_, _| Ok(Mixing::Server), None, rng)?;
 /// assert_eq!((one.models.nrows(), two.models.nrows()), (1, 2));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trained {

@@ -30,7 +30,7 @@ pub use objective::{Constants, Domain, Linear, LinearLoss, MeanEstimation, Objec
 pub use privacy::{Accountant, DataBounds, Statement, Watched};
 pub use table::{Table, TableOptions};
 
-use crate::Error;
+use ndp_account::Error;
 
 /// Nothing if `value` is positive and finite.
 fn positive(name: &'static str, value: f64) -> Result<(), Error> {

@@ -1,10 +1,10 @@
 //! Objectives: the loss of one example, its gradient, and the constants that privacy rests on.
 
-use crate::Error;
-use crate::error::ensure;
 pub use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::dataset::{Dataset, dot};
 use crate::sgd::positive;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 
 /// Scales `vector` down to the given norm if it is longer.
 pub(crate) fn clip_norm(vector: &mut [f64], norm: f64) {
@@ -55,7 +55,7 @@ pub trait Objective: Sync {
     /// Nothing if the loss is made for these examples; trainers ask before they start.
     ///
     /// # Errors
-    /// For classification [`Error::InvalidLabel`] and [`Error::OneClass`].
+    /// For classification [`Error::InvalidLabel`](crate::Error::InvalidLabel) and [`Error::OneClass`](crate::Error::OneClass).
     fn check(&self, data: &Dataset) -> Result<(), Error> {
         let _ = data;
         Ok(())
@@ -399,13 +399,19 @@ mod tests {
     #[test]
     fn constants_know_when_they_are_infinite() -> Result<(), Error> {
         let ridge = Linear::from(LinearLoss::Squared);
-        assert_eq!(ridge.constants(1.0, 1.0, Domain::Unbounded).require_bounded(), Err(Error::Unbounded));
+        assert_eq!(
+            ridge.constants(1.0, 1.0, Domain::Unbounded).require_bounded(),
+            Err(crate::Error::Unbounded.into())
+        );
         let bounded = ridge.constants(2.0, 1.0, Domain::Ball(3.0));
         assert_eq!(bounded.lipschitz, 2.0 * (2.0 * 3.0 + 1.0));
         assert_eq!(bounded.smoothness, 4.0);
         let logistic = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
         assert_eq!((logistic.lipschitz, logistic.sensitivity, logistic.smoothness), (1.0, 2.0, 0.25));
-        assert_eq!(logistic.require_nonexpansive(8.1), Err(Error::StepTooLong { step: 8.1, limit: 8.0 }));
+        assert_eq!(
+            logistic.require_nonexpansive(8.1),
+            Err(crate::Error::StepTooLong { step: 8.1, limit: 8.0 }.into())
+        );
         assert!(Domain::Ball(f64::NAN).check().is_err());
         Ok(())
     }

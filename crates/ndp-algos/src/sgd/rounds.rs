@@ -9,10 +9,10 @@
 //! * [`shift_loss`]: follows the unseen part from round to round as a shift;
 //! * [`consensus_loss`]: when every round ends in exact consensus nothing unseen is left.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::gossip::{ExactOptions, SequenceGossip, SynchronousGossip, ViewBasis, sequence_basis, view_basis};
 use ndarray::{Array1, Array2};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{UnitLoss, UpperBound};
 use ndp_graph::GossipSequence;
 

@@ -1,9 +1,9 @@
 //! Examples from a text with separated columns, as spreadsheets and databases write it.
 
 use super::dataset::Dataset;
-use crate::Error;
 use csv::{ReaderBuilder, StringRecord, Trim};
 use ndarray::Array2;
+use ndp_account::Error;
 use std::io::{BufRead, Read};
 use std::str::FromStr;
 
@@ -62,7 +62,7 @@ impl FromStr for Separator {
 /// let table = Table::read(text.as_bytes(), &options)?;
 /// assert_eq!(table.data.labels(), [-1.0, 1.0]);
 /// assert_eq!(table.classes, Some(["no".into(), "yes".into()]));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableOptions {
@@ -89,7 +89,7 @@ impl TableOptions {
 /// use ndp_algos::sgd::{Table, TableOptions};
 /// let table = Table::read("a,b,y\n1,2,0\n3,4,1\n".as_bytes(), &TableOptions::new("y"))?;
 /// assert_eq!((table.data.labels(), table.classes), (&[0.0, 1.0][..], None));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -105,12 +105,12 @@ impl Table {
     /// else two texts.
     ///
     /// # Errors
-    /// [`Error::Csv`] naming the line: no column, or more than one, of a name that is asked for; a line with other columns than the
+    /// [`Error::Csv`](crate::Error::Csv) naming the line: no column, or more than one, of a name that is asked for; a line with other columns than the
     /// first; a feature that is no number; labels of which some are numbers and some are not, of more than two texts, or of one;
-    /// [`Error::NotANumber`] naming row and column *of the text* (the header not counted) for a NaN or infinite cell, and those of
+    /// [`Error::NotANumber`](crate::Error::NotANumber) naming row and column *of the text* (the header not counted) for a NaN or infinite cell, and those of
     /// [`Dataset::new`].
     pub fn read(mut text: impl BufRead, options: &TableOptions) -> Result<Self, Error> {
-        let at = |line: usize, problem: String| Error::Csv { line, problem };
+        let at = |line: usize, problem: String| -> Error { crate::Error::Csv { line, problem }.into() };
         let mut first = Vec::new();
         text.read_until(b'\n', &mut first).map_err(|error| at(1, error.to_string()))?;
         let first = first.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&first);
@@ -183,10 +183,10 @@ impl Table {
     }
 }
 
-/// A number, or `None` where a cell is none; [`Error::NotANumber`] where it is not finite.
+/// A number, or `None` where a cell is none; [`Error::NotANumber`](crate::Error::NotANumber) where it is not finite.
 fn number(cell: &str, (row, column): (usize, usize)) -> Option<Result<f64, Error>> {
     let value: f64 = cell.parse().ok()?;
-    Some(if value.is_finite() { Ok(value) } else { Err(Error::NotANumber { row, column }) })
+    Some(if value.is_finite() { Ok(value) } else { Err(crate::Error::NotANumber { row, column }.into()) })
 }
 
 /// The labels so far: numbers, or the numbers of two texts in the order in which they came.
@@ -199,7 +199,7 @@ struct Labels {
 
 impl Labels {
     fn add(&mut self, cell: &str, place: (usize, usize), line: usize) -> Result<(), Error> {
-        let refused = |problem: String| Err(Error::Csv { line, problem });
+        let refused = |problem: String| Err(crate::Error::Csv { line, problem }.into());
         let found = number(cell, place).transpose()?;
         let (are_texts, are_numbers) =
             (!self.texts.is_empty(), self.texts.is_empty() && !self.numbers.is_empty());
@@ -234,10 +234,11 @@ impl Labels {
         let Self { numbers, texts } = self;
         let [(first, line), rest @ ..] = &texts[..] else { return Ok((numbers, None)) };
         let [(second, _)] = rest else {
-            return Err(Error::Csv {
+            return Err(crate::Error::Csv {
                 line: *line,
                 problem: format!("all labels are '{first}': there must be two"),
-            });
+            }
+            .into());
         };
         let (first_is, classes) =
             if first < second { (-1.0, [first, second]) } else { (1.0, [second, first]) };
@@ -275,7 +276,7 @@ fn refused(error: &csv::Error) -> Error {
         csv::ErrorKind::Io(error) => error.to_string(),
         _ => error.to_string(),
     };
-    Error::Csv { line, problem }
+    crate::Error::Csv { line, problem }.into()
 }
 
 #[cfg(test)]
@@ -330,11 +331,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
-        let csv = |text: &str, line: usize, words: &str| match read(text).unwrap_err() {
-            Error::Csv { line: found, problem } => {
-                assert!(found == line && problem.contains(words), "{text}: line {found}: {problem}");
+        let csv = |text: &str, line: usize, words: &str| match read(text).unwrap_err().carried() {
+            Some(crate::Error::Csv { line: found, problem }) => {
+                assert!(*found == line && problem.contains(words), "{text}: line {found}: {problem}");
             }
-            other => panic!("{text}: {other}"),
+            _ => panic!("{text}: refused otherwise"),
         };
         csv("", 1, "empty");
         csv("a,b\n1,2\n", 1, "no column is named 'y'; there are: a, b");
@@ -349,9 +350,9 @@ mod tests {
         csv("a,y\n1,2,3\n", 2, "3 cells where the header has 2");
         csv("a,y\n1,2\n\"1,2\n3,4\n", 3, "cells");
         let error = |text: &str| read(text).unwrap_err();
-        assert_eq!(error("a,y\n1,2\nNaN,1\n"), Error::NotANumber { row: 1, column: 0 });
-        assert_eq!(error("a,y,b\n1,2,3\n4,5,inf\n"), Error::NotANumber { row: 1, column: 2 });
-        assert_eq!(error("a,y,b\n1,nan,3\n"), Error::NotANumber { row: 0, column: 1 });
+        assert_eq!(error("a,y\n1,2\nNaN,1\n"), crate::Error::NotANumber { row: 1, column: 0 }.into());
+        assert_eq!(error("a,y,b\n1,2,3\n4,5,inf\n"), crate::Error::NotANumber { row: 1, column: 2 }.into());
+        assert_eq!(error("a,y,b\n1,nan,3\n"), crate::Error::NotANumber { row: 0, column: 1 }.into());
         assert!(error("a,y\n").to_string().contains("at least 1"));
         assert!(error("y\n1\n").to_string().contains("at least 1"));
         let latin = Table::read(&b"a,y\n1,2\n\xe9,1\n"[..], &TableOptions::new("y")).unwrap_err();

@@ -6,12 +6,12 @@
 //! *Differentially Private Decentralized Learning with Random Walks* (2402.07471). The same loop,
 //! with noise for another trust model, is local and centralized DP-SGD.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::sgd::dataset::Users;
 use crate::sgd::history::{Evaluation, History, Trained};
 use crate::sgd::objective::{Constants, Domain, Objective, clip_norm};
 use crate::sgd::{check_problem, positive};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Sigma;
 use ndp_graph::TransitionMatrix;
 use rand::{Rng, RngExt};
@@ -195,7 +195,7 @@ impl StepSize {
 /// let trained = walk.run(&MeanEstimation, &users, None, None, rng)?;
 /// assert!((1.0..3.0).contains(&trained.models[(0, 0)]));
 /// assert!(trained.contributions.iter().all(|&gradients| gradients <= 25));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct WalkSgd<'a> {

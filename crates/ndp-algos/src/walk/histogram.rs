@@ -1,6 +1,6 @@
 //! The token of a histogram, a count for each label that occurs, and what its counts say about the data.
 
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::randomized_response::RandomizedResponse;
 use std::collections::BTreeMap;
 

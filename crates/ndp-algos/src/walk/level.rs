@@ -3,7 +3,7 @@
 //! A release with a whole privacy profile may be entered into a composition theorem as `(ε, δ(ε))` at any
 //! level `ε`; the total depends on the choice.
 
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::composition::{self, Composition};
 use ndp_dp::{ApproxDp, Delta};
 use std::cell::RefCell;

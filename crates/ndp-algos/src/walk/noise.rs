@@ -11,7 +11,7 @@ use continuous::GaussianLaw;
 pub(crate) use continuous::LaplaceLaw;
 pub(crate) use discrete_laplace::DiscreteLaplaceLaw;
 
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::{Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -27,10 +27,9 @@ pub(crate) const LAWS: &[&dyn NoiseLaw] = &[&GaussianLaw, &LaplaceLaw, &Discrete
 /// # Examples
 /// A law of one's own, uniform noise, reaches every walk; it gives no guarantee, and every account says so.
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Error, Observer, Protocol};
 /// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 /// use ndp_algos::walk::{Bounds, NoiseLaw, ReleasedSum, TokenNoise};
-/// use ndp_algos::Error;
 /// use ndp_dp::{Delta, Mechanism, NoiseMultiplier, Sensitivity, Sigma};
 /// use rand::{Rng, RngExt};
 /// #[derive(Debug)]
@@ -89,7 +88,7 @@ pub trait NoiseLaw: Any + fmt::Debug + Send + Sync {
 /// let noise = TokenNoise::named("discrete-laplace", Sigma::new(2.0)?)?;
 /// assert_eq!(noise.to_string(), "discrete-laplace(2)");
 /// assert_eq!("discrete-laplace(2)".parse::<TokenNoise>()?, noise);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
@@ -277,12 +276,13 @@ impl Bounds {
     /// Gives back `x` if it lies inside.
     ///
     /// # Errors
-    /// [`Error::ContributionOutOfBounds`] otherwise, NaN included.
+    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds) otherwise, NaN included.
     pub(crate) fn check(self, node: usize, x: f64) -> Result<f64, Error> {
         if self.low <= x && x <= self.high {
             Ok(x)
         } else {
-            Err(Error::ContributionOutOfBounds { node, value: x, low: self.low, high: self.high })
+            Err(crate::Error::ContributionOutOfBounds { node, value: x, low: self.low, high: self.high }
+                .into())
         }
     }
 }

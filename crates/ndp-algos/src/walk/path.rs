@@ -1,7 +1,7 @@
 //! A realised path of a token.
 
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 
 /// A realised path of `T` steps: who held the token, and who contributed.
 ///
@@ -16,7 +16,7 @@ use crate::error::ensure;
 /// let options = CompleteOptions { cap: Some(1), ..CompleteOptions::default() };
 /// let path = CompleteWalk::new(3, 4)?.with_options(options)?.path(&[0, 2, 0, 1])?;
 /// assert_eq!(path.contributes, [true, true, false, true]);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
@@ -29,13 +29,13 @@ pub struct Path {
 }
 
 /// A sum or an average by a token once the token took a path, as a linear Gaussian protocol: its exact losses towards whoever knows
-/// the path follow from [`exact_loss`](crate::loss::exact_loss), attacks from [`audit`](crate::audit).
+/// the path follow from [`exact_loss`](ndp_account::loss::exact_loss), attacks from [`audit`](ndp_account::audit).
 ///
 /// Of a [`CompleteSum`](super::complete::CompleteSum) or a [`TokenAveraging`](super::graph::TokenAveraging).
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 /// use ndp_algos::walk::graph::{Steps, TokenAveraging};
 /// use ndp_algos::walk::{Bounds, FinalToken, OnPath, Path, TokenNoise};
@@ -50,7 +50,7 @@ pub struct Path {
 /// let (initial, final_token) = (ndarray::array![0.0], FinalToken::Withheld);
 /// let protocol = TokenAveraging { steps: Steps::RunningAverage, initial, final_token };
 /// assert!((OnPath { protocol, path }.coalition_loss(&[2])?.unit(0)?.value().get() - 1.0).abs() < 1e-9);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnPath<P> {

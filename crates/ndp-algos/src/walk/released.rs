@@ -3,9 +3,9 @@
 use super::complete::CompleteSum;
 use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
-use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, of_outsider};
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::{Account, Attacker, Observer, Protocol, parts::of_outsider};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound,
     composition, conversion,
@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::walk::ring::{Placement, RingSum};
 /// use ndp_algos::walk::{Bounds, ReleasedSum, TokenNoise};
 /// use ndp_dp::{Delta, NoiseMultiplier, Sigma};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// let profile = ReleasedSum::from(ring).account(&Observer::node(0))?.profile(3, noise)?;
 /// assert!((profile.delta(0.4)?.value().delta() - (1.0 - (-0.05f64).exp())).abs() < 1e-9);
 /// assert!(profile.epsilon(Delta::new(1e-9)?)?.value().epsilon() < 0.5 + 1e-9);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReleasedSum {
@@ -310,12 +310,11 @@ impl Attacker for LastToken {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LinearProtocol;
-    use crate::accountant::{Target, check, least_noise};
     use crate::walk::complete::{CompleteOptions, CompleteWalk};
     use crate::walk::ring::Placement;
     use crate::walk::{FinalToken, LAWS};
     use approx::assert_relative_eq;
+    use ndp_account::{LinearProtocol, Target, check, least_noise};
     use ndp_dp::{Measure, Sigma, Verdict};
 
     fn ring(n: usize, rounds: usize, law: &str) -> Result<ReleasedSum, Error> {

@@ -2,8 +2,8 @@
 
 use super::Path;
 use super::histogram::{HistogramEstimator, count_one};
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use std::collections::BTreeMap;
 
 /// A run of a [`RingSum`](super::ring::RingSum) or a [`CompleteSum`](super::complete::CompleteSum).

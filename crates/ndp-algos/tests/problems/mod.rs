@@ -1,7 +1,7 @@
 //! Problems whose minimiser is known.
 
 use ndarray::{Array2, Axis};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::sgd::{Dataset, Deal, Linear, LinearLoss, Objective, Trained, Users};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

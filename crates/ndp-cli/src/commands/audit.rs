@@ -5,7 +5,7 @@ use crate::args::Audit;
 use crate::errors::Failure;
 use crate::output::{csv, down, json, number, up};
 use crate::{input, plain, question};
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::audit::{AuditPlan, audit};
 use ndp_graph::progress::Silent;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

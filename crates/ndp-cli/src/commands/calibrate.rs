@@ -5,8 +5,7 @@ use crate::args::Calibrate;
 use crate::errors::Failure;
 use crate::output::{count, csv, finite, json, note, number, up};
 use crate::{input, plain, question};
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Covered, Pair};
+use ndp_account::{Covered, Pair, Protocol};
 use ndp_graph::Graph;
 use serde_json::json;
 
@@ -25,7 +24,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     protocol.notes().iter().skip(before).for_each(|text| note(text));
     let unit = asked.unit.sensitivity;
     let noise = question::in_unit(least.noise, unit);
-    let scaled = |x: Result<f64, ndp_algos::Error>| match x {
+    let scaled = |x: Result<f64, ndp_account::Error>| match x {
         Ok(x) => up(x * unit),
         Err(error) => error.to_string(),
     };

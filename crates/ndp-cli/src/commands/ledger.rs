@@ -6,7 +6,7 @@ use crate::errors::Failure;
 use crate::output::{csv, down, json, line, up};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::accountant::{Allowed, NodeNames, Observer, PairLedgers, Target, named};
+use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Target, named};
 use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -12,7 +12,7 @@ use crate::output::{
 use crate::plain::{self, Subject};
 use crate::question::{self, Chosen};
 use ndarray::Array2;
-use ndp_algos::accountant::{Account, Allowed, Assumption, Coverage, Covered, Observer, Target, check};
+use ndp_account::{Account, Allowed, Assumption, Coverage, Covered, Observer, Target, check};
 use ndp_algos::registry::Terms;
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::Graph;

@@ -21,8 +21,8 @@ use crate::patience::Patient;
 use crate::progress::Progress;
 use crate::question::Chosen;
 use clap::CommandFactory;
-use ndp_algos::Protocol as _;
-use ndp_algos::accountant::{Account, Covered, Observer};
+use ndp_account::Protocol as _;
+use ndp_account::{Account, Covered, Observer};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::GossipMatrix;
 use rayon::prelude::*;
@@ -96,7 +96,7 @@ fn accounts<'a>(
         progress.one();
         account
     });
-    let accounts = accounts.collect::<Result<Vec<_>, ndp_algos::Error>>();
+    let accounts = accounts.collect::<Result<Vec<_>, ndp_account::Error>>();
     drop(progress);
     for text in protocol.notes() {
         note(&text);

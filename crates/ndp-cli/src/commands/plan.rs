@@ -9,7 +9,7 @@ use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
-use ndp_algos::accountant::{Coverage, Target, compare_towards};
+use ndp_account::{Coverage, Target, compare_towards};
 use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
@@ -94,7 +94,7 @@ impl Asked<'_> {
         let entry = registry::find(candidate.name)?;
         let built = Patient::of_entry(entry, &matrix, candidate.parameters.clone(), Some(patience));
         let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
-        let one = [(candidate.name, Ok(&built as &dyn ndp_algos::Protocol))];
+        let one = [(candidate.name, Ok(&built as &dyn ndp_account::Protocol))];
         let row = compare_towards(&one, &self.chosen.audience, self.target).rows.remove(0);
         let Ok(least) = &row.least else { return Ok(None) };
         Ok(Some(Found {

@@ -9,8 +9,7 @@ use crate::patience::Patient;
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
-use ndp_algos::Protocol;
-use ndp_algos::accountant::{Audience, Covered, Observer, Target};
+use ndp_account::{Audience, Covered, Observer, Protocol, Target};
 use ndp_algos::registry::{self, Parameters};
 use ndp_algos::sgd::privacy::DataBounds;
 use ndp_algos::sgd::walk::{Route, WalkSgd};
@@ -164,12 +163,12 @@ pub(crate) fn run(asked: &Train, quiet: bool) -> Result<(), Failure> {
 /// The examples, dealt to users, and how they are trained on.
 fn problem(asked: &Train) -> Result<(Graph, Problem), Failure> {
     let bytes = input::bytes(&asked.table)?;
-    let refused = |error: ndp_algos::Error| {
-        let hint = match &error {
-            ndp_algos::Error::Csv { problem, .. } if problem.contains("') is no number") => {
+    let refused = |error: ndp_account::Error| {
+        let hint = match error.carried() {
+            Some(ndp_algos::Error::Csv { problem, .. }) if problem.contains("') is no number") => {
                 "; --without leaves a column out"
             }
-            ndp_algos::Error::Csv { problem, .. } if problem.contains("no column is named") => {
+            Some(ndp_algos::Error::Csv { problem, .. }) if problem.contains("no column is named") => {
                 "; --label names that of the label, --separator what stands between columns"
             }
             _ => "",

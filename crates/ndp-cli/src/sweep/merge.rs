@@ -3,7 +3,7 @@
 use super::Study;
 use crate::errors::Failure;
 use crate::output::{unless_unread, up};
-use ndp_algos::Protocol;
+use ndp_account::Protocol;
 use ndp_numeric::decimal::{Round, percent};
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};

@@ -89,6 +89,79 @@ pub(super) fn epsilon(chain: &Chain, delta: f64, fineness: Fineness) -> Ends {
     refine(chain, &outline, aim, aim.epsilon.max(0.0), fineness, ask, |ends| ends.upper - ends.lower)
 }
 
+/// Both ends of `δ` at many `ε` of any size, on grids for a large, a small and a very small `δ`.
+pub(super) fn profile(chain: &Chain, epsilons: &[f64], fineness: Fineness) -> Vec<Ends> {
+    if let Some(pair) = single(chain) {
+        let at = |&epsilon: &f64| pair.at(Interval::new(epsilon)).delta;
+        return epsilons
+            .iter()
+            .map(at)
+            .map(|delta| Ends { lower: delta.low(), upper: delta.high() })
+            .collect();
+    }
+    if chain.is_empty() {
+        return vec![Ends::NOTHING; epsilons.len()];
+    }
+    let outline = Outline::new(chain);
+    let mut best = vec![Ends { lower: 0.0, upper: 1.0 }; epsilons.len()];
+    for delta in PROFILE {
+        let aim = outline.aim(Question::Delta(delta));
+        let near = aim.epsilon;
+        let grid =
+            Grid::new(chain, &outline, &aim, near, matches!(fineness, Fineness::Step(_)), delta * NEGLIGIBLE);
+        let step = match fineness {
+            Fineness::Step(step) => step,
+            Fineness::Width(width) => grid.first_step(0.4 * width * near.clamp(1e-9, 1.0)),
+        };
+        let (upper, lower) = grid.compose(step);
+        for (best, (upper, lower)) in
+            best.iter_mut().zip(upper.deltas(epsilons).into_iter().zip(lower.deltas(epsilons)))
+        {
+            *best = Ends { lower: best.lower.max(lower), upper: best.upper.min(upper) };
+        }
+    }
+    best
+}
+
+/// About where the profile ends: an `ε` of a very small `δ`, of any use only.
+pub(super) fn far(chain: &Chain) -> f64 {
+    if chain.is_empty() {
+        return 0.0;
+    }
+    Outline::new(chain).aim(Question::Delta(PROFILE[2])).epsilon
+}
+
+/// Points from 0 on at which to look at profiles: a grid, and where a single pair has a kink.
+pub(super) fn kinks(chains: &[Vec<(std::sync::Arc<dyn Pair>, u64)>], farthest: f64) -> Vec<f64> {
+    let step = farthest / f64::from(CURVE);
+    let mut kinks: Vec<f64> = vec![0.0];
+    for pair in chains.iter().filter_map(|chain| single(chain)) {
+        let atoms = pair.atoms().filter(|atoms| atoms.len() <= 1000).unwrap_or_default();
+        kinks.extend(atoms.iter().map(|atom| atom.loss.low().abs()).chain(pair.top()));
+    }
+    kinks.retain(|&kink| kink == 0.0 || (0.1 * step..=farthest).contains(&kink));
+    kinks.sort_unstable_by(f64::total_cmp);
+    // Two points next to each other would tell a slope badly.
+    kinks.dedup_by(|next, kept| *next - *kept < 0.1 * step);
+    let beside = |point: f64| {
+        let next = kinks.partition_point(|&kink| kink < point - 0.1 * step);
+        kinks.get(next).is_some_and(|&kink| kink < point + 0.1 * step)
+    };
+    let grid = (1..=CURVE).map(|k| step * f64::from(k)).filter(|&point| !beside(point));
+    let mut points: Vec<f64> = grid.chain(kinks.iter().copied()).collect();
+    points.sort_unstable_by(f64::total_cmp);
+    points
+}
+
+/// The mass at infinity of a composition.
+pub(super) fn infinite(chain: &Chain) -> Interval {
+    let kept = |(pair, count): &(_, u64)| {
+        let pair: &std::sync::Arc<dyn Pair> = pair;
+        Interval::count(*count) * (-super::pair::unit(pair.infinite())).ln_1p()
+    };
+    super::pair::unit(-chain.iter().map(kept).sum::<Interval>().expm1())
+}
+
 /// The only pair, where nothing is composed.
 fn single(chain: &Chain) -> Option<&dyn Pair> {
     if let [(pair, 1)] = chain { Some(&**pair) } else { None }
@@ -238,6 +311,10 @@ const fn index(x: f64) -> i64 {
     x as i64
 }
 
+/// Cells of a trade-off curve.
+const CURVE: i32 = 2048;
+/// What `δ` a profile is looked at for.
+const PROFILE: [f64; 3] = [0.3, 1e-4, 1e-9];
 /// What is left out at either end of the parts, relative to `δ`.
 const NEGLIGIBLE: f64 = 1e-8;
 /// The most points on which a part is evaluated.

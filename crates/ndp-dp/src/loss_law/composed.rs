@@ -221,17 +221,33 @@ impl Composed {
 
     /// The end of `δ` at `epsilon`. Below the window nothing is known.
     pub(super) fn delta(&self, epsilon: f64) -> f64 {
-        let index = (self.past_offset(epsilon) / self.step).ceil();
+        self.deltas(&[epsilon]).first().copied().unwrap_or(1.0)
+    }
+
+    /// [`Self::delta`] at many numbers, by one sweep.
+    pub(super) fn deltas(&self, epsilons: &[f64]) -> Vec<f64> {
         let last = self.first + i64::try_from(self.masses.len()).unwrap_or(0);
-        let from = if index.abs() < 1e15 { (whole(index) - 1).clamp(self.first, last) } else { last };
-        let mut lines = Vec::new();
+        let from = |epsilon: f64| {
+            let index = (self.past_offset(epsilon) / self.step).ceil();
+            if index.abs() < 1e15 { (whole(index) - 1).clamp(self.first, last) } else { last }
+        };
+        let mut asked: Vec<(i64, usize)> = epsilons.iter().map(|&epsilon| from(epsilon)).zip(0..).collect();
+        asked.sort_unstable_by(|a, b| b.cmp(a));
+        let mut asked = asked.into_iter().peekable();
+        let mut deltas: Vec<f64> = epsilons.iter().map(|&epsilon| self.delta_of(&[], epsilon)).collect();
+        // The last three lines: the points around a number.
+        let mut lines = Vec::<Line>::with_capacity(3);
         self.sweep(|line| {
-            if line.index <= from + 2 {
-                lines.push(line);
+            if lines.len() == 3 {
+                lines.remove(0);
             }
-            line.index > from
+            lines.push(line);
+            while let Some((_, k)) = asked.next_if(|&(from, _)| line.index <= from) {
+                deltas[k] = self.delta_of(&lines, epsilons[k]);
+            }
+            asked.peek().is_some()
         });
-        self.delta_of(&lines, epsilon)
+        deltas
     }
 
     /// The end of the smallest `ε ≥ 0` with `δ(ε) ≤ delta`; `None` where the window does not reach so far up.

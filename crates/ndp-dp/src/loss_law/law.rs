@@ -10,6 +10,7 @@ use super::pair::Pair;
 use super::plan::Chain;
 use super::sampled::{Sampled, Side};
 use super::stated::{FromRenyi, Stated};
+use super::tradeoff::Tradeoff;
 use crate::error::{check_probability, ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
 use crate::profile::Neighbors;
@@ -398,6 +399,34 @@ impl LossLaw {
         self.ends(|chain| answers::epsilon(chain, delta.get(), self.fineness))
     }
 
+    /// The trade-off curve: how well any test can tell the two data sets apart.
+    ///
+    /// Of one direction: `T(Q, P)`, for tests of the data set of which the law is *not* under; of both: a curve that holds for either order.
+    #[must_use]
+    pub fn tradeoff(&self) -> Tradeoff {
+        let chains = [Direction::Remove, Direction::Add].map(|direction| self.chain(direction));
+        let two = self.releases.iter().any(|release| release.add.is_some());
+        let chains = &chains[..if two { 2 } else { 1 }];
+        let farthest = chains.iter().map(|chain| answers::far(chain)).fold(1e-6, f64::max).min(FARTHEST);
+        let epsilons = answers::kinks(chains, 1.05 * farthest);
+        let mut sides: Vec<(Vec<Ends>, f64)> = chains
+            .iter()
+            .map(|chain| (answers::profile(chain, &epsilons, self.fineness), answers::infinite(chain).low()))
+            .collect();
+        if two && self.only.is_none() {
+            let joined = sides[0].0.iter().zip(&sides[1].0).map(|(a, b)| a.max(*b)).collect();
+            let infinite = sides[0].1.max(sides[1].1);
+            sides = vec![(joined, infinite)];
+        }
+        if self.only == Some(Direction::Add) {
+            sides.reverse();
+        }
+        let (forward, backward) = (&sides[0], sides.last().unwrap_or(&sides[0]));
+        // The larger one of two profiles belongs to no pair.
+        let exact = self.exact && !(two && self.only.is_none());
+        Tradeoff::new(&epsilons, forward, backward, exact)
+    }
+
     fn ends(&self, ask: impl Fn(&Chain) -> Ends) -> Enclosed {
         let ends = self.chains().iter().map(|chain| ask(chain)).reduce(Ends::max);
         Enclosed::new(ends.unwrap_or(Ends::NOTHING), self.exact)
@@ -440,5 +469,7 @@ fn check_law(law: &[f64]) -> Result<(), Error> {
 
 /// How wide an answer may be, in ε.
 const WIDTH: f64 = 1e-4;
+/// The largest loss of a trade-off curve: `e^ε` is a float.
+const FARTHEST: f64 = 600.0;
 /// The most releases of one kind.
 const MOST_RELEASES: u64 = 1_000_000_000_000_000;

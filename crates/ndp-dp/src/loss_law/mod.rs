@@ -22,7 +22,7 @@
 //! ```
 //!
 //! [`LossLaw::compose`] puts different releases together, [`LossLaw::profile`] makes a [`Profile`](crate::Profile) for ledgers and checks, and
-//! [`least_noise`] turns the question around.
+//! [`least_noise`] turns the question around. [`LossLaw::tradeoff`] is the curve of all tests (f-DP).
 //!
 //! # How
 //!
@@ -60,6 +60,7 @@ mod plan;
 mod sampled;
 mod stated;
 mod tilted;
+mod tradeoff;
 
 #[cfg(test)]
 mod tests;
@@ -67,3 +68,4 @@ mod tests;
 pub use curve::least_noise;
 pub use enclosed::Enclosed;
 pub use law::{Direction, LossLaw};
+pub use tradeoff::{Tradeoff, TradeoffPoint};

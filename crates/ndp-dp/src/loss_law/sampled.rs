@@ -89,6 +89,10 @@ impl<B: Pair> Pair for Sampled<B> {
     fn renyi(&self, alpha: f64) -> Option<f64> {
         let mu = self.base.gaussian()?.high();
         let order = Order::new(alpha).ok()?;
-        Some(PoissonGaussian::of_mu(mu, self.rate).rdp(order).into_value())
+        let step = PoissonGaussian::of_mu(mu, self.rate);
+        Some(match self.side {
+            Side::Remove => step.rdp(order).into_value(),
+            Side::Add => step.added(order).into_value(),
+        })
     }
 }

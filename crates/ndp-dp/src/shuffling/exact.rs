@@ -8,9 +8,13 @@ use crate::randomized_response::{check_labels, profile};
 use crate::{Error, UpperBound};
 use ndp_numeric::binomial_window::Chance;
 
-/// The most reports the exact bounds take: their cost grows as `m`, times the logarithm of `1/δ`, and is some tenths of a
-/// second here.
-pub const MAX_REPORTS: u64 = 100_000;
+/// The most reports whose bounds are exact sums: their cost grows as `m`, times the logarithm of `1/δ`, and is some tenths of a
+/// second here. Beyond, up to [`MOST_REPORTS`], counts are taken in blocks: still a proven bound, by some parts in 10⁴ of `ε` above the sum, at a
+/// cost that grows as `√m`.
+pub const MAX_REPORTS: u64 = super::trinomial::EXACT;
+
+/// The most reports that bounds by sums take.
+pub const MOST_REPORTS: u64 = 100_000_000;
 
 /// The `δ` at `ε` of `m` shuffled reports of `L`-ary randomized response, each `ε₀`-DP: an upper bound.
 ///
@@ -24,7 +28,7 @@ pub const MAX_REPORTS: u64 = 100_000;
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
-/// `1 ≤ m ≤` [`MAX_REPORTS`]; [`super::Reports::epsilon`] takes any `m`.
+/// `1 ≤ m ≤` [`MOST_REPORTS`]; [`super::Reports::epsilon`] takes any `m`.
 ///
 /// # Complexity
 /// `O(m)` times the logarithm of `1/δ`: some milliseconds at `m = 10⁴`.
@@ -73,7 +77,7 @@ pub(crate) fn rr_blanket(
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε, ε₀ < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and
-/// `elements <` [`MAX_REPORTS`].
+/// `elements <` [`MOST_REPORTS`].
 pub fn fixed_blanket_delta(
     epsilon: f64,
     local_epsilon: f64,
@@ -148,7 +152,7 @@ impl Blanket {
         if epsilon >= local_epsilon {
             return 0.0;
         }
-        // Fewer than e^{−480} blanket reports among 10⁵: the caller falls back on one report alone.
+        // Fewer than e^{−480} blanket reports among 10⁸: the caller falls back on one report alone.
         if local_epsilon > 500.0 {
             return f64::INFINITY;
         }
@@ -182,9 +186,9 @@ fn check_all(epsilon: f64, local_epsilon: f64, reports: u64, name: &'static str)
     check_epsilon(epsilon)?;
     check_epsilon(local_epsilon)?;
     ensure(
-        (1..=MAX_REPORTS).contains(&reports),
+        (1..=MOST_REPORTS).contains(&reports),
         name,
-        "lie between 1 and 10^5 for an exact bound, whose cost grows with it",
+        "lie between 1 and 10^8 for a bound by sums, whose cost grows with it",
         reports as f64,
     )
 }

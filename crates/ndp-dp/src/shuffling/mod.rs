@@ -10,8 +10,8 @@
 //! | [`Bound::Efmrtt`] | any randomizer | closed `ε` | `m ≥ 1000`, `ε₀ < 1/2`, `δ < 1/100` |
 //! | [`Bound::ClonesClosed`] | any randomizer | closed `ε` | `ε₀ ≤ ln(m/(16 ln(2/δ)))` |
 //! | [`Bound::Hoeffding`], [`Bound::Bennett`] | any randomizer, tighter for randomized response | closed `δ` | `ε > 0` |
-//! | [`Bound::Clones`] | any randomizer | sum | `m ≤ 10⁵` |
-//! | [`Bound::Blanket`] | randomized response | sum | `m ≤ 10⁵` |
+//! | [`Bound::Clones`] | any randomizer | sum | `m ≤ 10⁸`, by blocks beyond 10⁵ |
+//! | [`Bound::Blanket`] | randomized response | sum | `m ≤ 10⁸`, by blocks beyond 10⁵ |
 //!
 //! The closed forms of the blanket, with `g` the probability of an answer that does not depend on the input, `a = e^ε − 1`,
 //! values of the loss in an interval of length `b`, at most `b₊`, and second moment at most `c`, are
@@ -34,7 +34,7 @@ mod exact;
 mod trinomial;
 
 pub use best::{Bound, Reports, Shuffled};
-pub use exact::{MAX_REPORTS, fixed_blanket_delta};
+pub use exact::{MAX_REPORTS, MOST_REPORTS, fixed_blanket_delta};
 #[cfg(test)]
 pub(crate) use {
     best::{generic_epsilon, rr_epsilon},

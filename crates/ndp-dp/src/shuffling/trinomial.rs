@@ -10,9 +10,14 @@
 //! piecewise linear function `E(x − R)₊`, which is kept at the integers and updated from one `s` to the next. The cost is
 //! `O(m)`, not `O(m²)` or `O(m³)`, up to the logarithm of the accuracy: of each binomial only a window of `O(√m)` counts
 //! matters.
+//!
+//! *Many reports.* Beyond [`EXACT`] reports the counts `s` are taken in blocks `s₁ ≤ s ≤ s₂`, each charged as `s₂` with a little more. Let `Z` be the bracket
+//! for `s` pairs and `m − s₂` others, so that at `s` it is at most `Z`: there are more others, and each costs. Each of the `s₂ − s` pairs
+//! more adds `(gain − loss)/2` on average, whatever `Z`, so that `Z = E[Z₂ | Z] + (s₂ − s)(loss − gain)/2` for the bracket `Z₂` at `s₂`, and by Jensen's
+//! inequality `E Z₊ ≤ E (Z₂ + (s₂ − s₁)(loss − gain)/2)₊`. Blocks are short enough for `δ` to grow by some parts in a thousand, `ε` by some in 10⁴.
 
 use ndp_numeric::binomial_window::{BinomialWindow, Chance, geometric_tail, probability};
-use ndp_numeric::rounding::{whole, whole_index};
+use ndp_numeric::rounding::{index, whole, whole_index};
 
 /// `E (gain·h − loss·l − drift·r)₊` for `s = h + l ~ Bin(reports, pair)`, `h|s ~ Bin(s, 1/2)`,
 /// `r|s ~ Bin(reports − s, rest)`, with `0 ≤ gain ≤ loss` and `drift ≥ 0`.
@@ -33,14 +38,18 @@ impl Trinomial {
         // Most losses are decided within ten standard deviations; the far tails are summed only when what
         // they might hold is not negligible.
         let mut best = f64::INFINITY;
+        // Windows grow with the root.
+        let rounding = 1.0 + ROUNDING * (self.reports as f64 / EXACT as f64).max(1.0).sqrt();
+        // What blocks err by is no reason to sum the tails.
+        let enough = if self.reports > EXACT { 1e-7 } else { 1e-13 };
         for cut in [1e-24, 1e-60, 1e-150, 1e-290] {
             let (value, slack) = self.with_cut(cut);
-            best = best.min(value * ROUNDING);
+            best = best.min(value * rounding);
             let settled = match goal {
                 Goal::Value => false,
                 Goal::Compare(bound) => best <= bound || value - slack > bound,
             };
-            if settled || slack <= 1e-13 * value {
+            if settled || slack <= enough * value {
                 break;
             }
         }
@@ -49,6 +58,41 @@ impl Trinomial {
 
     /// The expectation over windows, rounded up, and by how much it may be too large.
     fn with_cut(&self, cut: f64) -> (f64, f64) {
+        if self.reports > EXACT { self.by_blocks(cut) } else { self.by_counts(cut) }
+    }
+
+    /// See the module: `s` in blocks.
+    fn by_blocks(&self, cut: f64) -> (f64, f64) {
+        let mut pairs = BinomialWindow::default();
+        pairs.fill(self.reports, self.pair, cut);
+        let chances = pairs.probabilities();
+        let (least, length) = (pairs.first(), chances.len() as u64);
+        // The others make a block expensive.
+        let most_blocks = if self.drift > 0.0 { 256 } else { 2048 };
+        let block = (length / most_blocks).max(whole(least as f64 * SHORT)).max(1);
+        let (mut total, mut slack) = (0.0, 0.0);
+        let mut end = length;
+        while end > 0 {
+            let start = end.saturating_sub(block);
+            let s = least + end - 1;
+            let trials = self.reports - s;
+            let others = (self.drift > 0.0).then(|| Excess::new(trials, trials, self.rest, cut));
+            let longer = (end - start - 1) as f64 * 0.5 * (self.loss - self.gain);
+            // Differences of numbers of this size are summed.
+            let size = s as f64 * (self.loss + self.gain) + trials as f64 * self.drift;
+            let (value, dropped) =
+                self.given_pairs(s, others.as_ref(), cut, (longer + 8.0 * f64::EPSILON * size).next_up());
+            // From the smaller end.
+            let chance: f64 = chances[index(start)..index(end)].iter().sum();
+            total += chance * value;
+            slack += chance * (dropped + others.map_or(0.0, |others| self.drift * others.error));
+            end = start;
+        }
+        let dropped = self.gain * (pairs.below() * least as f64 + pairs.above() * self.reports as f64);
+        (total + dropped, slack + dropped)
+    }
+
+    fn by_counts(&self, cut: f64) -> (f64, f64) {
         let mut pairs = BinomialWindow::default();
         pairs.fill(self.reports, self.pair, cut);
         let (least, most) = (pairs.first(), pairs.first() + pairs.probabilities().len() as u64 - 1);
@@ -60,7 +104,7 @@ impl Trinomial {
         let mut total = 0.0;
         let mut slack = others.as_ref().map_or(0.0, |others| self.drift * others.error);
         for (s, &chance) in (least..=most).rev().zip(pairs.probabilities().iter().rev()) {
-            let (value, dropped) = self.given_pairs(s, others.as_ref(), cut);
+            let (value, dropped) = self.given_pairs(s, others.as_ref(), cut, 0.0);
             total += chance * value;
             slack += chance * dropped;
             if let Some(others) = &mut others {
@@ -72,8 +116,8 @@ impl Trinomial {
         (total + dropped, slack + dropped)
     }
 
-    /// The expectation given `s = h + l`, rounded up, and what was charged for the counts `h` left out.
-    fn given_pairs(&self, s: u64, others: Option<&Excess>, cut: f64) -> (f64, f64) {
+    /// The expectation given `s = h + l`, of a bracket that is larger by `more`, rounded up, and what was charged for the counts `h` left out.
+    fn given_pairs(&self, s: u64, others: Option<&Excess>, cut: f64, more: f64) -> (f64, f64) {
         let step = self.gain + self.loss;
         let against = s as f64 * self.loss;
         let inverse_drift = 1.0 / self.drift;
@@ -81,7 +125,11 @@ impl Trinomial {
         // once for all h.
         let (least, charge) = others
             .map_or((0.0, 0.0), |others| (self.drift * others.first as f64, self.drift * others.values[0]));
-        let start = whole(((least + against) / step).max(0.5 * s as f64));
+        let start = if more > 0.0 {
+            whole((least + against - more) / step - 1.0)
+        } else {
+            whole(((least + against) / step).max(0.5 * s as f64))
+        };
         if start > s {
             return (charge, charge);
         }
@@ -92,11 +140,11 @@ impl Trinomial {
             let ratio = (s - h) as f64 / (h + 1) as f64;
             // The mode is kept whatever its probability, so that the ratios beyond are below 1.
             if chance < cut && h > s / 2 {
-                dropped = geometric_tail(chance, ratio) * s as f64 * self.gain;
+                dropped = geometric_tail(chance, ratio) * (s as f64 * self.gain + more);
                 break;
             }
             // Not h·step − against: a loss far above the gain would swallow it.
-            let balance = h as f64 * self.gain - (s - h) as f64 * self.loss;
+            let balance = h as f64 * self.gain - (s - h) as f64 * self.loss + more;
             if balance > 0.0 {
                 total += chance
                     * others.map_or(balance, |others| others.scaled(balance, self.drift, inverse_drift));
@@ -182,5 +230,47 @@ impl Excess {
 }
 
 /// A window has at most some 10⁴ entries on each side of its mode, each rounded three times more than the one before, and
-/// three windows multiply.
-const ROUNDING: f64 = 1.0 + 3e-11;
+/// three windows multiply, for up to [`EXACT`] reports.
+const ROUNDING: f64 = 3e-11;
+/// The most reports whose counts are taken one by one.
+pub(super) const EXACT: u64 = 100_000;
+/// The length of a block of counts, relative to the counts.
+const SHORT: f64 = 2e-4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks against single counts: never below, and by so little above; the pairs are many, or few, and the others there or not.
+    #[test]
+    fn blocks_are_bounds_and_tight() {
+        for (pair, rest, drift) in
+            [(0.3, 0.5, 0.004), (0.05, 0.9, 0.001), (0.7, 0.5, 0.0), (0.002, 0.2, 0.01)]
+        {
+            for lost in [0.0, 0.004, 0.02] {
+                let sum = Trinomial {
+                    reports: 130_000,
+                    pair: Chance { p: pair, q: 1.0 - pair },
+                    rest: Chance { p: rest, q: 1.0 - rest },
+                    gain: 0.95 - lost,
+                    loss: 0.95 + lost,
+                    drift,
+                };
+                for cut in [1e-24, 1e-60] {
+                    let (blocks, counts) = (sum.by_blocks(cut), sum.by_counts(cut));
+                    // What is dropped is charged in either.
+                    assert!(
+                        counts.0 - counts.1 <= blocks.0 * (1.0 + 1e-10),
+                        "{pair} {lost}: {blocks:?} {counts:?}"
+                    );
+                    let allowed = counts.0 * 1.01 + counts.1 + blocks.1;
+                    assert!(
+                        blocks.0 <= allowed,
+                        "{pair} {lost}: {blocks:?} {counts:?} {}",
+                        blocks.0 / counts.0
+                    );
+                }
+            }
+        }
+    }
+}

@@ -17,7 +17,7 @@ pub mod table1;
 use crate::entry::Entry;
 use crate::figures::count;
 use ndarray::{Array2, ArrayView2};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk, WalkOptions};
 use ndp_dp::NoiseMultiplier;

@@ -1,10 +1,10 @@
 //! Orthonormal bases of what is seen, from which accountants of several rounds start.
 
 use super::{ExactOptions, seen};
-use crate::Error;
 use crate::gossip::messages::{Message, exact_rows, received};
-use crate::view::checked_coalition;
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::parts::checked_coalition;
 use ndp_certify::account;
 use ndp_graph::{GossipMatrix, GossipSequence};
 use ndp_linalg::memory::require_dense;

@@ -1,10 +1,10 @@
 //! How the mean loss grows from step to step.
 
 use super::ExactOptions;
-use crate::Error;
 use crate::gossip::messages::{exact_rows, received};
-use crate::loss::quotient_up;
-use crate::view::checked_coalition;
+use ndp_account::Error;
+use ndp_account::parts::checked_coalition;
+use ndp_account::parts::quotient_up;
 use ndp_certify::account;
 use ndp_dp::Exact;
 use ndp_graph::GossipSequence;

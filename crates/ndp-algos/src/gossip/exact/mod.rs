@@ -10,7 +10,7 @@
 //! is `‖P e_u‖²`. Plain and accelerated gossip span the same space, so they lose the same, and so do a matrix and its lazy
 //! versions.
 //!
-//! Losses are certified: see [`loss`](crate::loss). Only nodes within `T` hops of the observer are looked at, so that one observer
+//! Losses are certified: see [`loss`](ndp_account::loss). Only nodes within `T` hops of the observer are looked at, so that one observer
 //! on a large graph costs what its surroundings cost.
 
 mod basis;
@@ -20,8 +20,8 @@ pub(crate) use basis::{ViewBasis, sequence_basis, view_basis};
 pub use by_step::{MeanLosses, mean_loss_by_step};
 
 use super::messages::{exact_rows, received};
-use crate::view::checked_coalition;
-use crate::{Error, LossReport, OwnNoise};
+use ndp_account::parts::checked_coalition;
+use ndp_account::{Error, LossReport, OwnNoise};
 use ndp_certify::account::{self, Budget};
 use ndp_certify::krylov::Krylov;
 use ndp_certify::rows::Rows;

@@ -6,7 +6,7 @@
 //!
 //! | question | item | grade |
 //! | --- | --- | --- |
-//! | what does a coalition learn about every node? | [`FreshNoiseGossip`] as a [`LinearProtocol`](crate::LinearProtocol::coalition_loss) | `Exact`, certified |
+//! | what does a coalition learn about every node? | [`FreshNoiseGossip`] as a [`LinearProtocol`](ndp_account::LinearProtocol::coalition_loss) | `Exact`, certified |
 //! | how far from the mean does it end? | [`GossipProtocol::mean_squared_error`](crate::gossip::GossipProtocol::mean_squared_error) | `Exact` |
 //! | which noises cost least error for a given loss? | [`optimize()`], a convex problem | - |
 //! | how is a share of the noise spread evenly? | [`flat_variances`] | - |

@@ -16,12 +16,12 @@
 
 use super::protocol::FreshNoiseGossip;
 use super::schedule::NoiseSchedule;
-use crate::Error;
-use crate::error::ensure;
 use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
 use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Estimate;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::cholesky;

@@ -6,9 +6,8 @@ use crate::gossip::operator::check_values;
 use crate::gossip::operator::{require_operator, worst_bias};
 use crate::gossip::protocol::{GossipProtocol, Transcript, normal};
 use crate::gossip::synchronous::{SynchronousGossip, apply};
-use crate::loss::LossReport;
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::parts::checked_coalition;
+use ndp_account::{LossReport, Observation};
 use ndp_certify::account;
 use ndp_certify::ball::Ball;
 use ndp_certify::dyadic::Dyadic;
@@ -18,9 +17,9 @@ use ndp_certify::rows::{Layout, Rows};
 use ndp_certify::trace::{self, Trace};
 use ndp_numeric::casts::id;
 
-use crate::view::Source;
-use crate::{Error, LinearProtocol, OwnNoise, View};
 use ndarray::{Array2, ArrayView2, s};
+use ndp_account::{Error, LinearProtocol, OwnNoise, View};
+use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma};
 use ndp_graph::GossipMatrix;
 use rand::Rng;
@@ -30,7 +29,7 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::LinearProtocol;
+/// use ndp_account::LinearProtocol;
 /// use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// // As much noise again in the later rounds: who is far away learns little.

@@ -1,7 +1,7 @@
 //! How much noise is added in each round.
 
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Sigma;
 use ndp_linalg::memory::require_dense;
 
@@ -20,7 +20,7 @@ pub(crate) struct NoiseSchedule(Vec<f64>);
 /// ```
 /// use ndp_algos::gossip::fresh::flat_variances;
 /// assert_eq!(flat_variances(3, 0.5)?, [1.0, 0.25, 0.25]);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 pub fn flat_variances(rounds: usize, rho: f64) -> Result<Vec<f64>, Error> {
     ensure(

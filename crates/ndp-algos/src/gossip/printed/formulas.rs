@@ -1,8 +1,8 @@
 //! The other printed formulas of *Muffliato*: random graphs and coalitions.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::gossip::random_graph::{RandomGraph, positive_outside};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Order, Printed, Sensitivity, Sigma};
 
 /// Theorem 4 (9, and Corollary 5 with the `Δ²` that its print leaves out) for a node that is not adjacent

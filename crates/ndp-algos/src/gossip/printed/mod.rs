@@ -20,9 +20,9 @@ pub use sequences::sequence_mean_from;
 
 use super::exact::{Connections, outside_neighbors};
 use super::operator::require_rounds;
-use crate::Error;
-use crate::view::checked_coalition;
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::parts::checked_coalition;
 use ndp_dp::{ObserverLoss, Printed};
 use ndp_graph::kernel::{self, Lanes};
 use ndp_graph::tasks::for_paired_tasks;

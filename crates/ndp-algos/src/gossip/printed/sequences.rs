@@ -3,9 +3,9 @@
 use super::super::block::{Block, WIDTH};
 use super::super::messages::{Message, received, rows};
 use super::Powers;
-use crate::Error;
-use crate::view::checked_coalition;
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::parts::checked_coalition;
 use ndp_dp::{ObserverLoss, Printed};
 use ndp_graph::{GossipSequence, Step};
 use ndp_linalg::memory::require_dense;

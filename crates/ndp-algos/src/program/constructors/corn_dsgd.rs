@@ -1,7 +1,7 @@
 //! CorN-DSGD: noise of a chosen covariance across nodes, once, then gossip.
 
-use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
+use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
 /// Nodes add noises whose covariance across nodes is `covariance` to their values, once, then run `rounds` rounds of gossip without

@@ -1,7 +1,7 @@
 //! DECOR: noise that cancels between neighbors.
 
-use crate::Error;
 use crate::program::{Program, Reads, Weight};
+use ndp_account::Error;
 use ndp_graph::Graph;
 
 /// In each of `steps` steps every node adds to a new contribution its own noise, of variance `own`, and for every edge a noise of

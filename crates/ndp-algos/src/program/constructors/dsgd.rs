@@ -1,7 +1,7 @@
 //! Decentralized SGD with a noise matrix over time.
 
-use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Value, Weight, toeplitz};
+use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
 /// How [`dsgd`] runs.

@@ -1,7 +1,7 @@
 //! Gossip with noise anew in every round.
 
-use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads, Weight};
+use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
 /// Gossip with a fixed matrix where every node adds noise of variance `variances[t]` to what it has before it sends it in

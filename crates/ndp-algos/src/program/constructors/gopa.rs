@@ -1,7 +1,7 @@
 //! GOPA: pairwise masks exchanged once, then an average.
 
-use crate::Error;
 use crate::program::{Program, Reads, Weight};
+use ndp_account::Error;
 use ndp_graph::Graph;
 
 /// Every node adds to its value its own noise, of variance `own`, and for every edge a mask of variance `mask`, `+` at one end and

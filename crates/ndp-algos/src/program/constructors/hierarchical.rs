@@ -1,7 +1,7 @@
 //! Hierarchical aggregation: secure sums within groups, then a secure sum of the groups.
 
-use crate::Error;
 use crate::program::{Program, Reads, Weight};
+use ndp_account::Error;
 
 /// Node 0 is the server. The first node of every group leads it: by a secure sum it learns the sum of its group's values, each
 /// with a noise of variance `own`; by a second one the server learns the sum of those sums, each with a noise of variance

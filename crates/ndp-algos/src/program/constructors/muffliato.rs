@@ -1,7 +1,7 @@
 //! Muffliato: one noise per node, then gossip with a fixed matrix.
 
-use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads};
+use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
 /// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it sends what it has to all its neighbors

@@ -1,7 +1,7 @@
 //! Randomized gossip: edges ring one after the other, given which.
 
-use crate::Error;
 use crate::program::{Program, Reads};
+use ndp_account::Error;
 
 /// Every node adds a noise of variance 1 to its value; when an edge rings, its ends exchange what they have and both take the mean.
 ///

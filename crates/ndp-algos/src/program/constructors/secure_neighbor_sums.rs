@@ -1,7 +1,7 @@
 //! Gossip in which nodes see weighted sums of their neighbors alone.
 
-use crate::Error;
 use crate::program::{MixingMatrix, Program, Reads};
+use ndp_account::Error;
 use ndp_graph::GossipMatrix;
 
 /// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it learns `Σ_w W_vw y_w` over its neighbors by a

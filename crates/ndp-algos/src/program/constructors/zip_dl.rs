@@ -1,7 +1,7 @@
 //! Zip-DL: masks that cancel over a node's own messages.
 
-use crate::Error;
 use crate::program::{Program, Reads, Weight};
+use ndp_account::Error;
 use ndp_graph::Graph;
 
 /// One round: every node sends to each of its neighbors its value, its own noise of variance `own`, and one of as many masks that

@@ -3,9 +3,9 @@
 use super::line::{Line, syntax};
 use super::names::Entry;
 use super::read::Reader;
-use crate::Error;
 use crate::program::build::distinct;
 use crate::program::{ProgramError, Value, Weight, toeplitz};
+use ndp_account::Error;
 use ndp_linalg::memory::require_memory;
 use num_rational::BigRational;
 use num_traits::{One, Zero};

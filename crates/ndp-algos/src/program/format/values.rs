@@ -3,9 +3,9 @@
 use super::line::{Line, syntax};
 use super::names::Entry;
 use super::read::Reader;
-use crate::Error;
 use crate::program::build::distinct;
 use crate::program::{ProgramError, Value, Weight};
+use ndp_account::Error;
 use serde_json::{Map, Value as Json};
 
 impl Reader {

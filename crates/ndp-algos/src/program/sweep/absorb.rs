@@ -7,7 +7,6 @@
 
 use super::tape::{Kind, Sign, Tape, ZERO};
 use super::{MAX_ROWS, Uses, covariance, memory};
-use crate::Error;
 use crate::program::Weight;
 use crate::program::build::Program;
 use crate::program::noiseless::Change;
@@ -15,6 +14,7 @@ use crate::program::observers::Seen;
 use crate::program::registers::Definition;
 use crate::program::weight::float;
 use ndarray::Array2;
+use ndp_account::Error;
 use ndp_linalg::cholesky;
 use ndp_linalg::stop::checkpoint;
 use num_rational::BigRational;

@@ -1,7 +1,7 @@
 //! The inverse of a triangular factor, and how far it is from making the covariance the identity.
 
-use crate::Error;
 use ndarray::{Array1, Array2, ArrayView2, Axis, s};
+use ndp_account::Error;
 use ndp_linalg::gemm;
 
 /// The inverse of a lower triangular matrix, nearly: by halves.

@@ -19,9 +19,9 @@ const START: &str = r#"{"ndp-program": 1, "nodes": 3}
 
 /// What is said of these lines after the start, and the line that it is said of.
 fn said(lines: &str) -> Result<Program, (usize, String)> {
-    Program::read(format!("{START}{lines}").as_bytes()).map_err(|error| match error {
-        crate::Error::Program(ProgramError::Line { line, problem }) => (line, problem.to_string()),
-        other => panic!("no line: {other}"),
+    Program::read(format!("{START}{lines}").as_bytes()).map_err(|error| match error.carried() {
+        Some(ProgramError::Line { line, problem }) => (*line, problem.to_string()),
+        _ => panic!("no line: {error}"),
     })
 }
 
@@ -429,7 +429,7 @@ fn assumptions_travel_with_losses() -> Outcome {
     assert!(Dependence::Assumed.to_string().contains("assumed"));
     // The same beside what `check` and the command are given.
     let declared = Declared::new(said(&text("\"seen\"")).map_err(|(_, problem)| problem)?, set.clone());
-    let account = crate::accountant::Protocol::account(&declared, &Observer::node(1))?;
+    let account = ndp_account::Protocol::account(&declared, &Observer::node(1))?;
     assert_eq!(account.rests_on(), [set.to_string(), Dependence::Assumed.to_string()]);
     Ok(())
 }

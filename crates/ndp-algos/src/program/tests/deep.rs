@@ -132,7 +132,10 @@ fn blocks(matrix: &GossipMatrix, v: usize, inverse: &Matrix, u: usize) -> Matrix
 }
 
 /// What sweeps find, whatever the size.
-fn swept(program: &Program, observer: &Observer) -> Result<Option<Vec<Option<NodeGram>>>, crate::Error> {
+fn swept(
+    program: &Program,
+    observer: &Observer,
+) -> Result<Option<Vec<Option<NodeGram>>>, ndp_account::Error> {
     let seen = Seen::outline(program, observer, &BTreeMap::new())?;
     let one = BigRational::one;
     let directions: Vec<columns::Direction> = (0..program.node_count())
@@ -352,6 +355,9 @@ fn deep_programs_are_accounted_for() -> Outcome {
     }
     let little = AccountOptions { memory_limit: 1 << 20, ..AccountOptions::default() };
     let refused = program.account_with(&Observer::node(0), &little);
-    assert!(matches!(refused, Err(crate::Error::Graph(ndp_graph::Error::TooLarge { .. }))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(ndp_account::Error::Graph(ndp_graph::Error::TooLarge { .. }))),
+        "{refused:?}"
+    );
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Noise that is designed.
 
 use super::*;
-use crate::accountant::Protocol;
 use crate::gossip::fresh::optimize;
 use crate::program::constructors::{decor, dsgd, fresh_noise};
 use crate::program::design::{Design, DesignStopping, Limit};
+use ndp_account::Protocol;
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::generators::{complete_graph, cycle_graph, grid_2d_graph};
 use ndp_graph::{GossipMatrix, Graph};
@@ -81,7 +81,10 @@ fn masks_take_over() -> Outcome {
     let pairs = everybody(n);
     let limit = Limit::Worst(1.0);
     let free = design.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default());
-    assert!(matches!(free, Err(crate::Error::Program(ProgramError::Design(_)))));
+    assert!(matches!(
+        free.as_ref().err().and_then(ndp_account::Error::carried),
+        Some(ProgramError::Design(_))
+    ));
     let mut priced = Design::new(&program, &[own, masks])?;
     priced.prices = vec![0.0, 1e-6];
     let found = priced.solve(&pairs, &SensitivitySet::UseLevel, limit, DesignStopping::default())?;

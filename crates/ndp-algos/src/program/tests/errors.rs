@@ -4,10 +4,13 @@ use super::*;
 use ndp_graph::generators::path_graph;
 
 /// The problem and the line of a text that is refused.
-fn refused(lines: &[&str]) -> (usize, crate::Error) {
+fn refused(lines: &[&str]) -> (usize, ndp_account::Error) {
     match Program::read(lines.join("\n").as_bytes()) {
-        Err(crate::Error::Program(ProgramError::Line { line, problem })) => (line, *problem),
-        other => panic!("{other:?}"),
+        Err(error) => match error.carried() {
+            Some(ProgramError::Line { line, problem }) => (*line, (**problem).clone()),
+            _ => panic!("{error:?}"),
+        },
+        Ok(program) => panic!("{program:?}"),
     }
 }
 
@@ -163,7 +166,10 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     assert_loss(&account, 1, &SensitivitySet::UseLevel, 1.0);
     assert!(account.failure > 0.0 && account.failure < 1e-15);
     for set in [SensitivitySet::UseLevel, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 3 }] {
-        assert_eq!(account.loss(0, &set), Err(crate::Error::Certify(ndp_certify::Error::NoiselessView(0))));
+        assert_eq!(
+            account.loss(0, &set),
+            Err(ndp_account::Error::Certify(ndp_certify::Error::NoiselessView(0)))
+        );
         let NodeVerdict::Noiseless { change, combination } = account.verdict(0, &set)? else {
             panic!("{set:?}")
         };
@@ -181,7 +187,7 @@ fn noiseless_differences_spare_other_sets_and_nodes() -> Result<(), Box<dyn std:
     let options = AccountOptions { directions, ..AccountOptions::default() };
     assert_eq!(
         program.account_with(&Observer::outsider(), &options)?.loss(0, &along),
-        Err(crate::Error::Certify(ndp_certify::Error::NoiselessView(0)))
+        Err(ndp_account::Error::Certify(ndp_certify::Error::NoiselessView(0)))
     );
     Ok(())
 }

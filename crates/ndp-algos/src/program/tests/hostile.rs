@@ -108,7 +108,7 @@ fn changed_programs_are_refused_or_accounted_for() {
         let text = changed(rng);
         let program = match Program::read(text.as_bytes()) {
             Ok(program) => program,
-            Err(crate::Error::Program(ProgramError::Line { .. })) => {
+            Err(error) if matches!(error.carried(), Some(ProgramError::Line { .. })) => {
                 refused += 1;
                 continue;
             }

@@ -68,7 +68,7 @@ fn sparse_systems_agree_with_rationals() -> Outcome {
         let account = program.account(&observer)?;
         for gram in found.grams.iter().flatten() {
             let u = gram.node;
-            let exact = |change: &[i64]| -> Result<f64, crate::Error> {
+            let exact = |change: &[i64]| -> Result<f64, ndp_account::Error> {
                 let change: Vec<Weight> = change.iter().map(|&x| Weight::from(x)).collect();
                 let (attack, _) = account.witnesses(u, &change)?;
                 Ok(match program.check_attack(&observer, &attack)? {
@@ -156,8 +156,8 @@ fn a_few_nodes_are_asked_about() -> Outcome {
         assert!(
             matches!(
                 refused,
-                Err(crate::Error::Graph(ndp_graph::Error::TooLarge { .. })
-                    | crate::Error::Certify(ndp_certify::Error::TooLarge { .. }))
+                Err(ndp_account::Error::Graph(ndp_graph::Error::TooLarge { .. })
+                    | ndp_account::Error::Certify(ndp_certify::Error::TooLarge { .. }))
             ),
             "{refused:?}"
         );

@@ -1,10 +1,10 @@
 //! Section 10 of the specification: what holds for every program, on random ones and on those that are hard.
 
 use super::*;
-use crate::accountant::{Protocol, Target, check, least_noise};
-use crate::audit::{AuditPlan, audit};
 use crate::gossip::{FreshNoiseGossip, SynchronousGossip};
 use crate::program::constructors::*;
+use ndp_account::audit::{AuditPlan, audit};
+use ndp_account::{Protocol, Target, check, least_noise};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::generators::{complete_graph, cycle_graph, path_graph};
 use ndp_graph::progress::Silent;
@@ -105,7 +105,7 @@ fn witnesses_meet_in_the_loss() -> Outcome {
                         assert_eq!(program.check_attack(&observer, &attack)?, None);
                         noiseless += 1;
                     }
-                    Err(crate::Error::Program(ProgramError::Undecided(_))) => {
+                    Err(error) if matches!(error.carried(), Some(ProgramError::Undecided(_))) => {
                         panic!("uses and their sum are decided")
                     }
                     Err(error) => return Err(error.into()),
@@ -314,7 +314,10 @@ fn reading_hidden_values_is_found_out() -> Outcome {
     let x = nothing.contribute(0, Reads::Hidden(None))?;
     nothing.broadcast(0, x)?;
     let nothing = nothing.account(&observer);
-    assert!(matches!(nothing, Err(crate::Error::Program(ProgramError::Hidden { .. }))));
+    assert!(matches!(
+        nothing.as_ref().err().and_then(ndp_account::Error::carried),
+        Some(ProgramError::Hidden { .. })
+    ));
     // Named for every step: the same as by hand.
     let by_hand = program(false, true)?.account(&observer)?;
     let named = dsgd(&matrix, Dsgd { reads: ModelReads::Hidden, ..Dsgd::from(2) })?.account(&observer)?;

@@ -1,10 +1,10 @@
 //! Linear protocols of this crate, stated as programs: the enclosures of both accounts meet.
 
 use super::*;
-use crate::LinearProtocol;
 use crate::gossip::accelerated::{AcceleratedGossip, ActiveEdge, Momentum};
 use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
 use crate::program::constructors::{fresh_noise, muffliato, randomized_gossip};
+use ndp_account::LinearProtocol;
 use ndp_graph::generators::{cycle_graph, karate_club_graph};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step};
 use rand::{RngExt, SeedableRng};

@@ -146,7 +146,7 @@ fn zero_sum_groups() -> Outcome {
     Ok(())
 }
 
-fn corn(graph: &Graph, rounds: usize) -> Result<Program, crate::Error> {
+fn corn(graph: &Graph, rounds: usize) -> Result<Program, ndp_account::Error> {
     let matrix = GossipMatrix::metropolis(graph);
     let mixing = MixingMatrix::from(&matrix);
     let n = graph.node_count();

@@ -85,7 +85,7 @@ fn the_worst_use_counts() -> Outcome {
 /// Two kinds of coordinates, of which one is sent twice: what is seen of a vector is the worse of them; several uses have a bound.
 #[test]
 fn parts_of_vectors() -> Outcome {
-    let kind = |times: i64, second: bool| -> Result<ProgramAccount, crate::Error> {
+    let kind = |times: i64, second: bool| -> Result<ProgramAccount, ndp_account::Error> {
         let mut program = Program::new(1)?;
         for use_ in 0..2 {
             let x = program.contribute(0, Reads::Nothing)?;

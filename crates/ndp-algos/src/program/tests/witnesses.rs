@@ -155,6 +155,6 @@ fn reasons_are_named() -> Outcome {
     assert_eq!(program.check_shift(&alone, &shift)?, Weight::from(0));
     program.send(1, 0, x)?;
     let shown = program.account(&alone)?.witnesses(1, &[1.into()]);
-    assert_eq!(shown, Err(crate::Error::Certify(ndp_certify::Error::NoiselessView(1))));
+    assert_eq!(shown, Err(ndp_account::Error::Certify(ndp_certify::Error::NoiselessView(1))));
     Ok(())
 }

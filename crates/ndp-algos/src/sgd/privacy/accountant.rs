@@ -2,14 +2,13 @@
 
 use super::{GossipObserver, Statement, WalkPairs, calibrate, central, complete_walk, federated, local};
 use super::{server, walk};
-use crate::Error;
-use crate::accountant::{Allowed, Target};
-use crate::error::ensure;
 use crate::sgd::constants::{Constants, Domain};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::{Route, WalkSgd};
 use crate::walk::FinalToken;
+use ndp_account::parts::ensure;
+use ndp_account::{Allowed, Error, Target};
 use ndp_dp::{ApproxDp, Delta, Exact, Measure, Order, Sigma, UnitLoss, UpperBound};
 use ndp_numeric::sums::{positive_up, up};
 
@@ -27,7 +26,7 @@ use ndp_numeric::sums::{positive_up, up};
 /// let watched = Watched::Gossip { sgd: &sgd, mixings: &[Mixing::OnePeerHypercube], observer: 0 };
 /// let accountant = Accountant::new(watched, &constants, 8)?;
 /// assert_eq!((accountant.loss(1)?.value().get(), accountant.loss(4)?.value().get()), (10.0, 2.5));
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub enum Watched<'a> {
@@ -94,7 +93,7 @@ pub enum Watched<'a> {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Target;
+/// use ndp_account::Target;
 /// use ndp_algos::sgd::privacy::{Accountant, Watched};
 /// use ndp_algos::sgd::walk::{Route, WalkSgd};
 /// use ndp_algos::sgd::{Domain, Linear, LinearLoss, Objective};
@@ -102,11 +101,11 @@ pub enum Watched<'a> {
 /// let constants = Linear::from(LinearLoss::Logistic).constants(1.0, 1.0, Domain::Unbounded);
 /// let walk = WalkSgd::new(Route::Complete, 20_000, 0.034, Some(12));
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-6)?), 10.0);
-/// let noise = |watched: Watched<'_>| Ok::<_, ndp_algos::Error>(Accountant::new(watched, &constants, 2000)?.noise_for(&target)?.get());
+/// let noise = |watched: Watched<'_>| Ok::<_, ndp_account::Error>(Accountant::new(watched, &constants, 2000)?.noise_for(&target)?.get());
 /// // As the experiment of the paper says: 1.178 and 3.749.
 /// assert!((noise(Watched::CompleteWalk { walk: &walk, colluders: 1 })? - 1.178).abs() < 3e-3);
 /// assert!((noise(Watched::Local { contributions: 12 })? - 3.749).abs() < 3e-3);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Accountant {
@@ -147,7 +146,7 @@ impl Accountant {
     /// [`Error::NoGuarantee`] naming the condition that fails: of the curator's run a route other than the complete graph, a given
     /// start or a cap; of a walk another route than asked for, clipping after noise or of whole gradients, or forwarding without
     /// noise beyond the cap, on a graph also decreasing steps and a masked last model; of federated training the want of a ball to
-    /// project on. [`Error::Unbounded`], [`Error::StepTooLong`], [`Error::InvalidParameter`]; [`Error::NonUniform`] for a walk that
+    /// project on. [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`]; [`Error::NonUniform`](crate::Error::NonUniform) for a walk that
     /// prefers some users; [`Error::SourceIsObserver`], [`Error::NodeOutOfRange`], [`Error::Graph`] for users who do not exist;
     /// [`Error::Shape`] for a matrix that is not on the users or another number of mixings than rounds. Of gossip those of
     /// [`exact_loss`](crate::gossip::exact_loss) and [`ndp_certify::Error::NotCertified`].
@@ -513,7 +512,7 @@ mod tests {
         assert!(matches!(refused(watched), Error::InvalidParameter { .. }));
         let unbounded = Linear::from(LinearLoss::Squared).constants(1.0, 1.0, Domain::Unbounded);
         let local = Accountant::new(Watched::Local { contributions: 1 }, &unbounded, 40).map(|_| ());
-        assert_eq!(local, Err(Error::Unbounded));
+        assert_eq!(local, Err(crate::Error::Unbounded.into()));
         Ok(())
     }
 }

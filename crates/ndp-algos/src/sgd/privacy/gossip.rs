@@ -1,12 +1,12 @@
 //! What an observer learns from Muffliato-SGD about each of the others.
 
 use super::Statement;
-use crate::Error;
 use crate::gossip::SynchronousGossip;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::objective::Constants;
 use crate::sgd::rounds::{Round, consensus_loss, shift_loss};
 use crate::sgd::walk::Update;
+use ndp_account::Error;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Sigma, UnitLoss, UpperBound};
 use ndp_numeric::rounding::any_of;
 use ndp_numeric::sums::{Total, up};
@@ -51,7 +51,7 @@ impl GossipObserver {
     /// The observer of a run in which all `mixings` are public: one for every round, or a single one for all.
     ///
     /// # Errors
-    /// [`Error::Unbounded`]; [`Error::InvalidParameter`] for a training that cannot be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
+    /// [`Error::Unbounded`](crate::Error::Unbounded); [`Error::InvalidParameter`] for a training that cannot be run; [`Error::NodeOutOfRange`]; [`Error::Shape`] for another number of mixings or nodes;
     /// [`ndp_graph::Error::TooLarge`] for rounds whose charges do not fit in memory; those of [`exact_loss`](crate::gossip::exact_loss),
     /// [`ndp_certify::Error::NotCertified`].
     ///

@@ -23,10 +23,10 @@ pub(crate) use gossip::GossipObserver;
 pub(crate) use server::{central, federated, local};
 pub(crate) use walk::{WalkPairs, complete_walk};
 
-use crate::Error;
-use crate::error::ensure;
 use crate::sgd::dataset::Dataset;
 use crate::sgd::positive;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{ApproxDp, Guarantee, Order, Sigma, UpperBound, calibration};
 use ndp_numeric::decimal::{Round, fixed};
 use serde::Serialize;
@@ -42,7 +42,7 @@ use std::fmt;
 /// let data = Dataset::new(arr2(&[[3.0, 4.0]]), vec![1.0])?;
 /// assert!(DataBounds::default().check(&data).is_err());
 /// DataBounds { feature_norm: 5.0, ..DataBounds::default() }.check(&data)?;
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct DataBounds {

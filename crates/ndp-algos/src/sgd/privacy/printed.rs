@@ -1,7 +1,7 @@
 //! Published noise levels, kept to reproduce published curves. None of them is a guarantee.
 
-use crate::Error;
 use crate::sgd::positive;
+use ndp_account::Error;
 use ndp_dp::{NoiseMultiplier, Order, Printed};
 
 /// The noise, in units of the sensitivity, at which the published mean loss of a walk of `steps` steps is `target`:

@@ -1,11 +1,11 @@
 //! What training with a server, or without any trust, costs.
 
 use super::Statement;
-use crate::Error;
-use crate::error::ensure;
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::objective::{Constants, Domain};
 use crate::sgd::walk::{Route, WalkSgd};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::baselines;
 use ndp_dp::federated::{ContractionFactor, FederatedDescent, FederatedParameters};
 use ndp_dp::{ApproxDp, Delta, Exact, Gdp, Mechanism, Sigma, UpperBound};
@@ -15,7 +15,7 @@ use ndp_numeric::sums::positive_up;
 /// everybody: `μ = s √N / σ`, exact as a worst case, whatever is done with the gradients afterwards.
 ///
 /// # Errors
-/// [`Error::Unbounded`], [`Error::InvalidParameter`] for a user without contributions.
+/// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`] for a user without contributions.
 pub(crate) fn local(
     constants: &Constants,
     contributions: usize,
@@ -39,7 +39,7 @@ pub(crate) fn local(
 ///
 /// # Errors
 /// [`Error::NoGuarantee`] for a run whose steps are not drawn so: another route than the complete graph, a given start, or a
-/// cap, under which a step depends on earlier draws; [`Error::Unbounded`], [`Error::InvalidParameter`].
+/// cap, under which a step depends on earlier draws; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::InvalidParameter`].
 pub(crate) fn central(
     run: &WalkSgd<'_>,
     constants: &Constants,
@@ -75,7 +75,7 @@ pub(super) fn require_drawn(run: &WalkSgd<'_>) -> Result<(), Error> {
 /// contraction, an `UpperBound` at this `ε`.
 ///
 /// # Errors
-/// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`], [`Error::StepTooLong`],
+/// [`Error::NoGuarantee`] without a ball to project on; [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong),
 /// [`Error::InvalidParameter`].
 pub(crate) fn federated(
     run: &FederatedSgd,

@@ -1,13 +1,13 @@
 //! What a walking token costs: on the complete graph for everybody, on any graph for given pairs.
 
 use super::{Statement, calibrate};
-use crate::Error;
 use crate::sgd::objective::Constants;
 use crate::sgd::positive;
 use crate::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use crate::walk::FinalToken;
 use crate::walk::graph::coalition::{self, CoalitionLaws};
 use crate::walk::graph::{LocalLoss, contribution, renewal};
+use ndp_account::Error;
 use ndp_dp::iteration::{CappedWalk, FirstHolder, LastIterate, NoisyStep, UncappedWalk};
 use ndp_dp::{ApproxDp, Delta, Mechanism, NoiseMultiplier, Order, Rdp, Sigma, UpperBound, conversion};
 use ndp_graph::TransitionMatrix;
@@ -27,8 +27,8 @@ use rayon::prelude::*;
 /// # Errors
 /// [`Error::NodeOutOfRange`] for a start outside the users.
 /// [`Error::NoGuarantee`] naming the condition that fails: another route than the complete graph,
-/// clipping after noise, or forwarding without noise beyond the cap; [`Error::Unbounded`],
-/// [`Error::StepTooLong`], [`Error::InvalidParameter`].
+/// clipping after noise, or forwarding without noise beyond the cap; [`Error::Unbounded`](crate::Error::Unbounded),
+/// [`Error::StepTooLong`](crate::Error::StepTooLong), [`Error::InvalidParameter`].
 pub(crate) fn complete_walk(
     walk: &WalkSgd<'_>,
     constants: &Constants,
@@ -149,9 +149,9 @@ impl WalkPairs {
     /// `final_model` says whether `v` gets the last model ([`FinalToken::Masked`] has no rule here).
     ///
     /// # Errors
-    /// [`Error::NonUniform`] when the columns of the matrix do not sum to 1: the walk prefers some users, and
+    /// [`Error::NonUniform`](crate::Error::NonUniform) when the columns of the matrix do not sum to 1: the walk prefers some users, and
     /// no bound here covers it; [`Error::NoGuarantee`] naming another condition that fails;
-    /// [`Error::Unbounded`], [`Error::StepTooLong`]; [`Error::SourceIsObserver`], [`Error::Graph`] for bad pairs;
+    /// [`Error::Unbounded`](crate::Error::Unbounded), [`Error::StepTooLong`](crate::Error::StepTooLong); [`Error::SourceIsObserver`], [`Error::Graph`] for bad pairs;
     /// [`Error::InvalidParameter`] for no pair or horizon.
     pub(crate) fn new(
         walk: &WalkSgd<'_>,
@@ -352,7 +352,7 @@ fn require_uniform(matrix: &TransitionMatrix) -> Result<(), Error> {
         }
     }
     match sums.into_iter().enumerate().find(|(_, sum)| (sum - 1.0).abs() > 1e-9) {
-        Some((node, sum)) => Err(Error::NonUniform { node, sum }),
+        Some((node, sum)) => Err(crate::Error::NonUniform { node, sum }.into()),
         None => Ok(()),
     }
 }

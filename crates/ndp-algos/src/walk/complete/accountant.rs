@@ -6,10 +6,13 @@
 use super::constant::require_no_caps;
 use super::guarantee::Visits;
 use super::{CompleteHistogram, CompleteSum, CompleteWalk};
-use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, Senders, at_most, of_outsider};
 use crate::walk::graph::log_likelihood_ratio;
 use crate::walk::{Bounds, OnPath, TokenNoise};
+use ndp_account::Error;
+use ndp_account::{
+    Account, Attacker, Observer, Protocol, Senders,
+    parts::{at_most, of_outsider},
+};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, RandomizedResponse,
     Sensitivity, UpperBound,
@@ -69,7 +72,7 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
                 self.observer.checked_source(u, self.nodes)?;
                 least(ApproxDp::new(allowed, delta.get())?).map(Some)
             }
-            _ => crate::accountant::search_of_pair(self, u, measure, allowed),
+            _ => ndp_account::parts::search_of_pair(self, u, measure, allowed),
         }
     }
 }
@@ -389,9 +392,9 @@ impl Attacker for Counting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::{Target, check, least_noise};
     use crate::walk::Bounds;
     use crate::walk::complete::CompleteOptions;
+    use ndp_account::{Target, check, least_noise};
     use ndp_dp::{Sigma, Verdict};
 
     fn sum(n: usize, steps: usize) -> Result<CompleteSum, Error> {

@@ -23,8 +23,8 @@
 
 use super::CompleteWalk;
 use super::segment::SegmentMoments;
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Order, UpperBound};
 use ndp_graph::kernel;
 use ndp_linalg::stop::checkpoint;

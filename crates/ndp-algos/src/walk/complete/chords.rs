@@ -5,7 +5,7 @@
 //! bounds there: chords are proven bounds, whatever the distance of the levels. Levels are taken so near that a chord
 //! is above the blanket by 0.3 percent at most, and by some parts in 10⁵ where that was looked at.
 
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::shuffling::{Bound, Reports};
 use ndp_numeric::casts::floor;
 use ndp_numeric::sums::up;

@@ -10,7 +10,7 @@
 //! The loss averaged over the walk ([`CompleteWalk::epsilon`]) and the local guarantee need none of this.
 
 use super::CompleteWalk;
-use crate::Error;
+use ndp_account::Error;
 
 /// A uniform walk on which every node contributes the same data at each of its visits, without a cap: the walks for which
 /// the secrecy of the path protects.

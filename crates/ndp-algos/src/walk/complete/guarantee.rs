@@ -5,7 +5,7 @@
 //! change; observers as in [`CompleteWalk`].
 
 use super::CompleteWalk;
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::conversion::Converted;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, Order, Rdp, UpperBound, tails};
 use ndp_numeric::sums::up;

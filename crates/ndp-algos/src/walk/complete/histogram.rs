@@ -1,9 +1,9 @@
 //! Histograms on the complete graph (Algorithm 5): every holder of the token adds a randomized response.
 
 use super::CompleteWalk;
-use crate::Error;
 use crate::walk::histogram::count_one;
 use crate::walk::{HistogramEstimator, HistogramRun};
+use ndp_account::Error;
 use ndp_dp::RandomizedResponse;
 use rand::{Rng, RngExt};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};
 /// use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
 /// let histogram = CompleteHistogram { walk: CompleteWalk::new(100, 100)?, response: RandomizedResponse::new(4, 0.5)?, exact_reports: None };
@@ -59,7 +59,7 @@ impl CompleteHistogram {
     /// visits: the secrecy of the path protects nobody whose labels depend on the number of the visit.
     ///
     /// # Errors
-    /// [`Error::LabelOutOfRange`]; [`Error::InvalidParameter`] for a response of `γ = 1`, whose answers say nothing.
+    /// [`Error::LabelOutOfRange`](crate::Error::LabelOutOfRange); [`Error::InvalidParameter`] for a response of `γ = 1`, whose answers say nothing.
     pub fn run(&self, label: impl Fn(usize) -> u32, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         let path = self.walk.sample(rng);
         let domain = self.response.labels();
@@ -69,7 +69,7 @@ impl CompleteHistogram {
             let report = if contributes {
                 let label = label(node);
                 if label >= domain {
-                    return Err(Error::LabelOutOfRange { node, label, labels: domain });
+                    return Err(crate::Error::LabelOutOfRange { node, label, labels: domain }.into());
                 }
                 self.response.sample(label, rng)?
             } else {
@@ -134,7 +134,10 @@ mod tests {
         }
         assert!(run.published && total(&run.token) == 30);
         assert!(matches!(run.token_at(30), Err(Error::InvalidParameter { .. })));
-        assert!(matches!(histogram.run(|_| 3, rng), Err(Error::LabelOutOfRange { label: 3, .. })));
+        assert!(matches!(
+            histogram.run(|_| 3, rng).as_ref().err().and_then(Error::carried),
+            Some(&crate::Error::LabelOutOfRange { label: 3, .. })
+        ));
         let silent = histogram.with_response(RandomizedResponse::new(3, 1.0)?);
         assert!(matches!(silent.run(|_| 2, rng), Err(Error::InvalidParameter { .. })));
         Ok(())

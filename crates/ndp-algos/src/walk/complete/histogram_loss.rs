@@ -19,8 +19,8 @@ use super::constant::require_no_caps;
 use super::guarantee::Visits;
 use super::subsampled::Receptions;
 use super::subsampled::{GroupProfile, Neighbors, Precision, cheaper};
-use crate::Error;
 use crate::walk::level::largest;
+use ndp_account::Error;
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS};
 use ndp_dp::{ApproxDp, Delta, Mechanism, RandomizedResponse, UpperBound, composition};
 use ndp_numeric::sums::up;
@@ -158,7 +158,7 @@ impl CompleteHistogram {
     /// let histogram = CompleteHistogram { walk, response, exact_reports: None };
     /// // One report, of the node in question with probability 1/10.
     /// assert!(*histogram.reception_delta(0.0, 1)?.value() < 0.1 * (0.5f64.exp() - 1.0) / (0.5f64.exp() + 1.0) + 1e-9);
-    /// # Ok::<(), ndp_algos::Error>(())
+    /// # Ok::<(), ndp_account::Error>(())
     /// ```
     pub fn reception_delta(&self, epsilon: f64, foreign: u64) -> Result<UpperBound<f64>, Error> {
         self.response.delta(epsilon)?;

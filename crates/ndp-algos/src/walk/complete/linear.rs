@@ -1,12 +1,12 @@
 //! A sum along a given path as a linear Gaussian protocol: what an observer who knows the path faces.
 
 use super::CompleteSum;
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::Observation;
+use ndp_account::parts::checked_coalition;
 
 use crate::walk::{OnPath, TokenNoise};
-use crate::{Error, LinearProtocol, View};
 use ndarray::{Array2, ArrayView2};
+use ndp_account::{Error, LinearProtocol, View};
 use ndp_dp::Sigma;
 use rand::Rng;
 
@@ -86,11 +86,11 @@ impl LinearProtocol for OnPath<CompleteSum> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::exact_loss;
     use crate::walk::complete::realised::path_units;
     use crate::walk::complete::{CompleteOptions, CompleteWalk};
     use crate::walk::{Bounds, FinalToken};
     use approx::assert_relative_eq;
+    use ndp_account::loss::exact_loss;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 

@@ -10,20 +10,20 @@
 //!
 //! | question | answer | grade |
 //! |---|---|---|
-//! | what does an observer who may know the path learn from a sum? | [`CompleteSum`] as a [`Protocol`](crate::Protocol) | upper bound |
+//! | what does an observer who may know the path learn from a sum? | [`CompleteSum`] as a [`Protocol`](ndp_account::Protocol) | upper bound |
 //! | and one who does not, where data are constant? | [`CompleteSum::constant_data`], [`Observer::with_hidden_senders`] | upper bound |
 //! | from a histogram? | [`CompleteHistogram`] as a protocol, senders hidden or known | upper bound |
-//! | if every contribution were seen alone? | [`Protocol::local_bound`](crate::Protocol::local_bound) | upper bound |
+//! | if every contribution were seen alone? | [`Protocol::local_bound`](ndp_account::Protocol::local_bound) | upper bound |
 //! | at one reception, senders hidden? | [`CompleteSum::reception_delta`], [`CompleteHistogram::reception_delta`] | upper bound |
 //! | along a path that was taken? | [`OnPath`](super::OnPath), all pairs [`realised::path_units`] | exact; an estimate over paths |
 //! | what was plotted of a path? | [`realised::pairwise_losses`] | estimate |
 //!
-//! [`Observer::with_hidden_senders`]: crate::accountant::Observer::with_hidden_senders
+//! [`Observer::with_hidden_senders`]: ndp_account::Observer::with_hidden_senders
 //!
 //! # Examples
 //! Fifty nodes, a hundred visits each on average: what one node sees costs less than what all nodes see.
 //! ```
-//! use ndp_algos::accountant::{Observer, Protocol};
+//! use ndp_account::{Observer, Protocol};
 //! use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 //! use ndp_algos::walk::{Bounds, TokenNoise};
 //! use ndp_dp::{Delta, NoiseMultiplier, Sigma};

@@ -2,9 +2,9 @@
 //! becomes of the final token.
 
 use super::guarantee::Visits;
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::FinalToken;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Delta;
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// assert!(CompleteWalk::new(50, 5000)?.with_options(options).is_ok());
 /// let none = CompleteOptions { cap: Some(0), ..CompleteOptions::default() };
 /// assert!(CompleteWalk::new(50, 5000)?.with_options(none).is_err());
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CompleteOptions {

@@ -12,10 +12,10 @@
 //! Cyffers and Bellet, *Privacy amplification by decentralization*, AISTATS 2022, arXiv:2012.05326:
 //! Section 5.1, Figures 1b and 3.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::{FinalToken, Path};
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Delta, Estimate};
 
 /// What counts as the size `m` of a cycle.
@@ -26,7 +26,7 @@ use ndp_dp::{Delta, Estimate};
 /// let path = CompleteWalk::new(3, 6)?.path(&[0, 2, 1, 0, 2, 1])?;
 /// let losses = |size| pairwise_losses(&path, size, ndp_dp::Delta::new(1e-7)?, |m| 0.1 / (m as f64).sqrt());
 /// assert!(losses(CycleSize::Foreign)?.value()[(0, 1)] > losses(CycleSize::Length)?.value()[(0, 1)]);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CycleSize {
@@ -109,7 +109,7 @@ fn composed_losses(
 /// let path = CompleteWalk::new(3, 4)?.path(&[0, 2, 0, 1])?;
 /// let units = path_units(&path, FinalToken::Withheld)?;
 /// assert!((units.value()[(0, 1)] - 4.0 / 3.0).abs() < 1e-12 && (units.value()[(2, 1)] - 1.0 / 3.0).abs() < 1e-12);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 pub fn path_units(path: &Path, final_token: FinalToken) -> Result<Estimate<Array2<f64>>, Error> {
     if final_token == FinalToken::Masked {

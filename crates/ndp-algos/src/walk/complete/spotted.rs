@@ -18,7 +18,7 @@ use super::constant::ConstantWalk;
 use super::guarantee::Visits;
 use super::subsampled::Receptions;
 use super::subsampled::{GaussianSum, GroupProfile, Neighbors, cheaper, require_finite};
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::{ApproxDp, Delta, Gdp, Mechanism, UpperBound, tails};
 use ndp_numeric::gaussian_profile;
 

@@ -21,8 +21,8 @@
 use super::constant::{ConstantWalk, require_no_caps};
 use super::guarantee::Visits;
 use super::{CompleteSum, CompleteWalk};
-use crate::Error;
 use crate::walk::level::{LEAST_LEVEL, Levelled, ROUGH, best_level, least_level};
+use ndp_account::Error;
 use ndp_dp::composition::Rule;
 use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound, tails};
 use ndp_linalg::stop::checkpoint;
@@ -89,7 +89,7 @@ impl CompleteSum {
     /// let sum = CompleteSum { walk: CompleteWalk::new(50, 500)?, bounds, noise, constant_data: true };
     /// // Forty noises, and the node in question need not be among their forty.
     /// assert!(*sum.reception_delta(0.1, 40)?.value() < 0.05);
-    /// # Ok::<(), ndp_algos::Error>(())
+    /// # Ok::<(), ndp_account::Error>(())
     /// ```
     pub fn reception_delta(&self, epsilon: f64, foreign: u64) -> Result<UpperBound<f64>, Error> {
         let gdp = self.mu()?.into_value();

@@ -1,9 +1,9 @@
 //! Real summation on the complete graph (Algorithm 3): every holder of the token adds a noisy contribution.
 
 use super::CompleteWalk;
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::{Bounds, Path, SumRun, TokenNoise};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Exact, Gaussian, Gdp};
 use rand::Rng;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use ndp_dp::{Delta, Grade, NoiseMultiplier, Sigma};
@@ -52,7 +52,7 @@ impl CompleteSum {
     /// node `u`, from 0.
     ///
     /// # Errors
-    /// [`Error::ContributionOutOfBounds`]; [`Error::InvalidParameter`] for another contribution than the first where data are
+    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::InvalidParameter`] for another contribution than the first where data are
     /// [constant](Self::constant_data).
     pub fn run(
         &self,
@@ -66,7 +66,7 @@ impl CompleteSum {
     /// Runs the protocol along a given path.
     ///
     /// # Errors
-    /// [`Error::ContributionOutOfBounds`]; [`Error::Shape`] for a path on another number of nodes or steps.
+    /// [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds); [`Error::Shape`] for a path on another number of nodes or steps.
     pub(crate) fn run_along(
         &self,
         path: Path,
@@ -106,8 +106,8 @@ impl CompleteSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::{Observer, Protocol};
     use crate::walk::complete::CompleteOptions;
+    use ndp_account::{Observer, Protocol};
     use ndp_dp::Sigma;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -188,7 +188,10 @@ mod tests {
         let capped = CompleteSum { walk, ..constant };
         assert!(matches!(capped.account(&Observer::node(0)), Err(Error::NoGuarantee(_))));
         assert!(matches!(capped.reception_delta(0.1, 3), Err(Error::NoGuarantee(_))));
-        assert!(matches!(sum.run(|_, _| 1.1, rng), Err(Error::ContributionOutOfBounds { .. })));
+        assert!(matches!(
+            sum.run(|_, _| 1.1, rng).as_ref().err().and_then(Error::carried),
+            Some(&crate::Error::ContributionOutOfBounds { .. })
+        ));
         assert!(matches!(sum.walk.path(&[0, 1]), Err(Error::Shape { .. })));
         for path in
             [CompleteWalk::new(3, 2)?.path(&[0, 1])?, CompleteWalk::new(4, 5)?.path(&[0, 1, 2, 1, 0])?]

@@ -1,8 +1,8 @@
 //! The uniform walk: its parameters, and its paths.
 
 use super::CompleteOptions;
-use crate::Error;
 use crate::walk::{FinalToken, Path};
+use ndp_account::Error;
 use rand::{Rng, RngExt};
 
 /// A uniform walk of `T` steps on `n` nodes.

@@ -2,12 +2,15 @@
 
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
-use crate::accountant::{Account, Attacker, Observer, Protocol, at_most, bound_of_releases, of_outsider};
-use crate::attack::Attack;
 use crate::gossip::operator::require_operator;
 use crate::walk::{FinalToken, OnPath};
-use crate::{Error, LinearProtocol};
 use ndarray::{Array1, Array2};
+use ndp_account::parts::Attack;
+use ndp_account::{
+    Account, Attacker, Observer, Protocol,
+    parts::{at_most, bound_of_releases, of_outsider},
+};
+use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Rdp, Sensitivity,
     UpperBound,

@@ -17,17 +17,17 @@
 //!   ICML 2024: Algorithm 1 and the averaging task of section 5. Its running average has step `1/t`;
 //!   for this objective the step is `1/(2t)`.
 
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::Observation;
+use ndp_account::parts::checked_coalition;
 use ndp_certify::rows::{Input, Layout, Rows};
 use ndp_certify::trace::{self, Trace};
 use ndp_numeric::casts::id;
 
-use crate::error::ensure;
-use crate::view::Source;
 use crate::walk::{FinalToken, OnPath, Path};
-use crate::{Error, LinearProtocol, View};
 use ndarray::{Array1, Array2, ArrayView2};
+use ndp_account::parts::ensure;
+use ndp_account::{Error, LinearProtocol, View};
+use ndp_certify::Source;
 use ndp_dp::Sigma;
 use ndp_linalg::memory::require_dense;
 use rand::{Rng, RngExt};
@@ -377,12 +377,12 @@ mod tests {
     use super::super::path::{TokenWalk, WalkOptions};
     use super::super::path_cost::Odometer;
     use super::*;
-    use crate::accountant::Observer;
-    use crate::attack::Attack;
-    use crate::audit::{AuditPlan, audit};
-    use crate::loss::exact_loss;
     use approx::assert_relative_eq;
     use ndarray::{ArrayView1, array};
+    use ndp_account::Observer;
+    use ndp_account::audit::{AuditPlan, audit};
+    use ndp_account::loss::exact_loss;
+    use ndp_account::parts::Attack;
     use ndp_dp::{Grade, Sensitivity};
     use ndp_graph::Weights;
     use ndp_graph::generators::{cycle_graph, star_graph};

@@ -14,9 +14,9 @@
 
 use super::averaging::{Steps, TokenAveraging};
 use super::contribution::require_positive;
-use crate::Error;
-use crate::error::ensure;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Sigma;
 use ndp_graph::GossipMatrix;
 
@@ -46,7 +46,7 @@ impl TokenAveraging {
     /// let averaging = TokenAveraging { steps: Steps::Constant(0.1), initial, final_token };
     /// let error = |steps| averaging.mean_squared_error(&matrix, values.view(), ndp_dp::Sigma::new(0.1)?, steps);
     /// assert!((error(Some(5000))? - error(None)?).abs() < 1e-12);
-    /// # Ok::<(), ndp_algos::Error>(())
+    /// # Ok::<(), ndp_account::Error>(())
     /// ```
     pub fn mean_squared_error(
         &self,

@@ -14,9 +14,9 @@
 use super::LocalLoss;
 use super::contribution;
 use super::series::up;
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::FinalToken;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, Start, Walk};
 use ndp_graph::kernel::dot;

@@ -17,7 +17,7 @@
 
 use super::LocalLoss;
 use super::series::up;
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws};
 

@@ -7,9 +7,9 @@ use super::long_walk::LongWalk;
 use super::path::{EdgeRule, TokenWalk};
 use super::renewal;
 use super::series::up;
-use crate::Error;
-use crate::view::checked_coalition;
 use crate::walk::FinalToken;
+use ndp_account::Error;
+use ndp_account::parts::checked_coalition;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::{FirstVisits, PairLaws, Start, Walk};
 
@@ -166,8 +166,8 @@ impl TokenWalk {
 mod tests {
     use super::super::WalkOptions;
     use super::*;
-    use crate::accountant::{Observer, Protocol};
     use approx::assert_relative_eq;
+    use ndp_account::{Observer, Protocol};
     use ndp_dp::{NoiseMultiplier, Order};
     use ndp_graph::generators::{cycle_graph, directed_cycle};
     use ndp_graph::{GossipMatrix, TransitionMatrix};

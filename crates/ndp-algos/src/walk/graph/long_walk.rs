@@ -22,8 +22,8 @@
 use super::LocalLoss;
 use super::contribution::require_positive;
 use super::series::up;
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_graph::hitting::Walk;
 use ndp_graph::{Csr, TransitionMatrix};
 use ndp_linalg::stop::checkpoint;

@@ -7,12 +7,12 @@
 //! | question | answer | grade |
 //! |---|---|---|
 //! | what has this path cost so far? | [`Path::cost`](super::Path::cost), an average on it [`OnPath`](super::OnPath) | `UpperBound`, `Exact` for constant gradients |
-//! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](crate::Protocol), [`TokenWalk::loss`] | `UpperBound` |
+//! | what does a walk of `T` steps cost, towards one node or several? | [`TokenWalk`] as a [`Protocol`](ndp_account::Protocol), [`TokenWalk::loss`] | `UpperBound` |
 //! | ... with the result published? | [`WalkOptions::final_token`] | `UpperBound` |
 //! | what does one contribution cost? | [`contribution::sharp`] | `UpperBound` |
 //! | ... under a cap, for very many steps? | [`WalkOptions::cap`], [`WalkOptions::horizon`] | `UpperBound` |
 //! | ... towards the only neighbor of `u`? | [`pendant::loss`] | `Exact` |
-//! | how much noise for a target? | [`least_noise`](crate::accountant::least_noise) | `UpperBound` |
+//! | how much noise for a target? | [`least_noise`](ndp_account::least_noise) | `UpperBound` |
 //! | what was printed? | [`printed`] | `Printed` |
 //! | how accurate is it? | [`TokenAveraging::mean_squared_error`] | exact |
 //!
@@ -30,7 +30,7 @@
 //! let local = LocalLoss { order: Order::new(2.0)?, noise: NoiseMultiplier::new(4.0)? };
 //! let (near, far) = (walk.loss(0, &[1], local)?, walk.loss(0, &[63], local)?);
 //! assert!(far.value() < near.value() && *near.value() < 12.0 * local.cost());
-//! # Ok::<(), ndp_algos::Error>(())
+//! # Ok::<(), ndp_account::Error>(())
 //! ```
 
 mod accountant;

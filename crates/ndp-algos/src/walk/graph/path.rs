@@ -8,9 +8,9 @@
 //! used where edges wear out.
 
 use super::contribution::require_positive;
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::{FinalToken, Path};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_graph::TransitionMatrix;
 use ndp_graph::hitting::{Start, Walk};
 use ndp_linalg::stop::checkpoint;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::Error;
+/// use ndp_account::Error;
 /// use ndp_algos::walk::graph::{EdgeRule, LocalLoss, TokenWalk, WalkOptions};
 /// use ndp_dp::{NoiseMultiplier, Order};
 /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators, hitting::Start};
@@ -64,7 +64,7 @@ pub enum EdgeRule {
 /// let walk = TokenWalk::new(&w, Start::Uniform, 100_000)?.with_options(options)?;
 /// let (near, far) = (walk.loss(0, &[1], local)?, walk.loss(0, &[63], local)?);
 /// assert!(far.value() < near.value() && *near.value() < 20.0 * local.cost());
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -105,7 +105,7 @@ impl Default for WalkOptions {
 /// let options = WalkOptions { cap: Some(3), ..WalkOptions::default() };
 /// let path = TokenWalk::new(&w, Start::Uniform, 100)?.with_options(options)?.sample(&mut ChaCha8Rng::seed_from_u64(1));
 /// assert!(path.contributes.iter().filter(|&&contributes| contributes).count() <= 15);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenWalk {

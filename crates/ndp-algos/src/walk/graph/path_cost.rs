@@ -17,9 +17,9 @@
 //! - Feldman, Mironov, Talwar, Thakurta, *Privacy amplification by iteration*, FOCS 2018,
 //!   arXiv:1808.06651: Theorem 22.
 
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::{FinalToken, Path};
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{Exact, UpperBound};
 
 /// What observers have learnt about one node on a realised path, in units of the local loss `c₀` of a contribution.
@@ -33,7 +33,7 @@ use ndp_dp::{Exact, UpperBound};
 /// let path = Path { nodes: 2, holders: vec![0, 0, 1], contributes: vec![true, false] };
 /// let cost = path.cost(0, &[1], FinalToken::Withheld)?;
 /// assert_eq!(*cost.constant.value(), 0.5);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PathCost {
@@ -65,7 +65,7 @@ impl Path {
     /// let cost = path.cost(0, &[2], FinalToken::Withheld)?;
     /// assert!((cost.adaptive.value() - 1.125).abs() < 1e-14);
     /// assert_eq!(*cost.constant.value(), 9.0 / 8.0);
-    /// # Ok::<(), ndp_algos::Error>(())
+    /// # Ok::<(), ndp_account::Error>(())
     /// ```
     pub fn cost(&self, u: usize, observers: &[usize], final_token: FinalToken) -> Result<PathCost, Error> {
         self.check_holders()?;

@@ -14,8 +14,8 @@
 //! walk cost `(T/n) · 2c₀ Σ_t (W^t)_{uv}/t` (see [`printed`](super::printed)).
 
 use super::{LocalLoss, origins};
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Exact;
 use ndp_graph::hitting::{Start, Walk};
 use ndp_linalg::stop::checkpoint;

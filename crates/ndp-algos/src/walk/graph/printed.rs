@@ -19,8 +19,8 @@
 
 use super::LocalLoss;
 use super::contribution::require_positive;
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Printed;
 use ndp_graph::Graph;
 
@@ -39,7 +39,7 @@ use ndp_graph::Graph;
 /// // Ten contributions of a node on average: ten times the loss of one.
 /// let all = *user_level(VisitSum::Powers(0.3), 100, 1000, local)?.value();
 /// assert!((all - 10.0 * 2.0 * local.cost() * 0.3).abs() < 1e-12);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum VisitSum {

@@ -38,7 +38,7 @@
 use super::LocalLoss;
 use super::contribution::{gap_loss_of_pair, require_positive};
 use super::series::{Factor, Products, up};
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::UpperBound;
 use ndp_graph::hitting::PairLaws;
 use ndp_linalg::stop::checkpoint;

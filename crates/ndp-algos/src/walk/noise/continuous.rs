@@ -1,7 +1,7 @@
 //! Noise on the real line: normal and Laplace.
 
 use super::NoiseLaw;
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::{Gaussian, Laplace, Mechanism, Sensitivity, Sigma};
 use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;

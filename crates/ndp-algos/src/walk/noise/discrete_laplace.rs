@@ -1,8 +1,8 @@
 //! Discrete Laplace noise: tokens stay whole numbers.
 
 use super::NoiseLaw;
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::{DiscreteLaplace, Mechanism, Sensitivity, Sigma};
 use rand::Rng;
 

@@ -1,11 +1,11 @@
 //! Histograms on the ring, as an accountant and an auditor see them.
 
 use super::RingHistogram;
-use crate::Error;
-use crate::accountant::{Account, Attacker, Observer, Protocol, of_outsider};
 use crate::walk::FinalToken;
 use crate::walk::complete::response_of;
 use ndarray::Array2;
+use ndp_account::Error;
+use ndp_account::{Account, Attacker, Observer, Protocol, parts::of_outsider};
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use rand::Rng;
 

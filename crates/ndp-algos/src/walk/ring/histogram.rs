@@ -1,10 +1,10 @@
 //! Histograms on the ring (Algorithm 2): each node adds a randomized response to the token.
 
 use super::sum::{check_ring, check_shape, path_of};
-use crate::Error;
 use crate::walk::histogram::count_one;
 use crate::walk::{FinalToken, HistogramEstimator, HistogramRun};
 use ndarray::ArrayView2;
+use ndp_account::Error;
 use ndp_dp::RandomizedResponse;
 use rand::{Rng, RngExt};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::walk::{FinalToken, ring::RingHistogram};
 /// use ndp_dp::{Delta, NoiseMultiplier, RandomizedResponse};
 /// let ring = RingHistogram::new(500, 1, RandomizedResponse::new(4, 0.8)?, FinalToken::Withheld)?;
@@ -96,7 +96,7 @@ impl RingHistogram {
     /// Runs the protocol on `labels`, `K` by `n`: row `k` is a round, column `u` a node.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another shape, [`Error::LabelOutOfRange`].
+    /// [`Error::Shape`] for another shape, [`Error::LabelOutOfRange`](crate::Error::LabelOutOfRange).
     pub fn run(&self, labels: ArrayView2<'_, u32>, rng: &mut impl Rng) -> Result<HistogramRun, Error> {
         check_shape(labels.dim(), self.n, self.rounds)?;
         let domain = self.response.labels();
@@ -108,7 +108,9 @@ impl RingHistogram {
         let mut reports = Vec::with_capacity(labels.len());
         for (step, &label) in labels.iter().enumerate() {
             if label >= domain {
-                return Err(Error::LabelOutOfRange { node: step % self.n, label, labels: domain });
+                return Err(
+                    crate::Error::LabelOutOfRange { node: step % self.n, label, labels: domain }.into()
+                );
             }
             let report = self.response.sample(label, rng)?;
             count_one(&mut token, report);
@@ -207,7 +209,10 @@ mod tests {
         let run = |labels: Array2<u32>, rng: &mut ChaCha8Rng| histogram.run(labels.view(), rng);
         assert!(matches!(run(Array2::zeros((2, 4)), rng), Err(Error::Shape { .. })));
         let refused = run(Array2::from_elem((2, 3), 4), rng);
-        assert!(matches!(refused, Err(Error::LabelOutOfRange { node: 0, label: 4, labels: 4 })));
+        assert!(matches!(
+            refused.as_ref().err().and_then(Error::carried),
+            Some(&crate::Error::LabelOutOfRange { node: 0, label: 4, labels: 4 })
+        ));
         Ok(())
     }
 }

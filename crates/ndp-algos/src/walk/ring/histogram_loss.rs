@@ -19,11 +19,11 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 2, corrected in its `γ` and its first and last releases.
 
 use super::RingHistogram;
-use crate::Error;
-use crate::error::ensure;
-use crate::view::checked_coalition;
 use crate::walk::FinalToken;
 use crate::walk::level::{LEAST_LEVEL, Levelled, best_level};
+use ndp_account::Error;
+use ndp_account::parts::checked_coalition;
+use ndp_account::parts::ensure;
 use ndp_dp::composition::{self, Rule};
 use ndp_dp::shuffling::{self, Bound, MAX_REPORTS, Reports};
 use ndp_dp::{ApproxDp, Delta, Mechanism, UpperBound};
@@ -161,8 +161,8 @@ impl RingHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accountant::{Observer, Protocol, Target, least_noise};
     use approx::assert_relative_eq;
+    use ndp_account::{Observer, Protocol, Target, least_noise};
     use ndp_dp::{Measure, RandomizedResponse};
 
     impl RingHistogram {

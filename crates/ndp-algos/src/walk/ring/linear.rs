@@ -1,13 +1,13 @@
 //! The ring sum as a linear Gaussian protocol: its view row by row, and its runs cut to what a coalition holds.
 
 use super::RingSum;
-use crate::protocol::Observation;
-use crate::view::checked_coalition;
+use ndp_account::Observation;
+use ndp_account::parts::checked_coalition;
 
-use crate::loss::exact_loss;
 use crate::walk::FinalToken;
-use crate::{Error, LinearProtocol, LossReport, View};
 use ndarray::{Array2, ArrayView2};
+use ndp_account::loss::exact_loss;
+use ndp_account::{Error, LinearProtocol, LossReport, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;

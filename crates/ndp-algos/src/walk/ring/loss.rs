@@ -15,10 +15,10 @@
 //! publication of the final token made safe.
 
 use super::{Placement, RingSum};
-use crate::error::ensure;
-use crate::view::checked_coalition;
 use crate::walk::FinalToken;
-use crate::{Error, LossReport};
+use ndp_account::parts::checked_coalition;
+use ndp_account::parts::ensure;
+use ndp_account::{Error, LossReport};
 use ndp_dp::{Exact, ObserverLoss};
 use ndp_numeric::sums::{Total, up};
 
@@ -117,12 +117,11 @@ impl RingSum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LinearProtocol;
-    use crate::accountant::{Observer, Protocol, Target, least_noise};
-    use crate::loss::exact_loss;
     use crate::walk::{Bounds, ReleasedSum, TokenNoise};
     use approx::assert_relative_eq;
     use ndarray::Array2;
+    use ndp_account::loss::exact_loss;
+    use ndp_account::{LinearProtocol, Observer, Protocol, Target, least_noise};
     use ndp_dp::{
         ApproxDp, Delta, DiscreteLaplace, Gdp, Measure, Mechanism, NoiseMultiplier, Sigma, composition,
     };

@@ -5,7 +5,7 @@
 //!
 //! | question | answer | grade |
 //! |---|---|---|
-//! | what do observers learn from a sum, noise on every `(n−1)`-th step or a share on every step? | [`RingSum`] as a [`LinearProtocol`](crate::LinearProtocol) and so as a [`Protocol`](crate::Protocol) | exact, for Gaussian noise |
+//! | what do observers learn from a sum, noise on every `(n−1)`-th step or a share on every step? | [`RingSum`] as a [`LinearProtocol`](ndp_account::LinearProtocol) and so as a [`Protocol`](ndp_account::Protocol) | exact, for Gaussian noise |
 //! | ... behind noise of another law? | [`ReleasedSum`](crate::walk::ReleasedSum) | upper bound |
 //! | from counts of labels, each reported by randomized response? | [`RingHistogram`] as a protocol | upper bound |
 //! | from any online algorithm in one round? | [`pan_private`] | upper bound |

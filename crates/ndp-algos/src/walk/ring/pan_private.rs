@@ -10,7 +10,7 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Appendix C; Dwork, Naor, Pitassi, Rothblum and Yekhanin,
 //! *Pan-private streaming algorithms*, ICS 2010: Definition 4 of the former, one unannounced intrusion.
 
-use crate::Error;
+use ndp_account::Error;
 use ndp_dp::{ApproxDp, UpperBound};
 
 /// The guarantee towards each node of a ring passed `rounds` times, observed by `colluders` nodes, from the
@@ -27,7 +27,7 @@ use ndp_dp::{ApproxDp, UpperBound};
 /// let breached_once = UpperBound::new(ApproxDp::new(0.7, 1e-6)?);
 /// assert_eq!(guarantee(breached_once, 1, 1)?, breached_once);
 /// assert!(guarantee(breached_once, 2, 1).is_err() && guarantee(breached_once, 1, 2).is_err());
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 pub fn guarantee(
     pan_private: UpperBound<ApproxDp>,

@@ -4,8 +4,8 @@
 //! Cyffers and Bellet, arXiv:2012.05326: Theorem 1, Remark 1, Algorithms 2 and 5.
 
 use super::sum::check_ring;
-use crate::Error;
-use crate::error::ensure;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::Printed;
 
 /// Theorem 1 and Remark 1: how often noise is added, and how far the result is from the sum, for full noise `σ`.
@@ -15,7 +15,7 @@ use ndp_dp::Printed;
 /// use ndp_algos::walk::ring::printed::theorem1;
 /// // Three nodes and three rounds add noise at steps 1, 3, 5, 7 and 9.
 /// assert_eq!(theorem1(3, 3, 1.0)?.value().noise_count, 4);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Theorem1 {

@@ -1,8 +1,8 @@
 //! Real summation on the ring: where the noise goes, what a run looks like, what a node sees.
 
-use crate::Error;
 use crate::walk::{Bounds, FinalToken, Path, SumRun, TokenNoise};
 use ndarray::ArrayView2;
+use ndp_account::Error;
 use ndp_dp::Sigma;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::{Error, LinearProtocol};
+/// use ndp_account::{Error, LinearProtocol};
 /// use ndp_algos::walk::ring::{Placement, RingSum};
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use ndp_dp::Sigma;
@@ -41,7 +41,7 @@ pub enum Placement {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
+/// use ndp_account::{Observer, Protocol};
 /// use ndp_algos::walk::ring::{Placement, RingSum};
 /// use ndp_algos::walk::{Bounds, TokenNoise};
 /// use ndp_dp::{Delta, NoiseMultiplier, Sigma};
@@ -190,7 +190,7 @@ impl RingSum {
     /// Runs the protocol on `contributions`, `K` by `n`: row `k` is a round, column `u` a node.
     ///
     /// # Errors
-    /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`] for a value outside the bounds,
+    /// [`Error::Shape`] for another shape, [`Error::ContributionOutOfBounds`](crate::Error::ContributionOutOfBounds) for a value outside the bounds,
     /// [`Error::InvalidParameter`] for one that the noise does not hide.
     pub fn run(&self, contributions: ArrayView2<'_, f64>, rng: &mut impl Rng) -> Result<SumRun, Error> {
         check_shape(contributions.dim(), self.n, self.rounds)?;
@@ -442,7 +442,10 @@ mod tests {
         assert!(matches!(ring.run(Array2::zeros((3, 3)).view(), rng), Err(Error::Shape { .. })));
         assert!(matches!(ring.run(Array2::zeros((2, 2)).view(), rng), Err(Error::Shape { .. })));
         let too_large = ring.run(Array2::from_elem((2, 3), 1.5).view(), rng);
-        assert!(matches!(too_large, Err(Error::ContributionOutOfBounds { node: 0, .. })));
+        assert!(matches!(
+            too_large.as_ref().err().and_then(Error::carried),
+            Some(&crate::Error::ContributionOutOfBounds { node: 0, .. })
+        ));
         Ok(())
     }
 }

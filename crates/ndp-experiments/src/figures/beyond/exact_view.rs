@@ -6,8 +6,8 @@ use crate::figures::families::{erdos_renyi, geometric};
 use crate::figures::muffliato::by_distance::{axis, rounds};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::accountant::Observer;
-use ndp_algos::audit::{AuditPlan, audit};
+use ndp_account::Observer;
+use ndp_account::audit::{AuditPlan, audit};
 use ndp_algos::gossip::printed::{Powers, theorem1_towards};
 use ndp_algos::gossip::{ExactOptions, SynchronousGossip, exact_loss};
 use ndp_dp::{Grade, Sensitivity, Sigma};
@@ -98,7 +98,7 @@ fn figure(scale: Scale, seed: Seed, _data: &Data) -> Result<Figure> {
                 )?;
                 Ok((f64::from(hops), (found.measured_mu.into_value() / SENSITIVITY * SIGMA).powi(2)))
             })
-            .collect::<Result<Vec<_>, ndp_algos::Error>>()?;
+            .collect::<Result<Vec<_>, ndp_account::Error>>()?;
         let attacked = sources.iter().map(|&(hops, u)| (f64::from(hops), report.loss.value().unit[u]));
         figure = figure.parameter(format!("T, {name}"), rounds).panel(
             Panel::curves(format!("{name}, T = {rounds}"), Axis::linear("distance"), axis().range(1e-4, 1.2))

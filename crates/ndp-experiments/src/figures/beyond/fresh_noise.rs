@@ -7,7 +7,7 @@ use crate::figures::muffliato::by_distance::rounds;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::Array2;
-use ndp_algos::LinearProtocol;
+use ndp_account::LinearProtocol;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances, optimize};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, exact_loss};

@@ -5,7 +5,7 @@ use crate::entry::{Entry, Tolerance};
 use crate::figures::families::erdos_renyi;
 use crate::seed::Seed;
 use anyhow::{Context, Result};
-use ndp_algos::accountant::{Account, Observer, Protocol, Target, least_noise};
+use ndp_account::{Account, Observer, Protocol, Target, least_noise};
 use ndp_algos::program::constructors::decor;
 use ndp_algos::program::design::{Design, DesignStopping, Limit};
 use ndp_algos::program::{Declared, SensitivitySet};

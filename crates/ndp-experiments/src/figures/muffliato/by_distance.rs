@@ -3,10 +3,10 @@
 //! All losses are fractions of the local loss `c₀ = α Δ² / (2σ²)`, unclipped; the papers clip them
 //! at 1 in the picture.
 
+use ndp_account::{Error, LossReport};
 use ndp_algos::gossip::printed::{Powers, theorem1_from, theorem1_towards};
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::gossip::{ExactOptions, exact_loss};
-use ndp_algos::{Error, LossReport};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::GossipMatrix;
 use ndp_graph::spectrum::extremes;

@@ -4,7 +4,7 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::{Context, Result};
-use ndp_algos::accountant::Target;
+use ndp_account::Target;
 use ndp_algos::gossip::table1::MeanBudget;
 use ndp_algos::gossip::utility::{Convergence, worst_error};
 use ndp_algos::gossip::{ExactOptions, GossipPlan, calibrate};

@@ -8,7 +8,7 @@ use crate::figures::learning::{
 };
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::accountant::Target;
+use ndp_account::Target;
 use ndp_algos::sgd::privacy::{Accountant, Watched};
 use ndp_algos::sgd::walk::{OverCap, Route, StepSize, Update, WalkSgd};
 use ndp_algos::sgd::{DataBounds, Domain, Linear, LinearLoss, Objective};

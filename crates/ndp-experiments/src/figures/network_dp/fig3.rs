@@ -5,7 +5,7 @@ use crate::datasets::Data;
 use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::accountant::{Account, Observer, Protocol};
+use ndp_account::{Account, Observer, Protocol};
 use ndp_algos::walk::Path;
 use ndp_algos::walk::complete::realised::CycleSize;
 use ndp_algos::walk::complete::{CompleteHistogram, CompleteWalk};

@@ -1,7 +1,7 @@
 //! What the figures of realised walks share.
 
 use anyhow::Result;
-use ndp_algos::accountant::{Observer, Protocol};
+use ndp_account::{Observer, Protocol};
 use ndp_algos::walk::complete::realised::{CycleSize, pairwise_losses};
 use ndp_algos::walk::complete::{CompleteSum, CompleteWalk};
 use ndp_algos::walk::{Bounds, Path, TokenNoise};

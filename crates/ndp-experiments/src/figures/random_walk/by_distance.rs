@@ -9,7 +9,7 @@ use crate::figures::families::four;
 use crate::figures::muffliato::by_distance as gossip;
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk};

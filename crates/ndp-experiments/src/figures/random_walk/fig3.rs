@@ -6,7 +6,7 @@ use crate::entry::{Entry, Tolerance};
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::Array2;
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::centrality::{eigenvector_centrality, katz_centrality, largest_adjacency_eigenvalue};

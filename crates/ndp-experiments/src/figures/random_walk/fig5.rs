@@ -9,7 +9,7 @@ use crate::figures::families::TRIES;
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndarray::{Array2, ArrayView1, ArrayView2, array};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::graph::{LocalLoss, TokenWalk};
 use ndp_dp::{Grade, NoiseMultiplier, Order};
 use ndp_graph::GossipMatrix;

@@ -7,7 +7,7 @@ use crate::figures::count;
 use crate::figures::muffliato::fig5::EGOS;
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::graph::LocalLoss;
 use ndp_algos::walk::graph::printed::{self, VisitSum};
 use ndp_dp::{Grade, NoiseMultiplier, Order};

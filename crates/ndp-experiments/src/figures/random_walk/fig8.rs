@@ -8,7 +8,7 @@ use crate::figures::count;
 use crate::seed::Seed;
 use anyhow::Result;
 use ndarray::{Array1, Array2};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::FinalToken;
 use ndp_algos::walk::graph::{LocalLoss, Steps, TokenAveraging, TokenWalk, WalkOptions};
 use ndp_dp::{Grade, NoiseMultiplier, Order, Sigma};

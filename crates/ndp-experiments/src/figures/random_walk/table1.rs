@@ -6,7 +6,7 @@ use crate::figures::families;
 use crate::figures::learning::{Runs, Setting, TEST_ROWS, houses, sampled_pairs};
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::accountant::Target;
+use ndp_account::Target;
 use ndp_algos::gossip::utility::{Convergence, stopping_rounds};
 use ndp_algos::sgd::gossip::{Mixing, MuffliatoSgd};
 use ndp_algos::sgd::privacy::{Accountant, Watched, printed};

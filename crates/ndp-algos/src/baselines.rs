@@ -1,8 +1,8 @@
 //! The two ends of the scale, as protocols: everybody publishes a noisy value, or a trusted curator publishes a noisy sum.
 
-use crate::view::checked_coalition;
-use crate::{Error, LinearProtocol, LossReport, View};
 use ndarray::Array2;
+use ndp_account::parts::checked_coalition;
+use ndp_account::{Error, LinearProtocol, LossReport, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
 
 /// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the mean.
@@ -129,7 +129,7 @@ mod tests {
     fn a_million_published_values_cost_one_release_each() -> Result<(), Error> {
         let local = LocalAveraging::new(6)?;
         let formula = local.coalition_loss(&[1, 4])?;
-        let view = crate::loss::exact_loss(&local.coalition_view(&[1, 4])?)?;
+        let view = ndp_account::loss::exact_loss(&local.coalition_view(&[1, 4])?)?;
         assert_eq!(formula.loss.grade(), view.loss.grade());
         for (a, b) in formula.loss.value().unit.iter().zip(&view.loss.value().unit) {
             assert!((a - b).abs() < 1e-12);

@@ -25,7 +25,7 @@ use std::fmt;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Coverage;
+/// use ndp_account::Coverage;
 /// use ndp_dp::Verdict;
 /// let sample = Coverage::Sample { looked_at: 16, nodes: 744, seed: 0 };
 /// // Nobody in the sample learns too much, which shows nothing about the others.
@@ -124,12 +124,12 @@ impl fmt::Display for Coverage {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Audience, Observer};
+/// use ndp_account::{Audience, Observer};
 /// let all = Audience::every_node(4);
 /// assert_eq!((all.looked_at().len(), all.others().len()), (4, 0));
 /// let drawn = Audience::drawn(4, &[1, 3], 7)?;
 /// assert_eq!(drawn.others(), [Observer::node(0), Observer::node(2)]);
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Audience {
@@ -201,11 +201,11 @@ impl Audience {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Audience, Covered, Target, accounts};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Audience, Covered, Target, accounts};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Measure, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
 /// // Two nodes are looked at; what the others learn is bounded by what noisy values show.
 /// let audience = Audience::drawn(9, &[0, 4], 1)?;
 /// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);

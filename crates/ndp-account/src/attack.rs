@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 
 /// The best linear statistic about one node's input.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Attack {
+pub struct Attack {
     source: usize,
     /// Weights of the received values in the statistic.
     weights: Array1<f64>,
@@ -16,7 +16,7 @@ pub(crate) struct Attack {
     /// What every input contributes to the weighted sum.
     input_weights: Array1<f64>,
     /// The statistic's own unit loss `bᵀ (R Rᵀ)⁺ b`: no view of this shape leaks more.
-    pub(crate) unit: f64,
+    pub unit: f64,
 }
 
 impl Attack {
@@ -31,7 +31,7 @@ impl Attack {
     ///
     /// # Complexity
     /// `O(r² m)` for `r` rows over `m` noises.
-    pub(crate) fn optimal(view: &View, source: usize) -> Result<Self, Error> {
+    pub fn optimal(view: &View, source: usize) -> Result<Self, Error> {
         let nodes = view.inputs().ncols();
         if source >= nodes {
             return Err(Error::NodeOutOfRange { node: source, nodes });
@@ -96,11 +96,7 @@ impl Attack {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] when the view holds nothing about the source; [`Error::Shape`].
-    pub(crate) fn estimate(
-        &self,
-        seen: &Observation,
-        others: ArrayView2<'_, f64>,
-    ) -> Result<Array1<f64>, Error> {
+    pub fn estimate(&self, seen: &Observation, others: ArrayView2<'_, f64>) -> Result<Array1<f64>, Error> {
         ensure(self.unit > 0.0, "the loss towards the observer", "be positive for an estimate", self.unit)?;
         for (what, expected, got) in [
             ("received values", self.weights.len(), seen.received.nrows()),
@@ -125,40 +121,3 @@ impl Attack {
 const ROUNDING: f64 = 1e-13;
 /// A combination of rows whose share of an input is more than this many times its noise is noiseless.
 const LEAK: f64 = 1e6;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::LinearProtocol;
-    use crate::gossip::{GossipProtocol, SynchronousGossip};
-    use ndp_dp::Sigma;
-    use ndp_graph::{GossipMatrix, generators};
-    use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-
-    /// Where the loss is 1, the estimate is what the source sent first, to rounding.
-    #[test]
-    fn a_loss_of_one_is_exact_reconstruction() -> Result<(), Error> {
-        let sigma = Sigma::new(0.7)?;
-        for (graph, v, u, rounds) in [
-            (generators::path_graph(5)?, 4, 0, 4),
-            (generators::hypercube_graph(4)?, 0, 15, 5),
-            (generators::cycle_graph(7)?, 0, 3, 4),
-        ] {
-            let protocol = SynchronousGossip::new(GossipMatrix::metropolis(&graph), rounds);
-            let attack = Attack::optimal(&protocol.coalition_view(&[v])?, u)?;
-            assert!((attack.unit - 1.0).abs() < 1e-9);
-            let values = Array2::from_shape_fn((graph.node_count(), 3), |(w, j)| (w + j) as f64);
-            let sent =
-                &values + &protocol.run(values.view(), sigma, &mut ChaCha8Rng::seed_from_u64(5))?.noise;
-            let seen = protocol.observe(values.view(), sigma, &[v], &mut ChaCha8Rng::seed_from_u64(5))?;
-            // The observer need know no input but its own: the others cancel.
-            let mut own = Array2::zeros(values.raw_dim());
-            own.row_mut(v).assign(&values.row(v));
-            let estimate = attack.estimate(&seen, own.view())?;
-            for (guess, truth) in estimate.iter().zip(sent.row(u)) {
-                assert!((guess - truth).abs() < 1e-6, "{guess} is not {truth}");
-            }
-        }
-        Ok(())
-    }
-}

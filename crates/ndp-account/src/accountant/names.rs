@@ -14,13 +14,13 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::NodeNames;
+/// use ndp_account::NodeNames;
 /// let names = NodeNames::new(["ann", "bob", "eve"])?;
 /// assert_eq!((names.position("eve"), names.name(1).as_deref()), (Some(2), Some("bob")));
 /// assert_eq!(names, NodeNames::new(vec!["ann", "bob", "eve"])?);
 /// assert_eq!(NodeNames::numbered(2), NodeNames::new(["0", "1"])?);
 /// assert!(NodeNames::new(["ann", "ann"]).is_err());
-/// # Ok::<(), ndp_algos::Error>(())
+/// # Ok::<(), ndp_account::Error>(())
 /// ```
 #[derive(Clone)]
 pub struct NodeNames(Names);
@@ -175,10 +175,10 @@ impl Places {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Account, Named, NodeNames, Observer, Protocol};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Account, Named, NodeNames, Observer, Protocol};
+/// use ndp_account::example::Gossip;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
 /// let named = Named::new(&gossip, NodeNames::new(["ann", "bob", "eve"])?)?;
 /// assert_eq!(named.account(&Observer::node(0))?.names().position("bob"), Some(1));
 /// assert_eq!(gossip.account(&Observer::node(0))?.names(), NodeNames::numbered(3));

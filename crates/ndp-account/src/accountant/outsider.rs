@@ -12,7 +12,7 @@ use ndp_numeric::rounding::any_of;
 ///
 /// # Errors
 /// Those of the accounts of two nodes; [`Error::NodeOutOfRange`] for fewer than two.
-pub(crate) fn of_outsider<'a>(
+pub fn of_outsider<'a>(
     protocol: &'a dyn Protocol,
     nothing_is_published: bool,
     outsider: &Observer,

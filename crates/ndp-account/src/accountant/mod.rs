@@ -1,47 +1,5 @@
-//! One question, one way to ask it: what does this observer learn about each node, at this noise?
-//!
-//! Every [`Protocol`] answers it: gossips of all kinds, sums and histograms carried by a token, private training, local and
-//! central baselines, a protocol of your own. The question has three steps, because they cost differently:
-//!
-//! 1. [`Protocol::account`] with an [`Observer`] looks at what the observer sees. This is the expensive step.
-//! 2. [`Account::profile`] of a node at a noise is a graded [`Profile`]: Rényi loss at any order, `μ` where the view is Gaussian,
-//!    `ε(δ)` and `δ(ε)`.
-//! 3. Everything else is written once, on the first two:
-//!
-//! | question | function |
-//! |---|---|
-//! | is the target met at this noise? | [`check`] |
-//! | ... by everybody, though not everybody is looked at? | [`Covered::check`] |
-//! | how much noise does the target need? | [`least_noise`] |
-//! | which protocol is best at the same guarantee? | [`compare`] |
-//! | what of a protocol is taken for granted? | [`Account::assumptions`] |
-//! | does a real run keep what the accountant says? | [`audit`](crate::audit::audit) |
-//! | what have several runs cost together? | [`PairLedgers`] |
-//! | which protocols are there? | [`registry`](crate::registry) |
-//!
-//! Noise is a [`NoiseMultiplier`], the noise in units of the sensitivity `Δ` of one node's data: the standard deviation of the
-//! Gaussian noise on a value (for fresh noise, of the first round), and `1/ε₀` for reports by randomized response.
-//!
-//! # Examples
-//! ```
-//! use ndp_algos::accountant::{Observer, Protocol, Target, check, least_noise};
-//! use ndp_algos::gossip::SynchronousGossip;
-//! use ndp_dp::{Delta, Measure, Verdict};
-//! use ndp_graph::{GossipMatrix, generators};
-//! let graph = generators::hypercube_graph(4)?;
-//! let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 6);
-//! // What node 0 learns; on a hypercube all observers are alike.
-//! let accounts = [gossip.account(&Observer::node(0))?];
-//! let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
-//! let least = least_noise(&accounts, &target)?;
-//! assert_eq!(check(&accounts, least.noise, &target)?.verdict, Verdict::Met);
-//! // A node at distance 2 loses less than a neighbor.
-//! let far = accounts[0].profile(3, least.noise)?.epsilon(Delta::new(1e-5)?)?;
-//! assert!(far.value().epsilon() < 0.9);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! One question, one way to ask it: see the first page of the crate.
 
-pub(crate) mod baselines;
 mod check;
 mod compare;
 mod coverage;
@@ -60,12 +18,12 @@ pub use check::{check, least_noise};
 pub use compare::{Comparison, Row, compare, compare_towards};
 pub use coverage::{Audience, Coverage, Covered};
 pub use ledger::PairLedgers;
-pub(crate) use linear::{bound_of_releases, local_bound};
+pub use linear::{bound_of_releases, local_bound};
 pub use names::{Named, NodeNames, named};
 pub use observer::{Observer, Senders};
-pub(crate) use outsider::of_outsider;
-pub(crate) use search::of_pair as search_of_pair;
-pub(crate) use smaller::at_most;
+pub use outsider::of_outsider;
+pub use search::of_pair as search_of_pair;
+pub use smaller::at_most;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 
@@ -83,16 +41,15 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Account, Observer, Protocol};
-/// use ndp_algos::{Error, LossReport};
+/// use ndp_account::{Account, Error, LossReport, Observer, Protocol};
 /// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::example::Gossip;
 /// /// Gossip among the nodes that are awake; the others send nothing, and lose nothing.
-/// struct Awake(SynchronousGossip);
+/// struct Awake(Gossip);
 /// impl Protocol for Awake {
 ///     fn node_count(&self) -> usize {
-///         self.0.matrix.node_count()
+///         LinearProtocol::node_count(&self.0)
 ///     }
 ///
 ///     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
@@ -100,7 +57,7 @@ use serde::{Deserialize, Serialize};
 ///         self.0.account(observer)
 ///     }
 /// }
-/// let awake = Awake(SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(6)?), 2));
+/// let awake = Awake(Gossip::new(GossipMatrix::metropolis(&cycle_graph(6)?), 2));
 /// let profile = awake.account(&Observer::node(0))?.profile(2, NoiseMultiplier::new(2.0)?)?;
 /// assert!(profile.mu().is_some_and(|mu| mu.value().mu() <= 0.5));
 /// // What is not implemented says so.
@@ -173,11 +130,11 @@ pub trait Protocol: Send + Sync {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Account, Observer, Protocol};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Account, Observer, Protocol};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Measure, NoiseMultiplier, Order};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
 /// let account = gossip.account(&Observer::node(0))?;
 /// // Looked at once, asked about every node and noise.
 /// let loss = |u, noise| account.profile(u, NoiseMultiplier::new(noise)?)?.renyi(Order::new(2.0)?);
@@ -253,17 +210,12 @@ pub trait Account: Send + Sync {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Assumption, Observer, Protocol};
-/// use ndp_algos::registry;
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Assumption, Observer, Protocol};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let matrix = GossipMatrix::metropolis(&cycle_graph(5)?);
-/// // Gradients of decentralized training may depend on what was received, unless that is ruled out.
-/// let account = |text: &str| -> Result<Vec<Assumption>, Box<dyn std::error::Error>> {
-///     let training = registry::find("dsgd")?.build(&matrix, &text.parse()?)?;
-///     Ok(training.account(&Observer::node(0))?.assumptions())
-/// };
-/// assert!(account("steps=2")?.is_empty());
-/// assert_eq!(account("steps=2,fixed=1")?, [Assumption::Fixed]);
+/// // Values are contributed before anything is received; a training says whether its gradients depend on what was.
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 2);
+/// assert!(!gossip.account(&Observer::node(0))?.assumptions().contains(&Assumption::Fixed));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -297,15 +249,15 @@ pub fn accounts<'a>(
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Observer, Protocol};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
 /// let attack = gossip.attack(0, &Observer::node(1), NoiseMultiplier::new(0.5)?)?;
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
-/// let mut mean = |higher| Ok::<f64, ndp_algos::Error>(attack.scores(higher, 500, rng)?.iter().sum::<f64>() / 500.0);
+/// let mut mean = |higher| Ok::<f64, ndp_account::Error>(attack.scores(higher, 500, rng)?.iter().sum::<f64>() / 500.0);
 /// assert!(mean(true)? > mean(false)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

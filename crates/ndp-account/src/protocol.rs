@@ -11,13 +11,15 @@ use serde::{Deserialize, Serialize};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::gossip::{ExactOptions, exact_loss};
-/// use ndp_algos::OwnNoise;
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Observer, OwnNoise, Protocol};
+/// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let matrix = GossipMatrix::metropolis(&cycle_graph(8)?);
-/// let weaker = ExactOptions { own_noise: OwnNoise::Unknown, ..ExactOptions::default() };
-/// let unit = |options| exact_loss((&matrix, 2), &[0], options)?.unit(2).map(|unit| unit.value().get());
-/// assert!(unit(weaker)? <= unit(ExactOptions::default())?);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(8)?), 2);
+/// let mu = |observer: Observer| gossip.account(&observer)?.profile(2, NoiseMultiplier::new(1.0)?).map(|found| found.mu());
+/// let (weaker, real) = (mu(Observer::node(0).without_own_noise())?, mu(Observer::node(0))?);
+/// assert!(weaker.map(|mu| mu.value().mu()) <= real.map(|mu| mu.value().mu()));
+/// assert_eq!(Observer::node(0).own_noise, OwnNoise::Known);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -35,12 +37,12 @@ pub enum OwnNoise {
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::LinearProtocol;
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::LinearProtocol;
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::Sigma;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let held = gossip.observe(arr2(&[[1.0], [2.0]]).view(), Sigma::new(1.0)?, &[0], rng)?;
 /// assert_eq!((held.received.nrows(), held.known_noises.nrows()), (gossip.coalition_view(&[0])?.inputs().nrows(), 1));
@@ -58,14 +60,14 @@ pub struct Observation {
 /// A linear Gaussian protocol, as its own nodes see it.
 ///
 /// To add a protocol of this kind, implement its two required methods: every such protocol is a
-/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::accountant), comparisons and audits. A protocol with a
+/// [`Protocol`](crate::Protocol), with exact losses, [targets](crate::Target), comparisons and audits. A protocol with a
 /// better accountant than its view overrides [`coalition_loss`](Self::coalition_loss), one whose real run is to be audited
 /// [`observe`](Self::observe).
 ///
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::{Error, LinearProtocol, View};
+/// use ndp_account::{Error, LinearProtocol, View};
 /// /// Two nodes, each of whom hears the noisy value of the other.
 /// struct Swap;
 /// impl LinearProtocol for Swap {

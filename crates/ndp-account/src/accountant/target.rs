@@ -20,7 +20,7 @@ use std::sync::Arc;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Allowed, Target};
+/// use ndp_account::{Allowed, Target};
 /// use ndp_dp::{Delta, Measure};
 /// let target = Target::mean(Measure::Approx(Delta::new(1e-5)?), 0.5);
 /// assert!(matches!(target.allowed, Allowed::Mean(loss) if loss == 0.5));
@@ -56,12 +56,12 @@ impl fmt::Debug for Allowed {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol, Target, check};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Observer, Protocol, Target, check};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let graph = path_graph(5)?;
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&graph), 4);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&graph), 4);
 /// let accounts = [gossip.account(&Observer::node(0))?];
 /// // Neighbors may learn more than the others.
 /// let near = graph.clone();
@@ -102,12 +102,11 @@ impl Target {
     ///
     /// # Examples
     /// ```
-    /// use ndp_algos::Error;
-    /// use ndp_algos::accountant::{Observer, Protocol, Target, check};
-    /// use ndp_algos::gossip::SynchronousGossip;
+    /// use ndp_account::{Error, Observer, Protocol, Target, check};
+    /// use ndp_account::example::Gossip;
     /// use ndp_dp::{Measure, NoiseMultiplier};
     /// use ndp_graph::{GossipMatrix, generators::path_graph};
-    /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 4);
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(5)?), 4);
     /// let target = Target::listed(Measure::Gaussian, [((3, 0), 0.5), ((3, 1), 0.1)]);
     /// // Somebody must look at what node 1 learns.
     /// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(3.0)?, &target);
@@ -175,11 +174,11 @@ impl Target {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol, Target, check};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Observer, Protocol, Target, check};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Measure, NoiseMultiplier};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 /// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(1.0)?, &target)?;
 /// // Its only neighbor loses most to the end of a path.
@@ -202,11 +201,11 @@ pub struct Pair {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol, Target, check};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Observer, Protocol, Target, check};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 /// let found = check(&[gossip.account(&Observer::node(0))?], NoiseMultiplier::new(1.0)?, &target)?;
 /// // Two rounds reach the two nearest nodes.
@@ -227,11 +226,11 @@ pub struct Check {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Protocol, Target, least_noise};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Observer, Protocol, Target, least_noise};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Measure};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(5)?), 2);
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 /// let least = least_noise(&[gossip.account(&Observer::node(0))?], &target)?;
 /// // Its neighbor's noisy value reaches the end: what a Gaussian mechanism needs for (1, 1e-5).

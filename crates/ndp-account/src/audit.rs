@@ -21,14 +21,14 @@ use serde::Serialize;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Observer;
-/// use ndp_algos::audit::{AuditPlan, audit};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::Observer;
+/// use ndp_account::audit::{AuditPlan, audit};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::progress::Silent;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
 /// // Too few runs are refused.
 /// let plan = AuditPlan { runs: 5, error_rate: 1e-3 };
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
@@ -47,14 +47,14 @@ pub struct AuditPlan {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Observer;
-/// use ndp_algos::audit::{AuditPlan, audit};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::Observer;
+/// use ndp_account::audit::{AuditPlan, audit};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::NoiseMultiplier;
 /// use ndp_graph::progress::Silent;
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
 /// let plan = AuditPlan { runs: 2000, error_rate: 1e-3 };
 /// let rng = &mut ChaCha8Rng::seed_from_u64(1);
 /// let found = audit(&gossip, 0, &Observer::node(1), NoiseMultiplier::new(1.0)?, plan, rng, &Silent)?;
@@ -187,6 +187,6 @@ fn best_threshold(mut low: Vec<f64>, mut high: Vec<f64>, error_rate: f64) -> Res
 }
 
 /// [`binomial::clopper_pearson_upper`], for counts of runs.
-pub(crate) fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
+pub fn clopper_pearson_upper(count: usize, runs: usize, error: f64) -> Result<f64, Error> {
     Ok(binomial::clopper_pearson_upper(count as u64, runs as u64, error).map_err(ndp_dp::Error::from)?)
 }

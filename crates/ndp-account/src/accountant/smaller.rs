@@ -6,7 +6,7 @@ use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order,
 
 /// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both are guarantees about
 /// all data of one node, towards the same observer, and accountants of a walk, or by subsampling, are loose for a few nodes or steps.
-pub(crate) fn at_most<'a>(
+pub fn at_most<'a>(
     account: Box<dyn Account + 'a>,
     bound: Result<Box<dyn Account + 'a>, Error>,
 ) -> Box<dyn Account + 'a> {

@@ -10,7 +10,7 @@ use crate::error::ensure;
 use ndp_dp::{Measure, NoiseMultiplier};
 
 /// The least noise at which the loss of `u` is at most `allowed`; `None` where no noise is needed.
-pub(crate) fn of_pair<A: Account + ?Sized>(
+pub fn of_pair<A: Account + ?Sized>(
     account: &A,
     u: usize,
     measure: Measure,

@@ -18,11 +18,11 @@ use std::collections::{BTreeMap, BTreeSet};
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Named, NodeNames, Observer, PairLedgers, Protocol, Target};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Named, NodeNames, Observer, PairLedgers, Protocol, Target};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Adaptivity, Delta, Measure, NoiseMultiplier, Verdict};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
 /// let names = NodeNames::new(["ann", "bob", "cem", "eve"])?;
 /// let named = Named::new(&gossip, names.clone())?;
 /// let accounts = [named.account(&Observer::node(0))?];
@@ -74,12 +74,11 @@ impl PairLedgers {
     ///
     /// # Examples
     /// ```
-    /// use ndp_algos::Error;
-    /// use ndp_algos::accountant::{NodeNames, Observer, PairLedgers, Protocol, Target};
-    /// use ndp_algos::gossip::SynchronousGossip;
+    /// use ndp_account::example::Gossip;
+    /// use ndp_account::{Error, NodeNames, Observer, PairLedgers, Protocol, Target};
     /// use ndp_dp::{Adaptivity, Measure, NoiseMultiplier, Verdict};
     /// use ndp_graph::{GossipMatrix, generators::path_graph};
-    /// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
     /// let accounts = [gossip.account(&Observer::node(0))?];
     /// // Node 3 is three hops from node 0, node 1 is its neighbor.
     /// let limits = Target::listed(Measure::Gaussian, [((3, 0), 0.3), ((1, 0), 1.0)]);

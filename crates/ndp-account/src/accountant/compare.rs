@@ -12,11 +12,11 @@ use std::fmt;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Target, compare};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Observer, Target, compare};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Grade, Measure};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 3);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 3);
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 /// let row = compare(&[("gossip", Ok(&gossip))], &[Observer::node(0)], &target).rows.remove(0);
 /// assert_eq!((row.name.as_str(), row.grade, row.messages), ("gossip", Some(Grade::Exact), Ok(30.0)));
@@ -49,12 +49,11 @@ pub struct Row {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::Error;
-/// use ndp_algos::accountant::{Observer, Target, compare};
-/// use ndp_algos::gossip::SynchronousGossip;
+/// use ndp_account::{Error, Observer, Target, compare};
+/// use ndp_account::example::Gossip;
 /// use ndp_dp::{Delta, Measure};
 /// use ndp_graph::{GossipMatrix, generators::cycle_graph};
-/// let gossip = SynchronousGossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 3);
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&cycle_graph(5)?), 3);
 /// let target = Target::worst(Measure::Approx(Delta::new(1e-5)?), 1.0);
 /// let missing = Err(Error::NotOffered("not on this graph"));
 /// let table = compare(&[("gossip", Ok(&gossip)), ("other", missing)], &[Observer::node(0)], &target);

@@ -64,7 +64,7 @@ impl<P: LinearProtocol> Protocol for P {
 }
 
 /// What is learnt from noisy values with a noise of this variance, see [`Protocol::local_bound`].
-pub(crate) fn local_bound(
+pub fn local_bound(
     nodes: usize,
     variance: Option<f64>,
     observer: &Observer,
@@ -81,7 +81,7 @@ pub(crate) fn local_bound(
 /// What is learnt from at most so many releases of every node's data, each with a noise of variance 1 of its own: as many local
 /// losses, because `k` releases with Gaussian parameters `μ_i` compose to `√(Σ μ_i²)`, each free to depend on those before it.
 /// Everything that releases come from beside data and noise (paths, graphs) must not depend on the data.
-pub(crate) fn bound_of_releases(
+pub fn bound_of_releases(
     nodes: usize,
     releases: usize,
     observer: &Observer,

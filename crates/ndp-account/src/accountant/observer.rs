@@ -9,7 +9,7 @@ use std::fmt;
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::{Observer, Senders};
+/// use ndp_account::{Observer, Senders};
 /// assert_eq!(Observer::node(3).senders, Senders::Known);
 /// assert_eq!(Observer::node(3).with_hidden_senders().senders, Senders::Hidden);
 /// ```
@@ -30,7 +30,7 @@ pub enum Senders {
 ///
 /// # Examples
 /// ```
-/// use ndp_algos::accountant::Observer;
+/// use ndp_account::Observer;
 /// let pair = Observer::coalition(&[4, 1]);
 /// assert!(pair.contains(4) && pair.members() == [1, 4]);
 /// assert_eq!(pair.without_own_noise().to_string(), "nodes 1, 4 together, not using own noise");
@@ -141,7 +141,8 @@ impl Observer {
     ///
     /// # Errors
     /// [`Error::NodeOutOfRange`]; [`Error::SourceIsObserver`].
-    pub(crate) fn checked_source(&self, u: usize, nodes: usize) -> Result<usize, Error> {
+    #[doc(hidden)]
+    pub fn checked_source(&self, u: usize, nodes: usize) -> Result<usize, Error> {
         if u >= nodes {
             return Err(Error::NodeOutOfRange { node: u, nodes });
         }
@@ -155,7 +156,8 @@ impl Observer {
     ///
     /// # Errors
     /// [`Error::NotOffered`].
-    pub(crate) fn require_no_taps(&self) -> Result<(), Error> {
+    #[doc(hidden)]
+    pub fn require_no_taps(&self) -> Result<(), Error> {
         if self.tapped.is_empty() {
             return Ok(());
         }
@@ -166,7 +168,8 @@ impl Observer {
     ///
     /// # Errors
     /// [`Error::NotOffered`] for several; as [`Self::checked`].
-    pub(crate) fn single(&self, nodes: usize) -> Result<usize, Error> {
+    #[doc(hidden)]
+    pub fn single(&self, nodes: usize) -> Result<usize, Error> {
         match self.checked(nodes)? {
             &[v] => Ok(v),
             _ => Err(Error::NotOffered("this protocol has no account of coalitions")),

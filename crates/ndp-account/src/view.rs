@@ -2,9 +2,7 @@
 
 use crate::Error;
 use ndarray::{Array2, ArrayView2};
-use ndp_certify::krylov::Krylov;
-use ndp_certify::rows::Rows;
-use ndp_graph::Graph;
+use ndp_certify::Source;
 use std::sync::Arc;
 
 /// What a coalition of nodes (mostly one node) sees in a linear Gaussian protocol.
@@ -20,7 +18,7 @@ use std::sync::Arc;
 /// # Examples
 /// ```
 /// use ndarray::arr2;
-/// use ndp_algos::{View, loss::exact_loss};
+/// use ndp_account::{View, loss::exact_loss};
 /// // Node 2 hears the mean of two noisy values.
 /// let heard = arr2(&[[0.5, 0.5, 0.0]]);
 /// let report = exact_loss(&View::new(&[2], heard.clone(), heard, &[])?)?;
@@ -34,15 +32,6 @@ pub struct View {
     noises: Array2<f64>,
     known: Vec<usize>,
     source: Option<Arc<Source>>,
-}
-
-/// Where the exact rows of a view come from.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Source {
-    /// Gossip with a fixed matrix on a graph.
-    FixedMatrix(Krylov, Graph),
-    /// Rows one by one.
-    Rows(Rows),
 }
 
 impl View {
@@ -89,7 +78,9 @@ impl View {
     }
 
     /// The same view with its exact rows.
-    pub(crate) fn with_source(mut self, source: Source) -> Self {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_source(mut self, source: Source) -> Self {
         self.source = Some(Arc::new(source));
         self
     }
@@ -118,7 +109,8 @@ impl View {
 
     /// The noises whose values the coalition knows, ascending.
     #[must_use]
-    pub(crate) fn known_noises(&self) -> &[usize] {
+    #[doc(hidden)]
+    pub fn known_noises(&self) -> &[usize] {
         &self.known
     }
 }
@@ -127,7 +119,7 @@ impl View {
 ///
 /// # Errors
 /// [`Error::EmptyCoalition`], [`Error::NodeOutOfRange`], [`Error::RepeatedMember`].
-pub(crate) fn checked_coalition(coalition: &[usize], nodes: usize) -> Result<Vec<usize>, Error> {
+pub fn checked_coalition(coalition: &[usize], nodes: usize) -> Result<Vec<usize>, Error> {
     let mut members = coalition.to_vec();
     members.sort_unstable();
     if members.is_empty() {

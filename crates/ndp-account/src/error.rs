@@ -1,0 +1,239 @@
+//! The errors of this crate: the condition that failed, and the value that failed it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Why a protocol or its accountant refused its input.
+///
+/// # Examples
+/// ```
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Error, LinearProtocol};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(2)?), 1);
+/// assert!(matches!(gossip.coalition_loss(&[7]), Err(Error::NodeOutOfRange { node: 7, nodes: 2 })));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The graph or a matrix was refused.
+    #[error(transparent)]
+    Graph(#[from] ndp_graph::Error),
+    /// The losses of a view were not certified.
+    #[error(transparent)]
+    Certify(#[from] ndp_certify::Error),
+    /// A privacy parameter or an accountant's input was refused.
+    #[error(transparent)]
+    Privacy(#[from] ndp_dp::Error),
+    /// The caller's [`Progress`](ndp_graph::progress::Progress) stopped the call.
+    #[error("cancelled")]
+    Cancelled,
+    /// A node that is not in the protocol.
+    #[error("node {node} is out of range: the protocol has {nodes} nodes")]
+    NodeOutOfRange {
+        /// The node.
+        node: usize,
+        /// The number of nodes.
+        nodes: usize,
+    },
+    /// The exposed node is the observer, or a member of the coalition.
+    #[error("node {0} is both source and observer: its loss to itself is not a privacy loss")]
+    SourceIsObserver(usize),
+    /// A coalition without members.
+    #[error("a coalition needs at least one member")]
+    EmptyCoalition,
+    /// The same node twice in a coalition.
+    #[error("node {0} is given twice in the coalition")]
+    RepeatedMember(usize),
+    /// A limit on what nobody was asked about.
+    #[error(
+        "there is a limit on what node {observer} learns about node {exposed}, and no observer who is looked at answers for that"
+    )]
+    NobodyLooked {
+        /// The exposed node.
+        exposed: usize,
+        /// The observer of the limit.
+        observer: usize,
+    },
+    /// The same name for two nodes.
+    #[error("two nodes are named {0:?}")]
+    RepeatedName(String),
+    /// A run over other nodes than those that its cost is added to.
+    #[error(
+        "the run and the ledger are about different nodes, {got} and {expected}{}{}",
+        missing.as_ref().map_or_else(String::new, |name| format!(": the run has no node {name:?}")),
+        unknown.as_ref().map_or_else(String::new, |name| {
+            format!("{} the ledger has no node {name:?}", if missing.is_some() { ", and" } else { ":" })
+        })
+    )]
+    OtherNodes {
+        /// Nodes of the ledger.
+        expected: usize,
+        /// Nodes of the run.
+        got: usize,
+        /// A node of the ledger that the run does not have.
+        missing: Option<String>,
+        /// A node of the run that the ledger does not have.
+        unknown: Option<String>,
+    },
+    /// A run that is written down for other observers than the first one was: answers would leave out runs.
+    #[error(
+        "every run is written down for the observers of the first one: {}{observer}",
+        if *recorded { "there is no account for " } else { "they do not include " }
+    )]
+    OtherObservers {
+        /// The observer that is missing, or not among them.
+        observer: String,
+        /// Whether it is one of the first run's.
+        recorded: bool,
+    },
+    /// Sizes that do not fit each other.
+    #[error("{what}: expected {expected}, got {got}")]
+    Shape {
+        /// What has the wrong size.
+        what: &'static str,
+        /// The size it should have.
+        expected: usize,
+        /// The size it has.
+        got: usize,
+    },
+    /// A named parameter is outside its domain.
+    #[error("{name} must {condition}, got {value}")]
+    InvalidParameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What it must satisfy, as the end of a sentence: `be at least 1`.
+        condition: &'static str,
+        /// The value given.
+        value: f64,
+    },
+    /// Something that this protocol does not answer, and why.
+    #[error("not offered: {0}")]
+    NotOffered(&'static str),
+    /// A name that nothing has.
+    #[error("there is no {what} {name:?}: there are {known}")]
+    NoSuchName {
+        /// What was looked for: `protocol`.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// Text that cannot be understood.
+    #[error("{what} must be {expected}, got {got:?}")]
+    InvalidText {
+        /// What the text stands for.
+        what: &'static str,
+        /// The form that it should have.
+        expected: &'static str,
+        /// The text.
+        got: String,
+    },
+    /// The protocol or its setting admits no privacy guarantee.
+    #[error("no guarantee: {0}")]
+    NoGuarantee(&'static str),
+    /// A condition of a protocol that this crate does not know, see [`Error::carried`].
+    #[error(transparent)]
+    Other(Carried),
+}
+
+impl Error {
+    /// An error of a protocol, carried to those who ask about it.
+    pub fn carrying(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Other(Carried(Arc::new(error)))
+    }
+
+    /// The error that is carried, where it is of this type.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::Error;
+    /// let error = Error::carrying("x".parse::<f64>().unwrap_err());
+    /// assert_eq!(error.to_string(), "invalid float literal");
+    /// assert!(error.carried::<std::num::ParseFloatError>().is_some());
+    /// assert!(error.carried::<std::num::ParseIntError>().is_none() && Error::Cancelled.carried::<Error>().is_none());
+    /// ```
+    #[must_use]
+    pub fn carried<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self {
+            Self::Other(Carried(error)) => error.downcast_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// An error of a protocol that this crate does not know. Two are equal where they say the same.
+#[derive(Clone, Debug)]
+pub struct Carried(Arc<dyn std::error::Error + Send + Sync>);
+
+impl PartialEq for Carried {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.to_string() == other.0.to_string()
+    }
+}
+
+impl fmt::Display for Carried {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for Carried {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source()
+    }
+}
+
+/// For accountants of this crate inside a [`Profile`](ndp_dp::Profile).
+impl From<Error> for ndp_dp::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Privacy(error) => error,
+            other => Self::Accountant(other.to_string()),
+        }
+    }
+}
+
+/// Dense linear algebra is about matrices: its errors are those of the graph crate.
+impl From<ndp_linalg::Error> for Error {
+    fn from(error: ndp_linalg::Error) -> Self {
+        Self::Graph(error.into())
+    }
+}
+
+impl From<ndp_graph::progress::Cancelled> for Error {
+    fn from(_: ndp_graph::progress::Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
+
+/// Refuses a parameter that does not meet its condition, which must be written so that NaN fails it.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] unless `met`.
+pub fn ensure(met: bool, name: &'static str, condition: &'static str, value: f64) -> Result<(), Error> {
+    if met { Ok(()) } else { Err(Error::InvalidParameter { name, condition, value }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("line {0}")]
+    struct Line(u32, #[source] std::num::ParseFloatError);
+
+    /// What is carried keeps its text, its type and its source, and equals what says the same.
+    #[test]
+    fn carried_errors_are_kept() {
+        let line = |number| Error::carrying(Line(number, "x".parse::<f64>().unwrap_err()));
+        let error = line(3);
+        assert_eq!(error.to_string(), "line 3");
+        assert_eq!(error.carried::<Line>().map(|line| line.0), Some(3));
+        assert_eq!((error == line(3), error == line(4)), (true, false));
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        assert_eq!(source.as_deref(), Some("invalid float literal"));
+    }
+}

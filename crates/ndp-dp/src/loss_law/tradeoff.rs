@@ -1,0 +1,250 @@
+//! Trade-off curves: how well any test can tell two neighboring data sets apart.
+//!
+//! Whoever wants to know whether a record was there tests `Q` (null hypothesis) against `P` by what was released. A test of level `a` is wrong with
+//! probability at most `a` under `Q`; the trade-off function `f(a) = T(Q, P)(a)` is the least probability, over all tests of that level, of being wrong
+//! under `P`. With `δ` the profile of `(P, Q)` as a function of `x = e^ε > 0`,
+//!
+//! `f(a) = sup_{x > 0} (1 − δ(x) − x a)`.
+//!
+//! *Proof.* For every `x`, a test that rejects with probability `φ` has `E_P φ − x E_Q φ ≤ δ(x)`, so that its error under `P` is at least `1 − δ(x) − x a`;
+//! a likelihood ratio test attains it for an `x` that suits its level (Neyman and Pearson). ∎ For `x = 1/z < 1`, with the profile `δ'` of
+//! `(Q, P)`: `1 − δ(x) − x a = (1 − δ'(z) − a)/z`.
+//!
+//! *Lower end.* Every `x` gives a bound, and a `δ` rounded up a smaller one: the largest over a grid. It holds for everything that the pair dominates, as `δ` at
+//! `ε ≥ 0` in either direction is all that enters.
+//!
+//! *Upper end.* `δ` is convex in `x`: between two points it is above the line through the two points on the left, and that on the right, each with the nearer
+//! end rounded down and the farther one up. On a cell the supremum is then at most that for any mixture of both lines, which is monotone: the larger one
+//! of the ends of the cell counts. For `x < 1` the same holds of `δ'` as a function of `z`.
+//!
+//! # References
+//! - Dong, Roth and Su, *Gaussian differential privacy*, 2019, arXiv:1905.02383: Definition 2.1 (trade-off functions), Proposition 2.12 (duality).
+
+use super::answers::Ends;
+use super::enclosed::Enclosed;
+use crate::Error;
+use crate::error::ensure;
+use ndp_numeric::rounding::Interval;
+
+/// The trade-off curve of a [`LossLaw`](crate::LossLaw), enclosed: the least error of the second kind of any test, by its level. The *lower* end is the guarantee.
+///
+/// Of a law of one [direction](super::Direction): `T(Q, P)`, a test of the second data set against the first. Otherwise the curve that follows from the
+/// larger one of both profiles: convex, its own inverse, and a lower bound for either order.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::{Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
+/// let release = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
+/// let curve = LossLaw::gaussian(release, Neighbors::ReplaceOne).tradeoff();
+/// // Whoever is wrong about one innocent in two misses at least 15.86 of 100 others.
+/// let half = curve.at(0.5)?;
+/// assert!(half.lower <= 0.158_655_26 && 0.158_655_25 <= half.upper && half.upper - half.lower < 1e-6);
+/// assert!(curve.power(0.05)?.upper() < 0.2596);
+/// // Ready to be drawn.
+/// let points = curve.points(101)?;
+/// assert!(points[0].lower > 0.999 && points[100].upper == 0.0);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Tradeoff {
+    /// `x = e^ε` from 1 on, with `δ`.
+    forward: Side,
+    /// `z = 1/x` from 1 on, with `δ'`.
+    backward: Side,
+    exact: bool,
+}
+
+/// A point of a [`Tradeoff`] curve.
+///
+/// # Examples
+/// ```
+/// use ndp_dp::loss_law::TradeoffPoint;
+/// use ndp_dp::{Laplace, LossLaw, Neighbors, Sensitivity};
+/// let release = Laplace::new(Sensitivity::new(1.0)?, 1.0)?;
+/// let TradeoffPoint { level, lower, upper } = LossLaw::laplace(release, Neighbors::ReplaceOne).tradeoff().at(0.1)?;
+/// let exact = 1.0 - 0.1 * 1f64.exp();
+/// assert!(level == 0.1 && lower <= exact && exact <= upper);
+/// # Ok::<(), ndp_dp::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+pub struct TradeoffPoint {
+    /// The probability of being wrong under the null hypothesis.
+    pub level: f64,
+    /// Every test of this level is wrong under the other one at least so often.
+    pub lower: f64,
+    /// Some test of this level is wrong no more often, where the pair of the law is what is released.
+    pub upper: f64,
+}
+
+/// A profile at points from `x = 1` on, and one point more on the left.
+#[derive(Clone, Debug)]
+struct Side {
+    /// Points by increasing `x`, the first of them below 1.
+    points: Vec<Known>,
+    /// What `δ` does not fall below.
+    infinite: f64,
+}
+
+/// `δ` at `x`.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    x: Interval,
+    delta: Ends,
+}
+
+impl Tradeoff {
+    /// From both profiles at the same `ε ≥ 0`, of which the first is 0.
+    pub(super) fn new(
+        epsilons: &[f64],
+        forward: &(Vec<Ends>, f64),
+        backward: &(Vec<Ends>, f64),
+        exact: bool,
+    ) -> Self {
+        let side = |(own, infinite): &(Vec<Ends>, f64), (other, _): &(Vec<Ends>, f64)| {
+            let at = |(&epsilon, &delta): (&f64, &Ends)| Known { x: Interval::new(epsilon).exp(), delta };
+            // δ(x) = 1 − x + x δ'(1/x) at the point next to 1 on its left.
+            let first = epsilons.iter().zip(other).nth(1).map(|(&epsilon, &delta)| {
+                let x = (-Interval::new(epsilon)).exp();
+                let value = |delta: f64| -(-Interval::new(epsilon)).expm1() + x * Interval::new(delta);
+                let (lower, upper) = (value(delta.lower).low().max(0.0), value(delta.upper).high().min(1.0));
+                Known { x, delta: Ends { lower, upper } }
+            });
+            let points = first.into_iter().chain(epsilons.iter().zip(own).map(at)).collect();
+            Side { points, infinite: *infinite }
+        };
+        Self { forward: side(forward, backward), backward: side(backward, forward), exact }
+    }
+
+    /// The point of the curve at a level.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ level ≤ 1`.
+    pub fn at(&self, level: f64) -> Result<TradeoffPoint, Error> {
+        ensure((0.0..=1.0).contains(&level), "the level of a test", "lie in [0, 1]", level)?;
+        let a = Interval::new(level);
+        let lower = f64::max(
+            self.forward
+                .largest(|x, delta| 1.0 - delta - x * level, |x, delta| Interval::ONE - delta - x * a),
+            self.backward
+                .largest(|x, delta| (1.0 - delta - level) / x, |x, delta| (Interval::ONE - delta - a) / x),
+        );
+        let upper = f64::max(self.forward.above(a, Lines::forward), self.backward.above(a, Lines::backward));
+        let most = (Interval::ONE - a).high();
+        let lower = lower.clamp(0.0, 1.0).min(most);
+        Ok(TradeoffPoint { level, lower, upper: upper.clamp(lower, most) })
+    }
+
+    /// The largest power `1 − f` of a test of this level, enclosed: its upper end is the guarantee.
+    ///
+    /// # Errors
+    /// As [`Self::at`].
+    pub fn power(&self, level: f64) -> Result<Enclosed, Error> {
+        let TradeoffPoint { lower, upper, .. } = self.at(level)?;
+        let complement = |error: f64| Interval::ONE - Interval::new(error);
+        let ends = Ends { lower: complement(upper).low().max(0.0), upper: complement(lower).high().min(1.0) };
+        Ok(Enclosed::new(ends, self.exact))
+    }
+
+    /// So many points at equal distances of the level, from 0 to 1.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two points or more than 10⁶.
+    pub fn points(&self, count: usize) -> Result<Vec<TradeoffPoint>, Error> {
+        let allowed = (2..=1_000_000).contains(&count);
+        ensure(allowed, "the number of points of a curve", "lie between 2 and 1000000", count as f64)?;
+        (0..count).map(|k| self.at(k as f64 / (count - 1) as f64)).collect()
+    }
+}
+
+impl Side {
+    /// The largest value of a bound over the points, rounded down; floats tell where it is.
+    fn largest(
+        &self,
+        about: impl Fn(f64, f64) -> f64,
+        exactly: impl Fn(Interval, Interval) -> Interval,
+    ) -> f64 {
+        let size = |known: &&Known| about(known.x.low(), known.delta.upper);
+        let best = self.points.iter().skip(1).max_by(|one, other| size(one).total_cmp(&size(other)));
+        best.map_or(0.0, |best| exactly(best.x, Interval::new(best.delta.upper)).low())
+    }
+
+    /// A bound from above on the supremum over all `x ≥ 1`.
+    fn above(&self, a: Interval, bound: impl Fn(Lines, Interval) -> f64) -> f64 {
+        let mut most = 0.0_f64;
+        for k in 1..self.points.len() {
+            let lines = Lines::of(&self.points, k, self.infinite);
+            most = most.max(bound(lines, a));
+        }
+        most
+    }
+}
+
+/// A cell `[x, y]`, and a line below `δ` from either side, as values at `x` and at `y`.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    x: Interval,
+    /// `None` beyond the last point.
+    y: Option<Interval>,
+    left: (Interval, Interval),
+    right: (Interval, Interval),
+}
+
+impl Lines {
+    /// On the cell to the right of point `k`, which has one on its left.
+    fn of(points: &[Known], k: usize, infinite: f64) -> Self {
+        let here = points[k];
+        let low = |known: Known| Interval::new(known.delta.lower);
+        let high = |known: Known| Interval::new(known.delta.upper);
+        let Some(&next) = points.get(k + 1) else {
+            let infinite = Interval::new(infinite);
+            return Self { x: here.x, y: None, left: (infinite, infinite), right: (infinite, infinite) };
+        };
+        let width = next.x - here.x;
+        let before = points[k - 1];
+        let fall = (high(before) - low(here)) * (width / (here.x - before.x));
+        let left = (low(here), low(here) - Interval::new(fall.high().max(0.0)));
+        // Without a point further on: δ does not increase.
+        let rise = points
+            .get(k + 2)
+            .map_or(Interval::ZERO, |&after| (low(next) - high(after)) * (width / (after.x - next.x)));
+        let right = (low(next) + Interval::new(rise.low().max(0.0)), low(next));
+        Self { x: here.x, y: Some(next.x), left, right }
+    }
+
+    /// `sup (1 − δ(x) − x a)` over the cell, from above.
+    fn forward(self, a: Interval) -> f64 {
+        let Some(y) = self.y else { return (Interval::ONE - self.left.0 - self.x * a).high() };
+        // Where the mixture of the lines falls by a.
+        let width = y - self.x;
+        let slope = |line: (Interval, Interval)| ((line.0 - line.1) / width).low();
+        let share = share(slope(self.left), slope(self.right), a.low());
+        let end = |x: Interval, left: Interval, right: Interval| {
+            (Interval::ONE - mixed(share, left, right) - x * a).high()
+        };
+        end(self.x, self.left.0, self.right.0).max(end(y, self.left.1, self.right.1))
+    }
+
+    /// `sup (1 − δ'(z) − a)/z` over the cell, from above.
+    fn backward(self, a: Interval) -> f64 {
+        let rest = Interval::ONE - a;
+        let Some(y) = self.y else { return ((rest - self.left.0) / self.x).high() };
+        // Where the mixture of the lines meets 1 − a at z = 0.
+        let width = y - self.x;
+        let start = |line: (Interval, Interval)| (line.0 + (line.0 - line.1) / width * self.x).low();
+        let share = share(start(self.left), start(self.right), rest.low());
+        let end =
+            |x: Interval, left: Interval, right: Interval| ((rest - mixed(share, left, right)) / x).high();
+        end(self.x, self.left.0, self.right.0).max(end(y, self.left.1, self.right.1))
+    }
+}
+
+/// The weight of the left line for which the mixture of two numbers is the third one, as far as there is one.
+fn share(left: f64, right: f64, wanted: f64) -> f64 {
+    let share = (wanted - right) / (left - right);
+    if share.is_nan() { 0.5 } else { share.clamp(0.0, 1.0) }
+}
+
+fn mixed(share: f64, left: Interval, right: Interval) -> Interval {
+    let (own, other) = (Interval::new(share), Interval::ONE - Interval::new(share));
+    own * left + other * right
+}

@@ -1,0 +1,207 @@
+//! The moments of the sampled Gaussian at any order, from above, by the trapezoidal rule with a proven error.
+//!
+//! With `z ~ N(0, 1)`, `w = μz − μ²/2`, `t = q(e^w − 1)` and `X = 1 + t`, the ratio of mixture and `N(0, 1)`, the divergence of order `α` is
+//! `ln E[X^β]/(α − 1)`: `β = α` from the mixture to `N(0, 1)` (a record is removed), `β = 1 − α` back (it is added). As `E X = 1`,
+//!
+//! `E[X^β] = 1 + E g(t)`, `g(t) = (1 + t)^β − 1 − βt ≥ 0`,
+//!
+//! and the expectation keeps its relative accuracy where it is small. It is a sum over the nodes `kh`.
+//!
+//! *Error of the rule.* `g φ` is analytic where `|μ Im z| < π`, since `X` has its zeros at `Im w = ±π`. At `z = x + ib`, `|b| ≤ a`,
+//! `|φ(z)| ≤ e^{a²/2} φ(x)`, `|t(z)| ≤ q(1 + e^w)`, and `cos(aμ/2) X(x) ≤ |X(z)| ≤ X(x)`. So
+//! `∫|g φ| ≤ e^{a²/2} C (2 + 2|β|q + E g)` with `C = 1` for `β > 0` and `cos(aμ/2)^β` otherwise, and sum and integral differ by at most
+//! `η (2 + 2|β|q + E g)`, `η = 2 C e^{a²/2}/(e^{2πa/h} − 1)` (Trefethen and Weideman, *The exponentially convergent trapezoidal rule*, SIAM Review 56, 2014, Theorem 5.1).
+//!
+//! *What is left out.* For `t > 0`, `t g'(t) ≤ max(2, β) g(t)`: both `βg − tg' = β[(1+t)^{β−1} − 1 − (β−1)t]` for `β ≥ 2` and the second
+//! derivatives of `2g − tg'` otherwise are nonnegative. Hence `d ln g/dz ≤ μ max(2, β)/(1 − e^{−w})`, while `φ` falls by `z`: beyond the last node
+//! terms are below a geometric series. On the left `g ≤ g(−q)`.
+//!
+//! *Rounding.* A node is a float without rounding, `w = μ(z − μ/2)` has a relative error, and `g` falls up to `w = 0` and rises from there: it is taken
+//! at a `w` that is moved away from 0.
+
+use ndp_numeric::rounding::{Interval, up, up_log};
+
+/// An upper bound of `ln E[X^β]` for `0 < rate < 1`, `μ > 0`, and `β > 1` or `β < 0`; `None` where it would take too many nodes.
+pub(super) fn log_moment(rate: f64, mu: f64, beta: f64) -> Option<f64> {
+    let rule = Rule::new(rate, mu, beta)?;
+    let Rule { step, log_error } = rule;
+    let power = Power { rate, beta };
+    let mut terms = Vec::new();
+    let mut most = f64::NEG_INFINITY;
+    let growth = mu * beta.max(2.0);
+    // To the right, until the rest is below a geometric series that does not matter.
+    for k in 0.. {
+        let z = step * f64::from(k);
+        let w = mu * (z - 0.5 * mu);
+        let term = power.log(w)? - 0.5 * z * z;
+        most = most.max(term);
+        terms.push(term);
+        let slope = if w > 0.0 { step * (growth / -libm::expm1(-w) - z) } else { 0.0 };
+        if slope < -FALL && term < most - NEGLIGIBLE {
+            terms.push(term + rest(slope));
+            break;
+        }
+        if k > MOST_NODES {
+            return None;
+        }
+    }
+    let cap = power.log_at(-rate, libm::log1p(-rate), 4.0 * rate / (1.0 - rate))?;
+    for k in 1.. {
+        let z = -step * f64::from(k);
+        let term = power.log(mu * (z - 0.5 * mu))? - 0.5 * z * z;
+        most = most.max(term);
+        terms.push(term);
+        let (bound, slope) = (cap - 0.5 * z * z, step * z);
+        if slope < -FALL && bound < most - NEGLIGIBLE {
+            terms.push(bound + rest(slope));
+            break;
+        }
+        if k > MOST_NODES {
+            return None;
+        }
+    }
+    // A term has a square, a sum and a logarithm to round.
+    let terms: Vec<f64> = terms.into_iter().map(|term| up_log(term, 16.0, 4.0)).collect();
+    let sum = ndp_numeric::logspace::log_sum_exp(&terms);
+    let width = Interval::new(step) / Interval::between(SQRT_2PI.next_down(), SQRT_2PI.next_up());
+    let sum = Interval::new(up_log(sum, terms.len() as f64 + 8.0, 4.0)) + width.ln();
+    // (T + η (2 + 2|β|q))/(1 − η).
+    let error = Interval::new(log_error);
+    let flat = (Interval::new(2.0) + Interval::new(2.0 * beta.abs()) * Interval::new(rate)).ln();
+    let total = Interval::new(sum.high()).log_add_exp(error + flat) - (-error.exp()).ln_1p();
+    let moment = Interval::ZERO.log_add_exp(total).high();
+    moment.is_finite().then_some(moment)
+}
+
+/// The step, and the logarithm of `η`.
+struct Rule {
+    step: f64,
+    log_error: f64,
+}
+
+impl Rule {
+    fn new(rate: f64, mu: f64, beta: f64) -> Option<Self> {
+        if !(1e-12..=LARGEST_MU).contains(&mu) || rate >= 1.0 {
+            return None;
+        }
+        // About the size of E g where that is small.
+        let about =
+            2.0 * libm::log(rate) + libm::log(libm::expm1(mu * mu)) + libm::log(0.5 * beta * (beta - 1.0));
+        let wanted = ACCURACY - about.min(0.0);
+        let log_growth = |a: f64| {
+            // −ln C: 0 for powers that rise.
+            let lost = if beta < 0.0 { -beta.abs() * libm::log(libm::cos(0.5 * a * mu)) } else { 0.0 };
+            0.5 * a * a + lost
+        };
+        // Any half-width of the strip is in order; the one with the longest step is taken.
+        let widths =
+            (0..32).map(|k| (3.0 / mu).min(libm::sqrt(2.0 * wanted)) * libm::exp2(-0.125 * f64::from(k)));
+        let (a, step) = widths
+            .map(|a| (a, 2.0 * std::f64::consts::PI * a / (wanted + log_growth(a))))
+            .max_by(|x, y| x.1.total_cmp(&y.1))?;
+        // Twelve bits, so that all nodes are floats.
+        let step = f64::from_bits(step.min(0.5).to_bits() & !((1 << 41) - 1));
+        let nodes = (mu * beta.max(2.0) + 30.0) / step;
+        if !(step > 0.0 && nodes < f64::from(MOST_NODES)) {
+            return None;
+        }
+        let strip =
+            Interval::new(2.0 * std::f64::consts::PI.next_down()) * Interval::new(a) / Interval::new(step);
+        let lost = up(log_growth(a), 64.0) + 1e-12 * (1.0 + beta.abs());
+        let log_error = Interval::new(2.0).ln() + Interval::new(lost) - strip.log_expm1();
+        (log_error.high() < -1.0).then_some(Self { step, log_error: log_error.high() })
+    }
+}
+
+/// `g`.
+#[derive(Clone, Copy)]
+struct Power {
+    rate: f64,
+    beta: f64,
+}
+
+impl Power {
+    /// `ln g` at `w`, rounded up.
+    fn log(self, w: f64) -> Option<f64> {
+        // Away from 0 by more than w errs by.
+        let w = w * (1.0 + 4.0 * f64::EPSILON);
+        if w > 30.0 {
+            // ln(1 + t) = ln q + w + ln(1 + (1 − q)/q e^{−w}).
+            let log_rate = libm::log(self.rate);
+            let log = log_rate + w + libm::log1p((1.0 - self.rate) / self.rate * libm::exp(-w));
+            let t = if w < 700.0 { self.rate * libm::expm1(w) } else { f64::INFINITY };
+            self.log_at(t, log, 4.0 * (w + log_rate.abs()) + 8.0)
+        } else {
+            let t = self.rate * libm::expm1(w);
+            let log = libm::log1p(t);
+            self.log_at(t, log, 4.0 * t.abs() / (1.0 + t) + 3.0 * log.abs())
+        }
+    }
+
+    /// `ln g` at `t`, of relative error at most 4 units `u = 2^{−53}`, where `log` is `ln(1 + t)`, of error at most `log_error` units; rounded up.
+    fn log_at(self, t: f64, log: f64, log_error: f64) -> Option<f64> {
+        let Self { beta, .. } = self;
+        let h = beta * log;
+        let h_error = beta.abs() * log_error + h.abs();
+        if h > 30.0 {
+            // g = (1 + t)^β (1 − d), d = (1 + βt)(1 + t)^{−β} with 1 + βt = β(1 + t) − (β − 1).
+            let (minuend, subtrahend) = (beta * libm::exp(log - h), (beta - 1.0) * libm::exp(-h));
+            let left = 1.0 - (minuend - subtrahend);
+            let parts =
+                minuend.abs() * (h_error + log_error + 8.0) + subtrahend.abs() * (h_error + 8.0) + 4.0;
+            let error = 2.0 * U * (h_error + parts / left);
+            return (left > 1e-8 && error < 1e-2).then(|| h + libm::log(left) + error);
+        }
+        let (value, rounding) = if h.abs() <= 0.5 && t.abs() <= 0.5 {
+            // (e^h − 1 − h) + β (ln(1 + t) − t), each by its series.
+            let (curve, line) = (exp_remainder(h), log_remainder(t));
+            (curve + beta * line, 12.0 * h * h + 24.0 * (beta * line).abs())
+        } else {
+            let power = libm::expm1(h);
+            (power - beta * t, 4.0 * power.abs() + 4.0 * (beta * t).abs() + 2.0 * (1.0 + power) * h_error)
+        };
+        // What t errs by, times the slope β((1 + t)^{β−1} − 1).
+        let slope = (beta * libm::expm1(h - log)).abs();
+        let bound = value.max(0.0) + 2.0 * U * (rounding + 4.0 * t.abs() * slope);
+        bound.is_finite().then(|| libm::log(bound.max(f64::MIN_POSITIVE)))
+    }
+}
+
+/// `ln(r/(1 − r))` for `r = e^slope`: a geometric series beyond its first term, rounded up.
+fn rest(slope: f64) -> f64 {
+    slope - libm::log(-libm::expm1(slope)) + 1e-12
+}
+
+/// `e^x − 1 − x` for `|x| ≤ 1/2`; relative error below 12 units.
+fn exp_remainder(x: f64) -> f64 {
+    let mut sum = 1.0;
+    for k in (3..=18).rev() {
+        sum = 1.0 + sum * x / f64::from(k);
+    }
+    0.5 * x * x * sum
+}
+
+/// `ln(1 + x) − x` for `|x| ≤ 1/2`; relative error below 16 units. With `s = x/(2 + x)`: `−2s²/(1 − s) + 2(s³/3 + s⁵/5 + …)`.
+fn log_remainder(x: f64) -> f64 {
+    let s = x / (2.0 + x);
+    let square = s * s;
+    let mut sum = 0.0;
+    for k in (1..=18).rev() {
+        sum = square * (sum + 1.0 / f64::from(2 * k + 1));
+    }
+    2.0 * s * sum - 2.0 * square / (1.0 - s)
+}
+
+/// `2^{−53}`.
+const U: f64 = 0.5 * f64::EPSILON;
+const SQRT_2PI: f64 = ndp_numeric::special::SQRT_2PI;
+/// `−ln` of the relative accuracy of the rule.
+const ACCURACY: f64 = 36.0;
+/// `−ln` of what may be left out, relative to the largest term.
+const NEGLIGIBLE: f64 = 40.0;
+/// How fast terms have to fall, a step, where a series is cut.
+const FALL: f64 = 0.02;
+/// Sums of more terms are not formed.
+const MOST_NODES: i32 = 16_384;
+/// Beyond, next to nothing is hidden by sampling.
+const LARGEST_MU: f64 = 20.0;
