@@ -59,6 +59,8 @@ pub mod loss;
 #[doc(hidden)]
 pub mod parts;
 mod protocol;
+mod statement;
+mod terms;
 mod view;
 
 pub use accountant::{
@@ -69,4 +71,6 @@ pub use accountant::{
 pub use error::Error;
 pub use loss::LossReport;
 pub use protocol::{LinearProtocol, Observation, OwnNoise};
+pub use statement::Statement;
+pub use terms::{By, Changes, Law, Noise, Terms};
 pub use view::View;

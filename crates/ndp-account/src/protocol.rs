@@ -1,6 +1,6 @@
 //! What every protocol can say of itself: its nodes, and what each of them sees.
 
-use crate::{Error, LossReport, View, loss};
+use crate::{Error, LossReport, View, loss, Terms};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Guarantee, NoiseMultiplier, Sigma};
 use rand::Rng;
@@ -187,6 +187,11 @@ pub trait LinearProtocol: Send + Sync {
     fn message_count(&self) -> Result<f64, Error> {
         Err(Error::NotOffered("messages are not counted for this protocol"))
     }
+
+    /// What its numbers are about: one value of every node, unless a protocol says otherwise.
+    fn terms(&self) -> Terms {
+        Terms::VALUES
+    }
 }
 
 /// A pointer to a protocol is a protocol.
@@ -195,6 +200,10 @@ macro_rules! delegate {
         impl<P: LinearProtocol + ?Sized> LinearProtocol for $pointer {
             fn node_count(&self) -> usize {
                 (**self).node_count()
+            }
+
+            fn terms(&self) -> Terms {
+                (**self).terms()
             }
 
             fn coalition_view(&self, coalition: &[usize]) -> Result<View, Error> {

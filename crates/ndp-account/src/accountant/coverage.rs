@@ -80,6 +80,39 @@ impl Coverage {
         !matches!(self, Self::Sample { .. })
     }
 
+    /// What two runs cover together: where one is a sample, or by a bound, so are both.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] for different observers: of other numbers of nodes, or of another sample.
+    pub(crate) fn weaker(&self, other: &Self) -> Result<Self, Error> {
+        let nodes = |coverage: &Self| match *coverage {
+            Self::Named { .. } => None,
+            Self::All { nodes } | Self::Alike { nodes } => Some(nodes),
+            Self::Bounded { nodes, .. } | Self::Sample { nodes, .. } => Some(nodes),
+        };
+        let drawn = |coverage: &Self| match *coverage {
+            Self::Bounded { looked_at, seed, .. } | Self::Sample { looked_at, seed, .. } => Some((looked_at, seed)),
+            _ => None,
+        };
+        let named = |coverage: &Self| matches!(coverage, Self::Named { .. });
+        let others = Error::NoGuarantee("runs seen by different observers do not add up");
+        if nodes(self) != nodes(other) || (named(self) && self != other) {
+            return Err(others);
+        }
+        if let (Some(a), Some(b)) = (drawn(self), drawn(other))
+            && a != b
+        {
+            return Err(others);
+        }
+        let rank = |coverage: &Self| match coverage {
+            Self::Named { .. } | Self::All { .. } => 0,
+            Self::Alike { .. } => 1,
+            Self::Bounded { .. } => 2,
+            Self::Sample { .. } => 3,
+        };
+        Ok(if rank(self) >= rank(other) { self.clone() } else { other.clone() })
+    }
+
     /// What a verdict on everything that was looked at says about everything that was asked.
     #[must_use]
     pub fn verdict(&self, found: Verdict) -> Verdict {

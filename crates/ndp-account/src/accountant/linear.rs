@@ -4,7 +4,7 @@ use super::uniform::Uniform;
 use super::{Account, Attacker, Observer, Protocol, Senders};
 use crate::attack::Attack;
 use crate::error::ensure;
-use crate::{Error, LinearProtocol, LossReport, OwnNoise};
+use crate::{Error, LinearProtocol, LossReport, OwnNoise, Terms};
 use ndarray::Array2;
 use ndp_dp::{Exact, Gdp, Grade, Measure, NoiseMultiplier, Profile, Sensitivity, UpperBound};
 use ndp_numeric::rounding::Interval;
@@ -18,23 +18,23 @@ impl<P: LinearProtocol> Protocol for P {
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         if observer.members().is_empty() && !observer.tapped.is_empty() {
             let report = self.overheard_loss(&observer.tapped)?;
-            return Ok(Box::new(Reported { report, observer: observer.clone() }));
+            return Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }));
         }
         if observer.members().is_empty() {
-            return Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer);
+            return Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer, self.terms());
         }
         let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
-        Ok(Box::new(Reported { report, observer: observer.clone() }))
+        Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }))
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        let nodes = LinearProtocol::node_count(self);
+        let (nodes, terms) = (LinearProtocol::node_count(self), self.terms().by_local_bound());
         match self.unit_towards_one() {
             Some(unit) if self.own_variance().is_none() && observer.members().len() == 1 => {
                 observer.require_no_taps()?;
-                Ok(Uniform::account(nodes, UpperBound::new(unit).into(), observer)?)
+                Ok(Uniform::account(nodes, UpperBound::new(unit).into(), observer, terms)?)
             }
-            _ => local_bound(nodes, self.own_variance(), observer),
+            _ => local_bound(nodes, self.own_variance(), observer, terms),
         }
     }
 
@@ -68,6 +68,7 @@ pub fn local_bound(
     nodes: usize,
     variance: Option<f64>,
     observer: &Observer,
+    terms: Terms,
 ) -> Result<Box<dyn Account>, Error> {
     let Some(variance) = variance.filter(|&variance| 0.0 < variance) else {
         return Err(Error::NotOffered(
@@ -75,7 +76,7 @@ pub fn local_bound(
         ));
     };
     let unit = (Interval::new(1.0) / Interval::new(variance)).high();
-    Uniform::account(nodes, UpperBound::new(unit).into(), observer)
+    Uniform::account(nodes, UpperBound::new(unit).into(), observer, terms.by_local_bound())
 }
 
 /// What is learnt from at most so many releases of every node's data, each with a noise of variance 1 of its own: as many local
@@ -85,9 +86,10 @@ pub fn bound_of_releases(
     nodes: usize,
     releases: usize,
     observer: &Observer,
+    terms: Terms,
 ) -> Result<Box<dyn Account>, Error> {
     let unit = Interval::count(releases as u64).high();
-    Uniform::account(nodes, UpperBound::new(unit).into(), observer)
+    Uniform::account(nodes, UpperBound::new(unit).into(), observer, terms.by_local_bound())
 }
 
 /// The protocol as the observer uses its own noise.
@@ -124,13 +126,14 @@ fn seen_by<'a, P: LinearProtocol>(protocol: &'a P, observer: &Observer) -> Resul
 struct Reported {
     report: LossReport,
     observer: Observer,
+    terms: Terms,
 }
 
 impl From<LossReport> for Box<dyn Account> {
     /// What a coalition learns, as an account of an observer who knows what the report was computed for.
     fn from(report: LossReport) -> Self {
         let observer = Observer::coalition(&report.coalition);
-        Box::new(Reported { report, observer })
+        Box::new(Reported { report, observer, terms: Terms::VALUES })
     }
 }
 
@@ -150,6 +153,10 @@ impl Account for Reported {
             noise,
             &self.observer.to_string(),
         )
+    }
+
+    fn terms(&self) -> Terms {
+        self.terms
     }
 
     fn failure(&self) -> f64 {

@@ -28,7 +28,7 @@ pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 
 use crate::counter::Counter;
-use crate::{Error, LossReport};
+use crate::{Error, LossReport, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use ndp_graph::progress::Progress;
 use rand::Rng;
@@ -165,6 +165,9 @@ pub trait Account: Send + Sync {
     fn failure(&self) -> f64 {
         0.0
     }
+
+    /// What the numbers are about: what may differ, what their noise is, by which theorem they hold.
+    fn terms(&self) -> Terms;
 
     /// What the numbers rest on beside what is computed, each as a sentence without its period: what is declared to differ between
     /// neighboring inputs, and what is assumed and not checked. They belong beside every number; none where nothing was declared.

@@ -1,7 +1,7 @@
 //! Names of nodes, so that what belongs to a node is found by its name and not by its position.
 
 use super::{Account, Assumption, Attacker, Observer, Protocol};
-use crate::Error;
+use crate::{Error, Terms};
 use crate::error::ensure;
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use std::borrow::Cow;
@@ -272,6 +272,10 @@ impl Account for NamedAccount<'_> {
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
         self.account.profile(u, noise)
+    }
+
+    fn terms(&self) -> Terms {
+        self.account.terms()
     }
 
     fn failure(&self) -> f64 {

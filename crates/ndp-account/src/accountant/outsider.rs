@@ -4,7 +4,7 @@
 //! the outsider learns about `u`. (What it sees is a function of what the node sees: data processing.)
 
 use super::{Account, Observer, Protocol, Uniform};
-use crate::Error;
+use crate::{Error, Terms};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::any_of;
 
@@ -19,7 +19,9 @@ pub fn of_outsider<'a>(
 ) -> Result<Box<dyn Account + 'a>, Error> {
     outsider.require_no_taps()?;
     if nothing_is_published {
-        return Uniform::account(protocol.node_count(), Exact::new(0.0).into(), outsider);
+        let nodes = protocol.node_count();
+        let terms = protocol.account(&Observer::node(0))?.terms();
+        return Uniform::account(nodes, Exact::new(0.0).into(), outsider, terms);
     }
     let node = |v: usize| {
         let mut node = Observer::node(v);
@@ -62,6 +64,10 @@ impl Account for ByNodes<'_> {
         }
         profile.against = against.into();
         Ok(profile)
+    }
+
+    fn terms(&self) -> Terms {
+        self.accounts[0].terms()
     }
 
     fn failure(&self) -> f64 {

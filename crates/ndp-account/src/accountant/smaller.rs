@@ -1,7 +1,7 @@
 //! The smaller of an account and of the bound that is known without it.
 
 use super::{Account, Assumption, NodeNames, Observer};
-use crate::Error;
+use crate::{Error, Terms};
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile, Rdp};
 
 /// An account that is nowhere above its [local bound](super::Protocol::local_bound), where there is one: both are guarantees about
@@ -35,6 +35,10 @@ impl Account for Smaller<'_> {
             (account, Ok(bound)) => smaller(account, bound),
             (account, Err(_)) => account,
         })
+    }
+
+    fn terms(&self) -> Terms {
+        self.account.terms()
     }
 
     fn failure(&self) -> f64 {

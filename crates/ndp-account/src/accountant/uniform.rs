@@ -2,7 +2,7 @@
 
 use super::linear::{between, noise_of_unit};
 use super::{Account, Observer};
-use crate::Error;
+use crate::{Error, Terms};
 use ndp_dp::{Grade, Guarantee, Measure, NoiseMultiplier, Profile};
 
 /// One unit loss for all nodes outside the observer, who may be an outsider.
@@ -10,6 +10,7 @@ pub(crate) struct Uniform {
     nodes: usize,
     unit: Guarantee<f64>,
     observer: Observer,
+    terms: Terms,
 }
 
 impl Uniform {
@@ -21,11 +22,12 @@ impl Uniform {
         nodes: usize,
         unit: Guarantee<f64>,
         observer: &Observer,
+        terms: Terms,
     ) -> Result<Box<dyn Account>, Error> {
         if !observer.members().is_empty() {
             observer.checked(nodes)?;
         }
-        Ok(Box::new(Self { nodes, unit, observer: observer.clone() }))
+        Ok(Box::new(Self { nodes, unit, observer: observer.clone(), terms }))
     }
 }
 
@@ -36,6 +38,10 @@ impl Account for Uniform {
 
     fn node_count(&self) -> usize {
         self.nodes
+    }
+
+    fn terms(&self) -> Terms {
+        self.terms
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
@@ -72,7 +78,7 @@ mod tests {
     #[test]
     fn classes_tell_numbers_and_grades_apart() -> Result<(), Error> {
         let class = |unit: Guarantee<f64>, observer| {
-            Uniform::account(4, unit, &observer).map(|account| account.class())
+            Uniform::account(4, unit, &observer, Terms::VALUES).map(|account| account.class())
         };
         let one: Guarantee<f64> = UpperBound::new(1.0).into();
         assert_eq!(class(one, Observer::node(0))?, class(one, Observer::node(3))?);
@@ -84,12 +90,12 @@ mod tests {
     /// The noise by formula is that of a search, and what is exactly nothing needs none.
     #[test]
     fn noise_by_formula_meets_the_limit() -> Result<(), Error> {
-        let account = Uniform::account(3, UpperBound::new(4.0).into(), &Observer::node(1))?;
+        let account = Uniform::account(3, UpperBound::new(4.0).into(), &Observer::node(1), Terms::VALUES)?;
         let noise = account.least_noise(0, Measure::Gaussian, 0.5)?.ok_or(Error::Cancelled)?;
         assert!((noise.get() - 4.0).abs() < 1e-12);
         assert!(account.profile(0, noise)?.mu().is_some_and(|mu| mu.value().mu() <= 0.5));
         assert!(matches!(account.profile(1, noise), Err(Error::SourceIsObserver(1))));
-        let nothing = Uniform::account(3, Exact::new(0.0).into(), &Observer::outsider())?;
+        let nothing = Uniform::account(3, Exact::new(0.0).into(), &Observer::outsider(), Terms::VALUES)?;
         assert_eq!(nothing.least_noise(0, Measure::Gaussian, 0.5)?, None);
         let mu = nothing.profile(2, noise)?.mu();
         assert!(mu.is_some_and(|mu| mu.value().mu() == 0.0 && mu.grade() == Grade::Exact));

@@ -1,0 +1,131 @@
+//! What is said beside a number: without it an `ε` is no guarantee.
+
+use crate::{Account, Assumption, By, Changes, Coverage, Covered, Error, Noise, Observer};
+use ndp_dp::Neighbors;
+use ndp_numeric::rounding::any_of;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// What a guarantee protects, from whom, under what, and how surely: plain data, equal where they say the same.
+///
+/// [`Covered::statement`] makes it from accounts, so that no door composes it anew; [`Statement::and`] is that of several runs.
+///
+/// # Examples
+/// ```
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Audience, Changes, Covered, Protocol, accounts};
+/// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(9)?), 3);
+/// let audience = Audience::drawn(9, &[0, 4], 1)?;
+/// let covered = Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?);
+/// let statement = covered.statement()?;
+/// assert!(statement.changes.contains(&Changes::Value) && statement.coverage.is_whole());
+/// // Two nodes by their own accounts, seven by what noisy values show.
+/// assert_eq!(statement.by.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Statement {
+    /// The version of the form in files.
+    pub version: u32,
+    /// Runs that it is about.
+    pub runs: usize,
+    /// What of one node's data may differ; of several runs, in each one of these.
+    pub changes: BTreeSet<Changes>,
+    /// Which data sets are neighbors.
+    pub neighbors: Neighbors,
+    /// Who looks, where it is one observer.
+    pub observer: Option<Observer>,
+    /// Which observers are covered, and how.
+    pub coverage: Coverage,
+    /// What is taken for granted and not checked.
+    pub assumes: BTreeSet<Assumption>,
+    /// What was declared about a program, each as a sentence without its period.
+    pub declared: BTreeSet<String>,
+    /// Probability that some number is too small, over randomness of the computation, at most.
+    pub failure: f64,
+    /// What the number that is called noise measures.
+    pub noise: BTreeSet<Noise>,
+    /// By which theorems the numbers hold.
+    pub by: BTreeSet<By>,
+}
+
+/// The form of statements in files.
+const VERSION: u32 = 1;
+
+impl Statement {
+    /// Of accounts that cover `coverage` together.
+    ///
+    /// # Errors
+    /// [`Error::NoGuarantee`] without an account.
+    pub fn of(accounts: &[Box<dyn Account + '_>], coverage: &Coverage) -> Result<Self, Error> {
+        let first = accounts.first().ok_or(Error::NoGuarantee("nobody was looked at"))?;
+        let all = accounts.iter();
+        Ok(Self {
+            version: VERSION,
+            runs: 1,
+            changes: all.clone().map(|account| account.terms().changes).collect(),
+            neighbors: Neighbors::ReplaceOne,
+            observer: (accounts.len() == 1).then(|| first.observer().clone()),
+            coverage: coverage.clone(),
+            assumes: all.clone().flat_map(|account| account.assumptions()).collect(),
+            declared: all.clone().flat_map(|account| account.rests_on()).collect(),
+            failure: any_of(all.clone().map(|account| account.failure())),
+            noise: all.clone().map(|account| account.terms().noise).collect(),
+            by: all.map(|account| account.terms().by).collect(),
+        })
+    }
+
+    /// Of this run and another one, seen by the same observers: the weaker of each.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_account::example::Gossip;
+    /// use ndp_account::{Audience, Covered, Observer, Protocol, accounts};
+    /// use ndp_graph::{GossipMatrix, generators::path_graph, progress::Silent};
+    /// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(4)?), 3);
+    /// let of = |observer| {
+    ///     let audience = Audience::named(vec![observer]);
+    ///     Covered::new(&gossip, &audience, accounts(&gossip, audience.looked_at(), &Silent)?).statement()
+    /// };
+    /// let (one, other) = (of(Observer::node(0))?, of(Observer::node(1))?);
+    /// assert_eq!(one.and(&one)?.runs, 2);
+    /// // What node 0 learns in one run and node 1 in another says nothing about either.
+    /// assert!(one.and(&other).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ndp_dp::Error::MixedNeighbors`]; [`Error::NoGuarantee`] for other observers.
+    pub fn and(&self, other: &Self) -> Result<Self, Error> {
+        if self.neighbors != other.neighbors {
+            return Err(ndp_dp::Error::MixedNeighbors.into());
+        }
+        if self.observer != other.observer {
+            return Err(Error::NoGuarantee("runs seen by different observers do not add up"));
+        }
+        Ok(Self {
+            version: VERSION,
+            runs: self.runs + other.runs,
+            changes: &self.changes | &other.changes,
+            neighbors: self.neighbors,
+            observer: self.observer.clone(),
+            coverage: self.coverage.weaker(&other.coverage)?,
+            assumes: &self.assumes | &other.assumes,
+            declared: &self.declared | &other.declared,
+            failure: any_of([self.failure, other.failure]),
+            noise: &self.noise | &other.noise,
+            by: &self.by | &other.by,
+        })
+    }
+}
+
+impl Covered<'_> {
+    /// What is said beside the numbers of these accounts.
+    ///
+    /// # Errors
+    /// As [`Statement::of`].
+    pub fn statement(&self) -> Result<Statement, Error> {
+        Statement::of(&self.accounts, &self.coverage)
+    }
+}

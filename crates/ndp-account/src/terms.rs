@@ -1,0 +1,176 @@
+//! What a number of a protocol is about: what may change between the two worlds, and what its noise is.
+//!
+//! An `ε` without them says little: noise may be a standard deviation or the reciprocal of an `ε₀`, and one gradient that changes is not
+//! all data of a user. They are data; words are made of them where numbers are shown.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What of one node's data differs between the two worlds that a guarantee compares.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Changes;
+/// // One use is less than all data of a node that uses them several times.
+/// assert!(Changes::OneUse.is_less_than_all_data() && !Changes::Value.is_less_than_all_data());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Changes {
+    /// Its one value, anywhere within the range.
+    Value,
+    /// Everything that it contributes, each time anywhere within the range.
+    EveryContribution,
+    /// Every label that it reports.
+    EveryLabel,
+    /// All its data: every gradient moves by at most the sensitivity, in any direction.
+    EveryGradient,
+    /// All its gradients by the same vector of at most the sensitivity: changes may cancel. Not all data of a node.
+    GradientsAlike,
+    /// One use of its data, the others stay: not all data of a node that uses them several times.
+    OneUse,
+    /// All uses of its data by the same vector: changes may cancel. Not all data of a node that uses them several times.
+    UsesAlike,
+    /// All uses of its data, each a number that moves by at most the sensitivity.
+    EveryNumber,
+}
+
+impl Changes {
+    /// Whether data of a node may change in more ways than these: by declaration, not all are protected.
+    #[must_use]
+    pub const fn is_less_than_all_data(self) -> bool {
+        matches!(self, Self::GradientsAlike | Self::OneUse | Self::UsesAlike)
+    }
+}
+
+/// The family of a noise: what [`NoiseMultiplier`](ndp_dp::NoiseMultiplier) measures.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Law, Terms};
+/// assert_eq!(Terms::VALUES.noise.law, Law::Gaussian);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Law {
+    /// Normal; the noise is the standard deviation.
+    Gaussian,
+    /// Laplace; the noise is the standard deviation, which is `√2` times the scale.
+    Laplace,
+    /// Laplace on whole numbers; the noise is the standard deviation.
+    DiscreteLaplace,
+    /// A label is replaced by a random one: a report is `ε₀`-DP, and the noise is `1/ε₀`.
+    RandomizedResponse,
+}
+
+/// What the noise of a protocol is.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Law, Noise};
+/// let noise = Noise::on_values("every value, once");
+/// assert_eq!((noise.law, noise.unit), (Law::Gaussian, "the range of a value"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Noise {
+    /// Its family, and what of it the number is.
+    pub law: Law,
+    /// In units of what it is: `the range of a value`.
+    pub unit: &'static str,
+    /// Where it is added: `every value, once`.
+    pub on: &'static str,
+}
+
+impl Noise {
+    /// Normal noise in units of the range of a value.
+    #[must_use]
+    pub const fn on_values(on: &'static str) -> Self {
+        Self { law: Law::Gaussian, unit: RANGE, on }
+    }
+
+    /// Normal noise on gradients, in units of their sensitivity.
+    #[must_use]
+    pub const fn on_gradients(on: &'static str) -> Self {
+        Self { law: Law::Gaussian, unit: "the sensitivity of a gradient", on }
+    }
+
+    /// Noise of another family.
+    #[must_use]
+    pub const fn of(law: Law, on: &'static str) -> Self {
+        Self { law, unit: if matches!(law, Law::RandomizedResponse) { "1/epsilon0" } else { RANGE }, on }
+    }
+}
+
+/// The unit of noise on values.
+const RANGE: &str = "the range of a value";
+
+/// What a number of a protocol is about.
+///
+/// # Examples
+/// ```
+/// use ndp_account::example::Gossip;
+/// use ndp_account::{Changes, Observer, Protocol};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let gossip = Gossip::new(GossipMatrix::metropolis(&path_graph(3)?), 2);
+/// let terms = gossip.account(&Observer::node(0))?.terms();
+/// assert_eq!((terms.changes, terms.by.theorem), (Changes::Value, "Certified losses"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Terms {
+    /// What may differ.
+    pub changes: Changes,
+    /// What the noise is.
+    pub noise: Noise,
+    /// By which theorem the number holds.
+    pub by: By,
+}
+
+impl Terms {
+    /// Of a linear Gaussian view: every node has one value, and the rows of the view say what is added to it.
+    pub const VALUES: Self = Self {
+        changes: Changes::Value,
+        noise: Noise::on_values("every value, as the view says"),
+        by: By { function: "ndp_account::LinearProtocol::coalition_loss", theorem: "Certified losses" },
+    };
+
+    /// The same with noise where `on` says.
+    #[must_use]
+    pub const fn on(self, on: &'static str) -> Self {
+        let noise = Noise { on, ..self.noise };
+        Self { noise, ..self }
+    }
+
+    /// The same by a function and a section of `docs/theory.md`.
+    #[must_use]
+    pub const fn by(self, function: &'static str, theorem: &'static str) -> Self {
+        Self { by: By { function, theorem }, ..self }
+    }
+
+    /// The same, of what holds whoever observes: noisy values seen alone.
+    #[must_use]
+    pub const fn by_local_bound(self) -> Self {
+        self.by("ndp_account::Protocol::local_bound", "Accounting")
+    }
+}
+
+/// The theorem that a number rests on, and the function that computes it.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Terms;
+/// assert_eq!(Terms::VALUES.by_local_bound().by.to_string(), "ndp_account::Protocol::local_bound (theory: Accounting)");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct By {
+    /// Its path: where the number is computed, documented and tested.
+    pub function: &'static str,
+    /// A section of `docs/theory.md`.
+    pub theorem: &'static str,
+}
+
+impl fmt::Display for By {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (theory: {})", self.function, self.theorem)
+    }
+}
