@@ -1,7 +1,7 @@
 //! What is declared about a program beside its steps: exact numbers, neighboring inputs, how it is accounted for.
 
 use crate::errors::Fault;
-use ndp_algos::program::{AccountOptions, HiddenReads, Patterns, SensitivitySet, Weight};
+use ndp_program::{AccountOptions, HiddenReads, Patterns, SensitivitySet, Weight};
 use pyo3::prelude::*;
 
 /// An exact number: an integer, a float as the fraction that it stores, a ratio as text.

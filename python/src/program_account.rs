@@ -8,11 +8,11 @@ use crate::question::{Who, generator, observer};
 use crate::worker::run;
 use ndarray::Array2;
 use ndp_account::Observer;
-use ndp_algos::program::{
+use ndp_dp::NoiseMultiplier;
+use ndp_program::{
     Dependence, NodeVerdict, Program as Inner, ProgramAccount as Answered, Run, Value, Weight, Witness,
     inverse_of_lower, toeplitz,
 };
-use ndp_dp::NoiseMultiplier;
 use numpy::{PyArray1, PyArray2, PyReadonlyArray1};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,7 +76,7 @@ impl ProgramAccount {
             }
             // A node that contributes nothing is refused in the same words as by the account.
             if uses == 0 {
-                account.loss(source, &ndp_algos::program::SensitivitySet::UseLevel)?;
+                account.loss(source, &ndp_program::SensitivitySet::UseLevel)?;
             }
             Ok(found)
         })?;

@@ -2,10 +2,10 @@
 #![allow(clippy::print_stdout, reason = "an example shows something")]
 
 use ndp_account::{Comparison, Error, Observer, Target, compare};
-use ndp_algos::program::{Declared, Program, Reads, SensitivitySet};
 use ndp_algos::registry;
 use ndp_dp::{Delta, Measure};
 use ndp_graph::{GossipMatrix, Graph, generators::hypercube_graph};
+use ndp_program::{Declared, Program, Reads, SensitivitySet};
 
 /// Every node publishes its value with noise of its own and a mask for each neighbor, who subtracts the same mask.
 fn masked_mean(graph: &Graph) -> Result<Declared, Error> {

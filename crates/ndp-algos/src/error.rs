@@ -1,9 +1,5 @@
 //! The errors of this crate: the condition that failed, and the value that failed it.
 
-mod program;
-
-pub use program::ProgramError;
-
 /// What only walks and trainings may refuse. All calls of this crate return an [`ndp_account::Error`], which has the conditions that
 /// protocols share and [carries](ndp_account::Error::carried) these.
 ///
@@ -105,12 +101,6 @@ pub enum Error {
 
 impl From<Error> for ndp_account::Error {
     fn from(error: Error) -> Self {
-        Self::carrying(error)
-    }
-}
-
-impl From<ProgramError> for ndp_account::Error {
-    fn from(error: ProgramError) -> Self {
         Self::carrying(error)
     }
 }

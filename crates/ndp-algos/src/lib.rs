@@ -94,8 +94,8 @@
 //! | gossip over pairs, or over changing graphs | [`SequenceGossip`](gossip::SequenceGossip) | `randomized-gossip`, `one-peer` |
 //! | pairs with momentum | [`AcceleratedGossip`](gossip::AcceleratedGossip) | `randomized-accelerated` |
 //! | noise in every round, or on messages | [`FreshNoiseGossip`](gossip::FreshNoiseGossip), [`NoisyMessageGossip`](gossip::NoisyMessageGossip) | `fresh-noise`, `noisy-messages` |
-//! | correlated noise, secure sums, D-SGD: ten published programs | [`program::constructors`] | `decor`, `zip-dl`, `gopa`, `corn-dsgd`, `dsgd`, `secure-neighbor-sums`, `hierarchical` |
-//! | gossip on directed edges | [`Program`](program::Program) | `push-sum` |
+//! | correlated noise, secure sums, D-SGD: ten published programs | [`ndp_program::constructors`] | `decor`, `zip-dl`, `gopa`, `corn-dsgd`, `dsgd`, `secure-neighbor-sums`, `hierarchical` |
+//! | gossip on directed edges | [`Program`](ndp_program::Program) | `push-sum` |
 //! | a token on a ring: sums and histograms | [`RingSum`](walk::ring::RingSum), [`RingHistogram`](walk::ring::RingHistogram) | `ring-sum`, `ring-histogram` |
 //! | ... behind noise of another law | [`ReleasedSum`](walk::ReleasedSum) | `ring-sum-laplace`, `ring-sum-discrete-laplace`, `complete-sum-laplace`, `complete-sum-discrete-laplace` |
 //! | a token on the complete graph | [`CompleteSum`](walk::complete::CompleteSum), [`CompleteHistogram`](walk::complete::CompleteHistogram) | `complete-sum`, `complete-histogram` |
@@ -127,12 +127,12 @@
 //!
 //! # 5. Your own protocol
 //!
-//! The shortest way is a [`Program`](program::Program): who contributes what, which noises are added, which sums are formed, who sees
+//! The shortest way is a [`Program`](ndp_program::Program): who contributes what, which noises are added, which sums are formed, who sees
 //! what. One account covers correlated noise, noise over time, secure sums, repeated use, drop-outs and coalitions.
 //!
 //! ```
 //! use ndp_account::{Observer, Protocol, Target, least_noise};
-//! use ndp_algos::program::{Declared, Program, Reads, SensitivitySet};
+//! use ndp_program::{Declared, Program, Reads, SensitivitySet};
 //! use ndp_dp::{Delta, Measure};
 //! use ndp_graph::generators::cycle_graph;
 //! // Everybody broadcasts its value with noise of its own, and masks that cancel between neighbors.
@@ -257,7 +257,7 @@
 //! |---|---|
 //! | what does an observer learn, how much noise, which protocol, several runs | [`ndp_account`], [`registry`] |
 //! | averaging by gossip | [`gossip`]: [`fresh`](gossip::fresh), [`noisy_messages`](gossip::noisy_messages), [`sequence`](gossip::sequence), [`accelerated`](gossip::accelerated), [`calibrate`](gossip::calibrate()), [`utility`](gossip::utility) |
-//! | a protocol stated step by step | [`program`], [`program::constructors`] |
+//! | a protocol stated step by step | [`ndp_program`], [`ndp_program::constructors`] |
 //! | tokens | [`walk`]: [`ring`](walk::ring), [`complete`](walk::complete), [`graph`](walk::graph) |
 //! | training | [`sgd`], [`sgd::privacy`] |
 //! | losses of a view | [`ndp_account::View`], [`ndp_account::loss`] |
@@ -276,8 +276,6 @@
 mod baselines;
 pub mod error;
 pub mod gossip;
-#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)]
-pub mod program;
 pub mod registry;
 pub mod sgd;
 pub mod walk;

@@ -5,11 +5,11 @@ use ndp_account::{
     least_noise,
 };
 use ndp_algos::gossip::SynchronousGossip;
-use ndp_algos::program::{Declared, SensitivitySet, constructors};
 use ndp_algos::registry::{self, PROTOCOLS, Parameters};
 use ndp_dp::{Delta, Grade, Measure, NoiseMultiplier, Order, Verdict};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};
+use ndp_program::{Declared, SensitivitySet, constructors};
 
 fn approx(delta: f64) -> Result<Measure, Error> {
     Ok(Measure::Approx(Delta::new(delta)?))

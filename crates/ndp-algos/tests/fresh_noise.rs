@@ -6,9 +6,9 @@ use ndp_account::{Error, LinearProtocol, OwnNoise, loss};
 use ndp_algos::gossip;
 use ndp_algos::gossip::GossipProtocol;
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances, optimize};
-use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_program::design::{DesignStopping, Limit};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

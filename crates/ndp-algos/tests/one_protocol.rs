@@ -5,10 +5,10 @@ use ndp_account::{Error, LinearProtocol, LossReport, Observer, Protocol};
 use ndp_algos::gossip::{
     ExactOptions, FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, exact_loss,
 };
-use ndp_algos::program::constructors::muffliato;
-use ndp_algos::program::{Program, SensitivitySet};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::{GossipMatrix, GossipSequence, Graph, Step, Weights, generators};
+use ndp_program::constructors::muffliato;
+use ndp_program::{Program, SensitivitySet};
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 

@@ -5,7 +5,7 @@
 
 use crate::draw::numbers::pick;
 use crate::part::{Outcome, Part, Stratum, Violation};
-use ndp_algos::program::Program;
+use ndp_program::Program;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
@@ -34,7 +34,7 @@ impl Part for Contradictions {
             what,
             test: format!(
                 "#[test]\nfn found_by_the_search() {{\n    let text = r#\"{text}\"#;\n    \
-                 assert!(ndp_algos::program::Program::read(text.as_bytes()).{must}());\n}}"
+                 assert!(ndp_program::Program::read(text.as_bytes()).{must}());\n}}"
             ),
         };
         let read = |text: &str| Program::read(text.as_bytes()).map(|_| ());

@@ -10,10 +10,10 @@ use self::twin::{Twin, truth, unseen};
 use crate::draw::numbers::pick;
 use crate::part::{Outcome, Part, Stratum, Violation};
 use ndp_account::{Error, Observer};
-use ndp_algos::program::{
+use ndp_dp::Grade;
+use ndp_program::{
     AccountOptions, Dependence, NodeVerdict, ProgramAccount, ProgramError, SensitivitySet, Weight,
 };
-use ndp_dp::Grade;
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};

@@ -1,13 +1,14 @@
 //! Which crate of the workspace may depend on which.
 
 /// The crates whose dependencies are checked.
-pub(super) const CRATES: [&str; 12] = [
+pub(super) const CRATES: [&str; 13] = [
     "ndp-numeric",
     "ndp-linalg",
     "ndp-graph",
     "ndp-dp",
     "ndp-certify",
     "ndp-account",
+    "ndp-program",
     "ndp-algos",
     "ndp-report",
     "ndp-experiments",
@@ -23,16 +24,28 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
         // It knows no grade and no protocol.
         "ndp-certify" => &["ndp-numeric", "ndp-linalg", "ndp-graph"],
         "ndp-account" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify"],
-        "ndp-algos" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account"],
+        "ndp-program" => &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account"],
+        "ndp-algos" => {
+            &["ndp-numeric", "ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program"]
+        }
         "ndp-report" => &["ndp-graph", "ndp-dp"],
         "ndp-experiments" => {
-            &["ndp-numeric", "ndp-graph", "ndp-dp", "ndp-account", "ndp-algos", "ndp-report"]
+            &["ndp-numeric", "ndp-graph", "ndp-dp", "ndp-account", "ndp-program", "ndp-algos", "ndp-report"]
         }
-        "ndp-cli" => {
-            &["ndp-linalg", "ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-algos", "ndp-report"]
-        }
+        "ndp-cli" => &[
+            "ndp-linalg",
+            "ndp-graph",
+            "ndp-dp",
+            "ndp-certify",
+            "ndp-account",
+            "ndp-program",
+            "ndp-algos",
+            "ndp-report",
+        ],
         // The search is about the libraries, and no library knows of it.
-        "ndp-soundness" => &["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-algos", "ndp-report"],
+        "ndp-soundness" => {
+            &["ndp-graph", "ndp-dp", "ndp-certify", "ndp-account", "ndp-program", "ndp-algos", "ndp-report"]
+        }
         _ => &[],
     }
 }

@@ -6,13 +6,14 @@
 
 use super::File;
 
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     "ndp_numeric",
     "ndp_linalg",
     "ndp_graph",
     "ndp_dp",
     "ndp_certify",
     "ndp_account",
+    "ndp_program",
     "ndp_algos",
     "ndp_experiments",
 ];
@@ -63,9 +64,10 @@ fn exists(name: &str, files: &[File], wanted: Wanted) -> bool {
     let folder = format!("crates/{}", segments.next().unwrap_or_default().replace('_', "-"));
     let segments: Vec<&str> = segments.collect();
     let find = |path: String| files.iter().find(|f| f.path == path);
-    if let ["tests", file, item] = segments[..] {
-        return find(format!("{folder}/tests/{file}.rs"))
-            .is_some_and(|f| defines(&f.text, item, Wanted::Defined));
+    if let ["tests", file, item] = segments[..]
+        && let Some(f) = find(format!("{folder}/tests/{file}.rs"))
+    {
+        return defines(&f.text, item, Wanted::Defined);
     }
     let wanted = if segments.contains(&"tests") { Wanted::Defined } else { wanted };
     // As many segments as there are modules; what is left must be in the last one.

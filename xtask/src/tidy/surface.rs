@@ -3,8 +3,14 @@
 use super::File;
 
 /// The libraries, and how large their surface is meant to be.
-const GOALS: [(&str, usize); 5] =
-    [("ndp-graph", 140), ("ndp-dp", 190), ("ndp-certify", 60), ("ndp-account", 110), ("ndp-algos", 220)];
+const GOALS: [(&str, usize); 6] = [
+    ("ndp-graph", 140),
+    ("ndp-dp", 190),
+    ("ndp-certify", 60),
+    ("ndp-account", 110),
+    ("ndp-program", 100),
+    ("ndp-algos", 130),
+];
 
 /// One line for each library: its public items and methods beside the goal, counted as rustdoc lists them. Hidden ones, methods that
 /// public traits declare and what macros write out are among them.

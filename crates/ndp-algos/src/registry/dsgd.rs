@@ -6,11 +6,11 @@
 
 use super::programs::later;
 use super::{Changes, Entry, Kind, Noise, Parameter, Setting};
-use crate::program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
 use ndp_account::{Account, Attacker, Error, Observer, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_linalg::memory::require_memory;
 use ndp_numeric::rounding::Interval;
+use ndp_program::{Declared, SensitivitySet, Weight, constructors, toeplitz};
 
 pub(super) const DSGD: Entry = Entry {
     name: "dsgd",

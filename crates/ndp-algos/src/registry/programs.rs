@@ -1,12 +1,12 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
 use super::{Entry, Kind, Noise, Parameter, ROUNDS, Setting, one_value};
-use crate::program::{Declared, Program, SensitivitySet, constructors};
 use ndp_account::{Account, Attacker, Observer, parts::local_bound};
 use ndp_account::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::memory::require_memory;
+use ndp_program::{Declared, Program, SensitivitySet, constructors};
 use std::sync::OnceLock;
 
 /// A protocol in which every node adds a noise of its own to its value before anything else.

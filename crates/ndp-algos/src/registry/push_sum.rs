@@ -2,9 +2,9 @@
 
 use super::programs::masked;
 use super::{Entry, Kind, Noise, ROUNDS, Setting, one_value};
-use crate::program::{MixingMatrix, Program, Reads, Weight};
 use ndp_account::Error;
 use ndp_graph::Graph;
+use ndp_program::{MixingMatrix, Program, Reads, Weight};
 
 /// Every node adds a noise of variance 1 to its value. In each round it splits what it has into equal shares, keeps one, sends
 /// one to each of its neighbors, and adds up what it gets. Beside the value travels a weight, 1 at first, that is split alike; the

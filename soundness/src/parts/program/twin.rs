@@ -1,7 +1,7 @@
 //! A program of the library and the same in dense rows over all primitives, and the truth from those.
 
 use ndp_account::{Error, Observer};
-use ndp_algos::program::{Program, Reads, Value, Weight};
+use ndp_program::{Program, Reads, Value, Weight};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 

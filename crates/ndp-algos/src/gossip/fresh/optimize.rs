@@ -18,13 +18,13 @@ use super::protocol::FreshNoiseGossip;
 use super::schedule::NoiseSchedule;
 use crate::gossip::exact::outside_neighbors;
 use crate::gossip::synchronous::apply;
-use crate::program::design::{DesignStopping, Limit};
 use ndarray::{Array2, ArrayView1, s};
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_dp::Estimate;
 use ndp_graph::GossipMatrix;
 use ndp_linalg::cholesky;
+use ndp_program::design::{DesignStopping, Limit};
 use rayon::prelude::*;
 
 /// For each observer, its sources.
@@ -62,7 +62,7 @@ impl Sources {
 /// # Examples
 /// ```
 /// use ndp_algos::gossip::fresh::optimize;
-/// use ndp_algos::program::design::{DesignStopping, Limit};
+/// use ndp_program::design::{DesignStopping, Limit};
 /// use ndp_graph::{GossipMatrix, generators::path_graph};
 /// let matrix = GossipMatrix::metropolis(&path_graph(6)?);
 /// // The end of the path may learn this much about the nodes two hops away or more.

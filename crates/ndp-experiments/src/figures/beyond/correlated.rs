@@ -5,10 +5,11 @@ use crate::entry::{Entry, Tolerance};
 use crate::figures::families::erdos_renyi;
 use crate::seed::Seed;
 use anyhow::Result;
-use ndp_algos::program::constructors::{decor, fresh_noise, muffliato};
-use ndp_algos::program::{NodeVerdict, Observer, Program, Reads, SensitivitySet, Weight};
+use ndp_account::Observer;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::{GossipMatrix, generators};
+use ndp_program::constructors::{decor, fresh_noise, muffliato};
+use ndp_program::{NodeVerdict, Program, Reads, SensitivitySet, Weight};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 use rand::seq::SliceRandom;
 

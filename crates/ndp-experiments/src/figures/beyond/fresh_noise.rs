@@ -11,9 +11,9 @@ use ndp_account::LinearProtocol;
 use ndp_algos::gossip::closed_form::one_peer_hypercube;
 use ndp_algos::gossip::fresh::{FreshNoiseGossip, flat_variances, optimize};
 use ndp_algos::gossip::{ExactOptions, GossipProtocol, exact_loss};
-use ndp_algos::program::design::{DesignStopping, Limit};
 use ndp_dp::{Grade, Sigma};
 use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_program::design::{DesignStopping, Limit};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 const OPTIMAL: &str = "optimal schedule";

@@ -6,12 +6,12 @@ use crate::figures::families::erdos_renyi;
 use crate::seed::Seed;
 use anyhow::{Context, Result};
 use ndp_account::{Account, Observer, Protocol, Target, least_noise};
-use ndp_algos::program::constructors::decor;
-use ndp_algos::program::design::{Design, DesignStopping, Limit};
-use ndp_algos::program::{Declared, SensitivitySet};
 use ndp_algos::registry::{Parameters, find};
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::{GossipMatrix, Graph, generators};
+use ndp_program::constructors::decor;
+use ndp_program::design::{Design, DesignStopping, Limit};
+use ndp_program::{Declared, SensitivitySet};
 use ndp_report::figure::{Axis, Check, Figure, Panel, Scale, Series};
 
 /// What every pair of nodes loses at most: `μ`.

@@ -1,0 +1,228 @@
+//! Whether contributions may depend on what came before.
+//!
+//! Where every contribution depends on its owner's data, coins, public values and rows that the observer has seen before, the
+//! loss of the program with constant contributions is the loss: the worst case is attained by constants. Where one reads what the
+//! observer does not see, that fails (a path of three nodes whose middle reacts to its hidden state loses up to 25/34 where
+//! constants lose 1/10). Then the observer is shown what is read, which can only help it: an upper bound.
+//!
+//! A list of what is read is checked: every value on it must be a combination of rows seen before, known noises, members'
+//! contributions and the owner's earlier contributions, other nodes' contributions being unknowns like the noises.
+
+use crate::build::{Contribution, Program, Reads};
+use crate::observers::Seen;
+use crate::registers::Primitive;
+use crate::{Error, ProgramError};
+use ndp_account::Observer;
+use ndp_certify::decisions;
+use ndp_certify::rows::{Layout, Rows};
+use ndp_certify::whole::WholeRows;
+use num_rational::BigRational;
+use num_traits::Zero;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What the contributions of a program may depend on, for an observer; it belongs to the grade.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{Dependence, constructors::{Dsgd, ModelReads, dsgd}};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let options = Dsgd { reads: ModelReads::Assumed, ..Dsgd::from(2) };
+/// let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), options)?;
+/// assert_eq!(program.account(&Observer::node(0))?.adaptivity, Dependence::Assumed);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dependence {
+    /// They read nothing.
+    Fixed,
+    /// They read what the observer has seen: checked by the rank of what was seen.
+    Checked,
+    /// They are declared to read only what the observer has seen, without a list: an assumption.
+    Assumed,
+    /// They read values that the observer does not see. The account shows it those values: an upper bound.
+    Revealed,
+}
+
+impl fmt::Display for Dependence {
+    /// As a sentence without its period.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Fixed => "contributions depend on nothing but their owners' data, as the program declares",
+            Self::Checked => "contributions depend on nothing else but what the observer has seen, which was checked",
+            Self::Assumed => {
+                "contributions depend on nothing else but what the observer has seen: assumed, as the program does not \
+                 say what they read"
+            }
+            Self::Revealed => {
+                "contributions depend on values that the observer does not see; the account shows it these values"
+            }
+        })
+    }
+}
+
+/// What to do about contributions that read what the observer does not see.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{AccountOptions, Dependence, HiddenReads, Program, Reads};
+/// let mut program = Program::new(3)?;
+/// let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+/// let secret = program.add(&[x, z])?;
+/// program.send(0, 1, secret)?;
+/// // Node 1 reacts to what node 2 does not see.
+/// let (x, z) = (program.contribute(1, Reads::Hidden(Some(vec![secret])))?, program.noise([1], 1)?);
+/// let reaction = program.add(&[x, z])?;
+/// program.send(1, 2, reaction)?;
+/// let observer = Observer::node(2);
+/// assert_eq!(program.account(&observer)?.adaptivity, Dependence::Revealed);
+/// let exact = AccountOptions { hidden: HiddenReads::Refuse, ..AccountOptions::default() };
+/// assert!(program.account_with(&observer, &exact).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HiddenReads {
+    /// Refuse them: only exact answers are wanted.
+    Refuse,
+    /// Show the observer what is declared as hidden; refuse a list that is declared as seen and is not.
+    #[default]
+    AsDeclared,
+    /// Show the observer whatever is read and not seen.
+    Reveal,
+}
+
+/// What is seen once contributions are accounted for, how, and the probability that a check passed wrongly.
+pub(super) fn resolve(
+    program: &Program,
+    observer: &Observer,
+    policy: HiddenReads,
+) -> Result<(Seen, Dependence, f64), Error> {
+    let mut shown: BTreeMap<usize, usize> = BTreeMap::new();
+    loop {
+        let seen = Seen::new(program, observer, &shown)?;
+        let (mut adaptivity, mut failure) = (Dependence::Fixed, 0.0);
+        let before = shown.clone();
+        // What a member contributes is known to the observer whole, whether it is sent or not.
+        let members =
+            (0..program.contributions.len()).filter(|&k| seen.members[program.contributions[k].node]);
+        for k in seen.contributions().into_iter().chain(members) {
+            let contribution = &program.contributions[k];
+            let (node, index) = (contribution.node, contribution.index);
+            let member = seen.members[node];
+            let found = match &contribution.reads {
+                Reads::Nothing => Dependence::Fixed,
+                Reads::Seen(None) => Dependence::Assumed,
+                Reads::Hidden(_) if policy == HiddenReads::Refuse && !member => {
+                    return Err(ProgramError::HiddenNotExact { node, index }.into());
+                }
+                Reads::Hidden(None) => return Err(ProgramError::Hidden { node, index }.into()),
+                // To other nodes hidden values of its own memory a member sees.
+                Reads::Seen(Some(list)) | Reads::Hidden(Some(list)) => {
+                    let hidden = matches!(contribution.reads, Reads::Hidden(_));
+                    let tested = if hidden && !member {
+                        None
+                    } else {
+                        probability(program, &seen, contribution, list)?
+                    };
+                    match tested {
+                        Some(probability) => {
+                            failure += probability;
+                            Dependence::Checked
+                        }
+                        None if policy == HiddenReads::Refuse && hidden => {
+                            return Err(ProgramError::HiddenNotExact { node, index }.into());
+                        }
+                        None if hidden || policy == HiddenReads::Reveal => {
+                            show(&mut shown, list, contribution.moment);
+                            Dependence::Revealed
+                        }
+                        None => return Err(ProgramError::NotSeen { node, index }.into()),
+                    }
+                }
+            };
+            adaptivity = adaptivity.max(found);
+        }
+        if !before.is_empty() {
+            adaptivity = Dependence::Revealed;
+        }
+        // What was shown brings contributions of its own: go on until nothing is added.
+        if shown == before {
+            return Ok((seen, adaptivity, failure));
+        }
+    }
+}
+
+fn show(shown: &mut BTreeMap<usize, usize>, list: &[crate::Value], moment: usize) {
+    for value in list {
+        let at = shown.entry(value.index()).or_insert(moment);
+        *at = (*at).min(moment);
+    }
+}
+
+/// Whether everything on the list is a combination of what was known before: the probability that a "yes" is wrong.
+fn probability(
+    program: &Program,
+    seen: &Seen,
+    contribution: &Contribution,
+    list: &[crate::Value],
+) -> Result<Option<f64>, Error> {
+    let moment = contribution.moment;
+    let before = |from: Option<usize>| from.is_some_and(|from| from < moment);
+    let open: Vec<usize> =
+        list.iter().map(|value| value.index()).filter(|&value| !before(seen.known_from[value])).collect();
+    if open.is_empty() {
+        return Ok(Some(0.0));
+    }
+    let unknown = |primitive: &Primitive| match primitive {
+        Primitive::Contribution(k) => {
+            let other = &program.contributions[*k];
+            let earlier = other.node == contribution.node && other.index < contribution.index;
+            !seen.members[other.node] && !earlier
+        }
+        Primitive::Noise(k) => {
+            let noise = &program.noises[*k];
+            !noise.variance.is_zero() && !before(seen.known_from[noise.value])
+        }
+    };
+    let rows = (0..program.values.len()).filter(|&value| before(seen.first[value]));
+    spanned(program, rows, &open, unknown)
+}
+
+/// Whether the values in `open` are combinations of `rows`, over what is unknown: the probability that a "yes" is wrong.
+pub(super) fn spanned(
+    program: &Program,
+    rows: impl Iterator<Item = usize>,
+    open: &[usize],
+    unknown: impl Fn(&Primitive) -> bool,
+) -> Result<Option<f64>, Error> {
+    let mut columns: BTreeMap<Primitive, u32> = BTreeMap::new();
+    let mut entries: Vec<Vec<(u32, BigRational)>> = Vec::new();
+    for value in rows.chain(open.iter().copied()) {
+        let mut row = Vec::new();
+        for (primitive, x) in program.form(value).into_iter().filter(|(primitive, _)| unknown(primitive)) {
+            let next = crate::registers::column(columns.len())?;
+            row.push((*columns.entry(primitive).or_insert(next), x));
+        }
+        row.sort_unstable_by_key(|(column, _)| *column);
+        entries.push(row);
+    }
+    let coordinates = columns.len();
+    let layout = Layout {
+        nodes: 0,
+        coordinates,
+        noises: coordinates,
+        variances: Vec::new(),
+        inputs: Vec::new(),
+        members: Vec::new(),
+        known: 0,
+        adds_up: false,
+    };
+    let (count, reads) = (entries.len(), open.len());
+    let decided = decisions::of_rows(&Rows::Whole(WholeRows::new(layout, entries)), true)?;
+    let new = decided.kept[count - reads..].iter().any(|&kept| kept);
+    Ok((!new).then_some(decided.failure))
+}

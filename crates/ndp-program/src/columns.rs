@@ -1,0 +1,272 @@
+//! Exact rows for the certified engine: unknown noises with their variances, then one column for every use of a node outside the
+//! coalition and for every direction of its uses that is asked for.
+
+use crate::build::Program;
+use crate::observers::Seen;
+use crate::registers::{Primitive, column};
+use crate::weight::float;
+use ndp_account::Error;
+use ndp_certify::rows::{Input, Layout, Rows};
+use ndp_certify::whole::WholeRows;
+use num_bigint::{BigInt, BigUint};
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+use std::collections::BTreeMap;
+
+/// A direction of the uses of a node: a weight for each of its uses.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Direction {
+    pub(super) node: usize,
+    pub(super) weights: Vec<BigRational>,
+}
+
+/// Where the columns of the inputs went.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Columns {
+    /// Number among the inputs of every contribution that occurs in a row.
+    pub(super) of_use: BTreeMap<usize, usize>,
+    /// Number among the inputs of every direction asked for; none where its column is 0 in all rows.
+    pub(super) of_direction: Vec<Option<usize>>,
+    /// For every contribution in `of_use`: a noise whose column is a multiple of it, and what that makes its loss at most.
+    pub(super) structural: BTreeMap<usize, (usize, f64)>,
+}
+
+/// The rows of what was seen, for the engine.
+///
+/// # Errors
+/// [`ProgramError::TooManyValues`] for more columns than an index of 32 bits can name.
+pub(super) fn rows(
+    program: &Program,
+    seen: &Seen,
+    directions: &[Direction],
+    asked: &[bool],
+) -> Result<(Rows, Columns), Error> {
+    let mut contributions = seen.contributions();
+    contributions.retain(|&k| asked[program.contributions[k].node]);
+    let structural = structural(program, seen, asked);
+    // Columns of the noises: a variance that is no product of 53 bits and a power of two is the sum of several.
+    let mut noises: BTreeMap<usize, Vec<(u32, BigRational)>> = BTreeMap::new();
+    let mut variances: Vec<f64> = Vec::new();
+    for (primitive, _) in seen.rows.iter().flat_map(|row| &row.form) {
+        if let Primitive::Noise(k) = primitive {
+            noises.entry(*k).or_default();
+        }
+    }
+    for (k, columns) in &mut noises {
+        for (factor, variance) in scaled(&program.noises[*k].variance) {
+            columns.push((column(variances.len())?, factor));
+            variances.push(variance);
+        }
+    }
+    if variances.iter().all(|&v| v == 1.0) {
+        variances.clear();
+    }
+    let m = noises.values().map(Vec::len).sum::<usize>();
+    let of_use: BTreeMap<usize, usize> = contributions.iter().enumerate().map(|(k, &c)| (c, k)).collect();
+    // Directions as lists of contributions and weights.
+    let mut by_node: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (k, contribution) in program.contributions.iter().enumerate() {
+        by_node.entry(contribution.node).or_default().push(k);
+    }
+    let mut along: BTreeMap<usize, Vec<(usize, &BigRational)>> = BTreeMap::new();
+    for (d, direction) in directions.iter().enumerate() {
+        let uses = by_node.get(&direction.node).map_or(&[][..], Vec::as_slice);
+        for (&k, weight) in uses.iter().zip(&direction.weights).filter(|(_, weight)| !weight.is_zero()) {
+            along.entry(k).or_default().push((d, weight));
+        }
+    }
+    let sums: Vec<BTreeMap<usize, BigRational>> = seen
+        .rows
+        .iter()
+        .map(|row| {
+            let mut sums: BTreeMap<usize, BigRational> = BTreeMap::new();
+            for (primitive, x) in &row.form {
+                let Primitive::Contribution(k) = primitive else { continue };
+                for (d, weight) in along.get(k).into_iter().flatten() {
+                    *sums.entry(*d).or_insert_with(BigRational::zero) += *weight * x;
+                }
+            }
+            sums.retain(|_, x| !x.is_zero());
+            sums
+        })
+        .collect();
+    let mut of_direction = vec![None; directions.len()];
+    let mut inputs = of_use.len();
+    for (d, place) in of_direction.iter_mut().enumerate() {
+        if sums.iter().any(|sums| sums.contains_key(&d)) {
+            *place = Some(inputs);
+            inputs += 1;
+        }
+    }
+    column(m + inputs)?;
+    let entries = seen
+        .rows
+        .iter()
+        .zip(sums)
+        .map(|(row, sums)| {
+            let mut entries: Vec<(u32, BigRational)> = Vec::new();
+            for (primitive, x) in &row.form {
+                match primitive {
+                    Primitive::Noise(k) => {
+                        entries.extend(noises[k].iter().map(|(column, factor)| (*column, factor * x)));
+                    }
+                    Primitive::Contribution(k) => {
+                        if let Some(&at) = of_use.get(k) {
+                            entries.push((column(m + at)?, x.clone()));
+                        }
+                    }
+                }
+            }
+            for (d, x) in sums {
+                if let Some(at) = of_direction[d] {
+                    entries.push((column(m + at)?, x));
+                }
+            }
+            entries.sort_unstable_by_key(|(column, _)| *column);
+            Ok(entries)
+        })
+        .collect::<Result<_, Error>>()?;
+    let bound_of_direction = |d: usize| -> Option<f64> {
+        let uses = by_node.get(&directions[d].node)?;
+        let mut used = Vec::new();
+        let mut sum = 0.0;
+        for (k, weight) in uses.iter().zip(&directions[d].weights) {
+            if weight.is_zero() || !of_use.contains_key(k) {
+                continue;
+            }
+            let (noise, bound) = structural.get(k)?;
+            used.push(*noise);
+            let weight = float(weight);
+            sum += weight * weight * bound * UP;
+        }
+        used.sort_unstable();
+        // Two uses behind one noise have no such bound together.
+        used.windows(2).all(|pair| pair[0] != pair[1]).then_some(sum * UP)
+    };
+    let mut bounds: Vec<Option<f64>> = vec![None; inputs];
+    for (contribution, &at) in &of_use {
+        bounds[at] = structural.get(contribution).map(|(_, bound)| *bound);
+    }
+    for (d, at) in of_direction.iter().enumerate() {
+        if let Some(at) = at {
+            bounds[*at] = bound_of_direction(d);
+        }
+    }
+    let input = |(k, structural)| Input { node: k, coordinate: m + k, factor: 1.0, scale: 0, structural };
+    let layout = Layout {
+        nodes: inputs,
+        coordinates: m + inputs,
+        noises: m,
+        variances,
+        inputs: bounds.into_iter().enumerate().map(input).collect(),
+        members: Vec::new(),
+        known: 0,
+        adds_up: false,
+    };
+    Ok((Rows::Whole(WholeRows::new(layout, entries)), Columns { of_use, of_direction, structural }))
+}
+
+/// Bounds that need no numerics: where the column of a use is `λ` times that of an unknown noise of variance `v`, its loss is at
+/// most `λ² / v`, rounded up. For every contribution the noise and the bound.
+fn structural(program: &Program, seen: &Seen, asked: &[bool]) -> BTreeMap<usize, (usize, f64)> {
+    let mut columns: BTreeMap<Primitive, Vec<(usize, &BigRational)>> = BTreeMap::new();
+    for (r, row) in seen.rows.iter().enumerate() {
+        for (primitive, x) in &row.form {
+            columns.entry(*primitive).or_default().push((r, x));
+        }
+    }
+    // Noises by the rows in which they occur; columns with the same first and last row are compared.
+    let ends = |column: &[(usize, &BigRational)]| {
+        (column.len(), column.first().map(|x| x.0), column.last().map(|x| x.0))
+    };
+    let mut candidates: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (primitive, column) in &columns {
+        if let Primitive::Noise(k) = primitive {
+            candidates.entry(ends(column)).or_default().push(*k);
+        }
+    }
+    let mut found = BTreeMap::new();
+    for (primitive, column) in &columns {
+        let Primitive::Contribution(k) = primitive else { continue };
+        if !asked[program.contributions[*k].node] {
+            continue;
+        }
+        let mut best: Option<(usize, BigRational)> = None;
+        for &noise in candidates.get(&ends(column)).into_iter().flatten() {
+            let other = &columns[&Primitive::Noise(noise)];
+            let factor = column[0].1 / other[0].1;
+            let same = column.iter().zip(other).all(|(a, b)| a.0 == b.0 && *a.1 == &factor * b.1);
+            if same {
+                let bound = &factor * &factor / &program.noises[noise].variance;
+                if best.as_ref().is_none_or(|(_, known)| bound < *known) {
+                    best = Some((noise, bound));
+                }
+            }
+        }
+        if let Some((noise, bound)) = best {
+            found.insert(*k, (noise, above(&bound)));
+        }
+    }
+    found
+}
+
+/// An `f64` that is at least the nonnegative number `x`; equal to it where `x` is an `f64`.
+pub(super) fn above(x: &BigRational) -> f64 {
+    let near = float(x);
+    match BigRational::from_float(near) {
+        Some(exact) if exact >= *x => near,
+        _ => near.next_up(),
+    }
+}
+
+/// An `f64` that is at most the nonnegative number `x`.
+pub(super) fn below(x: &BigRational) -> f64 {
+    let near = float(x);
+    match BigRational::from_float(near) {
+        Some(exact) if exact <= *x => near,
+        Some(_) => near.next_down().max(0.0),
+        None => f64::MAX,
+    }
+}
+
+/// Columns that together have a variance: factors, and variances in `(1/4, 1]` that are exact as `f64`.
+fn scaled(variance: &BigRational) -> Vec<(BigRational, f64)> {
+    let denominator = variance.denom().magnitude();
+    let twos = denominator.trailing_zeros().unwrap_or(0);
+    let dyadic = (denominator >> twos).is_one();
+    let numerator = variance.numer().magnitude();
+    let zeros = numerator.trailing_zeros().unwrap_or(0);
+    // v = whole · 2^exponent · outside².
+    let (whole, exponent, outside) = if dyadic {
+        (numerator >> zeros, zeros.cast_signed() - twos.cast_signed(), BigRational::one())
+    } else {
+        let whole = numerator * denominator;
+        (whole, 0, BigRational::new(BigInt::one(), variance.denom().abs()))
+    };
+    let mut columns = Vec::new();
+    let mask = (BigUint::one() << 53u32) - BigUint::one();
+    let (mut rest, mut shift) = (whole, exponent);
+    while !rest.is_zero() {
+        let part = &rest & &mask;
+        if let Some(mantissa) = part.to_u64().filter(|&x| x > 0) {
+            // part · 2^shift = variance' · 4^s with variance' in (1/4, 1].
+            let digits = 64 - i64::from(mantissa.leading_zeros());
+            let power_of_two = i64::from(mantissa.is_power_of_two());
+            let top = digits + shift - power_of_two;
+            let s = top.div_euclid(2) + top.rem_euclid(2);
+            let variance = ndp_certify::magnitude::times_power(mantissa as f64, shift - 2 * s);
+            columns.push((&outside * power(s), variance));
+        }
+        rest >>= 53u32;
+        shift += 53;
+    }
+    columns
+}
+
+fn power(s: i64) -> BigRational {
+    let size = BigInt::one() << s.unsigned_abs();
+    if s >= 0 { BigRational::from_integer(size) } else { BigRational::new(BigInt::one(), size) }
+}
+
+/// Covers the roundings of a few operations on nonnegative numbers.
+const UP: f64 = 1.0 + 16.0 * f64::EPSILON;

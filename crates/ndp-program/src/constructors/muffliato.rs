@@ -1,0 +1,41 @@
+//! Muffliato: one noise per node, then gossip with a fixed matrix.
+
+use crate::{MixingMatrix, Program, Reads};
+use ndp_account::Error;
+use ndp_graph::GossipMatrix;
+
+/// Every node adds a noise of variance 1 to its value; in each of `rounds` rounds it sends what it has to all its neighbors
+/// and takes the mean `y ← W y`.
+///
+/// An observer within `rounds` hops of a node learns at most the node's own noisy value, a unit loss of 1, often less: the
+/// far leaf of a star of five loses 1/3.
+///
+/// # Errors
+/// None for a matrix of the library.
+///
+/// # References
+/// - Cyffers, Even, Bellet, Massoulié, *Muffliato*, NeurIPS 2022, arXiv:2206.05091, Algorithm 1.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{SensitivitySet, constructors::muffliato};
+/// use ndp_graph::{GossipMatrix, generators::star_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&star_graph(4)?), 3)?;
+/// let loss = program.account(&Observer::node(1))?.loss(2, &SensitivitySet::UseLevel)?;
+/// assert!((loss.value() - 1.0 / 3.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn muffliato(matrix: &GossipMatrix, rounds: usize) -> Result<Program, Error> {
+    let mut program = Program::new(matrix.node_count())?;
+    let mixing = MixingMatrix::from(matrix);
+    let x = program.contribute_all(Reads::Nothing)?;
+    let z = program.noise_all(1)?;
+    let mut y = program.add_all(&x, &z)?;
+    for _ in 0..rounds {
+        program.send_to_neighbors(matrix.graph(), &y)?;
+        y = program.gossip(&mixing, &y)?;
+    }
+    program.result(y.into_iter().enumerate())?;
+    Ok(program)
+}

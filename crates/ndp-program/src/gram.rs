@@ -1,0 +1,183 @@
+//! The Gram matrix of one node's uses, every entry enclosed.
+
+use crate::columns::{Direction, above, below};
+use crate::enclose::Ends;
+use ndarray::Array2;
+use num_rational::BigRational;
+use num_traits::Zero;
+
+/// What is proven about the uses of one node.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NodeGram {
+    pub(super) node: usize,
+    /// Number of uses.
+    pub(super) uses: usize,
+    /// Place of every use among those that occur in a row.
+    pub(super) places: Vec<Option<usize>>,
+    /// The entries of those, and how far the truth may be from each; none where nothing was certified.
+    pub(super) entries: Option<(Array2<f64>, Array2<f64>)>,
+    /// Ends of the diagonal.
+    pub(super) diagonal: Vec<Ends>,
+    /// Numbers `d` with `diag(d) - G` positive semidefinite, infinite where there is none.
+    pub(super) structural: Vec<f64>,
+    /// Uses that some combination of rows reveals without noise, alone or together.
+    pub(super) leaks: Vec<bool>,
+    /// Directions whose loss was computed for itself.
+    pub(super) directions: Vec<KnownDirection>,
+}
+
+/// A direction and what is proven about it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct KnownDirection {
+    pub(super) direction: Direction,
+    pub(super) ends: Ends,
+    pub(super) leaks: bool,
+}
+
+/// What is known about a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Decided {
+    Ends(Ends),
+    Noiseless,
+    /// Something about the node leaks, and whether this does was not asked.
+    Open,
+}
+
+/// A part of a Gram matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    /// Entries, times the bounds of both uses.
+    pub(super) center: Option<Array2<f64>>,
+    /// How far the truth may be from each entry.
+    pub(super) radius: Array2<f64>,
+    pub(super) structural: Vec<f64>,
+}
+
+impl Part {
+    /// At least the sum of all radii.
+    pub(super) fn slack(&self) -> f64 {
+        self.radius.sum() * UP
+    }
+}
+
+impl NodeGram {
+    /// Whether a use occurs in a row.
+    pub(super) fn relevant(&self, i: usize) -> bool {
+        self.places[i].is_some()
+    }
+
+    pub(super) fn leaks(&self, i: usize) -> bool {
+        self.places[i].is_some_and(|k| self.leaks[k])
+    }
+
+    pub(super) fn diagonal(&self, i: usize) -> Ends {
+        self.places[i].map_or(Ends::ZERO, |k| self.diagonal[k])
+    }
+
+    /// Entry `(i, j)` and how far the truth may be from it; `None` where nothing was certified.
+    pub(super) fn entry(&self, i: usize, j: usize) -> Option<(f64, f64)> {
+        match (self.places[i], self.places[j]) {
+            (Some(a), Some(b)) => {
+                let (center, radius) = self.entries.as_ref()?;
+                Some((center[(a, b)], radius[(a, b)]))
+            }
+            _ => Some((0.0, 0.0)),
+        }
+    }
+
+    /// The entries of some uses that occur in rows, times their bounds.
+    pub(super) fn part(&self, uses: &[usize], bounds: &[f64]) -> Part {
+        let places: Vec<usize> = uses.iter().filter_map(|&i| self.places[i]).collect();
+        let size = places.len();
+        let scale = |a: usize, b: usize| bounds[uses[a]] * bounds[uses[b]];
+        let structural = (0..size).map(|a| {
+            let d = self.structural[places[a]];
+            if scale(a, a) == 1.0 { d } else { d * scale(a, a) * UP }
+        });
+        let structural = structural.collect();
+        let Some((center, radius)) = &self.entries else {
+            return Part { center: None, radius: Array2::zeros((size, size)), structural };
+        };
+        let at = |m: &Array2<f64>, a: usize, b: usize| m[(places[a], places[b])];
+        let middle = Array2::from_shape_fn((size, size), |(a, b)| at(center, a, b) * scale(a, b));
+        let radius = Array2::from_shape_fn((size, size), |(a, b)| {
+            let by = scale(a, b);
+            // Products of bounds and entries are rounded twice.
+            let rounding = if by == 1.0 { 0.0 } else { 4.0 * f64::EPSILON * at(center, a, b).abs() * by };
+            at(radius, a, b) * by * UP + rounding
+        });
+        Part { center: Some(middle), radius, structural }
+    }
+
+    /// `wᵀ G w`.
+    pub(super) fn along(&self, weights: &[f64]) -> Decided {
+        let used: Vec<usize> = (0..self.uses).filter(|&i| weights[i] != 0.0 && self.relevant(i)).collect();
+        match used[..] {
+            [] => return Decided::Ends(Ends::ZERO),
+            [i] if self.leaks(i) => return Decided::Noiseless,
+            [i] => {
+                let by = weights[i].abs();
+                return Decided::Ends(self.diagonal(i).scaled(by).scaled(by));
+            }
+            _ => {}
+        }
+        let exact: Option<Vec<BigRational>> = weights.iter().map(|&x| BigRational::from_float(x)).collect();
+        let known = exact.as_ref().and_then(|exact| {
+            self.directions.iter().find_map(|known| {
+                let factor = ratio(exact, &known.direction.weights, &self.places)?;
+                Some((known, &factor * &factor))
+            })
+        });
+        if let Some((known, factor)) = known {
+            if known.leaks {
+                return Decided::Noiseless;
+            }
+            let ends = known.ends;
+            let high = ends.high * above(&factor);
+            let high = if ends.high == 0.0 || above(&factor) == 1.0 { high } else { high.next_up() };
+            let low = if below(&factor) == 1.0 {
+                ends.low
+            } else {
+                (ends.low * below(&factor)).next_down().max(0.0)
+            };
+            return Decided::Ends(Ends { low, high });
+        }
+        if used.iter().any(|&i| self.leaks(i)) {
+            return Decided::Open;
+        }
+        let bounds: Vec<f64> = weights.iter().map(|x| x.abs()).collect();
+        let part = self.part(&used, &bounds);
+        let Some(center) = &part.center else {
+            let high = part.structural.iter().fold(0.0, |sum: f64, d| (sum + d).next_up());
+            return Decided::Ends(Ends { low: 0.0, high });
+        };
+        let sign = |a: usize| weights[used[a]].signum();
+        let (mut sum, mut size) = (0.0, 0.0);
+        for ((a, b), x) in center.indexed_iter() {
+            sum += x * sign(a) * sign(b);
+            size += x.abs();
+        }
+        Decided::Ends(around(sum, size, part.slack(), used.len()))
+    }
+}
+
+/// The ends around a sum of `k²` terms of the given total size, each off by a part of `slack`.
+pub(super) fn around(sum: f64, size: f64, slack: f64, k: usize) -> Ends {
+    let rounding = ((k * k + 8) as f64) * f64::EPSILON * size * UP;
+    let room = (slack + rounding) * UP;
+    Ends {
+        low: (sum - room).next_down().max(0.0),
+        high: if room == 0.0 { sum } else { (sum + room).next_up().max(0.0) },
+    }
+}
+
+/// The number `f` with `a = f b` on the uses that occur in rows.
+fn ratio(a: &[BigRational], b: &[BigRational], places: &[Option<usize>]) -> Option<BigRational> {
+    let mut pairs = a.iter().zip(b).zip(places).filter(|(_, place)| place.is_some()).map(|(pair, _)| pair);
+    let first = pairs.clone().find(|(_, y)| !y.is_zero())?;
+    let factor = first.0 / first.1;
+    pairs.all(|(x, y)| *x == &factor * y).then_some(factor)
+}
+
+/// Covers the roundings of sums of nonnegative numbers.
+pub(super) const UP: f64 = 1.0 + 1e-12;

@@ -1,0 +1,77 @@
+//! Bring your own protocol: a *program* goes in, what everybody learns comes out.
+//!
+//! A program says who contributes what and when, which noises are added, which weighted sums are formed, and who sees what.
+//! Whatever can be said so is linear Gaussian, and one account covers it: correlated noise, noise matrices over time, secure sums,
+//! repeated participation, drop-outs, coalitions, tapped edges.
+//!
+//! | question | where | grade |
+//! |---|---|---|
+//! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`MixingMatrix`] | |
+//! | Who looks? | [`Observer`] | |
+//! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
+//! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
+//! | Of messages only some coordinates are seen? | [`loss_by_coordinates`] | exact, or upper bound |
+//! | Messages may be lost? | [`AccountOptions::some_lost`] | upper bound |
+//! | Is something seen without noise? | [`ProgramAccount::verdict`] | exact, names the messages |
+//! | May contributions depend on what was seen? | [`Reads`], [`Dependence`] | checked where they say what they read |
+//! | In a file? | [`Program::read`], [`Program::write`] | |
+//! | Can nodes send what they send? | [`Program::check_holdings`]; checked for what is read | |
+//! | What do nodes end with, and how far from the mean? | [`Program::result`], [`Program::error`] | no privacy claim |
+//! | Which noise is best? | [`design::Design`] | the program's account, and a lower bound on the error |
+//! | Run it? | [`Program::run`]; [`Declared`] is a [`Protocol`](ndp_account::Protocol), so `audit` takes it | |
+//! | Can a third party check it? | [`ProgramAccount::witnesses`], [`Program::check_attack`], [`Program::check_shift`] | exact |
+//!
+//! Weights and variances are exact numbers. No rank is decided by a tolerance: see `docs/theory.md`, "Certified losses".
+
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
+mod account;
+mod adaptivity;
+mod build;
+mod columns;
+pub mod constructors;
+mod coordinates;
+pub mod design;
+mod enclose;
+pub mod error;
+mod exact;
+mod format;
+mod gram;
+mod holdings;
+mod known;
+mod mixing;
+mod noiseless;
+mod observers;
+mod options;
+mod protocol;
+mod registers;
+mod semidefinite;
+mod sensitivity;
+mod signs;
+mod simulate;
+mod sparse;
+mod steps;
+mod sweep;
+#[cfg(test)]
+mod tests;
+mod utility;
+mod weight;
+mod witness;
+
+pub use account::{NodeVerdict, ProgramAccount};
+pub use adaptivity::{Dependence, HiddenReads};
+pub use build::{Program, Reads, Value};
+pub use coordinates::loss_by_coordinates;
+pub use error::ProgramError;
+pub use mixing::MixingMatrix;
+pub use options::AccountOptions;
+pub use protocol::Declared;
+pub use sensitivity::{Loss, Patterns, SensitivitySet};
+pub use simulate::Run;
+pub use weight::{Weight, inverse_of_lower, toeplitz};
+pub use witness::Witness;
+
+use ndp_account::Error;

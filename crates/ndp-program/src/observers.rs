@@ -1,0 +1,199 @@
+//! What an observer sees of a program: which values, from when on, and their rows over what it does not know.
+//!
+//! Seen are the messages that a member receives or sends, those overheard on a tapped edge, broadcasts, and secure sums where
+//! they are received. A member knows its contributions, the noises that it drew or shares, and its part of a correlated group,
+//! which is a value like others, not an independent noise. What follows from seen values by the program's own sums is no row
+//! of its own.
+
+use crate::build::{Program, Seeing};
+use crate::registers::{Definition, Primitive};
+use crate::{ProgramError, build};
+use ndp_account::{Error, Observer, OwnNoise, Senders};
+use num_rational::BigRational;
+use num_traits::Zero;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Checks an observer against a program of `nodes` nodes.
+///
+/// # Errors
+/// [`ProgramError::NodeOutOfRange`], [`ProgramError::Repeated`], [`ProgramError::SameEnds`];
+/// [`Error::NotOffered`] for an observer who throws away its own noise or does not know senders.
+fn check(observer: &Observer, nodes: usize) -> Result<(), Error> {
+    let ends = observer.tapped.iter().flat_map(|&(from, to)| [from, to]);
+    if let Some(node) = observer.members().iter().copied().chain(ends).find(|&node| node >= nodes) {
+        return Err(ProgramError::NodeOutOfRange { node, nodes }.into());
+    }
+    if let Some(&(node, _)) = observer.tapped.iter().find(|(from, to)| from == to) {
+        return Err(ProgramError::SameEnds { what: "a tapped edge", node }.into());
+    }
+    if observer.own_noise == OwnNoise::Unknown || observer.senders == Senders::Hidden {
+        return Err(Error::NotOffered(
+            "programs are accounted for observers who know their own noise and from whom messages come",
+        ));
+    }
+    Ok(build::distinct(observer.members(), "the coalition")?)
+}
+
+/// Whether the observer sees what happens. A tap hears what the first node of a pair sends to the second.
+pub(super) fn sees(observer: &Observer, seeing: &Seeing) -> bool {
+    match seeing {
+        Seeing::Message { from, to } => {
+            observer.contains(*from) || observer.contains(*to) || observer.tapped.contains(&(*from, *to))
+        }
+        Seeing::Broadcast { .. } => true,
+        Seeing::SecureSum { to, .. } => observer.contains(*to),
+        Seeing::Held { by } => observer.contains(*by),
+    }
+}
+
+/// A value that the observer sees and could not have computed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct SeenRow {
+    /// The value.
+    pub(super) value: usize,
+    /// When it is seen first.
+    pub(super) moment: usize,
+    /// Its coefficients over what the observer does not know, noises of variance 0 left out.
+    pub(super) form: Vec<(Primitive, BigRational)>,
+}
+
+/// What is known without rows, and the rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seen {
+    /// Rows in the order in which they are seen.
+    pub(super) rows: Vec<SeenRow>,
+    /// For every value the moment from which on it follows from what was seen by the program's own sums.
+    pub(super) known_from: Vec<Option<usize>>,
+    /// For every value the moment when it is first seen itself.
+    pub(super) first: Vec<Option<usize>>,
+    /// For every node whether it is a member.
+    pub(super) members: Vec<bool>,
+    /// Whether rows have their coefficients.
+    complete: bool,
+}
+
+impl Seen {
+    /// What `observer` sees, and beyond that the values `shown` from the given moments on.
+    ///
+    /// # Errors
+    /// Those of a bad observer.
+    pub(super) fn new(
+        program: &Program,
+        observer: &Observer,
+        shown: &BTreeMap<usize, usize>,
+    ) -> Result<Self, Error> {
+        let mut seen = Self::outline(program, observer, shown)?;
+        seen.complete(program);
+        Ok(seen)
+    }
+
+    /// The same without the coefficients of the rows.
+    ///
+    /// # Errors
+    /// Those of a bad observer.
+    pub(super) fn outline(
+        program: &Program,
+        observer: &Observer,
+        shown: &BTreeMap<usize, usize>,
+    ) -> Result<Self, Error> {
+        check(observer, program.node_count())?;
+        let mut members = vec![false; program.node_count()];
+        observer.members().iter().for_each(|&v| members[v] = true);
+        let mut first: Vec<Option<usize>> = vec![None; program.values.len()];
+        let events = program.events.iter().filter(|event| sees(observer, &event.seeing));
+        let seen = events.map(|event| (event.value, event.moment)).chain(shown.iter().map(|(&v, &m)| (v, m)));
+        for (value, moment) in seen {
+            let at = first[value].get_or_insert(moment);
+            *at = (*at).min(moment);
+        }
+        let mut known_from: Vec<Option<usize>> = Vec::with_capacity(program.values.len());
+        let mut kept = Vec::new();
+        for (value, definition) in program.values.iter().enumerate() {
+            let made = program.moments[value];
+            let derived = match definition {
+                Definition::Contribution(k) => members[program.contributions[*k].node].then_some(made),
+                Definition::Noise(k) if program.noises[*k].variance.is_zero() => Some(made),
+                // A noise that is seen has its column deleted.
+                Definition::Noise(_) => first[value],
+                Definition::Sum(_) | Definition::Mixed { .. } => {
+                    let mut latest = Some(made);
+                    definition.each_term(|term, _| {
+                        latest = latest.zip(known_from[term]).map(|(a, b)| a.max(b));
+                    });
+                    latest
+                }
+            };
+            if let (None, Some(moment)) = (derived, first[value]) {
+                kept.push((moment, value));
+            }
+            known_from.push(match (derived, first[value]) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            });
+        }
+        kept.sort_unstable();
+        let row = |(moment, value)| SeenRow { value, moment, form: Vec::new() };
+        let rows = kept.into_iter().map(row).collect();
+        Ok(Self { rows, known_from, first, members, complete: false })
+    }
+
+    /// Whether rows have their coefficients.
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Works out the coefficients of the rows; rows without any are dropped.
+    pub(super) fn complete(&mut self, program: &Program) {
+        if self.complete {
+            return;
+        }
+        let unknown = |primitive: &Primitive| match primitive {
+            Primitive::Contribution(k) => !self.members[program.contributions[*k].node],
+            Primitive::Noise(k) => self.known_from[program.noises[*k].value].is_none(),
+        };
+        self.rows.par_iter_mut().for_each(|row| {
+            row.form = program.form(row.value);
+            row.form.retain(|(primitive, _)| unknown(primitive));
+        });
+        self.rows.retain(|row| !row.form.is_empty());
+        self.complete = true;
+    }
+
+    /// Whether the rows are made of more than `most` hidden values altogether, each counted for every row that it has a part in.
+    pub(super) fn deeper_than(&self, program: &Program, most: usize) -> bool {
+        let mut visited = vec![u32::MAX; program.values.len()];
+        let mut count = 0;
+        let mut open: Vec<usize> = Vec::new();
+        for (number, row) in (0u32..).zip(&self.rows) {
+            open.push(row.value);
+            while let Some(value) = open.pop() {
+                count += 1;
+                if count > most {
+                    return true;
+                }
+                program.values[value].each_term(|term, _| {
+                    if self.known_from[term].is_none() && visited[term] != number {
+                        visited[term] = number;
+                        open.push(term);
+                    }
+                });
+            }
+        }
+        false
+    }
+
+    /// The contributions that occur in a row, ascending.
+    pub(super) fn contributions(&self) -> Vec<usize> {
+        let all = self.rows.iter().flat_map(|row| &row.form);
+        let mut found: Vec<usize> = all
+            .filter_map(|(primitive, _)| match primitive {
+                Primitive::Contribution(k) => Some(*k),
+                Primitive::Noise(_) => None,
+            })
+            .collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}

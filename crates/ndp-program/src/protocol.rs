@@ -1,0 +1,153 @@
+//! A program with a declared sensitivity set is a protocol like all others: `check`, `least_noise`, `compare` and `audit` take it.
+
+use crate::account::{NodeVerdict, ProgramAccount};
+use crate::adaptivity::Dependence;
+use crate::build::Program;
+use crate::options::AccountOptions;
+use crate::sensitivity::SensitivitySet;
+use crate::simulate::Statistic;
+use ndp_account::{Account, Assumption, Attacker, Error, Observer, Protocol};
+use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
+use ndp_numeric::rounding::Interval;
+use rand::Rng;
+
+/// A program and what neighboring inputs are.
+///
+/// All variances of the program are in units of the square of a common noise: at [`NoiseMultiplier`] `s` a view with loss `Q` is
+/// `√Q / s`-GDP. A change that is seen without noise gives the profile of data that are revealed.
+///
+/// # Examples
+/// ```
+/// use ndp_account::{Account as _, Observer, Protocol};
+/// use ndp_program::{Declared, SensitivitySet, constructors::decor};
+/// use ndp_dp::NoiseMultiplier;
+/// use ndp_graph::generators::cycle_graph;
+/// let decor = Declared::new(decor(&cycle_graph(5)?, 1, 1, 1)?, SensitivitySet::UseLevel);
+/// let account = Protocol::account(&decor, &Observer::outsider())?;
+/// let mu = account.profile(0, NoiseMultiplier::new(1.0)?)?.mu().map(|mu| mu.value().mu());
+/// assert!((mu.unwrap_or(0.0) - (5.0_f64 / 11.0).sqrt()).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Declared {
+    /// The program.
+    pub program: Program,
+    /// What neighboring inputs are.
+    pub sensitivity: SensitivitySet,
+    /// How its accounts are made.
+    pub options: AccountOptions,
+}
+
+impl Declared {
+    /// The program under the sensitivity set, with the default options.
+    #[must_use]
+    pub fn new(program: Program, sensitivity: SensitivitySet) -> Self {
+        Self { program, sensitivity, options: AccountOptions::default() }
+    }
+}
+
+impl Protocol for Declared {
+    fn node_count(&self) -> usize {
+        self.program.node_count()
+    }
+
+    fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
+        let account = self.program.account_with(observer, &self.options)?;
+        Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity }))
+    }
+
+    fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
+        self.program.error(noise)
+    }
+
+    fn message_count(&self) -> Result<f64, Error> {
+        Ok(self.program.sent() as f64)
+    }
+
+    fn attack<'a>(
+        &'a self,
+        u: usize,
+        observer: &Observer,
+        noise: NoiseMultiplier,
+    ) -> Result<Box<dyn Attacker + 'a>, Error> {
+        let account = self.program.account_with(observer, &self.options)?;
+        let change = account.worst_change(u, &self.sensitivity)?;
+        let statistic = Statistic::new(&account, u, &change)?;
+        Ok(Box::new(InRuns { program: &self.program, statistic, noise }))
+    }
+}
+
+/// An account under a sensitivity set.
+struct Accounted<'a> {
+    account: ProgramAccount,
+    sensitivity: &'a SensitivitySet,
+}
+
+impl Account for Accounted<'_> {
+    fn observer(&self) -> &Observer {
+        self.account.observer()
+    }
+
+    fn node_count(&self) -> usize {
+        self.account.node_count()
+    }
+
+    fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
+        let u = self.observer().checked_source(u, self.node_count())?;
+        let against = self.observer().to_string();
+        let loss = match self.account.verdict(u, self.sensitivity)? {
+            NodeVerdict::Bounded(loss) => loss,
+            NodeVerdict::Noiseless { .. } => {
+                return Ok(Profile::gaussian(Exact::new(Gdp::new(f64::INFINITY)?).into(), &against));
+            }
+        };
+        let mu = |loss: f64| Interval::new(loss).sqrt() / Interval::new(noise.get());
+        let upper = Gdp::new(if loss.value() == 0.0 { 0.0 } else { mu(loss.value()).high() })?;
+        let exact = loss.value.grade() == Grade::Exact;
+        let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
+        let lower = if loss.lower > 0.0 { mu(loss.lower).low().max(0.0) } else { 0.0 };
+        Ok(Profile::gaussian_between(lower, upper, &against)?)
+    }
+
+    fn failure(&self) -> f64 {
+        self.account.failure
+    }
+
+    fn rests_on(&self) -> Vec<String> {
+        self.account.rests_on(self.sensitivity)
+    }
+
+    fn assumptions(&self) -> Vec<Assumption> {
+        match self.account.adaptivity {
+            Dependence::Fixed if self.account.program.contributes_late() => vec![Assumption::Fixed],
+            Dependence::Assumed => vec![Assumption::ReadsSeen],
+            Dependence::Fixed | Dependence::Checked | Dependence::Revealed => Vec::new(),
+        }
+    }
+}
+
+/// The best linear statistic, in real runs.
+struct InRuns<'a> {
+    program: &'a Program,
+    statistic: Statistic,
+    noise: NoiseMultiplier,
+}
+
+impl Attacker for InRuns<'_> {
+    fn scores(&self, higher: bool, runs: usize, rng: &mut dyn Rng) -> Result<Vec<f64>, Error> {
+        let mut scores = Vec::with_capacity(runs);
+        // Coordinates are independent runs.
+        while scores.len() < runs {
+            let width = AT_ONCE.min(runs - scores.len());
+            scores.extend(self.statistic.scores(self.program, higher, width, self.noise, rng)?);
+        }
+        Ok(scores)
+    }
+
+    fn shown_mu(&self) -> Option<f64> {
+        Some(self.statistic.shown_mu(self.noise))
+    }
+}
+
+/// Runs simulated at a time.
+const AT_ONCE: usize = 64;

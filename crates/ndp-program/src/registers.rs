@@ -1,0 +1,177 @@
+//! Values as linear forms: what each is made of, and the exact coefficients of a value over contributions and noises.
+
+use crate::ProgramError;
+use crate::mixing::MixingMatrix;
+use crate::weight::least_common_multiple;
+use ndp_account::Error;
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How a value comes about from values before it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Definition {
+    /// A contribution, by its number.
+    Contribution(usize),
+    /// A noise, by its number.
+    Noise(usize),
+    /// A weighted sum of values before it.
+    Sum(Vec<(usize, BigRational)>),
+    /// A row of a matrix times values before it.
+    Mixed {
+        /// The matrix.
+        mixing: MixingMatrix,
+        /// The values that it is applied to.
+        inputs: Arc<Vec<usize>>,
+        /// The row.
+        row: usize,
+    },
+}
+
+impl Definition {
+    /// Hands out the values that it is the sum of, with their weights.
+    pub(super) fn each_term(&self, mut each: impl FnMut(usize, &BigRational)) {
+        match self {
+            Self::Contribution(_) | Self::Noise(_) => {}
+            Self::Sum(terms) => terms.iter().for_each(|(value, weight)| each(*value, weight)),
+            Self::Mixed { mixing, inputs, row } => {
+                mixing.row(*row).iter().for_each(|(j, weight)| each(inputs[*j as usize], weight));
+            }
+        }
+    }
+
+    /// Weights and values that it is the sum of.
+    pub(super) fn terms(&self) -> Vec<(usize, &BigRational)> {
+        match self {
+            Self::Contribution(_) | Self::Noise(_) => Vec::new(),
+            Self::Sum(terms) => terms.iter().map(|(value, weight)| (*value, weight)).collect(),
+            Self::Mixed { mixing, inputs, row } => {
+                mixing.row(*row).iter().map(|(j, weight)| (inputs[*j as usize], weight)).collect()
+            }
+        }
+    }
+}
+
+/// A coordinate of a linear form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Primitive {
+    Contribution(usize),
+    Noise(usize),
+}
+
+/// A ratio that is not reduced: on a walk through many steps the greatest common divisors would be most of the work.
+#[derive(Clone, Debug)]
+pub(super) struct Unreduced {
+    pub(super) numerator: BigInt,
+    pub(super) denominator: BigInt,
+}
+
+impl Unreduced {
+    pub(super) fn zero() -> Self {
+        Self { numerator: BigInt::zero(), denominator: BigInt::one() }
+    }
+
+    pub(super) fn add(&mut self, numerator: BigInt, denominator: &BigInt) {
+        if self.denominator == *denominator {
+            self.numerator += numerator;
+        } else if (denominator % &self.denominator).is_zero() {
+            self.numerator *= denominator / &self.denominator;
+            self.numerator += numerator;
+            self.denominator = denominator.clone();
+        } else {
+            let common = least_common_multiple(&self.denominator, denominator);
+            self.numerator *= &common / &self.denominator;
+            self.numerator += numerator * (&common / denominator);
+            self.denominator = common;
+        }
+    }
+
+    /// Divides by the greatest common divisor; quick where the denominator is short.
+    pub(super) fn shorten(&mut self) {
+        if self.denominator.is_one() {
+            return;
+        }
+        // One division makes both numbers short.
+        let rest = &self.numerator % &self.denominator;
+        let short = BigRational::new(rest, self.denominator.clone());
+        if short.denom() != &self.denominator {
+            let by = &self.denominator / short.denom();
+            self.numerator /= by;
+            self.denominator = short.denom().clone();
+        }
+    }
+
+    pub(super) fn reduced(self) -> BigRational {
+        if self.denominator.is_one() {
+            return BigRational::new_raw(self.numerator, self.denominator);
+        }
+        BigRational::new(self.numerator, self.denominator)
+    }
+}
+
+/// The coefficients of `value` over contributions and noises, ascending, none of them 0.
+pub(super) fn form(values: &[Definition], value: usize) -> Vec<(Primitive, BigRational)> {
+    let one = Unreduced { numerator: BigInt::one(), denominator: BigInt::one() };
+    let found = combined(values, BTreeMap::from([(value, one)]));
+    found.into_iter().map(|(primitive, x)| (primitive, x.reduced())).collect()
+}
+
+/// The coefficients of a combination of values over contributions and noises, ascending, none of them 0: a walk back in time from
+/// the values to what they are made of.
+pub(super) fn combined(
+    values: &[Definition],
+    mut open: BTreeMap<usize, Unreduced>,
+) -> Vec<(Primitive, Unreduced)> {
+    let mut found = Vec::new();
+    let add =
+        |open: &mut BTreeMap<usize, Unreduced>, term: usize, numerator: BigInt, denominator: &BigInt| {
+            match open.get_mut(&term) {
+                Some(sum) => sum.add(numerator, denominator),
+                None => {
+                    open.insert(term, Unreduced { numerator, denominator: denominator.clone() });
+                }
+            }
+        };
+    while let Some((at, weight)) = open.pop_last() {
+        if weight.numerator.is_zero() {
+            continue;
+        }
+        match &values[at] {
+            Definition::Contribution(k) => found.push((Primitive::Contribution(*k), weight)),
+            Definition::Noise(k) => found.push((Primitive::Noise(*k), weight)),
+            Definition::Sum(terms) => {
+                for (term, factor) in terms {
+                    if factor.denom().is_one() {
+                        add(&mut open, *term, &weight.numerator * factor.numer(), &weight.denominator);
+                    } else {
+                        let denominator = &weight.denominator * factor.denom();
+                        add(&mut open, *term, &weight.numerator * factor.numer(), &denominator);
+                    }
+                }
+            }
+            Definition::Mixed { mixing, inputs, row } => match mixing.whole_row(*row) {
+                Some((common, numerators)) => {
+                    let denominator = &weight.denominator * common;
+                    for ((j, _), factor) in mixing.row(*row).iter().zip(numerators) {
+                        add(&mut open, inputs[*j as usize], &weight.numerator * factor, &denominator);
+                    }
+                }
+                None => {
+                    for (j, factor) in mixing.row(*row) {
+                        let denominator = &weight.denominator * factor.denom();
+                        add(&mut open, inputs[*j as usize], &weight.numerator * factor.numer(), &denominator);
+                    }
+                }
+            },
+        }
+    }
+    found.sort_unstable_by_key(|(primitive, _)| *primitive);
+    found
+}
+
+/// The number of a column, which has 32 bits.
+pub(super) fn column(number: usize) -> Result<u32, Error> {
+    u32::try_from(number).map_err(|_| ProgramError::TooManyValues.into())
+}

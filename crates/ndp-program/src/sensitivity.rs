@@ -1,0 +1,398 @@
+//! What may change between two neighboring inputs, and what that makes of a Gram matrix.
+//!
+//! Only the uses of one node's data change, use `i` by `δ_i`. With `G` the node's Gram matrix the loss is the largest
+//! `Q(δ) = Σ_ij G_ij ⟨δ_i, δ_j⟩` over the set of changes that is *declared*: there is no default.
+//!
+//! | set | loss | grade |
+//! |---|---|---|
+//! | [`UseLevel`](SensitivitySet::UseLevel): one use changes | `max_i G_ii` | exact |
+//! | [`SameDirection`](SensitivitySet::SameDirection), [`Along`](SensitivitySet::Along) | `1ᵀ G 1`, `cᵀ G c` | exact |
+//! | [`Signs`](SensitivitySet::Signs): numbers of size at most 1 | `max sᵀ G s` over signs | exact where balanced, up to 24 uses, or where branch and bound ends |
+//! | [`Vectors`](SensitivitySet::Vectors): of length at most 1 | `max tr(H G)`, `H` psd of rank at most `d`, diagonal at most 1 | exact where both ends of the semidefinite program meet |
+//! | [`Patterns`](SensitivitySet::Patterns): only some uses take part | the largest over patterns | as within; separation: upper bound |
+//!
+//! Always same direction ≤ signs ≤ vectors ≤ `Σ |G_ij|`. The sets differ: with `G = I - J/3` they give 0, 8/3, 3 and 4.
+
+use crate::adaptivity::Dependence;
+use crate::enclose::Ends;
+use crate::gram::{Decided, NodeGram};
+use crate::{ProgramError, semidefinite, signs};
+use ndp_account::Error;
+use ndp_certify::account::WIDTH;
+use ndp_certify::enclosure::width;
+use ndp_dp::{Exact, Guarantee, UpperBound};
+use num_rational::BigRational;
+use serde::Serialize;
+use std::fmt;
+
+/// The set of changes of one node's uses, each of size at most 1: what neighboring inputs are.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{Program, Reads, SensitivitySet};
+/// // Two uses with one noise each, both sent.
+/// let mut program = Program::new(2)?;
+/// for _ in 0..2 {
+///     let (x, z) = (program.contribute(0, Reads::Nothing)?, program.noise([0], 1)?);
+///     let y = program.add(&[x, z])?;
+///     program.send(0, 1, y)?;
+/// }
+/// let account = program.account(&Observer::node(1))?;
+/// let loss = |set: SensitivitySet| account.loss(0, &set).map(|loss| loss.value());
+/// assert_eq!(loss(SensitivitySet::UseLevel)?, 1.0);
+/// assert!((loss(SensitivitySet::SameDirection)? - 2.0).abs() < 1e-9);
+/// let bounds = vec![1.0, 3.0];
+/// let scaled = SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
+/// assert!((loss(scaled)? - 9.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SensitivitySet {
+    /// One use changes, the others stay.
+    UseLevel,
+    /// All uses change by the same vector of length at most 1. The most optimistic set: changes may cancel.
+    SameDirection,
+    /// Use `i` changes by `c_i a` with known `c` and one vector `a` of length at most 1.
+    Along(Vec<f64>),
+    /// Use `i` changes by any number of size at most 1: data of dimension 1.
+    Signs,
+    /// Use `i` changes by any vector of length at most 1 in this dimension.
+    Vectors {
+        /// The dimension, at least 1.
+        dimension: usize,
+    },
+    /// Only the uses of one pattern change, within a set: the largest over all patterns.
+    Patterns {
+        /// Which uses can belong to one example.
+        patterns: Patterns,
+        /// How the uses of a pattern change.
+        within: Box<SensitivitySet>,
+    },
+    /// Use `i` changes by `b_i` times what the set allows.
+    Bounded {
+        /// The bounds, one for each use, nonnegative.
+        bounds: Vec<f64>,
+        /// The set.
+        within: Box<SensitivitySet>,
+    },
+}
+
+impl fmt::Display for SensitivitySet {
+    /// What may differ between neighboring inputs, as a sentence without its period.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UseLevel => {
+                f.write_str("one use of one node's data changes, by a vector of length at most 1")
+            }
+            Self::SameDirection => {
+                f.write_str("all uses of one node's data change by the same vector of length at most 1")
+            }
+            Self::Along(weights) => {
+                write!(
+                    f,
+                    "the uses of one node's data change by one vector of length at most 1, times {weights:?}"
+                )
+            }
+            Self::Signs => f.write_str("every use of one node's data changes by a number of size at most 1"),
+            Self::Vectors { dimension } => {
+                write!(
+                    f,
+                    "every use of one node's data changes by a vector of length at most 1 in dimension {dimension}"
+                )
+            }
+            Self::Patterns { patterns, within } => {
+                match patterns {
+                    Patterns::Cyclic { period } => write!(f, "only every {period}-th use changes: ")?,
+                    Patterns::Separated { gap } => write!(f, "only uses at least {gap} apart change: ")?,
+                    Patterns::Listed(listed) => write!(f, "only the uses of one of {listed:?} change: ")?,
+                }
+                within.fmt(f)
+            }
+            Self::Bounded { bounds, within } => {
+                write!(f, "{within}; every use times its bound of {bounds:?}")
+            }
+        }
+    }
+}
+
+/// Which uses of a node's data can hold one example.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{Patterns, SensitivitySet, constructors::dsgd};
+/// use ndp_graph::{GossipMatrix, generators::complete_graph};
+/// // Four steps over data in two batches: an example is used in every second step.
+/// let program = dsgd(&GossipMatrix::metropolis(&complete_graph(3)?), 4)?;
+/// let account = program.account(&Observer::node(0))?;
+/// let loss = |set: &SensitivitySet| account.loss(1, set).map(|loss| loss.value());
+/// let (patterns, within) = (Patterns::Cyclic { period: 2 }, Box::new(SensitivitySet::SameDirection));
+/// let batches = SensitivitySet::Patterns { patterns, within };
+/// assert!(loss(&SensitivitySet::UseLevel)? < loss(&batches)?);
+/// assert!(loss(&batches)? < loss(&SensitivitySet::Signs)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Patterns {
+    /// Every `period`-th use, from any of the first `period` on.
+    Cyclic {
+        /// The period, at least 1.
+        period: usize,
+    },
+    /// Any uses that are at least `gap` apart.
+    Separated {
+        /// The smallest distance, at least 1.
+        gap: usize,
+    },
+    /// These.
+    Listed(Vec<Vec<usize>>),
+}
+
+/// A loss: `Q` at its largest over the declared set, in units where sensitivity and noise are 1.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{Dependence, SensitivitySet, constructors::muffliato};
+/// use ndp_dp::Grade;
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&path_graph(4)?), 2)?;
+/// let loss = program.account(&Observer::node(0))?.loss(1, &SensitivitySet::UseLevel)?;
+/// assert!(loss.value.grade() == Grade::Exact && loss.lower <= loss.value());
+/// // What it rests on goes with it.
+/// assert_eq!((loss.set, loss.reads), (SensitivitySet::UseLevel, Dependence::Fixed));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Loss {
+    /// The upper end, with its grade.
+    pub value: Guarantee<f64>,
+    /// The lower end: for an upper bound what is attained at least.
+    pub lower: f64,
+    /// What may differ between neighboring inputs: the set that was declared.
+    pub set: SensitivitySet,
+    /// What contributions were taken to depend on. With [`Dependence::Assumed`] the loss rests on an assumption.
+    pub reads: Dependence,
+}
+
+impl Loss {
+    pub(super) fn new(ends: Ends, may_be_exact: bool, set: &SensitivitySet, reads: Dependence) -> Self {
+        let exact = may_be_exact && reads != Dependence::Revealed && width(ends.low, ends.high) <= WIDTH;
+        let value = if exact { Exact::new(ends.high).into() } else { UpperBound::new(ends.high).into() };
+        Self { value, lower: ends.low.min(ends.high), set: set.clone(), reads }
+    }
+
+    /// The upper end.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        *self.value.value()
+    }
+}
+
+/// What a set makes of a Gram matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// Both ends.
+    Ends(Ends),
+    /// Some change of the set is seen without noise: the uses, with the direction's weights.
+    Noiseless(Vec<f64>),
+}
+
+/// The loss of a node under a set.
+pub(super) fn evaluate(gram: &NodeGram, set: &SensitivitySet) -> Result<Value, Error> {
+    let all: Vec<usize> = (0..gram.uses).collect();
+    within(gram, set, &all, &vec![1.0; gram.uses])
+}
+
+/// The loss over changes of the given uses, each scaled by its bound.
+fn within(gram: &NodeGram, set: &SensitivitySet, uses: &[usize], bounds: &[f64]) -> Result<Value, Error> {
+    let refuse = |problem: String| {
+        Err(Error::from(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }))
+    };
+    let on = |weights: &[f64]| -> Result<Vec<f64>, Error> {
+        let mut along = vec![0.0; gram.uses];
+        for &i in uses {
+            along[i] = exact_product(gram, weights[i], bounds[i])?;
+        }
+        Ok(along)
+    };
+    match set {
+        SensitivitySet::UseLevel => {
+            let mut largest = Ends::ZERO;
+            for &i in uses.iter().filter(|&&i| bounds[i] != 0.0) {
+                if gram.leaks(i) {
+                    return Ok(Value::Noiseless(unit(gram.uses, i)));
+                }
+                largest = largest.max(gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]));
+            }
+            Ok(Value::Ends(largest))
+        }
+        SensitivitySet::SameDirection => along(gram, &on(&vec![1.0; gram.uses])?),
+        SensitivitySet::Along(weights) => {
+            if weights.len() != gram.uses {
+                return refuse(format!("{} weights are given", weights.len()));
+            }
+            if let Some(bad) = weights.iter().find(|x| !x.is_finite()) {
+                return refuse(format!("the weight {bad} is not finite"));
+            }
+            along(gram, &on(weights)?)
+        }
+        SensitivitySet::Signs => free(gram, uses, bounds, 1),
+        SensitivitySet::Vectors { dimension } => {
+            if *dimension == 0 {
+                return refuse("the dimension is 0".to_owned());
+            }
+            free(gram, uses, bounds, *dimension)
+        }
+        SensitivitySet::Bounded { bounds: more, within: set } => {
+            if more.len() != gram.uses {
+                return refuse(format!("{} bounds are given", more.len()));
+            }
+            if let Some(bad) = more.iter().find(|x| !(0.0 <= **x && x.is_finite())) {
+                return refuse(format!("the bound {bad} is negative or not finite"));
+            }
+            let bounds = bounds.iter().zip(more).map(|(&a, &b)| exact_product(gram, a, b));
+            let bounds: Vec<f64> = bounds.collect::<Result<_, _>>()?;
+            within(gram, set, uses, &bounds)
+        }
+        SensitivitySet::Patterns { patterns, within: set } => {
+            if matches!(**set, SensitivitySet::Patterns { .. }) {
+                return refuse("patterns within patterns".to_owned());
+            }
+            if uses.len() != gram.uses {
+                return refuse("patterns stand outside everything else".to_owned());
+            }
+            of_patterns(gram, patterns, set, bounds)
+        }
+    }
+}
+
+/// `a b`, refused where it is no `f64`: a direction that is rounded is another direction.
+fn exact_product(gram: &NodeGram, a: f64, b: f64) -> Result<f64, Error> {
+    let product = a * b;
+    let exact = BigRational::from_float(a).zip(BigRational::from_float(b)).map(|(a, b)| a * b);
+    if exact.is_some() && exact == BigRational::from_float(product) {
+        return Ok(product);
+    }
+    let problem = format!("the product of {a} and {b} is no 64-bit number: give it as one weight");
+    Err(ProgramError::SensitivitySet { node: gram.node, uses: gram.uses, problem }.into())
+}
+
+fn of_patterns(
+    gram: &NodeGram,
+    patterns: &Patterns,
+    set: &SensitivitySet,
+    bounds: &[f64],
+) -> Result<Value, Error> {
+    let k = gram.uses;
+    let refuse = |problem: &str| {
+        let problem = problem.to_owned();
+        Err(Error::from(ProgramError::SensitivitySet { node: gram.node, uses: k, problem }))
+    };
+    let listed: Vec<Vec<usize>> = match patterns {
+        Patterns::Cyclic { period: 0 } | Patterns::Separated { gap: 0 } => {
+            return refuse("a period or a gap of 0");
+        }
+        Patterns::Cyclic { period } => {
+            (0..(*period).min(k)).map(|first| (first..k).step_by(*period).collect()).collect()
+        }
+        Patterns::Listed(listed) => {
+            for pattern in listed {
+                let mut sorted = pattern.clone();
+                sorted.sort_unstable();
+                if sorted.iter().any(|&i| i >= k) || sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                    return refuse("a pattern names a use that is not there, or names it twice");
+                }
+            }
+            listed.clone()
+        }
+        Patterns::Separated { gap } => return separated(gram, *gap, bounds),
+    };
+    let mut largest = Ends::ZERO;
+    for pattern in listed {
+        match within(gram, set, &pattern, bounds)? {
+            Value::Ends(ends) => largest = largest.max(ends),
+            noiseless @ Value::Noiseless(_) => return Ok(noiseless),
+        }
+    }
+    Ok(Value::Ends(largest))
+}
+
+/// At most `max Σ_(i in π) D_ii` over patterns `π` whose uses are at least `gap` apart, for one diagonal `D` with `D - G` psd.
+fn separated(gram: &NodeGram, gap: usize, bounds: &[f64]) -> Result<Value, Error> {
+    let uses: Vec<usize> = (0..gram.uses).filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
+    if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
+        return Ok(Value::Noiseless(unit(gram.uses, i)));
+    }
+    let sub = gram.part(&uses, bounds);
+    let majorant = semidefinite::majorant(&sub);
+    let mut diagonal = vec![0.0; gram.uses];
+    uses.iter().zip(majorant).for_each(|(&i, d)| diagonal[i] = d);
+    let mut best = vec![0.0; gram.uses + 1];
+    for i in 0..gram.uses {
+        let before: f64 = if i + 1 >= gap { best[i + 1 - gap] } else { 0.0 };
+        // Sums of nonnegative terms, rounded up.
+        best[i + 1] = f64::max(best[i], (before + diagonal[i]).next_up());
+    }
+    let lowest = uses.iter().map(|&i| gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]));
+    let low = lowest.fold(0.0, |m: f64, ends| m.max(ends.low));
+    Ok(Value::Ends(Ends { low, high: best[gram.uses] }))
+}
+
+/// All uses along one direction.
+fn along(gram: &NodeGram, weights: &[f64]) -> Result<Value, Error> {
+    match gram.along(weights) {
+        Decided::Ends(ends) => Ok(Value::Ends(ends)),
+        Decided::Noiseless => Ok(Value::Noiseless(weights.to_vec())),
+        Decided::Open => Err(ProgramError::Undecided(gram.node).into()),
+    }
+}
+
+/// Changes that are free of each other, in this dimension.
+fn free(gram: &NodeGram, uses: &[usize], bounds: &[f64], dimension: usize) -> Result<Value, Error> {
+    let uses: Vec<usize> = uses.iter().copied().filter(|&i| bounds[i] != 0.0 && gram.relevant(i)).collect();
+    if let Some(&i) = uses.iter().find(|&&i| gram.leaks(i)) {
+        return Ok(Value::Noiseless(unit(gram.uses, i)));
+    }
+    if uses.is_empty() {
+        return Ok(Value::Ends(Ends::ZERO));
+    }
+    let sub = gram.part(&uses, bounds);
+    if sub.center.is_none() {
+        // Only the structural bound is known: a diagonal D with D - G psd.
+        let high = sub.structural.iter().fold(0.0, |sum: f64, d| (sum + d).next_up());
+        // One use alone, and all in the same direction, are among the changes.
+        let alone = uses.iter().map(|&i| gram.diagonal(i).scaled(bounds[i]).scaled(bounds[i]).low);
+        let mut weights = vec![0.0; gram.uses];
+        uses.iter().for_each(|&i| weights[i] = bounds[i]);
+        let together = match gram.along(&weights) {
+            Decided::Ends(ends) => ends.low,
+            _ => 0.0,
+        };
+        return Ok(Value::Ends(Ends { low: alone.fold(together, f64::max), high }));
+    }
+    if let Some(ends) = signs::balanced(&sub) {
+        return Ok(Value::Ends(ends));
+    }
+    if dimension == 1 && uses.len() <= signs::MOST {
+        return Ok(Value::Ends(signs::enumerate(&sub)));
+    }
+    let mut ends = semidefinite::bounds(&sub, dimension);
+    if dimension == 1 {
+        ends.low = ends.low.max(signs::climb(&sub));
+        if ndp_certify::enclosure::width(ends.low, ends.high) > WIDTH
+            && uses.len() <= signs::MAX_BRANCHED
+            && let Some(found) = signs::branch(&sub, ends.low)
+        {
+            ends = Ends { low: ends.low.max(found.low), high: ends.high.min(found.high) };
+        }
+    }
+    Ok(Value::Ends(ends))
+}
+
+fn unit(uses: usize, at: usize) -> Vec<f64> {
+    (0..uses).map(|i| f64::from(u8::from(i == at))).collect()
+}

@@ -1,0 +1,266 @@
+//! Conjugate gradients that start at a few rows and grow with what they reach, for some right sides at once, and what their results
+//! prove.
+//!
+//! The right sides of a batch have nothing in common but the rows that they reach: each has step lengths of its own and stands still
+//! once it is solved. Neighbors reach nearly the same rows, so that a batch costs little more than one of them.
+
+use super::{Covariance, Shift};
+use crate::enclose::Ends;
+use ndp_linalg::stop::checkpoint;
+
+/// Right sides that are solved together.
+pub(super) const LANES: usize = 8;
+type Lane = [f64; LANES];
+const ZERO: Lane = [0.0; LANES];
+
+/// Vectors over all rows, 0 everywhere between two solves.
+pub(super) struct Scratch {
+    y: Vec<Lane>,
+    residual: Vec<Lane>,
+    step: Vec<Lane>,
+    image: Vec<Lane>,
+    reached: Vec<bool>,
+}
+
+/// An approximate solution `ŷ` and what it leaves over, both 0 elsewhere.
+pub(super) struct Solved {
+    /// Row, `ŷ`, computed residual and how far from it the residual of `ŷ` may be; ascending.
+    rows: Vec<(u32, f64, f64, f64)>,
+    /// At least `|D^(-1/2) r|²`.
+    left: f64,
+}
+
+impl Scratch {
+    pub(super) fn new(n: usize) -> Self {
+        let zero = || vec![ZERO; n];
+        Self { y: zero(), residual: zero(), step: zero(), image: zero(), reached: vec![false; n] }
+    }
+
+    /// `S ŷ ≈ b` for up to [`LANES`] right sides, each until what it leaves over is at most `enough`, relative to what was found
+    /// above 1.
+    pub(super) fn solve(&mut self, s: &Covariance, batch: &[&Shift], enough: f64) -> Vec<Solved> {
+        let mut rows: Vec<u32> = Vec::new();
+        let mut product = ZERO;
+        for (lane, b) in batch.iter().enumerate() {
+            for &(r, x, _) in *b {
+                let at = r as usize;
+                if !self.reached[at] {
+                    self.reached[at] = true;
+                    rows.push(r);
+                }
+                self.residual[at][lane] = x;
+                self.step[at][lane] = x / s.diagonal[at];
+                product[lane] += x * (x / s.diagonal[at]);
+            }
+        }
+        // Lanes that still move.
+        let mut open = [false; LANES];
+        open.iter_mut().zip(batch).zip(&product).for_each(|((open, _), &x)| *open = x > 0.0);
+        for _ in 0..MAX_STEPS {
+            checkpoint();
+            if !open.contains(&true) {
+                break;
+            }
+            let active = rows.len();
+            let curvature = self.images(s, &mut rows);
+            let mut length = ZERO;
+            for l in 0..LANES {
+                let by = product[l] / curvature[l];
+                open[l] &= by.is_finite() && by > 0.0;
+                length[l] = if open[l] { by } else { 0.0 };
+            }
+            let (mut left, mut next) = (ZERO, ZERO);
+            for &r in &rows {
+                let r = r as usize;
+                let (own, diagonal) = (s.own[r].recip(), s.diagonal[r].recip());
+                let image = std::mem::replace(&mut self.image[r], ZERO);
+                let (y, residual, step) = (&mut self.y[r], &mut self.residual[r], &self.step[r]);
+                for l in 0..LANES {
+                    y[l] += length[l] * step[l];
+                    residual[l] -= length[l] * image[l];
+                    let square = residual[l] * residual[l];
+                    left[l] += square * own;
+                    next[l] += square * diagonal;
+                }
+            }
+            let mut turn = ZERO;
+            for (l, b) in batch.iter().enumerate() {
+                let gained: f64 = b.iter().map(|&(r, x, _)| x * self.y[r as usize][l]).sum();
+                open[l] &= left[l] > enough * gained.max(1.0) && next[l] > 0.0;
+                turn[l] = if open[l] { next[l] / product[l] } else { 0.0 };
+            }
+            product = next;
+            for &r in &rows {
+                let r = r as usize;
+                let diagonal = s.diagonal[r].recip();
+                let (residual, step) = (&self.residual[r], &mut self.step[r]);
+                for l in 0..LANES {
+                    step[l] = residual[l] * diagonal + turn[l] * step[l];
+                }
+            }
+            if rows.len() == s.len() && active < s.len() {
+                rows.sort_unstable();
+            }
+        }
+        rows.sort_unstable();
+        self.certify(s, batch, rows)
+    }
+
+    /// The images of the steps; rows that are reached for the first time join. The curvatures.
+    fn images(&mut self, s: &Covariance, rows: &mut Vec<u32>) -> Lane {
+        let mut curvature = ZERO;
+        let active = rows.len();
+        if active == s.len() {
+            // All rows in the order of memory.
+            for i in 0..active {
+                let mut sum = ZERO;
+                for (j, x) in s.row(i) {
+                    sum.iter_mut().zip(&self.step[j]).for_each(|(sum, p)| *sum += x * p);
+                }
+                for l in 0..LANES {
+                    curvature[l] += self.step[i][l] * sum[l];
+                }
+                self.image[i] = sum;
+            }
+            return curvature;
+        }
+        for k in 0..active {
+            let i = rows[k] as usize;
+            let step = self.step[i];
+            if step == ZERO {
+                continue;
+            }
+            for (j, x) in s.row(i) {
+                if !self.reached[j] {
+                    self.reached[j] = true;
+                    rows.push(s.number(j));
+                }
+                self.image[j].iter_mut().zip(&step).for_each(|(sum, p)| *sum += x * p);
+            }
+        }
+        for &r in &rows[..active] {
+            let (step, image) = (&self.step[r as usize], &self.image[r as usize]);
+            for l in 0..LANES {
+                curvature[l] += step[l] * image[l];
+            }
+        }
+        curvature
+    }
+
+    /// The residuals of the `ŷ` with their errors, row by row; everything is 0 afterwards.
+    fn certify(&mut self, s: &Covariance, batch: &[&Shift], mut rows: Vec<u32>) -> Vec<Solved> {
+        // Neighbors of what was reached have a residual, too.
+        for k in 0..rows.len() {
+            if self.y[rows[k] as usize] == ZERO {
+                continue;
+            }
+            for (j, _) in s.row(rows[k] as usize) {
+                if !self.reached[j] {
+                    self.reached[j] = true;
+                    rows.push(s.number(j));
+                }
+            }
+        }
+        rows.sort_unstable();
+        let mut known: Vec<_> = batch.iter().map(|b| b.iter().peekable()).collect();
+        let mut found: Vec<Solved> =
+            batch.iter().map(|_| Solved { rows: Vec::with_capacity(rows.len()), left: 0.0 }).collect();
+        for &r in &rows {
+            let at = r as usize;
+            let (mut sum, mut size, mut wrong) = (ZERO, ZERO, ZERO);
+            let mut touched = [false; LANES];
+            for (l, known) in known.iter_mut().enumerate() {
+                if let Some(&(_, x, off)) = known.next_if(|x| x.0 == r) {
+                    (sum[l], size[l], wrong[l], touched[l]) = (x, x.abs(), off, true);
+                }
+            }
+            let mut count = 2;
+            for ((j, x), terms) in s.row(at).zip(s.sizes(at)) {
+                let y = &self.y[j];
+                count += 1;
+                for l in 0..LANES {
+                    sum[l] -= x * y[l];
+                    size[l] += terms * y[l].abs();
+                    touched[l] |= y[l] != 0.0;
+                }
+            }
+            // Entries of S are sums of at most `terms` products of rounded numbers.
+            let unit = (s.terms + count + 16) as f64 * (f64::EPSILON / 2.0);
+            for (l, found) in found.iter_mut().enumerate() {
+                if !touched[l] {
+                    // Nothing of this lane is near: nothing is left over here, exactly.
+                    continue;
+                }
+                let error = (unit * size[l] * UP + wrong[l]) * UP + f64::MIN_POSITIVE;
+                let worst = sum[l].abs() + error;
+                found.left += worst * worst / s.own[at];
+                found.rows.push((r, self.y[at][l], sum[l], error));
+            }
+        }
+        for &r in &rows {
+            let r = r as usize;
+            self.reached[r] = false;
+            (self.y[r], self.residual[r], self.step[r], self.image[r]) = (ZERO, ZERO, ZERO, ZERO);
+        }
+        for found in &mut found {
+            found.left *= 1.0 + (found.rows.len() + 16) as f64 * f64::EPSILON;
+        }
+        found
+    }
+}
+
+impl Solved {
+    /// Rows and weights of `ŷ`.
+    pub(super) fn combination(&self) -> Vec<(usize, f64)> {
+        self.rows.iter().filter(|row| row.1 != 0.0).map(|row| (row.0 as usize, row.1)).collect()
+    }
+
+    /// Both ends of `bᵀ S⁻¹ b`; the upper one is at most `bᵀ D⁻¹ b`, which the rows' own noises alone allow.
+    pub(super) fn ends(&self, s: &Covariance, b: &Shift) -> Ends {
+        let (middle, apart) = product(self, self, b);
+        let alone: f64 = b.iter().map(|&(r, x, off)| (x.abs() + off).powi(2) / s.own[r as usize]).sum();
+        let alone = (alone * (1.0 + (b.len() + 16) as f64 * f64::EPSILON)).next_up();
+        let low = (middle - apart).next_down().max(0.0);
+        let high = (middle + (apart + self.left) * UP).next_up().max(0.0);
+        // Not less than the lower end, whatever is not finite.
+        Ends { low: low.min(alone), high: if high <= alone { high } else { alone } }
+    }
+}
+
+/// Entry `b_iᵀ S⁻¹ b_j` and how far from it the truth may be.
+pub(super) fn entry(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
+    let (middle, apart) = product(i, j, b);
+    (middle, ((apart + (i.left * j.left).sqrt()) * UP).next_up())
+}
+
+/// `ŷ_iᵀ b_j + ŷ_jᵀ r_i` and its error.
+fn product(i: &Solved, j: &Solved, b: &Shift) -> (f64, f64) {
+    let (mut sum, mut size, mut wrong, mut count) = (0.0, 0.0, 0.0, 0);
+    let mut mine = i.rows.iter().peekable();
+    for &(r, x, off) in b {
+        while mine.next_if(|row| row.0 < r).is_some() {}
+        if let Some(&&(_, y, _, _)) = mine.peek().filter(|row| row.0 == r) {
+            sum += x * y;
+            size += (x * y).abs();
+            wrong += off * y.abs();
+            count += 1;
+        }
+    }
+    let mut other = j.rows.iter().peekable();
+    for &(r, _, rest, error) in &i.rows {
+        while other.next_if(|row| row.0 < r).is_some() {}
+        if let Some(&&(_, y, _, _)) = other.peek().filter(|row| row.0 == r) {
+            sum += rest * y;
+            size += (rest * y).abs();
+            wrong += error * y.abs();
+            count += 1;
+        }
+    }
+    let unit = (count + 8) as f64 * f64::EPSILON;
+    (sum, (unit * size + wrong * (1.0 + unit)) * UP)
+}
+
+/// Steps of one solve.
+const MAX_STEPS: usize = 4000;
+/// Covers a few roundings.
+const UP: f64 = 1.0 + 16.0 * f64::EPSILON;

@@ -1,0 +1,269 @@
+//! Witnesses of programs whose messages each bring a noise that no message before them has (its *pivot*), without writing out rows.
+//!
+//! The attack `y` solves `S y = b` in `f64`; whatever it is, it is one. The shift that goes with it, `V Rᵀ y`, is nearly one. It is
+//! made exact on a walk through the program: a hidden value moves by what `f64` says it does, and a noise that is met there for
+//! the first time makes it so; a message does not move, and its pivot makes it so. So numbers do not grow from value to value; with
+//! noise over time they grow as the entries of the inverse of its matrix do.
+
+use super::tape::{Kind, Sign, Tape, ZERO};
+use super::{MAX_ROWS, Uses, covariance, memory};
+use crate::Weight;
+use crate::build::Program;
+use crate::noiseless::Change;
+use crate::observers::Seen;
+use crate::registers::Definition;
+use crate::weight::float;
+use ndarray::Array2;
+use ndp_account::Error;
+use ndp_linalg::cholesky;
+use ndp_linalg::stop::checkpoint;
+use num_rational::BigRational;
+use num_traits::Zero;
+use std::collections::BTreeMap;
+
+/// An attack and a shift, and how far apart what they prove is, relative to the larger.
+pub(crate) struct Found {
+    /// Values and their weights.
+    pub(crate) attack: Vec<(usize, Weight)>,
+    /// Noises and how far each is shifted.
+    pub(crate) moved: Vec<(usize, BigRational)>,
+    pub(crate) apart: f64,
+}
+
+/// Attack and shift for a change; none where some message has no pivot or `f64` no factor of the covariance.
+///
+/// # Errors
+/// [`ndp_graph::Error::TooLarge`] beyond the memory limit.
+pub(crate) fn witness(
+    program: &Program,
+    seen: &Seen,
+    change: &Change,
+    limit: u64,
+) -> Result<Option<Found>, Error> {
+    let n = seen.rows.len();
+    if n == 0 || n > MAX_ROWS {
+        return Ok(None);
+    }
+    let Some(tape) = Tape::new(program, seen) else { return Ok(None) };
+    let Some(pivots) = pivots(&tape) else { return Ok(None) };
+    let uses = Uses { contributions: Vec::new(), places: vec![u32::MAX; tape.uses.len()], nodes: Vec::new() };
+    memory(&tape, &uses, n, limit)?;
+    let b = shifts(&tape, change);
+    if b.iter().all(|x| *x == 0.0) {
+        return Ok(None);
+    }
+    let Ok(factor) = cholesky(covariance(&tape, &uses, n).covariance.view()) else { return Ok(None) };
+    let right = Array2::from_shape_fn((n, 1), |(r, _)| b[r]);
+    let Ok(y) = factor.solve(right.view()) else { return Ok(None) };
+    let y: Vec<f64> = y.iter().copied().collect();
+    if !y.iter().all(|x| x.is_finite()) {
+        return Ok(None);
+    }
+    let mut slots = vec![ZERO; tape.slots];
+    let mut shift = vec![0.0; tape.variances.len()];
+    let seed = |row: usize| {
+        let mut lane = ZERO;
+        lane[0] = y[row];
+        lane
+    };
+    tape.back(tape.steps.len(), Sign::Given, &mut slots, seed, |kind, number, lane| {
+        if kind == Kind::Noise {
+            shift[number] = lane[0] * tape.variances[number];
+        }
+    });
+    drop(slots);
+    let Some(moved) = completed(program, seen, &tape, &pivots, &shift, change) else { return Ok(None) };
+    let low: f64 = y.iter().zip(&b).map(|(y, b)| y * b).sum();
+    let high: f64 = moved.iter().map(|(k, x)| float(x).powi(2) / float(&program.noises[*k].variance)).sum();
+    Ok(Some(Found { attack: messages(program, seen, &tape, &y), moved, apart: (high - low).abs() / high }))
+}
+
+/// The change in every row.
+fn shifts(tape: &Tape, change: &Change) -> Vec<f64> {
+    let mut slots = vec![0.0; tape.slots];
+    let mut rows = vec![0.0; tape.rows.len()];
+    for step in &tape.steps {
+        let number = step.number as usize;
+        let value = match step.kind {
+            Kind::Noise => 0.0,
+            Kind::Use => change.get(&tape.uses[number]).map_or(0.0, float),
+            Kind::Hidden | Kind::Row => tape.terms(step).iter().map(|&(to, x)| x * slots[to as usize]).sum(),
+        };
+        match step.kind {
+            Kind::Row => rows[number] = value,
+            _ => slots[step.slot as usize] = value,
+        }
+    }
+    rows
+}
+
+/// Of every row the noise with the largest share among those that no row before it has; none where a row has none.
+fn pivots(tape: &Tape) -> Option<Vec<usize>> {
+    let mut slots = vec![0.0f64; tape.slots];
+    let mut pivots = Vec::with_capacity(tape.rows.len());
+    let mut start = 0;
+    for &(_, end) in &tape.rows {
+        let mut touched = Vec::new();
+        let mut best: Option<(f64, usize)> = None;
+        for step in tape.steps[start..end].iter().rev() {
+            let gain = match step.kind {
+                Kind::Row => 1.0,
+                _ => std::mem::replace(&mut slots[step.slot as usize], 0.0),
+            };
+            if step.kind == Kind::Noise {
+                let share = gain * gain * tape.variances[step.number as usize];
+                if share > best.map_or(0.0, |(known, _)| known) {
+                    best = Some((share, step.number as usize));
+                }
+            }
+            for &(to, x) in tape.terms(step) {
+                slots[to as usize] += gain * x;
+                touched.push(to);
+            }
+        }
+        touched.iter().for_each(|&to| slots[to as usize] = 0.0);
+        pivots.push(best?.1);
+        start = end;
+    }
+    Some(pivots)
+}
+
+/// How far a value moves: a number, and parts of noises whose shift is not yet known.
+#[derive(Clone)]
+struct Motion {
+    near: f64,
+    known: BigRational,
+    open: Vec<(usize, BigRational)>,
+}
+
+/// The shift of all noises, exactly; none where a pivot has no part in its row after all.
+fn completed(
+    program: &Program,
+    seen: &Seen,
+    tape: &Tape,
+    pivots: &[usize],
+    shift: &[f64],
+    change: &Change,
+) -> Option<Vec<(usize, BigRational)>> {
+    // A grid fine enough for what matters, and no finer: short numbers.
+    let largest = shift.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    let top = ndp_numeric::casts::integer(largest.log2().floor().clamp(-900.0, 900.0));
+    let grid = 2.0f64.powi(i32::try_from(top - 60).unwrap_or(0));
+    let rounded = |x: f64| BigRational::from_float((x / grid).round() * grid);
+    let still = Motion { near: 0.0, known: BigRational::zero(), open: Vec::new() };
+    let mut slots = vec![still.clone(); tape.slots];
+    // By number of the noise on the tape: how far it moves, against its shift.
+    let mut motions: Vec<Option<BigRational>> = vec![None; shift.len()];
+    let mut noises = vec![0; shift.len()];
+    let mut row = 0;
+    for (at, (step, &value)) in tape.steps.iter().zip(&tape.values).enumerate() {
+        if at % 1024 == 0 {
+            checkpoint();
+        }
+        let (number, value) = (step.number as usize, value as usize);
+        row += usize::from(tape.rows[row].1 == at);
+        let mut motion = still.clone();
+        match step.kind {
+            Kind::Noise => {
+                if let Definition::Noise(k) = program.values[value] {
+                    noises[number] = k;
+                }
+                motion.near = -shift[number];
+                motion.open.push((number, BigRational::from_integer(1.into())));
+            }
+            Kind::Use => {
+                motion.known = change.get(&tape.uses[number]).cloned().unwrap_or_default();
+                motion.near = float(&motion.known);
+            }
+            Kind::Hidden | Kind::Row => {
+                let mut terms = tape.terms(step).iter();
+                program.values[value].each_term(|term, weight| {
+                    if seen.known_from[term].is_some() {
+                        return;
+                    }
+                    let Some(&(to, x)) = terms.next() else { return };
+                    let part = &slots[to as usize];
+                    motion.near += x * part.near;
+                    if !part.known.is_zero() {
+                        motion.known += weight * &part.known;
+                    }
+                    for (noise, y) in &part.open {
+                        match &motions[*noise] {
+                            Some(by) => motion.known += weight * y * by,
+                            None => match motion.open.iter_mut().find(|(known, _)| known == noise) {
+                                Some((_, sum)) => *sum += weight * y,
+                                None => motion.open.push((*noise, weight * y)),
+                            },
+                        }
+                    }
+                });
+            }
+        }
+        if matches!(step.kind, Kind::Noise | Kind::Use) {
+            slots[step.slot as usize] = motion;
+            continue;
+        }
+        motion.open.retain(|(_, x)| !x.is_zero());
+        let pivot = pivots[row];
+        let share = |(noise, x): &(usize, BigRational)| float(x).powi(2) * tape.variances[*noise];
+        // The noise that makes the value move as far as it should: that with the largest share. Others move as `f64` says.
+        let free = motion.open.iter().filter(|(noise, _)| *noise != pivot);
+        let own = match step.kind {
+            Kind::Row => None,
+            _ => free.max_by(|a, b| share(a).total_cmp(&share(b))).map(|(noise, _)| *noise),
+        };
+        for (noise, x) in std::mem::take(&mut motion.open) {
+            if noise == pivot || Some(noise) == own {
+                motion.open.push((noise, x));
+                continue;
+            }
+            let by = rounded(-shift[noise])?;
+            motion.known += x * &by;
+            motions[noise] = Some(by);
+        }
+        if step.kind == Kind::Row {
+            let (noise, x) = motion.open.pop()?;
+            motions[noise] = Some(-motion.known / x);
+            continue;
+        }
+        // A value with one consumer leaves it to that.
+        if let Some(own) = own.filter(|_| !step.once) {
+            let at = motion.open.iter().position(|(noise, _)| *noise == own)?;
+            let (_, x) = motion.open.swap_remove(at);
+            let of_pivot: f64 = motion.open.iter().map(|(noise, x)| -shift[*noise] * float(x)).sum();
+            let target = rounded(motion.near - of_pivot)?;
+            motions[own] = Some((&target - &motion.known) / x);
+            motion.known = target;
+        }
+        slots[step.slot as usize] = motion;
+    }
+    let found = motions.into_iter().zip(noises).map(|(motion, k)| motion.map(|x| (k, -x)));
+    Some(found.collect::<Option<Vec<_>>>()?.into_iter().filter(|(_, x)| !x.is_zero()).collect())
+}
+
+/// The combination of messages that is the combination `y` of rows: what the observer knows is taken out of each, and of the hidden
+/// values that it is made of.
+fn messages(program: &Program, seen: &Seen, tape: &Tape, y: &[f64]) -> Vec<(usize, Weight)> {
+    let mut weights: BTreeMap<usize, f64> = BTreeMap::new();
+    // Weights of values to be taken apart, without what is known and with nothing else.
+    let mut open: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+    for (&(value, _), &y) in tape.rows.iter().zip(y) {
+        weights.insert(value, y);
+        open.insert(value, [y, 0.0]);
+    }
+    while let Some((value, [hidden, known])) = open.pop_last() {
+        let message = weights.get_mut(&value).map(|sum| *sum += known).is_some();
+        program.values[value].each_term(|term, x| {
+            let (x, to) = (float(x), open.entry(term).or_insert([0.0; 2]));
+            if seen.known_from[term].is_none() {
+                to[0] += hidden * x;
+            } else {
+                to[1] -= hidden * x;
+            }
+            if !message {
+                to[1] += known * x;
+            }
+        });
+    }
+    weights.into_iter().filter(|(_, x)| *x != 0.0).map(|(value, x)| (value, Weight::from(x))).collect()
+}

@@ -1,0 +1,42 @@
+//! Tests of programs.
+
+mod claims;
+mod contradictions;
+mod deep;
+mod designs;
+mod errors;
+mod format;
+mod hostile;
+mod large;
+mod properties;
+mod reductions;
+mod reference;
+mod sets;
+mod witnesses;
+
+use super::*;
+use ndp_account::Observer;
+
+/// The number and its lower end agree with a ratio of integers.
+#[track_caller]
+fn assert_loss(account: &ProgramAccount, source: usize, set: &SensitivitySet, expected: f64) {
+    let loss = account.loss(source, set).expect("a loss");
+    let room = 1e-9 * expected.max(1.0);
+    assert!(
+        loss.value() >= expected * (1.0 - 1e-15) && loss.value() - expected <= room,
+        "node {source}: {} instead of {expected}",
+        loss.value()
+    );
+    assert!(loss.lower <= expected * (1.0 + 1e-15) + 1e-15 && expected - loss.lower <= room, "{loss:?}");
+    assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
+}
+
+/// The number and its lower end agree with fifteen printed digits.
+#[track_caller]
+fn assert_digits(account: &ProgramAccount, source: usize, set: &SensitivitySet, printed: f64) {
+    let loss = account.loss(source, set).expect("a loss");
+    let half_a_digit = 1e-14 * printed;
+    let inside = loss.lower <= printed + half_a_digit && printed - half_a_digit <= loss.value();
+    assert!(inside && loss.value() - loss.lower < 1e-10, "node {source}: {loss:?} instead of {printed}");
+    assert_eq!(loss.value.grade(), ndp_dp::Grade::Exact);
+}

@@ -1,0 +1,142 @@
+//! What may change: patterns of participation, the worst use, parts of vectors; messages that are lost.
+
+use super::*;
+use crate::constructors::*;
+use ndp_dp::Grade;
+use ndp_graph::GossipMatrix;
+use ndp_graph::generators::path_graph;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Cyclic participation is the largest over the patterns; separation is bounded by one diagonal.
+#[test]
+fn patterns_of_participation() -> Outcome {
+    let mut program = Program::new(1)?;
+    let half = toeplitz(6, &[Weight::from(1), Weight::from((1, 2))]);
+    let noise = program.noise_over_time(0, &inverse_of_lower(&half)?, 1)?;
+    for z in noise {
+        let x = program.contribute(0, Reads::Nothing)?;
+        let y = program.add(&[x, z])?;
+        program.broadcast(0, y)?;
+    }
+    // G = CᵀC: 5/4 on the diagonal (1 at the end), 1/2 beside it.
+    let account = program.account(&Observer::outsider())?;
+    let patterns = |patterns, within| SensitivitySet::Patterns { patterns, within: Box::new(within) };
+    let cyclic = |period| patterns(Patterns::Cyclic { period }, SensitivitySet::Vectors { dimension: 9 });
+    assert_loss(&account, 0, &cyclic(2), 3.75);
+    assert_loss(&account, 0, &cyclic(3), 2.5);
+    assert_loss(&account, 0, &cyclic(1), 5.0 * 1.25 + 1.0 + 10.0 * 0.5);
+    let listed = patterns(Patterns::Listed(vec![vec![0, 1], vec![4, 5]]), SensitivitySet::SameDirection);
+    assert_loss(&account, 0, &listed, 3.5);
+    let separated = patterns(Patterns::Separated { gap: 2 }, SensitivitySet::Vectors { dimension: 9 });
+    let bound = account.loss(0, &separated)?;
+    assert!(bound.value() >= 3.75 && bound.value() <= 3.0 * 2.25 + 1e-6, "{bound:?}");
+    assert_eq!(bound.value.grade(), Grade::UpperBound);
+    // Uses that are never sent have no part in a pattern.
+    let mut sparse = Program::new(1)?;
+    for t in 0..4 {
+        let x = sparse.contribute(0, Reads::Nothing)?;
+        let z = sparse.noise([0], 1)?;
+        let y = sparse.combine([(1 + t, x), (1, z)])?;
+        if t != 1 {
+            sparse.broadcast(0, y)?;
+        }
+    }
+    let bound = sparse.account(&Observer::outsider())?.loss(0, &separated)?;
+    // 1, -, 9, 16: the first and the last.
+    assert!(bound.value() >= 17.0 && bound.value() < 17.0 + 1e-6, "{bound:?}");
+    let bounds = vec![2.0; 6];
+    let doubled = SensitivitySet::Bounded { bounds, within: Box::new(SensitivitySet::UseLevel) };
+    assert_loss(&account, 0, &doubled, 5.0);
+    let rounded = SensitivitySet::Bounded {
+        bounds: vec![0.1; 6],
+        within: Box::new(SensitivitySet::Along(vec![0.1; 6])),
+    };
+    assert!(account.loss(0, &rounded).is_err());
+    Ok(())
+}
+
+/// The worst use need not be the first: here the third of four, behind the least noise.
+#[test]
+fn the_worst_use_counts() -> Outcome {
+    let mut program = Program::new(1)?;
+    for variance in [4, 2, 1, 3] {
+        let x = program.contribute(0, Reads::Nothing)?;
+        let z = program.noise([0], variance)?;
+        let y = program.add(&[x, z])?;
+        program.broadcast(0, y)?;
+    }
+    let account = program.account(&Observer::outsider())?;
+    assert_loss(&account, 0, &SensitivitySet::UseLevel, 1.0);
+    let sum = 0.25 + 0.5 + 1.0 + 1.0 / 3.0;
+    for set in
+        [SensitivitySet::SameDirection, SensitivitySet::Signs, SensitivitySet::Vectors { dimension: 2 }]
+    {
+        assert_loss(&account, 0, &set, sum);
+    }
+    let last_two = SensitivitySet::Patterns {
+        patterns: Patterns::Listed(vec![vec![0, 1], vec![2, 3]]),
+        within: Box::new(SensitivitySet::UseLevel),
+    };
+    assert_loss(&account, 0, &last_two, 1.0);
+    Ok(())
+}
+
+/// Two kinds of coordinates, of which one is sent twice: what is seen of a vector is the worse of them; several uses have a bound.
+#[test]
+fn parts_of_vectors() -> Outcome {
+    let kind = |times: i64, second: bool| -> Result<ProgramAccount, ndp_account::Error> {
+        let mut program = Program::new(1)?;
+        for use_ in 0..2 {
+            let x = program.contribute(0, Reads::Nothing)?;
+            for _ in 0..times {
+                let z = program.noise([0], 1)?;
+                let y = program.add(&[x, z])?;
+                if use_ == 0 || second {
+                    program.broadcast(0, y)?;
+                }
+            }
+        }
+        program.account(&Observer::outsider())
+    };
+    // G = diag(2, 0) in one kind of coordinate, the identity in the other.
+    let accounts = [kind(2, false)?, kind(1, true)?];
+    let of = |set: &SensitivitySet| loss_by_coordinates(&accounts, 0, set);
+    for set in [SensitivitySet::UseLevel, SensitivitySet::SameDirection] {
+        let loss = of(&set)?;
+        assert!((loss.value() - 2.0).abs() < 1e-9 && loss.value.grade() == Grade::Exact, "{loss:?}");
+    }
+    // The first use in one kind, the second in the other: 3, which the bound reaches.
+    let loss = of(&SensitivitySet::Vectors { dimension: 2 })?;
+    assert!(
+        loss.value() >= 3.0 && loss.value() < 3.0 + 1e-6 && loss.value.grade() == Grade::UpperBound,
+        "{loss:?}"
+    );
+    assert!(
+        of(&SensitivitySet::Signs).is_err()
+            && loss_by_coordinates(&[], 0, &SensitivitySet::UseLevel).is_err()
+    );
+    Ok(())
+}
+
+/// Messages that may be lost: the account counts them all, as an upper bound.
+#[test]
+fn lost_messages_are_an_upper_bound() -> Outcome {
+    let program = dsgd(&GossipMatrix::metropolis(&path_graph(3)?), 3)?;
+    let options = AccountOptions { some_lost: true, ..AccountOptions::default() };
+    let set = SensitivitySet::SameDirection;
+    let all = program.account(&Observer::node(2))?.loss(0, &set)?;
+    let some = program.account_with(&Observer::node(2), &options)?.loss(0, &set)?;
+    assert_eq!((some.value(), some.value.grade()), (all.value(), Grade::UpperBound));
+    // A run in which the second message is lost.
+    let mut short = Program::new(1)?;
+    let x = short.contribute(0, Reads::Nothing)?;
+    let (a, b) = (short.noise([0], 1)?, short.noise([0], 1)?);
+    let (a, b) = (short.add(&[x, a])?, short.add(&[x, b])?);
+    short.broadcast(0, a)?;
+    let lost = short.account(&Observer::outsider())?.loss(0, &set)?;
+    short.broadcast(0, b)?;
+    let whole = short.account_with(&Observer::outsider(), &options)?.loss(0, &set)?;
+    assert!(lost.value() < whole.lower && whole.value.grade() == Grade::UpperBound);
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! Witnesses: two vectors that prove a loss from both sides, checked in exact arithmetic without deciding a rank.
+//!
+//! For a change `δ` of the uses of a node and `b = B δ`,
+//!
+//! ```text
+//! max over y of (yᵀ b)² / (yᵀ R V Rᵀ y)  =  Q(δ)  =  min of xᵀ V⁻¹ x over R x = b:
+//! ```
+//!
+//! any combination `y` of messages is an *attack* and proves a lower bound; any shift `x` of the noises that looks like the change in
+//! *every* row proves an upper bound. Proof: `(yᵀ R x)² ≤ (yᵀ R V Rᵀ y) (xᵀ V⁻¹ x)`.
+
+use crate::account::ProgramAccount;
+use crate::adaptivity::Dependence;
+use crate::build::{Program, Value};
+use crate::exact::multiple;
+use crate::noiseless::shift_of;
+use crate::observers::Seen;
+use crate::options::AccountOptions;
+use crate::registers::{Definition, Primitive, Unreduced, combined};
+use crate::weight::over;
+use crate::{ProgramError, Weight, exact, sparse, sweep};
+use ndp_account::{Error, Observer};
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use std::collections::BTreeMap;
+
+/// One side of a proof about a change of a node's uses: an *attack*, which is a combination of messages that tells the change from
+/// none, or a *shift* of noises that looks to the observer like the change.
+///
+/// # Examples
+/// ```
+/// use ndp_account::Observer;
+/// use ndp_program::{Weight, constructors::muffliato};
+/// use ndp_graph::{GossipMatrix, generators::path_graph};
+/// let program = muffliato(&GossipMatrix::metropolis(&path_graph(3)?), 2)?;
+/// let observer = Observer::node(2);
+/// let (attack, shift) = program.account(&observer)?.witnesses(0, &[Weight::from(1)])?;
+/// // Both ends, in exact arithmetic, by somebody who trusts no account.
+/// let (low, high) = (program.check_attack(&observer, &attack)?, program.check_shift(&observer, &shift)?);
+/// assert_eq!((low, high), (Some(Weight::from(1)), Weight::from(1)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// The node.
+    pub source: usize,
+    /// How its uses change, one weight for each.
+    pub change: Vec<Weight>,
+    /// Of an attack values that are seen and their weights, of a shift noises and how far each is shifted.
+    pub terms: Vec<(Value, Weight)>,
+}
+
+impl Program {
+    /// The loss that an attack proves at least: `(yᵀ b)² / (yᵀ R V Rᵀ y)`, exactly. `None` where the combination shows
+    /// the change without noise; 0 for an attack without messages.
+    ///
+    /// # Errors
+    /// [`ProgramError::Witness`] when a value is not seen, or the combination shows neither noise nor change; a bad observer.
+    ///
+    /// # Complexity
+    /// One walk back through what the messages are made of.
+    pub fn check_attack(&self, observer: &Observer, attack: &Witness) -> Result<Option<Weight>, Error> {
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
+        let change = self.change(&seen, attack.source, &attack.change)?;
+        if attack.terms.is_empty() {
+            return Ok(Some(Weight::of(BigRational::zero())));
+        }
+        // A common factor of all weights has no effect.
+        let mut common = BigInt::one();
+        for (value, weight) in &attack.terms {
+            let number = self.check(*value)?;
+            if seen.known_from[number].is_none() {
+                return Err(refused(format!("value {number} is not seen")));
+            }
+            common = multiple(common, weight.exact("a weight")?.denom());
+        }
+        let mut open: BTreeMap<usize, Unreduced> = BTreeMap::new();
+        for (value, weight) in &attack.terms {
+            let weight = weight.exact("a weight")?;
+            let sum = open.entry(value.index()).or_insert_with(Unreduced::zero);
+            sum.add(weight.numer() * (&common / weight.denom()), &BigInt::one());
+        }
+        let (mut shift, mut variances) = (Unreduced::zero(), Sums::default());
+        for (primitive, x) in combined(&self.values, open) {
+            match primitive {
+                Primitive::Contribution(k) => {
+                    if let Some(delta) = change.get(&k).filter(|delta| !delta.is_zero()) {
+                        shift.add(x.numerator * delta.numer(), &(x.denominator * delta.denom()));
+                    }
+                }
+                Primitive::Noise(k) if seen.known_from[self.noises[k].value].is_none() => {
+                    let v = &self.noises[k].variance;
+                    let squares = (&x.numerator * &x.numerator, &x.denominator * &x.denominator);
+                    variances.add(squares.0 * v.numer(), squares.1 * v.denom());
+                }
+                Primitive::Noise(_) => {}
+            }
+        }
+        let variance = variances.total();
+        if shift.numerator.is_zero() {
+            return Err(refused("the combination does not show the change".to_owned()));
+        }
+        if variance.numerator.is_zero() {
+            return Ok(None);
+        }
+        let above = &shift.numerator * &shift.numerator * variance.denominator;
+        let below = &shift.denominator * &shift.denominator * variance.numerator;
+        Ok(Some(Weight::of(over(above, &below))))
+    }
+
+    /// The loss that a noise shift proves at most: `xᵀ V⁻¹ x`, exactly.
+    ///
+    /// # Errors
+    /// [`ProgramError::Witness`] when the shift and the change look different in some row, or a noise is shifted that the
+    /// observer knows; a bad observer.
+    ///
+    /// # Complexity
+    /// One walk on through the program: every value moves by the change less the shift, and what is seen must not move.
+    pub fn check_shift(&self, observer: &Observer, shift: &Witness) -> Result<Weight, Error> {
+        let seen = Seen::outline(self, observer, &BTreeMap::new())?;
+        let change = self.change(&seen, shift.source, &shift.change)?;
+        let mut moved: BTreeMap<usize, &BigRational> = BTreeMap::new();
+        // All shifts over one denominator, so that values have those of the program's weights.
+        let mut common = change.values().fold(BigInt::one(), |d, x| multiple(d, x.denom()));
+        let mut price = Sums::default();
+        for (value, by) in &shift.terms {
+            let number = self.check(*value)?;
+            let by = by.exact("a weight")?;
+            let Definition::Noise(noise) = self.values[number] else {
+                return Err(refused(format!("value {number} is no noise")));
+            };
+            if by.is_zero() {
+                continue;
+            }
+            if seen.known_from[number].is_some() {
+                return Err(refused(format!("the observer knows noise {number}")));
+            }
+            if moved.insert(noise, by).is_some() {
+                return Err(refused(format!("noise {number} is shifted twice")));
+            }
+            common = multiple(common, by.denom());
+        }
+        let whole = |x: &BigRational| x.numer() * (&common / x.denom());
+        for (k, by) in &moved {
+            let (x, v) = (whole(by), &self.noises[*k].variance);
+            price.add(&x * &x * v.denom(), v.numer().clone());
+        }
+        let mut is_row = vec![false; self.values.len()];
+        seen.rows.iter().for_each(|row| is_row[row.value] = true);
+        let mut moves: Vec<Option<Box<Unreduced>>> = vec![None; self.values.len()];
+        for (number, definition) in self.values.iter().enumerate() {
+            // What is known otherwise follows from rows, and moves as little.
+            if seen.known_from[number].is_some() && !is_row[number] {
+                continue;
+            }
+            let mut sum = Unreduced::zero();
+            match definition {
+                Definition::Contribution(k) => {
+                    change.get(k).into_iter().for_each(|delta| sum.numerator = whole(delta));
+                }
+                Definition::Noise(k) => moved.get(k).into_iter().for_each(|by| sum.numerator = -whole(by)),
+                Definition::Sum(_) | Definition::Mixed { .. } => definition.each_term(|term, weight| {
+                    if let Some(x) = &moves[term] {
+                        sum.add(&x.numerator * weight.numer(), &(&x.denominator * weight.denom()));
+                    }
+                }),
+            }
+            if sum.numerator.is_zero() {
+                continue;
+            }
+            if is_row[number] {
+                return Err(refused(format!("value {number} shows the change")));
+            }
+            sum.shorten();
+            moves[number] = Some(Box::new(sum));
+        }
+        let price = price.total();
+        Ok(Weight::of(over(price.numerator, &(price.denominator * &common * &common))))
+    }
+}
+
+/// Sums of ratios, one for each denominator.
+#[derive(Default)]
+struct Sums(BTreeMap<BigInt, BigInt>);
+
+impl Sums {
+    fn add(&mut self, numerator: BigInt, denominator: BigInt) {
+        *self.0.entry(denominator).or_insert_with(BigInt::zero) += numerator;
+    }
+
+    fn total(self) -> Unreduced {
+        let mut sum = Unreduced::zero();
+        self.0.into_iter().for_each(|(denominator, numerator)| sum.add(numerator, &denominator));
+        sum
+    }
+}
+
+impl ProgramAccount {
+    /// An attack on a change of the uses of `source`, and a shift of the noises that looks like the change: the loss lies between
+    /// what they prove, and what they prove is exact. Where nothing is learned both are empty.
+    ///
+    /// Up to 160 messages the pair is the best there is, and both prove the same number. Beyond, where every message brings a noise
+    /// that no message before it has, attack and shift come from `f64` and are completed exactly: they are a little apart. Other
+    /// large views are solved in exact arithmetic again, as long as the numbers are.
+    ///
+    /// # Errors
+    /// [`ProgramError::NodeOutOfRange`], [`ProgramError::Member`], [`ProgramError::Shape`]; [`ProgramError::NotFinite`];
+    /// [`ndp_certify::Error::NoiselessView`] where the change is seen without noise; [`ProgramError::WitnessOfRevealed`] where the account
+    /// shows the observer values that it does not have; [`ProgramError::WitnessTooLong`] where exact numbers would be too long,
+    /// [`ndp_graph::Error::TooLarge`] where memory does not suffice.
+    ///
+    /// # Complexity
+    /// Exact: `O(r² l)` products of integers for `r` independent messages and a solution of `l` words. Otherwise that of the account.
+    pub fn witnesses(&self, source: usize, change: &[Weight]) -> Result<(Witness, Witness), Error> {
+        let program = &self.program;
+        let by_use = program.change(&self.seen, source, change)?;
+        // Values that were shown to the observer it does not have.
+        if self.adaptivity == Dependence::Revealed {
+            return Err(ProgramError::WitnessOfRevealed.into());
+        }
+        let value = |number: usize| Value(u32::try_from(number).unwrap_or(u32::MAX));
+        let witness = |terms| Witness { source, change: change.to_vec(), terms };
+        let pair = |attack: Vec<(usize, Weight)>, moved: Vec<(usize, BigRational)>| {
+            let attack = attack.into_iter().map(|(number, y)| (value(number), y)).collect();
+            let moved = moved.into_iter().map(|(k, x)| (value(program.noises[k].value), Weight::of(x)));
+            (witness(attack), witness(moved.collect()))
+        };
+        let memory = AccountOptions::default().memory_limit;
+        let large = self.seen.rows.len() > MAX_EXACT;
+        let mut swept = None;
+        if large && !self.seen.is_complete() {
+            // Rows that are not written out.
+            swept = sweep::witness(program, &self.seen, &by_use, memory)?;
+            if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
+                return Ok(pair(found.attack, found.moved));
+            }
+        }
+        let seen = match self.completed() {
+            Ok(seen) => seen,
+            Err(error) => return swept.map(|found| pair(found.attack, found.moved)).ok_or(error),
+        };
+        let seen = &*seen;
+        let number = |r: usize| seen.rows[r].value;
+        let shifts: Vec<BigRational> = seen.rows.iter().map(|row| shift_of(&row.form, &by_use)).collect();
+        if shifts.iter().all(BigRational::is_zero) {
+            return Ok(pair(Vec::new(), Vec::new()));
+        }
+        if large {
+            if let Some((attack, moved)) = sparse::witness(program, seen, &shifts, memory)? {
+                let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::from(y)));
+                return Ok(pair(attack.collect(), moved.into_iter().collect()));
+            }
+            if self.seen.is_complete() {
+                swept = sweep::witness(program, seen, &by_use, memory)?;
+                if let Some(found) = swept.take_if(|found| found.apart < CLOSE) {
+                    return Ok(pair(found.attack, found.moved));
+                }
+            }
+        }
+        match (exact::witness(program, seen, &shifts), swept) {
+            (exact::Outcome::Found(attack, moved), _) => {
+                let attack = attack.into_iter().map(|(r, y)| (number(r), Weight::of(y)));
+                Ok(pair(attack.collect(), moved.into_iter().collect()))
+            }
+            (exact::Outcome::Shown, _) => Err(Error::Certify(ndp_certify::Error::NoiselessView(source))),
+            // A pair that is not close is one.
+            (exact::Outcome::TooLong { .. }, Some(found)) => Ok(pair(found.attack, found.moved)),
+            (exact::Outcome::TooLong { rank, bits }, None) => {
+                Err(ProgramError::WitnessTooLong { rank, bits }.into())
+            }
+        }
+    }
+}
+
+fn refused(why: String) -> Error {
+    ProgramError::Witness(why).into()
+}
+
+/// Rows up to which witnesses are exact solutions.
+const MAX_EXACT: usize = 160;
+/// How far apart witnesses in `f64` may be before exact ones are tried, relative to the loss.
+const CLOSE: f64 = 1e-9;
