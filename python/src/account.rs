@@ -97,6 +97,10 @@ impl ndp_account::Account for Borrowed {
         self.0.borrow_dependent().node_count()
     }
 
+    fn terms(&self) -> ndp_account::Terms {
+        self.0.borrow_dependent().terms()
+    }
+
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<ndp_dp::Profile, Error> {
         self.0.borrow_dependent().profile(u, noise)
     }

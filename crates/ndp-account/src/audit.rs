@@ -7,6 +7,7 @@
 //! the observer received, and turns the two error counts into a lower bound on the Gaussian
 //! parameter `μ` that holds with a stated probability, whatever the accountant says.
 
+use crate::Terms;
 use crate::accountant::Observer;
 use crate::counter::Counter;
 use crate::error::ensure;
@@ -72,6 +73,8 @@ pub struct Audit {
     pub false_positives: f64,
     /// Share of runs with the higher input that were recognised.
     pub true_positives: f64,
+    /// What the account is about.
+    pub terms: Terms,
 }
 
 impl Audit {
@@ -109,7 +112,8 @@ pub fn audit(
         plan.error_rate,
     )?;
     let attack = protocol.attack(u, observer, noise)?;
-    let profile = protocol.account(observer)?.profile(u, noise)?;
+    let account = protocol.account(observer)?;
+    let (profile, terms) = (account.profile(u, noise)?, account.terms());
     let pilot = plan.runs.div_ceil(10);
     let pieces = 2 * (pilot.div_ceil(AT_ONCE) + plan.runs.div_ceil(AT_ONCE));
     let counter = Counter::new(progress, pieces as u64);
@@ -138,6 +142,7 @@ pub fn audit(
     Ok(Audit {
         allowed: allowed(&profile, false_rate)?,
         measured_mu: Estimate::new(measured.max(0.0)),
+        terms,
         false_positives: false_count as f64 / plan.runs as f64,
         true_positives: true_count as f64 / plan.runs as f64,
     })

@@ -1,6 +1,6 @@
 //! What every protocol can say of itself: its nodes, and what each of them sees.
 
-use crate::{Error, LossReport, View, loss, Terms};
+use crate::{Error, LossReport, Terms, View, loss};
 use ndarray::{Array2, ArrayView2, Axis};
 use ndp_dp::{Guarantee, NoiseMultiplier, Sigma};
 use rand::Rng;

@@ -61,6 +61,8 @@ pub enum Law {
     DiscreteLaplace,
     /// A label is replaced by a random one: a report is `ε₀`-DP, and the noise is `1/ε₀`.
     RandomizedResponse,
+    /// A law of somebody's own; the noise is the standard deviation.
+    Own,
 }
 
 /// What the noise of a protocol is.

@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use ndp_account::parts::checked_coalition;
-use ndp_account::{Error, LinearProtocol, LossReport, View};
+use ndp_account::{Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, ObserverLoss};
 
 /// Local differential privacy: every node publishes its value with noise of its own, and everybody takes the mean.
@@ -50,6 +50,10 @@ fn at_least_two(nodes: usize) -> Result<usize, Error> {
 }
 
 impl LinearProtocol for LocalAveraging {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("every value, once")
+    }
+
     fn node_count(&self) -> usize {
         self.nodes
     }
@@ -92,6 +96,10 @@ impl LinearProtocol for LocalAveraging {
 }
 
 impl LinearProtocol for CentralAveraging {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("the sum, by the curator")
+    }
+
     fn node_count(&self) -> usize {
         self.nodes
     }

@@ -1,6 +1,6 @@
 //! Accounts that do not fit, or take too long, give way to bounds that cost nothing.
 
-use ndp_account::{Account, Assumption, Attacker, Error, LossReport, Observer, Protocol};
+use ndp_account::{Account, Assumption, Attacker, Error, LossReport, Observer, Protocol, Terms};
 use ndp_algos::registry::{Entry, Parameters};
 use ndp_certify::Error as Certify;
 use ndp_dp::{ApproxDp, Curve, Delta, Guarantee, Measure, NoiseMultiplier, Order, Profile};
@@ -232,6 +232,10 @@ impl Account for PatientAccount {
 
     fn node_count(&self) -> usize {
         self.account.node_count()
+    }
+
+    fn terms(&self) -> Terms {
+        self.account.terms()
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

@@ -2,8 +2,8 @@
 
 use crate::output::{command_line, number, up};
 use crate::question::Chosen;
-use ndp_account::{Account, Assumption, Coverage, Observer};
-use ndp_algos::registry::{self, Changes, Law, Noise};
+use ndp_account::{Account, Assumption, Changes, Coverage, Law, Noise, Observer, Statement};
+use ndp_algos::registry;
 use ndp_dp::{Grade, Measure, NoiseMultiplier};
 use ndp_graph::Graph;
 use ndp_report::page::Page;
@@ -31,8 +31,13 @@ pub(crate) fn network(file: &std::path::Path, graph: &Graph) -> String {
     format!("the network of {name} with {} nodes and {} edges", graph.node_count(), graph.edge_count())
 }
 
-/// What of one node's data may differ.
-pub(crate) const fn changes(changes: Changes) -> &'static str {
+/// What of one node's data may differ; of several, each.
+pub(crate) fn changes(statement: &Statement) -> String {
+    statement.changes.iter().map(|&change| change_of(change)).collect::<Vec<_>>().join("; ")
+}
+
+/// The same of one.
+pub(crate) const fn change_of(changes: Changes) -> &'static str {
     match changes {
         Changes::Value => "the value of one node, anywhere in its range",
         Changes::EveryContribution => "everything that one node contributes, each time anywhere in the range",
@@ -62,22 +67,29 @@ pub(crate) const fn law(law: Law) -> &'static str {
         Law::Laplace => "standard deviation of Laplace noise (its scale times the root of 2)",
         Law::DiscreteLaplace => "standard deviation of discrete Laplace noise, of whole numbers",
         Law::RandomizedResponse => "reciprocal of the epsilon0 of randomized response",
+        Law::Own => "standard deviation of the noise",
     }
 }
 
 /// The same, with where the noise is added.
-pub(crate) fn noise_is(noise: &Noise) -> String {
-    format!("{}, on {}", law(noise.law), noise.on)
+pub(crate) fn noise_is(statement: &Statement) -> String {
+    let of_one = |noise: &Noise| format!("{}, on {}", law(noise.law), noise.on);
+    statement.noise.iter().map(of_one).collect::<Vec<_>>().join("; ")
 }
 
 /// A noise in the unit of the values and in its own unit.
-pub(crate) fn noise_in_units(sigma: &str, multiplier: &str, noise: &Noise) -> String {
-    match noise.law {
-        Law::RandomizedResponse => multiplier.to_owned(),
-        Law::Gaussian | Law::Laplace | Law::DiscreteLaplace => {
+pub(crate) fn noise_in_units(sigma: &str, multiplier: &str, statement: &Statement) -> String {
+    match statement.noise.first() {
+        Some(noise) if noise.law != Law::RandomizedResponse => {
             format!("{sigma} ({multiplier} times {})", noise.unit)
         }
+        _ => multiplier.to_owned(),
     }
+}
+
+/// By which theorems numbers hold, and where they are computed.
+pub(crate) fn by(statement: &Statement) -> String {
+    statement.by.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
 /// What an account takes for granted.
@@ -98,14 +110,14 @@ pub(crate) fn assumed_in_a_sentence(assumption: Assumption) -> String {
 }
 
 /// What the noise is, as a sentence.
-pub(crate) fn noise_in_a_sentence(noise: &Noise) -> String {
-    match noise.law {
-        Law::RandomizedResponse => format!("The number called noise is the {}.", noise_is(noise)),
-        _ => format!(
+pub(crate) fn noise_in_a_sentence(statement: &Statement) -> String {
+    match statement.noise.first() {
+        Some(noise) if noise.law != Law::RandomizedResponse => format!(
             "The number called noise is the {}; it is given in the unit of the values and as a multiple of {}.",
-            noise_is(noise),
+            noise_is(statement),
             noise.unit
         ),
+        _ => format!("The number called noise is the {}.", noise_is(statement)),
     }
 }
 
@@ -191,7 +203,12 @@ pub(crate) fn assumptions(page: Page, particular: &[String]) -> Page {
 }
 
 /// What the grade and the failure probability mean.
-pub(crate) fn sureness(page: Page, grades: &[Grade], failure: f64, notes: &[String]) -> Page {
+pub(crate) fn sureness(
+    page: Page,
+    grades: &[Grade],
+    (failure, statement): (f64, Option<&Statement>),
+    notes: &[String],
+) -> Page {
     let mut words = Vec::new();
     if grades.contains(&Grade::Exact) {
         words.push(
@@ -214,6 +231,12 @@ pub(crate) fn sureness(page: Page, grades: &[Grade], failure: f64, notes: &[Stri
         )
     });
     words.extend(notes.iter().map(|note| format!("{}.", capital(note))));
+    if let Some(statement) = statement {
+        words.push(format!(
+            "The theorems behind the numbers, and the functions that compute them: {}.",
+            by(statement)
+        ));
+    }
     page.section("How sure this is").list(&words)
 }
 

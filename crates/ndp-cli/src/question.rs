@@ -6,7 +6,7 @@ use crate::input::{Names, bytes, node};
 use crate::output::up;
 use crate::patience::Patient;
 use ndp_account::{Allowed, Audience, Observer, Target};
-use ndp_algos::registry::{self, Changes, Law, Noise, Parameters, Terms};
+use ndp_algos::registry::{self, Parameters};
 use ndp_dp::{Delta, Measure, NoiseMultiplier, Order, Sigma};
 use ndp_graph::{GossipMatrix, Graph};
 use ndp_linalg::memory::require_dense;
@@ -113,14 +113,6 @@ pub(crate) struct ChosenProtocol {
     /// It waits as long as asked for.
     pub(crate) protocol: Patient,
     pub(crate) name: String,
-    /// What its numbers are about.
-    pub(crate) terms: Terms,
-}
-
-/// What a number of a protocol of the registry, given as `name` or `name:parameters`, is about.
-pub(crate) fn terms(text: &str) -> Result<Terms, Failure> {
-    let (name, parameters) = text.split_once(':').unwrap_or((text, ""));
-    Ok(registry::find(name)?.terms(&parameters.parse()?)?)
 }
 
 /// The protocol that was chosen, which waits as long as asked for.
@@ -130,9 +122,8 @@ pub(crate) fn chosen(
     patience: Option<u64>,
 ) -> Result<ChosenProtocol, Failure> {
     let (Some(path), Some(uses)) = (&choice.program, choice.uses) else {
-        let terms = terms(&choice.protocol)?;
         let protocol = protocol(&choice.protocol, matrix, patience)?;
-        return Ok(ChosenProtocol { protocol, name: choice.protocol.clone(), terms });
+        return Ok(ChosenProtocol { protocol, name: choice.protocol.clone() });
     };
     let refused = |why: String| Failure::Refused(format!("{}: {why}", path.display()));
     let program = Program::read(&bytes(path)?[..]).map_err(|error| refused(error.to_string()))?;
@@ -140,21 +131,13 @@ pub(crate) fn chosen(
     if nodes != matrix.node_count() {
         return Err(refused(format!("the program has {nodes} nodes, the graph {}", matrix.node_count())));
     }
-    let once = (0..nodes).all(|u| program.uses(u) <= 1);
-    let (set, changes) = match uses {
-        Uses::UseLevel => (SensitivitySet::UseLevel, Changes::OneUse),
-        Uses::SameDirection => (SensitivitySet::SameDirection, Changes::UsesAlike),
-        Uses::Signs => (SensitivitySet::Signs, Changes::EveryNumber),
+    let set = match uses {
+        Uses::UseLevel => SensitivitySet::UseLevel,
+        Uses::SameDirection => SensitivitySet::SameDirection,
+        Uses::Signs => SensitivitySet::Signs,
     };
-    let noise = Noise {
-        law: Law::Gaussian,
-        unit: "the sensitivity of a use",
-        on: "the values of the program, whose variances are in units of its square",
-    };
-    // Where data are used once all sets are the same.
-    let terms = Terms { changes: if once { Changes::Value } else { changes }, noise };
     let protocol = Patient::new(Box::new(Declared::new(program, set)), patience);
-    Ok(ChosenProtocol { protocol, name: path.display().to_string(), terms })
+    Ok(ChosenProtocol { protocol, name: path.display().to_string() })
 }
 
 /// The noise in units of the sensitivity.

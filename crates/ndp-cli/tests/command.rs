@@ -74,7 +74,7 @@ fn questions_have_answers() {
     // A neighbor hears the value itself with its noise: epsilon of mu = 1/2 at delta 1e-5.
     assert!(loss.contains("1.99310"), "{loss}");
     let table = std::fs::read_to_string(folder.join("all.csv")).unwrap();
-    assert_eq!(table.lines().next(), Some("source,observer,hops,grade,loss,observers"));
+    assert_eq!(table.lines().next(), Some("source,observer,hops,grade,loss,observers,by"));
     assert_eq!(table.lines().count(), 1 + 8 * 7);
     let record: serde_json::Value =
         serde_json::from_slice(&std::fs::read(folder.join("all.json")).unwrap()).unwrap();

@@ -6,7 +6,7 @@ use crate::build::Program;
 use crate::options::AccountOptions;
 use crate::sensitivity::SensitivitySet;
 use crate::simulate::Statistic;
-use ndp_account::{Account, Assumption, Attacker, Error, Observer, Protocol};
+use ndp_account::{Account, Assumption, Attacker, By, Changes, Error, Law, Noise, Observer, Protocol, Terms};
 use ndp_dp::{Exact, Gdp, Grade, NoiseMultiplier, Profile, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
@@ -36,13 +36,51 @@ pub struct Declared {
     pub sensitivity: SensitivitySet,
     /// How its accounts are made.
     pub options: AccountOptions,
+    /// What the common noise is.
+    pub noise: Noise,
+    /// What may differ, where that has a better name than the set gives it: gradients, not uses.
+    pub changes: Option<Changes>,
 }
 
 impl Declared {
     /// The program under the sensitivity set, with the default options.
     #[must_use]
     pub fn new(program: Program, sensitivity: SensitivitySet) -> Self {
-        Self { program, sensitivity, options: AccountOptions::default() }
+        let options = AccountOptions::default();
+        Self { program, sensitivity, options, noise: Self::TERMS.noise, changes: None }
+    }
+
+    /// What numbers of programs are about, where every node's data are used once.
+    pub const TERMS: Terms = Terms {
+        changes: Changes::Value,
+        noise: Noise {
+            law: Law::Gaussian,
+            unit: "the sensitivity of a use",
+            on: "the values of the program, whose variances are in units of its square",
+        },
+        by: By { function: "ndp_program::Program::account", theorem: "Programs" },
+    };
+
+    /// What its numbers are about. Where data are used once all sets are the same.
+    #[must_use]
+    pub fn terms(&self) -> Terms {
+        let nodes = self.program.node_count();
+        let once = (0..nodes).all(|u| self.program.uses(u) <= 1);
+        let changes = self.changes.unwrap_or(if once { Changes::Value } else { of_set(&self.sensitivity) });
+        Terms { changes, noise: self.noise, ..Self::TERMS }
+    }
+}
+
+/// What a set lets change.
+fn of_set(set: &SensitivitySet) -> Changes {
+    match set {
+        SensitivitySet::UseLevel => Changes::OneUse,
+        SensitivitySet::SameDirection | SensitivitySet::Along(_) => Changes::UsesAlike,
+        SensitivitySet::Signs => Changes::EveryNumber,
+        SensitivitySet::Vectors { .. } => Changes::EveryGradient,
+        // One pattern of uses: less than all.
+        SensitivitySet::Patterns { .. } => Changes::OneUse,
+        SensitivitySet::Bounded { within, .. } => of_set(within),
     }
 }
 
@@ -53,7 +91,7 @@ impl Protocol for Declared {
 
     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
         let account = self.program.account_with(observer, &self.options)?;
-        Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity }))
+        Ok(Box::new(Accounted { account, sensitivity: &self.sensitivity, terms: self.terms() }))
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -81,6 +119,7 @@ impl Protocol for Declared {
 struct Accounted<'a> {
     account: ProgramAccount,
     sensitivity: &'a SensitivitySet,
+    terms: Terms,
 }
 
 impl Account for Accounted<'_> {
@@ -107,6 +146,10 @@ impl Account for Accounted<'_> {
         let upper = if exact { Exact::new(upper).into() } else { UpperBound::new(upper).into() };
         let lower = if loss.lower > 0.0 { mu(loss.lower).low().max(0.0) } else { 0.0 };
         Ok(Profile::gaussian_between(lower, upper, &against)?)
+    }
+
+    fn terms(&self) -> Terms {
+        self.terms
     }
 
     fn failure(&self) -> f64 {

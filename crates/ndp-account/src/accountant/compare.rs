@@ -1,7 +1,7 @@
 //! Protocols side by side at the same guarantee.
 
-use super::{Assumption, Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Target, accounts};
-use crate::Error;
+use super::{Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Target, accounts};
+use crate::{Error, Statement};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::Silent;
 use ndp_numeric::decimal::{Round, fixed, scientific};
@@ -41,8 +41,8 @@ pub struct Row {
     pub coverage: Option<Coverage>,
     /// The least noise for those who are looked at, where the bound for the others takes more: it shows nothing about the others.
     pub looked_at: Option<NoiseMultiplier>,
-    /// What the accounts take for granted, each thing once.
-    pub assumes: Vec<Assumption>,
+    /// What is said beside the noise; `None` where nobody was looked at.
+    pub statement: Option<Statement>,
 }
 
 /// A table of protocols at the same target; it prints itself.
@@ -94,7 +94,7 @@ pub fn compare_towards(
             failure: 0.0,
             coverage: None,
             looked_at: None,
-            assumes: Vec::new(),
+            statement: None,
         };
         let protocol = match protocol {
             Ok(protocol) => *protocol,
@@ -123,7 +123,7 @@ pub fn compare_towards(
             grade,
             coverage,
             looked_at,
-            assumes: covered.assumptions(),
+            statement: covered.statement().ok(),
         }
     };
     Comparison { rows: protocols.iter().map(row).collect() }
@@ -173,8 +173,7 @@ impl Serialize for Comparison {
             failure: f64,
             coverage: Option<&'a Coverage>,
             noise_of_looked_at: Option<f64>,
-            #[serde(skip_serializing_if = "<[Assumption]>::is_empty")]
-            assumes: &'a [Assumption],
+            statement: Option<&'a Statement>,
             reason: Option<String>,
         }
         let rows = self.rows.iter().map(|row| Plain {
@@ -186,7 +185,7 @@ impl Serialize for Comparison {
             failure: row.failure,
             coverage: row.coverage.as_ref(),
             noise_of_looked_at: row.looked_at.map(NoiseMultiplier::get),
-            assumes: &row.assumes,
+            statement: row.statement.as_ref(),
             reason: row.least.as_ref().err().map(ToString::to_string),
         });
         serializer.collect_seq(rows)

@@ -13,7 +13,7 @@
 //!
 //! Only what is whole can be [`Met`](Verdict::Met).
 
-use super::{Account, Assumption, Check, LeastNoise, Observer, Protocol, Target, check, least_noise};
+use super::{Account, Check, LeastNoise, Observer, Protocol, Target, check, least_noise};
 use crate::Error;
 use ndp_dp::{NoiseMultiplier, Verdict};
 use ndp_numeric::rounding::any_of;
@@ -91,7 +91,9 @@ impl Coverage {
             Self::Bounded { nodes, .. } | Self::Sample { nodes, .. } => Some(nodes),
         };
         let drawn = |coverage: &Self| match *coverage {
-            Self::Bounded { looked_at, seed, .. } | Self::Sample { looked_at, seed, .. } => Some((looked_at, seed)),
+            Self::Bounded { looked_at, seed, .. } | Self::Sample { looked_at, seed, .. } => {
+                Some((looked_at, seed))
+            }
             _ => None,
         };
         let named = |coverage: &Self| matches!(coverage, Self::Named { .. });
@@ -223,6 +225,17 @@ impl Audience {
         &self.looked_at
     }
 
+    /// Who is covered by accounts of those who are looked at alone.
+    #[must_use]
+    pub fn coverage_of_looked_at(&self) -> Coverage {
+        let looked_at = self.looked_at.len();
+        match self.asked {
+            Asked::Named => Coverage::Named { observers: looked_at },
+            Asked::Everybody => Coverage::All { nodes: looked_at },
+            Asked::Drawn(seed) => Coverage::Sample { looked_at, nodes: looked_at + self.others.len(), seed },
+        }
+    }
+
     /// Who is meant as well.
     #[must_use]
     pub fn others(&self) -> &[Observer] {
@@ -268,11 +281,10 @@ impl<'a> Covered<'a> {
         let looked_at = accounts.len();
         let nodes = looked_at + audience.others.len();
         let seed = match audience.asked {
-            Asked::Named => {
-                return Self { accounts, coverage: Coverage::Named { observers: looked_at }, looked_at };
-            }
-            Asked::Everybody => return Self { accounts, coverage: Coverage::All { nodes }, looked_at },
             Asked::Drawn(seed) => seed,
+            Asked::Named | Asked::Everybody => {
+                return Self { accounts, coverage: audience.coverage_of_looked_at(), looked_at };
+            }
         };
         if let Some(others) = alike(protocol, &audience.others, &accounts) {
             accounts.extend(others);
@@ -284,7 +296,7 @@ impl<'a> Covered<'a> {
                 accounts.extend(bounds);
                 Coverage::Bounded { looked_at, nodes, seed }
             }
-            Err(_) => Coverage::Sample { looked_at, nodes, seed },
+            Err(_) => audience.coverage_of_looked_at(),
         };
         Self { accounts, coverage, looked_at }
     }
@@ -328,16 +340,6 @@ impl<'a> Covered<'a> {
         let found = least_noise(self.looked_at(), target).ok()?.noise;
         // Not for the last digits of a search.
         (found.get() < least.noise.get() * (1.0 - 1e-6)).then_some(found)
-    }
-
-    /// What the accounts take for granted, each thing once.
-    #[must_use]
-    pub fn assumptions(&self) -> Vec<Assumption> {
-        let mut all: Vec<Assumption> =
-            self.accounts.iter().flat_map(|account| account.assumptions()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
     }
 
     /// Probability that some account is too small, at most.

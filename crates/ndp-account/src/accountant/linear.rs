@@ -21,7 +21,12 @@ impl<P: LinearProtocol> Protocol for P {
             return Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }));
         }
         if observer.members().is_empty() {
-            return Uniform::account(LinearProtocol::node_count(self), self.outside()?, observer, self.terms());
+            return Uniform::account(
+                LinearProtocol::node_count(self),
+                self.outside()?,
+                observer,
+                self.terms(),
+            );
         }
         let report = seen_by(self, observer)?.as_dyn(self).coalition_loss(observer.members())?;
         Ok(Box::new(Reported { report, observer: observer.clone(), terms: self.terms() }))

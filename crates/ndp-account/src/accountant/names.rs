@@ -1,8 +1,8 @@
 //! Names of nodes, so that what belongs to a node is found by its name and not by its position.
 
 use super::{Account, Assumption, Attacker, Observer, Protocol};
-use crate::{Error, Terms};
 use crate::error::ensure;
+use crate::{Error, Terms};
 use ndp_dp::{Measure, NoiseMultiplier, Profile};
 use std::borrow::Cow;
 use std::fmt;

@@ -36,7 +36,7 @@ use ndp_numeric::casts::id;
 
 use ndarray::{Array2, ArrayView2};
 use ndp_account::parts::ensure;
-use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, View};
+use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, Terms, View};
 use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::sequences::EdgeActivations;
@@ -360,6 +360,10 @@ impl GossipProtocol for AcceleratedGossip {
 }
 
 impl LinearProtocol for AcceleratedGossip {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("every value, once")
+    }
+
     fn node_count(&self) -> usize {
         self.nodes
     }

@@ -18,7 +18,7 @@ use super::operator::{require_operator, worst_bias};
 use super::protocol::{GossipProtocol, Transcript, noisy_values, normal};
 use super::synchronous::{SynchronousGossip, apply};
 use ndp_account::parts::checked_coalition;
-use ndp_account::{LossReport, Observation};
+use ndp_account::{LossReport, Observation, Terms};
 use ndp_certify::account;
 use ndp_certify::ball::Ball;
 use ndp_certify::matrix::{ExactMatrix, Laziness};
@@ -339,6 +339,10 @@ impl GossipProtocol for NoisyMessageGossip {
 }
 
 impl LinearProtocol for NoisyMessageGossip {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("every value, and ratio times as much on every message")
+    }
+
     fn node_count(&self) -> usize {
         self.matrix.node_count()
     }

@@ -12,7 +12,7 @@ use super::protocol::{GossipProtocol, Transcript, noisy_values, observed};
 use super::synchronous::apply;
 use ndarray::{Array2, ArrayView2};
 use ndp_account::parts::checked_coalition;
-use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, View};
+use ndp_account::{Error, LinearProtocol, LossReport, Observation, OwnNoise, Terms, View};
 use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::{GossipSequence, Step};
@@ -95,6 +95,10 @@ impl GossipProtocol for SequenceGossip {
 }
 
 impl LinearProtocol for SequenceGossip {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("every value, once")
+    }
+
     fn node_count(&self) -> usize {
         self.sequence.node_count()
     }

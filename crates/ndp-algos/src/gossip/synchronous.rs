@@ -9,7 +9,7 @@ use ndp_account::parts::checked_coalition;
 use super::operator::{require_operator, worst_of_operator};
 use ndarray::{Array2, ArrayView2};
 use ndp_account::parts::ensure;
-use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, View};
+use ndp_account::{Error, LinearProtocol, LossReport, OwnNoise, Terms, View};
 use ndp_certify::Source;
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sigma};
 use ndp_graph::{Csr, GossipMatrix};
@@ -122,6 +122,10 @@ impl GossipProtocol for SynchronousGossip {
 }
 
 impl LinearProtocol for SynchronousGossip {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("every value, once")
+    }
+
     fn node_count(&self) -> usize {
         self.matrix.node_count()
     }

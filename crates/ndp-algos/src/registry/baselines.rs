@@ -1,6 +1,6 @@
 //! The two ends of the scale.
 
-use super::{Entry, Kind, Noise, one_value};
+use super::{Entry, Kind};
 use crate::baselines::{CentralAveraging, LocalAveraging};
 
 pub(super) const LOCAL: Entry = Entry {
@@ -8,8 +8,6 @@ pub(super) const LOCAL: Entry = Entry {
     kind: Kind::Baseline,
     about: "every node publishes a noisy value: the local model",
     parameters: &[],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting| Ok(Box::new(LocalAveraging::new(setting.nodes())?)),
 };
 
@@ -18,7 +16,5 @@ pub(super) const CENTRAL: Entry = Entry {
     kind: Kind::Baseline,
     about: "a trusted curator publishes the noisy sum",
     parameters: &[],
-    noise: Noise::on_values("the sum, by the curator"),
-    changes: one_value,
     build: |setting| Ok(Box::new(CentralAveraging::new(setting.nodes())?)),
 };

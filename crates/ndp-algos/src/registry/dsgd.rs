@@ -5,8 +5,8 @@
 //! anybody has seen; the account then is that of an observer who hears every noisy gradient.
 
 use super::programs::later;
-use super::{Changes, Entry, Kind, Noise, Parameter, Setting};
-use ndp_account::{Account, Attacker, Error, Observer, Protocol};
+use super::{Entry, Kind, Parameter, Setting};
+use ndp_account::{Account, Attacker, Changes, Error, Noise, Observer, Protocol, Terms};
 use ndp_dp::NoiseMultiplier;
 use ndp_linalg::memory::require_memory;
 use ndp_numeric::rounding::Interval;
@@ -38,11 +38,6 @@ pub(super) const DSGD: Entry = Entry {
             default: |_| Ok(0.0),
         },
     ],
-    noise: Noise::on_gradients("every gradient; of the next step takes back what correlation says"),
-    changes: |parameters| {
-        let alike = parameters.0.get("alike").copied().unwrap_or(0.0);
-        Ok(if flag("alike", alike)? { Changes::GradientsAlike } else { Changes::EveryGradient })
-    },
     build: |setting: &Setting<'_>| {
         let steps = setting.count("steps")?;
         let back = setting.number("correlation");
@@ -63,9 +58,14 @@ pub(super) const DSGD: Entry = Entry {
         // Gradients are vectors; with as many dimensions as steps no set of changes is left out.
         let set =
             if alike { SensitivitySet::SameDirection } else { SensitivitySet::Vectors { dimension: steps } };
-        later(setting.nodes(), variance, move || {
+        let on = "every gradient; of the next step takes back what correlation says";
+        let noise = Noise::on_gradients(on);
+        let changes = if alike { Changes::GradientsAlike } else { Changes::EveryGradient };
+        let terms = Terms { changes, noise, ..Declared::TERMS };
+        later(setting.nodes(), variance, terms, move || {
             let declared = Declared::new(constructors::dsgd(&matrix, options.clone())?, set.clone());
-            Ok(if fixed { Box::new(declared) } else { Box::new(Heard { declared, variance }) })
+            let declared = Declared { noise, changes: Some(changes), ..declared };
+            Ok(if fixed { Box::new(declared) } else { Box::new(Heard { declared, variance, terms }) })
         })
     },
 };
@@ -85,6 +85,7 @@ struct Heard {
     declared: Declared,
     /// Of one noise that hides as much as all of a node's from whoever hears each.
     variance: f64,
+    terms: Terms,
 }
 
 impl Protocol for Heard {
@@ -97,7 +98,7 @@ impl Protocol for Heard {
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        ndp_account::parts::local_bound(self.node_count(), Some(self.variance), observer)
+        ndp_account::parts::local_bound(self.node_count(), Some(self.variance), observer, self.terms)
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {

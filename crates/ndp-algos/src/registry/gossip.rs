@@ -1,10 +1,11 @@
 //! Averaging by gossip.
 
 use super::programs::later;
-use super::{Entry, Kind, Noise, Parameter, ROUNDS, SEED, Setting, one_value};
+use super::{Entry, Kind, Parameter, ROUNDS, SEED, Setting};
 use crate::gossip::accelerated::{AcceleratedGossip, Momentum};
 use crate::gossip::fresh::flat_variances;
 use crate::gossip::{FreshNoiseGossip, MessageNoise, NoisyMessageGossip, SequenceGossip, SynchronousGossip};
+use ndp_account::Terms;
 use ndp_graph::chebyshev::Chebyshev;
 use ndp_graph::sequences::EdgeActivations;
 use ndp_graph::{GossipSequence, Step};
@@ -17,8 +18,6 @@ pub(super) const MUFFLIATO: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then synchronous gossip",
     parameters: &[ROUNDS],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting| Ok(Box::new(SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?))),
 };
 
@@ -27,8 +26,6 @@ pub(super) const ACCELERATED: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then Chebyshev-accelerated gossip; everybody learns what plain gossip shows",
     parameters: &[ROUNDS],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting| {
         let chebyshev = Chebyshev::published(super::gap(setting.matrix)?)?;
         let gossip = SynchronousGossip::new(setting.matrix.clone(), setting.count("rounds")?);
@@ -54,8 +51,6 @@ pub(super) const RANDOMIZED: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then edges drawn at random, one at a time, average their ends",
     parameters: &[ACTIVATIONS, SEED],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting| {
         let law = EdgeActivations::uniform(setting.graph())?;
         let rng = &mut ChaCha8Rng::seed_from_u64(setting.seed()?);
@@ -69,14 +64,12 @@ pub(super) const ACCELERATED_RANDOMIZED: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then randomly activated edges with momentum",
     parameters: &[ACTIVATIONS, SEED],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting| {
         let law = EdgeActivations::uniform(setting.graph())?;
         let (nodes, seed) = (setting.nodes(), setting.seed()?);
         let time = activations(setting)? as f64;
         // The momentum needs a spectrum.
-        later(nodes, 1.0, move || {
+        later(nodes, 1.0, Terms::VALUES.on("every value, once"), move || {
             let rng = &mut ChaCha8Rng::seed_from_u64(seed);
             Ok(Box::new(AcceleratedGossip::drawn(&law, nodes, time, Momentum::of(&law)?, rng)?))
         })
@@ -88,8 +81,6 @@ pub(super) const ONE_PEER: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then log2 n rounds over the one-peer hypercube, whatever the graph; needs a power of two nodes",
     parameters: &[],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting| {
         let nodes = setting.nodes();
         if !nodes.is_power_of_two() {
@@ -115,8 +106,6 @@ pub(super) const FRESH_NOISE: Entry = Entry {
             default: |_| Ok(0.1),
         },
     ],
-    noise: Noise::on_values("every value in the first round, and as rho says in later ones"),
-    changes: one_value,
     build: |setting| {
         let variances = flat_variances(setting.count("rounds")?, setting.number("rho"))?;
         Ok(Box::new(FreshNoiseGossip::new(setting.matrix.clone(), variances)?))
@@ -135,8 +124,6 @@ pub(super) const NOISY_MESSAGES: Entry = Entry {
             default: |_| Ok(0.1),
         },
     ],
-    noise: Noise::on_values("every value, and ratio times as much on every message"),
-    changes: one_value,
     build: |setting| {
         let (rounds, ratio) = (setting.count("rounds")?, setting.number("ratio"));
         let matrix = setting.matrix.clone();

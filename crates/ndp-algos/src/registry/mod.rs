@@ -24,11 +24,9 @@ mod dsgd;
 mod gossip;
 mod programs;
 mod push_sum;
-mod terms;
 mod tokens;
 mod training;
 
-pub use terms::{Changes, Law, Noise, Terms};
 pub use training::training;
 
 use ndp_account::{Comparison, Error, Observer, Protocol, Target, compare};
@@ -274,10 +272,6 @@ pub struct Entry {
     pub kind: Kind,
     /// What it takes.
     pub parameters: &'static [Parameter],
-    /// What its noise is.
-    pub noise: Noise,
-    /// What of one node's data may change, by the parameters that are given.
-    changes: fn(&Parameters) -> Result<Changes, Error>,
     build: fn(&Setting<'_>) -> Result<Box<dyn Protocol>, Error>,
 }
 
@@ -288,15 +282,6 @@ impl Entry {
     /// [`Error::NoSuchName`] for a parameter that the protocol does not take; those of the protocol's constructor.
     pub fn build(&self, matrix: &GossipMatrix, parameters: &Parameters) -> Result<Box<dyn Protocol>, Error> {
         (self.build)(&self.setting(matrix, parameters)?)
-    }
-
-    /// What a number of this protocol is about.
-    ///
-    /// # Errors
-    /// [`Error::NoSuchName`] for a parameter that the protocol does not take.
-    pub fn terms(&self, parameters: &Parameters) -> Result<Terms, Error> {
-        self.require_known(parameters)?;
-        Ok(Terms { changes: (self.changes)(parameters)?, noise: self.noise })
     }
 
     /// The parameters with the defaults of those that are not given.
@@ -322,24 +307,6 @@ impl Entry {
         }
         Ok(())
     }
-}
-
-/// One value of every node, used once.
-const fn one_value(_: &Parameters) -> Result<Changes, Error> {
-    Ok(Changes::Value)
-}
-
-/// A node contributes again and again.
-const fn every_contribution(_: &Parameters) -> Result<Changes, Error> {
-    Ok(Changes::EveryContribution)
-}
-
-const fn every_label(_: &Parameters) -> Result<Changes, Error> {
-    Ok(Changes::EveryLabel)
-}
-
-const fn every_gradient(_: &Parameters) -> Result<Changes, Error> {
-    Ok(Changes::EveryGradient)
 }
 
 /// The protocol of this name.

@@ -1,7 +1,7 @@
 //! Published protocols with correlated noise and secure sums, stated as programs; every node's data are used once.
 
-use super::{Entry, Kind, Noise, Parameter, ROUNDS, Setting, one_value};
-use ndp_account::{Account, Attacker, Observer, parts::local_bound};
+use super::{Entry, Kind, Parameter, ROUNDS, Setting};
+use ndp_account::{Account, Attacker, Observer, Terms, parts::local_bound};
 use ndp_account::{Error, Protocol};
 use ndp_dp::NoiseMultiplier;
 use ndp_graph::GossipMatrix;
@@ -16,6 +16,7 @@ struct Masked {
     nodes: usize,
     /// Of the noise, in units of the noise.
     variance: f64,
+    terms: Terms,
     make: Box<dyn Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync>,
     made: OnceLock<Result<Box<dyn Protocol>, Error>>,
 }
@@ -24,9 +25,10 @@ struct Masked {
 pub(super) fn later(
     nodes: usize,
     variance: f64,
+    terms: Terms,
     make: impl Fn() -> Result<Box<dyn Protocol>, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
-    let masked = Masked { nodes, variance, make: Box::new(make), made: OnceLock::new() };
+    let masked = Masked { nodes, variance, terms, make: Box::new(make), made: OnceLock::new() };
     if nodes <= MADE_AT_ONCE {
         masked.protocol()?;
     }
@@ -38,15 +40,17 @@ pub(super) fn later(
 /// `rounds` are those in which everybody sends to all neighbors: programs whose messages do not fit in memory are refused.
 pub(super) fn masked(
     setting: &Setting<'_>,
-    variance: f64,
+    (variance, on): (f64, &'static str),
     rounds: usize,
     write: impl Fn(&GossipMatrix) -> Result<Program, Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Protocol>, Error> {
     let matrix = setting.matrix.clone();
     let messages = 2 * matrix.graph().edge_count() as u128 * rounds as u128;
-    later(setting.nodes(), variance, move || {
+    let terms = Declared::TERMS.on(on);
+    later(setting.nodes(), variance, terms, move || {
         require_memory("the messages of the program", messages.saturating_mul(BYTES_OF_MESSAGE))?;
-        Ok(Box::new(Declared::new(write(&matrix)?, SensitivitySet::UseLevel)))
+        let declared = Declared::new(write(&matrix)?, SensitivitySet::UseLevel);
+        Ok(Box::new(Declared { noise: terms.noise, ..declared }))
     })
 }
 
@@ -78,7 +82,7 @@ impl Protocol for Masked {
     }
 
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        local_bound(self.nodes, Some(self.variance), observer)
+        local_bound(self.nodes, Some(self.variance), observer, self.terms)
     }
 
     fn error(&self, noise: NoiseMultiplier) -> Result<f64, Error> {
@@ -99,6 +103,10 @@ impl Protocol for Masked {
     }
 }
 
+/// Where the noise of most of them is.
+const LIKEWISE: &str = "every value, its variance times own; noise that is shared likewise";
+const OF_LEADERS: &str = "every value, its variance times own; that of leaders likewise";
+
 const OWN: Parameter = Parameter {
     name: "own",
     about: "variance of a node's own noise, in units of the noise; 1 by default",
@@ -116,11 +124,9 @@ pub(super) const DECOR: Entry = Entry {
     kind: Kind::Mean,
     about: "DECOR: own noise and noise that cancels between neighbors, everything public",
     parameters: &[OWN, SHARED],
-    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
-    changes: one_value,
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
-        masked(setting, own, 1, move |matrix| constructors::decor(matrix.graph(), own, shared, 1))
+        masked(setting, (own, LIKEWISE), 1, move |matrix| constructors::decor(matrix.graph(), own, shared, 1))
     },
 };
 
@@ -129,11 +135,9 @@ pub(super) const ZIP_DL: Entry = Entry {
     kind: Kind::Mean,
     about: "Zip-DL, one round: own noise and masks that cancel over a node's own messages",
     parameters: &[OWN, SHARED],
-    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
-    changes: one_value,
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
-        masked(setting, own, 1, move |matrix| constructors::zip_dl(matrix.graph(), own, shared))
+        masked(setting, (own, LIKEWISE), 1, move |matrix| constructors::zip_dl(matrix.graph(), own, shared))
     },
 };
 
@@ -142,11 +146,11 @@ pub(super) const SECURE_NEIGHBOR_SUMS: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then gossip in which nodes learn the weighted sum of their neighbors alone",
     parameters: &[ROUNDS],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting: &Setting<'_>| {
         let rounds = setting.count("rounds")?;
-        masked(setting, 1.0, rounds, move |matrix| constructors::secure_neighbor_sums(matrix, rounds))
+        masked(setting, (1.0, "every value, once"), rounds, move |matrix| {
+            constructors::secure_neighbor_sums(matrix, rounds)
+        })
     },
 };
 
@@ -155,11 +159,9 @@ pub(super) const GOPA: Entry = Entry {
     kind: Kind::Mean,
     about: "GOPA: own noise and masks between neighbors that cancel, published once, then averaged",
     parameters: &[OWN, SHARED],
-    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
-    changes: one_value,
     build: |setting| {
         let (own, masks) = (setting.number("own"), setting.number("shared"));
-        masked(setting, own, 1, move |matrix| constructors::gopa(matrix.graph(), own, masks, &[]))
+        masked(setting, (own, LIKEWISE), 1, move |matrix| constructors::gopa(matrix.graph(), own, masks, &[]))
     },
 };
 
@@ -168,12 +170,12 @@ pub(super) const CORN_DSGD: Entry = Entry {
     kind: Kind::Mean,
     about: "CorN-DSGD: noise of covariance own I + shared (I - W), handed out by a dealer, then gossip",
     parameters: &[ROUNDS, OWN, SHARED],
-    noise: Noise::on_values("every value, its variance times own; noise that is shared likewise"),
-    changes: one_value,
     build: |setting| {
         let (own, shared) = (setting.number("own"), setting.number("shared"));
         let rounds = setting.count("rounds")?;
-        masked(setting, own, rounds, move |matrix| constructors::corn_dsgd_along(matrix, own, shared, rounds))
+        masked(setting, (own, LIKEWISE), rounds, move |matrix| {
+            constructors::corn_dsgd_along(matrix, own, shared, rounds)
+        })
     },
 };
 
@@ -194,8 +196,6 @@ pub(super) const HIERARCHICAL: Entry = Entry {
             default: |_| Ok(0.0),
         },
     ],
-    noise: Noise::on_values("every value, its variance times own; that of leaders likewise"),
-    changes: one_value,
     build: |setting: &Setting<'_>| {
         let (nodes, count) = (setting.nodes(), setting.count("groups")?);
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); count.min(nodes)];
@@ -203,6 +203,8 @@ pub(super) const HIERARCHICAL: Entry = Entry {
             groups[(node - 1) % count].push(node);
         }
         let (own, leaders) = (setting.number("own"), setting.number("leaders"));
-        masked(setting, own, 1, move |_| constructors::hierarchical(nodes, &groups, own, leaders))
+        masked(setting, (own, OF_LEADERS), 1, move |_| {
+            constructors::hierarchical(nodes, &groups, own, leaders)
+        })
     },
 };

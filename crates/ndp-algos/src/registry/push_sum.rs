@@ -1,7 +1,7 @@
 //! Push-sum: averaging by shares, on weights that need not be symmetric.
 
 use super::programs::masked;
-use super::{Entry, Kind, Noise, ROUNDS, Setting, one_value};
+use super::{Entry, Kind, ROUNDS, Setting};
 use ndp_account::Error;
 use ndp_graph::Graph;
 use ndp_program::{MixingMatrix, Program, Reads, Weight};
@@ -46,10 +46,8 @@ pub(super) const PUSH_SUM: Entry = Entry {
     kind: Kind::Mean,
     about: "noise once, then push-sum: every node splits what it has evenly among its neighbors and itself",
     parameters: &[ROUNDS],
-    noise: Noise::on_values("every value, once"),
-    changes: one_value,
     build: |setting: &Setting<'_>| {
         let rounds = setting.count("rounds")?;
-        masked(setting, 1.0, rounds, move |matrix| push_sum(matrix.graph(), rounds))
+        masked(setting, (1.0, "every value, once"), rounds, move |matrix| push_sum(matrix.graph(), rounds))
     },
 };

@@ -1,6 +1,6 @@
 //! Sums, averages and histograms carried by a token.
 
-use super::{Entry, Kind, Law, Noise, Parameter, Setting, every_contribution, every_label};
+use super::{Entry, Kind, Parameter, Setting};
 use crate::walk::complete::{CompleteHistogram, CompleteSum, CompleteWalk};
 use crate::walk::graph::{TokenWalk, WalkOptions};
 use crate::walk::ring::{Placement, RingHistogram, RingSum};
@@ -33,8 +33,6 @@ pub(super) const RING_SUM: Entry = Entry {
     kind: Kind::Mean,
     about: "a token goes around a ring of all nodes, whatever the graph, noise on every (n-1)-th step; the total is published, masked",
     parameters: &[PASSES],
-    noise: Noise::on_values("the token, by every (n-1)-th holder"),
-    changes: every_contribution,
     build: |setting| {
         let noise = TokenNoise::gaussian(Sigma::new(1.0)?);
         let bounds = Bounds::new(0.0, 1.0)?;
@@ -65,8 +63,6 @@ pub(super) const RING_SUM_LAPLACE: Entry = Entry {
     kind: Kind::Mean,
     about: "as ring-sum, behind Laplace noise; every contribution counts by itself",
     parameters: &[PASSES],
-    noise: Noise::of(Law::Laplace, "the token, by every (n-1)-th holder"),
-    changes: every_contribution,
     build: |setting| ring_sum_behind(setting, &LaplaceLaw),
 };
 
@@ -75,8 +71,6 @@ pub(super) const RING_SUM_DISCRETE: Entry = Entry {
     kind: Kind::Mean,
     about: "as ring-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
     parameters: &[PASSES],
-    noise: Noise::of(Law::DiscreteLaplace, "the token, by every (n-1)-th holder"),
-    changes: every_contribution,
     build: |setting| ring_sum_behind(setting, &DiscreteLaplaceLaw),
 };
 
@@ -85,8 +79,6 @@ pub(super) const COMPLETE_SUM_LAPLACE: Entry = Entry {
     kind: Kind::Mean,
     about: "as complete-sum, behind Laplace noise; every contribution counts by itself",
     parameters: &[STEPS],
-    noise: Noise::of(Law::Laplace, "every contribution"),
-    changes: every_contribution,
     build: |setting| complete_sum_behind(setting, &LaplaceLaw),
 };
 
@@ -95,8 +87,6 @@ pub(super) const COMPLETE_SUM_DISCRETE: Entry = Entry {
     kind: Kind::Mean,
     about: "as complete-sum, of whole numbers behind discrete Laplace noise; every contribution counts by itself",
     parameters: &[STEPS],
-    noise: Noise::of(Law::DiscreteLaplace, "every contribution"),
-    changes: every_contribution,
     build: |setting| complete_sum_behind(setting, &DiscreteLaplaceLaw),
 };
 
@@ -115,8 +105,6 @@ pub(super) const RING_HISTOGRAM: Entry = Entry {
     kind: Kind::Histogram,
     about: "a token goes around a ring of all nodes, every node adds its label by randomized response; the total is published, masked",
     parameters: &[PASSES, LABELS],
-    noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
-    changes: every_label,
     build: |setting| {
         let response = response(setting.count("labels")?)?;
         Ok(Box::new(RingHistogram::new(
@@ -133,8 +121,6 @@ pub(super) const COMPLETE_SUM: Entry = Entry {
     kind: Kind::Mean,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its value and noise",
     parameters: &[STEPS],
-    noise: Noise::on_values("every contribution"),
-    changes: every_contribution,
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
         Ok(Box::new(CompleteSum {
@@ -151,8 +137,6 @@ pub(super) const COMPLETE_HISTOGRAM: Entry = Entry {
     kind: Kind::Histogram,
     about: "a token walks uniformly over all nodes, whatever the graph; every holder adds its label by randomized response",
     parameters: &[STEPS, LABELS],
-    noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
-    changes: every_label,
     build: |setting| {
         let walk = CompleteWalk::new(setting.nodes(), setting.count("steps")?)?;
         Ok(Box::new(CompleteHistogram {
@@ -168,8 +152,6 @@ pub(super) const WALK: Entry = Entry {
     kind: Kind::Mean,
     about: "a token walks on the graph by the weights of the matrix; every holder adds its value and noise to a running average",
     parameters: &[STEPS, CAP],
-    noise: Noise::on_values("every contribution"),
-    changes: every_contribution,
     build: |setting| {
         let matrix = TransitionMatrix::from(setting.matrix);
         let walk = TokenWalk::new(&matrix, Start::Uniform, setting.count("steps")?)?;

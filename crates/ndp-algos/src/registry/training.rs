@@ -1,6 +1,6 @@
 //! Private training, here for the mean of one number per user; the noise is that on a gradient.
 
-use super::{Entry, Kind, Noise, Parameter, Parameters, ROUNDS, Setting, every_gradient};
+use super::{Entry, Kind, Parameter, Parameters, ROUNDS, Setting};
 use crate::sgd::federated::FederatedSgd;
 use crate::sgd::gossip::{Mixing, MuffliatoSgd};
 use crate::sgd::walk::Update;
@@ -29,8 +29,6 @@ pub(super) const LOCAL: Entry = Entry {
         about: "gradients of one user; 10 by default",
         default: |_| Ok(10.0),
     }],
-    noise: Noise::on_gradients("every gradient"),
-    changes: every_gradient,
     build: |setting| of_mean(setting, local),
 };
 
@@ -39,8 +37,6 @@ pub(super) const CENTRAL: Entry = Entry {
     kind: Kind::Training,
     about: "private training by a trusted curator who publishes every noisy gradient",
     parameters: &[STEPS, STEP_SIZE],
-    noise: Noise::on_gradients("every gradient"),
-    changes: every_gradient,
     build: |setting| of_mean(setting, central),
 };
 
@@ -53,8 +49,6 @@ pub(super) const FEDERATED: Entry = Entry {
         STEP_SIZE,
         Parameter { name: "radius", about: "of the ball of models; 1 by default", default: |_| Ok(1.0) },
     ],
-    noise: Noise::on_gradients("every gradient, by its user"),
-    changes: every_gradient,
     build: |setting| of_mean(setting, federated),
 };
 
@@ -63,8 +57,6 @@ pub(super) const WALK_COMPLETE: Entry = Entry {
     kind: Kind::Training,
     about: "private training by a model that walks uniformly over all nodes, whatever the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
-    noise: Noise::on_gradients("every gradient"),
-    changes: every_gradient,
     build: |setting| of_mean(setting, walk_complete),
 };
 
@@ -73,8 +65,6 @@ pub(super) const WALK_GRAPH: Entry = Entry {
     kind: Kind::Training,
     about: "private training by a model that walks on the graph; the last model is published",
     parameters: &[STEPS, STEP_SIZE, CAP],
-    noise: Noise::on_gradients("every gradient"),
-    changes: every_gradient,
     build: |setting| of_mean(setting, walk_graph),
 };
 
@@ -87,8 +77,6 @@ pub(super) const GOSSIP: Entry = Entry {
         ROUNDS,
         STEP_SIZE,
     ],
-    noise: Noise::on_gradients("every gradient"),
-    changes: every_gradient,
     build: |setting| of_mean(setting, gossip),
 };
 

@@ -13,7 +13,7 @@ use ndarray::Array2;
 use ndp_account::Error;
 use ndp_account::parts::ensure;
 use ndp_account::{
-    Account, Attacker, Observer, Protocol,
+    Account, Attacker, Changes, Noise, Observer, Protocol, Terms,
     parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_dp::{
@@ -249,7 +249,7 @@ impl Protocol for PrivateTraining {
             }
             Training::Federated(_) if outsider => {}
             // A user sees models on the way, made of gradients to which each user added a noise of its own: one from every user.
-            Training::Federated(_) => return bound_of_releases(self.users, 1, observer),
+            Training::Federated(_) => return bound_of_releases(self.users, 1, observer, self.terms()),
             Training::WalkOnGraph { .. } => {
                 let v = observer.single(self.users)?;
                 self.pair(usize::from(v == 0), v)?;
@@ -273,7 +273,7 @@ impl Protocol for PrivateTraining {
             Training::Walk { steps, cap, .. } | Training::WalkOnGraph { steps, cap, .. } => *cap.min(steps),
             Training::Gossip { sgd, .. } => sgd.rounds,
         };
-        bound_of_releases(self.users, releases, observer)
+        bound_of_releases(self.users, releases, observer, self.terms())
     }
 
     fn error(&self, _: NoiseMultiplier) -> Result<f64, Error> {
@@ -323,6 +323,18 @@ impl Protocol for PrivateTraining {
     }
 }
 
+impl PrivateTraining {
+    /// All data of a user: each gradient moves by at most the sensitivity.
+    fn terms(&self) -> Terms {
+        let on = match self.training {
+            Training::Federated(_) => "every gradient, by its user",
+            _ => "every gradient",
+        };
+        Terms { changes: Changes::EveryGradient, noise: Noise::on_gradients(on), ..Terms::VALUES }
+            .by("ndp_algos::sgd::Accountant", "Federated learning by contraction")
+    }
+}
+
 struct Towards {
     observer: Observer,
     gossip: Option<GossipObserver>,
@@ -340,6 +352,10 @@ impl Account for OfTraining<'_> {
 
     fn node_count(&self) -> usize {
         self.training.users
+    }
+
+    fn terms(&self) -> Terms {
+        self.training.terms()
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

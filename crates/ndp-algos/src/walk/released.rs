@@ -5,7 +5,7 @@ use super::ring::RingSum;
 use super::{Bounds, FinalToken, TokenNoise};
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_account::{Account, Attacker, Observer, Protocol, parts::of_outsider};
+use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Sensitivity, UpperBound,
     composition, conversion,
@@ -166,6 +166,25 @@ impl Account for Alike<'_> {
 
     fn node_count(&self) -> usize {
         Protocol::node_count(self.sum)
+    }
+
+    fn terms(&self) -> Terms {
+        let law = match self.sum.noise().law.name() {
+            "gaussian" => Law::Gaussian,
+            "laplace" => Law::Laplace,
+            "discrete-laplace" => Law::DiscreteLaplace,
+            _ => Law::Own,
+        };
+        let noise = Noise::of(
+            law,
+            match &self.sum.sum {
+                Sum::Ring(_) => "the token, by every (n-1)-th holder",
+                Sum::Complete(_) => "every contribution",
+            },
+        );
+        let changes = Changes::EveryContribution;
+        Terms { changes, noise, ..Terms::VALUES }
+            .by("ndp_algos::walk::ReleasedSum", "Privacy amplification by decentralization")
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     let (graph, matrix) = input::network(&asked.graph, asked.protocol.weights)?;
     let protocol = question::chosen(&asked.protocol, &matrix, None)?;
-    let (protocol, name, terms) = (protocol.protocol, protocol.name, protocol.terms);
+    let (protocol, name) = (protocol.protocol, protocol.name);
     let source = input::node(&graph, &asked.source)?;
     let chosen = question::observers(&graph, &asked.observers, &asked.knowledge)?;
     let [observer] = &chosen.observers[..] else {
@@ -36,7 +36,7 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
     }
     if let Some(path) = &asked.files.json {
         let body = serde_json::json!({ "protocol": name, "source": asked.source, "observers": chosen.description,
-            "terms": terms, "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
+            "terms": found.terms, "runs": asked.runs, "error_rate": asked.error_rate, "refuted": found.is_refuted(),
             "allowed_mu": { "grade": grade, "value": allowed }, "measured_mu": found.measured_mu,
             "false_positives": found.false_positives, "true_positives": found.true_positives });
         json(path, asked.knowledge.seed, body)?;
@@ -45,11 +45,11 @@ pub(crate) fn run(asked: &Audit, _quiet: bool) -> Result<(), Failure> {
         &format!("An attack on {} runs of {} in each of two worlds", asked.runs, name),
         &[
             ("whose data", asked.source.clone()),
-            ("what may change", plain::changes(terms.changes).into()),
+            ("what may change", plain::change_of(found.terms.changes).into()),
             ("weights", asked.protocol.weights_in_words()),
             ("observed by", chosen.description),
-            ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &terms.noise)),
-            ("which is the", plain::noise_is(&terms.noise)),
+            ("noise", format!("{} times {}", number(noise.get()), found.terms.noise.unit)),
+            ("which is the", format!("{}, on {}", plain::law(found.terms.noise.law), found.terms.noise.on)),
             ("mu that the account allows", format!("{} [{}]", up(allowed), grade)),
             (
                 "mu that the attack shows",

@@ -14,7 +14,7 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
     let target = asked.target.required(&graph)?;
     let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, Some(&target))?;
     let protocol = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
-    let (name, terms) = (protocol.name, protocol.terms);
+    let name = protocol.name;
     let protocol = protocol.protocol.for_every_pair();
     let covered = covered(&protocol, &chosen, quiet)?;
     let before = protocol.notes().len();
@@ -29,22 +29,22 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
         Err(error) => error.to_string(),
     };
     let messages = protocol.message_count().map_or_else(|error| error.to_string(), count);
-    let assumptions = covered.assumptions();
+    let statement = covered.statement()?;
     let observed = plain::observed_by(&covered.coverage, &chosen);
     let mut rows = vec![
         ("protocol", name.clone()),
         ("weights", asked.protocol.weights_in_words()),
-        ("what may change", plain::changes(terms.changes).into()),
+        ("what may change", plain::changes(&statement)),
         ("observed by", observed.clone()),
         ("target", question::words(&target)),
-        ("least noise", plain::noise_in_units(&up(noise), &up(least.noise.get()), &terms.noise)),
-        ("which is the", plain::noise_is(&terms.noise)),
+        ("least noise", plain::noise_in_units(&up(noise), &up(least.noise.get()), &statement)),
+        ("which is the", plain::noise_is(&statement)),
     ];
     if let Some(less) = looked_at {
         let shown = up(question::in_unit(less, unit));
         rows.push(("for those looked at alone", format!("{shown}, which shows nothing about the others")));
     }
-    rows.extend(assumptions.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())));
+    rows.extend(statement.assumes.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())));
     rows.extend([
         ("error of the result, at most", scaled(protocol.error(least.noise))),
         ("messages", messages),
@@ -74,9 +74,9 @@ pub(crate) fn run(asked: &Calibrate, quiet: bool) -> Result<(), Failure> {
             json!({ "source": input::label(&graph, pair.source), "observer": observer(&graph, &covered, &pair).0,
                 "loss": pair.loss, "allowed": finite(pair.allowed) })
         });
-        let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(), "terms": terms,
-            "assumes": assumptions, "target": question::words(&target), "observers": observed, "coverage": covered.coverage,
-            "multiplier_of_looked_at": looked_at.map(|noise| noise.get()), "failure": covered.failure(), "tightest": tightest });
+        let body = json!({ "protocol": name, "noise": noise, "multiplier": least.noise.get(), "statement": statement,
+            "target": question::words(&target), "observers": observed,
+            "multiplier_of_looked_at": looked_at.map(|noise| noise.get()), "tightest": tightest });
         json(path, asked.knowledge.seed, body)?;
     }
     if covered.coverage.is_whole() {

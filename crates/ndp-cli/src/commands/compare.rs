@@ -7,8 +7,9 @@ use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::{input, question};
+use ndp_account::Law;
 use ndp_account::{Comparison, Coverage, Error, Protocol, Row, compare_towards};
-use ndp_algos::registry::{self, Law, PROTOCOLS};
+use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_dp::Grade;
 use ndp_numeric::rounding::any_of;
 use ndp_report::figure::{Axis, Figure, Panel, Series};
@@ -72,7 +73,7 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
         .collect();
     let header = ["protocol", "noise", "error", "messages", "grade", "observers"];
     table(&header, &cells)?;
-    let remarks = remarks(&comparison, unit)?;
+    let remarks = remarks(&comparison, unit);
     remarks.iter().try_for_each(|remark| line(remark))?;
     for row in &comparison.rows {
         if let Err(reason) = &row.least {
@@ -86,20 +87,17 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
         let exact = comparison.rows.iter().filter_map(|row| {
             let noise = question::in_unit(row.least.as_ref().ok()?.noise, unit).to_string();
             let grade = row.grade.map_or_else(String::new, |grade| grade.to_string());
-            let law = question::terms(&row.name).ok().and_then(|terms| law(terms.noise.law));
-            let law = law.unwrap_or_default();
+            let statement = row.statement.as_ref()?;
+            let law = statement.noise.first().and_then(|noise| law(noise.law)).unwrap_or_default();
+            let by: Vec<&str> = statement.by.iter().map(|by| by.theorem).collect();
             let (error, messages) = (digits(&row.error, unit), digits(&row.messages, 1.0));
-            Some(vec![row.name.clone(), noise, error, messages, grade, observers(row), law])
+            Some(vec![row.name.clone(), noise, error, messages, grade, observers(row), law, by.join("; ")])
         });
-        let header = ["protocol", "noise", "error", "messages", "grade", "observers", "law"];
+        let header = ["protocol", "noise", "error", "messages", "grade", "observers", "law", "by"];
         csv(path, asked.knowledge.seed, &header, &exact.collect::<Vec<_>>())?;
     }
     if let Some(path) = &asked.files.json {
-        let mut body =
-            serde_json::to_value(&comparison).map_err(|error| Failure::Refused(error.to_string()))?;
-        for (row, name) in body.as_array_mut().into_iter().flatten().zip(&names) {
-            row["terms"] = serde_json::json!(question::terms(name)?);
-        }
+        let body = serde_json::to_value(&comparison).map_err(|error| Failure::Refused(error.to_string()))?;
         json(path, asked.knowledge.seed, body)?;
     }
     if asked.pictures.any() {
@@ -126,23 +124,21 @@ pub(crate) fn run(asked: &Compare, quiet: bool) -> Result<(), Failure> {
             report = plain::assumptions(report, &[]);
             let grades: Vec<Grade> = comparison.rows.iter().filter_map(|row| row.grade).collect();
             let failure = any_of(comparison.rows.iter().map(|row| row.failure));
-            report = plain::sureness(report, &grades, failure, &notes);
+            report = plain::sureness(report, &grades, (failure, None), &notes);
             let refused: Vec<String> = comparison
                 .rows
                 .iter()
                 .filter_map(|row| Some(format!("{}: {}", row.name, row.least.as_ref().err()?)))
                 .collect();
             let abouts: Vec<String> = names.iter().filter_map(|name| plain::about(name)).collect();
-            let meant = comparison.rows.iter().filter(|row| row.least.is_ok()).map(|row| {
-                let terms = question::terms(&row.name)?;
-                Ok(format!(
-                    "{}: {}; noise is the {}.",
-                    row.name,
-                    plain::changes(terms.changes),
-                    plain::noise_is(&terms.noise)
-                ))
-            });
-            let meant = meant.collect::<Result<Vec<_>, Failure>>()?;
+            let answered = comparison.rows.iter().filter(|row| row.least.is_ok());
+            let meant: Vec<String> = answered
+                .filter_map(|row| Some((row, row.statement.as_ref()?)))
+                .map(|(row, statement)| {
+                    let (changes, noise) = (plain::changes(statement), plain::noise_is(statement));
+                    format!("{}: {changes}; noise is the {noise}. By {}.", row.name, plain::by(statement))
+                })
+                .collect();
             report = report
                 .section("What each needs")
                 .text(&plain::measure(target.measure))
@@ -188,14 +184,14 @@ fn law(law: Law) -> Option<String> {
 }
 
 /// What noise is, protocol by protocol where it is not the same, and how much less those need who were looked at.
-fn remarks(comparison: &Comparison, unit: f64) -> Result<Vec<String>, Failure> {
+fn remarks(comparison: &Comparison, unit: f64) -> Vec<String> {
     let mut laws: BTreeMap<Law, Vec<&str>> = BTreeMap::new();
-    let mut changes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut changes: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut remarks = Vec::new();
     for row in comparison.rows.iter().filter(|row| row.least.is_ok()) {
-        let terms = question::terms(&row.name)?;
-        laws.entry(terms.noise.law).or_default().push(&row.name);
-        changes.entry(plain::changes(terms.changes)).or_default().push(&row.name);
+        let Some(statement) = &row.statement else { continue };
+        statement.noise.iter().for_each(|noise| laws.entry(noise.law).or_default().push(&row.name));
+        changes.entry(plain::changes(statement)).or_default().push(&row.name);
         if let Some(less) = row.looked_at {
             let less = up(question::in_unit(less, unit));
             remarks.push(format!(
@@ -211,13 +207,14 @@ fn remarks(comparison: &Comparison, unit: f64) -> Result<Vec<String>, Failure> {
         remarks.push(format!("noise: {}{}", plain::law(*law), several(laws.len(), names)));
     }
     for row in &comparison.rows {
-        let assumed = row.assumes.iter().map(|&assumption| plain::assumed(assumption));
+        let assumed = row.statement.iter().flat_map(|statement| &statement.assumes);
+        let assumed = assumed.map(|&assumption| plain::assumed(assumption));
         remarks.extend(assumed.map(|what| format!("{} assumes: {what}", row.name)));
     }
     for (what, names) in &changes {
         remarks.push(format!("what may change: {what}{}", several(changes.len(), names)));
     }
-    Ok(remarks)
+    remarks
 }
 
 /// The least noise of every protocol that has one, and the error that it costs.

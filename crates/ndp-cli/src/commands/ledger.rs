@@ -5,8 +5,8 @@ use crate::args::Ledger as Asked;
 use crate::errors::Failure;
 use crate::output::{csv, down, json, line, up};
 use crate::progress::Progress;
-use crate::{input, question};
-use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Target, named};
+use crate::{input, plain, question};
+use ndp_account::{Allowed, NodeNames, Observer, PairLedgers, Statement, Target, named};
 use ndp_dp::{Adaptivity, Delta, Grade, Ledger, Measure, Odometer, Verdict};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -35,7 +35,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
         (None, None) => PairLedgers::new(names.clone()),
     };
     let adaptivity = if asked.adaptive { Adaptivity::OnSeen } else { Adaptivity::Fixed };
-    let mut told = Vec::new();
+    let (mut told, mut statement) = (Vec::new(), None);
+    let coverage = chosen.audience.coverage_of_looked_at();
     for run in &asked.runs {
         let parsed = run.rsplit_once('@').and_then(|(name, noise)| Some((name, noise.parse::<f64>().ok()?)));
         let (name, noise) = parsed.ok_or_else(|| {
@@ -54,6 +55,8 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
             Some(_) => "does not fit",
         };
         ledgers.record(run, &accounts, noise, adaptivity)?;
+        let of_run = Statement::of(&accounts, &coverage)?;
+        statement = Some(statement.map_or(Ok(of_run.clone()), |before: Statement| before.and(&of_run))?);
         told.push((run.as_str(), fits.to_owned()));
     }
     if let Some(target) = &target {
@@ -62,7 +65,11 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     if let Some(rho) = asked.odometer {
         told.push(("holds", format!("whenever one stops (odometer, for a sum of squared mu near {rho})")));
     }
-    told.extend(ledgers.rests_on().map(|sentence| ("rests on", sentence.to_owned())));
+    if let Some(statement) = &statement {
+        told.push(("what may change", plain::changes(statement)));
+        told.extend(statement.assumes.iter().map(|&what| ("assumed", plain::assumed(what).to_owned())));
+        told.extend(statement.declared.iter().map(|sentence| ("rests on", sentence.clone())));
+    }
     told.push(("the account fails", question::probability(ledgers.failure())));
     summary(
         &format!("Runs, observed by {}, as {measure}; weights {}", chosen.description, asked.weights),
@@ -93,7 +100,7 @@ pub(crate) fn run(asked: &Asked, quiet: bool) -> Result<(), Failure> {
     drop(progress);
     let exact = rows.iter().all(|row| row.grade == Grade::Exact);
     line(&format!("  grade of what is spent: {}", if exact { Grade::Exact } else { Grade::UpperBound }))?;
-    write(asked, &ledgers, (&rows, measure), target.as_ref(), &chosen.description)?;
+    write(asked, (&rows, measure), target.as_ref(), statement.as_ref(), &chosen.description)?;
     line("")?;
     let shown: Vec<_> = rows.iter().map(|row| row.shown.clone()).collect();
     worst(&shown, "spent", 10)?;
@@ -132,9 +139,9 @@ struct Row {
 /// Numbers as CSV and JSON.
 fn write(
     asked: &Asked,
-    ledgers: &PairLedgers,
     (rows, measure): (&[Row], Measure),
     target: Option<&Target>,
+    statement: Option<&Statement>,
     observers: &str,
 ) -> Result<(), Failure> {
     let seed = asked.knowledge.seed;
@@ -158,8 +165,7 @@ fn write(
             .collect();
         let body = serde_json::json!({ "measure": measure.to_string(), "runs": asked.runs,
             "limit": target.map(question::words), "odometer": asked.odometer,
-            "rests_on": ledgers.rests_on().collect::<Vec<_>>(), "failure": ledgers.failure(), "observers": observers,
-            "pairs": pairs });
+            "statement": statement, "observers": observers, "pairs": pairs });
         json(path, seed, body)?;
     }
     Ok(())

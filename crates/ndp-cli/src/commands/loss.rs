@@ -12,8 +12,7 @@ use crate::output::{
 use crate::plain::{self, Subject};
 use crate::question::{self, Chosen};
 use ndarray::Array2;
-use ndp_account::{Account, Allowed, Assumption, Coverage, Covered, Observer, Target, check};
-use ndp_algos::registry::Terms;
+use ndp_account::{Account, Allowed, Coverage, Covered, Observer, Statement, Target, check};
 use ndp_dp::{Grade, Measure, NoiseMultiplier, Verdict};
 use ndp_graph::Graph;
 use ndp_report::figure::Figure;
@@ -31,11 +30,10 @@ struct Found<'a> {
     entries: Vec<Entry>,
     measure: Measure,
     protocol: String,
-    terms: Terms,
+    statement: Statement,
     grade: Grade,
     covered: &'a Covered<'a>,
     chosen: &'a Chosen,
-    assumptions: Vec<Assumption>,
     /// What a pair without a loss of its own loses at most, and its account: those that time ran out for, those of observers who were
     /// not looked at.
     #[allow(clippy::type_complexity, reason = "a bound, and of whom it is the account and about which node")]
@@ -56,9 +54,10 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
     let target = asked.target.target(&graph)?;
     let chosen = question::observers_of(&graph, &asked.observers, &asked.knowledge, target.as_ref())?;
     let protocol = question::chosen(&asked.protocol, &matrix, Some(asked.effort.patience))?;
-    let (protocol, name, terms) = (protocol.protocol, protocol.name, protocol.terms);
+    let (protocol, name) = (protocol.protocol, protocol.name);
     let noise = question::noise(asked.noise, asked.unit.sensitivity)?;
     let covered = covered(&protocol, &chosen, quiet)?;
+    let statement = covered.statement()?;
     let seed = asked.knowledge.seed;
     let losses = all(&graph, &protocol, covered.looked_at(), noise, measure, (seed, quiet))?;
     let mut notes = protocol.notes();
@@ -75,11 +74,10 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
         entries,
         measure,
         protocol: name,
-        terms,
+        statement,
         grade: if exact { Grade::Exact } else { Grade::UpperBound },
         covered: &covered,
         chosen: &chosen,
-        assumptions: covered.assumptions(),
         bound: match (bound.map(|bound| (bound, None)), of_others) {
             (Some(a), Some(b)) => Some(if b.0 > a.0 { b } else { a }),
             (a, b) => a.or(b),
@@ -116,7 +114,7 @@ pub(crate) fn run(asked: &Loss, quiet: bool) -> Result<(), Failure> {
                 hidden_senders: asked.knowledge.hidden_senders,
                 without_own_noise: asked.knowledge.without_own_noise,
                 sensitivity: asked.unit.sensitivity,
-                protected: plain::changes(terms.changes),
+                protected: &plain::changes(&found.statement),
                 seed,
             };
             page(path, &found.page(&subject, &rows, &notes, noise, judged.as_ref(), &svg))?;
@@ -183,15 +181,14 @@ impl Found<'_> {
         let mut rows = vec![
             ("protocol", self.protocol.clone()),
             ("weights", asked.protocol.weights_in_words()),
-            ("what may change", plain::changes(self.terms.changes).into()),
+            ("what may change", plain::changes(&self.statement)),
             ("observed by", plain::observed_by(&self.covered.coverage, self.chosen)),
-            ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &self.terms.noise)),
-            ("which is the", plain::noise_is(&self.terms.noise)),
+            ("noise", plain::noise_in_units(&number(asked.noise), &number(noise.get()), &self.statement)),
+            ("which is the", plain::noise_is(&self.statement)),
         ];
-        rows.extend(self.rests_on().into_iter().map(|sentence| ("rests on", sentence)));
-        rows.extend(
-            self.assumptions.iter().map(|&assumption| ("assumed", plain::assumed(assumption).into())),
-        );
+        rows.extend(self.statement.declared.iter().map(|sentence| ("rests on", sentence.clone())));
+        let assumed = self.statement.assumes.iter();
+        rows.extend(assumed.map(|&assumption| ("assumed", plain::assumed(assumption).into())));
         rows.extend([
             ("grade", self.grade.to_string()),
             ("the account fails", question::probability(self.covered.failure())),
@@ -201,17 +198,6 @@ impl Found<'_> {
             rows.push(("median, 90 %, largest", self.quantiles().map(up).join(", ")));
         }
         rows
-    }
-
-    /// What accounts rest on beside what is computed, each thing once.
-    fn rests_on(&self) -> Vec<String> {
-        let mut all: Vec<String> = Vec::new();
-        for sentence in self.covered.accounts.iter().flat_map(|account| account.rests_on()) {
-            if !all.contains(&sentence) {
-                all.push(sentence);
-            }
-        }
-        all
     }
 
     /// Whether everybody who is meant keeps the target.
@@ -264,13 +250,23 @@ impl Found<'_> {
         let seed = asked.knowledge.seed;
         if let Some(path) = &asked.files.csv {
             let coverage = self.covered.coverage.in_short();
+            let by: Vec<&str> = self.statement.by.iter().map(|by| by.theorem).collect();
+            let by = by.join("; ");
             let cell = |entry: &Entry| {
                 let hops = entry.hops.map_or_else(String::new, |hops| hops.to_string());
                 let (u, v) = (self.names[entry.u].clone(), self.of_observer[entry.observer].clone());
-                vec![u, v, hops, entry.grade.to_string(), entry.loss.to_string(), coverage.clone()]
+                vec![
+                    u,
+                    v,
+                    hops,
+                    entry.grade.to_string(),
+                    entry.loss.to_string(),
+                    coverage.clone(),
+                    by.clone(),
+                ]
             };
             let cells: Vec<Vec<String>> = self.entries.iter().map(cell).collect();
-            csv(path, seed, &["source", "observer", "hops", "grade", "loss", "observers"], &cells)?;
+            csv(path, seed, &["source", "observer", "hops", "grade", "loss", "observers", "by"], &cells)?;
         }
         if let Some(path) = &asked.npy {
             npy(path, seed, self.matrix().view())?;
@@ -286,8 +282,8 @@ impl Found<'_> {
                 json!({ "allowed": judged.target, "verdict": judged.verdict, "exceeding": judged.exceeding, "why": judged.why })
             });
             let body = json!({ "protocol": self.protocol, "measure": self.measure.to_string(), "noise": noise.get(),
-                "terms": self.terms, "assumes": self.assumptions, "rests_on": self.rests_on(), "failure": self.covered.failure(),
-                "observers": plain::observed_by(&self.covered.coverage, self.chosen), "coverage": self.covered.coverage,
+                "statement": self.statement,
+                "observers": plain::observed_by(&self.covered.coverage, self.chosen),
                 "other_pairs_at_most": self.bound.map(|(bound, _)| finite(bound)), "target": target, "pairs": pairs });
             json(path, seed, body)?;
         }
@@ -346,12 +342,13 @@ impl Found<'_> {
         let mut page = Page::new(&format!("What {} reveals", self.protocol)).verdict(tone, &verdict);
         page = plain::opening(page, subject);
         let mut particular: Vec<String> = plain::about(&self.protocol).into_iter().collect();
-        particular.push(plain::noise_in_a_sentence(&self.terms.noise));
-        particular
-            .extend(self.assumptions.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)));
+        particular.push(plain::noise_in_a_sentence(&self.statement));
+        particular.extend(
+            self.statement.assumes.iter().map(|&assumption| plain::assumed_in_a_sentence(assumption)),
+        );
         page = plain::assumptions(page, &particular);
         let grades: Vec<Grade> = self.entries.iter().map(|entry| entry.grade).collect();
-        page = plain::sureness(page, &grades, self.covered.failure(), notes);
+        page = plain::sureness(page, &grades, (self.statement.failure, Some(&self.statement)), notes);
         let rows: Vec<Vec<String>> =
             rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
         let mut pairs = self.rows();

@@ -9,7 +9,7 @@ use crate::patience::{Budget, Patient};
 use crate::plain::{self, Subject};
 use crate::progress::Progress;
 use crate::question::{self, Chosen};
-use ndp_account::{Coverage, Target, compare_towards};
+use ndp_account::{Coverage, Statement, Target, compare_towards};
 use ndp_algos::registry::{self, Kind, PROTOCOLS, Parameters};
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::Graph;
@@ -48,6 +48,8 @@ struct Found {
     grade: Option<Grade>,
     failure: f64,
     coverage: Coverage,
+    /// Of the best, what is said beside its noise.
+    statement: Statement,
     /// How long the answer took.
     seconds: f64,
 }
@@ -96,7 +98,7 @@ impl Asked<'_> {
         let Ok(built) = built.map(Patient::for_every_pair) else { return Ok(None) };
         let one = [(candidate.name, Ok(&built as &dyn ndp_account::Protocol))];
         let row = compare_towards(&one, &self.chosen.audience, self.target).rows.remove(0);
-        let Ok(least) = &row.least else { return Ok(None) };
+        let (Ok(least), Some(statement)) = (&row.least, row.statement.clone()) else { return Ok(None) };
         Ok(Some(Found {
             candidate: candidate.clone(),
             noise: least.noise,
@@ -105,6 +107,7 @@ impl Asked<'_> {
             grade: row.grade,
             failure: row.failure,
             coverage: row.coverage.unwrap_or(Coverage::Named { observers: 0 }),
+            statement,
             seconds: start.elapsed().as_secs_f64(),
         }))
     }
@@ -194,10 +197,10 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         }
     );
     line(&searched)?;
-    let terms = question::terms(best.candidate.name)?;
+    let statement = &best.statement;
     let meant = [
-        format!("Noise is the {} ({}).", plain::noise_is(&terms.noise), best.candidate.name),
-        format!("What may change: {}.", plain::changes(terms.changes)),
+        format!("Noise is the {} ({}).", plain::noise_is(statement), best.candidate.name),
+        format!("What may change: {}.", plain::changes(statement)),
     ];
     meant.iter().try_for_each(|sentence| line(sentence))?;
     let edges = if asked.rewire > 0 { rewired(asked, &graph, &question, &found, quiet)? } else { Vec::new() };
@@ -210,7 +213,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
         let edges: Vec<_> =
             edges.iter().map(|(u, v, error)| json!({ "from": u, "to": v, "error": error })).collect();
         let coverage: Vec<_> = found.iter().map(|found| &found.coverage).collect();
-        let body = json!({ "header": HEADER, "plans": cells, "coverage": coverage, "terms": terms,
+        let body = json!({ "header": HEADER, "plans": cells, "coverage": coverage, "statement": statement,
             "searched": candidates.len(), "edges": edges });
         json(path, seed, body)?;
     }
@@ -224,7 +227,7 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
                 hidden_senders: asked.knowledge.hidden_senders,
                 without_own_noise: asked.knowledge.without_own_noise,
                 sensitivity: unit,
-                protected: plain::changes(terms.changes),
+                protected: &plain::changes(statement),
                 seed,
             };
             let mean = best.error.map_or_else(String::new, |error| {
@@ -246,10 +249,10 @@ pub(crate) fn run(asked: &Plan, quiet: bool) -> Result<(), Failure> {
             let mut report = Page::new("A plan for averaging in private").verdict(tone, &sentence);
             report = plain::opening(report, &subject);
             let mut particular: Vec<String> = plain::about(best.candidate.name).into_iter().collect();
-            particular.push(plain::noise_in_a_sentence(&terms.noise));
+            particular.push(plain::noise_in_a_sentence(statement));
             report = plain::assumptions(report, &particular);
             let grades: Vec<Grade> = found.iter().filter_map(|found| found.grade).collect();
-            report = plain::sureness(report, &grades, best.failure, &[]);
+            report = plain::sureness(report, &grades, (best.failure, Some(statement)), &[]);
             report = report
                 .section("The plans")
                 .text(&plain::measure(target.measure))

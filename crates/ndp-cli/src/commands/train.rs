@@ -467,7 +467,7 @@ fn report(
         "Accuracies along the training are shown here to judge the method. Publishing them for the real data is not covered.".into(),
     );
     page = plain::assumptions(page, &particular);
-    page = plain::sureness(page, &found.grades, found.failure, notes);
+    page = plain::sureness(page, &found.grades, (found.failure, covered.statement().ok().as_ref()), notes);
     let rows: Vec<Vec<String>> =
         rows.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
     page = page

@@ -7,7 +7,7 @@ use crate::gossip::operator::{require_operator, worst_bias};
 use crate::gossip::protocol::{GossipProtocol, Transcript, normal};
 use crate::gossip::synchronous::{SynchronousGossip, apply};
 use ndp_account::parts::checked_coalition;
-use ndp_account::{LossReport, Observation};
+use ndp_account::{LossReport, Observation, Terms};
 use ndp_certify::account;
 use ndp_certify::ball::Ball;
 use ndp_certify::dyadic::Dyadic;
@@ -172,6 +172,10 @@ impl GossipProtocol for FreshNoiseGossip {
 }
 
 impl LinearProtocol for FreshNoiseGossip {
+    fn terms(&self) -> Terms {
+        Terms::VALUES.on("every value in the first round, and as the schedule says in later ones")
+    }
+
     fn node_count(&self) -> usize {
         self.matrix.node_count()
     }

@@ -10,7 +10,7 @@ use crate::walk::graph::log_likelihood_ratio;
 use crate::walk::{Bounds, OnPath, TokenNoise};
 use ndp_account::Error;
 use ndp_account::{
-    Account, Attacker, Observer, Protocol, Senders,
+    Account, Attacker, Changes, Law, Noise, Observer, Protocol, Senders, Terms,
     parts::{at_most, of_outsider},
 };
 use ndp_dp::{
@@ -26,6 +26,17 @@ fn towards(walk: CompleteWalk, observer: &Observer) -> Result<CompleteWalk, Erro
     walk.with_colluders(members)
 }
 
+const OF_SUMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+    .on("every contribution")
+    .by("ndp_algos::walk::complete::CompleteSum", "Privacy amplification by decentralization");
+
+const OF_HISTOGRAMS: Terms = Terms {
+    changes: Changes::EveryLabel,
+    noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
+    ..Terms::VALUES
+}
+.by("ndp_algos::walk::complete::CompleteHistogram", "Privacy amplification by decentralization");
+
 /// The least noise for a target, where there is a better way than a search.
 type Least = Box<dyn Fn(ApproxDp) -> Result<NoiseMultiplier, Error> + Send + Sync>;
 
@@ -33,6 +44,7 @@ type Least = Box<dyn Fn(ApproxDp) -> Result<NoiseMultiplier, Error> + Send + Syn
 struct Alike<F> {
     observer: Observer,
     nodes: usize,
+    terms: Terms,
     profile: F,
     least: Option<Least>,
     /// The address of the protocol, where its accounts may be shared.
@@ -46,6 +58,10 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
 
     fn node_count(&self) -> usize {
         self.nodes
+    }
+
+    fn terms(&self) -> Terms {
+        self.terms
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
@@ -81,11 +97,13 @@ impl<F: Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync> Accou
 fn alike<'a>(
     walk: CompleteWalk,
     observer: &Observer,
+    terms: Terms,
     profile: impl Fn(NoiseMultiplier, &str) -> Result<Profile, Error> + Send + Sync + 'a,
 ) -> Box<dyn Account + 'a> {
     Box::new(Alike {
         observer: observer.clone(),
         nodes: walk.node_count(),
+        terms: terms.by_local_bound(),
         profile,
         least: None,
         protocol: None,
@@ -142,6 +160,7 @@ impl Protocol for CompleteSum {
         let account = Alike {
             observer: observer.clone(),
             nodes: walk.node_count(),
+            terms: OF_SUMS,
             profile,
             least: secrecy.is_none().then(|| Box::new(least) as Least),
             protocol: Some(std::ptr::from_ref(self).addr()),
@@ -162,7 +181,7 @@ impl Protocol for CompleteSum {
             };
             Ok(Profile::of_curve(epsilon, against))
         };
-        Ok(alike(walk, observer, profile))
+        Ok(alike(walk, observer, OF_SUMS, profile))
     }
 
     /// Of the token divided by the number of steps: visits are independent draws of nodes.
@@ -310,6 +329,7 @@ impl Protocol for CompleteHistogram {
         let account = Alike {
             observer: observer.clone(),
             nodes: self.walk.node_count(),
+            terms: OF_HISTOGRAMS,
             profile,
             least,
             protocol: Some(std::ptr::from_ref(self).addr()),
@@ -328,7 +348,7 @@ impl Protocol for CompleteHistogram {
             };
             Ok(Profile::of_curve(epsilon, against))
         };
-        Ok(alike(histogram.walk, observer, profile))
+        Ok(alike(histogram.walk, observer, OF_HISTOGRAMS, profile))
     }
 
     /// Of the estimated frequency of a label, visits being independent draws of nodes.

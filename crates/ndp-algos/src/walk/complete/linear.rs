@@ -6,7 +6,7 @@ use ndp_account::parts::checked_coalition;
 
 use crate::walk::{OnPath, TokenNoise};
 use ndarray::{Array2, ArrayView2};
-use ndp_account::{Error, LinearProtocol, View};
+use ndp_account::{Changes, Error, LinearProtocol, Terms, View};
 use ndp_dp::Sigma;
 use rand::Rng;
 
@@ -29,6 +29,10 @@ impl OnPath<CompleteSum> {
 /// The exact loss towards `v` is the sum over segments of `k²/m`, see [`path_units`](super::realised::path_units) for all pairs at
 /// once.
 impl LinearProtocol for OnPath<CompleteSum> {
+    fn terms(&self) -> Terms {
+        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }.on("every contribution")
+    }
+
     fn node_count(&self) -> usize {
         self.path.nodes
     }

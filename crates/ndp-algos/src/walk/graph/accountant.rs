@@ -7,7 +7,7 @@ use crate::walk::{FinalToken, OnPath};
 use ndarray::{Array1, Array2};
 use ndp_account::parts::Attack;
 use ndp_account::{
-    Account, Attacker, Observer, Protocol,
+    Account, Attacker, Changes, Observer, Protocol, Terms,
     parts::{at_most, bound_of_releases, of_outsider},
 };
 use ndp_account::{Error, LinearProtocol};
@@ -66,7 +66,7 @@ impl Protocol for TokenWalk {
     /// The path is drawn without looking at the data, so that whoever hears every contribution with its noise, and knows the path,
     /// can form whatever the token shows.
     fn local_bound<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
-        bound_of_releases(TokenWalk::node_count(self), self.most_contributions(), observer)
+        bound_of_releases(TokenWalk::node_count(self), self.most_contributions(), observer, TERMS)
     }
 
     /// From a uniform start, the values in an interval of length 1: through the slowest mode of the walk.
@@ -110,6 +110,11 @@ impl Protocol for TokenWalk {
 /// The first visits of all nodes may be kept in this many bytes; beyond, they are computed anew for each question.
 const MAX_BYTES: u64 = 2 << 30;
 
+/// A node contributes again and again, each time with new noise.
+const TERMS: Terms = Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+    .on("every contribution")
+    .by("ndp_algos::walk::graph::TokenWalk::loss", "Random walks");
+
 struct OnGraph {
     walk: Arc<TokenWalk>,
     observer: Observer,
@@ -139,6 +144,10 @@ impl Account for OnGraph {
 
     fn node_count(&self) -> usize {
         self.hops.len()
+    }
+
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

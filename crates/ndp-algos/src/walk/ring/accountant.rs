@@ -5,7 +5,7 @@ use crate::walk::FinalToken;
 use crate::walk::complete::response_of;
 use ndarray::Array2;
 use ndp_account::Error;
-use ndp_account::{Account, Attacker, Observer, Protocol, parts::of_outsider};
+use ndp_account::{Account, Attacker, Changes, Law, Noise, Observer, Protocol, Terms, parts::of_outsider};
 use ndp_dp::{Delta, NoiseMultiplier, Profile};
 use rand::Rng;
 
@@ -72,6 +72,14 @@ impl RingHistogram {
     }
 }
 
+/// Of reports by randomized response.
+const TERMS: Terms = Terms {
+    changes: Changes::EveryLabel,
+    noise: Noise::of(Law::RandomizedResponse, "every report of a label"),
+    ..Terms::VALUES
+}
+.by("ndp_algos::walk::ring::RingHistogram::epsilon_towards", "Privacy amplification by decentralization");
+
 struct OnRing {
     histogram: RingHistogram,
     observer: Observer,
@@ -84,6 +92,10 @@ impl Account for OnRing {
 
     fn node_count(&self) -> usize {
         self.histogram.node_count()
+    }
+
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {
@@ -118,6 +130,10 @@ impl Account for TowardsOne<'_> {
 
     fn node_count(&self) -> usize {
         RingHistogram::node_count(self.histogram)
+    }
+
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn profile(&self, u: usize, noise: NoiseMultiplier) -> Result<Profile, Error> {

@@ -7,7 +7,7 @@ use ndp_account::parts::checked_coalition;
 use crate::walk::FinalToken;
 use ndarray::{Array2, ArrayView2};
 use ndp_account::loss::exact_loss;
-use ndp_account::{Error, LinearProtocol, LossReport, View};
+use ndp_account::{Changes, Error, LinearProtocol, LossReport, Terms, View};
 use ndp_dp::{Exact, Guarantee, NoiseMultiplier, Sensitivity, Sigma, UpperBound};
 use ndp_numeric::rounding::Interval;
 use rand::Rng;
@@ -29,6 +29,11 @@ impl RingSum {
 /// Input `u` is the data of node `u`, which moves all its contributions alike. Towards observers between whom there is noise the loss
 /// has a formula, in `O(K n)`.
 impl LinearProtocol for RingSum {
+    fn terms(&self) -> Terms {
+        Terms { changes: Changes::EveryContribution, ..Terms::VALUES }
+            .on("the token, by every (n-1)-th holder")
+    }
+
     fn node_count(&self) -> usize {
         RingSum::node_count(self)
     }
