@@ -106,7 +106,7 @@
 //! # 4. Your own matrix, your own view
 //!
 //! Weights of your own are a [`GossipMatrix`](ndp_graph::GossipMatrix) from an `ndarray`. Where a protocol is not ours at all, what
-//! is seen can be written down: a [`View`] is a row for each message, over the inputs and over the noises.
+//! is seen can be written down: a [`View`](ndp_account::View) is a row for each message, over the inputs and over the noises.
 //!
 //! ```
 //! use ndarray::arr2;

@@ -12,12 +12,12 @@
 //!                                     field
 //! ```
 //!
-//! * [`rows`], [`trace`] with its [`steps`], [`krylov`]: entries are exact numbers. Named weights are rationals, an `f64` is the dyadic number
+//! * [`rows`], [`trace`] with its `steps`, [`krylov`]: entries are exact numbers. Named weights are rationals, an `f64` is the dyadic number
 //!   that it stores, and a protocol hands over its steps, not rows that were rounded on the way.
 //! * [`whole`], [`gram`]: rows of ratios of integers, and with several inputs of one node all entries of their Gram matrix.
 //! * [`ball`]: only nodes from which something arrives in time matter.
 //! * [`decisions`]: which rows are new, modulo primes drawn from a hash of the view. The failure probability is computed.
-//! * [`combinations`]: nearly orthonormal combinations in fixed point, of as many bits as the growth of the error asks for.
+//! * `combinations`: nearly orthonormal combinations in fixed point, of as many bits as the growth of the error asks for.
 //! * [`enclosure`]: the theorem. The lower end of every enclosure holds without any prime.
 
 #![cfg_attr(

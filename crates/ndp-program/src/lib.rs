@@ -7,7 +7,7 @@
 //! | question | where | grade |
 //! |---|---|---|
 //! | How is a protocol stated? | [`Program`], [`Value`], [`Weight`], [`MixingMatrix`] | |
-//! | Who looks? | [`Observer`] | |
+//! | Who looks? | [`Observer`](ndp_account::Observer) | |
 //! | What does it learn about a node? | [`Program::account`], [`ProgramAccount::loss`] | exact, or upper bound |
 //! | What are neighboring inputs? | [`SensitivitySet`], always declared | see there |
 //! | Of messages only some coordinates are seen? | [`loss_by_coordinates`] | exact, or upper bound |

@@ -49,7 +49,7 @@ use serde::{Deserialize, Serialize};
 /// struct Awake(Gossip);
 /// impl Protocol for Awake {
 ///     fn node_count(&self) -> usize {
-///         LinearProtocol::node_count(&self.0)
+///         Protocol::node_count(&self.0)
 ///     }
 ///
 ///     fn account<'a>(&'a self, observer: &Observer) -> Result<Box<dyn Account + 'a>, Error> {
