@@ -44,6 +44,7 @@ use crate::profile::{Curve, Measure, Profile, Verdict};
 use crate::{ApproxDp, Delta, Error, Gdp, Guarantee, Mechanism, Odometer, Order, Rdp, UpperBound, search};
 use ndp_numeric::rounding::Interval;
 use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 
 /// On what a run, and what the nodes contribute to it, may depend.
 ///
@@ -105,6 +106,8 @@ pub struct LedgerEntry {
 pub struct Ledger {
     entries: Vec<LedgerEntry>,
     budget: Budget,
+    /// The composition of the entries, once it was asked for: a law keeps its answers.
+    sum: OnceLock<Profile>,
 }
 
 /// What was fixed before the first run.
@@ -123,7 +126,7 @@ impl Ledger {
     /// [`Error::InvalidParameter`] unless `0 ≤ allowed ≤ ∞`.
     pub fn with_limit(measure: Measure, allowed: f64) -> Result<Self, Error> {
         ensure((0.0..=f64::INFINITY).contains(&allowed), "the loss allowed", "be nonnegative", allowed)?;
-        Ok(Self { entries: Vec::new(), budget: Budget::Limit(measure, allowed) })
+        Ok(Self { budget: Budget::Limit(measure, allowed), ..Self::default() })
     }
 
     /// No run, and an odometer before its first run: [`Self::spent`] is a guarantee whenever one stops, for Gaussian runs.
@@ -143,7 +146,7 @@ impl Ledger {
     /// ```
     #[must_use]
     pub const fn with_odometer(odometer: Odometer) -> Self {
-        Self { entries: Vec::new(), budget: Budget::Odometer(odometer) }
+        Self { entries: Vec::new(), budget: Budget::Odometer(odometer), sum: OnceLock::new() }
     }
 
     /// The runs so far.
@@ -164,6 +167,7 @@ impl Ledger {
             return Err(Error::MixedNeighbors);
         }
         self.entries.push(LedgerEntry { name: name.into(), profile, adaptivity });
+        self.sum = OnceLock::new();
         Ok(())
     }
 
@@ -217,8 +221,12 @@ impl Ledger {
 
     /// The composition of all runs: what a filter compares with its limit.
     fn sum(&self) -> Result<Profile, Error> {
+        if let Some(sum) = self.sum.get() {
+            return Ok(sum.clone());
+        }
         let parts: Vec<Profile> = self.entries.iter().map(|entry| entry.profile.clone()).collect();
-        Profile::compose(&parts)
+        let sum = Profile::compose(&parts)?;
+        Ok(self.sum.get_or_init(|| sum).clone())
     }
 
     const fn limit(&self) -> Result<(Measure, f64), Error> {
@@ -284,7 +292,7 @@ impl Ledger {
         }
         // The verified end of a bisection.
         let (mut low, mut high) = (0.0, whole);
-        for _ in 0..50 {
+        while high - low > NEAR * whole {
             let middle = 0.5 * (low + high);
             let mut more = Profile::gaussian(UpperBound::new(Gdp::new(middle)?).into(), &spent.against);
             more.neighbors = spent.neighbors;
@@ -304,6 +312,9 @@ impl Ledger {
         Ok(measure)
     }
 }
+
+/// How near, relative, a bisection comes to what is left.
+const NEAR: f64 = 1e-7;
 
 /// A Rényi loss at one order, and what follows from it.
 struct Point(Rdp);

@@ -178,6 +178,7 @@ pub mod ledger;
 pub mod loss_law;
 mod lossless;
 pub mod mixture;
+mod neighbors;
 pub mod odometer;
 pub mod pairwise;
 pub mod printed;

@@ -8,6 +8,7 @@
 //! | how the profile is known | `mu` | `renyi` | `epsilon`, `delta` |
 //! |---|---|---|---|
 //! | [`Profile::gaussian`] | as given | `α μ²/2`, same grade | exact curve of `N(μ, 1)` against `N(0, 1)`, same grade |
+//! | [`Profile::of_law`], a [`LossLaw`](crate::LossLaw) | - | where each part has a bound | by the law, `Exact` where its ends agree |
 //! | [`Profile::of_curve`] with a Rényi bound | - | as given | best conversion, `UpperBound` |
 //! | [`Profile::of_curve`] with `(ε, δ)` only | - | - | as given |
 //! | [`Profile::nothing`] | 0 | 0 | 0 |
@@ -31,42 +32,22 @@ use crate::error::ensure;
 use crate::gaussian::check_epsilon;
 use crate::gdp::{half_square, half_square_down};
 use crate::{
-    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, Mechanism, Order, Rdp, UpperBound, conversion,
-    gaussian, search,
+    ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, LossLaw, Mechanism, Order, Rdp, UpperBound,
+    conversion, gaussian, search,
 };
 use ndp_numeric::gaussian_profile::log_theta_down;
-use ndp_numeric::rounding::log_up;
-use serde::{Deserialize, Serialize};
+use ndp_numeric::rounding::{Interval, log_up};
+use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 
-/// Which two data sets a guarantee compares.
-///
-/// # Examples
-/// ```
-/// use ndp_dp::{Exact, Gdp, Neighbors, Profile};
-/// let profile = Profile::gaussian(Exact::new(Gdp::new(0.3)?).into(), "node 3");
-/// assert_eq!(profile.neighbors, Neighbors::default());
-/// # Ok::<(), ndp_dp::Error>(())
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Neighbors {
-    /// All data of one node are replaced by others, within the stated sensitivity.
-    #[default]
-    ReplaceOne,
-    /// One record is added or removed.
-    AddOrRemove,
-}
+mod compose;
+mod known;
+#[cfg(test)]
+mod tests;
 
-impl fmt::Display for Neighbors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ReplaceOne => "all data of one node replaced",
-            Self::AddOrRemove => "one record added or removed",
-        })
-    }
-}
+pub use crate::neighbors::Neighbors;
+use known::Known;
 
 /// An accountant of one pair at one noise.
 ///
@@ -96,6 +77,14 @@ pub trait Curve: Send + Sync {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
         let _ = order;
         Ok(None)
+    }
+
+    /// The `ε` at `δ = 0`; `∞` where none is proven.
+    ///
+    /// # Errors
+    /// Those of the accountant.
+    fn pure_epsilon(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(UpperBound::new(f64::INFINITY).into())
     }
 
     /// The smallest `ε` at `delta` that is proven.
@@ -217,7 +206,10 @@ enum Law {
     /// `μ` and a proven lower end of it.
     Gaussian(Guarantee<Gdp>, f64),
     Curve(Arc<dyn Curve>),
-    Composed(Vec<Profile>),
+    /// The law of the loss itself.
+    Known(Arc<Known>),
+    /// Parts, and the law of all those that have a law or a Rényi bound, where some have a law.
+    Composed(Vec<Profile>, Option<Arc<Known>>),
 }
 
 /// What one observer can tell about one node's data, at one noise.
@@ -280,6 +272,31 @@ impl Profile {
         Self::new(Law::Curve(Arc::new(curve)), against)
     }
 
+    /// What follows from the law of the privacy loss. Where all of it is Gaussian, this is [`Self::gaussian`].
+    ///
+    /// What was asked is kept, and shared with every clone.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_dp::{Delta, Grade, Laplace, LossLaw, Neighbors, Profile, Sensitivity};
+    /// let release = Laplace::new(Sensitivity::new(1.0)?, 2.0)?;
+    /// let profile = Profile::of_law(LossLaw::laplace(release, Neighbors::ReplaceOne), "node 3");
+    /// assert_eq!(profile.pure_epsilon()?.into_value(), 0.5);
+    /// assert_eq!(profile.epsilon(Delta::new(1e-3)?)?.grade(), Grade::Exact);
+    /// // Sixteen of them: by their law, not by Rényi divergences.
+    /// let all = Profile::compose(&vec![profile; 16])?;
+    /// assert!(all.epsilon(Delta::new(1e-3)?)?.value().epsilon() < 6.2976);
+    /// # Ok::<(), ndp_dp::Error>(())
+    /// ```
+    #[must_use]
+    pub fn of_law(law: LossLaw, against: &str) -> Self {
+        let neighbors = law.neighbors();
+        let law = law
+            .mu()
+            .map_or_else(|| Law::Known(Arc::new(Known::new(law))), |(gdp, lower)| Law::Gaussian(gdp, lower));
+        Self { neighbors, ..Self::new(law, against) }
+    }
+
     /// The observer sees nothing that depends on the node's data.
     #[must_use]
     pub fn nothing(against: &str) -> Self {
@@ -291,7 +308,7 @@ impl Profile {
     pub fn mu(&self) -> Option<Guarantee<Gdp>> {
         match self.law {
             Law::Gaussian(gdp, _) => Some(gdp),
-            Law::Curve(_) | Law::Composed(_) => None,
+            Law::Curve(_) | Law::Known(_) | Law::Composed(..) => None,
         }
     }
 
@@ -310,10 +327,11 @@ impl Profile {
         match &self.law {
             Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| at(gdp.rdp(order).into_value()))),
             Law::Curve(curve) => Ok(curve.renyi(order)?.ok_or(Error::NoRenyiBound)?.map(at)),
-            Law::Composed(parts) => {
-                let mut sum = ndp_numeric::rounding::Interval::new(0.0);
+            Law::Known(known) => Ok(known.renyi(order).ok_or(Error::NoRenyiBound)?.map(at).into()),
+            Law::Composed(parts, _) => {
+                let mut sum = Interval::ZERO;
                 for part in parts {
-                    sum = sum + ndp_numeric::rounding::Interval::new(part.renyi(order)?.into_value().epsilon);
+                    sum = sum + Interval::new(part.renyi(order)?.into_value().epsilon);
                 }
                 Ok(UpperBound::new(at(sum.high())).into())
             }
@@ -328,7 +346,8 @@ impl Profile {
         match &self.law {
             Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| gdp.to_approx_dp(delta))),
             Law::Curve(curve) => curve.epsilon(delta),
-            Law::Composed(parts) => Ok(compose::epsilon(parts, delta)?.into()),
+            Law::Known(known) => Ok(known.epsilon(delta)),
+            Law::Composed(parts, known) => Ok(compose::epsilon(parts, known.as_deref(), delta)?.into()),
         }
     }
 
@@ -348,7 +367,24 @@ impl Profile {
                 Ok(UpperBound::new(ApproxDp::clamped(epsilon, delta.into_value())).into())
             }
             Law::Curve(curve) => curve.delta(epsilon),
-            Law::Composed(parts) => Ok(compose::delta(parts, epsilon)?.into()),
+            Law::Known(known) => known.delta(epsilon),
+            Law::Composed(parts, known) => Ok(compose::delta(parts, known.as_deref(), epsilon)?.into()),
+        }
+    }
+
+    /// The `ε` at `δ = 0`; `∞` where none is proven.
+    ///
+    /// # Errors
+    /// Those of the accountant.
+    pub fn pure_epsilon(&self) -> Result<Guarantee<f64>, Error> {
+        match &self.law {
+            Law::Gaussian(gdp, _) => Ok(gdp.map(|gdp| gdp.pure_epsilon().into_value())),
+            Law::Curve(curve) => curve.pure_epsilon(),
+            Law::Known(known) => Ok(known.pure_epsilon()),
+            Law::Composed(parts, _) => {
+                let losses = parts.iter().map(|part| Ok(Interval::new(part.pure_epsilon()?.into_value())));
+                Ok(UpperBound::new(losses.sum::<Result<Interval, Error>>()?.high()).into())
+            }
         }
     }
 
@@ -374,6 +410,10 @@ impl Profile {
         }
         ensure((0.0..=f64::INFINITY).contains(&allowed), "the loss allowed", "be nonnegative", allowed)?;
         // Decided by a lower end of the loss.
+        if let (Law::Known(known), Measure::Approx(delta)) = (&self.law, measure) {
+            let violated = known.least_epsilon(delta) > allowed;
+            return Ok(if violated { Verdict::Violated } else { Verdict::NotShown });
+        }
         let lower = self.lower_mu();
         let violated = match measure {
             Measure::Renyi(order) => half_square_down(order.get(), lower) > allowed,
@@ -385,7 +425,8 @@ impl Profile {
 
     /// The profile of several independent releases about the same node's data, which one observer sees.
     ///
-    /// Gaussian profiles compose to a Gaussian one, exactly where all are exact; Rényi bounds add up order by order; where
+    /// Gaussian profiles compose to a Gaussian one, exactly where all are exact. With a part whose [law](Self::of_law) is known, laws convolve, a
+    /// Rényi bound counting as the law that follows from it; Rényi bounds add up order by order, and the smaller answer counts. Where
     /// some part has only `(ε, δ)`, `δ` is divided among the parts. Valid when the noises of the releases are independent and their
     /// number and parameters are fixed in advance; for releases chosen by what was seen before see [`Ledger`](crate::Ledger).
     ///
@@ -401,7 +442,8 @@ impl fmt::Debug for Profile {
         match &self.law {
             Law::Gaussian(gdp, lower) => write!(f, "Gaussian({gdp:?}, at least {lower})"),
             Law::Curve(_) => f.write_str("Curve"),
-            Law::Composed(parts) => f.debug_tuple("Composed").field(parts).finish(),
+            Law::Known(_) => f.write_str("Law"),
+            Law::Composed(parts, _) => f.debug_tuple("Composed").field(parts).finish(),
         }?;
         write!(f, " against {}", self.against)
     }
@@ -411,7 +453,7 @@ impl fmt::Display for Profile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.law {
             Law::Gaussian(gdp, _) => write!(f, "mu = {}", gdp.map(Gdp::mu))?,
-            Law::Curve(_) | Law::Composed(_) => {
+            Law::Curve(_) | Law::Known(_) | Law::Composed(..) => {
                 // A profile that is printed needs one point of it; 1e-5 is the usual one.
                 let point = Delta::new(1e-5).and_then(|delta| self.epsilon(delta)).map_err(|_| fmt::Error)?;
                 write!(f, "epsilon = {} at delta 1e-5", point.map(ApproxDp::epsilon))?;
@@ -420,5 +462,3 @@ impl fmt::Display for Profile {
         write!(f, " against {} ({})", self.against, self.neighbors)
     }
 }
-
-mod compose;

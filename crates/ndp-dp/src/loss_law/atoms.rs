@@ -1,6 +1,6 @@
 //! Pairs of laws on finitely many outcomes: the loss has atoms only.
 
-use super::pair::{Atom, Pair, Point, nonnegative, unit};
+use super::pair::{Atom, Pair, Point, bits, nonnegative, unit};
 use ndp_numeric::rounding::Interval;
 
 /// The law of the loss of a finite pair, and its profile by sums of positive terms.
@@ -79,6 +79,19 @@ impl Pair for Atoms {
 
     fn atoms(&self) -> Option<&[Atom]> {
         Some(&self.atoms)
+    }
+
+    fn largest(&self) -> Interval {
+        let last = self.atoms.last().map_or(Interval::ZERO, |atom| atom.loss);
+        // A mass at infinity may be there, or must.
+        let end = |mass: f64, loss: f64| if mass > 0.0 { f64::INFINITY } else { loss };
+        Interval::between(end(self.infinite.low(), last.low()), end(self.infinite.high(), last.high()))
+    }
+
+    fn key(&self) -> Option<Vec<u64>> {
+        let numbers = self.atoms.iter().flat_map(|atom| [atom.loss, atom.mass]).chain([self.infinite]);
+        let own = [4, self.unit.unwrap_or(0.0).to_bits()];
+        Some(own.into_iter().chain(numbers.flat_map(bits)).collect())
     }
 
     fn top(&self) -> Option<f64> {

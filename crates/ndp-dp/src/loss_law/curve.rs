@@ -1,27 +1,13 @@
-//! Laws as accountants: profiles, Rényi divergences, and the least noise.
+//! Laws as accountants: Rényi divergences, pure losses, and the least noise.
 
+use super::answers::Ends;
+use super::enclosed::Enclosed;
 use super::law::LossLaw;
 use super::pair::Pair;
 use crate::calibration::Calibrated;
 use crate::error::ensure_positive;
-use crate::profile::{Curve, Profile};
-use crate::{ApproxDp, Delta, Error, Guarantee, NoiseMultiplier, Order, UpperBound};
+use crate::{Delta, Error, NoiseMultiplier, Order, UpperBound};
 use ndp_numeric::rounding::Interval;
-
-/// `δ` and `ε` by the law; the Rényi divergence where each part has a bound.
-impl Curve for LossLaw {
-    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
-        Ok(self.rdp(order).map(Guarantee::from))
-    }
-
-    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, Error> {
-        Ok(Self::epsilon(self, delta).guarantee().map(|epsilon| ApproxDp::clamped(epsilon, delta.get())))
-    }
-
-    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, Error> {
-        Ok(Self::delta(self, epsilon)?.guarantee().map(|delta| ApproxDp::clamped(epsilon, delta)))
-    }
-}
 
 impl LossLaw {
     /// A bound on the Rényi divergence of `order`, the larger one of both directions: the sum of the parts', each by its formula or, where the loss is
@@ -39,24 +25,31 @@ impl LossLaw {
         }
         Some(UpperBound::new(most))
     }
+}
 
-    /// What an observer can tell by this law, for ledgers, checks and comparisons.
+impl LossLaw {
+    /// Both ends of the `ε` at `δ = 0`, the larger one of both directions: the largest losses of the parts add up. Infinite where a loss is not bounded, or not known to be.
     ///
     /// # Examples
     /// ```
-    /// use ndp_dp::{Delta, Gaussian, LossLaw, Neighbors, Sensitivity, Sigma};
-    /// let step = Gaussian { sensitivity: Sensitivity::new(1.0)?, sigma: Sigma::new(1.0)? };
-    /// let profile = LossLaw::sampled_gaussian(step, 0.01)?.times(100)?.profile("whoever sees all models");
-    /// assert_eq!(profile.neighbors, Neighbors::AddOrRemove);
-    /// assert!(profile.epsilon(Delta::new(1e-5)?)?.value().epsilon() < 1.0);
+    /// use ndp_dp::{Laplace, LossLaw, Neighbors, Sensitivity};
+    /// let release = Laplace::new(Sensitivity::new(1.0)?, 4.0)?;
+    /// let sixteen = LossLaw::laplace(release, Neighbors::ReplaceOne).times(16)?;
+    /// assert_eq!(sixteen.pure_epsilon().upper(), 4.0);
+    /// // A sample of one record in ten.
+    /// let sampled = LossLaw::sampled_laplace(release, 0.1)?.pure_epsilon();
+    /// assert!((sampled.upper() - (0.1 * 0.25f64.exp_m1()).ln_1p()).abs() < 1e-15);
     /// # Ok::<(), ndp_dp::Error>(())
     /// ```
     #[must_use]
-    pub fn profile(self, against: &str) -> Profile {
-        let neighbors = self.neighbors();
-        let mut profile = Profile::of_curve(self, against);
-        profile.neighbors = neighbors;
-        profile
+    pub fn pure_epsilon(&self) -> Enclosed {
+        let of_chain = |chain: &Vec<(std::sync::Arc<dyn Pair>, u64)>| {
+            let largest = chain.iter().map(|(pair, count)| Interval::count(*count) * pair.largest());
+            let sum: Interval = largest.sum();
+            Ends { lower: sum.low().max(0.0), upper: sum.high().max(0.0) }
+        };
+        let ends = self.chains().iter().map(of_chain).reduce(Ends::max).unwrap_or(Ends::NOTHING);
+        self.enclosed(ends)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The pair `N(μ, 1)`, `N(0, 1)`.
 
-use super::pair::{Pair, Point, two_sided, unit};
+use super::pair::{Pair, Point, bits, two_sided, unit};
 use ndp_numeric::gaussian_profile::{PROFILE_ERROR, theta};
 use ndp_numeric::rounding::{Interval, down, up};
 use ndp_numeric::special::{SQRT_2PI, mills_ratio};
@@ -41,6 +41,14 @@ impl Pair for GaussianPair {
 
     fn gaussian(&self) -> Option<Interval> {
         Some(self.mu)
+    }
+
+    fn largest(&self) -> Interval {
+        Interval::new(if self.mu.high() > 0.0 { f64::INFINITY } else { 0.0 })
+    }
+
+    fn key(&self) -> Option<Vec<u64>> {
+        Some([&[1][..], &bits(self.mu)].concat())
     }
 
     fn renyi(&self, alpha: f64) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! The pair of Laplace laws at distance `ε₀` in units of their scale.
 
-use super::pair::{Pair, Point, nonnegative, two_sided};
+use super::pair::{Pair, Point, bits, nonnegative, two_sided};
 use crate::{Laplace, Mechanism, Order};
 use ndp_numeric::rounding::Interval;
 
@@ -42,6 +42,14 @@ impl Pair for LaplacePair {
 
     fn unit(&self) -> Option<f64> {
         Some(2.0 * self.pure.low())
+    }
+
+    fn largest(&self) -> Interval {
+        self.pure
+    }
+
+    fn key(&self) -> Option<Vec<u64>> {
+        Some([&[2][..], &bits(self.pure)].concat())
     }
 
     fn renyi(&self, alpha: f64) -> Option<f64> {

@@ -13,9 +13,13 @@ use super::stated::{FromRenyi, Stated};
 use super::tradeoff::Tradeoff;
 use crate::error::{check_probability, ensure, ensure_positive};
 use crate::gaussian::check_epsilon;
-use crate::profile::Neighbors;
-use crate::{Delta, DiscreteLaplace, Error, Gaussian, Laplace, Order, RandomizedResponse, Sigma, UpperBound};
+use crate::neighbors::Neighbors;
+use crate::{
+    Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Guarantee, Laplace, Order, RandomizedResponse,
+    Sigma, UpperBound,
+};
 use ndp_numeric::rounding::Interval;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The law of the privacy loss of one or many releases, enclosed from both sides; what it is and an example are in the
@@ -74,8 +78,38 @@ struct Release {
     count: u64,
 }
 
+impl Release {
+    /// What tells its pairs from all others.
+    fn key(&self) -> Option<Vec<u64>> {
+        let add = self.add.as_ref().map(|add| add.key());
+        let remove = self.remove.key()?;
+        let length = remove.len() as u64;
+        match add {
+            Some(add) => Some([vec![length], remove, add?].concat()),
+            None => Some([vec![length], remove].concat()),
+        }
+    }
+
+    /// Whether it is the same pair in memory.
+    fn is(&self, other: &Self) -> bool {
+        let same = |one: &Option<Arc<dyn Pair>>, other: &Option<Arc<dyn Pair>>| match (one, other) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        };
+        Arc::ptr_eq(&self.remove, &other.remove) && same(&self.add, &other.add)
+    }
+}
+
 /// Mechanisms.
 impl LossLaw {
+    /// A view that is Gaussian, of which `μ` is known exactly or as a bound.
+    pub(crate) fn of_gdp(gdp: Guarantee<Gdp>, neighbors: Neighbors) -> Self {
+        let exact = matches!(gdp, Guarantee::Exact(_));
+        let pair = GaussianPair { mu: Interval::new(gdp.value().mu()) };
+        Self { exact, ..Self::of(neighbors, pair, None) }
+    }
+
     fn of(neighbors: Neighbors, remove: impl Pair + 'static, add: Option<Arc<dyn Pair>>) -> Self {
         let release = Release { remove: Arc::new(remove), add, count: 1 };
         Self { neighbors, exact: true, releases: vec![release], only: None, fineness: Fineness::Width(WIDTH) }
@@ -310,10 +344,17 @@ impl LossLaw {
             only,
             fineness: fineness.unwrap_or(Fineness::Width(WIDTH)),
         };
+        // Equal pairs are one pair, more often.
+        let mut known = BTreeMap::new();
         for release in parts.iter().flat_map(|part| &part.releases) {
-            match all.releases.iter_mut().find(|other| Arc::ptr_eq(&other.remove, &release.remove)) {
+            let next = all.releases.len();
+            let place = release.key().map_or(next, |key| *known.entry(key).or_insert(next));
+            match all.releases.get_mut(place) {
                 Some(same) => same.count = same.count.saturating_add(release.count),
-                None => all.releases.push(release.clone()),
+                None => match all.releases.iter_mut().find(|other| other.is(release)) {
+                    Some(same) => same.count = same.count.saturating_add(release.count),
+                    None => all.releases.push(release.clone()),
+                },
             }
         }
         all.times(1)
@@ -352,6 +393,34 @@ impl LossLaw {
     #[must_use]
     pub const fn neighbors(&self) -> Neighbors {
         self.neighbors
+    }
+
+    /// The `μ` of all of it and a lower end, where all of it is Gaussian.
+    pub(crate) fn mu(&self) -> Option<(Guarantee<Gdp>, f64)> {
+        let mut square = Interval::ZERO;
+        for Release { remove, add, count } in &self.releases {
+            let mu = remove.gaussian().filter(|_| add.is_none())?;
+            square = square + Interval::count(*count) * mu * mu;
+        }
+        let mu = square.sqrt();
+        let gdp = Gdp::new(mu.high()).ok()?;
+        let lower = mu.low().clamp(0.0, mu.high());
+        Some(if self.exact { (Exact::new(gdp).into(), lower) } else { (UpperBound::new(gdp).into(), 0.0) })
+    }
+
+    /// How many pairs differ.
+    pub(crate) const fn kinds(&self) -> usize {
+        self.releases.len()
+    }
+
+    /// Whether every pair is attained.
+    pub(crate) const fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Ends with the grade of the law.
+    pub(super) fn enclosed(&self, ends: Ends) -> Enclosed {
+        Enclosed::new(ends, self.exact)
     }
 
     /// The directions, Gaussian releases made one.

@@ -1,6 +1,6 @@
 //! Mixtures of pairs whose index is drawn without looking at the data, and is seen.
 
-use super::pair::{Pair, Point};
+use super::pair::{Pair, Point, bits};
 use ndp_numeric::rounding::Interval;
 use std::sync::Arc;
 
@@ -35,6 +35,22 @@ impl Pair for Mixture {
         // Only where no part reaches beyond the largest atom.
         let tops = self.parts.iter().map(|(_, pair)| pair.top());
         tops.reduce(|a, b| a.zip(b).map(|(a, b)| a.max(b))).flatten()
+    }
+
+    fn largest(&self) -> Interval {
+        let parts = self.parts.iter().filter(|(weight, _)| weight.high() > 0.0);
+        parts.map(|(_, pair)| pair.largest()).reduce(Interval::max).unwrap_or(Interval::ZERO)
+    }
+
+    fn key(&self) -> Option<Vec<u64>> {
+        let mut key = vec![5, self.parts.len() as u64];
+        for (weight, pair) in &self.parts {
+            let part = pair.key()?;
+            key.extend(bits(*weight));
+            key.push(part.len() as u64);
+            key.extend(part);
+        }
+        Some(key)
     }
 
     fn unit(&self) -> Option<f64> {

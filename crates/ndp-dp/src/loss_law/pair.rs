@@ -40,6 +40,16 @@ pub(super) trait Pair: Send + Sync + fmt::Debug {
         None
     }
 
+    /// The largest loss, infinite where there is none: a lower end that it reaches, and an upper one.
+    fn largest(&self) -> Interval {
+        Interval::between(0.0, f64::INFINITY)
+    }
+
+    /// What tells the pair from all others; `None` where nothing does.
+    fn key(&self) -> Option<Vec<u64>> {
+        None
+    }
+
     /// Whether more is known than a bound from above.
     fn known_from_below(&self) -> bool {
         true
@@ -91,6 +101,11 @@ fn mirrored(epsilon: Interval, other: Point) -> Point {
 fn hull(a: Point, b: Point) -> Point {
     let both = |a: Interval, b: Interval| Interval::between(a.low().min(b.low()), a.high().max(b.high()));
     Point { delta: both(a.delta, b.delta), slope: a.slope.zip(b.slope).map(|(a, b)| both(a, b)) }
+}
+
+/// A number as part of a [key](Pair::key).
+pub(super) fn bits(number: Interval) -> [u64; 2] {
+    [number.low().to_bits(), number.high().to_bits()]
 }
 
 /// What lies in `[0, 1]` and was enclosed by more.

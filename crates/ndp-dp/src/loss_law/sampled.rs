@@ -86,6 +86,22 @@ impl<B: Pair> Pair for Sampled<B> {
         Some((self.of_base(top) - self.of_base(-top)).low().abs())
     }
 
+    /// `ln(1 + q(e^ℓ − 1))` and `−ln(1 + q(e^{−ℓ} − 1))` for the largest `ℓ`; the pair is symmetric.
+    fn largest(&self) -> Interval {
+        let most = self.base.largest();
+        let end = |loss: f64| match self.side {
+            Side::Remove if loss == f64::INFINITY => Interval::new(loss),
+            Side::Remove => self.of_base(loss),
+            Side::Add => self.of_base(-loss),
+        };
+        Interval::between(end(most.low()).low(), end(most.high()).high())
+    }
+
+    fn key(&self) -> Option<Vec<u64>> {
+        let own = [3, self.rate.to_bits(), u64::from(self.side == Side::Add)];
+        Some([&own[..], &self.base.key()?].concat())
+    }
+
     fn renyi(&self, alpha: f64) -> Option<f64> {
         let mu = self.base.gaussian()?.high();
         let order = Order::new(alpha).ok()?;

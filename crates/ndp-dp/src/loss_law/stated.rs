@@ -3,9 +3,9 @@
 use super::pair::{Pair, Point, two_sided, unit};
 use crate::error::ensure;
 use crate::{Error, Order, UpperBound, conversion};
-use ndp_numeric::rounding::Interval;
+use ndp_numeric::rounding::{Interval, exp_up};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A function from `ε ≥ 0` to `δ`.
 pub(super) type DeltaOf = dyn Fn(f64) -> f64 + Send + Sync;
@@ -89,19 +89,35 @@ impl fmt::Debug for Stated {
 
 /// A mechanism of which only a Rényi curve is known: `δ` at `ε ≥ 0` is at most what the best order gives, and at `x < 1` what the chord
 /// to `(0, 1)` gives. Nothing is known from below.
-#[derive(Clone)]
 pub(super) struct FromRenyi {
-    curve: Arc<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>,
+    curve: Box<dyn Fn(Order) -> UpperBound<f64> + Send + Sync>,
+    /// The curve at a few hundred orders: a grid asks for `δ` at thousands of points.
+    table: OnceLock<Vec<(Order, f64)>>,
 }
 
 impl FromRenyi {
     pub(super) fn new(curve: impl Fn(Order) -> UpperBound<f64> + Send + Sync + 'static) -> Self {
-        Self { curve: Arc::new(curve) }
+        Self { curve: Box::new(curve), table: OnceLock::new() }
     }
 
+    fn table(&self) -> &[(Order, f64)] {
+        self.table.get_or_init(|| {
+            let orders = (-80..=320).map(|k| 1.0 + libm::exp2(f64::from(k) / 12.0));
+            let points = orders.filter_map(|alpha| Order::new(alpha).ok());
+            points.map(|order| (order, (self.curve)(order).into_value())).collect()
+        })
+    }
+
+    /// Any order gives a bound; floats tell which one to take.
     fn bound(&self, epsilon: f64) -> f64 {
-        let best = conversion::best_delta(|order| (self.curve)(order), epsilon);
-        best.map_or(1.0, |found| found.into_value().approx_dp.delta())
+        let about = |&&(order, rho): &&(Order, f64)| {
+            let alpha = order.get();
+            let size = (alpha - 1.0) * (rho - epsilon - libm::log(alpha / (alpha - 1.0))) - libm::log(alpha);
+            if size.is_nan() { f64::INFINITY } else { size }
+        };
+        let best = self.table().iter().min_by(|one, other| about(one).total_cmp(&about(other)));
+        let log = best.map_or(0.0, |&(order, rho)| conversion::log_delta_at(rho, order, epsilon));
+        exp_up(log.min(0.0)).min(1.0)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Several releases about the same data, seen by one observer.
 
-use super::{Law, Profile};
+use super::known::Known;
+use super::{Curve, Law, Profile};
 use crate::composition;
-use crate::{ApproxDp, Delta, Error, Exact, Gdp, Grade, UpperBound, conversion};
+use crate::{ApproxDp, Delta, Error, Exact, Gdp, Grade, Guarantee, LossLaw, Order, UpperBound, conversion};
 use ndp_numeric::rounding::Interval;
+use std::sync::Arc;
 
 pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     let Some(first) = parts.first() else { return Ok(Profile::nothing("nobody")) };
@@ -13,8 +15,13 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
     let against = parts.iter().find(|part| part.against != first.against);
     let against = against.map_or_else(|| first.against.to_string(), |_| "the observers of all parts".into());
     let mut rest = Vec::new();
+    let mut laws: Vec<LossLaw> = Vec::new();
     let mut gaussian: Option<(Gdp, f64, bool)> = None;
-    for part in parts {
+    let inner = parts.iter().flat_map(|part| match &part.law {
+        Law::Composed(inner, _) => &inner[..],
+        _ => std::slice::from_ref(part),
+    });
+    for part in inner {
         match &part.law {
             Law::Gaussian(gdp, lower) => {
                 let (sum, low, exact) = gaussian.unwrap_or((Gdp::unchecked(0.0), 0.0, true));
@@ -23,58 +30,147 @@ pub(super) fn all(parts: &[Profile]) -> Result<Profile, Error> {
                 let exact = exact && gdp.grade() == Grade::Exact;
                 gaussian = Some((sum + *gdp.value(), low.sqrt().low().max(0.0), exact));
             }
-            Law::Curve(_) => rest.push(part.clone()),
-            Law::Composed(inner) => rest.extend(inner.iter().cloned()),
+            Law::Known(known) => laws.push(known.law().clone()),
+            Law::Curve(_) | Law::Composed(..) => rest.push(part.clone()),
         }
     }
     if let Some((gdp, lower, exact)) = gaussian {
         let lower = if lower.is_nan() { gdp.mu() } else { lower.min(gdp.mu()) };
-        let gdp = if exact { Exact::new(gdp).into() } else { UpperBound::new(gdp).into() };
-        rest.insert(0, Profile::gaussian_between(lower, gdp, &against)?);
+        let gdp: Guarantee<Gdp> = if exact { Exact::new(gdp).into() } else { UpperBound::new(gdp).into() };
+        if !laws.is_empty() && gdp.value().mu().is_finite() {
+            laws.push(LossLaw::of_gdp(gdp, laws[0].neighbors()));
+        } else {
+            rest.insert(0, Profile::gaussian_between(lower, gdp, &against)?);
+        }
+    }
+    if !laws.is_empty() {
+        rest.insert(0, of_law(LossLaw::compose(&laws)?, &against));
     }
     let composed = match rest.len() {
         1 => Profile { against: against.as_str().into(), ..rest.swap_remove(0) },
-        _ => Profile::new(Law::Composed(rest), &against),
+        _ => {
+            let known = joined(&rest);
+            Profile::new(Law::Composed(rest, known), &against)
+        }
     };
     Ok(Profile { neighbors: first.neighbors, ..composed })
 }
 
-/// Parts with a Rényi bound, and the others.
-fn split(parts: &[Profile]) -> (Vec<&Profile>, Vec<&Profile>) {
-    let probe = crate::Order::new(2.0).ok();
-    parts.iter().partition(|part| probe.is_some_and(|order| part.renyi(order).is_ok()))
+/// The profile of a law, by its Rényi divergences alone where so many different pairs would take long, and each has one.
+fn of_law(law: LossLaw, against: &str) -> Profile {
+    if law.kinds() <= MOST_KINDS || Order::new(2.0).is_ok_and(|order| law.rdp(order).is_none()) {
+        return Profile::of_law(law, against);
+    }
+    Profile::of_curve(ByRenyi(law), against)
+}
+
+/// A law of which only the Rényi divergence is asked, and the largest loss.
+struct ByRenyi(LossLaw);
+
+impl Curve for ByRenyi {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        self.0.renyi(order)
+    }
+
+    fn pure_epsilon(&self) -> Result<Guarantee<f64>, Error> {
+        Ok(self.0.pure_epsilon().guarantee())
+    }
+}
+
+/// Each kind takes a transform, some hundredths of a second.
+const MOST_KINDS: usize = 64;
+
+/// The law of all parts that have a law or a Rényi bound, where one has a law: the bounds are added first, then make one part.
+fn joined(parts: &[Profile]) -> Option<Arc<Known>> {
+    let law = parts
+        .iter()
+        .find_map(|part| if let Law::Known(known) = &part.law { Some(known.law()) } else { None })?;
+    let curves: Vec<Profile> =
+        parts.iter().filter(|part| !matches!(part.law, Law::Known(_)) && has_renyi(part)).cloned().collect();
+    if curves.is_empty() {
+        return Some(Arc::new(Known::new(law.clone())));
+    }
+    let sum = move |order| sum_at(curves.iter(), order);
+    let both = LossLaw::compose(&[law.clone(), LossLaw::from_renyi(sum, law.neighbors())]).ok()?;
+    Some(Arc::new(Known::new(both)))
+}
+
+/// The sum of Rényi divergences, `∞` where one is not known.
+fn sum_at<'a>(parts: impl Iterator<Item = &'a Profile>, order: Order) -> UpperBound<f64> {
+    let mut sum = Interval::ZERO;
+    for part in parts {
+        match part.renyi(order) {
+            Ok(loss) => sum = sum + Interval::new(loss.into_value().epsilon),
+            Err(_) => return UpperBound::new(f64::INFINITY),
+        }
+    }
+    UpperBound::new(sum.high())
+}
+
+fn has_renyi(part: &Profile) -> bool {
+    Order::new(2.0).is_ok_and(|order| part.renyi(order).is_ok())
+}
+
+/// Parts that compose to one, by a law or by Rényi bounds, and the others.
+struct Split<'a> {
+    together: Vec<&'a Profile>,
+    others: Vec<&'a Profile>,
+    known: Option<&'a Known>,
+}
+
+impl<'a> Split<'a> {
+    fn new(parts: &'a [Profile], known: Option<&'a Known>) -> Self {
+        let together =
+            |part: &&Profile| has_renyi(part) || known.is_some() && matches!(part.law, Law::Known(_));
+        let (together, others) = parts.iter().partition(together);
+        Self { together, others, known }
+    }
+
+    /// The smaller one of what the law says and what Rényi bounds say.
+    fn epsilon(&self, delta: Delta) -> ApproxDp {
+        let by_renyi = renyi_epsilon(&self.together, delta);
+        match self.known.map(|known| known.epsilon(delta).into_value()) {
+            Some(by_law) if by_law.epsilon() < by_renyi.epsilon() => by_law,
+            _ => by_renyi,
+        }
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<ApproxDp, Error> {
+        let curve = |order| sum_at(self.together.iter().copied(), order);
+        let by_renyi = conversion::best_delta(curve, epsilon)?.into_value().approx_dp;
+        let by_law = self.known.map(|known| known.delta(epsilon)).transpose()?;
+        Ok(match by_law.map(Guarantee::into_value) {
+            Some(by_law) if by_law.delta() < by_renyi.delta() => by_law,
+            _ => by_renyi,
+        })
+    }
 }
 
 fn renyi_epsilon(parts: &[&Profile], delta: Delta) -> ApproxDp {
-    let curve = |order| {
-        let mut sum = Interval::new(0.0);
-        for part in parts {
-            match part.renyi(order) {
-                Ok(loss) => sum = sum + Interval::new(loss.into_value().epsilon),
-                Err(_) => return UpperBound::new(f64::INFINITY),
-            }
-        }
-        UpperBound::new(sum.high())
-    };
-    conversion::best_epsilon(curve, delta).into_value().approx_dp
+    conversion::best_epsilon(|order| sum_at(parts.iter().copied(), order), delta).into_value().approx_dp
 }
 
-/// The parts with a Rényi bound compose by it to one, the others by `(ε, δ)`: `δ` is divided evenly among these parts, and
+/// The parts with a law or a Rényi bound compose to one, the others by `(ε, δ)`: `δ` is divided evenly among these parts, and
 /// half of it may go into the composition itself where that helps.
-pub(super) fn epsilon(parts: &[Profile], delta: Delta) -> Result<UpperBound<ApproxDp>, Error> {
-    let (renyi, others) = split(parts);
+pub(super) fn epsilon(
+    parts: &[Profile],
+    known: Option<&Known>,
+    delta: Delta,
+) -> Result<UpperBound<ApproxDp>, Error> {
+    let split = Split::new(parts, known);
+    let others = &split.others;
     if others.is_empty() {
-        return Ok(UpperBound::new(renyi_epsilon(&renyi, delta)));
+        return Ok(UpperBound::new(split.epsilon(delta)));
     }
-    let count = others.len() + usize::from(!renyi.is_empty());
+    let count = others.len() + usize::from(!split.together.is_empty());
     let pieces = |share: f64| -> Result<Vec<(ApproxDp, u64)>, Error> {
         // Rounded down, so that the pieces add up to at most the share.
         let each = Delta::new(delta.get() * share / count as f64 * (1.0 - 4.0 * f64::EPSILON))?;
         let mut pieces = Vec::with_capacity(count);
-        if !renyi.is_empty() {
-            pieces.push((renyi_epsilon(&renyi, each), 1));
+        if !split.together.is_empty() {
+            pieces.push((split.epsilon(each), 1));
         }
-        for other in &others {
+        for other in others {
             pieces.push((other.epsilon(each)?.into_value(), 1));
         }
         Ok(pieces)
@@ -87,19 +183,18 @@ pub(super) fn epsilon(parts: &[Profile], delta: Delta) -> Result<UpperBound<Appr
 }
 
 /// The smallest `δ` on a bisection of its logarithm whose `ε` is at most `epsilon`: the verified end.
-pub(super) fn delta(parts: &[Profile], epsilon: f64) -> Result<UpperBound<ApproxDp>, Error> {
-    let (renyi, others) = split(parts);
-    if others.is_empty() {
-        let curve = |order| {
-            let sum = renyi.iter().try_fold(Interval::new(0.0), |sum, part| {
-                Ok::<_, Error>(sum + Interval::new(part.renyi(order)?.into_value().epsilon))
-            });
-            UpperBound::new(sum.map_or(f64::INFINITY, Interval::high))
-        };
-        return Ok(conversion::best_delta(curve, epsilon)?.map(|found| found.approx_dp));
+pub(super) fn delta(
+    parts: &[Profile],
+    known: Option<&Known>,
+    epsilon: f64,
+) -> Result<UpperBound<ApproxDp>, Error> {
+    let split = Split::new(parts, known);
+    if split.others.is_empty() {
+        return Ok(UpperBound::new(split.delta(epsilon)?));
     }
-    let holds =
-        |delta: Delta| self::epsilon(parts, delta).is_ok_and(|found| found.value().epsilon() <= epsilon);
+    let holds = |delta: Delta| {
+        self::epsilon(parts, known, delta).is_ok_and(|found| found.value().epsilon() <= epsilon)
+    };
     Ok(UpperBound::new(ApproxDp::clamped(epsilon, least_delta(holds)?)))
 }
 

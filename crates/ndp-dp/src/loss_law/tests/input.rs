@@ -71,14 +71,14 @@ fn limits_are_the_right_ones() {
         [(0.5, 0.05, 3), (1e-6, 1.0, 10_000), (0.01, 1.0, 1_000_000_000), (0.3, 1e6, 2), (0.01, 0.01, 50)]
     {
         for at in [1e-300, 1e-30, 1e-6, 0.5, 1.0 - 1e-12] {
-            let found = sampled(rate, sigma, count).with_width(0.1).unwrap().epsilon(Delta::new(at).unwrap());
+            let found = sampled(rate, sigma, count).with_step(0.1).unwrap().epsilon(Delta::new(at).unwrap());
             assert!(
                 0.0 <= found.lower() && found.lower() <= found.upper(),
                 "{rate} {sigma} {count} {at}: {found:?}"
             );
         }
         for epsilon in [0.0, 1e-12, 1.0, 1e3, 1e9] {
-            let found = sampled(rate, sigma, count).with_width(0.1).unwrap().delta(epsilon).unwrap();
+            let found = sampled(rate, sigma, count).with_step(0.1).unwrap().delta(epsilon).unwrap();
             assert!(
                 0.0 <= found.lower() && found.lower() <= found.upper() && found.upper() <= 1.0,
                 "{found:?}"

@@ -1,0 +1,184 @@
+//! Profiles whose law is known: their composition, with each other and with what is known by other bounds.
+
+use super::{Curve, Measure, Profile, Verdict};
+use crate::{
+    Adaptivity, ApproxDp, Delta, DiscreteLaplace, Error, Exact, Gaussian, Gdp, Grade, Guarantee, Laplace,
+    Ledger, LossLaw, Mechanism, Neighbors, Order, RandomizedResponse, Sensitivity, Sigma, UpperBound,
+};
+
+fn delta(delta: f64) -> Delta {
+    Delta::new(delta).unwrap()
+}
+
+fn noise(sigma: f64) -> Gaussian {
+    Gaussian { sensitivity: Sensitivity::new(1.0).unwrap(), sigma: Sigma::new(sigma).unwrap() }
+}
+
+fn sampled(rate: f64, sigma: f64) -> LossLaw {
+    LossLaw::sampled_gaussian(noise(sigma), rate).unwrap()
+}
+
+fn laplace(scale: f64, neighbors: Neighbors) -> LossLaw {
+    LossLaw::laplace(Laplace::new(Sensitivity::new(1.0).unwrap(), scale).unwrap(), neighbors)
+}
+
+fn epsilon(profile: &Profile, at: f64) -> f64 {
+    profile.epsilon(delta(at)).unwrap().value().epsilon()
+}
+
+/// A Rényi bound, and nothing else.
+struct Renyi(f64);
+
+impl Curve for Renyi {
+    fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, Error> {
+        Ok(Some(UpperBound::new(self.0 * order.get()).into()))
+    }
+}
+
+/// The value of a well-kept library for 500 sampled steps and ten Laplace releases, run by run on a ledger.
+#[test]
+fn runs_on_a_ledger_compose_by_their_laws() {
+    let mut ledger = Ledger::with_limit(Measure::Approx(delta(1e-6)), 5.9).unwrap();
+    for _ in 0..5 {
+        // Equal laws that were made one by one.
+        let training = sampled(0.01, 1.0).times(100).unwrap().profile("node 3");
+        ledger.record("training", training, Adaptivity::Fixed).unwrap();
+        let releases = laplace(2.0, Neighbors::AddOrRemove).times(2).unwrap().profile("node 3");
+        ledger.record("releases", releases, Adaptivity::Fixed).unwrap();
+    }
+    let spent = ledger.spent().unwrap();
+    let found = epsilon(&spent, 1e-6);
+    assert!((5.858_515 - 1e-4..5.858_515 + 1e-4).contains(&found), "{found}");
+    assert_eq!(ledger.verdict().unwrap(), Verdict::Met);
+    let left = ledger.remaining().unwrap().into_value();
+    assert!(0.0 < left && left < 0.5, "{left}");
+    let more = Measure::Approx(delta(1e-6)).largest_mu(left).unwrap();
+    let mut more = Profile::gaussian(Exact::new(more).into(), "node 3");
+    more.neighbors = Neighbors::AddOrRemove;
+    assert!(ledger.fits(&more, Adaptivity::Fixed).unwrap());
+    // By Rényi divergences it is more; and a Gaussian run is part of the law.
+    let by_renyi = crate::conversion::best_epsilon(
+        |order| UpperBound::new(spent.renyi(order).unwrap().value().epsilon),
+        delta(1e-6),
+    );
+    assert!(by_renyi.value().approx_dp.epsilon() > found);
+    let both = Profile::compose(&[spent, more]).unwrap();
+    assert!(epsilon(&both, 1e-6) > found && epsilon(&both, 1e-6) <= 5.9);
+}
+
+/// What is Gaussian stays a closed form, whoever says so; one law alone is what it was.
+#[test]
+fn closed_forms_stay() {
+    let law = LossLaw::gaussian(noise(2.0), Neighbors::ReplaceOne).times(9).unwrap();
+    let profile = law.profile("node 3");
+    assert!(
+        (profile.mu().unwrap().value().mu() - 1.5).abs() < 1e-14
+            && profile.mu().unwrap().grade() == Grade::Exact
+    );
+    let other = Profile::gaussian(Exact::new(Gdp::new(2.0).unwrap()).into(), "node 3");
+    let both = Profile::compose(&[profile, other]).unwrap();
+    assert!((both.mu().unwrap().value().mu() - 2.5).abs() < 1e-14);
+    assert_eq!(both.epsilon(delta(1e-5)).unwrap().grade(), Grade::Exact);
+    // One release each of a closed form: exact, the form's own value.
+    let response = RandomizedResponse::with_epsilon(4, 1.0).unwrap();
+    let whole = DiscreteLaplace::new(2, 1.5).unwrap();
+    let forms: [(LossLaw, &dyn Mechanism); 2] = [
+        (LossLaw::randomized_response(response), &response),
+        (LossLaw::discrete_laplace(whole, Neighbors::ReplaceOne).unwrap(), &whole),
+    ];
+    for (law, form) in forms {
+        let profile = law.profile("node 3");
+        for at in [1e-6, 0.1] {
+            let found = profile.epsilon(delta(at)).unwrap();
+            let truth = form.epsilon(delta(at)).into_value();
+            assert!((found.value().epsilon() / truth - 1.0).abs() < 1e-12 && found.grade() == Grade::Exact);
+        }
+        let order = Order::new(3.0).unwrap();
+        let (found, truth) = (profile.renyi(order).unwrap().value().epsilon, form.rdp(order).into_value());
+        assert!((found / truth - 1.0).abs() < 1e-11);
+        let pure = form.pure_epsilon().into_value();
+        assert!((profile.pure_epsilon().unwrap().value() / pure - 1.0).abs() < 1e-14);
+    }
+}
+
+/// A law and a Rényi bound: not above the sum of Rényi bounds, not below the law with what the bound is a bound of.
+#[test]
+fn renyi_bounds_join_laws() {
+    let law = laplace(2.0, Neighbors::ReplaceOne).times(40).unwrap();
+    let mu = 0.6;
+    let known = law.clone().profile("node 3");
+    let bound = Profile::of_curve(Renyi(0.5 * mu * mu), "node 3");
+    let both = Profile::compose(&[known.clone(), bound]).unwrap();
+    let truth = LossLaw::compose(&[law, LossLaw::gaussian(noise(1.0 / mu), Neighbors::ReplaceOne)]).unwrap();
+    for at in [1e-9, 1e-5, 1e-2] {
+        let truth = truth.epsilon(delta(at));
+        let by_renyi = crate::conversion::best_epsilon(
+            |order| UpperBound::new(both.renyi(order).unwrap().value().epsilon),
+            delta(at),
+        );
+        let by_renyi = by_renyi.value().approx_dp.epsilon();
+        let found = both.epsilon(delta(at)).unwrap();
+        assert_eq!(found.grade(), Grade::UpperBound);
+        let found = found.value().epsilon();
+        assert!(truth.lower() <= found && found <= by_renyi, "{at}: {truth:?} {found} {by_renyi}");
+        assert!(found < 0.995 * by_renyi, "{at}: {found} {by_renyi}");
+        let back = both.delta(found).unwrap().value().delta();
+        assert!(back <= at * 1.01, "{at}: {back}");
+    }
+    // With a part of which only one (ε, δ) is known, δ is divided.
+    let stated = |at: Delta| -> Result<Guarantee<ApproxDp>, Error> {
+        let epsilon = if at.get() >= 1e-7 { 0.3 } else { f64::INFINITY };
+        Ok(UpperBound::new(ApproxDp::new(epsilon, at.get())?).into())
+    };
+    let with = Profile::compose(&[both.clone(), Profile::of_curve(stated, "node 3")]).unwrap();
+    let (alone, found) = (epsilon(&both, 0.5e-5), epsilon(&with, 1e-5));
+    assert!(found > alone && found <= alone + 0.3 + 1e-9, "{alone} {found}");
+    assert!(with.delta(found).unwrap().value().delta() <= 1.0001e-5);
+}
+
+#[test]
+fn limits_are_violated_only_by_proven_ends() {
+    let exact = sampled(0.1, 1.0).times(50).unwrap();
+    let measure = Measure::Approx(delta(1e-6));
+    let profile = exact.clone().profile("node 3");
+    let (low, high) = (exact.epsilon(delta(1e-6)).lower(), exact.epsilon(delta(1e-6)).upper());
+    assert!(low < high);
+    assert_eq!(profile.check(measure, high).unwrap(), Verdict::Met);
+    assert_eq!(profile.check(measure, 0.5 * (low + high)).unwrap(), Verdict::NotShown);
+    assert_eq!(profile.check(measure, 0.99 * low).unwrap(), Verdict::Violated);
+    // Pairs that only dominate show no violation.
+    let hidden = LossLaw::hidden_mixture(&[(0.5, sampled(0.1, 1.0)), (0.5, sampled(0.1, 2.0))]).unwrap();
+    assert_eq!(hidden.times(50).unwrap().profile("node 3").check(measure, 1e-3).unwrap(), Verdict::NotShown);
+}
+
+#[test]
+fn pure_losses_add_up() {
+    let parts = [
+        laplace(4.0, Neighbors::ReplaceOne).profile("node 3"),
+        laplace(2.0, Neighbors::ReplaceOne).profile("node 3"),
+    ];
+    let all = Profile::compose(&parts).unwrap();
+    let pure = all.pure_epsilon().unwrap();
+    assert!((pure.value() - 0.75).abs() < 1e-15 && pure.grade() == Grade::Exact);
+    assert_eq!(Profile::nothing("nobody").pure_epsilon().unwrap().into_value(), 0.0);
+    let bound = Profile::of_curve(Renyi(0.1), "node 3");
+    assert_eq!(Profile::compose(&[all, bound]).unwrap().pure_epsilon().unwrap().into_value(), f64::INFINITY);
+    // In one direction a sample of Gaussian noise has a largest loss.
+    let added = sampled(0.1, 1.0).only(crate::loss_law::Direction::Add).unwrap().pure_epsilon();
+    assert!((added.upper() + 0.9f64.ln()).abs() < 1e-15 && added.lower() > 0.105_36);
+    assert_eq!(sampled(0.1, 1.0).pure_epsilon().upper(), f64::INFINITY);
+    let sharp = LossLaw::finite(&[0.01, 0.99], &[0.0, 1.0], Neighbors::ReplaceOne).unwrap();
+    assert_eq!(sharp.pure_epsilon().lower(), f64::INFINITY);
+}
+
+/// So many kinds that transforms would take long are accounted by Rényi divergences, as before there were laws.
+#[test]
+fn many_kinds_take_no_time() {
+    let start = std::time::Instant::now();
+    let parts: Vec<Profile> =
+        (0..200).map(|k| sampled(0.01, 1.0 + 0.001 * f64::from(k)).profile("node 3")).collect();
+    let all = Profile::compose(&parts).unwrap();
+    let (found, one) = (epsilon(&all, 1e-5), sampled(0.01, 1.0).times(200).unwrap().epsilon(delta(1e-5)));
+    assert!(found < 2.0 * one.upper(), "{found} {one:?}");
+    assert!(start.elapsed().as_secs() < 60);
+}
