@@ -32,6 +32,13 @@ impl Enclosed {
         Self { lower: ends.lower.min(ends.upper), guarantee }
     }
 
+    /// A number that was shown to lie between `lower` and `upper`; `attained` says whether the lower end is one of what is released, too, and not
+    /// only of pairs that dominate it.
+    #[must_use]
+    pub fn between(lower: f64, upper: f64, attained: bool) -> Self {
+        Self::new(Ends { lower, upper }, attained)
+    }
+
     /// The lower end: the number itself, for the pairs of the law, is not smaller. What is released may lose less where they only dominate it.
     #[must_use]
     pub const fn lower(&self) -> f64 {

@@ -1,5 +1,6 @@
 //! Averaging by a token that walks on a graph, as an accountant and an auditor see it.
 
+use super::cost_law::{CostLaw, Ends};
 use super::laws::Laws;
 use super::{LocalLoss, Steps, TokenAveraging, TokenWalk, origins};
 use crate::gossip::operator::require_operator;
@@ -13,7 +14,7 @@ use ndp_account::{
 use ndp_account::{Error, LinearProtocol};
 use ndp_dp::{
     ApproxDp, Curve, Delta, Guarantee, Mechanism, NoiseMultiplier, Order, Profile, Rdp, Sensitivity,
-    UpperBound,
+    UpperBound, conversion,
 };
 use ndp_graph::hitting::Walk;
 use ndp_linalg::sym_eigenvalues;
@@ -59,8 +60,11 @@ impl Protocol for TokenWalk {
         let followed = self.options().horizon.map_or(self.steps(), |horizon| horizon.min(self.steps()));
         let kept = (48 * n as u64).saturating_mul(followed as u64 + 1) <= MAX_BYTES;
         let laws = (0..n).map(|_| OnceLock::new()).collect();
-        let account = OnGraph { walk: Arc::new(self.clone()), observer: observer.clone(), hops, laws, kept };
-        Ok(at_most(Box::new(account), self.local_bound(observer)))
+        let costs = (0..n).map(|_| OnceLock::new()).collect();
+        let (walk, observer) = (Arc::new(self.clone()), observer.clone());
+        let local = self.local_bound(&observer);
+        let account = OnGraph { walk, observer, hops, laws, costs, kept };
+        Ok(at_most(Box::new(account), local))
     }
 
     /// The path is drawn without looking at the data, so that whoever hears every contribution with its noise, and knows the path,
@@ -120,6 +124,8 @@ struct OnGraph {
     observer: Observer,
     hops: Vec<Option<usize>>,
     laws: Vec<OnceLock<Arc<Laws>>>,
+    /// The laws of the cost, where they are offered.
+    costs: Vec<OnceLock<Option<Arc<CostLaw>>>>,
     kept: bool,
 }
 
@@ -135,7 +141,22 @@ impl OnGraph {
         }
         Ok(laws)
     }
+
+    /// The law of the cost of `u`, one for all questions; none for walks that are followed up to a horizon only, or are too long.
+    fn cost(&self, u: usize, laws: &Laws) -> Option<Arc<CostLaw>> {
+        let law = || {
+            let (members, options) = (self.observer.members(), self.walk.options());
+            let cells = if self.walk.steps() <= SHORT { CELLS } else { CELLS / 2 };
+            let law = self.walk.cost_law_in_cells(u, members, laws.pair(), cells, Ends::Upper);
+            law.ok().filter(|_| self.kept && options.horizon.is_none()).map(Arc::new)
+        };
+        self.costs[u].get_or_init(law).clone()
+    }
 }
+
+/// Cells of the tables of an account of a walk of up to so many steps; half as many for longer ones.
+const CELLS: usize = 512;
+const SHORT: usize = 2000;
 
 impl Account for OnGraph {
     fn observer(&self) -> &Observer {
@@ -158,7 +179,9 @@ impl Account for OnGraph {
         if withheld && self.hops[u].is_none_or(|hops| hops > self.walk.steps()) {
             return Ok(Profile::nothing(&against));
         }
-        let curve = OnWalk { walk: self.walk.clone(), laws: self.laws(u)?, noise };
+        let laws = self.laws(u)?;
+        let cost = self.cost(u, &laws);
+        let curve = OnWalk { walk: self.walk.clone(), laws, cost, noise };
         Ok(Profile::of_curve(curve, &against))
     }
 }
@@ -167,18 +190,47 @@ impl Account for OnGraph {
 struct OnWalk {
     walk: Arc<TokenWalk>,
     laws: Arc<Laws>,
+    cost: Option<Arc<CostLaw>>,
     noise: NoiseMultiplier,
 }
 
+/// Rényi losses by the recursion, `ε` and `δ` by that or by the law of the cost, whichever is smaller.
 impl Curve for OnWalk {
     fn renyi(&self, order: Order) -> Result<Option<Guarantee<f64>>, ndp_dp::Error> {
         let local = LocalLoss { order, noise: self.noise };
         Ok(Some(self.walk.loss_by(&self.laws, local)?.into()))
     }
 
+    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        let mut best = f64::INFINITY;
+        if let Some(law) = &self.cost
+            && let Ok(found) = law.epsilon(self.noise, delta)
+        {
+            best = found.upper();
+            if law.is_tight(self.noise, best) {
+                return Ok(UpperBound::new(ApproxDp::new(best, delta.get())?).into());
+            }
+        }
+        let epsilon = best.min(self.epsilon_by_renyi(delta)?);
+        Ok(UpperBound::new(ApproxDp::new(epsilon, delta.get())?).into())
+    }
+
+    fn delta(&self, epsilon: f64) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+        let renyi = |order| match self.renyi(order) {
+            Ok(Some(loss)) => UpperBound::from(loss),
+            _ => UpperBound::new(f64::INFINITY),
+        };
+        let best = conversion::best_delta(renyi, epsilon)?.into_value().approx_dp;
+        let by_law = self.cost.as_ref().and_then(|law| law.delta(self.noise, epsilon).ok());
+        let delta = by_law.map_or(best.delta(), |found| found.upper().min(best.delta()));
+        Ok(UpperBound::new(ApproxDp::new(epsilon, delta)?).into())
+    }
+}
+
+impl OnWalk {
     /// The accountant takes up to milliseconds for an order: a coarse grid, beyond its end for as long as that gains, then a fine one
     /// around its best.
-    fn epsilon(&self, delta: Delta) -> Result<Guarantee<ApproxDp>, ndp_dp::Error> {
+    fn epsilon_by_renyi(&self, delta: Delta) -> Result<f64, ndp_dp::Error> {
         let mut best = (f64::INFINITY, 2.5);
         let look = |ln_excess: f64, best: &mut (f64, f64)| -> Result<bool, ndp_dp::Error> {
             let order = Order::new(1.0 + f64::exp(ln_excess))?;
@@ -208,7 +260,7 @@ impl Curve for OnWalk {
                 break;
             }
         }
-        Ok(UpperBound::new(ApproxDp::new(best.0, delta.get())?).into())
+        Ok(best.0)
     }
 }
 

@@ -20,6 +20,16 @@ pub(super) struct Laws {
     of_one: Option<FirstVisits>,
 }
 
+impl Laws {
+    /// Those of a pair over the whole walk, where these are followed.
+    pub(super) const fn pair(&self) -> Option<&PairLaws> {
+        match &self.of_all {
+            Followed::Pair(laws) => Some(laws),
+            _ => None,
+        }
+    }
+}
+
 enum Followed {
     /// Of one node and one observer over the whole walk, the final token withheld.
     Pair(PairLaws),
@@ -74,15 +84,7 @@ impl TokenWalk {
 
     /// What [`Self::loss`] follows, the same for all orders and noises.
     pub(super) fn laws(&self, u: usize, members: &[usize]) -> Result<Laws, Error> {
-        self.require_accounts()?;
-        let n = self.node_count();
-        checked_coalition(members, n)?;
-        if u >= n {
-            return Err(Error::NodeOutOfRange { node: u, nodes: n });
-        }
-        if members.contains(&u) {
-            return Err(Error::SourceIsObserver(u));
-        }
+        require_pair(self, u, members)?;
         let (walk, options, steps) = (Walk::from(self.matrix()), self.options(), self.steps());
         let once = options.cap == Some(1)
             && options.final_token == FinalToken::Withheld
@@ -160,6 +162,20 @@ impl TokenWalk {
             _ => Ok(()),
         }
     }
+}
+
+/// Nothing for an exposed node and observers of a walk whose losses follow from first visits.
+pub(super) fn require_pair(walk: &TokenWalk, u: usize, members: &[usize]) -> Result<(), Error> {
+    walk.require_accounts()?;
+    let n = walk.node_count();
+    checked_coalition(members, n)?;
+    if u >= n {
+        return Err(Error::NodeOutOfRange { node: u, nodes: n });
+    }
+    if members.contains(&u) {
+        return Err(Error::SourceIsObserver(u));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -49,6 +49,12 @@ impl LocalLoss {
         ((Interval::new(self.order.get()) - Interval::ONE) * self.enclosed()).high()
     }
 
+    /// `θ`, rounded down and up.
+    pub(super) fn exponents(self) -> (f64, f64) {
+        let theta = (Interval::new(self.order.get()) - Interval::ONE) * self.enclosed();
+        (theta.low().max(0.0), theta.high())
+    }
+
     /// `ln(1 + e^x) / (α − 1)`, rounded up: the loss when `E exp((α − 1) loss) − 1 = e^x`; positive unless `x = −∞`, and infinite where
     /// `x` is no number.
     pub(super) fn loss_of_log_excess(self, x: f64) -> f64 {

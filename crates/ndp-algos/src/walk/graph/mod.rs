@@ -40,6 +40,7 @@ pub(crate) mod coalition;
 pub mod contribution;
 #[cfg(test)]
 mod convergence;
+mod cost_law;
 mod laws;
 mod local;
 mod long_walk;
@@ -54,6 +55,7 @@ mod series;
 
 pub(in crate::walk) use accountant::log_likelihood_ratio;
 pub use averaging::{AveragingRun, Steps, TokenAveraging};
+pub use cost_law::CostLaw;
 pub use local::LocalLoss;
 pub use path::{EdgeRule, TokenWalk, WalkOptions};
 pub use path_cost::PathCost;

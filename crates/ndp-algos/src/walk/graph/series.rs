@@ -157,6 +157,31 @@ impl Products {
         self.sum_of_products(&[(a, b)], 0)
     }
 
+    /// `a b`, rounded down.
+    pub(super) fn product_down(&self, a: &Factor, b: &Factor) -> Vec<f64> {
+        let zeros = (a.zeros + b.zeros).min(self.length);
+        let mut out = vec![0.0; self.length];
+        if zeros == self.length {
+            return out;
+        }
+        match &self.fft {
+            None => {
+                for (t, out) in out.iter_mut().enumerate().skip(zeros) {
+                    *out = down(coefficient(&a.values, &b.values, t), t + 1);
+                }
+            }
+            Some(fft) => {
+                let spectrum = a.spectrum.iter().zip(&b.spectrum).map(|(x, y)| x * y).collect();
+                let error = fft.error() * a.norm * b.norm;
+                let raw = fft.back(spectrum, self.length);
+                for (out, raw) in out[zeros..].iter_mut().zip(&raw[zeros..]) {
+                    *out = down(raw - error, 2);
+                }
+            }
+        }
+        out
+    }
+
     /// The solution of `x = source + kernel · x`, rounded up. `kernel[0]` is 0.
     pub(super) fn solve(&self, source: &[f64], kernel: &Factor) -> Vec<f64> {
         if kernel.zeros == self.length {
@@ -228,6 +253,11 @@ impl Products {
 /// `x` with a margin for `operations` roundings of nonnegative numbers, and for underflow.
 pub(super) fn up(x: f64, operations: usize) -> f64 {
     x * (1.0 + (operations + 2) as f64 * f64::EPSILON) + f64::MIN_POSITIVE
+}
+
+/// `x` less a margin for `operations` roundings of nonnegative numbers, and for underflow; not below 0.
+fn down(x: f64, operations: usize) -> f64 {
+    (x * (1.0 - (operations + 2) as f64 * f64::EPSILON) - f64::MIN_POSITIVE).max(0.0)
 }
 
 fn norm(values: &[f64]) -> f64 {

@@ -1,0 +1,198 @@
+//! How long the intervals between sightings are, and how often `u` contributes in them.
+//!
+//! With the laws of first visits as power series in time (`f_vu` from `v` to `u` and so on), an interval of length `L` between two sightings holds
+//! `k ≥ 1` contributions with probability `(f_vu f_uu^{k−1} f_uv)(L)`, and none with `f_vv(L)`. It costs `k²/(L − 1)`: the observers
+//! know the noise that they drew themselves. The first interval, from a start elsewhere, costs `k²/L`.
+
+use super::super::series::{Factor, Products};
+use super::passages::{Passages, Side};
+use super::system::solve;
+use crate::Error;
+use ndp_linalg::stop::checkpoint;
+
+/// Series in the length of an interval, one for each number of contributions.
+pub(super) type ByCount = Vec<Vec<f64>>;
+
+/// The laws of all kinds of intervals, none above (or none below) the truth.
+#[derive(Clone, Debug)]
+pub(super) struct Intervals {
+    /// `between[w][w']`: from a sighting by `w` to the next, by `w'`.
+    pub(super) between: Vec<Vec<ByCount>>,
+    /// From the start to the first sighting, by `w`.
+    pub(super) first: Vec<ByCount>,
+    /// `tail[w]`: from a sighting by `w` to the end of the walk, so many steps later, without another one.
+    pub(super) tail: Vec<ByCount>,
+    /// From the start to the end of the walk without a sighting, by contributions.
+    pub(super) unseen: Vec<f64>,
+    /// Mean number of sightings, at most.
+    pub(super) sightings: f64,
+    /// Probability of a path with more contributions in an interval than are followed, at most.
+    pub(super) lost: f64,
+}
+
+impl Intervals {
+    /// From above and from below. With `published` the token at the end is one more sighting.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] where there are too many contributions in an interval.
+    pub(super) fn both(passages: &Passages, published: bool) -> Result<[Self; 2], Error> {
+        let (steps, members) = (passages.steps(), passages.members());
+        let (counts, lost) = counts(passages)?;
+        let products = Products::new(steps + 1);
+        let mut sides = [Side::Upper, Side::Lower]
+            .map(|side| Self::without_ends(passages, side, counts, lost, &products));
+        // What is left of 1 is not above the truth where what was taken away is not below it, and the other way around.
+        let left = |taken: Vec<&[f64]>, side: Side| {
+            let mut sum = 0.0;
+            (0..=steps)
+                .map(|t| {
+                    sum += taken.iter().map(|law| law[t]).sum::<f64>();
+                    let margin = ((t + 1) * (taken.len() + 2)) as f64 * f64::EPSILON;
+                    match side {
+                        Side::Upper => (1.0 - sum + margin).clamp(0.0, 1.0),
+                        Side::Lower => (1.0 - sum - margin - lost).max(0.0),
+                    }
+                })
+                .collect::<Vec<f64>>()
+        };
+        let sightings = sightings(&sides[0], steps);
+        sides.iter_mut().for_each(|side| side.sightings = sightings);
+        for (at, side, other) in [(0, Side::Upper, Side::Lower), (1, Side::Lower, Side::Upper)] {
+            let tails: Vec<ByCount> = if published {
+                // From a contribution to the end, unseen: no visit of u or a member, or one of u at the very end.
+                let again = passages.side(&passages.again, other);
+                let seen: Vec<Vec<f64>> = passages.seen.iter().map(|law| passages.side(law, other)).collect();
+                let taken = seen.iter().chain([&again]).map(Vec::as_slice).collect();
+                let mut last = left(taken, side);
+                let own = passages.side(&passages.again, side);
+                last.iter_mut().zip(&own).for_each(|(last, own)| *last += own);
+                last[0] = 0.0;
+                let chain = Chain { products: &products, again: products.factor(own), side };
+                let last = products.factor(last);
+                let start = products.factor(passages.side_of_start(&passages.start, side));
+                let mut unseen = chain.closed(&start, &last, counts);
+                let unseen = unseen.iter_mut().map(|law| law[steps]).collect::<Vec<f64>>();
+                sides[at].unseen = [0.0].into_iter().chain(unseen).collect();
+                (0..members)
+                    .map(|w| {
+                        let back = passages.side(&passages.back[w], other);
+                        let among: Vec<Vec<f64>> =
+                            passages.among[w].iter().map(|law| passages.side(law, other)).collect();
+                        let taken = among.iter().chain([&back]).map(Vec::as_slice).collect();
+                        let mut none = left(taken, side);
+                        let back = passages.side(&passages.back[w], side);
+                        none.iter_mut().zip(&back).for_each(|(none, back)| *none += back);
+                        let charged = chain.closed(&products.factor(back), &last, counts);
+                        [none].into_iter().chain(charged).collect()
+                    })
+                    .collect()
+            } else {
+                let opposite = &sides[1 - at].between;
+                let none = |w: usize| left(opposite[w].iter().flatten().map(Vec::as_slice).collect(), side);
+                (0..members).map(|w| vec![none(w)]).collect()
+            };
+            sides[at].tail = tails;
+        }
+        Ok(sides)
+    }
+
+    fn without_ends(passages: &Passages, side: Side, counts: usize, lost: f64, products: &Products) -> Self {
+        let factor = |law: &[f64]| products.factor(passages.side(law, side));
+        let chain = Chain { products, again: factor(&passages.again), side };
+        let seen: Vec<Factor> = passages.seen.iter().map(|law| factor(law)).collect();
+        let start = products.factor(passages.side_of_start(&passages.start, side));
+        let from = |source: &Factor, free: Vec<f64>, w: usize| -> ByCount {
+            [free].into_iter().chain(chain.closed(source, &seen[w], counts)).collect()
+        };
+        let (members, steps) = (passages.members(), passages.steps());
+        let between = (0..members)
+            .map(|w| {
+                let back = factor(&passages.back[w]);
+                (0..members).map(|to| from(&back, passages.side(&passages.among[w][to], side), to)).collect()
+            })
+            .collect();
+        let first = (0..members)
+            .map(|w| from(&start, passages.side_of_start(&passages.start_seen[w], side), w))
+            .collect();
+        Self { between, first, tail: Vec::new(), unseen: Vec::new(), sightings: (steps + 1) as f64, lost }
+    }
+}
+
+/// Contributions that follow one another.
+struct Chain<'a> {
+    products: &'a Products,
+    again: Factor,
+    side: Side,
+}
+
+impl Chain<'_> {
+    /// `source · again^{k−1} · last` for `k = 1..=counts`.
+    fn closed(&self, source: &Factor, last: &Factor, counts: usize) -> ByCount {
+        let mut laws: ByCount = Vec::with_capacity(counts);
+        let mut law = self.product(source, last);
+        while laws.len() < counts {
+            checkpoint();
+            let next = self.products.factor(law);
+            laws.push(next.values().to_vec());
+            if next.values().iter().all(|&p| p == 0.0) {
+                break;
+            }
+            law = self.product(&next, &self.again);
+        }
+        laws
+    }
+
+    fn product(&self, a: &Factor, b: &Factor) -> Vec<f64> {
+        match self.side {
+            Side::Upper => self.products.product(a, b),
+            Side::Lower => self.products.product_down(a, b),
+        }
+    }
+}
+
+/// The mean number of sightings up to `T` is at most `e (F (1 − I)^{−1})(e^{−1/T})`, and at most `T + 1`.
+fn sightings(upper: &Intervals, steps: usize) -> f64 {
+    let most = (steps + 1) as f64;
+    let at = |laws: &ByCount| -> f64 {
+        let sum =
+            |law: &Vec<f64>| law.iter().enumerate().map(|(t, p)| p * (-(t as f64) / most).exp()).sum::<f64>();
+        laws.iter().map(sum).sum()
+    };
+    let members = upper.first.len();
+    let transposed = (0..members).map(|w| upper.between.iter().map(|row| at(&row[w])).collect()).collect();
+    let means = solve(transposed, upper.first.iter().map(at).collect());
+    let bound = means.map_or(f64::INFINITY, |means| 1.0001 * std::f64::consts::E * means.iter().sum::<f64>());
+    if bound >= 0.0 { (bound + upper.lost * most).min(most) } else { most }
+}
+
+/// How many contributions in an interval are followed, and the probability that some interval has more.
+fn counts(passages: &Passages) -> Result<(usize, f64), Error> {
+    let steps = passages.steps();
+    let sum = |law: &[f64], all: bool| -> f64 {
+        let law =
+            if all { passages.side_of_start(law, Side::Upper) } else { passages.side(law, Side::Upper) };
+        law.iter().sum::<f64>() * (1.0 + (steps + 4) as f64 * f64::EPSILON)
+    };
+    let again = sum(&passages.again, false);
+    let back = passages.back.iter().map(|law| sum(law, false)).fold(0.0, f64::max);
+    // At most T + 1 intervals, each with more than k contributions with probability back · again^k.
+    let mut lost = (steps + 1) as f64 * back + sum(&passages.start, true);
+    let most = (MOST_ENTRIES / ((steps + 1) * (passages.members() + 1).pow(2))).max(1);
+    let mut counts = 0;
+    while counts < steps && lost > NEGLIGIBLE {
+        if counts == most {
+            return Err(Error::NotOffered(
+                "a node contributes too often between two visits of the observers for the law of the cost to be followed",
+            ));
+        }
+        counts += 1;
+        lost *= again * (1.0 + f64::EPSILON);
+    }
+    // Nobody contributes more often than there are steps.
+    Ok((counts.max(1), if counts >= steps { 0.0 } else { lost }))
+}
+
+/// Probability that is given up.
+const NEGLIGIBLE: f64 = 1e-15;
+/// Numbers that the series may have.
+const MOST_ENTRIES: usize = 1 << 24;

@@ -1,0 +1,176 @@
+//! Tables of the law of the cost on finer and finer grids, and how they are joined.
+//!
+//! All grids are powers of two. Charges that are rounded up on a finer grid never exceed those that are rounded up on a coarser one. So with `C'` and
+//! `C''` the costs on the finer and the coarser grid, `P(C' ≥ Y) ≤ P(C'' ≥ Y)`: a table follows the cells below some `Y`, and what is beyond is that
+//! of a coarser one. For the lower law everything is the other way around.
+
+use super::circle::{Cells, Circle};
+use super::intervals::Intervals;
+use super::passages::Side;
+use super::system::{Grid, System};
+
+/// Both ends of the probabilities that the cost is at least so many cells.
+#[derive(Clone, Debug)]
+pub(super) struct Level {
+    pub(super) grid: Grid,
+    /// `at_least[j] ≥ P(C ≥ j h)` for `j = 0..=Y`; the last one is what is beyond this table.
+    pub(super) upper: Vec<f64>,
+    /// `at_least[j] ≤ P(C ≥ j h)`.
+    pub(super) lower: Vec<f64>,
+}
+
+/// Which laws are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::walk::graph) enum Ends {
+    /// The one above alone.
+    Upper,
+    /// That and the one below.
+    Both,
+}
+
+/// The first window: a power of two beyond which the cost lies with next to no probability, and that probability.
+pub(super) struct Window {
+    exponent: i32,
+    beyond: f64,
+}
+
+impl Window {
+    /// For costs of at most `most`.
+    pub(super) fn new(upper: &Intervals, most: usize) -> Self {
+        let wide = (most.max(2).next_power_of_two().trailing_zeros() + 1).cast_signed();
+        let beyond = |exponent: i32| {
+            let system = System::new(upper, Grid::dyadic(exponent - COARSE.cast_signed()), Side::Upper, 0.0);
+            let log = system.log_beyond(1 << COARSE);
+            if log == 0.0 { 1.0 } else { log.exp() * (1.0 + 1e-9) + system.lost }
+        };
+        let mut window = Self { exponent: wide, beyond: beyond(wide) };
+        while window.exponent > SMALLEST {
+            let next = beyond(window.exponent - 1);
+            if next > NEGLIGIBLE.max(window.beyond) {
+                break;
+            }
+            window = Self { exponent: window.exponent - 1, beyond: next };
+        }
+        window
+    }
+}
+
+impl Level {
+    /// The first table, with `cells` cells, a power of two. `None` where rounding cannot be bounded.
+    pub(super) fn first(
+        intervals: &[Intervals; 2],
+        window: &Window,
+        cells: usize,
+        ends: Ends,
+    ) -> Option<Self> {
+        let grid = Grid::dyadic(window.exponent - cells.trailing_zeros().cast_signed());
+        Self::on_grid(intervals, grid, cells, window.beyond, ends)
+    }
+
+    /// As [`Self::first`] on a given grid; `beyond` is at least the probability of a cost of `cells` steps or more.
+    pub(super) fn on_grid(
+        intervals: &[Intervals; 2],
+        grid: Grid,
+        cells: usize,
+        beyond: f64,
+        ends: Ends,
+    ) -> Option<Self> {
+        let (upper, lost, lower) = both(intervals, grid, cells, 0.0, ends)?;
+        let lower =
+            lower.map_or_else(|| vec![0.0; cells + 1], |lower| at_least_down(&lower, cells - 1, 0.0, 0.0));
+        Some(Self { grid, upper: at_least_up(&upper, lost, cells - 1, beyond), lower })
+    }
+
+    /// A table of costs up to `1/narrower` of those of this one, on half of as many cells, so that the other half keeps apart what is counted modulo
+    /// their number.
+    pub(super) fn within(
+        &self,
+        intervals: &[Intervals; 2],
+        narrower: usize,
+        cells: usize,
+        ends: Ends,
+    ) -> Option<Self> {
+        let (half, window) = (cells / 2, self.reach() / narrower);
+        // All are powers of two.
+        let times = (half / window.max(1)).max(1);
+        let grid = self.grid.finer(times as u64);
+        // Where this table ends, and where its cells repeat, on the coarser grid.
+        let (next, folded) = (half / times, (cells / times).min(self.reach()));
+        let log_damping = DAMPED.ln() / cells as f64;
+        let (upper, lost, lower) = both(intervals, grid, cells, log_damping, ends)?;
+        let lower = lower.map_or_else(
+            || vec![0.0; half + 1],
+            // What is counted N cells too low costs at least N steps.
+            |lower| at_least_down(&lower, half - 1, self.lower[next], lower.wrapped() * self.upper[folded]),
+        );
+        Some(Self { grid, upper: at_least_up(&upper, lost, half - 1, self.upper[next]), lower })
+    }
+
+    /// The cell at which the table ends, a power of two.
+    pub(super) fn reach(&self) -> usize {
+        self.upper.len() - 1
+    }
+
+    /// The cost at which it ends.
+    pub(super) fn window(&self) -> f64 {
+        self.grid.cost(self.reach())
+    }
+}
+
+/// Both laws on a grid, with the probability of what they leave out.
+fn both(
+    intervals: &[Intervals; 2],
+    grid: Grid,
+    cells: usize,
+    log_damping: f64,
+    ends: Ends,
+) -> Option<(Cells, f64, Option<Cells>)> {
+    let of = |side: Side| {
+        let intervals = if side == Side::Upper { &intervals[0] } else { &intervals[1] };
+        let system = System::new(intervals, grid, side, FORGOTTEN);
+        Some((Circle::new(&system).cells(cells, log_damping)?, system.lost))
+    };
+    let (upper, lost) = of(Side::Upper)?;
+    let lower = match ends {
+        Ends::Upper => None,
+        Ends::Both => Some(of(Side::Lower)?.0),
+    };
+    Some((upper, lost, lower))
+}
+
+/// Suffix sums of the cells up to `last`, rounded up.
+fn at_least_up(cells: &Cells, lost: f64, last: usize, beyond: f64) -> Vec<f64> {
+    let margin = cells.error(last) + cells.masses.len() as f64 * f64::EPSILON + lost;
+    let mut at_least = vec![beyond.min(1.0); last + 2];
+    let mut sum = 0.0;
+    for j in (1..=last).rev() {
+        sum += cells.masses[j];
+        at_least[j] = (sum + margin + beyond).clamp(at_least[j + 1], 1.0);
+    }
+    at_least[0] = 1.0;
+    at_least
+}
+
+/// Suffix sums of the cells up to `last`, rounded down.
+fn at_least_down(cells: &Cells, last: usize, beyond: f64, wrapped: f64) -> Vec<f64> {
+    let margin = cells.error(last) + cells.masses.len() as f64 * f64::EPSILON + cells.folded + wrapped;
+    let mut at_least = vec![beyond; last + 2];
+    let mut sum = 0.0;
+    for j in (1..=last).rev() {
+        sum += cells.masses[j];
+        at_least[j] = (sum - margin + beyond).max(at_least[j + 1]);
+    }
+    at_least[0] = 1.0;
+    at_least
+}
+
+/// `2^COARSE` cells say how wide the first window must be.
+const COARSE: u32 = 8;
+/// The smallest window, as a power of two.
+const SMALLEST: i32 = -40;
+/// What may be beyond the first window.
+const NEGLIGIBLE: f64 = 1e-11;
+/// What a table may leave out.
+const FORGOTTEN: f64 = 1e-10;
+/// `ρ^N` on all tables but the first.
+const DAMPED: f64 = 1e-2;

@@ -1,0 +1,129 @@
+//! Averages of Gaussian profiles over the law of the cost.
+
+use ndp_numeric::gaussian_profile::{log_theta_down, theta};
+use ndp_numeric::rounding::{Interval, down, up};
+
+/// A law of costs as the probabilities of being at least as large as given points.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Mixture {
+    /// `√cost`, ascending.
+    roots: Vec<f64>,
+    /// `P(cost ≥ this point)`, descending; one more entry, 0.
+    at_least: Vec<f64>,
+    upper: bool,
+}
+
+impl Mixture {
+    /// From points and probabilities, both ascending in cost; `upper` says to which side everything is rounded.
+    pub(super) fn new(points: &[(Interval, f64)], upper: bool) -> Self {
+        let end = |x: Interval| if upper { x.high() } else { x.low().max(0.0) };
+        let roots = points.iter().map(|(cost, _)| end(cost.sqrt())).collect();
+        let at_least = points.iter().map(|&(_, p)| p).chain([0.0]).collect();
+        Self { roots, at_least, upper }
+    }
+
+    /// The probability of a cost of at least that of this entry, and less than that of the next one.
+    fn mass(&self, from: usize, to: usize) -> f64 {
+        let difference = self.at_least[from] - self.at_least[to];
+        if self.upper { difference.next_up().max(0.0) } else { difference.next_down().max(0.0) }
+    }
+
+    /// `E θ_ε(√cost/σ)`, rounded to its side; entries whose values make no difference of more than `slack` are taken together.
+    pub(super) fn delta(&self, epsilon: f64, sigma: f64, slack: f64) -> f64 {
+        let sum = self.delta_of(self.roots.len(), epsilon, sigma, slack);
+        if self.upper { sum.min(1.0) } else { sum }
+    }
+
+    /// As [`Self::delta`], of the first `count` entries alone.
+    pub(super) fn delta_of(&self, count: usize, epsilon: f64, sigma: f64, slack: f64) -> f64 {
+        let value = |at: usize| {
+            // A quotient errs by half a unit.
+            let mu = self.roots[at] / sigma;
+            if self.upper {
+                theta(epsilon, mu.next_up())
+            } else {
+                Interval::new(log_theta_down(epsilon, mu.next_down().max(0.0))).exp().low().max(0.0)
+            }
+        };
+        if count == 0 {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        let mut terms = 0.0;
+        let mut blocks = vec![(0, count, value(0), value(count - 1))];
+        while let Some((from, to, least, most)) = blocks.pop() {
+            let mass = self.mass(from, to);
+            if to - from == 1 || mass * (most - least) <= slack {
+                sum += mass * if self.upper { most } else { least };
+                terms += 1.0;
+                continue;
+            }
+            let middle = from + (to - from) / 2;
+            blocks.push((from, middle, least, value(middle - 1)));
+            blocks.push((middle, to, value(middle), most));
+        }
+        if self.upper { up(sum, terms + 4.0) } else { down(sum, terms + 4.0) }
+    }
+
+    /// `ln E e^{θ cost}`, rounded to its side.
+    pub(super) fn log_moment(&self, theta: f64) -> f64 {
+        let n = self.roots.len();
+        if n == 0 {
+            return 0.0;
+        }
+        let side = |x: Interval| if self.upper { x.high() } else { x.low() };
+        let exponent = |at: usize| {
+            let root = Interval::new(self.roots[at]);
+            side(Interval::new(theta) * root * root)
+        };
+        let (mut sum, mut terms) = (0.0, 0.0);
+        // With what is not among the points at 0: E e^x − 1.
+        let top = exponent(n - 1).max(0.0);
+        let log = if top > 600.0 {
+            for at in 0..n {
+                let term = (exponent(at) - top).exp();
+                sum += self.mass(at, at + 1) * term;
+                terms += 1.0;
+            }
+            let rest = (1.0 - self.at_least[0]).max(0.0) * (-top).exp();
+            top + (sum + rest).ln()
+        } else {
+            for at in 0..n {
+                sum += self.mass(at, at + 1) * exponent(at).exp_m1();
+                terms += 1.0;
+            }
+            sum.ln_1p()
+        };
+        let margin = (terms + top + 8.0) * 2.0 * f64::EPSILON;
+        let relative = margin * (1.0 + log.abs());
+        // Where the sum is small its logarithm has the relative error of the sum.
+        let moved = if top > 600.0 { relative } else { margin * log.abs() };
+        if self.upper { log + moved } else { (log - moved).max(0.0) }
+    }
+
+    /// The mean cost, rounded to its side.
+    pub(super) fn mean(&self) -> f64 {
+        let terms = (0..self.roots.len()).map(|at| self.mass(at, at + 1) * self.roots[at] * self.roots[at]);
+        let sum: f64 = terms.sum();
+        let error = self.roots.len() as f64 + 8.0;
+        if self.upper { up(sum, error) } else { down(sum, error) }
+    }
+
+    /// Number of entries with costs below this one.
+    pub(super) fn below(&self, cost: f64) -> usize {
+        let root = cost.sqrt();
+        self.roots.partition_point(|&point| point < root)
+    }
+
+    /// `P(cost ≥ c)`: at most, or at least.
+    pub(super) fn at_least(&self, cost: Interval) -> f64 {
+        // Of the upper law the first point that is certainly not below c; what lies between it and the one before may be at it.
+        let root = cost.sqrt();
+        let at = if self.upper {
+            self.roots.partition_point(|&point| point < root.low())
+        } else {
+            self.roots.partition_point(|&point| point < root.high())
+        };
+        self.at_least[at]
+    }
+}

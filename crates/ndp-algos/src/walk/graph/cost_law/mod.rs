@@ -1,0 +1,396 @@
+//! The law of a path's cost, from which every loss of a walk follows.
+//!
+//! The path is drawn without looking at the data. Fix it: where contributions do not depend on the token and steps keep distances (sums and running
+//! averages, constant gradients), what `v` sees of `u` is a Gaussian pair with `μ² = C/σ²`, `C = Σ k²/slots` the [cost of the path](super::PathCost):
+//! `k` contributions between two sightings, and `slots` steps there whose noise `v` does not know. Hence, for an observer who knows the path,
+//!
+//! ```text
+//! δ(ε) = E_path δ_Gauss(ε; √C/σ),
+//! ```
+//!
+//! exactly, and for every observer who knows less, at most. Only the law of `C` is needed. It depends neither on the noise nor on `ε`, `δ` or an order,
+//! so that one [`CostLaw`] answers all questions about a pair.
+//!
+//! # How it is computed
+//! The walk starts anew at every sighting: intervals are independent given who sees the token, and the mean of `z^C` over paths obeys a renewal
+//! equation with positive terms. Charges are rounded up to a grid for the upper law, down for the lower one; the equation is solved on circles of `z` and
+//! time by transforms whose rounding is bounded (`circle.rs`). Coarse tables say where most of the loss comes from, a fine one follows there (`level.rs`). What is
+//! beyond the grid is put at the largest cost that is possible, one for each contribution.
+//!
+//! The section "The law of a walk's cost" of `docs/theory.md` has the statement and its proof.
+
+mod circle;
+mod intervals;
+mod level;
+mod mixture;
+mod passages;
+mod search;
+mod system;
+#[cfg(test)]
+mod tests;
+
+use super::path::{EdgeRule, TokenWalk};
+use super::{LocalLoss, laws};
+use crate::Error;
+use crate::error::ensure;
+use crate::walk::FinalToken;
+use intervals::Intervals;
+pub(super) use level::Ends;
+use level::{Level, Window};
+use mixture::Mixture;
+use ndp_dp::loss_law::Enclosed;
+use ndp_dp::{Delta, NoiseMultiplier};
+use ndp_graph::hitting::{PairLaws, Walk};
+use ndp_numeric::rounding::Interval;
+use passages::Passages;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The law of what a path of a [`TokenWalk`] tells observers about one node, between two proven ends: see [`TokenWalk::cost_law`].
+///
+/// Questions compute what they need of the law and keep it; the next one is answered in well under a millisecond.
+///
+/// # Examples
+/// ```
+/// use ndp_algos::walk::graph::TokenWalk;
+/// use ndp_dp::{Delta, NoiseMultiplier};
+/// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::cycle_graph, hitting::Start};
+/// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&cycle_graph(6)?));
+/// let law = TokenWalk::new(&w, Start::Uniform, 12)?.cost_law(0, &[3])?;
+/// let (delta, noise) = (Delta::new(1e-5)?, NoiseMultiplier::new(2.0)?);
+/// let epsilon = law.epsilon(noise, delta)?;
+/// // 3.557 by Rényi divergences.
+/// assert!(2.82 < epsilon.lower() && epsilon.upper() < 2.85);
+/// let least = law.least_noise(1.0, delta)?;
+/// assert!(law.epsilon(NoiseMultiplier::new(least.upper())?, delta)?.upper() <= 1.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CostLaw {
+    passages: Passages,
+    published: bool,
+    /// Contributions of the node, at most.
+    most: usize,
+    /// Whether all visits contribute, so that the law is that of the walk itself and not only above it.
+    attained: bool,
+    /// The same, whichever laws are computed.
+    is_free_of_limits: bool,
+    cells: usize,
+    ends: Ends,
+    tables: Mutex<Arc<Tables>>,
+}
+
+/// What was computed so far.
+#[derive(Debug, Default)]
+struct Tables {
+    /// The first one has all costs, each of the others those of a part of the one before; then fine ones where questions needed them.
+    coarse: Vec<Level>,
+    fine: Vec<Level>,
+    upper: Mixture,
+    lower: Mixture,
+    /// Mean number of sightings, at most.
+    sightings: f64,
+}
+
+impl TokenWalk {
+    /// The law of the cost towards observers who pool what they see (often one node), for contributions that do not depend on the token and steps that
+    /// keep distances, such as sums and running averages.
+    ///
+    /// `δ(ε) = E δ_Gauss(ε; √C/σ)`, exact for observers who know the path, an upper bound for all others. With a cap, a refractory period or edges that
+    /// wear out the upper end is that of all contributions, and at most that of so many released at once: fewer never cost more; the lower end is
+    /// then 0.
+    ///
+    /// # Errors
+    /// As [`Self::loss`]; [`Error::NotOffered`] for walks of more than 20,000 steps, and where a node contributes too often between two visits of the
+    /// observers.
+    ///
+    /// # Complexity
+    /// First visits as for [`Self::loss`]; then, with the first question, for `F` members `O(N T (|F|² log T + |F|³))` for each table of `N = 2048`
+    /// cells, mostly one.
+    ///
+    /// # Examples
+    /// ```
+    /// use ndp_algos::walk::graph::TokenWalk;
+    /// use ndp_dp::{Delta, NoiseMultiplier};
+    /// use ndp_graph::{GossipMatrix, TransitionMatrix, generators::path_graph, hitting::Start};
+    /// let w = TransitionMatrix::from(&GossipMatrix::metropolis(&path_graph(3)?));
+    /// let law = TokenWalk::new(&w, Start::Node(2), 4)?.cost_law(0, &[2])?;
+    /// // Three paths of 243 visit node 0 and return: one contribution, three noises.
+    /// assert!((law.mean().lower() - 1.0 / 243.0).abs() < 1e-5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cost_law(&self, u: usize, members: &[usize]) -> Result<CostLaw, Error> {
+        self.cost_law_in_cells(u, members, None, CELLS, Ends::Both)
+    }
+
+    /// The same with so many cells, a power of two, from first visits that are known already.
+    pub(super) fn cost_law_in_cells(
+        &self,
+        u: usize,
+        members: &[usize],
+        known: Option<&PairLaws>,
+        cells: usize,
+        ends: Ends,
+    ) -> Result<CostLaw, Error> {
+        laws::require_pair(self, u, members)?;
+        let (options, steps) = (self.options(), self.steps());
+        if steps.saturating_mul(members.len().pow(2)) > MOST_STEPS {
+            return Err(Error::NotOffered(
+                "the law of the cost is for walks of at most 20,000 steps and few observers",
+            ));
+        }
+        let walk = Walk::from(self.matrix());
+        let start = self.law_at_0()?;
+        // The law after a burn-in was raised by at most this.
+        let start_error = 3.0 * (options.burn_in as f64 + 1.0) * walk.error_per_step();
+        let passages = match (known, members) {
+            (Some(laws), _) => Passages::of_pair(laws, start_error),
+            (None, &[v]) => Passages::of_pair(&walk.pair_laws(u, v, &start, steps)?, start_error),
+            (None, _) => Passages::of_coalition(&walk, u, members, &start, steps, start_error)?,
+        };
+        let all = options.cap.is_none_or(|cap| cap >= steps) && options.refractory == 1;
+        let is_free_of_limits = all && options.edges == EdgeRule::Unlimited;
+        Ok(CostLaw {
+            passages,
+            published: options.final_token == FinalToken::Published,
+            most: self.most_contributions(),
+            attained: ends == Ends::Both && is_free_of_limits,
+            is_free_of_limits,
+            cells,
+            ends,
+            tables: Mutex::default(),
+        })
+    }
+}
+
+impl CostLaw {
+    /// `δ(ε)` at this noise. The guarantee is exact for observers who know the path where both ends agree to 1e-9, an upper bound otherwise.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 ≤ ε < ∞`; [`Error::NotOffered`] where a node contributes too often between two sightings.
+    pub fn delta(&self, noise: NoiseMultiplier, epsilon: f64) -> Result<Enclosed, Error> {
+        ensure((0.0..f64::INFINITY).contains(&epsilon), "epsilon", "be nonnegative and finite", epsilon)?;
+        let tables = self.tables_for(noise.get(), epsilon)?;
+        let at = |law: &Mixture| law.delta(epsilon, noise.get(), 0.0);
+        Ok(Enclosed::between(at(&tables.lower), at(&tables.upper), self.attained))
+    }
+
+    /// `ε(δ)` at this noise; graded as [`Self::delta`].
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] as for [`Self::delta`].
+    pub fn epsilon(&self, noise: NoiseMultiplier, delta: Delta) -> Result<Enclosed, Error> {
+        let mut tables = self.tables()?;
+        loop {
+            let upper = search::epsilon_up(&tables.upper, noise.get(), delta.get());
+            let finer = self.tables_for(noise.get(), if upper.is_finite() { upper } else { 0.0 })?;
+            if Arc::ptr_eq(&finer, &tables) {
+                let lower = search::epsilon_down(&tables.lower, noise.get(), delta.get(), upper);
+                return Ok(Enclosed::between(lower, upper, self.attained));
+            }
+            tables = finer;
+        }
+    }
+
+    /// The Rényi loss at the order of `local`, `ln E e^{θC} / (α − 1)`, in nats; graded as [`Self::delta`].
+    ///
+    /// What lies beyond the grid has its largest possible cost here, which large orders feel: [`TokenWalk::loss`] is often smaller.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] as for [`Self::delta`].
+    pub fn rdp(&self, local: LocalLoss) -> Result<Enclosed, Error> {
+        let tables = self.tables_of(3)?;
+        let excess = Interval::new(local.order.get()) - Interval::ONE;
+        let (low, high) = local.exponents();
+        let upper = Interval::new(tables.upper.log_moment(high)) / excess;
+        let lower = Interval::new(tables.lower.log_moment(low)) / excess;
+        Ok(Enclosed::between(lower.low().max(0.0), upper.high(), self.attained))
+    }
+
+    /// The least noise multiplier at which `δ(ε) ≤ δ`: it lies between the least noises of the two laws, and the upper one is enough.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 < ε < ∞`, and where no noise up to `1e9` is seen to be enough; [`Error::NotOffered`] as for [`Self::delta`].
+    pub fn least_noise(&self, epsilon: f64, delta: Delta) -> Result<Enclosed, Error> {
+        ensure(0.0 < epsilon && epsilon.is_finite(), "epsilon", "be positive and finite", epsilon)?;
+        let mut tables = self.tables()?;
+        loop {
+            let upper = search::noise_up(&tables.upper, epsilon, delta.get())?;
+            let finer = self.tables_for(upper, epsilon)?;
+            if Arc::ptr_eq(&finer, &tables) {
+                let lower = search::noise_down(&tables.lower, epsilon, delta.get(), upper);
+                return Ok(Enclosed::between(lower, upper, self.attained));
+            }
+            tables = finer;
+        }
+    }
+
+    /// The mean cost.
+    ///
+    /// # Errors
+    /// [`Error::NotOffered`] as for [`Self::delta`].
+    pub fn mean(&self) -> Result<Enclosed, Error> {
+        let tables = self.tables_of(3)?;
+        Ok(Enclosed::between(tables.lower.mean(), tables.upper.mean(), self.attained))
+    }
+
+    /// The probability of a cost of at least `cost > 0`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] unless `0 < cost < ∞`; [`Error::NotOffered`] as for [`Self::delta`].
+    pub fn at_least(&self, cost: f64) -> Result<Enclosed, Error> {
+        ensure(0.0 < cost && cost.is_finite(), "the cost", "be positive and finite", cost)?;
+        let mut tables = self.tables()?;
+        while let Some(level) = tables.coarse.last()
+            && cost < level.window() / NARROWER as f64
+            && tables.coarse.len() < MOST_COARSE
+        {
+            tables = self.tables_of(tables.coarse.len() + 1)?;
+        }
+        let at = |law: &Mixture| law.at_least(Interval::new(cost));
+        Ok(Enclosed::between(at(&tables.lower), at(&tables.upper), self.attained))
+    }
+
+    /// Whether another bound on `ε` is hardly smaller: where neither rounding to the grid nor what is beyond it makes much of `δ`. A guess, by which
+    /// no number gets smaller.
+    pub(super) fn is_tight(&self, noise: NoiseMultiplier, epsilon: f64) -> bool {
+        let Ok(tables) = self.tables() else { return false };
+        if !epsilon.is_finite() {
+            return false;
+        }
+        let (law, sigma) = (&tables.upper, noise.get());
+        let whole = law.delta(epsilon, sigma, 0.0);
+        let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-5 * whole) / whole;
+        let levels = || tables.coarse.iter().chain(&tables.fine);
+        let window = tables.coarse[0].window();
+        // The cost below which half of δ is, and the finest grid there.
+        let mut cost = window;
+        while small(cost) > 0.5 && cost > 1e-9 {
+            cost *= 0.8;
+        }
+        let grids = levels().filter(|level| level.window() >= cost).map(|level| level.grid.cost(1));
+        let rounding = grids.fold(f64::INFINITY, f64::min) * tables.sightings;
+        self.is_free_of_limits && small(window) > 0.97 && rounding < 0.06 * cost
+    }
+
+    fn tables(&self) -> Result<Arc<Tables>, Error> {
+        self.tables_of(1)
+    }
+
+    /// Tables that are fine enough where this question needs it: coarse ones until small costs hardly matter, then a fine one up to where most of
+    /// `δ` comes from.
+    fn tables_for(&self, sigma: f64, epsilon: f64) -> Result<Arc<Tables>, Error> {
+        let mut tables = self.tables()?;
+        loop {
+            let law = &tables.upper;
+            let whole = law.delta(epsilon, sigma, 1e-6);
+            let whole = law.delta(epsilon, sigma, 1e-5 * whole);
+            let small = |cost: f64| law.delta_of(law.below(cost), epsilon, sigma, 1e-5 * whole) / whole;
+            let Some(last) = tables.coarse.last() else { return Ok(tables) };
+            if whole == 0.0 || last.grid.cost(64) < 1.0 / self.passages.steps() as f64 {
+                return Ok(tables);
+            }
+            let narrower = last.window() / NARROWER as f64;
+            if small(narrower) > SMALL_SHARE && tables.coarse.len() < MOST_COARSE {
+                tables = self.tables_of(tables.coarse.len() + 1)?;
+                continue;
+            }
+            // The least window that has nearly all.
+            let mut window = tables.coarse[0].window();
+            while small(0.5 * window) > LARGE_SHARE {
+                window *= 0.5;
+            }
+            let resolution = 2.0 * window / self.cells as f64;
+            let enough = |level: &Level| level.window() >= window && level.grid.cost(1) <= resolution;
+            if tables.coarse.iter().chain(&tables.fine).any(enough) || tables.fine.len() >= MOST_FINE {
+                return Ok(tables);
+            }
+            tables = self.refined(window)?;
+        }
+    }
+
+    /// At least so many coarse tables.
+    fn tables_of(&self, levels: usize) -> Result<Arc<Tables>, Error> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.coarse.len() >= levels {
+            return Ok(tables.clone());
+        }
+        let intervals = Intervals::both(&self.passages, self.published)?;
+        let cells = self.cells.min(COARSE_CELLS);
+        let (mut coarse, fine) = (tables.coarse.clone(), tables.fine.clone());
+        while coarse.len() < levels {
+            let next = match coarse.last() {
+                None => Level::first(&intervals, &Window::new(&intervals[0], self.most), cells, self.ends),
+                Some(last) => last.within(&intervals, NARROWER, cells, self.ends),
+            };
+            coarse.push(next.ok_or(NO_BOUND)?);
+        }
+        *tables = Arc::new(self.joined(coarse, fine, intervals[0].sightings));
+        Ok(tables.clone())
+    }
+
+    /// One more fine table, of costs up to `window`.
+    fn refined(&self, window: f64) -> Result<Arc<Tables>, Error> {
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let intervals = Intervals::both(&self.passages, self.published)?;
+        let (coarse, mut fine) = (tables.coarse.clone(), tables.fine.clone());
+        let wide = coarse.iter().rev().find(|level| level.window() >= window);
+        let Some(wide) = wide else { return Ok(tables.clone()) };
+        let mut narrower = 1;
+        while wide.window() / narrower as f64 > window {
+            narrower *= 2;
+        }
+        fine.push(wide.within(&intervals, narrower, self.cells, self.ends).ok_or(NO_BOUND)?);
+        *tables = Arc::new(self.joined(coarse, fine, intervals[0].sightings));
+        Ok(tables.clone())
+    }
+
+    /// For each cost the finest table that reaches so far.
+    fn joined(&self, coarse: Vec<Level>, fine: Vec<Level>, sightings: f64) -> Tables {
+        let mut levels: Vec<&Level> = coarse.iter().chain(&fine).collect();
+        levels.sort_by(|a, b| a.grid.cost(1).total_cmp(&b.grid.cost(1)));
+        let (mut upper, mut lower): (Vec<(Interval, f64)>, Vec<(Interval, f64)>) = (Vec::new(), Vec::new());
+        let most = Interval::new(self.most as f64);
+        let mut reached = 0.0;
+        for level in levels {
+            // Grids and windows are powers of two, so that these are exact.
+            let from = crate::numeric::floor(reached / level.grid.cost(1)).max(1);
+            for cell in from..level.reach() {
+                let cost = Interval::new(level.grid.cost(cell));
+                upper.push((cost.min(most), level.upper[cell]));
+                if self.attained {
+                    lower.push((cost, level.lower[cell]));
+                }
+            }
+            reached = reached.max(level.window());
+        }
+        let beyond = coarse.first().map_or(1.0, |first| first.upper[first.reach()]);
+        upper.push((most, beyond));
+        // Larger costs are not more probable: what is known of them holds for smaller ones, too.
+        for law in [&mut upper, &mut lower] {
+            let mut least = 0.0;
+            law.iter_mut().rev().for_each(|(_, at_least)| {
+                *at_least = f64::max(*at_least, least);
+                least = *at_least;
+            });
+        }
+        let (upper, lower) = (Mixture::new(&upper, true), Mixture::new(&lower, false));
+        Tables { coarse, fine, upper, lower, sightings }
+    }
+}
+
+/// Rounding that cannot be bounded.
+const NO_BOUND: Error = Error::NotOffered("the rounding of the law of the cost is not bounded for this walk");
+/// Cells of a fine table, and of a coarse one.
+const CELLS: usize = 2048;
+const COARSE_CELLS: usize = 256;
+/// Steps, times the square of the number of observers.
+const MOST_STEPS: usize = 20_000;
+/// How much narrower each coarse table is than the one before.
+const NARROWER: usize = 8;
+/// Tables of one law.
+const MOST_COARSE: usize = 6;
+const MOST_FINE: usize = 8;
+/// One more coarse table is made where the costs within it make more than this share of `δ`.
+const SMALL_SHARE: f64 = 0.05;
+/// A fine table reaches to where this share of `δ` is.
+const LARGE_SHARE: f64 = 0.9;

@@ -1,0 +1,130 @@
+//! `ε` at a `δ` and the least noise: by regula falsi on a monotone function, ending on the side that was seen to hold.
+
+use super::mixture::Mixture;
+use crate::Error;
+
+/// The smallest `ε` found with `δ(ε) ≤ delta`; infinite where none is.
+pub(super) fn epsilon_up(law: &Mixture, sigma: f64, delta: f64) -> f64 {
+    let slack = delta * SLACK;
+    let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
+    if excess(0.0) <= 0.0 {
+        return 0.0;
+    }
+    let mut end = 1.0;
+    while excess(end) > 0.0 {
+        end *= 2.0;
+        if end > LARGEST {
+            return f64::INFINITY;
+        }
+    }
+    boundary(&excess, 0.0, end, true)
+}
+
+/// The largest `ε` up to `most` found with `δ(ε) > delta`; 0 where none is.
+pub(super) fn epsilon_down(law: &Mixture, sigma: f64, delta: f64, most: f64) -> f64 {
+    let slack = delta * SLACK;
+    let excess = |epsilon: f64| log_ratio(law.delta(epsilon, sigma, slack), delta);
+    if !(excess(0.0) > 0.0) {
+        return 0.0;
+    }
+    let mut end = most.min(LARGEST);
+    while excess(end) > 0.0 {
+        if end >= LARGEST {
+            return end;
+        }
+        end *= 2.0;
+    }
+    boundary(&excess, 0.0, end, false)
+}
+
+/// The least noise found with `δ(ε) ≤ delta`.
+///
+/// # Errors
+/// [`Error::InvalidParameter`] where none up to `1e9` is.
+pub(super) fn noise_up(law: &Mixture, epsilon: f64, delta: f64) -> Result<f64, Error> {
+    let slack = delta * SLACK;
+    let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
+    let mut end = 0.0;
+    while excess(end) > 0.0 {
+        end += 1.0;
+        if end > LARGEST_LOG {
+            let (name, condition) = ("the target loss", "be met by some noise multiplier up to 1e9");
+            return Err(Error::InvalidParameter { name, condition, value: delta });
+        }
+    }
+    let mut start = end - 1.0;
+    while excess(start) <= 0.0 {
+        (start, end) = (start - 1.0, start);
+        if start < -LARGEST_LOG {
+            break;
+        }
+    }
+    Ok(boundary(&excess, start, end, true).exp())
+}
+
+/// The largest noise up to `most` found with `δ(ε) > delta`; 0 where none is.
+pub(super) fn noise_down(law: &Mixture, epsilon: f64, delta: f64, most: f64) -> f64 {
+    let slack = delta * SLACK;
+    let excess = |log: f64| log_ratio(law.delta(epsilon, log.exp(), slack), delta);
+    let end = most.ln() + 1e-9;
+    if excess(end) > 0.0 {
+        return most;
+    }
+    let mut start = end - 1.0;
+    while !(excess(start) > 0.0) {
+        start -= 1.0;
+        if start < -LARGEST_LOG {
+            return 0.0;
+        }
+    }
+    boundary(&excess, start, end, false).exp()
+}
+
+fn log_ratio(value: f64, delta: f64) -> f64 {
+    if value == 0.0 { -LARGEST_LOG } else { (value / delta).ln() }
+}
+
+/// Where `excess`, positive at `low` and not at `high`, changes its sign: the end that was seen to hold (`above`), or the last one that was seen not to.
+fn boundary(excess: &impl Fn(f64) -> f64, low: f64, high: f64, above: bool) -> f64 {
+    let (mut low, mut high) = (low, high);
+    let (mut at_low, mut at_high) = (excess(low), excess(high));
+    let mut side = 0;
+    for _ in 0..100 {
+        if high - low <= CLOSE * high.abs().max(1e-3) {
+            break;
+        }
+        let chord = low + (high - low) * at_low / (at_low - at_high);
+        let inside = low < chord && chord < high && at_low.is_finite() && at_high.is_finite();
+        let mut middle = if inside { chord } else { low + (high - low) / 2.0 };
+        // A little beyond where the boundary seems to be, so that the other end comes close, too.
+        let shift = 0.2 * CLOSE * high.abs().max(1e-3);
+        middle = (middle + if side >= 0 { -shift } else { shift }).clamp(low, high);
+        if middle <= low || middle >= high {
+            middle = low + (high - low) / 2.0;
+        }
+        let value = excess(middle);
+        if value > 0.0 {
+            (low, at_low) = (middle, value);
+            if side == -1 {
+                at_high /= 2.0;
+            }
+            side = -1;
+        } else {
+            (high, at_high) = (middle, value);
+            if side == 1 {
+                at_low /= 2.0;
+            }
+            side = 1;
+        }
+    }
+    if above { high } else { low }
+}
+
+/// What a block may make of a difference, as a share of `δ`.
+const SLACK: f64 = 1e-6;
+/// How near the two ends come.
+const CLOSE: f64 = 1e-7;
+/// The largest `ε` looked at.
+const LARGEST: f64 = 1e9;
+/// Noises from `e^{−21}` to `e^{21}`.
+const LARGEST_LOG: f64 = 21.0;

@@ -1,0 +1,288 @@
+//! Costs on a grid: the renewal equation in time and cost, and how likely a cost is at most to be beyond a limit.
+//!
+//! With `x` for time and `z` for cost the mean of `z^cost` over paths of `T` steps is the coefficient of `x^T` in
+//!
+//! ```text
+//! F(x, z) (1 − I(x, z))^{−1} G(x, z) + U(x, z)
+//! ```
+//!
+//! `F` the first interval, `I` the matrix of those between sightings by two members, `G` the end of the walk after the last sighting and `U` paths
+//! without one.
+
+use super::intervals::{ByCount, Intervals};
+use super::passages::Side;
+use crate::numeric::id;
+use ndp_linalg::stop::checkpoint;
+
+/// Steps of size `numerator/denominator`, on which costs lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grid {
+    pub(super) numerator: u64,
+    pub(super) denominator: u64,
+}
+
+impl Grid {
+    /// The grid of steps `2^exponent`.
+    pub(super) fn dyadic(exponent: i32) -> Self {
+        let power = 1u64 << exponent.unsigned_abs().min(62);
+        if exponent < 0 {
+            Self { numerator: 1, denominator: power }
+        } else {
+            Self { numerator: power, denominator: 1 }
+        }
+    }
+
+    /// So many times as fine.
+    pub(super) fn finer(self, times: u64) -> Self {
+        if self.numerator.is_multiple_of(times) {
+            Self { numerator: self.numerator / times, ..self }
+        } else {
+            Self { denominator: self.denominator * times, ..self }
+        }
+    }
+
+    /// The cost of a cell, to the nearest float.
+    pub(super) fn cost(self, cell: usize) -> f64 {
+        cell as f64 * self.numerator as f64 / self.denominator as f64
+    }
+
+    /// The cell of a charge `count²/slots`, exactly rounded to its side.
+    fn cell(self, count: usize, slots: usize, side: Side) -> usize {
+        if count == 0 || slots == 0 {
+            return 0;
+        }
+        let charge = (count as u128).pow(2) * u128::from(self.denominator);
+        let step = slots as u128 * u128::from(self.numerator);
+        let cell = match side {
+            Side::Upper => charge.div_ceil(step),
+            Side::Lower => charge / step,
+        };
+        usize::try_from(cell).unwrap_or(usize::MAX).min(LAST_CELL)
+    }
+}
+
+/// For each time the cells of the charges and their probabilities.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Charges {
+    /// Where the entries of each time begin, and the end.
+    pub(super) starts: Vec<usize>,
+    pub(super) cells: Vec<u32>,
+    pub(super) masses: Vec<f64>,
+}
+
+impl Charges {
+    /// With `slots(t)` noises in an interval of length `t`. What is too small to matter is left out and added to `dropped`.
+    fn new(
+        laws: &ByCount,
+        slots: impl Fn(usize) -> usize,
+        grid: Grid,
+        side: Side,
+        least: f64,
+        dropped: &mut f64,
+    ) -> Self {
+        let steps = laws.first().map_or(0, Vec::len);
+        let mut charges = Self { starts: vec![0], ..Self::default() };
+        for t in 0..steps {
+            let begin = charges.cells.len();
+            for (count, law) in laws.iter().enumerate() {
+                let mass = law[t];
+                if mass <= least {
+                    *dropped += mass;
+                    continue;
+                }
+                let cell = id(grid.cell(count, slots(t), side));
+                // Cells grow with the count.
+                if charges.cells.len() > begin && charges.cells.last() == Some(&cell) {
+                    if let Some(last) = charges.masses.last_mut() {
+                        *last += mass;
+                    }
+                } else {
+                    charges.cells.push(cell);
+                    charges.masses.push(mass);
+                }
+            }
+            charges.starts.push(charges.cells.len());
+        }
+        charges
+    }
+
+    /// Whether nothing is charged.
+    pub(super) fn is_free(&self) -> bool {
+        self.cells.iter().all(|&cell| cell == 0)
+    }
+
+    /// The most entries of any time.
+    pub(super) fn widest(&self) -> usize {
+        self.starts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    }
+
+    /// For each time the sum of the masses, each weighed by its cell.
+    pub(super) fn weighed(&self, weights: &[f64]) -> impl Iterator<Item = f64> + '_ {
+        let weigh = |cell: u32| weights.get(cell as usize).copied();
+        let weights: Vec<f64> = self.cells.iter().map(|&cell| weigh(cell).unwrap_or(f64::INFINITY)).collect();
+        self.starts.windows(2).map(move |pair| {
+            let entries = pair[0]..pair[1];
+            self.masses[entries.clone()]
+                .iter()
+                .zip(&weights[entries])
+                .map(|(mass, weight)| mass * weight)
+                .sum()
+        })
+    }
+
+    fn last_cell(&self) -> usize {
+        self.cells.iter().copied().max().unwrap_or(0) as usize
+    }
+}
+
+/// The renewal equation on a grid.
+#[derive(Clone, Debug)]
+pub(super) struct System {
+    pub(super) steps: usize,
+    /// `between[w][w']`.
+    pub(super) between: Vec<Vec<Charges>>,
+    pub(super) first: Vec<Charges>,
+    pub(super) tail: Vec<Charges>,
+    /// Cells and probabilities of paths that nobody saw before the end.
+    pub(super) unseen: Vec<(usize, f64)>,
+    /// Probability of what is not in the equation, at most.
+    pub(super) lost: f64,
+}
+
+impl System {
+    /// Leaves out what has a probability of about `forgotten` in all.
+    pub(super) fn new(intervals: &Intervals, grid: Grid, side: Side, forgotten: f64) -> Self {
+        checkpoint();
+        let mut dropped = 0.0;
+        let entries: usize = intervals.between.iter().flatten().chain(&intervals.first).map(Vec::len).sum();
+        let steps = intervals.tail[0][0].len() - 1;
+        let least = DROPPED.max(forgotten / (intervals.sightings * (entries * (steps + 1)) as f64));
+        let own = |t: usize| t.saturating_sub(1);
+        let between = intervals.between.iter().map(|row| {
+            row.iter()
+                .map(|laws| Charges::new(laws, own, grid, side, least, &mut dropped))
+                .collect::<Vec<_>>()
+        });
+        let between = between.collect::<Vec<_>>();
+        let first =
+            intervals.first.iter().map(|laws| Charges::new(laws, |t| t, grid, side, least, &mut dropped));
+        let first = first.collect::<Vec<_>>();
+        let tail = intervals.tail.iter().map(|laws| Charges::new(laws, own, grid, side, least, &mut dropped));
+        let tail = tail.collect::<Vec<_>>();
+        let unseen = intervals.unseen.iter().enumerate();
+        let unseen = unseen.map(|(count, &mass)| (grid.cell(count, steps, side), mass)).collect();
+        // Each interval that was left out begins at a sighting or at the start.
+        let lost = intervals.lost + (intervals.sightings + 1.0) * dropped * 1.001;
+        Self { steps, between, first, tail, unseen, lost }
+    }
+
+    /// `ln P(cost ≥ cell)`, at most: `E r^{−T} ρ^{cost − cell}` at the best of some `r ≤ 1 ≤ ρ`.
+    pub(super) fn log_beyond(&self, cell: usize) -> f64 {
+        let largest = self.charges().map(Charges::last_cell).max().unwrap_or(0);
+        let largest = self.unseen.iter().map(|&(cell, _)| cell).max().unwrap_or(0).max(largest);
+        if largest == 0 {
+            return f64::NEG_INFINITY;
+        }
+        if largest > MOST_CELLS {
+            return 0.0;
+        }
+        let mut best = (0.0, 1.0);
+        let look = |log: f64, best: &mut (f64, f64)| {
+            checkpoint();
+            let weights: Vec<f64> = (0..=largest).map(|cell| (cell as f64 * log).exp()).collect();
+            let bound = self.log_transform(&weights, cell as f64 * log) - cell as f64 * log;
+            if bound < best.0 {
+                *best = (bound, log);
+            }
+        };
+        let unit = 1.0 / cell as f64;
+        for k in 1..5 {
+            look(unit * 4f64.powi(k), &mut best);
+        }
+        if best.0 < 0.0 {
+            let center = best.1;
+            for factor in [0.4, 0.63, 1.6, 2.5] {
+                look(center * factor, &mut best);
+            }
+        }
+        best.0
+    }
+
+    fn charges(&self) -> impl Iterator<Item = &Charges> {
+        self.between.iter().flatten().chain(&self.first).chain(&self.tail)
+    }
+
+    /// `ln E ρ^cost`, at most, for the given powers of `ρ`: `min_r r^{−T} (F (1 − I)^{−1} G)(r, ρ)`.
+    fn log_transform(&self, weights: &[f64], scale: f64) -> f64 {
+        let at = |charges: &Charges| charges.weighed(weights).collect::<Vec<f64>>();
+        let between: Vec<Vec<Vec<f64>>> =
+            self.between.iter().map(|row| row.iter().map(at).collect()).collect();
+        let first: Vec<Vec<f64>> = self.first.iter().map(at).collect();
+        let tail: Vec<Vec<f64>> = self.tail.iter().map(at).collect();
+        let unseen: f64 = self.unseen.iter().map(|&(cell, mass)| mass * weights[cell]).sum();
+        let at = |rate: f64| -> Option<f64> {
+            let r = (-rate / self.steps as f64).exp();
+            let sum = |law: &Vec<f64>| law.iter().rev().fold(0.0, |sum, p| sum * r + p);
+            let matrix = between.iter().map(|row| row.iter().map(sum).collect()).collect();
+            let ends: Vec<f64> = tail.iter().map(sum).collect();
+            let values = solve(matrix, ends)?;
+            let mean: f64 = first.iter().zip(&values).map(|(first, value)| sum(first) * value).sum();
+            let mean = mean.ln() + rate + (1e-9 + 1e-15 * (self.steps as f64 + rate));
+            mean.is_finite().then_some(mean)
+        };
+        // Convex in the logarithm of r: thirds.
+        let (mut low, mut high) = (0.0, 4.0 * scale + 60.0);
+        let mut best = f64::INFINITY;
+        while at(high).is_none() && high < 1e6 {
+            (low, high) = (high, 4.0 * high);
+        }
+        for _ in 0..15 {
+            let (a, b) = (low + (high - low) / 3.0, high - (high - low) / 3.0);
+            let (left, right) = (at(a), at(b));
+            for value in [left, right].into_iter().flatten() {
+                best = f64::min(best, value);
+            }
+            if left.is_some_and(|left| right.is_none_or(|right| left < right)) { high = b } else { low = a }
+        }
+        if unseen > 0.0 {
+            let (small, large) = if best < unseen.ln() { (best, unseen.ln()) } else { (unseen.ln(), best) };
+            best = large + (small - large).exp().ln_1p() + 1e-12;
+        }
+        best
+    }
+}
+
+/// The solution `y = values + matrix · y` for a nonnegative matrix of spectral radius below 1; `None` for another one.
+pub(super) fn solve(matrix: Vec<Vec<f64>>, values: Vec<f64>) -> Option<Vec<f64>> {
+    let (mut matrix, mut values) = (matrix, values);
+    let n = values.len();
+    for (i, row) in matrix.iter_mut().enumerate() {
+        for (j, entry) in row.iter_mut().enumerate() {
+            *entry = f64::from(u8::from(i == j)) - *entry;
+        }
+    }
+    // All pivots are positive exactly where the radius is below 1.
+    for i in 0..n {
+        if !(matrix[i][i] > 1e-13) {
+            return None;
+        }
+        for j in i + 1..n {
+            let factor = matrix[j][i] / matrix[i][i];
+            let (above, below) = matrix.split_at_mut(j);
+            below[0].iter_mut().zip(&above[i]).skip(i).for_each(|(x, y)| *x -= factor * y);
+            values[j] -= factor * values[i];
+        }
+    }
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|j| matrix[i][j] * values[j]).sum();
+        values[i] = (values[i] - known) / matrix[i][i];
+    }
+    values.iter().all(|value| value.is_finite()).then_some(values)
+}
+
+/// Probabilities up to this are left out of the sums.
+const DROPPED: f64 = 1e-24;
+/// Beyond so many cells nothing is said about what is beyond them.
+const MOST_CELLS: usize = 1 << 20;
+/// Larger cells count as this one.
+const LAST_CELL: usize = 1 << 31;

@@ -1,0 +1,529 @@
+//! The law against references in rationals and against every path of small walks.
+
+use super::super::WalkOptions;
+use super::system::Grid;
+use super::*;
+use approx::assert_relative_eq;
+use ndp_dp::{Grade, Order};
+use ndp_graph::generators::{complete_graph, cycle_graph, hypercube_graph, path_graph, star_graph};
+use ndp_graph::hitting::Start;
+use ndp_graph::{GossipMatrix, Graph, TransitionMatrix};
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::collections::BTreeMap;
+
+fn metropolis(graph: &Graph) -> TransitionMatrix {
+    TransitionMatrix::from(&GossipMatrix::metropolis(graph))
+}
+
+fn noise(sigma: f64) -> NoiseMultiplier {
+    NoiseMultiplier::new(sigma).unwrap()
+}
+
+fn intervals(walk: &TokenWalk, u: usize, members: &[usize]) -> [Intervals; 2] {
+    let law = walk.cost_law(u, members).unwrap();
+    Intervals::both(&law.passages, law.published).unwrap()
+}
+
+/// Both laws on a grid that has all charges, so that nothing is rounded.
+fn on_exact_grid(walk: &TokenWalk, u: usize, members: &[usize], denominator: u64) -> (Level, [Mixture; 2]) {
+    let intervals = intervals(walk, u, members);
+    let cells = (walk.steps() * usize::try_from(denominator).unwrap() + 1).next_power_of_two();
+    let grid = Grid { numerator: 1, denominator };
+    let level = Level::on_grid(&intervals, grid, cells, 0.0, Ends::Both).unwrap();
+    let mixture = |at_least: &[f64], upper: bool| {
+        let points: Vec<(Interval, f64)> = (1..cells)
+            .map(|cell| (Interval::new(cell as f64) / Interval::count(denominator), at_least[cell]))
+            .collect();
+        Mixture::new(&points, upper)
+    };
+    let both = [mixture(&level.upper, true), mixture(&level.lower, false)];
+    (level, both)
+}
+
+/// Graph, exposed node, observer, steps, start, cap, noise; P(C = 0), E C, δ(1/2), ε at 1e-5, by Rényi.
+type Row = (Graph, [usize; 2], usize, Start, Option<usize>, f64, [f64; 5]);
+
+/// The laws in rationals of the specification.
+fn reference_rows() -> Vec<Row> {
+    let path = || path_graph(4).unwrap();
+    let cube = || hypercube_graph(3).unwrap();
+    let star = || star_graph(5).unwrap();
+    let cube_law = [0.726_268_678_903_58, 0.128_127_265_192_601];
+    let star_law = 0.706_607_016_035_617;
+    let uniform = Start::Uniform;
+    let u = || uniform.clone();
+    vec![
+        (
+            path(),
+            [0, 3],
+            10,
+            u(),
+            None,
+            2.0,
+            [
+                0.831_233_382_445_088,
+                0.193_171_787_716_255,
+                0.010_455_559_275_886_44,
+                3.456_710_103_464_001,
+                4.06616,
+            ],
+        ),
+        (
+            path(),
+            [0, 3],
+            10,
+            Start::Node(0),
+            None,
+            2.0,
+            [
+                0.616_233_975_173_161,
+                0.537_908_710_199_52,
+                0.029_954_577_270_549_98,
+                3.930_971_755_474_894,
+                4.49076,
+            ],
+        ),
+        (
+            cycle_graph(6).unwrap(),
+            [0, 3],
+            12,
+            u(),
+            None,
+            2.0,
+            [
+                0.704_356_018_197_066,
+                0.195_111_019_085_458,
+                0.009_160_703_461_116_946,
+                2.834_722_884_185_533,
+                3.55722,
+            ],
+        ),
+        (
+            star(),
+            [1, 0],
+            12,
+            u(),
+            None,
+            2.0,
+            [star_law, 1.260_130_545_653_85, 0.067_588_622_022_658_33, 6.311_382_748_971_695, 7.0301],
+        ),
+        (
+            star(),
+            [1, 0],
+            12,
+            u(),
+            Some(2),
+            2.0,
+            [star_law, 0.325_712_758_016_984, 0.017_674_557_983_103_2, 2.424_994_886_143_306, 2.69828],
+        ),
+        (
+            complete_graph(5).unwrap(),
+            [0, 4],
+            12,
+            u(),
+            None,
+            2.0,
+            [
+                0.233_646_220_902_4,
+                0.773_743_895_347_2,
+                0.041_022_846_029_068_01,
+                3.426_108_408_009_131,
+                4.12717,
+            ],
+        ),
+        (
+            cube(),
+            [0, 7],
+            12,
+            u(),
+            None,
+            2.0,
+            [cube_law[0], cube_law[1], 0.005_144_065_827_663_399, 2.385_783_374_794_269, 3.14873],
+        ),
+        (
+            cube(),
+            [0, 7],
+            12,
+            u(),
+            None,
+            4.0,
+            [cube_law[0], cube_law[1], 0.000_378_258_508_526_308_6, 1.017_971_212_225_749, 1.38012],
+        ),
+    ]
+}
+
+fn walk_of(row: &Row) -> TokenWalk {
+    let options = WalkOptions { cap: row.4, ..WalkOptions::default() };
+    TokenWalk::new(&metropolis(&row.0), row.3.clone(), row.2).unwrap().with_options(options).unwrap()
+}
+
+#[test]
+fn exact_grids_give_the_reference_values() {
+    for row in reference_rows().iter().filter(|row| row.4.is_none()) {
+        let [free, mean, delta, epsilon, _] = row.6;
+        let [u, v] = row.1;
+        let (level, [upper, lower]) = on_exact_grid(&walk_of(row), u, &[v], 27_720);
+        let between = |low: f64, value: f64, high: f64| {
+            // The references have 15 digits.
+            let digits = 2e-15 * value;
+            assert!(low <= value + digits && value <= high + digits, "{low} {value} {high}");
+            assert!(high - low <= 1e-8, "{low} {value} {high}");
+        };
+        between(1.0 - level.upper[1], free, 1.0 - level.lower[1]);
+        between(lower.delta(0.5, row.5, 0.0), delta, upper.delta(0.5, row.5, 0.0));
+        // The probability that is unknown is counted at the largest cost.
+        assert_relative_eq!(upper.mean(), mean, epsilon = 3e-7);
+        assert_relative_eq!(lower.mean(), mean, epsilon = 3e-7);
+        let high = search::epsilon_up(&upper, row.5, 1e-5);
+        let low = search::epsilon_down(&lower, row.5, 1e-5, high);
+        assert!(low <= epsilon && epsilon <= high && high - low < 1e-3, "{low} {epsilon} {high}");
+    }
+}
+
+#[test]
+fn default_grids_enclose_the_reference_values() -> Result<(), Error> {
+    let small = ndp_dp::Delta::new(1e-5)?;
+    for row in reference_rows() {
+        let [free, mean, delta, epsilon, renyi] = row.6;
+        let [u, v] = row.1;
+        let law = walk_of(&row).cost_law(u, &[v])?;
+        let capped = row.4.is_some();
+        let encloses = |found: Enclosed, value: f64, width: f64| {
+            assert!(found.lower() <= value && value <= found.upper(), "{found:?} {value}");
+            assert!(capped || found.upper() - found.lower() <= width * value, "{found:?} {value}");
+        };
+        encloses(law.delta(noise(row.5), 0.5)?, delta, 0.02);
+        let found = law.epsilon(noise(row.5), small)?;
+        encloses(found, epsilon, 0.01);
+        // Without a cap in the recursion the law is that of all contributions.
+        assert!(found.upper() < renyi || capped);
+        encloses(law.mean()?, mean, 0.03);
+        encloses(law.at_least(1e-9)?, 1.0 - free, 0.02);
+        let least = law.least_noise(epsilon, small)?;
+        encloses(least, row.5, 0.01);
+        assert!(law.epsilon(noise(least.upper()), small)?.upper() <= epsilon * (1.0 + 1e-7));
+        // The Rényi loss is the mixture's, below that by the recursion, which charges for non-expansive steps.
+        let local = LocalLoss { order: Order::new(2.0)?, noise: noise(row.5) };
+        let by_law = law.rdp(local)?;
+        let by_recursion = walk_of(&row).loss(u, &[v], local)?.into_value();
+        assert!(by_law.lower() <= by_recursion && (capped || by_law.upper() < 1.02 * by_recursion));
+        assert_eq!(by_law.guarantee().grade(), Grade::UpperBound);
+    }
+    Ok(())
+}
+
+/// Path 3, 0 to 2, four steps: multiples of 1/243.
+#[test]
+fn the_smallest_law_is_exact() {
+    let w = metropolis(&path_graph(3).unwrap());
+    let expected = [(0, 209), (3, 3), (4, 7), (6, 9), (12, 5), (16, 6), (27, 4)];
+    let (level, _) = on_exact_grid(&TokenWalk::new(&w, Start::Uniform, 4).unwrap(), 0, &[2], 12);
+    for cell in 1..=48 {
+        let count: u32 = expected.iter().filter(|(at, _)| *at >= cell).map(|(_, count)| count).sum();
+        let true_value = f64::from(count) / 243.0;
+        assert!(level.lower[cell] <= true_value && true_value <= level.upper[cell]);
+        assert!(level.upper[cell] - level.lower[cell] < 5e-9);
+    }
+    let (level, _) = on_exact_grid(&TokenWalk::new(&w, Start::Node(2), 4).unwrap(), 0, &[2], 12);
+    assert_relative_eq!(level.upper[4], 3.0 / 243.0, epsilon = 5e-9);
+    assert!(level.upper[5] < 5e-9);
+}
+
+/// All connected graphs of so many nodes, up to the names of the nodes in no order.
+fn connected_graphs(n: usize) -> Vec<Graph> {
+    let pairs: Vec<(usize, usize)> = (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).collect();
+    (0u32..1 << pairs.len())
+        .filter_map(|mask| {
+            let edges: Vec<(usize, usize)> =
+                pairs.iter().enumerate().filter(|(i, _)| mask >> i & 1 == 1).map(|(_, &pair)| pair).collect();
+            let graph = Graph::from_edges(n, edges.iter().copied()).unwrap();
+            let mut reached = vec![false; n];
+            reached[0] = true;
+            for _ in 0..n {
+                for &(a, b) in &edges {
+                    let either = reached[a] || reached[b];
+                    (reached[a], reached[b]) = (either, either);
+                }
+            }
+            reached.iter().all(|&reached| reached).then_some(graph)
+        })
+        .collect()
+}
+
+/// Every path with its probability, an integer over `60^T` times the start's; costs in units of 1/840. The rules are applied to each path anew.
+fn enumerated(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) -> BTreeMap<u64, f64> {
+    let (n, steps, options) = (w.node_count(), walk.steps(), *walk.options());
+    let weight = |a: usize, b: usize| -> u128 {
+        let w = w.csr().get(a, b) * 60.0;
+        assert!((w - w.round()).abs() < 1e-9);
+        (0..=60).find(|&k| (f64::from(k) - w).abs() < 1e-6).map(|k| k as u128).unwrap()
+    };
+    let weights: Vec<Vec<u128>> = (0..n).map(|a| (0..n).map(|b| weight(a, b)).collect()).collect();
+    let cost = |path: &[usize]| -> u64 {
+        let mut uses = BTreeMap::new();
+        let (mut count, mut last, mut arrived) = (0, None, false);
+        let (mut pending, mut slots, mut cost) = (0u64, 0u64, 0u64);
+        for (t, &x) in path.iter().enumerate() {
+            if members.contains(&x) || (t == steps && options.final_token == FinalToken::Published) {
+                if slots > 0 {
+                    assert_eq!(pending * pending * 840 % slots, 0);
+                    cost += pending * pending * 840 / slots;
+                }
+                (pending, slots) = (0, 0);
+            }
+            if t == steps {
+                break;
+            }
+            let beyond = path[t + 1] != x && {
+                let used = uses.entry((x, path[t + 1])).or_insert(0usize);
+                *used += 1;
+                matches!(options.edges, EdgeRule::NoiseOnly(limit) if *used > limit)
+            };
+            let rested = last.is_none_or(|last: usize| t - last >= options.refractory);
+            if x == u && rested && !beyond && !arrived && options.cap.is_none_or(|cap| count < cap) {
+                (count, last, pending) = (count + 1, Some(t), pending + 1);
+            }
+            arrived = beyond;
+            if !members.contains(&x) {
+                slots += 1;
+            }
+        }
+        cost
+    };
+    let mut start: Vec<f64> = match walk.law_at_0().unwrap() {
+        Start::Law(law) => law,
+        start => start.law(n).unwrap(),
+    };
+    let sum: f64 = start.iter().sum();
+    start.iter_mut().for_each(|p| *p /= sum);
+    let mut law = BTreeMap::new();
+    for (first, &p) in start.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+        let mut counts: BTreeMap<u64, u128> = BTreeMap::new();
+        let mut stack = vec![(vec![first], 1u128)];
+        while let Some((path, weight)) = stack.pop() {
+            if path.len() > steps {
+                *counts.entry(cost(&path)).or_default() += weight;
+                continue;
+            }
+            for next in 0..n {
+                let w = weights[path[path.len() - 1]][next];
+                if w > 0 {
+                    let mut path = path.clone();
+                    path.push(next);
+                    stack.push((path, weight * w));
+                }
+            }
+        }
+        let all = 60u128.pow(u32::try_from(steps).unwrap());
+        for (cost, count) in counts {
+            *law.entry(cost).or_insert(0.0) += p * (count as f64 / all as f64);
+        }
+    }
+    law
+}
+
+/// The upper law is nowhere below all paths, the lower one nowhere above; both are near where nothing but the grid was given up.
+fn check_against_paths(walk: &TokenWalk, w: &TransitionMatrix, u: usize, members: &[usize]) {
+    let law = enumerated(walk, w, u, members);
+    let (level, _) = on_exact_grid(walk, u, members, 840);
+    let attained = walk.cost_law(u, members).unwrap().attained;
+    let mut at_least = 0.0;
+    let what = format!("{:?} {u} {members:?} {:?}", w.to_dense().unwrap(), walk.options());
+    for cell in (1..=840 * walk.steps()).rev() {
+        at_least += law.get(&(cell as u64)).copied().unwrap_or(0.0);
+        assert!(at_least <= level.upper[cell] + 1e-15, "{at_least} {} at {cell}: {what}", level.upper[cell]);
+        if attained {
+            assert!(
+                level.lower[cell] <= at_least + 1e-15,
+                "{} {at_least} at {cell}: {what}",
+                level.lower[cell]
+            );
+            assert!(
+                level.upper[cell] - level.lower[cell] < 1e-8,
+                "{} at {cell}: {what}",
+                level.upper[cell] - level.lower[cell]
+            );
+        }
+    }
+    // What is asked of the law as it is used: between, at every noise and ε.
+    let used = walk.cost_law(u, members).unwrap();
+    for sigma in [0.7, 3.0] {
+        for epsilon in [0.0, 0.4, 2.0] {
+            let truth: f64 = law
+                .iter()
+                .map(|(&cost, p)| {
+                    let mu = (cost as f64 / 840.0).sqrt() / sigma;
+                    p * ndp_numeric::gaussian_profile::theta(epsilon, mu)
+                })
+                .sum();
+            let found = used.delta(noise(sigma), epsilon).unwrap();
+            assert!(
+                found.lower() <= truth * (1.0 + 1e-12) && truth <= found.upper() * (1.0 + 1e-12),
+                "{found:?} {truth}: {what}"
+            );
+        }
+    }
+}
+
+fn random_options(rng: &mut ChaCha8Rng, which: usize) -> WalkOptions {
+    let plain = WalkOptions::default();
+    let all = which == 6;
+    let mut options = plain;
+    if all && rng.random() || which == 1 {
+        options.cap = Some(rng.random_range(1..4));
+    }
+    if all && rng.random() || which == 2 {
+        options.refractory = rng.random_range(2..4);
+    }
+    if all && rng.random() || which == 3 {
+        options.edges = EdgeRule::NoiseOnly(rng.random_range(1..3));
+    }
+    if all && rng.random() || which == 4 {
+        options.final_token = FinalToken::Published;
+    }
+    if all && rng.random() || which == 5 {
+        options.burn_in = rng.random_range(1..4);
+    }
+    options
+}
+
+#[test]
+fn all_paths_of_small_graphs() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(30);
+    let mut tried = 0;
+    for n in 2..=4 {
+        for (index, graph) in connected_graphs(n).iter().enumerate() {
+            let w = metropolis(graph);
+            // Every option alone, and all together.
+            let which = index % 7;
+            let u = rng.random_range(0..n);
+            let mut members: Vec<usize> = (0..n).filter(|&v| v != u).collect();
+            while members.len() > 1 && rng.random::<f64>() < 0.7 {
+                members.remove(rng.random_range(0..members.len()));
+            }
+            let start = match rng.random_range(0..3) {
+                0 => Start::Uniform,
+                1 => Start::Node(rng.random_range(0..n)),
+                _ => Start::Law((0..n).map(|node| (node + 1) as f64 / (n * (n + 1) / 2) as f64).collect()),
+            };
+            let steps = rng.random_range(1..=if n == 4 { 7 } else { 8 });
+            let options = random_options(rng, which);
+            let walk = TokenWalk::new(&w, start, steps).unwrap().with_options(options).unwrap();
+            check_against_paths(&walk, &w, u, &members);
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 1 + 4 + 38);
+}
+
+/// Graphs of five nodes, drawn.
+#[test]
+fn all_paths_of_some_graphs_of_five_nodes() {
+    let rng = &mut ChaCha8Rng::seed_from_u64(5);
+    let graphs = connected_graphs(5);
+    for which in [0, 0, 4, 4, 6, 6] {
+        let w = metropolis(&graphs[rng.random_range(0..graphs.len())]);
+        let options = random_options(rng, which);
+        let walk = TokenWalk::new(&w, Start::Uniform, 6).unwrap().with_options(options).unwrap();
+        check_against_paths(&walk, &w, 0, &[1 + which % 4]);
+        check_against_paths(&walk, &w, 4, &[1, 3]);
+    }
+}
+
+/// A coarse table encloses what a finer one says, level by level, on a walk that no enumeration reaches.
+#[test]
+fn coarser_tables_enclose_finer_ones() -> Result<(), Error> {
+    let w = metropolis(&hypercube_graph(6)?);
+    let walk = TokenWalk::new(&w, Start::Uniform, 640)?;
+    let small = ndp_dp::Delta::new(1e-5)?;
+    for (v, by_paths) in [(63, 1.076), (1, 2.23)] {
+        let fine = walk.cost_law_in_cells(0, &[v], None, 4096, Ends::Both)?.epsilon(noise(3.0), small)?;
+        let coarse = walk.cost_law_in_cells(0, &[v], None, 512, Ends::Both)?.epsilon(noise(3.0), small)?;
+        assert!(coarse.lower() <= fine.lower() && fine.upper() <= coarse.upper(), "{coarse:?} {fine:?}");
+        assert!(fine.upper() <= 1.01 * fine.lower(), "{fine:?}");
+        // 20000 simulated paths.
+        assert_relative_eq!(fine.upper(), by_paths, max_relative = 0.05);
+    }
+    Ok(())
+}
+
+#[test]
+fn bad_input_is_named() -> Result<(), Error> {
+    let w = metropolis(&cycle_graph(5)?);
+    let walk = TokenWalk::new(&w, Start::Uniform, 6)?;
+    assert!(matches!(walk.cost_law(0, &[0]), Err(Error::SourceIsObserver(0))));
+    assert!(matches!(walk.cost_law(7, &[0]), Err(Error::NodeOutOfRange { .. })));
+    assert!(matches!(walk.cost_law(0, &[]), Err(Error::EmptyCoalition)));
+    let law = walk.cost_law(0, &[2])?;
+    assert!(law.delta(noise(1.0), f64::NAN).is_err() && law.delta(noise(1.0), -1.0).is_err());
+    assert!(law.least_noise(0.0, ndp_dp::Delta::new(0.1)?).is_err() && law.at_least(0.0).is_err());
+    let long = TokenWalk::new(&w, Start::Uniform, 30_000)?;
+    assert!(matches!(long.cost_law(0, &[1]), Err(Error::NotOffered(_))));
+    Ok(())
+}
+
+/// The account says what the law says where that is smaller, for every question but Rényi losses, and its least noise keeps the target.
+#[test]
+fn accounts_take_the_smaller_bound() -> Result<(), Error> {
+    use crate::accountant::{Observer, Protocol};
+    let w = metropolis(&cycle_graph(6)?);
+    let (plain, sigma, small) = (WalkOptions::default(), noise(2.0), Delta::new(1e-5)?);
+    for options in [
+        plain,
+        WalkOptions { cap: Some(2), ..plain },
+        WalkOptions { final_token: FinalToken::Published, ..plain },
+    ] {
+        let walk = TokenWalk::new(&w, Start::Uniform, 12)?.with_options(options)?;
+        for members in [vec![3], vec![2, 4]] {
+            let account = walk.account(&Observer::coalition(&members))?;
+            let profile = account.profile(0, sigma)?;
+            let law = walk.cost_law(0, &members)?;
+            let epsilon = profile.epsilon(small)?.value().epsilon();
+            let by_law = law.epsilon(sigma, small)?;
+            // Above the lower end, and hardly above the finer law.
+            assert!(by_law.lower() <= epsilon && epsilon <= 1.05 * by_law.upper(), "{epsilon} {by_law:?}");
+            let local = LocalLoss { order: Order::new(2.0)?, noise: sigma };
+            assert_eq!(
+                profile.renyi(local.order)?.value().epsilon,
+                walk.loss(0, &members, local)?.into_value()
+            );
+            let delta = profile.delta(0.5)?.value().delta();
+            let by_law = law.delta(sigma, 0.5)?;
+            assert!(by_law.lower() <= delta && delta <= 1.05 * by_law.upper(), "{delta} {by_law:?}");
+            let measure = ndp_dp::Measure::Approx(small);
+            let least = account.least_noise(0, measure, 1.0)?.unwrap();
+            assert!(account.profile(0, least)?.epsilon(small)?.value().epsilon() <= 1.0);
+            let by_law = law.least_noise(1.0, small)?;
+            assert!(
+                by_law.lower() <= least.get() && least.get() <= 1.03 * by_law.upper(),
+                "{least:?} {by_law:?}"
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A law is computed once, and answers do not depend on what was asked before by more than both ends allow.
+#[test]
+fn questions_in_any_order_agree() -> Result<(), Error> {
+    let w = metropolis(&path_graph(5)?);
+    let walk = TokenWalk::new(&w, Start::Uniform, 50)?;
+    let asked = |order: &[(f64, f64)]| -> Result<Vec<Enclosed>, Error> {
+        let law = walk.cost_law(0, &[3])?;
+        let mut found = order
+            .iter()
+            .map(|&(sigma, delta)| Ok((sigma, delta, law.epsilon(noise(sigma), Delta::new(delta)?)?)))
+            .collect::<Result<Vec<_>, Error>>()?;
+        found.sort_by(|a, b| (a.0, a.1).partial_cmp(&(b.0, b.1)).unwrap());
+        Ok(found.into_iter().map(|(_, _, found)| found).collect())
+    };
+    let forward = asked(&[(1.0, 1e-3), (4.0, 1e-6), (20.0, 1e-2)])?;
+    let backward = asked(&[(20.0, 1e-2), (4.0, 1e-6), (1.0, 1e-3)])?;
+    for (a, b) in forward.iter().zip(&backward) {
+        assert!(a.lower() <= b.upper() && b.lower() <= a.upper(), "{a:?} {b:?}");
+        assert!(a.upper() <= 1.05 * b.upper() && b.upper() <= 1.05 * a.upper(), "{a:?} {b:?}");
+    }
+    Ok(())
+}
