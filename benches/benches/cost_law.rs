@@ -3,7 +3,7 @@
 //! Goals on two cores, hypercube of 2048 nodes, 10^4 steps: both ends within 1 % of epsilon in 5 s, then any epsilon in 1 ms.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use ndp_algos::Error;
+use ndp_account::Error;
 use ndp_algos::walk::graph::{CostLaw, TokenWalk};
 use ndp_dp::{Delta, NoiseMultiplier};
 use ndp_graph::generators::hypercube_graph;

@@ -58,6 +58,7 @@ impl Tidy {
         problems.extend(links::problems(&files, &root));
         problems.extend(statements::problems(&files));
         problems.extend(statements::findings_without_test(&files));
+        problems.extend(statements::named_theorems(&files));
         ensure!(problems.is_empty(), "{} problems:\n  {}", problems.len(), problems.join("\n  "));
         Ok(())
     }

@@ -65,6 +65,39 @@ pub(super) fn problems(files: &[File]) -> Vec<String> {
     problems
 }
 
+/// Theorems that accounts name, `.by("path::of::function", "Section")`, and that are no section of the theory, or whose function is
+/// nowhere.
+pub(super) fn named_theorems(files: &[File]) -> Vec<String> {
+    let Some(theory) = files.iter().find(|file| file.path == "docs/theory.md") else { return Vec::new() };
+    let sources =
+        || files.iter().filter(|file| file.path.starts_with("crates/") && file.path.ends_with(".rs"));
+    let mut problems = Vec::new();
+    for file in sources() {
+        // Line breaks stand where rustfmt puts them.
+        let text = file.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let named = text.split(".by( \"").chain(text.split(".by(\"")).skip(1);
+        for rest in named {
+            let mut quoted = rest.split('"');
+            let (Some(function), Some(_), Some(section)) = (quoted.next(), quoted.next(), quoted.next())
+            else {
+                continue;
+            };
+            if !function.starts_with("ndp_") {
+                continue;
+            }
+            if !theory.text.lines().any(|line| line == format!("## {section}")) {
+                problems.push(format!("{}: docs/theory.md has no section {section:?}", file.path));
+            }
+            let last = function.rsplit("::").next().unwrap_or(function);
+            let item = ["fn", "struct", "enum", "trait"].map(|kind| format!("{kind} {last}"));
+            if !sources().any(|file| item.iter().any(|item| file.text.contains(item.as_str()))) {
+                problems.push(format!("{}: there is no {function}", file.path));
+            }
+        }
+    }
+    problems
+}
+
 /// The rows of the findings without the name of a test in their third cell.
 pub(super) fn findings_without_test(files: &[File]) -> Vec<String> {
     let Some(findings) = files.iter().find(|file| file.path == "docs/findings.md") else { return Vec::new() };
@@ -124,6 +157,23 @@ mod tests {
         assert_eq!(
             of_this.collect::<Vec<_>>(),
             ["docs/theory.md, Federated learning by contraction: no row for Lemma 1"]
+        );
+    }
+
+    #[test]
+    fn theorems_that_do_not_exist_are_found() {
+        let file = |path: &str, text: &str| File { path: path.into(), text: text.into() };
+        let theory = file("docs/theory.md", "# Theory\n## Programs\n");
+        let source = file(
+            "crates/x/src/lib.rs",
+            "fn known() {} T.by(\n \"ndp_x::known\",\n \"Programs\",\n); T.by(\"ndp_x::lost\", \"Riddles\")",
+        );
+        assert_eq!(
+            named_theorems(&[theory, source]),
+            [
+                "crates/x/src/lib.rs: docs/theory.md has no section \"Riddles\"",
+                "crates/x/src/lib.rs: there is no ndp_x::lost"
+            ]
         );
     }
 

@@ -15,8 +15,8 @@
 //! * A sum of neighboring cells is the mean over `ω` of the values against a Dirichlet kernel, of mean at most `2 + ln N`.
 
 use super::system::{Charges, System, solve};
-use crate::numeric::id;
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::casts::id;
 use rayon::prelude::*;
 use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
@@ -388,7 +388,7 @@ fn root(k: usize, count: usize) -> Complex<f64> {
     let angle = TAU * (turn - quarters / 4.0);
     let near = Complex::new(angle.cos(), -angle.sin());
     let back = Complex::new(0.0, -1.0);
-    match crate::numeric::floor(quarters) % 4 {
+    match ndp_numeric::casts::floor(quarters) % 4 {
         0 => near,
         1 => near * back,
         2 => -near,

@@ -7,7 +7,7 @@
 use super::super::series::{Factor, Products};
 use super::passages::{Passages, Side};
 use super::system::solve;
-use crate::Error;
+use ndp_account::Error;
 use ndp_linalg::stop::checkpoint;
 
 /// Series in the length of an interval, one for each number of contributions.

@@ -31,13 +31,13 @@ mod tests;
 
 use super::path::{EdgeRule, TokenWalk};
 use super::{LocalLoss, laws};
-use crate::Error;
-use crate::error::ensure;
 use crate::walk::FinalToken;
 use intervals::Intervals;
 pub(super) use level::Ends;
 use level::{Level, Window};
 use mixture::Mixture;
+use ndp_account::Error;
+use ndp_account::parts::ensure;
 use ndp_dp::loss_law::Enclosed;
 use ndp_dp::{Delta, NoiseMultiplier};
 use ndp_graph::hitting::{PairLaws, Walk};
@@ -353,7 +353,7 @@ impl CostLaw {
         let mut reached = 0.0;
         for level in levels {
             // Grids and windows are powers of two, so that these are exact.
-            let from = crate::numeric::floor(reached / level.grid.cost(1)).max(1);
+            let from = ndp_numeric::casts::floor(reached / level.grid.cost(1)).max(1);
             for cell in from..level.reach() {
                 let cost = Interval::new(level.grid.cost(cell));
                 upper.push((cost.min(most), level.upper[cell]));

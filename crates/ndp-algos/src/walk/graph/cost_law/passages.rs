@@ -1,6 +1,6 @@
 //! First visits of an exposed node and its observers, with what is known of their error.
 
-use crate::Error;
+use ndp_account::Error;
 use ndp_graph::hitting::{PairLaws, Start, Walk};
 
 /// From which side a series is known.

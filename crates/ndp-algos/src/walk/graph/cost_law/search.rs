@@ -1,7 +1,7 @@
 //! `ε` at a `δ` and the least noise: by regula falsi on a monotone function, ending on the side that was seen to hold.
 
 use super::mixture::Mixture;
-use crate::Error;
+use ndp_account::Error;
 
 /// The smallest `ε` found with `δ(ε) ≤ delta`; infinite where none is.
 pub(super) fn epsilon_up(law: &Mixture, sigma: f64, delta: f64) -> f64 {

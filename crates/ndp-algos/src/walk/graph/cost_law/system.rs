@@ -11,8 +11,8 @@
 
 use super::intervals::{ByCount, Intervals};
 use super::passages::Side;
-use crate::numeric::id;
 use ndp_linalg::stop::checkpoint;
+use ndp_numeric::casts::id;
 
 /// Steps of size `numerator/denominator`, on which costs lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

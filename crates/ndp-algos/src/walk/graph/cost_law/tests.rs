@@ -467,7 +467,7 @@ fn bad_input_is_named() -> Result<(), Error> {
 /// The account says what the law says where that is smaller, for every question but Rényi losses, and its least noise keeps the target.
 #[test]
 fn accounts_take_the_smaller_bound() -> Result<(), Error> {
-    use crate::accountant::{Observer, Protocol};
+    use ndp_account::{Observer, Protocol};
     let w = metropolis(&cycle_graph(6)?);
     let (plain, sigma, small) = (WalkOptions::default(), noise(2.0), Delta::new(1e-5)?);
     for options in [
