@@ -59,18 +59,16 @@ pub mod loss;
 #[doc(hidden)]
 pub mod parts;
 mod protocol;
-mod statement;
 mod terms;
 mod view;
 
 pub use accountant::{
     Account, Allowed, Assumption, Attacker, Audience, Check, Comparison, Coverage, Covered, LeastNoise,
-    Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Row, Senders, Target, accounts, check, compare,
-    compare_towards, least_noise, named,
+    Named, NodeNames, Observer, Pair, PairLedgers, Protocol, Row, Senders, Statement, Target, accounts,
+    check, compare, compare_towards, least_noise, named,
 };
 pub use error::Error;
 pub use loss::LossReport;
 pub use protocol::{LinearProtocol, Observation, OwnNoise};
-pub use statement::Statement;
 pub use terms::{By, Changes, Law, Noise, Terms};
 pub use view::View;

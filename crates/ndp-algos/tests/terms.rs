@@ -1,6 +1,6 @@
 //! What every protocol of the registry says its numbers are about.
 
-use ndp_account::{Audience, Changes, Covered, Law, Observer, Protocol, Statement, accounts};
+use ndp_account::{Audience, Changes, Covered, Law, Observer, Statement, accounts};
 use ndp_algos::registry::{self, PROTOCOLS};
 use ndp_graph::progress::Silent;
 use ndp_graph::{GossipMatrix, generators};

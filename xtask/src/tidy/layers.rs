@@ -33,6 +33,7 @@ fn allowed(crate_name: &str) -> &'static [&'static str] {
             &["ndp-numeric", "ndp-graph", "ndp-dp", "ndp-account", "ndp-program", "ndp-algos", "ndp-report"]
         }
         "ndp-cli" => &[
+            "ndp-numeric",
             "ndp-linalg",
             "ndp-graph",
             "ndp-dp",

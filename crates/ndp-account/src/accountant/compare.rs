@@ -1,7 +1,7 @@
 //! Protocols side by side at the same guarantee.
 
-use super::{Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Target, accounts};
-use crate::{Error, Statement};
+use super::{Audience, Coverage, Covered, LeastNoise, Observer, Protocol, Statement, Target, accounts};
+use crate::Error;
 use ndp_dp::{Grade, NoiseMultiplier};
 use ndp_graph::progress::Silent;
 use ndp_numeric::decimal::{Round, fixed, scientific};

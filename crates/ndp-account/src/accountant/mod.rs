@@ -10,6 +10,7 @@ mod observer;
 mod outsider;
 mod search;
 mod smaller;
+mod statement;
 mod target;
 mod uniform;
 mod uses;
@@ -24,6 +25,7 @@ pub use observer::{Observer, Senders};
 pub use outsider::of_outsider;
 pub use search::of_pair as search_of_pair;
 pub use smaller::at_most;
+pub use statement::Statement;
 pub use target::{Allowed, Check, LeastNoise, Pair, Target};
 pub(crate) use uniform::Uniform;
 

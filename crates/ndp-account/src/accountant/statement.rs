@@ -1,6 +1,7 @@
 //! What is said beside a number: without it an `ε` is no guarantee.
 
-use crate::{Account, Assumption, By, Changes, Coverage, Covered, Error, Noise, Observer};
+use super::{Account, Assumption, Coverage, Covered, Observer};
+use crate::{By, Changes, Error, Noise};
 use ndp_dp::Neighbors;
 use ndp_numeric::rounding::any_of;
 use serde::Serialize;
