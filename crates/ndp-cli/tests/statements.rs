@@ -63,7 +63,7 @@ fn a_sample_is_not_everybody() {
         let found = json(&folder);
         assert_eq!(found["target"]["verdict"], "NotShown");
         assert_eq!(
-            found["coverage"],
+            found["statement"]["coverage"],
             serde_json::json!({ "covers": "bounded", "looked_at": 16, "nodes": 601, "seed": 0 })
         );
         let page = page(&folder);
@@ -114,14 +114,14 @@ fn without_a_bound_a_sample_shows_nothing() {
         "{problem}"
     );
     assert!(row(&said, "observed by").contains("nothing is shown about what the others learn"), "{said}");
-    assert_eq!(json(&folder)["coverage"]["covers"], "sample");
+    assert_eq!(json(&folder)["statement"]["coverage"]["covers"], "sample");
     assert!(page(&folder).contains("Nothing is shown about what the other 599 nodes learn."));
     let calibrate =
         "calibrate many --program mine.jsonl --uses use-level --mu 0.5 --sample 2 --json out.json";
     let (code, said, problem) = run(&folder, calibrate);
     assert!(code == 1 && problem.contains("2 of 601 nodes drawn at random"), "{said}{problem}");
     assert!(row(&said, "least noise").starts_with("2.0000"), "{said}");
-    assert_eq!(json(&folder)["coverage"]["covers"], "sample");
+    assert_eq!(json(&folder)["statement"]["coverage"]["covers"], "sample");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -278,9 +278,11 @@ fn numbers_say_what_they_are_about() {
         assert!(row(&said, "what may change").starts_with(changes), "{said}");
         let page = page(&folder);
         assert!(page.contains(law) && page.to_lowercase().contains(changes), "{protocol}");
+        let stated = json(&folder)["statement"].clone();
         assert!(
-            json(&folder)["terms"]["noise"]["law"].is_string()
-                && json(&folder)["terms"]["changes"].is_string()
+            stated["noise"][0]["law"].is_string()
+                && stated["changes"][0].is_string()
+                && stated["by"][0]["theorem"].is_string()
         );
     }
     let (code, said, problem) = run(
@@ -289,7 +291,7 @@ fn numbers_say_what_they_are_about() {
     );
     assert_eq!(code, 0, "{problem}");
     assert!(said.contains("reciprocal of the epsilon0 of randomized response (ring-histogram)"), "{said}");
-    assert_eq!(json(&folder)[0]["terms"]["noise"]["law"], "laplace");
+    assert_eq!(json(&folder)[0]["statement"]["noise"][0]["law"], "laplace");
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -310,7 +312,7 @@ fn declarations_are_shown() {
     let said = least("dsgd:steps=9,alike=1,fixed=1");
     assert!(row(&said, "what may change").contains("less than all its data"), "{said}");
     assert!(row(&said, "assumed").contains("depends on nothing that they received"), "{said}");
-    assert_eq!(json(&folder)["assumes"], serde_json::json!(["fixed"]));
+    assert_eq!(json(&folder)["statement"]["assumes"], serde_json::json!(["fixed"]));
     // A program: one of ten uses, and reads that nobody can check.
     let uses = |reads: &str, text: &str| {
         let step = format!(
