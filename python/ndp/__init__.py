@@ -19,7 +19,7 @@ from ._draw import draw
 from ._grades import Estimate, Exact, Graded, Guarantee, Printed, UpperBound
 from ._graph import Graph
 from ._losses import Check, LeastNoise, Losses, PairwiseLosses
-from ._ndp import NdpError, __version__
+from ._ndp import LossLaw, NdpError, __version__
 from ._protocols import (
     AcceleratedGossip,
     FreshNoise,
@@ -61,6 +61,7 @@ __all__ = [
     "Guarantee",
     "LeastNoise",
     "Ledger",
+    "LossLaw",
     "Losses",
     "NamedProtocol",
     "NdpError",

@@ -49,6 +49,8 @@ mod _ndp {
         rdp_to_epsilon,
     };
     #[pymodule_export]
+    use crate::accountants::loss_law::LossLaw;
+    #[pymodule_export]
     use crate::accountants::mechanisms::{
         DiscreteLaplace, Gaussian, Laplace, RandomizedResponse, ZcdpRelease,
     };

@@ -176,3 +176,36 @@ def test_an_epsilon_composes_at_its_own_delta():
             call()
     local = acc.RandomizedResponse.with_epsilon(4, 1.0).local_epsilon
     assert acc.shuffle(local, 1000, 1e-6) == acc.shuffle(local.value, 1000, 1e-6)
+
+
+def test_loss_laws_have_two_ends():
+    """The first value is that of a well-kept library, without a proof and from above; the crate's own tests have it too."""
+    training = ndp.LossLaw.sampled_gaussian(sigma=1.0, rate=0.01) * 1000
+    spent = training.epsilon(delta=1e-5)
+    assert isinstance(spent, ndp.UpperBound)
+    assert spent.lower < 1.8282371 and float(spent) < 1.8283
+    assert float(training.delta(float(spent))) <= 1.001e-5
+    both = training * 1 + ndp.LossLaw.laplace(2.0, neighbors="one record added or removed") * 10
+    assert float(both.epsilon(1e-6)) > float(training.epsilon(1e-6))
+    assert both == acc.LossLaw.compose([training, ndp.LossLaw.laplace(2.0, neighbors="one record added or removed") * 10])
+    remove, add = (float(training.only(direction).epsilon(1e-5)) for direction in ("remove", "add"))
+    assert max(remove, add) == float(spent) and remove != add
+    with pytest.raises(ndp.NdpError, match="neighbor"):
+        training + ndp.LossLaw.laplace(2.0)
+    with pytest.raises(ndp.NdpError, match="direction"):
+        training.only("both")
+
+
+def test_trade_off_curves_of_laws():
+    lower, upper = ndp.LossLaw.gaussian(1.0).tradeoff([0.0, 0.5, 1.0])
+    assert lower[1] <= 0.15865525 + 1e-8 and 0.15865525 - 1e-8 <= upper[1] < lower[1] + 1e-5
+    assert lower[0] > 0.999 and upper[2] == 0.0
+    with pytest.raises(ndp.NdpError, match="level"):
+        ndp.LossLaw.gaussian(1.0).tradeoff([1.5])
+
+
+def test_largest_losses_can_be_asked():
+    assert float(acc.Laplace(scale=2.0).pure_epsilon()) == 0.5
+    assert float(acc.DiscreteLaplace(scale=2.0, sensitivity=3).pure_epsilon()) == 1.5
+    assert float(acc.Gaussian(1.0).pure_epsilon()) == float("inf")
+    assert float((ndp.LossLaw.laplace(4.0) * 16).pure_epsilon()) == 4.0

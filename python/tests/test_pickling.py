@@ -32,6 +32,7 @@ PROTOCOLS = [
 ]
 MECHANISMS = [
     accountants.Gaussian(2.0, 3.0),
+    accountants.LossLaw.sampled_gaussian(1.0, 0.01) * 100 + accountants.LossLaw.laplace(2.0, neighbors="one record added or removed"),
     accountants.Laplace(2.0),
     accountants.DiscreteLaplace(2.0),
     accountants.RandomizedResponse(4, 0.25),

@@ -44,7 +44,7 @@ impl Any<'_> {
 }
 
 /// The relation in these words.
-fn relation(words: &str) -> Result<Neighbors, Fault> {
+pub(super) fn relation(words: &str) -> Result<Neighbors, Fault> {
     let known = [Neighbors::ReplaceOne, Neighbors::AddOrRemove];
     let found = known.into_iter().find(|relation| relation.to_string() == words);
     found.ok_or_else(|| {

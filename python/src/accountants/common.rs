@@ -102,6 +102,15 @@ macro_rules! mechanism {
                 run(py, move || rdp_of(&inner, order))
             }
 
+            /// The epsilon at delta 0, in nats; infinite where none is known.
+            ///
+            /// Returns
+            /// -------
+            /// Guarantee
+            fn pure_epsilon(&self) -> Number {
+                Number::new(ndp_dp::Mechanism::pure_epsilon(&self.inner), "epsilon")
+            }
+
             /// The smallest known epsilon at a delta, in nats.
             ///
             /// Parameters

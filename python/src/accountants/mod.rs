@@ -6,4 +6,5 @@ pub(crate) mod amplified;
 pub(crate) mod calibration;
 mod common;
 pub(crate) mod functions;
+pub(crate) mod loss_law;
 pub(crate) mod mechanisms;
