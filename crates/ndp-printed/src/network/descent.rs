@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// **Not proved as stated.** The gap to the next look is geometric with mean inverse `ln n/(n − 1)`, more than the
 /// printed `ln n/n`, and several contributions before a look are not separate mechanisms. For `n = 2`, one contribution
 /// and `2α(α−1)L²/σ² = 1` it is false if the observer sees the step index: `(α − 1) D_α = 0.742 > 0.693`. Sound:
-/// [`crate::iteration::CappedWalk`].
+/// [`ndp_dp::iteration::CappedWalk`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `N ≥ 0`, both finite, and for an order above the limit.

@@ -9,7 +9,7 @@ use ndp_dp::{Delta, Error, Printed};
 ///
 /// **Inverted**: amplification by shuffling needs `ε₀ = (ε/12) √(n/ln(1/δ))`, not `12 ε √(ln(1/δ)/n)`. For large `n` the
 /// printed report is more private on its own than the whole protocol is asked to be, and useless. Sound:
-/// [`crate::shuffling::Bound::Efmrtt`] at `ε₀`.
+/// [`ndp_dp::shuffling::Bound::Efmrtt`] at `ε₀`.
 ///
 /// # Errors
 /// [`Error::InvalidEpsilon`] unless `0 ≤ ε < ∞`; [`Error::InvalidParameter`] unless `labels ≥ 2` and `n ≥ 2`.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The printed number of contributions of a user, `N = T/n + √(3 (T/n) ln(1/δ̂))`.
 ///
 /// **False** outside `T/n ≥ 3 ln(1/δ̂)`: at `T = n = 1000`, `δ̂ = 1e-6` it is 7.4, but 8 or more contributions have
-/// probability 1.0e-5. Sound: [`crate::tails::n_exact`].
+/// probability 1.0e-5. Sound: [`ndp_dp::tails::n_exact`].
 ///
 /// # Errors
 /// [`Error::InvalidParameter`] unless `n ≥ 2` and `T ≥ 1`, both finite.
